@@ -1,0 +1,1 @@
+"""What wc knows: stores, threads, entries. Reads; cannot write."""

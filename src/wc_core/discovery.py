@@ -1,0 +1,184 @@
+"""Which store belongs to the place we are in.
+
+The order is the same here and in ``bin/wc-statusline``:
+
+1. ``WATERCOOLER_DIR``
+2. an in-tree store: ``.watercooler/`` with ``threads/`` or ``graph/``, upward,
+   not past the git root
+3. the checkout of the branch ``watercooler/threads``, which git itself records
+4. outside git: such a ``.watercooler/`` upward, else ``./.watercooler/``
+
+Nothing is guessed: a checkout that does not point back at this repository
+belongs to another one and is an error that says how to mend it.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import NamedTuple
+
+from wc_core import repository
+from wc_core.errors import CorruptError, InvalidInputError
+from wc_core.layout import BRANCH, IN_TREE
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from wc_core.repository import Checkout, Repository
+
+# The four kinds of store, in the order they are looked for.
+NAMED, IN_TREE_STORE, BRANCH_STORE, PLAIN = "named", "in-tree", "branch", "plain"
+
+
+class StoreMissingError(CorruptError):
+    """The folder git has on record for the store is not there."""
+
+
+class StoreMovedError(CorruptError):
+    """The store and this repository do not point at each other."""
+
+
+class Place(NamedTuple):
+    """Where we are and which store that means.
+
+    ``root`` is the store's folder, which need not exist yet. ``exists`` says
+    whether it does; ``branch_exists`` whether the branch does though nothing
+    has it checked out. Only stores of kind ``branch`` are committed by wc.
+    """
+
+    kind: str
+    root: str
+    repository: Repository | None
+    exists: bool
+    branch_exists: bool = False
+
+
+def is_store(folder: str) -> bool:
+    """Whether a folder looks like the root of a store."""
+    return os.path.isdir(f"{folder}/threads") or os.path.isdir(f"{folder}/graph")
+
+
+def find(cwd: str, env: Mapping[str, str], *, missing_ok: bool = False) -> Place:
+    """The store of the folder ``cwd``.
+
+    Raises StoreMissingError for a checkout that is gone (unless
+    ``missing_ok``: then it does not exist), StoreMovedError for one that
+    belongs to another repository, InvalidInputError where there can be none.
+    """
+    where = repository.find(cwd)
+    named = env.get("WATERCOOLER_DIR", "")
+    if named:
+        root = os.path.realpath(os.path.join(cwd, named))
+        kind = BRANCH_STORE if is_checkout(root) else NAMED
+        return Place(kind, root, where, os.path.isdir(root))
+    in_tree = _upward(cwd, where, env)
+    if in_tree:
+        kind = IN_TREE_STORE if where else PLAIN
+        return Place(kind, in_tree, where, exists=True)
+    if where is not None:
+        try:
+            return _of_repository(where, env)
+        except StoreMissingError:
+            if not missing_ok:
+                raise
+            root = planned_root(where, env)
+            return Place(BRANCH_STORE, root, where, exists=False, branch_exists=True)
+    here = os.path.realpath(cwd)
+    if here == os.path.realpath(env.get("HOME", "") or "/nonexistent"):
+        raise InvalidInputError(
+            "The home folder itself cannot hold a store.",
+            "Run wc in a git repository or another folder, or set WATERCOOLER_DIR.",
+        )
+    return Place(PLAIN, f"{here}/{IN_TREE}", None, exists=False)
+
+
+def is_checkout(root: str) -> bool:
+    """Whether a folder has the store's branch checked out: only such stores
+    are committed by wc."""
+    own = repository.find(root) if os.path.isdir(root) else None
+    return own is not None and own.top == root and own.branch == BRANCH
+
+
+def _upward(cwd: str, where: Repository | None, env: Mapping[str, str]) -> str:
+    """An existing ``.watercooler`` store from ``cwd`` up to the git root."""
+    homes = os.path.realpath(f"{env['HOME']}/{IN_TREE}") if env.get("HOME") else ""
+    here = os.path.realpath(cwd)
+    while True:
+        candidate = f"{here.rstrip('/')}/{IN_TREE}"
+        if is_store(candidate) and os.path.realpath(candidate) != homes:
+            return os.path.realpath(candidate)
+        parent = os.path.dirname(here)
+        at_top = where is not None and (here == where.top or not where.top)
+        if at_top or parent == here:
+            return ""
+        here = parent
+
+
+def _of_repository(where: Repository, env: Mapping[str, str]) -> Place:
+    if not os.path.isdir(where.gitdir):
+        raise CorruptError(
+            f"{where.top}/.git points to {where.gitdir}, which is not there; "
+            "git does not work here either.",
+            "If the repository was moved, run in its new place: "
+            f"git worktree repair {_quoted(where.top)}",
+        )
+    found = repository.checkouts_of(where, BRANCH)
+    for checkout in found:
+        if checkout.trusted:
+            return Place(BRANCH_STORE, checkout.path, where, exists=True)
+    if found:
+        raise broken(where, found[0])
+    exists = repository.has_branch(where, BRANCH)
+    return Place(BRANCH_STORE, planned_root(where, env), where, False, exists)
+
+
+def broken(
+    where: Repository, checkout: Checkout
+) -> StoreMissingError | StoreMovedError:
+    """The error for a checkout of the store that cannot be used, with the
+    command that mends it."""
+    path, admin = checkout.path, checkout.admin
+    if not os.path.lexists(f"{path}/.git"):
+        return StoreMissingError(
+            f"The store's folder {path} is missing; its threads are safe on the "
+            f"branch {BRANCH}, apart from what had not been committed.",
+            "Bring the folder back if you moved it, or check it out anew: wc init",
+        )
+    if checkout.points_to and os.path.isdir(checkout.points_to):
+        return StoreMovedError(
+            f"The store {path} belongs to another repository "
+            f"({checkout.points_to}); this one looks like a copy of it.",
+            f"To give this copy a store of its own: rm -r {_quoted(admin)} && wc init",
+        )
+    common = _quoted(where.common)
+    repair = f"git --git-dir={common} worktree repair {_quoted(path)}"
+    return StoreMovedError(
+        f"This repository was moved: its store {path} still points to "
+        f"{checkout.points_to or 'nowhere'}.",
+        f"If that is right, tell git: {repair}",
+    )
+
+
+def _quoted(path: str) -> str:
+    import shlex  # only errors need it
+
+    return shlex.quote(path)
+
+
+def planned_root(where: Repository, env: Mapping[str, str]) -> str:
+    """Where the checkout of a repository's store will be made.
+
+    Raises InvalidInputError without a HOME to put it in.
+    """
+    import hashlib  # only until the store exists
+
+    home = env.get("HOME", "")
+    if not home:
+        raise InvalidInputError(
+            "HOME is not set, so there is no place for the store.",
+            "Set HOME, or WATERCOOLER_DIR to the folder that shall hold it.",
+        )
+    digest = hashlib.sha256(os.fsencode(where.common)).hexdigest()[:12]
+    folder = f"watercooler-{where.name}-{digest}"
+    return os.path.realpath(f"{home}/{IN_TREE}/worktrees/{folder}")

@@ -1,0 +1,100 @@
+"""The errors wc reports, and nothing else it may raise on purpose.
+
+::
+
+    WcError
+    ├── InvalidInputError  INVALID_INPUT   2   the words given are wrong
+    ├── NotFoundError      NOT_FOUND       3   no such thread, entry, agent
+    ├── ConflictError      CONFLICT        4   a condition or the ball policy said no
+    ├── LockTimeoutError   LOCK_TIMEOUT    5   somebody else is writing
+    ├── CorruptError       CORRUPT         6   damage in the thing asked for
+    ├── StorageError       STORAGE         7   disk full, read-only, permission
+    ├── OfflineError       OFFLINE         8   the remote could not be reached
+    ├── FindingsError      FINDINGS        9   doctor found something
+    └── WaitTimeoutError   TIMEOUT        10   wait gave up
+
+Exit codes and code strings are promises: scripts and agents branch on them.
+Anything else that escapes is a bug and ends as INTERNAL, exit 1.
+"""
+
+from __future__ import annotations
+
+
+class WcError(Exception):
+    """What happened, and what to do about it.
+
+    ``code`` is the stable string (also used by the MCP server), ``exit_code``
+    the status of the process, ``hint`` one sentence or command that helps.
+    """
+
+    code = "INTERNAL"
+    exit_code = 1
+
+    def __init__(self, message: str, hint: str = "") -> None:
+        """Keep the two sentences apart so that JSON and text can show both."""
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+
+class InvalidInputError(WcError):
+    """A bad option, topic, role, type or status; the hint lists what is allowed."""
+
+    code = "INVALID_INPUT"
+    exit_code = 2
+
+
+class NotFoundError(WcError):
+    """A thread, entry, agent or store that is not there; near names in the hint."""
+
+    code = "NOT_FOUND"
+    exit_code = 3
+
+
+class ConflictError(WcError):
+    """A condition did not hold, the ball policy refused, or the thread is closed."""
+
+    code = "CONFLICT"
+    exit_code = 4
+
+
+class LockTimeoutError(WcError):
+    """Another process held the lock for longer than we were willing to wait."""
+
+    code = "LOCK_TIMEOUT"
+    exit_code = 5
+
+
+class CorruptError(WcError):
+    """Damage in the thing asked for: the message names file and line."""
+
+    code = "CORRUPT"
+    exit_code = 6
+
+
+class StorageError(WcError):
+    """The disk said no. Nothing was half-written."""
+
+    code = "STORAGE"
+    exit_code = 7
+
+
+class OfflineError(WcError):
+    """The remote could not be reached; entries are safe locally."""
+
+    code = "OFFLINE"
+    exit_code = 8
+
+
+class FindingsError(WcError):
+    """Something needs a human; it was listed on standard output."""
+
+    code = "FINDINGS"
+    exit_code = 9
+
+
+class WaitTimeoutError(WcError):
+    """The ball did not arrive in time."""
+
+    code = "TIMEOUT"
+    exit_code = 10

@@ -1,0 +1,238 @@
+"""Reading a git repository's own files, without running git.
+
+Formats: gitrepository-layout(5), git-worktree(1) "DETAILS". A repository is
+its common directory, never its folder's name: two repositories may be called
+the same.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import NamedTuple
+
+from wc_core.files import read_plain
+
+_CHANGE_MARK = "-wt-"
+_MAX_SYMREFS = 5
+
+
+class Repository(NamedTuple):
+    """Where we are in git.
+
+    ``common`` is the git directory all worktrees share, ``gitdir`` the one of
+    this worktree, ``top`` the root of this worktree (empty in a bare
+    repository). All absolute, symlinks resolved.
+    """
+
+    common: str
+    gitdir: str
+    top: str
+
+    @property
+    def linked(self) -> bool:
+        """Whether this is a linked worktree, not the main one."""
+        return self.gitdir != self.common
+
+    @property
+    def worktree_id(self) -> str:
+        """The name git gave this linked worktree; empty in the main one."""
+        return os.path.basename(self.gitdir) if self.linked else ""
+
+    @property
+    def name(self) -> str:
+        """What people call the repository: its main folder's name."""
+        folder, base = os.path.split(self.common)
+        name = os.path.basename(folder) if base.startswith(".") else base
+        return name.removesuffix(".git") or "repository"
+
+    @property
+    def change_id(self) -> str:
+        """What a folder named ``<project>-wt-<change-id>`` is about."""
+        return change_of(self.top)
+
+    @property
+    def branch(self) -> str:
+        """The branch checked out here; empty when HEAD is detached."""
+        return head_branch(self.gitdir)
+
+    @property
+    def commit(self) -> str:
+        """The commit HEAD is at; empty where there is none or its ref is kept
+        in a format only git reads."""
+        return resolve(self, "HEAD")
+
+
+def change_of(top: str) -> str:
+    """The change id in the name of a worktree's folder, or nothing."""
+    _, mark, change = os.path.basename(top).rpartition(_CHANGE_MARK)
+    return change if mark else ""
+
+
+def find(start: str) -> Repository | None:
+    """The repository ``start`` lies in: a worktree, or a bare repository."""
+    here = os.path.realpath(start)
+    while True:
+        dot_git = f"{here}/.git" if here != "/" else "/.git"
+        gitdir = _git_dir(dot_git)
+        if gitdir:
+            return Repository(_common_dir(gitdir), gitdir, here)
+        if _is_git_dir(here):
+            # Inside a .git folder or a bare repository: no worktree here.
+            return Repository(_common_dir(here), here, "")
+        parent = os.path.dirname(here)
+        if parent == here:
+            return None
+        here = parent
+
+
+def _git_dir(dot_git: str) -> str:
+    """The git directory that ``.git``, folder or file, stands for."""
+    if os.path.isdir(dot_git):
+        return os.path.realpath(dot_git) if _is_git_dir(dot_git) else ""
+    return pointed_dir(dot_git)
+
+
+def pointed_dir(dot_git: str) -> str:
+    """The folder a ``.git`` file points to, whether or not it is there."""
+    text = _read_text(dot_git)
+    if not text.startswith("gitdir:"):
+        return ""
+    target = text.removeprefix("gitdir:").removeprefix(" ").rstrip("\r\n")
+    return os.path.realpath(os.path.join(os.path.dirname(dot_git), target))
+
+
+def _is_git_dir(folder: str) -> bool:
+    return os.path.isfile(f"{folder}/HEAD") and (
+        os.path.isfile(f"{folder}/commondir")
+        or (os.path.isdir(f"{folder}/objects") and os.path.isdir(f"{folder}/refs"))
+    )
+
+
+def _common_dir(gitdir: str) -> str:
+    target = _read_text(f"{gitdir}/commondir").rstrip("\r\n")
+    return os.path.realpath(os.path.join(gitdir, target)) if target else gitdir
+
+
+def _read_text(path: str) -> str:
+    try:
+        # git follows links to its own files; some tools make a .git of them.
+        target = os.path.realpath(path) if os.path.islink(path) else path
+        return os.fsdecode(read_plain(target) or b"")
+    except OSError:
+        # A file git itself could not read either tells us nothing.
+        return ""
+
+
+def head_branch(gitdir: str) -> str:
+    """The branch a git directory's HEAD names; empty when detached."""
+    text = _read_text(f"{gitdir}/HEAD").strip()
+    target = text.removeprefix("ref:").strip()
+    if target == text or not target.startswith("refs/heads/"):
+        return ""
+    return target.removeprefix("refs/heads/")
+
+
+def resolve(repository: Repository, ref: str) -> str:
+    """The commit a ref is at, read from loose and packed refs."""
+    for _ in range(_MAX_SYMREFS):
+        place = repository.gitdir if ref == "HEAD" else repository.common
+        text = _read_text(f"{place}/{ref}").strip() or _packed(repository, ref)
+        target = text.removeprefix("ref:").strip()
+        if target == text:
+            return text
+        ref = target
+    return ""
+
+
+def _packed(repository: Repository, ref: str) -> str:
+    return _packed_refs(repository).get(ref, "")
+
+
+def _packed_refs(repository: Repository) -> dict[str, str]:
+    """The commit of each packed ref; a ref's name may have odd characters."""
+    lines = _read_text(f"{repository.common}/packed-refs").split("\n")
+    pairs = (line.partition(" ") for line in lines)
+    return {name: commit for commit, _, name in pairs if name.startswith("refs/")}
+
+
+def has_branch(repository: Repository, branch: str) -> bool:
+    """Whether the branch is there: local, or fetched from any remote."""
+    if resolve(repository, f"refs/heads/{branch}"):
+        return True
+    return bool(remote_branches(repository, branch))
+
+
+def remote_branches(repository: Repository, branch: str) -> list[str]:
+    """The remotes from which ``branch`` has been fetched, sorted.
+
+    ``refs/remotes/a/b/<branch>`` is of the remote ``a/b`` only where there is
+    one; else it is another branch of the remote ``a``.
+    """
+    prefix, suffix = f"{repository.common}/refs/remotes/", f"/{branch}"
+    found = {
+        folder.removeprefix(prefix)
+        for folder, _, _ in os.walk(prefix)
+        if os.path.isfile(f"{folder}{suffix}")
+    }
+    found |= {
+        name.removeprefix("refs/remotes/").removesuffix(suffix)
+        for name in _packed_refs(repository)
+        if name.startswith("refs/remotes/") and name.endswith(suffix)
+    }
+    known = _read_text(f"{repository.common}/config")
+    return sorted(
+        one for one in found if one and ("/" not in one or f'"{one}"' in known)
+    )
+
+
+class Checkout(NamedTuple):
+    """A worktree that has a certain branch checked out.
+
+    ``path`` is its root, ``admin`` the folder git keeps about it.
+    ``points_to`` is the git directory ``<path>/.git`` names: equal to
+    ``admin`` where all is well, empty where there is no such file.
+    """
+
+    path: str
+    admin: str
+    points_to: str
+
+    @property
+    def trusted(self) -> bool:
+        """Whether both sides name each other."""
+        return self.points_to == self.admin
+
+
+def checkouts_of(repository: Repository, branch: str) -> list[Checkout]:
+    """Every worktree that has ``branch`` checked out, the main one first."""
+    found = []
+    if head_branch(repository.common) == branch:
+        folder, base = os.path.split(repository.common)
+        if base == ".git":
+            found.append(Checkout(folder, repository.common, repository.common))
+    admins = f"{repository.common}/worktrees"
+    try:
+        ids = sorted(os.listdir(admins))
+    except OSError:
+        ids = []  # a repository without linked worktrees has no such folder
+    for one in ids:
+        admin = f"{admins}/{one}"
+        if head_branch(admin) == branch:
+            target = _read_text(f"{admin}/gitdir").rstrip("\n")
+            dot_git = os.path.join(admin, target) if target else ""
+            path = os.path.realpath(os.path.dirname(dot_git)) if dot_git else ""
+            found.append(Checkout(path, admin, pointed_dir(f"{path}/.git")))
+    return found
+
+
+def worktrees(repository: Repository) -> list[tuple[str, str]]:
+    """(root, branch) of every linked worktree git knows of."""
+    admins = f"{repository.common}/worktrees"
+    if not os.path.isdir(admins):
+        return []
+    found = []
+    for one in sorted(os.listdir(admins)):
+        target = _read_text(f"{admins}/{one}/gitdir").rstrip("\n")
+        path = os.path.dirname(os.path.join(f"{admins}/{one}", target))
+        found.append((path, head_branch(f"{admins}/{one}")))
+    return found

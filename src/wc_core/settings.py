@@ -1,0 +1,152 @@
+"""Settings: the store's ``config.toml``, files of older stores, environment.
+
+::
+
+    [ball]
+    enforce = "warn"          # off | warn | refuse
+    [counterparts]
+    Codex = "Claude Code"     # or a list: the first that is somebody else
+    [topics.auth.counterparts]
+    Codex = "Cursor"
+    [identity]
+    seats = "auto"            # auto | off
+    [aliases]
+    cc = "Claude Code"
+
+Older stores' ``config.json`` (``counterpart``) and ``agents.json``
+(``canonical``, ``counterpart``) are read as well; ``config.toml`` wins.
+"""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+from typing import NamedTuple
+
+from wc_core.codec import Damage, loads
+from wc_core.files import read_plain
+from wc_core.names import PLATFORMS, Directory, fold
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any, TypeAlias
+
+    Counterparts: TypeAlias = Mapping[str, tuple[str, ...]]
+
+ENFORCE = ("off", "warn", "refuse")
+SEATS = ("auto", "off")
+SYNC = ("background", "inline", "off")
+
+# The strongest last.
+_FILES = (
+    *("agents.json", "threads/agents.json", "config.json", "threads/config.json"),
+    "config.toml",
+)
+
+
+class Settings(NamedTuple):
+    """What is in force. Keys of ``counterparts`` are folded names.
+
+    ``damage`` is set where a file could not be used; who reads goes on with
+    the defaults, who writes must not.
+    """
+
+    enforce: str = "warn"
+    seats: bool = True
+    counterparts: Counterparts = MappingProxyType({})
+    topic_counterparts: Mapping[str, Counterparts] = MappingProxyType({})
+    directory: Directory = Directory()
+    sync: str = "background"
+    damage: Damage | None = None
+
+
+def load(root: str, env: Mapping[str, str]) -> Settings:
+    """The settings of the store at ``root``, which need not exist."""
+    settings = Settings()
+    for name in _FILES:
+        try:
+            data = read_plain(f"{root}/{name}")
+            if data is not None:
+                use = _with_toml if name.endswith(".toml") else _with_older
+                settings = use(settings, data)
+        except (OSError, ValueError, RecursionError, _ShapeError) as error:
+            # Each file for itself: a broken one leaves the others in force.
+            message = f"the settings cannot be used: {error}"
+            damage = Damage(name, 0, "shape", message, lost=False)
+            settings = settings._replace(damage=damage)
+    return _with_env(settings, env)
+
+
+class _ShapeError(Exception):
+    """A setting with a value it cannot have."""
+
+
+def _with_env(settings: Settings, env: Mapping[str, str]) -> Settings:
+    sync = env.get("WATERCOOLER_SYNC", "")
+    return settings._replace(sync=sync) if sync in SYNC else settings
+
+
+def _with_older(settings: Settings, data: bytes) -> Settings:
+    fields = loads(data)
+    if not isinstance(fields, dict):
+        raise _ShapeError("not an object")
+    canonical = fields.get("canonical")
+    aliases = dict(settings.directory.aliases)
+    if isinstance(canonical, dict):
+        pairs = {fold(str(k)): str(v) for k, v in canonical.items()}
+        # An older table may spell a platform its own way; ours stays the
+        # canonical one, so that both spellings remain the same agent.
+        aliases |= {k: PLATFORMS.get(fold(v), v) for k, v in pairs.items()}
+    counterpart = fields.get("counterpart")
+    found = _counterparts(counterpart) if isinstance(counterpart, dict) else {}
+    return settings._replace(
+        directory=Directory(aliases), counterparts={**settings.counterparts, **found}
+    )
+
+
+def _counterparts(table: Mapping[str, Any]) -> Counterparts:
+    result = {}
+    for name, value in table.items():
+        chain = [value] if isinstance(value, str) else value
+        if not isinstance(chain, list) or not all(isinstance(x, str) for x in chain):
+            raise _ShapeError(f"the counterpart of {name} is neither name nor list")
+        result[fold(name)] = tuple(chain)
+    return result
+
+
+def _with_toml(settings: Settings, data: bytes) -> Settings:
+    import tomllib  # most stores have no such file
+
+    fields = tomllib.loads(data.decode())
+    ball, identity = _table(fields, "ball"), _table(fields, "identity")
+    topics = _table(fields, "topics")
+    aliases = {fold(k): str(v) for k, v in _table(fields, "aliases").items()}
+    return settings._replace(
+        enforce=_choice(ball, "enforce", ENFORCE, settings.enforce),
+        seats=_choice(identity, "seats", SEATS, "auto") == "auto",
+        counterparts={
+            **settings.counterparts,
+            **_counterparts(_table(fields, "counterparts")),
+        },
+        topic_counterparts={
+            topic: _counterparts(_table(_table(topics, topic), "counterparts"))
+            for topic in topics
+        },
+        directory=Directory(settings.directory.aliases | aliases),
+    )
+
+
+def _table(fields: Mapping[str, Any], name: str) -> dict[str, Any]:
+    value = fields.get(name, {})
+    if not isinstance(value, dict):
+        raise _ShapeError(f"[{name}] is not a table")
+    return value
+
+
+def _choice(
+    table: Mapping[str, Any], key: str, allowed: tuple[str, ...], default: str
+) -> str:
+    value = table.get(key, default)
+    if value not in allowed:
+        raise _ShapeError(f"{key} = {value!r} is not one of {', '.join(allowed)}")
+    return str(value)

@@ -1,0 +1,75 @@
+"""Timestamps as people and tools write them: RFC 3339 in, UTC with ``Z`` out."""
+
+from __future__ import annotations
+
+from wc_core import ulid
+from wc_core.errors import InvalidInputError
+
+_MAX_DIGITS = 9
+_UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800}
+
+
+def utc(text: str) -> str:
+    """The same moment in UTC with ``Z``; text that is no time stays as it is."""
+    if text.endswith("Z"):
+        return text
+    if text.endswith("+00:00"):
+        return f"{text[:-6]}Z"
+    from datetime import UTC, datetime  # only for other zones
+
+    try:
+        moment = datetime.fromisoformat(text)
+        if moment.tzinfo is None:
+            moment = moment.replace(tzinfo=UTC)
+        return moment.astimezone(UTC).isoformat().replace("+00:00", "Z")
+    except (ValueError, OverflowError):
+        return text
+
+
+def milliseconds(text: str) -> int | None:
+    """Milliseconds since 1970 of an RFC 3339 time; ``None`` for other text."""
+    from datetime import UTC, datetime
+
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    if moment.tzinfo is None:
+        moment = moment.replace(tzinfo=UTC)
+    return round(moment.timestamp() * 1000)
+
+
+def since_id(text: str, now_ms: int) -> str:
+    """The greatest entry id that is *not* since ``text``: a time, an age such
+    as ``90m``, ``3h`` or ``2d``, or the id of an entry.
+
+    Raises InvalidInputError for anything else.
+    """
+    wanted = text.strip()
+    if ulid.prefix(wanted):
+        return wanted
+    number, unit = wanted[:-1], wanted[-1:].lower()
+    if unit in _UNITS and number.isdecimal() and len(number) <= _MAX_DIGITS:
+        moment = now_ms - int(number) * _UNITS[unit] * 1000
+    else:
+        found = milliseconds(wanted)
+        if found is None:
+            raise InvalidInputError(
+                f"{text!r} is neither a time, an age nor an entry's id.",
+                "Write 2026-01-31T12:00:00Z, 2026-01-31, 90m, 3h, 2d or an id.",
+            )
+        moment = found
+    first = max(0, min(moment, (1 << 48) - 1)) << ulid.RANDOM_BITS
+    return ulid.encode(max(0, first - 1))
+
+
+def age(text: str, now_ms: int) -> str:
+    """How long ago, in the one unit that says it best: ``now``, ``5m``, ``3d``."""
+    moment = milliseconds(text)
+    if moment is None:
+        return "?"
+    seconds = max(0, now_ms - moment) // 1000
+    for unit, length in (("w", 604800), ("d", 86400), ("h", 3600), ("m", 60)):
+        if seconds >= length:
+            return f"{seconds // length}{unit}"
+    return "now"

@@ -1,0 +1,73 @@
+"""What happened since a moment, over all threads."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from wc_core import times
+from wc_core.errors import WcError
+from wc_core.views import Numbered, numbered, rows
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from wc_core.reader import StoreReader
+    from wc_core.views import Viewer
+
+
+class Updates(NamedTuple):
+    """Entries since a moment, the oldest first; ``more`` were left out.
+
+    ``next_since`` continues after the last one shown.
+    """
+
+    found: tuple[tuple[str, Numbered], ...]
+    more: int = 0
+    next_since: str = ""
+    unreadable: tuple[str, ...] = ()
+
+    def to_json(self, store: str) -> dict[str, Any]:
+        """The updates shape: entries without their bodies, each with its topic."""
+        entries = []
+        for topic, one in self.found:
+            fields = one.to_json()
+            del fields["body"]
+            entries.append({"topic": topic, **fields})
+        result: dict[str, Any] = {"store": store, "entries": entries}
+        if self.more:
+            result |= {"truncated": True, "next_since": self.next_since}
+        if self.unreadable:
+            result["unreadable"] = list(self.unreadable)
+        return result
+
+
+def updates(
+    reader: StoreReader, viewer: Viewer, since: str, now_ms: int, limit: int = 0
+) -> Updates:
+    """At most ``limit`` (0: all) entries after ``since``, a time, an age or
+    an entry's id (see `times.since_id`).
+
+    Raises InvalidInputError for a ``since`` that is none of these.
+    """
+    floor = times.since_id(since, now_ms)
+    found: list[tuple[str, Numbered]] = []
+    unreadable = []
+    for row in rows(reader, viewer):
+        if row.last_id and row.last_id <= floor:
+            continue
+        try:
+            everything = numbered(reader.thread(row.topic))
+        except WcError:
+            unreadable.append(row.topic)
+            continue
+        found += [(row.topic, one) for one in everything if one.entry.id > floor]
+    found.sort(key=_by_id)
+    shown = found[:limit] if limit else found
+    following = shown[-1][1].entry.id if len(shown) < len(found) else ""
+    more = len(found) - len(shown)
+    return Updates(tuple(shown), more, following, tuple(unreadable))
+
+
+def _by_id(pair: tuple[str, Numbered]) -> str:
+    return pair[1].entry.id

@@ -1,0 +1,114 @@
+"""The words an entry may be made of, checked where they come in."""
+
+from __future__ import annotations
+
+from wc_core.errors import InvalidInputError
+from wc_core.model import ENTRY_TYPES, ROLES, STATUSES
+
+MAX_TITLE_BYTES = 500
+MAX_KEY_BYTES = 200
+MAX_BODY_BYTES = 16 * 1024 * 1024
+_MAX_SECONDS = 3600.0
+
+
+def _one_of(word: str, allowed: tuple[str, ...], what: str) -> str:
+    wanted = word.strip().replace("-", "_").casefold()
+    for one in allowed:
+        if one.casefold() == wanted:
+            return one
+    raise InvalidInputError(f"{word!r} is not a {what}.", f"Use {', '.join(allowed)}.")
+
+
+def status(word: str) -> str:
+    """A status in its one spelling; empty for none."""
+    return _one_of(word.replace(" ", "_"), STATUSES, "status") if word else ""
+
+
+def role(word: str) -> str:
+    """A role in its one spelling; empty for none."""
+    return _one_of(word, ROLES, "role") if word else ""
+
+
+def entry_type(word: str) -> str:
+    """An entry type in its one spelling; a Note if none is named."""
+    return _one_of(word, ENTRY_TYPES, "entry type") if word else "Note"
+
+
+def title(text: str) -> str:
+    """A title: one printable line, not empty.
+
+    Raises InvalidInputError.
+    """
+    return _line(text, "title", MAX_TITLE_BYTES)
+
+
+def reason(text: str) -> str:
+    """A reason: one printable line, or nothing."""
+    return _line(text, "reason", MAX_TITLE_BYTES) if text else ""
+
+
+def key(text: str) -> str:
+    """An idempotency key: one printable line, or nothing."""
+    return _line(text, "key", MAX_KEY_BYTES) if text else ""
+
+
+def _line(text: str, what: str, limit: int) -> str:
+    line = text.strip()
+    if not line:
+        raise InvalidInputError(f"The {what} is empty.", "Say it in one line.")
+    if "\n" in line or "\r" in line:
+        raise InvalidInputError(
+            f"A {what} is a single line, this one has several.",
+            "Put the first line there and the rest into --body.",
+        )
+    if not all(c.isprintable() or c == "\t" for c in line):
+        raise InvalidInputError(
+            f"The {what} has control characters or bytes that are not UTF-8.",
+            "Use ordinary characters.",
+        )
+    if len(line.encode()) > limit:
+        raise InvalidInputError(
+            f"The {what} is longer than {limit} bytes.", "Put the rest into --body."
+        )
+    return line.replace("\t", " ")
+
+
+def body(text: str) -> str:
+    """A body: any text there is, up to `MAX_BODY_BYTES`.
+
+    Raises InvalidInputError for what is not text (lone surrogates, which is
+    how bytes that are not UTF-8 arrive) and for more.
+    """
+    try:
+        size = len(text.encode())
+    except UnicodeEncodeError as error:
+        raise InvalidInputError(
+            f"The body is not valid UTF-8 (at character {error.start}).",
+            "Convert it first, or put the file beside the code and name it.",
+        ) from error
+    if size > MAX_BODY_BYTES:
+        raise InvalidInputError(
+            f"The body has {size} bytes, more than {MAX_BODY_BYTES}.",
+            "Put the file into the code's repository and name it here.",
+        )
+    return text
+
+
+def seconds(text: str) -> float:
+    """A number of seconds, not negative."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not 0 <= value <= _MAX_SECONDS:
+        raise InvalidInputError(
+            f"{text!r} is not a number of seconds.", "Write 2 or 0.5, at most 3600."
+        )
+    return value
+
+
+def named(text: str, what: str) -> str:
+    """An argument that may be missing where something else is given."""
+    if not text:
+        raise InvalidInputError(f"No {what} was given.", f"Name the {what}.")
+    return text

@@ -1,0 +1,248 @@
+"""What the tests of the core share: strategies, small logs, real repositories."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from pathlib import Path
+from typing import Any
+
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+
+from wc_core import codec, model, ulid
+from wc_core.identity import Identity
+from wc_core.layout import Layout
+from wc_core.model import Ball, Base, Entry, State
+from wc_core.names import Directory, parse
+from wc_core.projections import render_meta
+from wc_core.views import Viewer
+
+# A busy machine is no failure.
+relaxed = settings(
+    max_examples=60, deadline=None, suppress_health_check=list(HealthCheck)
+)
+
+NOON_MS = 1_767_268_800_000  # 2026-01-01T12:00:00Z
+AGENTS = ("Codex (pat)", "Claude Code (pat)", "Cursor@fix (sam)")
+
+
+def entry_id(step: int) -> str:
+    """The id of an entry written ``step`` seconds after noon."""
+    return ulid.encode(NOON_MS + step * 1000 << ulid.RANDOM_BITS | 7)
+
+
+def entry(step: int, agent: str = AGENTS[0], **fields: Any) -> Entry:
+    """An entry written ``step`` seconds after noon."""
+    at = f"2026-01-01T12:{step // 60:02}:{step % 60:02}Z"
+    known = {"id": entry_id(step), "topic": "t", "agent": agent, "at": at}
+    return Entry(**(known | {"title": f"title {step}"} | fields))
+
+
+def chain(*drafts: Entry) -> list[Entry]:
+    """The drafts as one writer after the other records them."""
+    written: list[Entry] = []
+    for draft in drafts:
+        parents = (written[-1].id,) if written else ()
+        written.append(draft._replace(parents=parents))
+    return written
+
+
+def write_thread(
+    root: Path, topic: str, entries: list[Entry], *, meta: bool = False
+) -> None:
+    """Put a log, and if asked its fresh ``meta.json``, into the store at ``root``."""
+    layout = Layout(os.path.realpath(root))
+    os.makedirs(layout.folder(topic), exist_ok=True)
+    lines = [
+        codec.to_line(one._replace(topic=topic), index)
+        for index, one in enumerate(entries)
+    ]
+    data = b"".join(lines)
+    Path(layout.log(topic)).write_bytes(data)
+    if meta:
+        state = model.fold(topic, entries)
+        Path(layout.meta(topic)).write_bytes(render_meta(state, len(data), {}))
+
+
+def viewer(name: str = AGENTS[0]) -> Viewer:
+    """Somebody who looks."""
+    return Viewer(Identity(parse(name), "--as"), Directory())
+
+
+# --- strategies ---------------------------------------------------------------
+
+texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=30)
+words = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=12)
+ids = st.integers(0, (1 << 128) - 1).map(ulid.encode)
+agents = st.sampled_from(AGENTS)
+statuses = st.sampled_from(model.STATUSES)
+balls = st.none() | st.builds(Ball, st.none() | words)
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | texts,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(texts, inner),
+    max_leaves=5,
+)
+# Every key that means something in a line of a log.
+KNOWN_KEYS = frozenset(
+    codec.to_fields(
+        entry(
+            0, action="say", ball=Ball("x"), status="OPEN", parents=("p",),
+            base=Base(), code_commit="c", key="k", reason="r",
+        )
+    )
+)  # fmt: skip
+DERIVED_KEYS = frozenset({"id", "type", "index", "thread_topic"})
+foreign_keys = texts.filter(lambda key: key not in KNOWN_KEYS | DERIVED_KEYS)
+references = st.lists(texts, max_size=3).map(tuple)
+
+entries = st.builds(
+    Entry,
+    id=ids | words,
+    topic=st.just("t"),
+    agent=texts,
+    at=texts,
+    title=texts,
+    body=texts,
+    role=texts,
+    type=texts,
+    action=texts,
+    ball=balls,
+    status=st.none() | words,
+    parents=st.none() | references,
+    base=st.none() | st.builds(Base, texts, texts, st.none() | texts, texts),
+    summary=texts,
+    file_refs=references,
+    pr_refs=st.lists(st.integers(), max_size=3).map(tuple),
+    commit_refs=references,
+    code_branch=texts,
+    code_commit=texts,
+    key=texts,
+    reason=texts,
+    extra=st.dictionaries(foreign_keys, json_values, max_size=3),
+)
+
+
+@st.composite
+def linear_logs(draw: st.DrawFn, *, recorded: bool = True) -> list[Entry]:
+    """A log as writers under the lock make it: each entry after the one before."""
+    found = [
+        entry(
+            step,
+            draw(agents),
+            ball=draw(st.none() | st.builds(Ball, st.none() | agents)),
+            status=draw(st.none() | statuses),
+            code_branch=draw(st.sampled_from(("", "main", "fix"))),
+        )
+        for step in range(draw(st.integers(0, 12)))
+    ]
+    return chain(*found) if recorded else found
+
+
+@st.composite
+def forked_logs(draw: st.DrawFn) -> list[Entry]:
+    """A log after merges of offline branches: parents are any earlier entries,
+    lost ones, or not recorded at all."""
+    found: list[Entry] = []
+    for step in range(draw(st.integers(0, 9))):
+        known = [one.id for one in found] + [entry_id(500)]
+        parents = draw(
+            st.none() | st.lists(st.sampled_from(known), max_size=2, unique=True)
+        )
+        changes = entry(
+            step,
+            draw(agents),
+            ball=draw(st.none() | st.builds(Ball, st.none() | agents)),
+            status=draw(st.none() | statuses),
+        )
+        found.append(
+            changes._replace(parents=None if parents is None else tuple(parents))
+        )
+    return found
+
+
+states = st.builds(
+    State,
+    topic=st.just("t"),
+    title=texts,
+    status=statuses,
+    ball=st.none() | words,
+    since=texts,
+    entry_count=st.integers(0, 1 << 40),
+    last_id=texts,
+    created_at=texts,
+    updated_at=texts,
+    updated_by=texts,
+    branch=texts,
+    summary=texts,
+    heads=references,
+    participants=st.lists(
+        st.builds(model.Participant, texts, st.integers(0, 99)), max_size=3
+    ).map(tuple),
+    passes=st.lists(st.builds(model.Pass, texts, texts), max_size=3).map(tuple),
+)
+
+
+# --- real repositories --------------------------------------------------------
+
+
+class Git:
+    """Real git in ``home``, with nobody else's configuration."""
+
+    def __init__(self, home: Path) -> None:
+        self.home = home
+        home.mkdir(parents=True, exist_ok=True)
+        self.env = {
+            "HOME": os.fspath(home),
+            "PATH": os.environ["PATH"],
+            "GIT_CONFIG_NOSYSTEM": "1",
+            "GIT_AUTHOR_NAME": "A",
+            "GIT_AUTHOR_EMAIL": "a@example.org",
+            "GIT_COMMITTER_NAME": "A",
+            "GIT_COMMITTER_EMAIL": "a@example.org",
+            "LC_ALL": "C",
+        }
+
+    def __call__(self, where: Path, *words: str | Path) -> str:
+        done = subprocess.run(
+            ["git", *words],
+            cwd=where,
+            env=self.env,
+            check=True,
+            capture_output=True,
+        )
+        return os.fsdecode(done.stdout).removesuffix("\n")
+
+    def sh(self, where: Path, command: str) -> None:
+        """Run a command line, as somebody does who follows a hint."""
+        subprocess.run(
+            ["sh", "-c", command],
+            cwd=where,
+            env=self.env,
+            check=True,
+            capture_output=True,
+        )
+
+    def repository(self, folder: Path) -> Path:
+        """A repository with one commit on ``main``."""
+        folder.mkdir(parents=True)
+        self(folder, "init", "-q", "-b", "main")
+        self(folder, "commit", "-q", "--allow-empty", "-m", "first")
+        return folder
+
+    def branch(self, where: Path, name: str) -> None:
+        """An orphan branch with one empty commit."""
+        tree = self(where, "hash-object", "-t", "tree", "-w", "/dev/null")
+        commit = self(where, "commit-tree", tree, "-m", "store")
+        self(where, "update-ref", f"refs/heads/{name}", commit)
+
+    def checkout(self, where: Path, name: str, folder: Path) -> Path:
+        """A linked worktree of ``where`` that has the branch ``name``."""
+        self(where, "worktree", "add", "-q", "--lock", folder, name)
+        return folder
+
+
+def json_line(**fields: Any) -> bytes:
+    """A line of a log with these fields."""
+    return json.dumps(fields).encode() + b"\n"

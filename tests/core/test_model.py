@@ -1,0 +1,246 @@
+"""The fold: what a log says, however it came to be."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.core.strategies import (
+    AGENTS,
+    agents,
+    chain,
+    entry,
+    entry_id,
+    forked_logs,
+    linear_logs,
+    relaxed,
+)
+from wc_core import codec, model
+from wc_core.model import FREE, Ball, Base, Entry, State
+
+PAT, CLAUDE, SAM = AGENTS
+
+
+@relaxed
+@given(linear_logs(), st.none() | st.builds(Base, st.text(), ball=st.none() | agents))
+def test_applying_one_entry_at_a_time_is_the_fold_of_them_all(
+    log: list[Entry], base: Base | None
+) -> None:
+    if base is not None and log:
+        log[0] = log[0]._replace(base=base)
+    state = model.start("t", base if log else None)
+    for one in log:
+        assert one.parents == state.heads
+        state = model.apply(state, one)
+    assert state == model.fold("t", log)
+
+
+@relaxed
+@given(linear_logs())
+def test_the_last_ball_and_the_last_status_win(log: list[Entry]) -> None:
+    state = model.fold("t", log)
+    balls = [one.ball.holder for one in log if one.ball is not None]
+    found = [one.status for one in log if one.status]
+    assert state.ball == (balls[-1] if balls else None)
+    assert state.status == (found[-1] if found else "OPEN")
+    assert state.entry_count == len(log)
+    assert state.branch == ([one.code_branch for one in log if one.code_branch] or [""])[-1]
+    if log:
+        assert (state.title, state.created_at) == (log[0].title, log[0].at)
+        assert (state.updated_at, state.updated_by) == (log[-1].at, log[-1].agent)
+        assert state.last_id == log[-1].id
+        assert state.heads == (log[-1].id,)
+
+
+@relaxed
+@given(linear_logs(), forked_logs(), st.randoms())
+def test_the_order_of_the_lines_does_not_matter(
+    linear: list[Entry], forked: list[Entry], random: object
+) -> None:
+    for log in (linear, forked):
+        lines = [codec.to_line(one, 0) for one in log]
+        random.shuffle(lines)  # type: ignore[attr-defined]
+        found = codec.read_log("t", b"".join(lines))
+        assert model.fold("t", found.entries) == model.fold("t", log)
+
+
+# --- what is NEW ----------------------------------------------------------------
+
+
+def naive_new(author: str, log: list[Entry], cursor: tuple[str, ...]) -> set[str]:
+    """The definition, word for word: not by me, not an ancestor of my last
+    entry, not covered by the cursor."""
+    parents: dict[str, tuple[str, ...]] = {}
+    for before, one in pairwise([None, *log]):
+        assert one is not None
+        unrecorded = (before.id,) if before is not None else ()
+        parents[one.id] = unrecorded if one.parents is None else one.parents
+
+    def is_before(one: str, other: str, seen: frozenset[str] = frozenset()) -> bool:
+        if one == other:
+            return True
+        return any(
+            is_before(one, parent, seen | {other})
+            for parent in parents.get(other, ())
+            if parent not in seen
+        )
+
+    mine = [one.id for one in log if one.agent == author]
+    covering = [*mine[-1:], *cursor]
+    return {
+        one.id
+        for one in log
+        if one.agent != author and not any(is_before(one.id, c) for c in covering)
+    }
+
+
+@relaxed
+@given(linear_logs(), st.integers(0, 12), agents)
+def test_the_count_of_new_entries_needs_no_log(
+    log: list[Entry], read: int, author: str
+) -> None:
+    read = min(read, len(log))
+    cursor = (log[read - 1].id,) if read else ()
+    expected = naive_new(author, log, cursor)
+    assert model.new_count(model.fold("t", log), author, read) == len(expected)
+    found = model.new_entries(author, log, cursor)
+    assert [one.id for one in found] == sorted(expected)
+
+
+@relaxed
+@given(forked_logs(), st.lists(st.integers(0, 9), max_size=2), agents)
+def test_new_entries_of_a_forked_log_follow_its_parents(
+    log: list[Entry], read: list[int], author: str
+) -> None:
+    cursor = tuple(entry_id(step) for step in read)
+    found = model.new_entries(author, log, cursor)
+    assert {one.id for one in found} == naive_new(author, log, cursor)
+    state = model.fold("t", log)
+    assert state.new_for(author) == len(naive_new(author, log, ()))
+
+
+def test_everything_is_new_for_somebody_who_never_wrote() -> None:
+    state = model.fold("t", chain(entry(1), entry(2, CLAUDE)))
+    assert state.new_for("nobody") == 2
+    assert state.new_for(PAT) == 1
+    assert state.new_for(CLAUDE) == 0
+    assert model.new_count(state, "nobody", 5) == 0
+
+
+# --- forks ------------------------------------------------------------------------
+
+
+@relaxed
+@given(forked_logs())
+def test_heads_are_the_entries_nobody_names(log: list[Entry]) -> None:
+    named = {parent for one in log for parent in one.parents or ()}
+    named |= {a.id for a, b in pairwise(log) if b.parents is None}
+    state = model.fold("t", log)
+    assert state.heads == tuple(one.id for one in log if one.id not in named)
+    assert state.forked == (len(state.heads) > 1)
+
+
+def test_a_fork_stands_until_an_entry_names_both_heads() -> None:
+    root = entry(0, PAT, parents=(), ball=Ball(CLAUDE))
+    one = entry(1, CLAUDE, parents=(root.id,), ball=Ball(PAT))
+    other = entry(2, SAM, parents=(root.id,), status="BLOCKED", ball=FREE)
+    state = model.fold("t", [root, one, other])
+    assert state.forked
+    assert state.heads == (one.id, other.id)
+    # Meanwhile the later id decides.
+    assert (state.ball, state.status) == (None, "BLOCKED")
+    assert [tuple(one) for one in state.participants] == [(PAT, 2), (CLAUDE, 1), (SAM, 1)]
+
+    heal = entry(3, PAT, parents=state.heads)
+    healed = model.fold("t", [root, one, other, heal])
+    assert not healed.forked
+    assert healed.heads == (heal.id,)
+    assert healed.new_for(CLAUDE) == 2
+    after = entry(4, SAM, parents=healed.heads)
+    assert model.fold("t", [root, one, other, heal, after]).new_for(SAM) == 0
+
+
+@pytest.mark.parametrize(
+    ("parents", "heads"),
+    [
+        ((entry_id(1),), ()),  # itself
+        ((entry_id(77),), (entry_id(0), entry_id(1))),  # a line that is lost
+        ((), (entry_id(0), entry_id(1))),
+    ],
+)
+def test_parents_that_make_no_sense_are_survived(
+    parents: tuple[str, ...], heads: tuple[str, ...]
+) -> None:
+    log = [entry(0), entry(1, parents=parents)]
+    state = model.fold("t", log)
+    assert set(state.heads) >= set(heads)
+    assert state.entry_count == 2
+    assert model.ancestors([entry_id(1), "unknown"], model.parent_graph(log))
+
+
+# --- where a log starts -------------------------------------------------------------
+
+META = Base("From meta", "IN_REVIEW", CLAUDE, "a summary")
+OTHER = Base("From base", "BLOCKED", SAM, "another")
+
+
+@pytest.mark.parametrize(
+    ("log", "expected"),
+    [
+        ([], META),
+        ([entry(1), entry(2)], META),
+        # One field of ours, and the log speaks for itself.
+        ([entry(1), entry(2, action="ack")], Base("title 1")),
+        ([entry(1, parents=())], Base("title 1")),
+        ([entry(1, status="OPEN")], Base("title 1")),
+        ([entry(1, ball=FREE)], Base("title 1")),
+        # The first base in the log is the start, whoever else has one.
+        ([entry(1), entry(2, base=OTHER)], OTHER),
+        ([entry(1, base=OTHER), entry(2, base=META)], OTHER),
+        ([entry(1, base=Base())], Base("title 1")),
+    ],
+)
+def test_a_log_starts_from_its_base_or_a_foreign_meta(
+    log: list[Entry], expected: Base
+) -> None:
+    state = model.fold("t", log, META)
+    assert (state.title, state.status, state.ball, state.summary) == expected
+
+
+def test_a_log_without_anything_is_open_and_free() -> None:
+    assert model.fold("t", []) == State("t")
+    assert State("t").new_for(PAT) == 0
+
+
+# --- who passed the ball ----------------------------------------------------------
+
+
+def test_since_is_the_entry_that_gave_the_ball_to_its_holder() -> None:
+    log = chain(
+        entry(0, PAT, ball=Ball(CLAUDE)),
+        entry(1, PAT),
+        entry(2, SAM, ball=Ball(CLAUDE)),  # to the one who has it
+        entry(3, CLAUDE, ball=Ball(SAM)),
+    )
+    since = [model.fold("t", log[:end]).since for end in range(5)]
+    assert since == ["", entry_id(0), entry_id(0), entry_id(0), entry_id(3)]
+
+
+def test_the_holder_of_a_base_has_it_since_the_first_entry_that_says_so() -> None:
+    log = chain(entry(0, base=Base(ball=PAT)), entry(1, ball=Ball(PAT)))
+    assert [model.fold("t", log[:end]).since for end in (1, 2)] == ["", entry_id(1)]
+
+
+def test_passes_keep_the_last_one_to_each() -> None:
+    log = chain(
+        entry(0, PAT, ball=Ball(CLAUDE)),
+        entry(1, CLAUDE, ball=Ball(CLAUDE)),  # taken, not passed
+        entry(2, CLAUDE, ball=Ball(SAM)),
+        entry(3, SAM, ball=Ball(CLAUDE)),
+        entry(4, CLAUDE, ball=FREE),
+    )
+    passes = model.fold("t", log).passes
+    assert [tuple(one) for one in passes] == [(SAM, CLAUDE), (CLAUDE, SAM)]
