@@ -1,0 +1,1 @@
+"""The ``wc`` command: everything that has an effect."""

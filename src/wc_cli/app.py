@@ -1,0 +1,219 @@
+"""The Typer application: help, errors in the words, shell completion.
+
+It is built from the same declarations that `wc_cli.options` parses, so the
+two cannot drift; a property test compares them all the same.
+"""
+
+from __future__ import annotations
+
+import inspect
+import os
+from typing import Annotated, Any
+
+import typer
+from typer._click.exceptions import ClickException, UsageError
+from typer._completion_shared import get_completion_script
+from typer.main import get_command
+
+from wc_cli import table
+from wc_cli.options import FLAG, NUMBER, REQUIRED, WORDS, Declared, Options, Param
+from wc_core.errors import InvalidInputError, WcError
+from wc_core.model import ENTRY_TYPES, ROLES, STATUSES
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from wc_cli.context import Context
+
+_INTRO = (
+    "Whose move is it? Threads with one ball each, for people who run several "
+    "coding agents in several git worktrees."
+)
+
+
+def run(argv: Sequence[str]) -> None:
+    """Parse ``argv`` with Typer and carry out what it says.
+
+    Raises InvalidInputError for words that cannot be understood, and
+    whatever the command raises.
+    """
+    names = [argv[0]] if argv and not argv[0].startswith("-") else []
+    if names and table.load(names[0]) is None:
+        raise unknown_command(names[0])
+    application = build(names[:1])
+    try:
+        code = get_command(application).main(
+            list(argv) or ["--help"], prog_name="wc", standalone_mode=False
+        )
+    except UsageError as error:
+        command = f" {argv[0]}" if names else ""
+        raise InvalidInputError(
+            error.format_message(), f"See: wc help{command}"
+        ) from error
+    except ClickException as error:
+        raise InvalidInputError(error.format_message()) from error
+    except typer.Abort as error:
+        raise KeyboardInterrupt from error
+    except typer.Exit as error:
+        code = error.exit_code
+    if code:
+        raise InvalidInputError(f"Typer ended with {code}.", "See: wc help")
+
+
+def unknown_command(name: str) -> WcError:
+    """The error for a command that does not exist, with near ones."""
+    import difflib
+
+    near = difflib.get_close_matches(name, table.COMMANDS, 3)
+    hint = f"Did you mean: {', '.join(near)}? " if near else ""
+    return InvalidInputError(
+        f"There is no command {name!r}.", f"{hint}List them with: wc help"
+    )
+
+
+def build(names: Sequence[str] = ()) -> typer.Typer:
+    """The application, with only the named commands or with all of them."""
+    application = typer.Typer(
+        name="wc",
+        help=_INTRO,
+        add_completion=False,
+        rich_markup_mode=None,
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["--help", "-h"]},
+    )
+
+    @application.callback()
+    def intro() -> None:
+        pass
+
+    intro.__doc__ = _INTRO
+    for name in names or table.COMMANDS:
+        _add(application, name)
+    return application
+
+
+def _add(application: typer.Typer, name: str) -> None:
+    real = table.ALIASES.get(name, name)
+    declared = table.load(real)
+    if declared is None:
+        raise AssertionError(name)
+    application.command(
+        name,
+        help=inspect.getdoc(declared.options),
+        rich_help_panel=table.COMMANDS[real].panel,
+    )(_callback(declared))
+
+
+def _callback(declared: Declared) -> Callable[..., None]:
+    """A function with the signature that Typer reads a command from."""
+
+    def call(**values: Any) -> None:
+        from wc_cli.main import execute
+
+        execute(declared, to_options(declared.options, values))
+
+    call.__signature__ = signature(declared.options)  # type: ignore[attr-defined]
+    return call
+
+
+def to_options(options: type[Options], values: dict[str, Any]) -> Options:
+    """Typer's values as an instance of the declaring class."""
+    for param in options.params():
+        if param.kind == WORDS:
+            values[param.name] = tuple(values[param.name] or ())
+    return options(values)
+
+
+def signature(options: type[Options]) -> inspect.Signature:
+    """The signature with one annotated parameter for each declaration."""
+    return inspect.Signature([_parameter(one) for one in options.params()])
+
+
+def _parameter(param: Param) -> inspect.Parameter:
+    types: dict[str, Any] = {FLAG: bool, NUMBER: int, WORDS: list[str]}
+    kind: Any = types.get(param.kind, str)
+    complete = _completer(param.complete)
+    info: Any
+    if param.flags:
+        info = typer.Option(
+            *param.flags,
+            help=param.help,
+            metavar=param.metavar or None,
+            show_default=bool(param.default),
+            autocompletion=complete,
+            min=0 if param.kind == NUMBER else None,
+        )
+    else:
+        info = typer.Argument(
+            help=param.help,
+            metavar=param.metavar,
+            show_default=False,
+            autocompletion=complete,
+        )
+    default = param.default
+    if default is REQUIRED or (param.flags and default is None):
+        default = inspect.Parameter.empty
+    if param.kind == WORDS:
+        default = inspect.Parameter.empty
+    return inspect.Parameter(
+        param.name,
+        inspect.Parameter.KEYWORD_ONLY,
+        default=default,
+        annotation=Annotated[kind, info],
+    )
+
+
+def _completer(what: str) -> Callable[[str], list[str]] | None:
+    if not what:
+        return None
+
+    def complete(incomplete: str) -> list[str]:
+        try:
+            words = _WORDS[what]()
+        except WcError:
+            return []  # a prompt is no place for errors
+        return [
+            one for one in words if one.casefold().startswith(incomplete.casefold())
+        ]
+
+    return complete
+
+
+def _topics() -> list[str]:
+    return _context().reader.topics()
+
+
+def _agents() -> list[str]:
+    from wc_cli.store import people
+
+    context = _context()
+    reader = context.reader
+    found: dict[str, None] = {}
+    for topic in reader.topics():
+        found.update(dict.fromkeys(people(reader.snapshot(topic))))
+    known = context.settings.directory.aliases.values()
+    return [*found, *dict.fromkeys(known), "anyone", "me"]
+
+
+def _context() -> Context:
+    from wc_cli.context import Context
+
+    return Context(dict(os.environ), os.getcwd())
+
+
+_WORDS: dict[str, Callable[[], Sequence[str]]] = {
+    "topic": _topics,
+    "agent": _agents,
+    "status": lambda: STATUSES,
+    "role": lambda: ROLES,
+    "type": lambda: ENTRY_TYPES,
+    "command": lambda: list(table.COMMANDS),
+}
+
+
+def completion_script(shell: str) -> str:
+    """The script that makes ``shell`` ask us what may come next."""
+    return get_completion_script(
+        prog_name="wc", complete_var="_WC_CLI_COMPLETE", shell=shell
+    )

@@ -1,0 +1,102 @@
+"""Where the text of an entry comes from: the words, a pipe, a file, an editor."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from wc_core import vocabulary
+from wc_core.errors import InvalidInputError, NotFoundError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from wc_cli.context import Context
+
+# Below this line of the edited file nothing is kept.
+_SCISSORS = "# ------------------------ >8 ------------------------"
+
+
+def given(text: str) -> str:
+    """The body that ``text`` stands for: ``-`` is standard input, ``@FILE`` a
+    file, ``@@…`` text that begins with ``@``, all else itself. Only these
+    forms ever read anything.
+
+    Raises InvalidInputError, NotFoundError.
+    """
+    if text == "-":
+        return vocabulary.body(_decoded(sys.stdin.buffer.read(), "Standard input"))
+    if text.startswith("@@"):
+        return vocabulary.body(text[1:])
+    if text.startswith("@"):
+        return vocabulary.body(_decoded(_file(text[1:]), text[1:]))
+    return vocabulary.body(text)
+
+
+def _file(path: str) -> bytes:
+    try:
+        with open(path, "rb") as file:
+            return file.read()
+    except FileNotFoundError as error:
+        raise NotFoundError(
+            f"There is no file {path!r} to take the body from.",
+            "To post text that begins with '@', double it: --body '@@…'",
+        ) from error
+    except (OSError, ValueError) as error:
+        raise InvalidInputError(
+            f"The body cannot be read from {path!r}: {error}.",
+            "To post text that begins with '@', double it: --body '@@…'",
+        ) from error
+
+
+def _decoded(data: bytes, what: str) -> str:
+    try:
+        return data.decode()
+    except UnicodeDecodeError as error:
+        raise InvalidInputError(
+            f"{what} is not UTF-8 (at byte {error.start}).", "Convert it first."
+        ) from error
+
+
+def given_or_edited(text: str, title: str, context: Context) -> str:
+    """The body as `given`; a person at a terminal who gave none gets their
+    editor. Agents never do: they would hang in it."""
+    if text or not _at_terminal() or not context.identity.person:
+        return given(text)
+    editor = _editor(context)
+    return vocabulary.body(_edited(editor, title)) if editor else ""
+
+
+def _at_terminal() -> bool:
+    return sys.stdin.isatty() and sys.stdout.isatty()
+
+
+def _editor(context: Context) -> str:
+    if context.env.get("TERM", "dumb") == "dumb":
+        return ""
+    names = ("GIT_EDITOR", "VISUAL", "EDITOR")
+    return next((context.env[one] for one in names if context.env.get(one)), "")
+
+
+def _edited(editor: str, title: str) -> str:
+    """What a person leaves in their editor, up to the scissors line."""
+    import subprocess
+    import tempfile
+
+    hint = f"\n{_SCISSORS}\n# {title}\n# Write the text above; leave it empty for none."
+    with tempfile.TemporaryDirectory(prefix="wc-") as folder:
+        path = os.path.join(folder, "ENTRY.md")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(f"{hint}\n")
+        # The editor may be words of shell, as for git; the path is not.
+        done = subprocess.run(  # noqa: S603
+            ["sh", "-c", f'{editor} "$@"', editor, path],  # noqa: S607
+            check=False,
+        )
+        if done.returncode:
+            raise InvalidInputError(
+                f"The editor ended with {done.returncode}; nothing was written.",
+                "Give the text with --body, or run the command again.",
+            )
+        with open(path, "rb") as file:
+            text = _decoded(file.read(), "The text")
+    return text.partition(_SCISSORS)[0].strip("\n")

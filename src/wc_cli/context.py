@@ -1,0 +1,179 @@
+"""What a command works with: made once, each part when it is first needed."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+
+from wc_core import discovery, identity, settings, views
+from wc_core.discovery import BRANCH_STORE
+from wc_core.errors import NotFoundError
+from wc_core.identity import Asked
+from wc_core.layout import BRANCH
+from wc_core.reader import StoreReader
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+    from wc_cli.store import Source, StoreWriter
+    from wc_core.discovery import Place
+    from wc_core.identity import Identity
+    from wc_core.settings import Settings
+    from wc_core.views import Viewer
+
+_RANDOM_BYTES = 10
+_NOT_ASKED = Asked()
+
+
+class Context:
+    """The world of one command: environment, folder, clock, terminal.
+
+    ``asked`` is what the command line says of identity.
+    """
+
+    def __init__(
+        self, env: Mapping[str, str], cwd: str, asked: Asked = _NOT_ASKED
+    ) -> None:
+        self.env = env if env.get("USER") else {**env, "USER": os_user(env)}
+        self.cwd = cwd
+        self.asked = asked
+        self._place: Place | None = None
+        self._settings: Settings | None = None
+        self._identity: Identity | None = None
+
+    @property
+    def place(self) -> Place:
+        """The store of this folder. Raises what `discovery.find` raises."""
+        if self._place is None:
+            self._place = discovery.find(self.cwd, self.env)
+        return self._place
+
+    @property
+    def settings(self) -> Settings:
+        """The settings in force."""
+        if self._settings is None:
+            self._settings = settings.load(self.place.root, self.env)
+        return self._settings
+
+    @property
+    def identity(self) -> Identity:
+        """Who speaks."""
+        if self._identity is None:
+            self._identity = identity.identify(
+                self.asked, self.env, self.place.repository, self.settings
+            )
+        return self._identity
+
+    @property
+    def reader(self) -> StoreReader:
+        """The store, to read.
+
+        Raises NotFoundError where its threads are on a branch that nobody
+        has checked out yet; a store that does not exist reads as empty.
+        """
+        place = self.place
+        if not place.exists and place.branch_exists:
+            raise NotFoundError(
+                f"This repository has threads on its branch {BRANCH}, but they are "
+                "not checked out on this machine.",
+                "Check them out: wc init",
+            )
+        return StoreReader(place.root)
+
+    @property
+    def viewer(self) -> Viewer:
+        """Who looks at threads."""
+        return views.Viewer(self.identity, self.settings.directory)
+
+    @property
+    def source(self) -> Source:
+        """The clock and the dice."""
+        from wc_cli.store import Source  # only writing needs it
+
+        return Source(now_ms, random_bits)
+
+    @property
+    def store(self) -> str:
+        """The store's folder for people: the home folder as ``~``."""
+        home = self.env.get("HOME", "")
+        root = self.place.root
+        inside = home and root.startswith(f"{os.path.realpath(home)}/")
+        return f"~{root[len(os.path.realpath(home)) :]}" if inside else root
+
+    def ensure_store(self, *, anew: bool = False) -> bool:
+        """Make or adopt the store of this place, if there is none yet; also
+        ``anew`` where its folder is gone. Whether there was one."""
+        if anew:
+            self._place = discovery.find(self.cwd, self.env, missing_ok=True)
+        place = self.place
+        if place.exists:
+            return True
+        if place.kind == BRANCH_STORE:
+            from wc_cli import gitsync  # git runs only until the store exists
+
+            root = gitsync.ensure_checkout(place, self.cwd, self.env)
+            self._place = place._replace(root=root, exists=True)
+            self._settings = self._identity = None
+        return False
+
+    def writer(self) -> StoreWriter:
+        """The store, to write; made if it does not exist yet."""
+        from wc_cli.store import Author, StoreWriter  # only writing needs it
+
+        self.ensure_store()
+        where = self.place.repository
+        branch = commit = ""
+        if where is not None and where.branch != BRANCH:
+            branch, commit = where.branch, where.commit
+        author = Author(self.identity, branch, commit)
+        writer = StoreWriter(self.place, author, self.settings, self.env)
+        if not self.asked.name:
+            # Who "me" is at this prompt; a name for one command is not.
+            worktree = where.worktree_id if where is not None else ""
+            asked = self.env.get("WATERCOOLER_AGENT", "")
+            writer.prepare_store()
+            writer.upkeep.remember(self.identity, worktree, asked)
+        return writer
+
+
+def os_user(env: Mapping[str, str]) -> str:
+    """The name of the OS user, whom containers and cron do not put into the
+    environment."""
+    if env.get("LOGNAME"):
+        return env["LOGNAME"]
+    import pwd  # the usual environment has USER
+
+    try:
+        return pwd.getpwuid(os.getuid()).pw_name
+    except KeyError:
+        return f"uid-{os.getuid()}"
+
+
+def now_ms() -> int:
+    """Milliseconds since 1970."""
+    return time.time_ns() // 1_000_000
+
+
+def random_bits() -> int:
+    """80 random bits."""
+    return int.from_bytes(os.urandom(_RANDOM_BYTES))
+
+
+def say(text: str) -> None:
+    """A result, on standard output."""
+    sys.stdout.write(f"{text}\n" if text and not text.endswith("\n") else text)
+
+
+def remark(text: str) -> None:
+    """Something beside the result, on standard error."""
+    sys.stderr.write(f"{text}\n")
+
+
+def say_json(value: Any) -> None:
+    """A result for programs: one line of JSON on standard output."""
+    from wc_core.codec import dumps
+
+    sys.stdout.write(f"{dumps(value)}\n")

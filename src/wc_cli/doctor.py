@@ -1,0 +1,207 @@
+"""``wc doctor``: look at everything, say what is wrong and how to mend it.
+
+Nothing is changed. Every check is a function that yields findings; one that
+cannot be made is a finding itself, never silence.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import NamedTuple
+
+from wc_cli import gitsync, settling
+from wc_cli.context import now_ms, say, say_json
+from wc_cli.gitsync import GitError
+from wc_cli.options import command
+from wc_cli.writing import Speaker
+from wc_core import ulid
+from wc_core.discovery import BRANCH_STORE
+from wc_core.errors import FindingsError, WcError
+from wc_core.files import names_in, read_plain
+from wc_core.layout import ATTRIBUTES, IGNORED
+from wc_core.text import one_line
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+    from wc_cli.context import Context
+    from wc_core.codec import Damage
+    from wc_core.reader import StoreReader, Thread
+
+_LEAST_GIT = (2, 38)
+
+# What to do about each kind of damage (`codec.Damage.kind`).
+_FIXES = {
+    "torn": "Nothing is lost by it: the next entry starts on a line of its own.",
+    "garbage": "Every other entry is readable. Mend or remove that line by hand; "
+    "an earlier version may be in git: git log -p -- FILE",
+    "shape": "Every other entry is readable. Mend that line by hand; an earlier "
+    "version may be in git: git log -p -- FILE",
+    "differs": "The fuller one is shown. Keep one of the two lines.",
+    "missing": "Bring it back from git: git checkout HEAD -- FILE",
+    "unreadable": "Check its owner and permissions.",
+    "newer": "Upgrade wc on this machine.",
+}
+
+
+class Doctor(Speaker):
+    """Check everything; say what is wrong and the exact fix. Exits 9 if
+    anything is."""
+
+
+class Finding(NamedTuple):
+    """Something wrong: where, what, and what to do about it."""
+
+    file: str
+    line: int
+    message: str
+    fix: str
+
+    def __str__(self) -> str:
+        place = f"{self.file}:{self.line}" if self.line else self.file
+        return f"{one_line(f'{place}: {self.message}')}\n    {one_line(self.fix)}"
+
+
+class Report(NamedTuple):
+    """What was looked at, and what is wrong with it."""
+
+    store: str
+    kind: str
+    threads: int
+    entries: int
+    findings: tuple[Finding, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """The doctor shape."""
+        found = [one._asdict() for one in self.findings]
+        return {**self._asdict(), "findings": found}
+
+
+@command(Doctor)
+def doctor(context: Context, said: Doctor) -> None:
+    """Check everything."""
+    report = examine(context)
+    if said.json:
+        say_json(report.to_json())
+    else:
+        say(
+            f"{one_line(report.store)}: {report.threads} threads, "
+            f"{report.entries} entries"
+        )
+        say("\n".join(map(str, report.findings)) or "Nothing is wrong.")
+    if report.findings:
+        raise FindingsError(
+            f"{len(report.findings)} found.", "The lines above say what to do."
+        )
+
+
+def examine(context: Context) -> Report:
+    """Make all checks that can be made here."""
+    findings = list(_of_git(context))
+    try:
+        place = context.place
+        reader = context.reader
+    except WcError as error:
+        findings.append(Finding("store", 0, error.message, error.hint))
+        return Report("no store", "", 0, 0, tuple(findings))
+    threads, entries = 0, 0
+    if place.exists:
+        findings += _of_settings(context)
+        findings += _of_settling(reader)
+        for topic in reader.topics():
+            threads += 1
+            try:
+                thread = reader.thread(topic)
+            except WcError as error:
+                findings.append(Finding(topic, 0, error.message, error.hint))
+                continue
+            entries += len(thread.entries)
+            findings += _of_thread(reader, thread)
+        if place.kind == BRANCH_STORE:
+            findings += _of_checkout(context, reader)
+    return Report(context.store, place.kind, threads, entries, tuple(findings))
+
+
+def _of_git(context: Context) -> Iterator[Finding]:
+    try:
+        version = gitsync.version(context.env)
+    except GitError as error:
+        yield Finding("git", 0, str(error), "Install git 2.38 or newer.")
+        return
+    if version < _LEAST_GIT:
+        shown = ".".join(map(str, version))
+        yield Finding("git", 0, f"git {shown} is too old", "Install 2.38 or newer.")
+
+
+def _of_settings(context: Context) -> Iterator[Finding]:
+    damage = context.settings.damage
+    if damage is not None:
+        fix = "Mend the file; until then nothing is written to this store."
+        yield Finding(damage.file, damage.line, damage.message, fix)
+
+
+def _of_settling(reader: StoreReader) -> Iterator[Finding]:
+    problem = settling.problem(reader.layout.root)
+    waiting = len(names_in(reader.layout.unsettled))
+    if problem:
+        message = f"{waiting} threads wait for their commit: {problem}"
+        fix = "Their entries are safe on disk. Mend it; the next wc command goes on."
+        yield Finding("settling", 0, message, fix)
+
+
+def _of_thread(reader: StoreReader, thread: Thread) -> Iterator[Finding]:
+    for damage in thread.damage:
+        yield _of_damage(damage)
+    last = ulid.prefix(thread.state.last_id)
+    if last and ulid.milliseconds(last) > now_ms() + ulid.FUTURE_MS:
+        topic = thread.state.topic
+        message = f"entry {thread.state.last_id} is from more than a day ahead"
+        fix = "A clock was wrong: until then, that entry decides ball and status."
+        yield Finding(topic, 0, message, fix)
+    if not thread.snapshot.meta.newer and thread.snapshot.log_size >= 0:
+        yield from _of_projections(reader, thread)
+
+
+def _of_damage(damage: Damage) -> Finding:
+    fix = _FIXES[damage.kind].replace("FILE", damage.file)
+    return Finding(damage.file, damage.line, damage.message, fix)
+
+
+def _of_projections(reader: StoreReader, thread: Thread) -> Iterator[Finding]:
+    """Projections of ours that are not what the log gives; those that other
+    tools keep, and those that settling is about to render, are left alone."""
+    layout, topic = reader.layout, thread.state.topic
+    ours = any(entry.ours for entry in thread.entries)
+    if not ours or topic in settling.unsettled(layout):
+        return
+    wanted = settling.rendered(layout, thread)
+    for path, data in wanted.items():
+        try:
+            same = read_plain(path) == data
+        except OSError:
+            same = False
+        if not same:
+            name = os.path.relpath(path, layout.root)
+            message = "is not what the log says"
+            fix = "Readers use the log meanwhile; the next entry renders it anew."
+            yield Finding(name, 0, message, fix)
+
+
+def _of_checkout(context: Context, reader: StoreReader) -> Iterator[Finding]:
+    root = reader.layout.root
+    for name, line in ((".gitattributes", ATTRIBUTES), (".gitignore", IGNORED)):
+        lines = (read_plain(f"{root}/{name}") or b"").decode(errors="replace")
+        if line not in lines.splitlines():
+            fix = f"Add the line: {line}"
+            yield Finding(name, 0, f"lacks the line {line!r}", fix)
+    try:
+        tracked = gitsync.tracked(root, ".local", context.env)
+    except GitError as error:
+        yield Finding("git", 0, str(error), "Run git status in the store's folder.")
+        return
+    for path in tracked:
+        message = "is committed, though it belongs to this machine alone"
+        fix = f"Take it out of the branch: git -C '{root}' rm --cached '{path}'"
+        yield Finding(path, 0, message, fix)

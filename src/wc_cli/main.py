@@ -1,0 +1,139 @@
+"""The way in: the common command lines without Typer, all others with it.
+
+Typer with this many commands costs three times what the rest of ``wc say``
+does, so an ordinary command line is parsed by `wc_cli.options`. Help, errors
+in the words and completion are Typer's. Errors are printed here and nowhere
+else.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from wc_cli import table
+from wc_cli.options import parse
+from wc_core.errors import WcError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import NoReturn
+
+    from wc_cli.options import Declared, Options
+
+_INTERRUPTED = 130
+_COMPLETING = "_WC_CLI_COMPLETE"
+
+
+def main() -> NoReturn:
+    """Run as ``wc-cli``; ends the process."""
+    code = run(sys.argv[1:])
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        _leave_pipe()
+    sys.stderr.flush()
+    # What is left to do is the interpreter's tidying up, which nobody needs.
+    os._exit(code)
+
+
+def run(argv: Sequence[str]) -> int:
+    """Carry out one command line; the exit code."""
+    try:
+        _dispatch(argv)
+    except WcError as error:
+        _report(error, argv)
+        return error.exit_code
+    except KeyboardInterrupt:
+        return _INTERRUPTED
+    except BrokenPipeError:
+        # Whoever read us has seen enough (`wc list | head`).
+        _leave_pipe()
+        return 0
+    except Exception as error:  # noqa: BLE001 - the one place bugs end up in
+        return _report_bug(error, argv)
+    return 0
+
+
+def _dispatch(argv: Sequence[str]) -> None:
+    if argv and _COMPLETING not in os.environ:
+        declared = table.load(argv[0])
+        if declared is not None:
+            options = parse(declared.options, argv[1:])
+            if options is not None:
+                execute(declared, options)
+                return
+    from wc_cli import app  # Typer: only where it has something to say
+
+    app.run(argv)
+
+
+def execute(declared: Declared, options: Options) -> None:
+    """Carry out a command whose words are known."""
+    from wc_cli.context import Context
+    from wc_core.identity import Asked
+
+    asked = Asked(getattr(options, "as_name", ""), getattr(options, "seat", ""))
+    env = dict(os.environ)
+    declared.run(Context(env, _cwd(), asked), options)
+
+
+def _cwd() -> str:
+    try:
+        return os.getcwd()
+    except FileNotFoundError:
+        from wc_core.errors import NotFoundError
+
+        raise NotFoundError(
+            "The current folder does not exist any more.", "Change to another one."
+        ) from None
+
+
+def _leave_pipe() -> None:
+    """Keep Python from complaining about the closed pipe at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _wants_json(argv: Sequence[str]) -> bool:
+    words = list(argv)
+    return "--json" in (words[: words.index("--")] if "--" in words else words)
+
+
+def _report(error: WcError, argv: Sequence[str]) -> None:
+    from wc_core.text import one_line
+
+    sys.stdout.flush()
+    if _wants_json(argv):
+        from wc_core.codec import dumps
+
+        fields = {"code": error.code, "message": error.message, "hint": error.hint}
+        sys.stderr.write(f"{dumps({'error': fields})}\n")
+        return
+    sys.stderr.write(f"wc: {one_line(error.message)}\n")
+    if error.hint:
+        sys.stderr.write(f"    {one_line(error.hint)}\n")
+
+
+def _report_bug(error: Exception, argv: Sequence[str]) -> int:
+    """A bug: the traceback goes to a file, its path to the person."""
+    import tempfile
+    import traceback
+
+    trace = "".join(traceback.format_exception(error))
+    with tempfile.NamedTemporaryFile(
+        "w", prefix="wc-error-", suffix=".log", delete=False, errors="replace"
+    ) as log:
+        log.write(f"wc {' '.join(argv[:1])}\n{trace}")
+    _report(
+        WcError(
+            f"This is a bug in wc: {type(error).__name__}: {error}",
+            f"Please report it with {log.name}",
+        ),
+        argv,
+    )
+    return WcError.exit_code
+
+
+if __name__ == "__main__":
+    main()

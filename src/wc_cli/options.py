@@ -1,0 +1,194 @@
+"""How a command declares its words: one declaration, two parsers.
+
+A command's options are a class with one attribute for each. `parse` reads
+the usual case in microseconds; whatever it does not understand, `--help`
+included, is left to Typer, whose signature `wc_cli.app` builds from the same
+class. A property test holds the two to the same answers.
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import Any
+
+TEXT, FLAG, NUMBER, WORDS = "text", "flag", "number", "words"
+
+
+class Param:
+    """One word of a command: a positional argument, or an option by flag.
+
+    ``kind`` is `TEXT`, `FLAG`, `NUMBER` (whole, not negative) or `WORDS` (the
+    rest of the arguments). ``complete`` names what the shell may complete it
+    with: ``topic``, ``agent``, ``status``, ``role``, ``type``, ``command``.
+    """
+
+    __slots__ = ("complete", "default", "flags", "help", "kind", "metavar", "name")
+
+    def __init__(
+        self,
+        kind: str,
+        flags: tuple[str, ...],
+        metavar: str,
+        help: str,  # noqa: A002 - the name Typer gives it
+        default: Any,
+        complete: str,
+    ) -> None:
+        self.kind = kind
+        self.flags = flags
+        self.metavar = metavar
+        self.help = help
+        self.default = default
+        self.complete = complete
+        self.name = ""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        """Learn the attribute's name from the class."""
+        self.name = name
+
+
+REQUIRED: Any = object()
+
+
+def argument(
+    metavar: str,
+    help: str,  # noqa: A002
+    *,
+    default: Any = REQUIRED,
+    complete: str = "",
+) -> Any:
+    """A positional argument; required without a ``default``."""
+    return Param(TEXT, (), metavar, help, default, complete)
+
+
+def words(metavar: str, help: str, *, complete: str = "") -> Any:  # noqa: A002
+    """All remaining arguments, as a tuple."""
+    return Param(WORDS, (), metavar, help, (), complete)
+
+
+def text(
+    flag: str,
+    metavar: str,
+    help: str,  # noqa: A002
+    *,
+    default: Any = "",
+    complete: str = "",
+) -> Any:
+    """An option with a value; the empty string stands for "not given"."""
+    return Param(TEXT, (flag,), metavar, help, default, complete)
+
+
+def number(flag: str, help: str, *, default: int | None = 0) -> Any:  # noqa: A002
+    """An option with a whole number."""
+    return Param(NUMBER, (flag,), "N", help, default, "")
+
+
+def flag(*flags: str, help: str) -> Any:  # noqa: A002
+    """An option that is there or not."""
+    return Param(FLAG, flags, "", help, False, "")
+
+
+class Options:
+    """What was said after the name of a command.
+
+    Subclasses declare attributes with `argument`, `text`, `number`, `flag`
+    and `words`; an instance has their values. The docstring is the help.
+    """
+
+    @classmethod
+    def params(cls) -> tuple[Param, ...]:
+        """The declarations, those of base classes last, arguments first."""
+        found: dict[str, Param] = {}
+        for owner in cls.__mro__:
+            for name, value in vars(owner).items():
+                if isinstance(value, Param):
+                    found.setdefault(name, value)
+        return tuple(sorted(found.values(), key=_is_option))
+
+    def __init__(self, values: dict[str, Any]) -> None:
+        """``values`` has one for each declaration."""
+        self.__dict__.update(values)
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and vars(self) == vars(other)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        said = ", ".join(f"{name}={value!r}" for name, value in vars(self).items())
+        return f"{type(self).__name__}({said})"
+
+
+def _is_option(param: Param) -> bool:
+    return bool(param.flags)
+
+
+class Declared:
+    """A command: its options and the function that carries it out."""
+
+    __slots__ = ("options", "run")
+
+    def __init__(self, options: type[Options], run: Callable[[Any, Any], None]) -> None:
+        self.options = options
+        self.run = run
+
+
+def command(
+    options: type[Options],
+) -> Callable[[Callable[[Any, Any], None]], Declared]:
+    """Declare the decorated function as what carries out ``options``."""
+
+    def declare(run: Callable[[Any, Any], None]) -> Declared:
+        return Declared(options, run)
+
+    return declare
+
+
+def parse(options: type[Options], argv: Sequence[str]) -> Options | None:
+    """The options in ``argv`` where it is an ordinary, complete command line;
+    ``None`` for anything that Typer had better look at."""
+    params = options.params()
+    by_flag = {one: param for param in params for one in param.flags}
+    values = {param.name: param.default for param in params}
+    said: list[str] = []
+    rest = iter(argv)
+    for word in rest:
+        if word == "--":
+            said.extend(rest)
+        elif len(word) > 1 and word[0] == "-":
+            name, joined, value = word.partition("=")
+            param = by_flag.get(name)
+            if param is None or (joined and not name.startswith("--")):
+                return None
+            found = _value(param, value if joined else None, rest)
+            if found is None:
+                return None
+            values[param.name] = found
+        else:
+            said.append(word)
+    positional = [param for param in params if not param.flags]
+    if not _fill(positional, said, values) or REQUIRED in values.values():
+        return None
+    return options(values)
+
+
+def _value(param: Param, joined: str | None, rest: Any) -> Any:
+    """The value of an option, ``None`` where there is none to be had."""
+    if param.kind == FLAG:
+        return True if joined is None else None
+    value = next(rest, None) if joined is None else joined
+    if value is None or param.kind == TEXT:
+        return value
+    return int(value) if value.isascii() and value.isdecimal() else None
+
+
+def _fill(positional: list[Param], said: list[str], values: dict[str, Any]) -> bool:
+    """Give the arguments their words; whether none is left over."""
+    for param in positional:
+        if param.kind == WORDS:
+            values[param.name] = tuple(said)
+            return True
+        if said:
+            values[param.name] = said.pop(0)
+    return not said

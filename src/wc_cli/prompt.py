@@ -1,0 +1,99 @@
+"""``wc statusline``: the twin of ``bin/wc-statusline``, from the threads."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+
+from wc_cli.context import Context, say
+from wc_cli.options import Options, command, flag, text
+from wc_core import model, statusline
+from wc_core.discovery import StoreMissingError, StoreMovedError
+from wc_core.errors import InvalidInputError, WcError
+from wc_core.statusline import Here, Look, Row
+
+# As in the script: a width of more digits is none.
+_DIGITS = 4
+_WHEN = ("auto", "always", "never")
+
+
+class Statusline(Options):
+    """Print who holds the ball here: what wc-statusline prints, checked
+    against the threads themselves."""
+
+    stdin: bool = flag("--stdin", help="Read Claude Code's JSON from standard input.")
+    color: str = text("--color", "WHEN", "auto, always or never.", default="auto")
+    ascii: bool = flag("--ascii", help="Nothing but ASCII.")
+
+
+@command(Statusline)
+def statusline_(context: Context, said: Statusline) -> None:
+    """Print the line; like the script, an empty one where there is no store."""
+    if said.color not in _WHEN:
+        raise InvalidInputError(
+            f"{said.color!r} is not a time for colours.", f"Use {', '.join(_WHEN)}."
+        )
+    look = _look(context, said)
+    if said.stdin:
+        folder = _folder(sys.stdin.buffer.read())
+        if os.path.isdir(folder):
+            context = Context(context.env, folder)
+    try:
+        say(_line(context, look))
+    except StoreMissingError:
+        say(statusline.trouble(statusline.STORE_MISSING, look))
+    except StoreMovedError:
+        say(statusline.trouble(statusline.STORE_MOVED, look))
+
+
+def _line(context: Context, look: Look) -> str:
+    place = context.place
+    if not place.exists:
+        return ""
+    where = place.repository
+    identity = context.identity
+    here = Here(
+        branch=where.branch if where is not None else "",
+        change_id=where.change_id if where is not None else "",
+        me=identity.name,
+        directory=context.settings.directory,
+    )
+    reader = context.reader
+    key = context.viewer.key
+    rows = []
+    for topic in reader.topics():
+        try:
+            state = reader.snapshot(topic).state
+        except WcError:
+            continue  # the prompt is not the place for it; doctor is
+        read = reader.cursor(topic, key).entry_count
+        rows.append(Row(state, model.new_count(state, identity.author, read)))
+    return statusline.line(rows, here, look)
+
+
+def _look(context: Context, said: Statusline) -> Look:
+    env = context.env
+    columns = env.get("COLUMNS", "")
+    color = said.color == "always" or (
+        said.color == "auto" and said.stdin and not env.get("NO_COLOR")
+    )
+    return Look(
+        columns=int(columns) if columns.isdecimal() and len(columns) <= _DIGITS else 0,
+        ascii=said.ascii or env.get("WATERCOOLER_ASCII", "") not in {"", "0"},
+        color=color,
+    )
+
+
+def _folder(data: bytes) -> str:
+    """The folder in Claude Code's JSON; empty where it names none."""
+    try:
+        fields = json.loads(data)
+    except ValueError:
+        return ""
+    if not isinstance(fields, dict):
+        return ""
+    workspace = fields.get("workspace")
+    inner = workspace.get("current_dir") if isinstance(workspace, dict) else None
+    folder = inner or fields.get("cwd")
+    return folder if isinstance(folder, str) else ""

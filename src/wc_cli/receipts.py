@@ -1,0 +1,103 @@
+"""After a write: start the settling, say what is true."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from wc_cli import context as world
+from wc_cli import durable
+from wc_core import gitconfig
+from wc_core.discovery import BRANCH_STORE
+from wc_core.errors import WcError
+from wc_core.layout import Layout, file_name
+from wc_core.moves import holder_text
+from wc_core.text import one_line
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from wc_cli.context import Context
+    from wc_cli.store import Receipt
+
+_INLINE_SECONDS = 30.0
+
+
+def settled(context: Context, receipt: Receipt) -> Receipt:
+    """The receipt with what became of settling: waited for, started, or off."""
+    layout = Layout(context.place.root)
+    committing = context.place.kind == BRANCH_STORE
+    notes = list(receipt.notes)
+    committed = False
+    try:
+        if context.settings.sync == "inline":
+            from wc_cli import settling  # not in the usual case
+
+            settling.settle(layout.root, context.env, _INLINE_SECONDS)
+            marker = f"{layout.unsettled}/{file_name(receipt.topic)}"
+            committed = committing and not os.path.lexists(marker)
+        elif context.settings.sync == "background":
+            start_settling(layout, context)
+    except (WcError, OSError) as error:
+        notes.append(f"settling could not be started: {error}")
+    notes.extend(_pending(layout))
+    pushed = False if committing and _has_remote(context) else None
+    return receipt._replace(committed=committed, pushed=pushed, notes=tuple(notes))
+
+
+def _pending(layout: Layout) -> list[str]:
+    """What settling could not do last time: said at every write until it can."""
+    if not os.path.lexists(layout.settling):
+        return []
+    from wc_cli import settling  # only when something went wrong
+
+    problem = settling.problem(layout.root)
+    return [f"{problem} (see: wc doctor)"] if problem else []
+
+
+def _has_remote(context: Context) -> bool:
+    where = context.place.repository
+    return bool(gitconfig.get("remote.origin.url", where, context.env))
+
+
+def start_settling(layout: Layout, context: Context) -> None:
+    """Start the detached helper, unless one is at work: that one looks for
+    new markers before it ends."""
+    handle = durable.try_acquire(layout.git_lock)
+    if handle is None:
+        return
+    os.close(handle)
+    words = [sys.executable, "-m", "wc_cli.settling", layout.root]
+    null = os.open(os.devnull, os.O_RDWR)
+    actions = [(os.POSIX_SPAWN_DUP2, null, fd) for fd in (0, 1, 2)]
+    # Its own session: a ^C meant for us, or a closed terminal, is not for it.
+    os.posix_spawn(
+        sys.executable, words, context.env, file_actions=actions, setsid=True
+    )
+    os.close(null)
+
+
+def show(receipt: Receipt, *, as_json: bool) -> None:
+    """Print a receipt: what was saved, where the ball is, what is pending."""
+    if as_json:
+        world.say_json(receipt.to_json())
+        return
+    world.say(one_line(_sentence(receipt)))
+    for note in receipt.notes:
+        world.remark(f"note: {one_line(note)}")
+
+
+def _sentence(receipt: Receipt) -> str:
+    saved = f"saved {receipt.topic} #{receipt.idx} ({receipt.entry_id})"
+    ball = f"ball: {holder_text(receipt.ball)}"
+    if receipt.ball != receipt.previous_ball and receipt.idx:
+        ball = (
+            f"ball: {holder_text(receipt.previous_ball)} → {holder_text(receipt.ball)}"
+        )
+    facts = [saved, ball]
+    if receipt.status != "OPEN":
+        facts.append(receipt.status)
+    if receipt.committed:
+        facts.append("committed")
+    if receipt.pushed is False:
+        facts.append("not pushed")
+    return " · ".join(facts)

@@ -1,0 +1,186 @@
+"""Threads and entries as terminal text.
+
+Every word of others is cleaned before it is printed. Colours only where a
+person looks: a terminal, and no NO_COLOR.
+"""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import unicodedata
+
+from wc_core.moves import holder_text
+from wc_core.text import clean, one_line
+from wc_core.times import age, utc
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from wc_core.codec import Damage
+    from wc_core.reader import Thread
+    from wc_core.search import Hit
+    from wc_core.views import Numbered, Row
+
+_BOLD, _DIM, _YELLOW = "1", "2", "33"
+_MIN_TITLE = 12
+
+
+class Style:
+    """Colours, or none."""
+
+    def __init__(self, *, color: bool) -> None:
+        self.color = color
+
+    def __call__(self, text: str, *codes: str) -> str:
+        """``text`` in these colours."""
+        if not self.color or not text:
+            return text
+        return f"\033[{';'.join(codes)}m{text}\033[0m"
+
+
+def style(env: Mapping[str, str]) -> Style:
+    """The style for standard output."""
+    wanted = sys.stdout.isatty() and not env.get("NO_COLOR")
+    return Style(color=wanted and env.get("TERM", "") != "dumb")
+
+
+def width_of(text: str) -> int:
+    """How many columns a terminal gives ``text``."""
+    if text.isascii():
+        return len(text)
+    return sum(_columns(one) for one in text)
+
+
+def _columns(one: str) -> int:
+    if unicodedata.combining(one) or unicodedata.category(one) in {"Mn", "Me", "Cf"}:
+        return 0
+    return 2 if unicodedata.east_asian_width(one) in {"W", "F"} else 1
+
+
+def cut(text: str, width: int) -> str:
+    """The beginning of ``text`` that fits into ``width`` columns."""
+    if width_of(text) <= width:
+        return text
+    kept, used = [], 1
+    for one in text:
+        used += _columns(one)
+        if used > width:
+            break
+        kept.append(one)
+    return f"{''.join(kept)}…"
+
+
+def _pad(text: str, width: int) -> str:
+    return text + " " * (width - width_of(text))
+
+
+def _terminal_width() -> int:
+    """The width to cut lines to; 0 where nobody looks and nothing is cut."""
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else 0
+
+
+def thread_list(rows: Iterable[Row], now_ms: int, look: Style) -> str:
+    """One line a thread: whose move, topic, ball, NEW, age, title."""
+    cells = [_cells(row, now_ms) for row in rows]
+    if not cells:
+        return ""
+    head = ("", "TOPIC", "BALL", "STATUS", "ENTRIES", "AGE", "TITLE")
+    table = [head, *(cell for cell, _ in cells)]
+    widths = [max(width_of(line[i]) for line in table) for i in range(len(head) - 1)]
+    limit = _terminal_width()
+    lines = [look(_row_line(head, widths, limit), _DIM)]
+    for cell, mine in cells:
+        line = _row_line(cell, widths, limit)
+        lines.append(look(line, _BOLD) if mine else line)
+    return "\n".join(lines)
+
+
+def _cells(row: Row, now_ms: int) -> tuple[tuple[str, ...], bool]:
+    new = f" (+{row.new_for_you} new)" if row.new_for_you else ""
+    marks = f"{' ⑂' if row.forked else ''}{' ⚠' if row.damaged else ''}"
+    return (
+        ">" if row.have_ball else "",
+        one_line(row.topic) + marks,
+        one_line(holder_text(row.ball)),
+        one_line(row.status),
+        f"{row.entry_count}{new}",
+        age(row.updated_at, now_ms) if row.updated_at else "",
+        one_line(row.title),
+    ), row.have_ball
+
+
+def _row_line(cells: tuple[str, ...], widths: list[int], limit: int) -> str:
+    *fixed, title = cells
+    line = "  ".join(
+        _pad(text, width) for text, width in zip(fixed, widths, strict=True)
+    )
+    if limit:
+        title = cut(title, max(_MIN_TITLE, limit - width_of(line) - 2))
+    return f"{line}  {title}".rstrip()
+
+
+def thread_head(thread: Thread, look: Style) -> str:
+    """Title, whose move it is, and what is wrong, above a thread's entries."""
+    state = thread.state
+    ball = f"ball: {one_line(holder_text(state.ball))}"
+    facts = [one_line(state.status), ball, f"{state.entry_count} entries"]
+    lines = [
+        look(f"{one_line(state.topic)}: {one_line(state.title)}", _BOLD),
+        " · ".join(facts),
+    ]
+    if state.forked:
+        lines.append(f"forked: {len(state.heads)} histories; the next entry joins them")
+    lines.extend(f"damage: {damage_line(one)}" for one in thread.damage)
+    return "\n".join(lines)
+
+
+def damage_line(damage: Damage) -> str:
+    """``file:line: what is wrong``."""
+    place = f"{damage.file}:{damage.line}" if damage.line else damage.file
+    return one_line(f"{place}: {damage.message}")
+
+
+def entry(one: Numbered, look: Style) -> str:
+    """One entry: a line about it, its title, its body quoted by indentation."""
+    item = one.entry
+    about = [f"#{one.idx}", item.agent or "?", utc(item.at), item.role, item.type]
+    if item.ball is not None:
+        about.append(f"ball → {holder_text(item.ball.holder)}")
+    if item.status:
+        about.append(item.status)
+    if one.forked:
+        about.append("forked")
+    head = " · ".join(one_line(part) for part in about if part)
+    lines = [look(head, _DIM), look(one_line(item.title), _BOLD)]
+    if item.reason:
+        lines.append(f"reason: {one_line(item.reason)}")
+    if item.body:
+        # Indented: a body cannot pass for the next entry's head.
+        lines.append("")
+        lines += [f"    {line}".rstrip() for line in clean(item.body).split("\n")]
+    return "\n".join(lines)
+
+
+def hit(found: Hit, look: Style) -> str:
+    """A search result: where it is, its title, the words around the match."""
+    item = found.found.entry
+    place = f"{one_line(found.topic)} #{found.found.idx}"
+    about = f"{one_line(item.agent)} · {utc(item.at)}"
+    return (
+        f"{look(place, _BOLD)} {one_line(item.title)} {look(about, _DIM)}\n"
+        f"    {one_line(found.snippet)}"
+    )
+
+
+def update(topic: str, one: Numbered, look: Style) -> str:
+    """An entry among the updates: one line."""
+    item = one.entry
+    place = look(f"{one_line(topic)} #{one.idx}", _BOLD)
+    ball = ""
+    if item.ball is not None:
+        ball = look(f" → {one_line(holder_text(item.ball.holder))}", _YELLOW)
+    return (
+        f"{utc(item.at)} {place} {one_line(item.agent)}: {one_line(item.title)}{ball}"
+    )

@@ -1,0 +1,242 @@
+"""Settling: what follows a write that is already safe.
+
+Edges and markdown are rendered, the orphan branch gets its commit. A marker
+file per thread says that there is something to do; it is made before the
+entry is and removed only when a commit holds all of the log, so a helper that
+dies loses nothing: the next one finds the marker.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import sys
+import time
+from typing import NamedTuple
+
+from wc_cli import durable, gitsync
+from wc_cli.gitsync import Change, Git, GitError
+from wc_cli.upkeep import Upkeep
+from wc_core import codec, discovery, markdown, projections
+from wc_core.errors import CorruptError, LockTimeoutError, WcError
+from wc_core.files import names_in, read_plain, size_of
+from wc_core.layout import topic_of
+from wc_core.reader import StoreReader
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from wc_core.layout import Layout
+    from wc_core.model import Entry
+    from wc_core.reader import Thread
+
+# A burst of writes becomes one commit: wait this long for the next one.
+_BURST_SECONDS = 0.05
+_ROUNDS = 50
+_NICENESS = 10
+
+
+class Settled(NamedTuple):
+    """One thread rendered from ``log_size`` bytes of its log."""
+
+    topic: str
+    log_size: int
+    entries: tuple[Entry, ...]
+    changes: tuple[Change, ...]
+
+
+class Settler:
+    """Settles the store at ``root``; one at a time, by its git lock."""
+
+    def __init__(self, root: str, env: Mapping[str, str]) -> None:
+        self.env = env
+        self.reader = StoreReader(root)
+        self.layout = self.reader.layout
+        self.upkeep = Upkeep(self.reader, env)
+        self.git = (
+            Git(self.layout.root, env)
+            if discovery.is_checkout(self.layout.root)
+            else None
+        )
+        self.problems: dict[str, str] = {}
+
+    def run(self) -> None:
+        """Settle until nothing is left or what is left cannot be now."""
+        for _ in range(_ROUNDS):
+            topics = [one for one in self.unsettled() if one not in self.problems]
+            if not topics:
+                break
+            self._settle(topics)
+        self._report()
+
+    def unsettled(self) -> list[str]:
+        """The threads that await settling."""
+        return unsettled(self.layout)
+
+    def _settle(self, topics: list[str]) -> None:
+        settled = []
+        for topic in topics:
+            # A thread that cannot be settled keeps its marker and its reason;
+            # the others go on.
+            try:
+                settled.append(self._project(topic))
+            except WcError as error:
+                self.problems[topic] = error.message
+        try:
+            self._commit(settled)
+        except GitError as error:
+            self.problems |= {one.topic: f"not committed: {error}" for one in settled}
+            return
+        for one in settled:
+            self._clear(one)
+
+    def _project(self, topic: str) -> Settled:
+        """Render a thread from its log; the bytes to be committed."""
+        self.upkeep.refresh(topic)
+        thread = self.reader.thread(topic)
+        if thread.snapshot.log_size < 0:
+            raise CorruptError("its log is missing", "See: wc doctor")
+        if thread.snapshot.meta.newer:
+            raise CorruptError("a newer wc wrote it", "Upgrade wc on this machine.")
+        wanted = rendered(self.layout, thread)
+        for path in (self.layout.edges(topic), self.layout.page(topic)):
+            self.upkeep.put(path, wanted[path])
+        log = thread.log
+        whole = {self.layout.log(topic): thread.data[: log.complete], **wanted}
+        changes = tuple(Change(self._relative(p), d) for p, d in whole.items())
+        return Settled(topic, log.size, log.entries, changes)
+
+    def _relative(self, path: str) -> str:
+        return os.path.relpath(path, self.layout.root)
+
+    def _commit(self, settled: list[Settled]) -> None:
+        """One commit for everything that the branch does not have yet."""
+        if self.git is None or not settled:
+            return
+        where, parent = gitsync.tip(self.layout.root)
+        shared = [
+            Change(name, read_plain(f"{self.layout.root}/{name}") or b"")
+            for name in (".gitattributes", ".gitignore")
+        ]
+        changes = [*shared, *(change for one in settled for change in one.changes)]
+        have = gitsync.committed_files(self.git, parent, [one.path for one in changes])
+        changed = [one for one in changes if not _is_committed(one, have)]
+        if changed:
+            entries = self._new_entries(settled, have)
+            topics = [one.topic for one in settled]
+            code_repo = gitsync.code_repo(where, self.env)
+            message = gitsync.message_for(entries, topics, code_repo)
+            gitsync.commit(self.git, changed, message, parent)
+        gitsync.refresh_index(self.git)
+        gitsync.tidy(self.git)
+
+    def _new_entries(
+        self, settled: list[Settled], have: Mapping[str, gitsync.Committed]
+    ) -> list[tuple[str, Entry]]:
+        """The entries this commit is the first to have, with their topics."""
+        found: list[tuple[str, Entry]] = []
+        for one in settled:
+            log = one.changes[0]
+            known = self._committed_ids(one.topic, log, have.get(log.path))
+            found += [(one.topic, e) for e in one.entries if e.id not in known]
+        return found
+
+    def _committed_ids(
+        self, topic: str, log: Change, have: gitsync.Committed | None
+    ) -> set[str]:
+        """The entries that the branch's version of a log has already."""
+        if have is None or self.git is None:
+            return set()
+        data = log.data[: have.size]
+        if gitsync.blob_id(data, have.blob) != have.blob:
+            data = self.git.run("cat-file", "blob", have.blob)
+        return {entry.id for entry in codec.read_log(topic, data).entries}
+
+    def _clear(self, one: Settled) -> None:
+        """Remove the marker unless something was appended meanwhile."""
+        with contextlib.suppress(LockTimeoutError), self.upkeep.lock(one.topic):
+            if size_of(self.layout.log(one.topic)) == one.log_size:
+                durable.remove(self.upkeep.marker(one.topic))
+
+    def _report(self) -> None:
+        """Leave what could not be done for receipts, doctor and health."""
+        if self.problems:
+            now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+            problem = next(iter(self.problems.values()))
+            fields = {"at": now, "problem": problem, "threads": self.problems}
+            self.upkeep.put(self.layout.settling, f"{codec.dumps(fields)}\n".encode())
+        else:
+            durable.remove(self.layout.settling)
+
+
+def _is_committed(change: Change, have: Mapping[str, gitsync.Committed]) -> bool:
+    there = have.get(change.path)
+    if there is None:
+        return not change.data
+    return gitsync.blob_id(change.data, there.blob) == there.blob
+
+
+def unsettled(layout: Layout) -> list[str]:
+    """The threads of a store that await settling."""
+    return [topic_of(name) for name in names_in(layout.unsettled)]
+
+
+def rendered(layout: Layout, thread: Thread) -> dict[str, bytes]:
+    """The projections of a thread, by path: a function of its log and of the
+    keys of other tools in its meta."""
+    state, entries = thread.state, thread.entries
+    unknown = thread.snapshot.unknown
+    meta = projections.render_meta(state, thread.snapshot.log_size, unknown)
+    return {
+        layout.meta(state.topic): meta,
+        layout.edges(state.topic): projections.render_edges(state.topic, entries),
+        layout.page(state.topic): markdown.render(state, entries),
+    }
+
+
+def settle(root: str, env: Mapping[str, str], seconds: float = 0.0) -> bool:
+    """Settle a store, waiting at most ``seconds`` for another that does.
+
+    False where somebody else is at it: they will see our markers.
+    """
+    layout = StoreReader(root).layout
+    while True:
+        try:
+            handle = durable.acquire(layout.git_lock, "settling", seconds)
+        except LockTimeoutError:
+            return False
+        settler = Settler(root, env)
+        try:
+            settler.run()
+        finally:
+            os.close(handle)
+        # A writer that found the lock held relies on us to look once more.
+        if not set(settler.unsettled()) - set(settler.problems):
+            return True
+
+
+def problem(root: str) -> str:
+    """What settling last could not do; empty when all is well."""
+    data = read_plain(StoreReader(root).layout.settling)
+    if not data:
+        return ""
+    try:
+        return str(json.loads(data)["problem"])
+    except (ValueError, TypeError, KeyError):
+        return "unknown; see wc doctor"
+
+
+def main() -> None:
+    """Run as a detached helper: ``python -m wc_cli.settling ROOT``."""
+    root = sys.argv[1]
+    os.chdir(root)
+    with contextlib.suppress(OSError):
+        os.nice(_NICENESS)
+    time.sleep(_BURST_SECONDS)
+    settle(root, dict(os.environ))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,409 @@
+"""StoreWriter: lock, state, pure move, append, project.
+
+The append is the commit point of a write. Before it nothing is acknowledged,
+after it nothing is reported as failed: what could not follow is said in the
+receipt's notes.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from typing import NamedTuple
+
+from wc_cli import durable
+from wc_cli.upkeep import LOCK_SECONDS, Upkeep
+from wc_core import codec, model, moves, names, repository, ulid, views
+from wc_core.discovery import BRANCH_STORE, PLAIN
+from wc_core.errors import (
+    ConflictError,
+    CorruptError,
+    NotFoundError,
+    WcError,
+)
+from wc_core.files import read_plain
+from wc_core.layout import ATTRIBUTES, IGNORED, file_name, new_topic
+from wc_core.model import Base, Entry
+from wc_core.reader import StoreReader, near_names
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from typing import Any
+
+    from wc_core.discovery import Place
+    from wc_core.identity import Identity
+    from wc_core.moves import Draft, Move
+    from wc_core.reader import Snapshot, Thread
+    from wc_core.settings import Settings
+
+_NEAR_LENGTH = 4
+# Stands for any agent where only the seat of a name is known.
+_SEAT_ONLY = "-"
+
+
+class Source(NamedTuple):
+    """Where new ids come from: milliseconds since 1970 and 80 random bits."""
+
+    now_ms: Callable[[], int]
+    random: Callable[[], int]
+
+
+class Author(NamedTuple):
+    """Who writes, from which branch and commit of the code."""
+
+    identity: Identity
+    code_branch: str = ""
+    code_commit: str = ""
+
+
+class Receipt(NamedTuple):
+    """What a write did. There is one only for an entry that is on disk."""
+
+    topic: str
+    entry_id: str
+    idx: int
+    ball: str | None
+    previous_ball: str | None
+    status: str
+    committed: bool = False
+    pushed: bool | None = None
+    notes: tuple[str, ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        """The receipt shape."""
+        fields = self._asdict()
+        fields["notes"] = list(self.notes)
+        return {**fields, "saved": True}
+
+
+class StoreWriter:
+    """Writes entries into the store at ``place``, for ``author``."""
+
+    def __init__(
+        self, place: Place, author: Author, rules: Settings, env: Mapping[str, str]
+    ) -> None:
+        self.place = place
+        self.author = author
+        self.rules = rules
+        self.env = env
+        self.reader = StoreReader(place.root)
+        self.layout = self.reader.layout
+        self.upkeep = Upkeep(self.reader, env, rules)
+
+    @property
+    def me(self) -> str:
+        """The author as entries carry it."""
+        return self.author.identity.author
+
+    def write(
+        self, draft: Draft, source: Source, seconds: float = LOCK_SECONDS
+    ) -> Receipt:
+        """Put one entry into the log and say what it did.
+
+        Raises InvalidInputError, NotFoundError, ConflictError,
+        LockTimeoutError, CorruptError or StorageError; the log is then as
+        it was.
+        """
+        if self.rules.damage is not None:
+            raise CorruptError(
+                f"{self.rules.damage.file}: {self.rules.damage.message}.",
+                "The ball could go the wrong way; mend the file first.",
+            )
+        topic = self._topic(draft)
+        self._check_addressee(topic, draft)
+        self.prepare_store()
+        durable.make_folder(self.layout.folder(topic))
+        with self.upkeep.lock(topic, self.me, seconds):
+            return self._write_locked(draft._replace(topic=topic), source)
+
+    def _topic(self, draft: Draft) -> str:
+        """The thread meant: an existing one, or where the action may create
+        one, a new one with a valid name unlike any other."""
+        try:
+            return views.find_topic(self.reader, draft.topic)
+        except NotFoundError:
+            if draft.action not in {"new", "say"}:
+                raise
+        topic = new_topic(draft.topic)
+        if draft.action == "say" and not draft.new:
+            near = [one for one in self.reader.topics() if nearly(one, topic)]
+            if near:
+                raise ConflictError(
+                    f'There is no thread "{topic}", but there is "{near[0]}".',
+                    f'Write to "{near[0]}", or start another one with --new.',
+                )
+        return topic
+
+    def _check_addressee(self, topic: str, draft: Draft) -> None:
+        """Refuse a ``--to`` nobody has heard of, unless forced."""
+        if draft.force or not moves.check_known(
+            draft.to, self._known(topic), self.rules
+        ):
+            return
+        known = self._everybody()
+        unknown = moves.check_known(draft.to, known, self.rules)
+        if unknown:
+            near = near_names(draft.to, known) or known[:5]
+            raise NotFoundError(
+                f"Nobody here is called {draft.to!r} ({', '.join(unknown)} unknown).",
+                f"Did you mean: {', '.join(near)}? To pass it there anyway: --force",
+            )
+
+    def _known(self, topic: str) -> list[str]:
+        """Names known without opening other threads."""
+        known = [self.me, *self.rules.directory.aliases.values()]
+        for chain in self.rules.counterparts.values():
+            known.extend(chain)
+        for chain in self.rules.topic_counterparts.get(topic, {}).values():
+            known.extend(chain)
+        with contextlib.suppress(WcError):
+            known.extend(people(self.reader.snapshot(topic)))
+        where = self.place.repository
+        if where is not None:
+            for path, branch in repository.worktrees(where):
+                seat = repository.change_of(path) or branch
+                known.append(f"{_SEAT_ONLY}@{seat}")
+        return known
+
+    def _everybody(self) -> list[str]:
+        """Every name in the store, participants first."""
+        found: dict[str, None] = {}
+        for topic in self.reader.topics():
+            with contextlib.suppress(WcError):
+                found.update(dict.fromkeys(people(self.reader.snapshot(topic))))
+        known = [one for one in self._known("") if names.parse(one).agent != _SEAT_ONLY]
+        return list(dict.fromkeys([*found, *known]))
+
+    def prepare_store(self) -> None:
+        """Make the folders of a store, once."""
+        if os.path.isdir(self.layout.unsettled):
+            return
+        for folder in (
+            self.layout.threads,
+            self.layout.pages,
+            f"{self.layout.local}/locks/threads",
+            self.layout.scratch,
+        ):
+            durable.make_folder(folder)
+        if self.place.kind in {BRANCH_STORE, PLAIN}:
+            self._ensure_line(".gitattributes", ATTRIBUTES)
+        self._ensure_line(".gitignore", IGNORED)
+        # Last: its being there says that the rest is.
+        durable.make_folder(self.layout.unsettled)
+
+    def _ensure_line(self, name: str, line: str) -> None:
+        """See to it that a file in the root has a line, keeping the others."""
+        path = f"{self.layout.root}/{name}"
+        data = read_plain(path)
+        if data is None:
+            durable.replace(path, f"{line}\n".encode(), self.layout.scratch)
+        elif line.encode() not in data.splitlines():
+            durable.append(path, f"{line}\n".encode())
+
+    def mark_read(self, read: model.State) -> None:
+        """Note that the author has read the thread as ``read`` shows it; what
+        arrived since stays NEW."""
+        self.prepare_store()
+        key = self.rules.directory.key(self.author.identity.name)
+        with self.upkeep.lock(read.topic, self.me):
+            if self.reader.cursor(read.topic, key).heads != read.heads:
+                self.upkeep.mark_read(read, key)
+                state = self.reader.snapshot(read.topic).state
+                self.upkeep.show(state, state)
+
+    def _write_locked(self, draft: Draft, source: Source) -> Receipt:
+        thread: Thread | None = None
+        state = model.start(draft.topic)
+        snapshot = self._snapshot(draft.topic)
+        if snapshot is not None:
+            if not snapshot.fresh or self._may_have_key(draft):
+                thread = self.reader.thread(draft.topic)
+                snapshot = thread.snapshot
+            state = snapshot.state
+        if thread is not None and draft.key:
+            again = _written_before(thread, draft.key)
+            if again is not None:
+                return again
+        move = moves.decide(state, draft, self.author.identity.name, self.rules)
+        entry = self._entry(draft, move, state, source, thread)
+        durable.touch(self.upkeep.marker(draft.topic))
+        size = self._append(draft.topic, entry, state, snapshot, thread)
+        return self._after(entry, move, state, size, snapshot)
+
+    def _snapshot(self, topic: str) -> Snapshot | None:
+        """The thread as it is; ``None`` for one that does not exist yet."""
+        try:
+            snapshot = self.reader.snapshot(topic)
+        except NotFoundError:
+            return None
+        missing = [one for one in snapshot.damage if one.kind == "missing"]
+        if missing:
+            raise CorruptError(
+                f"{missing[0].file} is missing, though the thread is not new.",
+                "Nothing was written. See what can be restored: wc doctor",
+            )
+        if snapshot.meta.newer:
+            raise CorruptError(
+                f"{topic} was last written by a newer wc than this one.",
+                "Nothing was written. Upgrade wc on this machine.",
+            )
+        return snapshot
+
+    def _may_have_key(self, draft: Draft) -> bool:
+        if not draft.key:
+            return False
+        data = read_plain(self.layout.log(draft.topic)) or b""
+        return f'"key":{codec.dumps(draft.key)}'.encode() in data
+
+    def _entry(
+        self,
+        draft: Draft,
+        move: Move,
+        state: model.State,
+        source: Source,
+        thread: Thread | None,
+    ) -> Entry:
+        now_ms = source.now_ms()
+        foreign = thread is not None and not any(e.ours for e in thread.entries)
+        base = None
+        if foreign and state.entry_count:
+            base = Base(state.title, state.status, state.ball, state.summary)
+        return Entry(
+            id=ulid.after(ulid.prefix(state.last_id), now_ms, source.random()),
+            topic=draft.topic,
+            agent=self.me,
+            at=rfc3339(now_ms),
+            title=draft.title,
+            body=draft.body,
+            role=draft.role,
+            type=draft.type,
+            action=draft.action,
+            ball=move.ball,
+            status=move.status,
+            parents=state.heads,
+            base=base,
+            code_branch=self.author.code_branch,
+            code_commit=self.author.code_commit,
+            key=draft.key,
+            reason=draft.reason,
+        )
+
+    def _append(
+        self,
+        topic: str,
+        entry: Entry,
+        state: model.State,
+        snapshot: Snapshot | None,
+        thread: Thread | None,
+    ) -> int:
+        """The commit point; the new length of the log."""
+        path = self.layout.log(topic)
+        line = codec.to_line(entry, state.entry_count)
+        if snapshot is None or snapshot.log_size >= 0 or thread is None:
+            return durable.append(path, line)
+        # A thread of the markdown age: its entries and ours become a log at
+        # one moment, and the page as it was is kept.
+        old = [codec.to_line(one, idx) for idx, one in enumerate(thread.entries)]
+        page = read_plain(self.layout.page(topic)) or b""
+        kept = f"{self.layout.local}/imported/{file_name(topic)}.md"
+        durable.make_folder(os.path.dirname(kept))
+        durable.replace(kept, page, self.layout.scratch)
+        data = b"".join([*old, line])
+        durable.create(path, data, self.layout.scratch)
+        return len(data)
+
+    def _after(
+        self,
+        entry: Entry,
+        move: Move,
+        before: model.State,
+        size: int,
+        snapshot: Snapshot | None,
+    ) -> Receipt:
+        """Meta and status lines; from here on nothing fails the write."""
+        notes = list(move.notes)
+        ordered = entry.id > before.last_id
+        state = model.apply(before, entry)
+        try:
+            if not ordered:
+                # An id from the future stands behind ours: only the whole
+                # log says what the state is.
+                state = self.reader.thread(entry.topic).state
+            unknown = snapshot.unknown if snapshot is not None else {}
+            known = snapshot is None or snapshot.fresh
+            had = before if known else None
+            self.upkeep.project(state, size, unknown, had)
+        except (WcError, OSError) as error:
+            notes.append(f"saved, but its projections are not up to date: {error}")
+        if snapshot is not None and any(one.lost for one in snapshot.damage):
+            notes.append(f"{entry.topic} has damage in its log: wc doctor")
+        return Receipt(
+            topic=entry.topic,
+            entry_id=entry.id,
+            idx=before.entry_count,
+            ball=state.ball,
+            previous_ball=before.ball,
+            status=state.status,
+            notes=tuple(notes),
+        )
+
+
+def _written_before(thread: Thread, key: str) -> Receipt | None:
+    """The receipt of the entry that has ``key``, if there is one."""
+    state = thread.state
+    for idx, entry in enumerate(thread.entries):
+        if entry.key == key:
+            note = "this key was used before: nothing new was written"
+            return Receipt(
+                topic=state.topic,
+                entry_id=entry.id,
+                idx=idx,
+                ball=state.ball,
+                previous_ball=state.ball,
+                status=state.status,
+                notes=(note,),
+            )
+    return None
+
+
+def people(snapshot: Snapshot) -> list[str]:
+    """Everybody a thread's state names."""
+    state = snapshot.state
+    found = [one.name for one in state.participants]
+    found += [one.to for one in state.passes]
+    return [one for one in (*found, state.ball or "") if one]
+
+
+def rfc3339(now_ms: int) -> str:
+    """Milliseconds since 1970 as ``2026-01-31T12:00:00.123Z``."""
+    import time
+
+    seconds, rest = divmod(now_ms, 1000)
+    return f"{time.strftime('%Y-%m-%dT%H:%M:%S', time.gmtime(seconds))}.{rest:03}Z"
+
+
+def nearly(one: str, other: str) -> bool:
+    """Whether two topics are so alike that one of them may be a slip: equal
+    but for separators, or one letter away. Numbers that differ are meant."""
+    plain, wanted = (
+        "".join(c for c in text if c not in "-_.") for text in (one, other)
+    )
+    if plain == wanted:
+        return True
+    if min(len(plain), len(wanted)) < _NEAR_LENGTH:
+        return False
+    return _one_letter_apart(plain, wanted)
+
+
+def _one_letter_apart(one: str, other: str) -> bool:
+    short, long = sorted((one, other), key=len)
+    start = 0
+    while start < len(short) and short[start] == long[start]:
+        start += 1
+    a, b = short[start:], long[start:]
+    if any(c.isdigit() for c in (a[:1], b[:1]) if c):
+        return False
+    if len(a) == len(b):
+        return a[1:] == b[1:] or (a[:2] == b[1::-1] and a[2:] == b[2:])
+    return b[1:] == a
