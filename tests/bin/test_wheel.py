@@ -1,0 +1,140 @@
+"""The wheel, installed by pip, by uv and by pipx: what lands on somebody's PATH.
+
+uv and pipx fetch what the package needs, held to the committed lock, into a
+cache of this test run's own: nothing outside the temporary folders is touched.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+COPIED = ("wc", "wc-statusline")
+COMMANDS = (*COPIED, "wc-cli", "wc-observe")
+SYSTEM_PATH = "/usr/bin:/bin"
+
+
+def beside_python(name: str) -> str:
+    """A program of the dev environment that this test runs in."""
+    path = Path(sys.executable).with_name(name)
+    if not path.exists():
+        pytest.skip(f"{path} is missing (bin/test makes it): {name} is NOT tested")
+    return str(path)
+
+
+def run(*command: str | Path, cwd: Path = ROOT, **variables: str) -> str:
+    """Run a command that must work, in an environment for this test alone."""
+    kept = {
+        name: value
+        for name, value in os.environ.items()
+        # What says how this machine reaches a package index.
+        if name.startswith(("PIP_", "UV_", "SSL_", "REQUESTS_")) or name == "LANG"
+    }
+    done = subprocess.run(
+        [os.fspath(word) for word in command],
+        check=False,
+        cwd=cwd,
+        env={**kept, "PATH": SYSTEM_PATH, **variables},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}"
+    return done.stdout
+
+
+@pytest.fixture(scope="session")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The wheel of this checkout, made by the build backend in the lock."""
+    folder = tmp_path_factory.mktemp("dist")
+    home = str(tmp_path_factory.mktemp("home"))
+    command = (sys.executable, "-m", "hatchling", "build", "--target", "wheel")
+    run(*command, "--directory", folder, HOME=home)
+    (made,) = folder.glob("*.whl")
+    return made
+
+
+@pytest.fixture(scope="session")
+def downloads(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """One cache for this run, and the versions of the lock: settings of uv."""
+    folder = tmp_path_factory.mktemp("uv")
+    constraints = folder / "requirements.lock"
+    shutil.copy(ROOT / "requirements.lock", constraints)
+    return {"UV_CACHE_DIR": str(folder / "cache"), "UV_CONSTRAINT": str(constraints)}
+
+
+def check_installed(folder: Path, tmp_path: Path) -> None:
+    """The commands lie together, are ours, and do what they are there for."""
+    for name in COMMANDS:
+        assert os.access(folder / name, os.X_OK), name
+    for name in COPIED:
+        assert (folder / name).read_bytes() == (ROOT / "bin" / name).read_bytes()
+
+    settings = {"HOME": str(tmp_path), "PATH": f"{folder}:{SYSTEM_PATH}"}
+    words = tmp_path / "words"
+    words.write_text("one two\nthree\n")
+    for arguments in (("words",), ("-l", "words"), ("--version",)):
+        ours = run(folder / "wc", *arguments, cwd=tmp_path, **settings)
+        assert ours == run("wc", *arguments, cwd=tmp_path, HOME=str(tmp_path))
+    version = run(folder / "wc", "version", cwd=tmp_path, **settings)
+    assert version == run(folder / "wc-cli", "version", cwd=tmp_path, **settings)
+    assert version
+
+
+def test_pip(wheel: Path, tmp_path: Path) -> None:
+    """With pip: it puts the four commands into one folder."""
+    venv = tmp_path / "venv"
+    home = str(tmp_path)
+    run(sys.executable, "-m", "venv", venv, HOME=home)
+    python = venv / "bin" / "python"
+    run(python, "-m", "pip", "install", "-q", "--no-deps", wheel, HOME=home)
+    # The dependencies are those that this test runs with: nothing is fetched.
+    paths = {"base": str(venv), "platbase": str(venv)}
+    site = Path(sysconfig.get_path("purelib", "venv", vars=paths))
+    # After the package itself, so that it is not the checkout that is tested.
+    (site / "dependencies.pth").write_text(f"{sysconfig.get_path('purelib')}\n")
+    check_installed(venv / "bin", tmp_path)
+    where = "import wc_cli; print(wc_cli.__file__)"
+    assert run(python, "-c", where, HOME=home).startswith(str(site))
+
+
+def test_uv_tool(wheel: Path, downloads: dict[str, str], tmp_path: Path) -> None:
+    """``uv tool install`` links all four commands, scripts included."""
+    uv = beside_python("uv")
+    variables = {
+        "HOME": str(tmp_path),
+        "UV_TOOL_DIR": str(tmp_path / "tools"),
+        "UV_TOOL_BIN_DIR": str(tmp_path / "bin"),
+    }
+    command = (uv, "tool", "install", "--python", sys.executable, wheel)
+    run(*command, cwd=tmp_path, **downloads, **variables)
+    assert sorted(path.name for path in (tmp_path / "bin").iterdir()) == sorted(
+        COMMANDS
+    )
+    check_installed(tmp_path / "bin", tmp_path)
+
+
+def test_pipx(wheel: Path, downloads: dict[str, str], tmp_path: Path) -> None:
+    """``pipx install`` links all four commands, scripts included."""
+    pipx, uv = beside_python("pipx"), beside_python("uv")
+    variables = {
+        "HOME": str(tmp_path),
+        "PATH": f"{Path(uv).parent}:{SYSTEM_PATH}",
+        "PIPX_HOME": str(tmp_path / "pipx"),
+        "PIPX_BIN_DIR": str(tmp_path / "bin"),
+        "PIPX_MAN_DIR": str(tmp_path / "man"),
+    }
+    # pipx's other backend is pip, whose own part the test above does.
+    command = (pipx, "install", "--backend", "uv", "--python", sys.executable, wheel)
+    run(*command, cwd=tmp_path, **downloads, **variables)
+    assert sorted(path.name for path in (tmp_path / "bin").iterdir()) == sorted(
+        COMMANDS
+    )
+    check_installed(tmp_path / "bin", tmp_path)
