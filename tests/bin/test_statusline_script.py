@@ -1,0 +1,1006 @@
+"""``bin/wc-statusline`` as a process, in real repositories, under every shell
+of this machine, against its twin in Python."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import shutil
+import subprocess
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import pytest
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+
+from wc_core import ulid
+from wc_core.model import CLOSED, STATUSES, State
+from wc_core.names import PLATFORMS, Directory, Name, parse
+from wc_core.statusline import (
+    MAIN_WORKTREE,
+    STORE_MISSING,
+    STORE_MOVED,
+    Here,
+    Look,
+    Row,
+    View,
+    asked_name,
+    files,
+    identity_files,
+    line,
+    trouble,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+SCRIPT = Path(__file__).resolve().parents[2] / "bin" / "wc-statusline"
+THREADS = "watercooler/threads"
+SHELLS = {
+    "dash": ["dash"],
+    "bash": ["bash"],
+    "bash-posix": ["bash", "--posix"],
+    "busybox": ["busybox", "sh"],
+    "zsh": ["zsh", "-f"],
+    "zsh-sh": ["zsh", "--emulate", "sh", "-f"],
+}
+TIMEOUT = 20.0
+PAT = Name("Claude Code", "", "pat")
+NOBODY = Here()
+
+
+@pytest.fixture(params=sorted(SHELLS))
+def shell(request: pytest.FixtureRequest) -> list[str]:
+    return _shell(request.param)
+
+
+def _shell(name: str) -> list[str]:
+    command = SHELLS[name]
+    if shutil.which(command[0]) is None:
+        pytest.skip(f"{command[0]} IS NOT INSTALLED: the script is untested under it")
+    return command
+
+
+class World(NamedTuple):
+    """A home folder, a repository in it, and its store in another folder."""
+
+    home: Path
+
+    @property
+    def repo(self) -> Path:
+        return self.home / "app"
+
+    @property
+    def store(self) -> Path:
+        return self.home / ".watercooler" / "worktrees" / "watercooler-app-1a2b"
+
+    def env(self, **more: str) -> dict[str, str]:
+        path = os.environ["PATH"]
+        return {"HOME": str(self.home), "PATH": path, "LANG": "C.UTF-8", **more}
+
+    def git(self, *arguments: str, cwd: Path | None = None) -> str:
+        settled = {
+            "GIT_CONFIG_GLOBAL": os.devnull,
+            "GIT_CONFIG_NOSYSTEM": "1",
+            "GIT_AUTHOR_NAME": "pat",
+            "GIT_AUTHOR_EMAIL": "pat@example.org",
+            "GIT_COMMITTER_NAME": "pat",
+            "GIT_COMMITTER_EMAIL": "pat@example.org",
+        }
+        done = subprocess.run(
+            ["git", *arguments],
+            cwd=cwd or self.repo,
+            env=self.env(**settled),
+            check=True,
+            capture_output=True,
+            text=True,
+        )
+        return done.stdout.strip()
+
+    def run(
+        self,
+        cwd: Path,
+        *arguments: str,
+        shell: Sequence[str] = ("sh",),
+        stdin: bytes | None = None,
+        **env: str,
+    ) -> str:
+        """What the script prints; it must exit 0 and be silent otherwise."""
+        done = subprocess.run(
+            [*shell, str(SCRIPT), *arguments],
+            cwd=cwd,
+            env=self.env(**env),
+            input=b"" if stdin is None else stdin,
+            capture_output=True,
+            timeout=TIMEOUT,
+            check=False,
+        )
+        assert done.returncode == 0
+        assert done.stderr == b""
+        output = done.stdout.decode()
+        assert output == "" or output.endswith("\n")
+        return output.removesuffix("\n")
+
+
+def make(home: Path) -> World:
+    world = World(home)
+    world.repo.mkdir(parents=True)
+    world.git("init", "-q", "-b", "main")
+    world.git("commit", "-q", "--allow-empty", "-m", "start")
+    tree = world.git("hash-object", "-t", "tree", "-w", os.devnull)
+    world.git("branch", THREADS, world.git("commit-tree", tree, "-m", "store"))
+    world.git("worktree", "add", "-q", str(world.store), THREADS)
+    return world
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> World:
+    return make(tmp_path / "home")
+
+
+def put(store: Path, contents: dict[str, bytes]) -> None:
+    for path, content in contents.items():
+        target = store / ".local" / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(content)
+
+
+def state(topic: str, ball: str | None, at: int = 1, **more: Any) -> State:
+    return State(topic, ball=ball, since=ulid.encode(at), **more)
+
+
+def write(store: Path, *states: State, new: dict[str, int] | None = None) -> None:
+    for one in states:
+        put(store, files(View(one, new or {})))
+
+
+def be(store: Path, who: Name = PAT, worktree: str = MAIN_WORKTREE) -> None:
+    put(store, identity_files(worktree, who, Directory()))
+
+
+# --- the same text as the twin ------------------------------------------------
+
+TOPICS = st.one_of(
+    st.sampled_from(
+        ["feature-auth", "auth", "main", "fix", "%2E%2E", "zähler", "\x1bx"]
+    ),
+    st.text("abcäß中-_.", min_size=1, max_size=30),
+    st.text(max_size=300),
+)
+HOLDERS = st.one_of(
+    st.none(),
+    st.sampled_from(
+        [
+            "claude (pat)",
+            "Claude Code@fix (Pat)",
+            "Claude  Code",
+            "claude-code@FIX",
+            "Codex",
+            "codex@fix(sam)",
+            "",
+            "   ",
+            "=free",
+            "..",
+            "*",
+            "a/b",
+            "../../etc",
+            "%",
+            "\x1b]0;pwned\x07",
+            "\x9b31m red",
+            "line\nbreak",
+            "Zoë",
+            "x" * 400,
+            "é" * 300,
+        ]
+    ),
+    st.text(max_size=40),
+)
+BRANCHES = st.sampled_from(
+    [
+        *("", "main", "feature/auth", "feature-auth", "auth", "feature", "ünï/x"),
+        *("../../x", "/etc", "a//b", "a/.t/b", "x\ny", chr(0xD800), "b" * 300),
+    ]
+)
+COUNTS = st.integers(0, 999)
+
+
+@st.composite
+def views(draw: st.DrawFn) -> list[View]:
+    topics = draw(st.lists(TOPICS, max_size=6, unique=True))
+    people = ["claude (pat)", "claude@fix (pat)", "Codex", "*", "Zoë (z)", "s" * 250]
+    made = []
+    for position, topic in enumerate(topics):
+        new = draw(st.dictionaries(st.sampled_from(people), COUNTS))
+        keys = {Directory().key(parse(name)): count for name, count in new.items()}
+        since = draw(st.sampled_from([ulid.encode(draw(COUNTS)), "", "torn", "0"]))
+        one = State(
+            topic,
+            status=draw(st.sampled_from([*STATUSES, "", "odd \x1b[1m one"])),
+            ball=draw(HOLDERS),
+            since=since,
+            last_id=ulid.encode(position),
+            entry_count=draw(COUNTS),
+            branch=draw(BRANCHES),
+        )
+        made.append(View(one, keys))
+    return made
+
+
+class Who(NamedTuple):
+    """How the script learns who it works for."""
+
+    name: Name | None = None
+    agent: str = ""
+    written: bool = False
+
+
+WHOS = st.sampled_from(
+    [
+        Who(),
+        Who(PAT, written=True),
+        Who(Name("Claude Code", "fix", "pat"), written=True),
+        Who(Name("Codex"), "codex", written=True),
+        Who(Name("Zoë", "", "z"), "Zoë (Z)", written=True),
+        Who(Name("*"), " * ", written=True),
+        Who(Name("a/b"), "A/b", written=True),
+        Who(PAT, "Claude Code (Pat)"),
+        Who(Name("Claude Code", "fix", "pat"), "claude@FIX(pat)"),
+        Who(Name("*"), "*"),
+        Who(parse("codex@"), "codex\t@ "),
+        Who(parse("(x)"), "(X)"),
+        Who(parse("@a@b"), "@a@b"),
+        Who(parse("Gemini@s@t (u)(v)"), "Gemini@s@t (u)(v)"),
+    ]
+)
+LOOKS = st.builds(
+    Look,
+    columns=st.one_of(st.just(0), st.integers(1, 70)),
+    ascii=st.booleans(),
+    color=st.booleans(),
+)
+PLACES = st.sampled_from(["main", "feature/auth", "auth", "detached"])
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> World:
+    world = make(tmp_path_factory.mktemp("shared") / "home")
+    world.git("worktree", "add", "-q", "-b", "feature/auth", "../app-wt-feature-auth")
+    world.git("worktree", "add", "-q", "-b", "other", "../app-wt-auth")
+    world.git("worktree", "add", "-q", "--detach", "../app-wt-fix")
+    return world
+
+
+def _place(world: World, name: str) -> tuple[Path, str, Here]:
+    """A folder, its worktree's id, and what the twin has to know of it."""
+    if name == "main":
+        return world.repo, MAIN_WORKTREE, Here("main")
+    folder, branch = {
+        "feature/auth": ("feature-auth", "feature/auth"),
+        "auth": ("auth", "other"),
+        "detached": ("fix", ""),
+    }[name]
+    worktree = f"app-wt-{folder}"
+    return world.home / worktree, worktree, Here(branch, folder)
+
+
+def _rows(made: Iterable[View], who: Who) -> Iterator[Row]:
+    key = Directory().key(who.name) if who.name else None
+    for view in made:
+        known = view.new.get(key) if key is not None else None
+        if known is None and who.written:
+            known = view.state.entry_count
+        yield Row(view.state, known)
+
+
+@pytest.mark.parametrize("name", sorted(SHELLS))
+@settings(
+    max_examples=60,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+@given(made=views(), who=WHOS, look=LOOKS, place=PLACES)
+@example(
+    [View(state("main", "codex", 2, status="IN_REVIEW"), {"codex": 3})],
+    Who(Name("Codex"), "codex", written=True),
+    Look(),
+    "main",
+)
+def test_says_the_same_as_the_twin(
+    shared: World, name: str, made: list[View], who: Who, look: Look, place: str
+) -> None:
+    cwd, worktree, here = _place(shared, place)
+    shutil.rmtree(shared.store / ".local", ignore_errors=True)
+    (shared.store / ".local" / "status").mkdir(parents=True)
+    for view in made:
+        put(shared.store, files(view))
+    if who.written and who.name:
+        asked = identity_files(worktree, who.name, Directory(), asked=who.agent)
+        put(shared.store, asked)
+    env: dict[str, Any] = {"WATERCOOLER_AGENT": who.agent} if who.agent else {}
+    if look.columns:
+        env["COLUMNS"] = str(look.columns)
+    options = ["--ascii"] * look.ascii + ["--color=always"] * look.color
+    said = shared.run(cwd, *options, shell=_shell(name), **env)
+    assert said == line(_rows(made, who), here._replace(me=who.name), look)
+
+
+# --- what it says ---------------------------------------------------------------
+
+
+def test_examples(world: World, shell: list[str]) -> None:
+    be(world.store)
+    new = {"claudecode(pat)": 2}
+
+    def says(*arguments: str) -> str:
+        return world.run(world.repo, *arguments, shell=shell)
+
+    assert says() == ""
+    write(world.store, state("elsewhere", "Codex", branch="other"))
+    assert says() == ""
+    write(world.store, state("spare", None, 2, branch="main"), new=new)
+    assert says() == "anyone can take · spare · 2 new"
+    write(world.store, state("feature-auth", "Codex", 3, branch="main"))
+    assert says() == "Codex has the ball · feature-auth · +1"
+    write(world.store, state("far", "Claude", 4, branch="other"))
+    assert says() == "🎾 far waits for you elsewhere"
+    write(world.store, state("far-too", "Claude", 5))
+    assert says() == "🎾 2 waiting for you elsewhere"
+    here = state("main", "claude (pat)", 6, status="IN_REVIEW")
+    write(world.store, here, new=new)
+    assert says() == "🎾 you · main · IN_REVIEW · 2 new · 2 elsewhere"
+    write(world.store, state("older", "Claude", 1, branch="main"))
+    assert says() == "🎾 you · older · +1 · 2 elsewhere"
+    assert says("--ascii") == "[*] you - older - +1 - 2 elsewhere"
+    assert says("--frob", "--color=always", "extra") == (
+        "\033[1;33m🎾 you · older · +1 · 2 elsewhere\033[0m"
+    )
+
+
+def test_the_options(world: World) -> None:
+    be(world.store)
+    write(world.store, state("main", "Claude"))
+    plain, ascii_, bright = (
+        "🎾 you · main",
+        "[*] you - main",
+        "\033[1;33m🎾 you · main\033[0m",
+    )
+    cases: list[tuple[list[str], dict[str, Any], str]] = [
+        (["--color=auto"], {}, plain),
+        (["--stdin"], {}, bright),
+        (["--stdin", "--color=never"], {}, plain),
+        (["--stdin"], {"NO_COLOR": "1"}, plain),
+        (["--stdin"], {"NO_COLOR": ""}, bright),
+        (["--stdin", "--color=sometimes"], {}, bright),
+        ([], {"WATERCOOLER_ASCII": "1"}, ascii_),
+        ([], {"WATERCOOLER_ASCII": "0"}, plain),
+        ([], {"COLUMNS": "wide"}, plain),
+        ([], {"COLUMNS": "99999"}, plain),
+        ([], {"COLUMNS": "0"}, plain),
+        ([], {"COLUMNS": "08"}, "🎾 you"),
+        ([], {"COLUMNS": "2"}, "🎾"),
+        ([], {"COLUMNS": "1"}, ""),
+        (["--chain"], {}, plain),
+    ]
+    for arguments, env, expected in cases:
+        assert world.run(world.repo, *arguments, **env) == expected
+
+
+# --- who I am ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("agent", "mine"),
+    [
+        ("codex", True),
+        (" C O D E X ", True),
+        ("Codex CLI", True),
+        ("codex@fix", True),
+        ("Codex@fix (pat)", True),
+        ("Codex (pat)", True),
+        ("codexx", False),
+        ("cod\x1bex", False),
+        ("c" * 300, False),
+        ("*", False),
+        ("../=default", False),
+    ],
+)
+def test_the_first_prompt_knows_who_asks(
+    world: World, shell: list[str], agent: str, *, mine: bool
+) -> None:
+    be(world.store)
+    write(world.store, state("main", "Codex", entry_count=4))
+    said = world.run(world.repo, shell=shell, WATERCOOLER_AGENT=agent)
+    expected = "🎾 you · main" if mine else "Codex has the ball · main"
+    assert said == expected
+
+
+@pytest.mark.parametrize("agent", ["", "  ", "\t\n"])
+def test_a_blank_agent_is_none(world: World, shell: list[str], agent: str) -> None:
+    be(world.store)
+    write(world.store, state("main", "Claude"))
+    assert (
+        world.run(world.repo, shell=shell, WATERCOOLER_AGENT=agent) == "🎾 you · main"
+    )
+
+
+def test_the_script_knows_the_platforms(world: World) -> None:
+    for alias, canonical in PLATFORMS.items():
+        shutil.rmtree(world.store / ".local", ignore_errors=True)
+        write(world.store, state("main", canonical))
+        for name in (alias, alias.upper(), f"{canonical} (pat)"):
+            said = world.run(world.repo, WATERCOOLER_AGENT=name)
+            assert said == "🎾 you · main", name
+
+
+def test_an_alias_of_the_store_counts_once_wc_has_run(world: World) -> None:
+    directory = Directory({**PLATFORMS, "robby": "Robot"})
+    put(world.store, files(View(state("main", "Robot"), {}, directory)))
+    asked = "Robby"
+    assert world.run(world.repo, WATERCOOLER_AGENT=asked) == "Robot has the ball · main"
+    me = identity_files(MAIN_WORKTREE, Name("Robby"), directory, asked=asked)
+    put(world.store, me)
+    assert world.run(world.repo, WATERCOOLER_AGENT=asked) == "🎾 you · main"
+
+
+# --- where I am -------------------------------------------------------------------
+
+
+def test_a_subfolder_and_a_symbolic_link(world: World, shell: list[str]) -> None:
+    write(world.store, state("main", "Codex"))
+    deep = world.repo / "src" / "deep down\n here \n"
+    deep.mkdir(parents=True)
+    link = world.home / "link"
+    link.symlink_to(deep)
+    for cwd in (world.repo, deep, link):
+        said = world.run(cwd, shell=shell, PWD=str(cwd))
+        assert said == "Codex has the ball · main"
+
+
+def test_linked_worktrees_share_the_store(world: World, shell: list[str]) -> None:
+    write(world.store, state("feature-auth", "Codex"), state("y-1", "Cursor"))
+    world.git("worktree", "add", "-q", "-b", "feature/auth", "../with space")
+    world.git("worktree", "add", "-q", "-b", "other", "../app-wt-y-1")
+    world.git("worktree", "add", "-q", "--detach", "../lost")
+    be(world.store, Name("Codex"), "with-space")
+    for folder, expected in [
+        ("with space", "🎾 you · feature-auth"),
+        ("app-wt-y-1", "Cursor has the ball · y-1"),
+        ("lost", ""),
+    ]:
+        assert world.run(world.home / folder, shell=shell) == expected
+
+
+def test_a_path_with_newlines(tmp_path: Path, shell: list[str]) -> None:
+    world = make(tmp_path / "ho\nme \n")
+    write(world.store, state("fix", "Codex"))
+    world.git("worktree", "add", "-q", "-b", "fix", "../linked\ntree\n\n")
+    linked = world.home / "linked\ntree\n\n"
+    (linked / "sub").mkdir()
+    assert world.run(linked / "sub", shell=shell) in {"Codex has the ball · fix", ""}
+    world.git("worktree", "add", "-q", "-b", "fix2", "../two\nlines")
+    write(world.store, state("fix2", "Codex"))
+    said = world.run(world.home / "two\nlines", shell=shell)
+    assert said == "Codex has the ball · fix2"
+
+
+def test_relative_links_of_newer_git(world: World, shell: list[str]) -> None:
+    write(world.store, state("fix", "Codex"))
+    linked = world.home / "fix"
+    world.git("worktree", "add", "-q", "-b", "fix", str(linked))
+    (linked / ".git").write_text("gitdir: ../app/.git/worktrees/fix\n")
+    admin = world.repo / ".git" / "worktrees" / world.store.name
+    (admin / "gitdir").write_text(f"{os.path.relpath(world.store, admin)}/.git\n")
+    back = os.path.relpath(admin, world.store)
+    (world.store / ".git").write_text(f"gitdir: {back}\n")
+    for cwd in (linked, world.repo):
+        write(world.store, state("main", "Codex"))
+        assert (
+            world.run(cwd, shell=shell)
+            == f"Codex has the ball · {'fix' if cwd == linked else 'main'}"
+        )
+
+
+def test_a_detached_head_still_has_balls(world: World, shell: list[str]) -> None:
+    be(world.store)
+    write(world.store, state("main", "Claude"))
+    world.git("checkout", "-q", "--detach")
+    said = world.run(world.repo, shell=shell)
+    assert said == "🎾 main waits for you elsewhere"
+
+
+def test_a_bare_repository(tmp_path: Path, shell: list[str]) -> None:
+    world = make(tmp_path / "home")
+    write(world.store, state("main", "Codex"))
+    bare = world.home / "app.git"
+    world.git("clone", "-q", "--bare", str(world.repo), str(bare))
+    store = world.home / "store"
+    world.git("worktree", "add", "-q", str(store), THREADS, cwd=bare)
+    write(store, state("main", "Cursor"), state("fix", "Gemini"))
+    world.git("worktree", "add", "-q", "-b", "fix", str(world.home / "fix"), cwd=bare)
+    assert world.run(bare, shell=shell) == "Cursor has the ball · main"
+    assert world.run(bare / "refs", shell=shell) == "Cursor has the ball · main"
+    assert world.run(world.home / "fix", shell=shell) == "Gemini has the ball · fix"
+
+
+def test_the_store_itself(world: World, shell: list[str]) -> None:
+    write(world.store, state("x", "Codex", branch=THREADS))
+    assert world.run(world.store, shell=shell) == "Codex has the ball · x"
+
+
+def test_the_main_worktree_is_the_store(tmp_path: Path, shell: list[str]) -> None:
+    world = make(tmp_path / "home")
+    world.git("worktree", "remove", "--force", str(world.store))
+    world.git("checkout", "-q", THREADS)
+    world.git("worktree", "add", "-q", "-b", "fix", "../fix")
+    write(world.repo, state("fix", "Codex"), state("x", "Cursor", branch=THREADS))
+    assert world.run(world.home / "fix", shell=shell) == "Codex has the ball · fix"
+    assert world.run(world.repo, shell=shell) == "Cursor has the ball · x"
+
+
+def test_a_store_in_the_tree_comes_first(world: World, shell: list[str]) -> None:
+    write(world.store, state("main", "Codex"))
+    tree = world.repo / ".watercooler"
+    sub = world.repo / "sub"
+    sub.mkdir()
+    tree.mkdir()
+    assert world.run(sub, shell=shell) == "Codex has the ball · main"
+    (tree / "graph").mkdir()
+    assert world.run(sub, shell=shell) == ""
+    write(tree, state("main", "Claude"))
+    be(tree)
+    assert world.run(sub, shell=shell) == "🎾 you · main"
+    chosen = world.run(sub, shell=shell, WATERCOOLER_DIR=str(world.store))
+    assert chosen == "Codex has the ball · main"
+
+
+def test_a_store_above_the_repository_is_not_its_own(
+    world: World, shell: list[str]
+) -> None:
+    world.git("worktree", "remove", "--force", str(world.store))
+    above = world.home.parent / ".watercooler"
+    (above / "threads").mkdir(parents=True)
+    write(above, state("main", "Codex"))
+    assert world.run(world.repo, shell=shell) == ""
+
+
+def test_outside_git(tmp_path: Path, shell: list[str]) -> None:
+    world = World(tmp_path / "home")
+    plain = world.home / "notes" / "sub"
+    plain.mkdir(parents=True)
+    assert world.run(plain, shell=shell) == ""
+    home_store = world.home / ".watercooler"
+    (home_store / "threads").mkdir(parents=True)
+    be(home_store)
+    write(home_store, state("x", "Claude"))
+    assert world.run(plain, shell=shell) == ""
+    store = world.home / "notes" / ".watercooler"
+    (store / "threads").mkdir(parents=True)
+    be(store)
+    write(store, state("y", "Claude"))
+    assert world.run(plain, shell=shell) == "🎾 y waits for you elsewhere"
+    assert world.run(Path("/"), shell=shell) == ""
+
+
+def test_a_chosen_store(world: World, shell: list[str]) -> None:
+    chosen = world.home / "chosen"
+    chosen.mkdir()
+    write(chosen, state("main", "Codex"))
+    for where in (str(chosen), "../chosen"):
+        said = world.run(world.repo, shell=shell, WATERCOOLER_DIR=where)
+        assert said == "Codex has the ball · main"
+    gone = world.run(world.repo, shell=shell, WATERCOOLER_DIR="/not/there")
+    assert gone == STORE_MISSING
+
+
+def test_a_store_that_is_gone_or_moved(world: World, shell: list[str]) -> None:
+    def says(**env: Any) -> str:
+        return world.run(world.repo, shell=shell, **env)
+
+    link = world.store / ".git"
+    content = link.read_text()
+    link.write_text("gitdir: /some/other/.git/worktrees/store\n")
+    assert says() == STORE_MOVED
+    assert (
+        says(COLUMNS="20") == trouble(STORE_MOVED, Look(20)) == "wc: store moved, ru…"
+    )
+    link.write_bytes(b"\0garbage")
+    assert says() == STORE_MOVED
+    link.unlink()
+    assert says() == STORE_MOVED
+    link.mkdir()
+    assert says() == STORE_MOVED
+    shutil.rmtree(world.store)
+    assert says() == STORE_MISSING
+    world.store.mkdir()
+    link.write_text(content)
+    write(world.store, state("main", "Codex"))
+    assert says() == "Codex has the ball · main"
+
+
+def test_a_copied_repository_does_not_take_the_store(
+    world: World, shell: list[str]
+) -> None:
+    write(world.store, state("main", "Codex"))
+    copy = world.home / "copy"
+    shutil.copytree(world.repo, copy)
+    assert world.run(copy, shell=shell) == STORE_MOVED
+
+
+def test_a_repository_reached_through_a_link(world: World, shell: list[str]) -> None:
+    write(world.store, state("main", "Codex"))
+    moved = world.home / "moved"
+    world.repo.rename(moved)
+    world.repo.symlink_to(moved)
+    assert world.run(moved, shell=shell) == "Codex has the ball · main"
+
+
+@pytest.mark.parametrize(
+    "damage", [b"", b"gitdir: /not/there\n", b"gitdir:\n", b"\0\xff\n", b"gitdir: ../x"]
+)
+def test_a_broken_git_file(world: World, shell: list[str], damage: bytes) -> None:
+    folder = world.home / "broken"
+    folder.mkdir()
+    (folder / ".git").write_bytes(damage)
+    assert world.run(folder, shell=shell) == ""
+
+
+def test_a_folder_that_is_gone(world: World, shell: list[str]) -> None:
+    gone = world.repo / "gone"
+    gone.mkdir()
+    go = f'cd "{gone}" && rmdir "{gone}" && exec "$@"'
+    done = subprocess.run(
+        ["sh", "-c", go, "sh", *shell, str(SCRIPT)],
+        cwd=world.repo,
+        env=world.env(),
+        capture_output=True,
+        timeout=TIMEOUT,
+        check=False,
+    )
+    assert done.returncode == 0
+
+
+# --- what lies there --------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        (b"", "Codex has the ball · fix · auth"),
+        (b"wc1", ""),
+        (b"wc1 OPEN\nfix", ""),
+        (b"wc2 OPEN\nother\nformat\n", ""),
+        (b"wc1 OPEN\n\n\n", ""),
+        (b"\xff\xfe\0\x1b[31m\n" * 50, ""),
+        (b"wc1 \x1b[1m\nfix\nCodex\n", ""),
+        (b"wc1 OPEN\n\x1b]0;title\x07\nCodex\n", ""),
+        (b"wc1 OPEN\nfix\n\xc2\x9b31mCodex\n", ""),
+        (b"wc1 BLOCKED\nfix\nSam\nmany claudecode(pat)\n", "Sam · BLOCKED"),
+        (b"wc1 BLOCKED\nfix\nSam\n-1 *\n", "Sam · BLOCKED"),
+        (b"wc1 BLOCKED\nfix\nSam\n99999999999 *\n", "Sam · BLOCKED"),
+        (b"wc1 BLOCKED\nfix\nSam\n3 *", "Sam · BLOCKED"),
+    ],
+)
+def test_a_damaged_status_file(
+    world: World, shell: list[str], content: bytes, expected: str
+) -> None:
+    """What is not understood is as if it were not there; a name is left."""
+    be(world.store)
+    one = state("fix", "Codex", branch="main")
+    put(world.store, dict.fromkeys(files(View(one, {})), content))
+    said = world.run(world.repo, shell=shell)
+    if expected.startswith("Sam"):
+        assert said == "Sam has the ball · fix · BLOCKED"
+    else:
+        assert said == "codex has the ball · fix"
+
+
+def test_hostile_file_names(world: World, shell: list[str]) -> None:
+    folder = world.store / ".local/status/branch/main/.t"
+    for holder, name in [("\x1b[31mred", "0.\x1b[1m"), ("a\nb", "x\n.\xc2\x9b")]:
+        (folder / holder).mkdir(parents=True)
+        (folder / holder / name).write_bytes(b"nonsense")
+    said = world.run(world.repo, shell=shell)
+    assert said == "somebody has the ball · a thread · +1"
+
+
+def test_folders_and_links_where_files_should_be(
+    world: World, shell: list[str]
+) -> None:
+    local = world.store / ".local"
+    (local / "status/branch/main/.t/codex/0.topic").mkdir(parents=True)
+    (local / "me/=main/=default").mkdir(parents=True)
+    assert world.run(world.repo, shell=shell) == "codex has the ball · topic"
+    shutil.rmtree(local)
+    folder = local / "status/branch/main/.t/codex"
+    folder.mkdir(parents=True)
+    (folder / "0.zero").symlink_to("/dev/zero")
+    os.mkfifo(folder / "1.pipe")
+    assert world.run(world.repo, shell=shell) == "codex has the ball · pipe · +1"
+    (folder / "1.pipe").unlink()
+    assert world.run(world.repo, shell=shell) == "codex has the ball · zero"
+    (local / "status/branch/main/.t").chmod(0)
+    world.run(world.repo, shell=shell)
+    (local / "status/branch/main/.t").chmod(0o700)
+
+
+def test_a_hostile_identity(world: World, shell: list[str]) -> None:
+    write(world.store, state("main", "Codex"), state("far", "Cursor"))
+    me = world.store / ".local/me/=main/=default"
+    me.parent.mkdir(parents=True)
+    for content in (b"", b"x", b"x\ny\n../holder/codex\n..\n\n*\n?????\n", b"\0\n" * 9):
+        me.write_bytes(content)
+        said = world.run(world.repo, shell=shell)
+        assert said == "Codex has the ball · main", content
+
+
+def test_an_endless_line_is_given_up(world: World) -> None:
+    one = state("main", "Codex")
+    huge = b"wc1 " + b"x" * 40_000_000
+    put(world.store, dict.fromkeys(files(View(one, {})), huge))
+    begin = time.monotonic()
+    subprocess.run(
+        ["sh", str(SCRIPT)],
+        cwd=world.repo,
+        env=world.env(),
+        check=False,
+        timeout=TIMEOUT,
+    )
+    assert time.monotonic() - begin < TIMEOUT
+
+
+def test_the_same_key_in_two_spellings(world: World, shell: list[str]) -> None:
+    be(world.store, Name("Claude Code", "Fix", "Pat"))
+    write(
+        world.store,
+        state("one", "CLAUDE @ fix", 2, branch="main"),
+        state("two", "Claude Code@FIX(pat)", 3, branch="main"),
+        state("three", "claude-code", 4, branch="main"),
+    )
+    assert world.run(world.repo, shell=shell) == "🎾 you · one · +2"
+
+
+def test_a_long_line_of_readers_leaves_the_number_out(world: World) -> None:
+    """Better no number than a wrong one."""
+    be(world.store)
+    crowd = {f"agent-{number}-{'x' * 40}": 1 for number in range(60)}
+    one = state("main", "Claude", entry_count=9)
+    write(world.store, one, new=crowd | {"claudecode(pat)": 3})
+    assert world.run(world.repo) == "🎾 you · main"
+
+
+# --- standard input -----------------------------------------------------------------
+
+
+def _json(**more: Any) -> dict[str, Any]:
+    return {
+        "session_id": "01",
+        "transcript_path": "/t.jsonl",
+        "model": {"id": "m", "display_name": "M"},
+        "version": "2.0.1",
+        "cost": {"total_cost_usd": 0.1, "total_duration_ms": 45000},
+        "exceeds_200k_tokens": False,
+        **more,
+    }
+
+
+def _cases(target: str, wrong: str) -> list[bytes]:
+    """Inputs that all name ``target`` (or leave it to the working folder)."""
+    place = {"current_dir": target, "project_dir": wrong, "added_dirs": [wrong]}
+    full = _json(cwd=wrong, workspace=place)
+    dumped = json.dumps(full)
+    return [
+        dumped.encode(),
+        f"{dumped}\n".encode(),
+        json.dumps(full, separators=(",", ":")).encode(),
+        json.dumps(full, indent=2).encode(),
+        json.dumps(full, indent=8).replace("\n", "\r\n").encode(),
+        json.dumps(_json(cwd=target)).encode(),
+        json.dumps(_json(cwd=target, workspace={})).encode(),
+        json.dumps({"a": {"cwd": wrong}, "cwd": target}).encode(),
+        json.dumps({"workspace": {"current_dir": target, "x": {}}}).encode(),
+        json.dumps({"title": 'say "cwd": \\', "cwd": target}).encode(),
+        json.dumps({"title": "cwd", "x": wrong, "cwd": target}).encode(),
+        json.dumps({"title": "back\\\\", "cwd": target, "n": 1}).encode(),
+        json.dumps({"list": ["cwd", wrong], "cwd": target}).encode(),
+        json.dumps({"big": "x" * 20_000, "cwd": target}).encode(),
+    ]
+
+
+HOSTILE = [
+    b"",
+    b"\n",
+    b"\n" * 2000,
+    b"null",
+    b"{",
+    b'"',
+    b'"\\',
+    b'{"cwd": "',
+    b'{"cwd": 7}',
+    b'{"cwd": "relative/path"}',
+    b'{"cwd": "-"}',
+    b'{"cwd": "/not/there"}',
+    b'{"cwd": "/tmp/\\u0041"}',
+    b'{"cwd": "/a\\"b"}',
+    b'{"cwd": "$(touch x)`touch y`"}',
+    b'{"workspace": {"current_dir": "\\/tmp"}}',
+    b'{"workspace": {"current_dir": ""}}',
+    b"\0\xff\xfe\x1b[31m" * 100,
+    b'""""""""' * 500,
+    b"* ? [a-z] ~ " * 50,
+]
+
+
+def test_claude_codes_json(world: World, shell: list[str]) -> None:
+    world.git("worktree", "add", "-q", "-b", "fix", "../the fix")
+    write(world.store, state("main", "Codex"), state("fix", "Cursor"))
+    target = str(world.home / "the fix")
+    for given_json in _cases(target, str(world.repo)):
+        said = world.run(
+            world.repo, "--stdin", "--color=never", shell=shell, stdin=given_json
+        )
+        assert said == "Cursor has the ball · fix", given_json[:200]
+
+
+def test_a_hostile_stdin_leaves_the_working_folder(
+    world: World, shell: list[str]
+) -> None:
+    write(world.store, state("main", "Codex"))
+    for given_json in HOSTILE:
+        said = world.run(
+            world.repo, "--stdin", "--color=never", shell=shell, stdin=given_json
+        )
+        assert said == "Codex has the ball · main", given_json[:200]
+    assert sorted(os.listdir(world.repo)) == [".git"]
+
+
+def _run_with_open_pipe(world: World, given_json: bytes, *arguments: str) -> bytes:
+    """The output while the other end of standard input stays open."""
+    read, kept = os.pipe()
+    try:
+        os.write(kept, given_json)
+        done = subprocess.run(
+            ["sh", str(SCRIPT), *arguments],
+            cwd=world.repo,
+            env=world.env(),
+            stdin=read,
+            capture_output=True,
+            timeout=TIMEOUT,
+            check=True,
+        )
+    finally:
+        os.close(read)
+        os.close(kept)
+    return done.stdout
+
+
+def test_an_open_silent_pipe(world: World) -> None:
+    write(world.store, state("main", "Codex"))
+    expected = "Codex has the ball · main\n".encode()
+    assert _run_with_open_pipe(world, b"") == expected
+    given_json = b'{"cwd": "/"}\n'
+    assert _run_with_open_pipe(world, given_json, "--stdin") == b""
+    huge = b'{"cwd": "/", "x": [\n' + b'"y",\n' * 600
+    assert _run_with_open_pipe(world, huge, "--stdin", "--color=never") == b""
+
+
+def test_a_terminal_as_stdin(world: World) -> None:
+    write(world.store, state("main", "Codex"))
+    leader, follower = pty.openpty()
+    done = subprocess.run(
+        ["sh", str(SCRIPT), "--stdin", "--color=never", "--chain=echo first"],
+        cwd=world.repo,
+        env=world.env(),
+        stdin=follower,
+        capture_output=True,
+        timeout=TIMEOUT,
+        check=True,
+    )
+    os.close(leader)
+    os.close(follower)
+    assert done.stdout.decode() == "first\nCodex has the ball · main\n"
+
+
+# --- another status line ----------------------------------------------------------
+
+
+def test_chain(world: World, shell: list[str]) -> None:
+    write(world.store, state("main", "Codex"))
+    ours = "Codex has the ball · main"
+    given_json = json.dumps(_json(cwd=str(world.repo)), indent=1).encode()
+    long_json = b'{"cwd": "/", "x": [\n' + b'"y",\n' * 3000 + b'"z"]}'
+    for command, stdin, expected in [
+        ("printf 'one\ntwo'", b"", f"one\ntwo\n{ours}"),
+        ("cat", given_json, f"{given_json.decode()}\n{ours}"),
+        ("wc -c", long_json, str(len(long_json))),
+        ("exit 3", given_json, ours),
+        ("exec <&- >&-", given_json, ours),
+        ("not-a-command 2>/dev/null", given_json, ours),
+        (
+            'printf "$LANG:${LC_ALL-none}:${COLUMNS-none}"',
+            b"",
+            f"C.UTF-8:none:none\n{ours}",
+        ),
+    ]:
+        said = world.run(
+            world.repo,
+            "--stdin",
+            "--color=never",
+            "--chain",
+            command,
+            shell=shell,
+            stdin=stdin,
+        )
+        assert said.strip() == expected, command
+    assert world.run(world.repo, "--chain=cat", shell=shell, stdin=b"x") == f"x\n{ours}"
+    assert world.run(Path("/"), "--chain=echo a", shell=shell) == "a"
+
+
+# --- what it costs ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["dash", "bash", "busybox", "zsh"])
+def test_starts_no_process_and_reads_little(
+    world: World, tmp_path: Path, name: str
+) -> None:
+    if shutil.which("strace") is None:
+        pytest.skip("strace IS NOT INSTALLED: that nothing is started is untested")
+    command = _shell(name)
+    be(world.store)
+    for number in range(30):
+        write(world.store, state(f"t{number}", "Claude", number, branch="main"))
+    trace = tmp_path / "trace"
+    calls = "trace=fork,vfork,clone,clone3,execve,execveat"
+    done = subprocess.run(
+        [
+            "strace",
+            "-f",
+            "-o",
+            str(trace),
+            "-e",
+            calls,
+            *command,
+            str(SCRIPT),
+            "--stdin",
+        ],
+        cwd=world.repo,
+        env=world.env(),
+        input=json.dumps(_json(cwd=str(world.repo))).encode(),
+        capture_output=True,
+        timeout=TIMEOUT,
+        check=False,
+    )
+    if "ptrace" in done.stderr.decode():
+        pytest.skip("strace MAY NOT TRACE here: that nothing is started is untested")
+    assert "t0" in done.stdout.decode()
+    made = [one for one in trace.read_text().splitlines() if "exited" not in one]
+    assert len(made) == 1, made
+    assert "execve(" in made[0]
+
+
+def test_is_plain_sh() -> None:
+    text = SCRIPT.read_bytes()
+    assert text.startswith(b"#!/bin/sh\n")
+    assert os.access(SCRIPT, os.X_OK)
+
+
+def test_asks_for_the_file_that_wc_writes(world: World, shell: list[str]) -> None:
+    """Every way to write a name leads to the file that wc names after it."""
+    write(world.store, state("main", "Somebody Else"))
+    for agent in ("Codex", " A b\tC ", "a/b", "..", "=x", "100%", "a*b", "Zoë", "*/%"):
+        shutil.rmtree(world.store / ".local/me", ignore_errors=True)
+        me = identity_files(
+            MAIN_WORKTREE, Name("Somebody Else"), Directory(), asked=agent
+        )
+        assert [*me] == [f"me/=main/{asked_name(agent)}"]
+        put(world.store, me)
+        said = world.run(world.repo, shell=shell, WATERCOOLER_AGENT=agent)
+        assert said == "🎾 you · main", agent
+
+
+def test_a_closed_thread_says_nothing(world: World, shell: list[str]) -> None:
+    be(world.store)
+    write(world.store, state("main", "Claude", status=CLOSED), state("x", "Codex"))
+    assert world.run(world.repo, shell=shell) == ""

@@ -1,0 +1,399 @@
+"""The formats of the status files, and the twin of ``bin/wc-statusline``."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from wc_core import ulid
+from wc_core.model import CLOSED, Participant, State
+from wc_core.names import Directory, Name
+from wc_core.statusline import (
+    MAIN_WORKTREE,
+    MAX_FILE_BYTES,
+    MAX_NAME_BYTES,
+    STORE_MISSING,
+    STORE_MOVED,
+    Here,
+    Look,
+    Row,
+    View,
+    asked_name,
+    change_id,
+    display,
+    files,
+    identity_files,
+    line,
+    place_of,
+    places,
+    safe,
+    trouble,
+)
+
+PAT = Name("Claude Code", "", "pat")
+HERE = Here("feature/auth", "auth-2", PAT)
+FIRST = ulid.encode(1)
+
+
+def state(topic: str, ball: str | None, at: int = 1, **more: Any) -> State:
+    return State(topic, ball=ball, since=ulid.encode(at), **more)
+
+
+# --- names ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("key", "name"),
+    [
+        ("claudecode@fix(pat)", "claudecode@fix(pat)"),
+        ("zoë", "zoë"),
+        ("", "%"),
+        ("..", "%2E."),
+        ("=free", "%3Dfree"),
+        ("a/b", "a%2Fb"),
+        ("100%", "100%25"),
+        ("*", "%2A"),
+        ("\x1b[1m\n\0", "%1B[1m%0A%00"),
+        ("\x9b", "%C2%9B"),
+        ("\ud800", "%ED%A0%80"),
+    ],
+)
+def test_safe_names(key: str, name: str) -> None:
+    assert safe(key) == name
+
+
+@given(st.text(st.characters()), st.text(st.characters()))
+def test_safe_names_are_file_names_and_differ(one: str, other: str) -> None:
+    name = safe(one)
+    assert (name == safe(other)) == (one == other)
+    assert name not in {"", ".", ".."}
+    assert name[0] not in ".="
+    assert not {"/", "\0", "\n", "*"} & set(name)
+    assert len(name.encode()) <= MAX_NAME_BYTES
+
+
+def test_long_names_are_cut_and_differ() -> None:
+    long, longer = safe("é" * 300), safe("é" * 301)
+    assert long != longer
+    assert max(len(long.encode()), len(longer.encode())) <= MAX_NAME_BYTES
+    assert "%~" in long
+
+
+@pytest.mark.parametrize(
+    ("agent", "name"),
+    [
+        ("Claude Code", "claudecode"),
+        ("  Codex@Fix (Pat)\n", "codex@fix(pat)"),
+        ("", "=default"),
+        (" \t\n", "=default"),
+        ("ZOË", "zoË"),
+        ("../x", "%2E.%2Fx"),
+    ],
+)
+def test_what_the_agent_variable_names(agent: str, name: str) -> None:
+    assert asked_name(agent) == name
+
+
+@pytest.mark.parametrize(
+    ("folder", "change"),
+    [
+        ("app-wt-auth", "auth"),
+        ("app-wt-a-wt-b", "a-wt-b"),
+        ("app", ""),
+        ("-wt-x", ""),
+        ("app-wt-", ""),
+        ("", ""),
+    ],
+)
+def test_change_ids(folder: str, change: str) -> None:
+    assert change_id(folder) == change
+
+
+@pytest.mark.parametrize(
+    "branch",
+    ["main", "feature/auth", "ünï", "a.b/c", "-x", "100%", "b" * 255],
+)
+def test_a_branch_is_where_a_thread_belongs(branch: str) -> None:
+    assert place_of(state("topic", None, branch=branch)) == branch
+
+
+@pytest.mark.parametrize(
+    "branch",
+    [
+        *("", "/", "/etc", "a/", "a//b", "..", "a/../b", ".t", "a/.t", "a\nb", "a b"),
+        *("a\x7f", "*", "a?", "[", "\\", chr(0xD800), "b" * 256, "\0"),
+        "/".join(["b" * 99] * 11),
+    ],
+)
+def test_what_cannot_be_a_branch_is_no_place(branch: str) -> None:
+    assert place_of(state("topic", None, branch=branch)) == "topic"
+
+
+def test_places_come_once() -> None:
+    assert places(HERE) == ("feature/auth", "feature-auth", "auth-2")
+    assert places(Here("main", "main")) == ("main",)
+    assert places(Here("a/b", "a-b")) == ("a/b", "a-b")
+    assert places(Here()) == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("plain", "plain"),
+        ("  two\n words\t", "two words"),
+        ("\x1b[31mred\x07", "[31mred"),
+        ("a\u202eb\u200b\x9bc", "abc"),
+        ("\ud800x", "x"),
+        ("x" * 21, "x" * 17 + "…"),
+        ("é" * 11, "é" * 8 + "…"),
+        ("é" * 10, "é" * 10),
+    ],
+)
+def test_display(text: str, shown: str) -> None:
+    assert display(text, 20) == shown
+
+
+# --- the files --------------------------------------------------------------------
+
+
+def test_the_files_of_a_thread() -> None:
+    people = (
+        Participant("Gemini", 5),  # nobody counted for it
+        Participant("Codex@fix (pat)", 0),
+        Participant("claude (pat)", 2),
+    )
+    one = state(
+        "feature-auth",
+        "Codex@fix (pat)",
+        status="IN_REVIEW",
+        entry_count=7,
+        branch="feature/auth",
+        participants=people,
+    )
+    new = {"reader": 1, "codex@fix(pat)": 0, "claudecode(pat)": 2}
+    content = (
+        b"wc1 IN_REVIEW\n"
+        b"feature-auth\n"
+        b"Codex@fix (pat)\n"
+        b"2 claudecode(pat)\n"
+        b"0 codex@fix(pat)\n"
+        b"1 reader\n"
+        b"7 *\n"
+    )
+    name = f"codex@fix(pat)/{FIRST}.feature-auth"
+    assert files(View(one, new)) == {
+        f"status/holder/{name}": content,
+        f"status/branch/feature/auth/.t/{name}": content,
+    }
+
+
+def test_a_free_ball_and_a_closed_thread() -> None:
+    content = b"wc1 OPEN\nfix\n\n0 *\n"
+    for nobody in (None, "", "  "):
+        assert files(View(state("fix", nobody), {})) == {
+            f"status/holder/=free/{FIRST}.fix": content,
+            f"status/branch/fix/.t/=free/{FIRST}.fix": content,
+        }
+    assert files(View(state("fix", "Codex", status=CLOSED), {})) == {}
+
+
+@pytest.mark.parametrize(
+    ("since", "last", "expected"),
+    [
+        (FIRST, "", FIRST),
+        (f"{FIRST}-Codex-fix", "", FIRST),
+        ("", ulid.encode(9), ulid.encode(9)),
+        ("no ulid", f"{ulid.encode(9)}-x", ulid.encode(9)),
+        ("", "", "0" * 26),
+        ("../../x", "/", "0" * 26),
+    ],
+)
+def test_since_when(since: str, last: str, expected: str) -> None:
+    one = State("fix", ball="Codex", since=since, last_id=last)
+    assert f"status/holder/codex/{expected}.fix" in files(View(one, {}))
+
+
+def test_aliases_of_the_store_are_one_holder() -> None:
+    directory = Directory({"robby": "Robot"})
+    one = files(View(state("fix", "Robby"), {}, directory))
+    assert [*one] == [*files(View(state("fix", "ROBOT"), {}, directory))]
+
+
+def test_a_crowd_does_not_fit() -> None:
+    """Who is left out must not take everybody else's number for theirs."""
+    people = tuple(Participant(f"{'x' * 60}{at}", at) for at in range(40))
+    new = {Directory().key(Name(name)): count for name, count in people}
+    one = state("fix", "Codex", entry_count=99, participants=people)
+    content = files(View(one, new))[f"status/holder/codex/{FIRST}.fix"]
+    assert MAX_FILE_BYTES - 100 < len(content) <= MAX_FILE_BYTES
+    assert content.endswith(b"\n")
+    assert b" *\n" not in content
+    assert b"39 xxx" in content
+    assert b"\n0 xxx" not in content
+
+
+TEXT = st.text(st.characters(), max_size=400)
+
+
+@given(TEXT, st.one_of(st.none(), TEXT), TEXT, TEXT, TEXT)
+def test_whatever_is_in_a_log_makes_plain_files(
+    topic: str, ball: str | None, status: str, branch: str, since: str
+) -> None:
+    one = State(topic, status=status, ball=ball, branch=branch, since=since)
+    for path, content in files(View(one, {safe(topic): 3})).items():
+        assert len(content) <= MAX_FILE_BYTES
+        assert os.path.normpath(path) == path
+        assert path.startswith(("status/holder/", "status/branch/"))
+        assert all(0 < len(part.encode()) <= 255 for part in path.split("/"))
+        text = content.decode()
+        assert text.endswith("\n")
+        assert not {*map(chr, range(32)), *map(chr, range(127, 160))} & {*text} - {"\n"}
+
+
+def test_who_i_am() -> None:
+    who = Name("claude", "Fix", "Pat")
+    content = (
+        b"claude@Fix (Pat)\nclaudecode@fix(pat)\n"
+        b"claudecode@fix(pat)\nclaudecode@fix\nclaudecode(pat)\nclaudecode\n"
+    )
+    assert identity_files("app-wt-fix", who, Directory()) == {
+        "me/app-wt-fix/=default": content
+    }
+    assert identity_files(MAIN_WORKTREE, who, Directory(), asked="Claude @fix") == {
+        "me/=main/claude@fix": content
+    }
+
+
+@pytest.mark.parametrize("worktree", ["", ".", "..", "a/b", "\0"])
+def test_no_identity_for_what_is_no_worktree(worktree: str) -> None:
+    assert identity_files(worktree, PAT, Directory()) == {}
+
+
+# --- the line -----------------------------------------------------------------------
+
+HERE_MINE = Row(state("feature-auth", "Claude (Pat)", 5), 2)
+HERE_OLDER = Row(state("auth-2", "claude", 3, status="BLOCKED"), 0)
+HERE_OTHERS = Row(state("x", "Codex", 4, branch="feature/auth"), 1)
+HERE_FREE = Row(state("y", None, 6, branch="feature/auth"))
+AWAY_MINE = Row(state("far", "Claude", 1), 9)
+AWAY_OTHERS = Row(state("other", "Codex", 2), 9)
+NOT_MINE = Row(state("feature-auth", "Claude (sam)", 7))
+
+
+@pytest.mark.parametrize(
+    ("rows", "expected"),
+    [
+        ([], ""),
+        ([AWAY_OTHERS], ""),
+        ([HERE_MINE], "🎾 you · feature-auth · 2 new"),
+        ([HERE_OTHERS, HERE_MINE], "🎾 you · feature-auth · 2 new"),
+        ([HERE_MINE, HERE_OLDER], "🎾 you · auth-2 · BLOCKED · +1"),
+        ([HERE_MINE, AWAY_MINE], "🎾 you · feature-auth · 2 new · 1 elsewhere"),
+        (
+            [HERE_MINE, HERE_OLDER, AWAY_MINE],
+            "🎾 you · auth-2 · BLOCKED · +1 · 1 elsewhere",
+        ),
+        ([AWAY_MINE, HERE_OTHERS], "🎾 far waits for you elsewhere"),
+        (
+            [AWAY_MINE, Row(state("z", "claude", 2)), AWAY_OTHERS],
+            "🎾 2 waiting for you elsewhere",
+        ),
+        ([HERE_OTHERS], "Codex has the ball · x · 1 new"),
+        ([HERE_FREE, HERE_OTHERS], "anyone can take · y · +1"),
+        ([NOT_MINE], "Claude (sam) has the ball · feature-auth"),
+        (
+            [Row(state("feature-auth", "\x1b", 1))],
+            "somebody has the ball · feature-auth",
+        ),
+        ([Row(state("\x1b", None, branch="auth-2"))], "anyone can take · a thread"),
+        ([Row(HERE_MINE.state._replace(status=CLOSED))], ""),
+    ],
+)
+def test_what_it_says(rows: list[Row], expected: str) -> None:
+    assert line(rows, HERE) == expected
+    assert line(reversed(rows), HERE) == expected
+
+
+def test_nobody_is_me() -> None:
+    said = line([HERE_MINE, AWAY_MINE], HERE._replace(me=None))
+    assert said == "Claude (Pat) has the ball · feature-auth · 2 new"
+
+
+FULL = [HERE_OLDER._replace(new=12), HERE_MINE, AWAY_MINE]
+
+
+@pytest.mark.parametrize(
+    ("columns", "expected"),
+    [
+        (0, "🎾 you · auth-2 · BLOCKED · 12 new · +1 · 1 elsewhere"),
+        (53, "🎾 you · auth-2 · BLOCKED · 12 new · +1 · 1 elsewhere"),
+        (52, "🎾 you · auth-2 · BLOCKED · 12 new · +1"),
+        (39, "🎾 you · auth-2 · BLOCKED · 12 new · +1"),
+        (38, "🎾 you · auth-2 · BLOCKED · 12 new"),
+        (33, "🎾 you · auth-2 · 12 new"),
+        (24, "🎾 you · auth-2 · 12 new"),
+        (23, "🎾 you · auth-2"),
+        (14, "🎾 you · auth…"),
+        (12, "🎾 you"),
+        (5, "🎾"),
+        (1, ""),
+    ],
+)
+def test_what_is_dropped_first(columns: int, expected: str) -> None:
+    said = line(FULL, HERE, Look(columns))
+    assert said == expected
+    width = len(said) + said.count("🎾")
+    assert not columns or width <= columns
+
+
+@pytest.mark.parametrize(
+    ("rows", "look", "expected"),
+    [
+        (
+            FULL,
+            Look(ascii=True),
+            "[*] you - auth-2 - BLOCKED - 12 new - +1 - 1 elsewhere",
+        ),
+        (FULL, Look(15, ascii=True), "[*] you - au..."),
+        ([AWAY_MINE], Look(29), "🎾 1 elsewhere"),
+        ([AWAY_MINE], Look(30), "🎾 far waits for you elsewhere"),
+        ([AWAY_MINE], Look(4), "🎾 1"),
+        ([AWAY_MINE], Look(3), "🎾"),
+        ([AWAY_MINE], Look(2, ascii=True), ""),
+        ([HERE_OTHERS], Look(12), "Codex has t…"),
+        ([HERE_OTHERS], Look(12, ascii=True), "Codex has..."),
+        ([HERE_OTHERS], Look(3), ""),
+        ([Row(state("auth-2", "Zoë", 1))], Look(12), ""),
+        ([Row(state("auth-2", None, 1))], Look(12), "anyone can …"),
+        (
+            [Row(state("ünïcödé", "Claude", 1, branch="auth-2"))],
+            Look(14),
+            "🎾 you",
+        ),
+        (
+            [HERE_MINE],
+            Look(color=True),
+            "\x1b[1;33m🎾 you · feature-auth · 2 new\x1b[0m",
+        ),
+        (
+            [AWAY_MINE],
+            Look(color=True),
+            "\x1b[1;33m🎾 far waits for you elsewhere\x1b[0m",
+        ),
+        ([HERE_FREE], Look(color=True), "\x1b[2manyone can take · y\x1b[0m"),
+        ([], Look(color=True), ""),
+    ],
+)
+def test_looks(rows: list[Row], look: Look, expected: str) -> None:
+    assert line(rows, HERE, look) == expected
+
+
+def test_trouble() -> None:
+    assert trouble(STORE_MISSING, Look()) == STORE_MISSING
+    assert trouble(STORE_MOVED, Look(10)) == "wc: store…"
+    assert trouble(STORE_MOVED, Look(3)) == ""
+    assert trouble(STORE_MOVED, Look(color=True)) == f"\x1b[31m{STORE_MOVED}\x1b[0m"
