@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 import sys
-from importlib import resources
 
 from wc_cli import table
+from wc_cli.completing import SCRIPTS
 from wc_cli.context import say
 from wc_cli.options import Options, argument, command
 from wc_core.errors import InvalidInputError
@@ -15,8 +15,6 @@ from wc_core.version import __version__
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from wc_cli.context import Context
-
-_SHELLS = ("bash", "zsh", "fish")
 
 
 class Version(Options):
@@ -37,7 +35,10 @@ class Completion(Options):
     """Print the completion script for a shell."""
 
     shell: str = argument(
-        "SHELL", "bash, zsh or fish; this one if left out.", default=""
+        "SHELL",
+        "bash, zsh or fish; this one if left out.",
+        default="",
+        complete="shell",
     )
 
 
@@ -50,6 +51,8 @@ def version(context: Context, said: Version) -> None:  # noqa: ARG001
 @command(Skill)
 def skill(context: Context, said: Skill) -> None:  # noqa: ARG001
     """Print the skill."""
+    from importlib import resources  # imports half of the standard library
+
     page = resources.files("wc_cli") / "skill" / "watercooler" / "SKILL.md"
     say(page.read_text(encoding="utf-8"))
 
@@ -67,12 +70,10 @@ def help_(context: Context, said: Help) -> None:  # noqa: ARG001
 @command(Completion)
 def completion(context: Context, said: Completion) -> None:
     """Print a completion script."""
-    from wc_cli import app  # Typer writes the script
-
     shell = said.shell or os.path.basename(context.env.get("SHELL", ""))
-    if shell not in _SHELLS:
+    if shell not in SCRIPTS:
         raise InvalidInputError(
             f"There is no completion for {shell or 'an unnamed shell'}.",
-            f"Name one: wc completion {'|'.join(_SHELLS)}",
+            f"Name one: wc completion {'|'.join(SCRIPTS)}",
         )
-    say(app.completion_script(shell))
+    say(SCRIPTS[shell])

@@ -8,23 +8,26 @@ from __future__ import annotations
 
 import inspect
 import os
+import re
 from typing import Annotated, Any
 
 import typer
 from typer._click.exceptions import ClickException, UsageError
-from typer._completion_shared import get_completion_script
+from typer._click.shell_completion import add_completion_class
+from typer._completion_classes import BashComplete, completion_init
+from typer.completion import shell_complete
 from typer.main import get_command
 
 from wc_cli import table
+from wc_cli.completing import VARIABLE, completer
 from wc_cli.options import FLAG, NUMBER, REQUIRED, WORDS, Declared, Options, Param
 from wc_core.errors import InvalidInputError, WcError
-from wc_core.model import ENTRY_TYPES, ROLES, STATUSES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from wc_cli.context import Context
+    from typer._click.shell_completion import CompletionItem
 
 _INTRO = (
     "Whose move is it? Threads with one ball each, for people who run several "
@@ -59,6 +62,29 @@ def run(argv: Sequence[str]) -> None:
         code = error.exit_code
     if code:
         raise InvalidInputError(f"Typer ended with {code}.", "See: wc help")
+
+
+def complete() -> None:
+    """Answer a shell that asks, by Typer's protocol, what may come next.
+
+    A line that makes no sense has no continuation; nothing is said of it.
+    """
+    completion_init()
+    add_completion_class(_Bash, "bash")
+    commands = get_command(build((*table.COMMANDS, *table.ALIASES)))
+    try:
+        shell_complete(commands, {}, "wc", VARIABLE, os.environ[VARIABLE])
+    except (ClickException, KeyError, ValueError):
+        return  # KeyError, ValueError: not all of the protocol's variables
+
+
+class _Bash(BashComplete):
+    """bash puts what it is given on the line as it is: blanks and brackets,
+    which names of agents have, need their backslashes."""
+
+    def format_completion(self, item: CompletionItem) -> str:
+        """One word, ready for the line."""
+        return re.sub(r"([^\w@%+=:,./-])", r"\\\1", str(item.value))
 
 
 def unknown_command(name: str) -> WcError:
@@ -102,6 +128,7 @@ def _add(application: typer.Typer, name: str) -> None:
         name,
         help=inspect.getdoc(declared.options),
         rich_help_panel=table.COMMANDS[real].panel,
+        hidden=name in table.ALIASES,
     )(_callback(declared))
 
 
@@ -133,7 +160,7 @@ def signature(options: type[Options]) -> inspect.Signature:
 def _parameter(param: Param) -> inspect.Parameter:
     types: dict[str, Any] = {FLAG: bool, NUMBER: int, WORDS: list[str]}
     kind: Any = types.get(param.kind, str)
-    complete = _completer(param.complete)
+    complete = completer(param.complete)
     info: Any
     if param.flags:
         info = typer.Option(
@@ -152,7 +179,7 @@ def _parameter(param: Param) -> inspect.Parameter:
             autocompletion=complete,
         )
     default = param.default
-    if default is REQUIRED or (param.flags and default is None):
+    if default is REQUIRED:
         default = inspect.Parameter.empty
     if param.kind == WORDS:
         default = inspect.Parameter.empty
@@ -161,59 +188,4 @@ def _parameter(param: Param) -> inspect.Parameter:
         inspect.Parameter.KEYWORD_ONLY,
         default=default,
         annotation=Annotated[kind, info],
-    )
-
-
-def _completer(what: str) -> Callable[[str], list[str]] | None:
-    if not what:
-        return None
-
-    def complete(incomplete: str) -> list[str]:
-        try:
-            words = _WORDS[what]()
-        except WcError:
-            return []  # a prompt is no place for errors
-        return [
-            one for one in words if one.casefold().startswith(incomplete.casefold())
-        ]
-
-    return complete
-
-
-def _topics() -> list[str]:
-    return _context().reader.topics()
-
-
-def _agents() -> list[str]:
-    from wc_cli.store import people
-
-    context = _context()
-    reader = context.reader
-    found: dict[str, None] = {}
-    for topic in reader.topics():
-        found.update(dict.fromkeys(people(reader.snapshot(topic))))
-    known = context.settings.directory.aliases.values()
-    return [*found, *dict.fromkeys(known), "anyone", "me"]
-
-
-def _context() -> Context:
-    from wc_cli.context import Context
-
-    return Context(dict(os.environ), os.getcwd())
-
-
-_WORDS: dict[str, Callable[[], Sequence[str]]] = {
-    "topic": _topics,
-    "agent": _agents,
-    "status": lambda: STATUSES,
-    "role": lambda: ROLES,
-    "type": lambda: ENTRY_TYPES,
-    "command": lambda: list(table.COMMANDS),
-}
-
-
-def completion_script(shell: str) -> str:
-    """The script that makes ``shell`` ask us what may come next."""
-    return get_completion_script(
-        prog_name="wc", complete_var="_WC_CLI_COMPLETE", shell=shell
     )

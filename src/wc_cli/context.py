@@ -8,7 +8,7 @@ import time
 
 from wc_core import discovery, identity, settings, views
 from wc_core.discovery import BRANCH_STORE
-from wc_core.errors import NotFoundError
+from wc_core.errors import NotFoundError, StorageError
 from wc_core.identity import Asked
 from wc_core.layout import BRANCH
 from wc_core.reader import StoreReader
@@ -163,17 +163,42 @@ def random_bits() -> int:
 
 
 def say(text: str) -> None:
-    """A result, on standard output."""
-    sys.stdout.write(f"{text}\n" if text and not text.endswith("\n") else text)
+    """A result, on standard output. Raises StorageError, BrokenPipeError."""
+    _put(f"{text}\n" if text and not text.endswith("\n") else text)
 
 
 def remark(text: str) -> None:
     """Something beside the result, on standard error."""
-    sys.stderr.write(f"{text}\n")
+    try:
+        sys.stderr.write(f"{text}\n")
+        sys.stderr.flush()
+    except OSError:
+        return  # nobody is left to be told
 
 
 def say_json(value: Any) -> None:
     """A result for programs: one line of JSON on standard output."""
     from wc_core.codec import dumps
 
-    sys.stdout.write(f"{dumps(value)}\n")
+    # A path may have bytes that are no text; JSON may not.
+    _put(f"{dumps(value)}\n".encode(errors="replace").decode())
+
+
+def _put(text: str) -> None:
+    try:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        discard_output()
+        raise StorageError(
+            f"Standard output could not be written: {error.strerror}.",
+            "The store is as it was; run it again with room for the answer.",
+        ) from error
+
+
+def discard_output() -> None:
+    """Send what is left of standard output nowhere: the one who read it is
+    gone, or its disk is full."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

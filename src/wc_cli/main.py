@@ -12,6 +12,7 @@ import os
 import sys
 
 from wc_cli import table
+from wc_cli.context import Context, discard_output, remark
 from wc_cli.options import parse
 from wc_core.errors import WcError
 
@@ -28,20 +29,30 @@ _COMPLETING = "_WC_CLI_COMPLETE"
 
 def main() -> NoReturn:
     """Run as ``wc-cli``; ends the process."""
+    _ready_streams()
     code = run(sys.argv[1:])
-    try:
-        sys.stdout.flush()
-    except BrokenPipeError:
-        _leave_pipe()
-    sys.stderr.flush()
     # What is left to do is the interpreter's tidying up, which nobody needs.
     os._exit(code)
+
+
+def _ready_streams() -> None:
+    """See to it that there are three streams, and that a character they do
+    not have is replaced: what is printed may be the receipt of an entry that
+    is on disk already."""
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        stream = getattr(sys, name)
+        if stream is None:  # closed by whoever started us
+            mode = "w" if number else "r"
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115
+        elif number and stream.errors == "strict":
+            stream.reconfigure(errors="replace")
 
 
 def run(argv: Sequence[str]) -> int:
     """Carry out one command line; the exit code."""
     try:
         _dispatch(argv)
+        sys.stdout.flush()
     except WcError as error:
         _report(error, argv)
         return error.exit_code
@@ -49,7 +60,7 @@ def run(argv: Sequence[str]) -> int:
         return _INTERRUPTED
     except BrokenPipeError:
         # Whoever read us has seen enough (`wc list | head`).
-        _leave_pipe()
+        discard_output()
         return 0
     except Exception as error:  # noqa: BLE001 - the one place bugs end up in
         return _report_bug(error, argv)
@@ -57,7 +68,12 @@ def run(argv: Sequence[str]) -> int:
 
 
 def _dispatch(argv: Sequence[str]) -> None:
-    if argv and _COMPLETING not in os.environ:
+    if _COMPLETING in os.environ:
+        from wc_cli import app  # Typer knows what may come next
+
+        app.complete()
+        return
+    if argv:
         declared = table.load(argv[0])
         if declared is not None:
             options = parse(declared.options, argv[1:])
@@ -71,7 +87,6 @@ def _dispatch(argv: Sequence[str]) -> None:
 
 def execute(declared: Declared, options: Options) -> None:
     """Carry out a command whose words are known."""
-    from wc_cli.context import Context
     from wc_core.identity import Asked
 
     asked = Asked(getattr(options, "as_name", ""), getattr(options, "seat", ""))
@@ -90,11 +105,6 @@ def _cwd() -> str:
         ) from None
 
 
-def _leave_pipe() -> None:
-    """Keep Python from complaining about the closed pipe at exit."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-
-
 def _wants_json(argv: Sequence[str]) -> bool:
     words = list(argv)
     return "--json" in (words[: words.index("--")] if "--" in words else words)
@@ -103,16 +113,15 @@ def _wants_json(argv: Sequence[str]) -> bool:
 def _report(error: WcError, argv: Sequence[str]) -> None:
     from wc_core.text import one_line
 
-    sys.stdout.flush()
     if _wants_json(argv):
         from wc_core.codec import dumps
 
         fields = {"code": error.code, "message": error.message, "hint": error.hint}
-        sys.stderr.write(f"{dumps({'error': fields})}\n")
+        remark(dumps({"error": fields}))
         return
-    sys.stderr.write(f"wc: {one_line(error.message)}\n")
+    remark(f"wc: {one_line(error.message)}")
     if error.hint:
-        sys.stderr.write(f"    {one_line(error.hint)}\n")
+        remark(f"    {one_line(error.hint)}")
 
 
 def _report_bug(error: Exception, argv: Sequence[str]) -> int:

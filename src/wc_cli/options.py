@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 TEXT, FLAG, NUMBER, WORDS = "text", "flag", "number", "words"
 
+_MAX_DIGITS = 18
+
 
 class Param:
     """One word of a command: a positional argument, or an option by flag.
@@ -180,7 +182,8 @@ def _value(param: Param, joined: str | None, rest: Any) -> Any:
     value = next(rest, None) if joined is None else joined
     if value is None or param.kind == TEXT:
         return value
-    return int(value) if value.isascii() and value.isdecimal() else None
+    usual = value.isascii() and value.isdecimal() and len(value) <= _MAX_DIGITS
+    return int(value) if usual else None
 
 
 def _fill(positional: list[Param], said: list[str], values: dict[str, Any]) -> bool:

@@ -9,13 +9,14 @@ from wc_cli.writing import Speaker
 from wc_core import index, views, vocabulary
 from wc_core import search as searching
 from wc_core import updates as updating
+from wc_core.errors import NotFoundError, WcError
 from wc_core.views import Filter
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from wc_cli.context import Context
     from wc_core.model import State
-    from wc_core.reader import Thread
+    from wc_core.reader import StoreReader, Thread
     from wc_core.views import Numbered
 
 
@@ -144,8 +145,6 @@ def _print(
 
 def _mark(context: Context, state: State) -> None:
     """Move the read cursor, where the store can be written."""
-    from wc_core.errors import WcError
-
     try:
         context.writer().mark_read(state)
     except (WcError, OSError) as error:
@@ -157,16 +156,31 @@ def seen(context: Context, said: Seen) -> None:
     """Mark as read."""
     reader = context.reader
     if said.all:
-        topics = reader.topics()
+        states = _readable(reader)
     else:
-        topics = [views.find_topic(reader, vocabulary.named(said.topic, "topic"))]
+        topic = views.find_topic(reader, vocabulary.named(said.topic, "topic"))
+        states = [reader.snapshot(topic).state]
     writer = context.writer()
-    for topic in topics:
-        writer.mark_read(reader.snapshot(topic).state)
+    for state in states:
+        writer.mark_read(state)
+    topics = [state.topic for state in states]
     if said.json:
         say_json({"store": context.store, "seen": topics})
     else:
-        say(f"seen: {', '.join(topics)}")
+        say(f"seen: {', '.join(topics) or 'nothing'}")
+
+
+def _readable(reader: StoreReader) -> list[State]:
+    """Every thread that can be read; what cannot is said."""
+    found = []
+    for topic in reader.topics():
+        try:
+            found.append(reader.snapshot(topic).state)
+        except NotFoundError:
+            continue  # gone since it was listed, or never begun
+        except WcError as error:
+            remark(f"not marked as read: {topic}: {error}")
+    return found
 
 
 @command(Search)

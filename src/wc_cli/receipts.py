@@ -9,7 +9,7 @@ from wc_cli import context as world
 from wc_cli import durable
 from wc_core import gitconfig
 from wc_core.discovery import BRANCH_STORE
-from wc_core.errors import WcError
+from wc_core.errors import StorageError, WcError
 from wc_core.layout import Layout, file_name
 from wc_core.moves import holder_text
 from wc_core.text import one_line
@@ -78,10 +78,15 @@ def start_settling(layout: Layout, context: Context) -> None:
 
 def show(receipt: Receipt, *, as_json: bool) -> None:
     """Print a receipt: what was saved, where the ball is, what is pending."""
-    if as_json:
-        world.say_json(receipt.to_json())
-        return
-    world.say(one_line(_sentence(receipt)))
+    try:
+        if as_json:
+            world.say_json(receipt.to_json())
+            return
+        world.say(one_line(_sentence(receipt)))
+    except (StorageError, BrokenPipeError) as error:
+        # The entry is on disk: whoever tries again would write it twice.
+        world.discard_output()
+        world.remark(f"note: saved as {receipt.entry_id}, but: {one_line(str(error))}")
     for note in receipt.notes:
         world.remark(f"note: {one_line(note)}")
 

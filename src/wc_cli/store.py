@@ -113,7 +113,6 @@ class StoreWriter:
         topic = self._topic(draft)
         self._check_addressee(topic, draft)
         self.prepare_store()
-        durable.make_folder(self.layout.folder(topic))
         with self.upkeep.lock(topic, self.me, seconds):
             return self._write_locked(draft._replace(topic=topic), source)
 
@@ -227,6 +226,7 @@ class StoreWriter:
                 return again
         move = moves.decide(state, draft, self.author.identity.name, self.rules)
         entry = self._entry(draft, move, state, source, thread)
+        durable.make_folder(self.layout.folder(draft.topic))
         durable.touch(self.upkeep.marker(draft.topic))
         size = self._append(draft.topic, entry, state, snapshot, thread)
         return self._after(entry, move, state, size, snapshot)

@@ -8,9 +8,9 @@ from __future__ import annotations
 import os
 
 from wc_cli import durable
-from wc_core import codec, names, projections, settings, statusline, ulid
+from wc_core import codec, names, projections, settings, statusfiles, ulid
 from wc_core.files import read_plain
-from wc_core.layout import Layout, file_name
+from wc_core.layout import Layout, file_name, safe_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -81,11 +81,11 @@ class Upkeep:
 
     def show(self, state: State, before: State | None = None) -> None:
         """Write the status lines of a thread, remove those it had."""
-        wanted = statusline.files(self._view(state))
+        wanted = statusfiles.files(self._view(state))
         if before is None:
             had = self._status_files(state.topic)
         else:
-            had = set(statusline.files(statusline.View(before, {}, self.directory)))
+            had = set(statusfiles.files(statusfiles.View(before, {}, self.directory)))
         for path, data in wanted.items():
             self._put_local(path, data)
         for path in had - set(wanted):
@@ -98,7 +98,7 @@ class Upkeep:
             os.makedirs(folder, exist_ok=True)  # not flushed: rendered anew at need
         durable.replace(target, data, self.layout.scratch)
 
-    def _view(self, state: State) -> statusline.View:
+    def _view(self, state: State) -> statusfiles.View:
         """A thread with what is NEW for everybody we know the reading of."""
         directory = self.directory
         read = self.reader.cursors(state.topic)
@@ -108,7 +108,7 @@ class Upkeep:
         for key, cursor in read.items():
             left = max(0, state.entry_count - cursor.entry_count)
             new[key] = min(new.get(key, left), left)
-        return statusline.View(state, new, directory)
+        return statusfiles.View(state, new, directory)
 
     @property
     def directory(self) -> names.Directory:
@@ -117,7 +117,7 @@ class Upkeep:
 
     def _status_files(self, topic: str) -> set[str]:
         """The status files a thread has, wherever a crash may have left them."""
-        suffix = f".{statusline.safe(topic)}"
+        suffix = f".{safe_name(topic)}"
         found = set()
         for folder, _, files in os.walk(f"{self.layout.local}/status"):
             for name in files:
@@ -128,8 +128,8 @@ class Upkeep:
 
     def remember(self, identity: Identity, worktree: str, asked: str) -> None:
         """Keep who "me" is in a worktree, for the status line."""
-        wanted = statusline.identity_files(
-            worktree or statusline.MAIN_WORKTREE,
+        wanted = statusfiles.identity_files(
+            worktree or statusfiles.MAIN_WORKTREE,
             identity.name,
             self.directory,
             asked=asked,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from wc_cli import body, receipts
-from wc_cli.options import Options, argument, command, flag, text
+from wc_cli.options import REQUIRED, Options, argument, command, flag, text
 from wc_core import vocabulary
 from wc_core.moves import Draft
 
@@ -59,7 +59,7 @@ class Say(Passing, Entry):
     """Add an entry and pass the ball."""
 
     topic: str = argument("TOPIC", "The thread.", complete="topic")
-    title: str = text("--title", "TITLE", "One line that says it.", default=None)
+    title: str = text("--title", "TITLE", "One line that says it.", default=REQUIRED)
     status: str = text("--status", "STATUS", "Change the status.", complete="status")
     reopen: bool = flag("--reopen", help="Reopen a closed thread.")
     new: bool = flag("--new", help="Start a thread though a like-named one exists.")
@@ -69,7 +69,7 @@ class New(Passing, Entry):
     """Create a thread; you hold its ball unless you pass it."""
 
     topic: str = argument("TOPIC", "The thread's name.")
-    title: str = text("--title", "TITLE", "What it is about.", default=None)
+    title: str = text("--title", "TITLE", "What it is about.", default=REQUIRED)
     status: str = text("--status", "STATUS", "Its status.", complete="status")
 
 

@@ -25,6 +25,8 @@ IGNORED = ".local/"
 RESERVED = frozenset({".", "..", ".git", ".local", ".gitkeep", "con", "nul", "aux"})
 
 _EXTRA = frozenset("-_.")
+# Our own files named after people or branches, see `safe_name`.
+MAX_SAFE_BYTES = 200
 # Escaped foreign names may be as long as a file name may be.
 _MAX_FILE_BYTES = 255
 
@@ -222,3 +224,39 @@ def _is_plain(name: str) -> bool:
         and "\0" not in name
         and len(os.fsencode(name)) <= _MAX_FILE_BYTES
     )
+
+
+def safe_name(key: str) -> str:
+    """``key`` as a file name: no two keys have the same one.
+
+    Control characters, ``/``, ``%``, ``*`` and a leading ``.`` or ``=``
+    become the ``%XX`` of their bytes; the empty key is ``%``; one longer than
+    `MAX_SAFE_BYTES` is cut and ends in ``%~`` and its hash.
+    """
+    escaped = "".join(
+        _percent(one) if _is_unsafe(one, position) else one
+        for position, one in enumerate(key)
+    )
+    if len(escaped.encode()) <= MAX_SAFE_BYTES:
+        return escaped or "%"
+    # Imported where it is needed: a name this long is rare, and the import
+    # costs more than everything else here.
+    from hashlib import sha256
+
+    digest = sha256(escaped.encode()).hexdigest()[:32]
+    head = escaped.encode()[: MAX_SAFE_BYTES - len(digest) - 2]
+    return f"{head.decode(errors='ignore')}%~{digest}"
+
+
+def _is_unsafe(one: str, position: int) -> bool:
+    return (
+        one in "/%*"
+        or (not position and one in ".=")
+        or one < " "
+        or "\x7f" <= one < "\xa0"
+        or "\ud800" <= one <= "\udfff"
+    )
+
+
+def _percent(one: str) -> str:
+    return "".join(f"%{byte:02X}" for byte in one.encode(errors="surrogatepass"))

@@ -16,9 +16,8 @@ from wc_core import codec, model, names
 from wc_core.codec import Damage
 from wc_core.errors import CorruptError, NotFoundError
 from wc_core.files import NotPlainError, names_in, read_plain, size_of
-from wc_core.layout import Layout, file_name, topic_of
+from wc_core.layout import Layout, file_name, safe_name, topic_of
 from wc_core.projections import Meta, read_meta
-from wc_core.statusline import safe
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -236,11 +235,9 @@ class StoreReader:
         if data is None and not names_in(self.layout.folder(topic)):
             # An empty folder is what a crash before the first entry leaves.
             raise self.not_found(topic)
-        page = markdown.Parsed()
-        if data is not None:
-            missing = Damage(
-                self._shown(self.layout.log(topic)), 0, "missing", "the log is missing"
-            )
+        missing = Damage(
+            self._shown(self.layout.log(topic)), 0, "missing", "the log is missing"
+        )
         if data is None:
             state = model.fold(topic, (), meta.base)
             found = (*damage, missing)
@@ -273,7 +270,7 @@ class StoreReader:
 
     def cursor_path(self, topic: str, key: str) -> str:
         """The file of one reader's cursor."""
-        return f"{self.layout.cursors(topic)}/{safe(key)}"
+        return f"{self.layout.cursors(topic)}/{safe_name(key)}"
 
 
 def _read_cursor(path: str) -> Cursor | None:

@@ -64,8 +64,8 @@ class Repository(NamedTuple):
 
 def change_of(top: str) -> str:
     """The change id in the name of a worktree's folder, or nothing."""
-    _, mark, change = os.path.basename(top).rpartition(_CHANGE_MARK)
-    return change if mark else ""
+    project, mark, change = os.path.basename(top).partition(_CHANGE_MARK)
+    return change if project and mark else ""
 
 
 def find(start: str) -> Repository | None:

@@ -1,82 +1,31 @@
-"""The status line: the small files it is made of, and what it says.
+"""What the status line says: the twin of ``bin/wc-statusline``.
 
-``bin/wc-statusline`` prints the line at every prompt, from files that the
-writer keeps under ``<store>/.local/``. This module has their formats and a
-twin of the script, `line`, which says the same from the threads themselves.
-
-One file for each thread that is not CLOSED, at two places::
-
-    status/holder/<holder>/<since>.<topic>
-    status/branch/<branch>/.t/<holder>/<since>.<topic>
-
-``<holder>`` is the key of who has the ball, made `safe`, or ``=free``.
-``<since>`` is the ULID of the entry that gave it, so names sort by how long
-the ball has been there and a folder's names tell who has waited longest.
-``<branch>`` is one folder for each part of the name; ``.t`` cannot be a part
-of one. Both files hold the same lines::
-
-    wc1 IN_REVIEW               version of this format, status
-    feature-auth                topic, for display
-    Codex@fix (pat)             holder, for display; empty where it is free
-    2 claudecode(pat)           entries that are NEW for that participant
-    0 codex@fix(pat)
-    7 *                         … and for everybody who is not listed
-
-Who "me" is in a worktree says ``me/<worktree>/=default``, or
-``me/<worktree>/<key>`` where WATERCOOLER_AGENT is set: a name for display,
-the key, and then every key that means this participant, one a line. The
-worktree is the name of its folder in ``<common git dir>/worktrees``, or
-`MAIN_WORKTREE`.
+The script works from the files of `wc_core.statusfiles`; `line` says the same
+from the threads themselves. Change both.
 """
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
-from wc_core import ulid
 from wc_core.model import CLOSED, OPEN, State
-from wc_core.names import Directory, Name, parse
+from wc_core.names import Directory, Name
+from wc_core.statusfiles import (
+    file_name,
+    holder_key,
+    holder_text,
+    place_of,
+    status_text,
+    topic_text,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-
-VERSION = "wc1"
-FREE_FOLDER = "=free"
-DEFAULT_NAME = "=default"
-MAIN_WORKTREE = "=main"
+    from collections.abc import Iterable
 
 # What the script says where a store cannot be used.
 STORE_MISSING = "wc: store missing, run wc doctor"
 STORE_MOVED = "wc: store moved, run wc doctor"
-
-# A shell reads such a file with a system call for each byte.
-MAX_FILE_BYTES = 1024
-MAX_NAME_BYTES = 200
-_MAX_TOPIC_BYTES = 120
-_MAX_HOLDER_BYTES = 80
-_MAX_STATUS_BYTES = 40
-_MAX_BRANCH_BYTES = 1000
-_MAX_PART_BYTES = 255
-
-# A thread whose log has no usable id has waited for longer than any other.
-_BEFORE_ALL = "0" * ulid.LENGTH
-
-_PLAIN = str.maketrans(
-    "ABCDEFGHIJKLMNOPQRSTUVWXYZ", "abcdefghijklmnopqrstuvwxyz", " \t\n"
-)
-
-
-class View(NamedTuple):
-    """A thread as the status line sees it.
-
-    ``new`` counts the NEW entries by identity key (`Directory.key`), zeros
-    included: of every participant, and of everybody with a read cursor.
-    """
-
-    state: State
-    new: Mapping[str, int]
-    directory: Directory = Directory()
 
 
 class Row(NamedTuple):
@@ -91,7 +40,7 @@ class Here(NamedTuple):
     """Where one looks from, and as whom.
 
     ``branch`` is empty where there is none (detached, no git). ``change_id``
-    is the one in the worktree's folder name, see `change_id`.
+    is the one in the worktree's folder name, see `repository.change_of`.
     """
 
     branch: str = ""
@@ -145,197 +94,10 @@ class Look(NamedTuple):
         return f"\033[{code}m{text}\033[0m" if self.color and text else text
 
 
-# --- names ------------------------------------------------------------------
-
-
-def safe(key: str) -> str:
-    """``key`` as a file name: no two keys have the same one.
-
-    Control characters, ``/``, ``%``, ``*`` and a leading ``.`` or ``=``
-    become the ``%XX`` of their bytes; the empty key is ``%``; one longer than
-    `MAX_NAME_BYTES` is cut and ends in ``%~`` and its hash.
-    """
-    escaped = "".join(
-        _percent(one) if _is_unsafe(one, position) else one
-        for position, one in enumerate(key)
-    )
-    if len(escaped.encode()) <= MAX_NAME_BYTES:
-        return escaped or "%"
-    # Imported where it is needed: a name this long is rare, and the import
-    # costs more than everything else here.
-    from hashlib import sha256
-
-    digest = sha256(escaped.encode()).hexdigest()[:32]
-    head = escaped.encode()[: MAX_NAME_BYTES - len(digest) - 2]
-    return f"{head.decode(errors='ignore')}%~{digest}"
-
-
-def _is_unsafe(one: str, position: int) -> bool:
-    return (
-        one in "/%*"
-        or (not position and one in ".=")
-        or one < " "
-        or "\x7f" <= one < "\xa0"
-        or "\ud800" <= one <= "\udfff"
-    )
-
-
-def _percent(one: str) -> str:
-    return "".join(f"%{byte:02X}" for byte in one.encode(errors="surrogatepass"))
-
-
-def asked_name(agent: str) -> str:
-    """The file name for a value of WATERCOOLER_AGENT: without blanks and
-    ASCII capitals, `safe`. A shell can work it out."""
-    return safe(agent.translate(_PLAIN)) if agent.strip(" \t\n") else DEFAULT_NAME
-
-
-def change_id(folder: str) -> str:
-    """The change id in the name of a worktree's folder,
-    ``<project>-wt-<change-id>``, or the empty string."""
-    project, found, change = folder.partition("-wt-")
-    return change if project and found else ""
-
-
-def place_of(state: State) -> str:
-    """The branch, or what takes its place, that a thread is filed under."""
-    return state.branch if _is_branch(state.branch) else safe(state.topic)
-
-
-def _is_branch(text: str) -> bool:
-    """Whether ``text`` can be a branch of git; then it is a safe path, too.
-
-    The rules that matter for a path, out of git-check-ref-format(1).
-    """
-    try:
-        raw = text.encode()
-    except UnicodeEncodeError:
-        return False
-    return len(raw) <= _MAX_BRANCH_BYTES and all(
-        0 < len(part) <= _MAX_PART_BYTES
-        and not part.startswith(b".")
-        and min(part) > ord(" ")
-        and not any(byte in b"\x7f~^:?*[\\" for byte in part)
-        for part in raw.split(b"/")
-    )
-
-
 def places(here: Here) -> tuple[str, ...]:
     """What threads of this place may be filed under, each once."""
     candidates = (here.branch, here.branch.replace("/", "-"), here.change_id)
     return tuple(dict.fromkeys(one for one in candidates if one))
-
-
-def display(text: str, limit: int) -> str:
-    """``text`` on one line, without anything a terminal obeys, in at most
-    ``limit`` bytes."""
-    printed = "".join(one for one in " ".join(text.split()) if one.isprintable())
-    raw = printed.encode()
-    if len(raw) <= limit:
-        return printed
-    return raw[: limit - len("…".encode())].decode(errors="ignore") + "…"
-
-
-def _status(state: State) -> str:
-    return display(state.status, _MAX_STATUS_BYTES) or OPEN
-
-
-def _topic(state: State) -> str:
-    return display(state.topic, _MAX_TOPIC_BYTES) or "a thread"
-
-
-def _holder_key(state: State, directory: Directory) -> str | None:
-    """The key of who has the ball; ``None`` where it is free."""
-    if not (state.ball and state.ball.strip()):
-        return None
-    return directory.key(parse(state.ball))
-
-
-def _holder(state: State) -> str:
-    """The holder for display; empty where the ball is free."""
-    if not (state.ball and state.ball.strip()):
-        return ""
-    return display(state.ball, _MAX_HOLDER_BYTES) or "somebody"
-
-
-def _file_name(state: State) -> str:
-    since = ulid.prefix(state.since) or ulid.prefix(state.last_id) or _BEFORE_ALL
-    return f"{since}.{safe(state.topic)}"
-
-
-# --- the files --------------------------------------------------------------
-
-
-def files(view: View) -> dict[str, bytes]:
-    """The status files of one thread, by their paths relative to ``.local/``.
-
-    None for a CLOSED thread: the writer removes what was there before and is
-    not among the paths.
-    """
-    state = view.state
-    if state.status == CLOSED:
-        return {}
-    key = _holder_key(state, view.directory)
-    content = _content(view)
-    name = f"{FREE_FOLDER if key is None else safe(key)}/{_file_name(state)}"
-    return {
-        f"status/holder/{name}": content,
-        f"status/branch/{place_of(state)}/.t/{name}": content,
-    }
-
-
-def _content(view: View) -> bytes:
-    state = view.state
-    lines = [f"{VERSION} {_status(state)}", _topic(state), _holder(state)]
-    size = sum(len(line.encode()) + 1 for line in lines)
-    rest = f"{state.entry_count} *"
-    room = MAX_FILE_BYTES - len(rest) - 1
-    for key, count in _most_recent_first(view):
-        line = f"{count} {safe(key)}"
-        size += len(line.encode()) + 1
-        if size > room:
-            # Somebody is left out: without the last line their number is
-            # unknown; with it, it would be wrong.
-            break
-        lines.append(line)
-    else:
-        lines.append(rest)
-    return "".join(f"{line}\n" for line in lines).encode()
-
-
-def _most_recent_first(view: View) -> Iterator[tuple[str, int]]:
-    """The counts of those who wrote last, then everybody else's."""
-    keys = [
-        view.directory.key(parse(participant.name))
-        for participant in reversed(view.state.participants)
-    ]
-    for key in dict.fromkeys((*keys, *view.new)):
-        if key in view.new:
-            yield key, view.new[key]
-
-
-def identity_files(
-    worktree: str, who: Name, directory: Directory, *, asked: str = ""
-) -> dict[str, bytes]:
-    """The file that says who "me" is in ``worktree``, by its path relative to
-    ``.local/``.
-
-    ``asked`` is the value of WATERCOOLER_AGENT. An identity that was given
-    for one command only (``--as``) must not be kept. Nothing for a
-    ``worktree`` that is not one file name.
-    """
-    if worktree in {"", ".", ".."} or "/" in worktree or "\0" in worktree:
-        return {}
-    lines = (
-        display(str(who), _MAX_HOLDER_BYTES),
-        safe(directory.key(who)),
-        *(safe(key) for key in directory.match_keys(who)),
-    )
-    content = "".join(f"{line}\n" for line in lines).encode()
-    return {f"me/{worktree}/{asked_name(asked)}": content}
-
-
-# --- the line ---------------------------------------------------------------
 
 
 _MINE = "1;33"
@@ -374,10 +136,10 @@ def _split(rows: Iterable[Row], here: Here) -> tuple[list[Row], list[Row]]:
     keys = set(here.directory.match_keys(here.me)) if here.me else set()
     around = set(places(here))
     mine, others = [], []
-    for row in sorted(rows, key=lambda row: _file_name(row.state).encode()):
+    for row in sorted(rows, key=lambda row: file_name(row.state).encode()):
         if row.state.status == CLOSED:
             continue
-        if _holder_key(row.state, here.directory) in keys:
+        if holder_key(row.state, here.directory) in keys:
             mine.append(row)
         elif place_of(row.state) in around:
             others.append(row)
@@ -388,14 +150,14 @@ def _tell_mine(ours: list[Row], total: int, look: Look) -> str:
     away = total - len(ours)
     extras = _extras(ours[0], len(ours), f"{away} elsewhere" if away else "")
     head = _Head(f"{look.signs.ball} you", look.signs.ball_width + len(" you"))
-    return _tell(head, _topic(ours[0].state), extras, look) or _only_ball(look)
+    return _tell(head, topic_text(ours[0].state), extras, look) or _only_ball(look)
 
 
 def _tell_elsewhere(mine: list[Row], look: Look) -> str:
     count = len(mine)
     texts = [f"{count} waiting for you elsewhere", f"{count} elsewhere", str(count)]
     if count == 1:
-        texts.insert(0, f"{_topic(mine[0].state)} waits for you elsewhere")
+        texts.insert(0, f"{topic_text(mine[0].state)} waits for you elsewhere")
     for text in texts:
         if look.fits(look.signs.ball_width + 1 + _width(text)):
             return f"{look.signs.ball} {text}"
@@ -404,10 +166,10 @@ def _tell_elsewhere(mine: list[Row], look: Look) -> str:
 
 def _tell_others(around: list[Row], look: Look) -> str:
     latest = around[-1]
-    holder = _holder(latest.state)
+    holder = holder_text(latest.state)
     text = f"{holder} has the ball" if holder else "anyone can take"
     extras = _extras(latest, len(around), "")
-    told = _tell(_Head(text, _width(text)), _topic(latest.state), extras, look)
+    told = _tell(_Head(text, _width(text)), topic_text(latest.state), extras, look)
     return told or look.cut(text, look.columns)
 
 
@@ -432,7 +194,7 @@ _DROP = ("away", "more", "status", "new")
 
 
 def _extras(row: Row, count: int, away: str) -> _Extras:
-    status = _status(row.state)
+    status = status_text(row.state)
     return _Extras(
         status="" if status == OPEN else status,
         new=f"{row.new} new" if row.new else "",

@@ -19,17 +19,13 @@ from hypothesis import strategies as st
 from wc_core import ulid
 from wc_core.model import CLOSED, STATUSES, State
 from wc_core.names import PLATFORMS, Directory, Name, parse
+from wc_core.statusfiles import MAIN_WORKTREE, View, asked_name, files, identity_files
 from wc_core.statusline import (
-    MAIN_WORKTREE,
     STORE_MISSING,
     STORE_MOVED,
     Here,
     Look,
     Row,
-    View,
-    asked_name,
-    files,
-    identity_files,
     line,
     trouble,
 )

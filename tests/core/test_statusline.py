@@ -10,27 +10,29 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from wc_core import ulid
+from wc_core.layout import MAX_SAFE_BYTES as MAX_NAME_BYTES
+from wc_core.layout import safe_name as safe
 from wc_core.model import CLOSED, Participant, State
 from wc_core.names import Directory, Name
-from wc_core.statusline import (
+from wc_core.repository import change_of as change_id
+from wc_core.statusfiles import (
     MAIN_WORKTREE,
     MAX_FILE_BYTES,
-    MAX_NAME_BYTES,
+    View,
+    asked_name,
+    display,
+    files,
+    identity_files,
+    place_of,
+)
+from wc_core.statusline import (
     STORE_MISSING,
     STORE_MOVED,
     Here,
     Look,
     Row,
-    View,
-    asked_name,
-    change_id,
-    display,
-    files,
-    identity_files,
     line,
-    place_of,
     places,
-    safe,
     trouble,
 )
 

@@ -1,0 +1,107 @@
+"""Shell completion: the scripts for the shells, and the words to choose from.
+
+Typer works out which word comes next and speaks each shell's protocol. The
+scripts are ours: Typer's call a bare ``wc``, and without one of our commands
+that is the system's, which would sit and wait for input.
+"""
+
+from __future__ import annotations
+
+import os
+
+from wc_cli import table
+from wc_core.errors import WcError
+from wc_core.model import ENTRY_TYPES, ROLES, STATUSES
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from wc_cli.context import Context
+
+# Set by the scripts: which shell asks, and for what.
+VARIABLE = "_WC_CLI_COMPLETE"
+
+_BASH = f"""\
+_wc_completion() {{
+    local IFS=$'\\n'
+    COMPREPLY=( $( COMP_WORDS="${{COMP_WORDS[*]}}" COMP_CWORD=$COMP_CWORD \\
+                   {VARIABLE}=complete_bash $1 completion bash </dev/null ) )
+}}
+complete -o default -F _wc_completion wc wc-cli
+"""
+
+_ZSH = f"""\
+#compdef wc wc-cli
+
+_wc_completion() {{
+    eval "$(_TYPER_COMPLETE_ARGS="${{words[1,$CURRENT]}}" \\
+            {VARIABLE}=complete_zsh $words[1] completion zsh </dev/null)"
+}}
+compdef _wc_completion wc wc-cli
+"""
+
+_FISH_ASKS = (
+    f"env {VARIABLE}=complete_fish _TYPER_COMPLETE_FISH_ACTION={{}}-args "
+    "_TYPER_COMPLETE_ARGS=(commandline -cp) wc completion fish"
+)
+_FISH = "".join(
+    f'complete --command {name} --no-files --arguments "({_FISH_ASKS.format("get")})" '
+    f'--condition "{_FISH_ASKS.format("is")}"\n'
+    for name in ("wc", "wc-cli")
+)
+
+SCRIPTS = {"bash": _BASH, "zsh": _ZSH, "fish": _FISH}
+
+
+def completer(what: str) -> Callable[[str], list[str]] | None:
+    """What Typer asks for the words that may stand where ``what`` belongs."""
+    if not what:
+        return None
+
+    def complete(incomplete: str) -> list[str]:
+        try:
+            words = _WORDS[what]()
+        except (WcError, OSError):
+            return []  # a prompt is no place for errors
+        return [
+            one for one in words if one.casefold().startswith(incomplete.casefold())
+        ]
+
+    return complete
+
+
+def _topics() -> list[str]:
+    return _context().reader.topics()
+
+
+def _agents() -> list[str]:
+    from wc_cli.store import people
+
+    context = _context()
+    reader = context.reader
+    found: dict[str, None] = {}
+    for topic in reader.topics():
+        try:
+            found.update(dict.fromkeys(people(reader.snapshot(topic))))
+        except WcError:
+            continue  # one bad thread hides nobody else's names
+    known = context.settings.directory.aliases.values()
+    return [*dict.fromkeys((*found, *known)), "anyone", "me"]
+
+
+def _context() -> Context:
+    from wc_cli.context import Context
+
+    return Context(dict(os.environ), os.getcwd())
+
+
+_WORDS: dict[str, Callable[[], Sequence[str]]] = {
+    "topic": _topics,
+    "agent": _agents,
+    "status": lambda: STATUSES,
+    "role": lambda: ROLES,
+    "type": lambda: ENTRY_TYPES,
+    "command": lambda: list(table.COMMANDS),
+    "shell": lambda: list(SCRIPTS),
+}
