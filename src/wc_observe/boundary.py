@@ -1,0 +1,223 @@
+"""The one place where calls come in and errors go out.
+
+Around each call it finds out who calls from where. What goes wrong leaves as
+one of our codes, a sentence and a hint; never as a traceback.
+"""
+
+from __future__ import annotations
+
+import logging
+from functools import wraps
+from typing import ParamSpec, TypeVar
+
+from fastmcp.exceptions import FastMCPError, NotFoundError, ValidationError
+from fastmcp.resources.base import InputRequiredResourceResult
+from fastmcp.server.middleware import Middleware
+from fastmcp.tools.base import InputRequiredToolResult, ToolResult
+from mcp.shared.exceptions import MCPError
+from mcp_types import (
+    INTERNAL_ERROR,
+    INVALID_PARAMS,
+    InputRequiredResult,
+    ListRootsRequest,
+)
+from pydantic import ValidationError as ArgumentError
+
+from wc_core import errors
+from wc_core.errors import InvalidInputError, WcError
+from wc_core.text import clean
+from wc_observe.calls import CURRENT, ROOTS, Roots, RootsWanted, current_call
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from typing import Any
+
+    from fastmcp.resources.base import ResourceResult
+    from fastmcp.server.middleware import CallNext, MiddlewareContext
+    from mcp_types import CallToolRequestParams, ReadResourceRequestParams
+
+    from wc_observe.calls import Surroundings
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+_log = logging.getLogger(__name__)
+_SHOWN = 60
+
+
+class Refused(FastMCPError):  # noqa: N818  (carries an error, is none)
+    """A WcError on its way through FastMCP, which logs what it does not know."""
+
+    def __init__(self, error: WcError) -> None:
+        super().__init__(error.message, log_level=logging.DEBUG)
+        self.error = error
+
+
+def guarded(answer: Callable[P, R]) -> Callable[P, R]:
+    """The same tool or resource with its errors made ours.
+
+    A failure nobody foresaw is told to the client in a word and to stderr,
+    which clients keep, in full.
+    """
+
+    @wraps(answer)
+    def told(*args: P.args, **kwargs: P.kwargs) -> R:
+        try:
+            return answer(*args, **kwargs)
+        except WcError as error:
+            raise Refused(error) from error
+        except Exception as error:
+            _log.exception("%s failed", answer.__name__)
+            raise Refused(internal(error)) from error
+
+    # FastMCP looks for parameters in a docstring, with a parser whose import
+    # takes 50 ms; models are told by the descriptions.
+    told.__doc__ = None
+    return told
+
+
+def internal(error: Exception) -> WcError:
+    """The error for a bug of ours."""
+    return WcError(
+        f"The server could not answer ({type(error).__name__}).",
+        "The details are in its log (standard error). Try: wc doctor",
+    )
+
+
+class Boundary(Middleware):
+    """Who calls, on the way in; our errors, on the way out."""
+
+    def __init__(self, start: Surroundings) -> None:
+        self._start = start
+        self._roots = Roots()
+
+    async def on_call_tool(
+        self,
+        context: MiddlewareContext[CallToolRequestParams],
+        call_next: CallNext[CallToolRequestParams, ToolResult],
+    ) -> ToolResult:
+        """Answer a call of a tool; an error is a result that says so."""
+        message = context.message
+        # Models write null for "not given"; the schemas say it by leaving out.
+        given = {k: v for k, v in (message.arguments or {}).items() if v is not None}
+        context = context.copy(message=message.model_copy(update={"arguments": given}))
+        try:
+            await self._enter(context)
+            return await call_next(context)
+        except RootsWanted:
+            return InputRequiredToolResult(_roots_question())
+        except Refused as refused:
+            return _refusal(refused.error)
+        except ValidationError as error:
+            parameters = await _parameters(context, message.name)
+            return _refusal(invalid(message.name, error.__cause__, parameters))
+        except NotFoundError:
+            return _refusal(await _unknown_tool(context, message.name))
+
+    async def on_read_resource(
+        self,
+        context: MiddlewareContext[ReadResourceRequestParams],
+        call_next: CallNext[ReadResourceRequestParams, ResourceResult],
+    ) -> ResourceResult:
+        """Read a resource; its errors are those of the protocol, with ours in
+        their data."""
+        try:
+            await self._enter(context)
+            return await call_next(context)
+        except RootsWanted:
+            return InputRequiredResourceResult(_roots_question())
+        except Refused as refused:
+            error = refused.error
+            code = INTERNAL_ERROR if type(error) is WcError else INVALID_PARAMS
+            raise MCPError(code, as_text(error), as_fields(error)) from error
+
+    async def _enter(self, context: MiddlewareContext[Any]) -> None:
+        own = context.fastmcp_context
+        roots = await self._roots.of(own) if own is not None else []
+        CURRENT.set(current_call(own, roots, self._start))
+
+
+def _roots_question() -> InputRequiredResult:
+    return InputRequiredResult(input_requests={ROOTS: ListRootsRequest()})
+
+
+def as_fields(error: WcError) -> dict[str, Any]:
+    """The error as JSON, the same for ``wc … --json``."""
+    told = {"code": error.code, "message": error.message, "hint": error.hint}
+    return {"error": {key: clean(value) for key, value in told.items()}}
+
+
+def as_text(error: WcError) -> str:
+    """The error as ``CODE: message`` and, on a line of its own, the hint."""
+    return clean(f"{error.code}: {error.message}\n{error.hint}".rstrip())
+
+
+def _refusal(error: WcError) -> ToolResult:
+    # Short enough to say in both forms: a client forwards the one or the other.
+    return ToolResult(
+        as_text(error), structured_content=as_fields(error), is_error=True
+    )
+
+
+async def _parameters(
+    context: MiddlewareContext[Any], name: str
+) -> Mapping[str, Mapping[str, Any]]:
+    own = context.fastmcp_context
+    tool = await own.fastmcp.get_tool(name) if own is not None else None
+    return tool.parameters.get("properties", {}) if tool is not None else {}
+
+
+async def _unknown_tool(context: MiddlewareContext[Any], name: str) -> WcError:
+    own = context.fastmcp_context
+    tools = await own.fastmcp.list_tools(run_middleware=False) if own else []
+    names = ", ".join(sorted(tool.name for tool in tools))
+    return errors.NotFoundError(f"There is no tool {name!r}.", f"There are: {names}")
+
+
+def invalid(
+    tool: str, cause: object, parameters: Mapping[str, Mapping[str, Any]]
+) -> InvalidInputError:
+    """The error for arguments that do not fit, with what is allowed."""
+    if not isinstance(cause, ArgumentError):
+        return InvalidInputError(f"The arguments of {tool} do not fit.")
+    wrong: dict[str, str] = {}
+    for one in cause.errors(include_url=False):
+        name = str(one["loc"][0]) if one["loc"] else "arguments"
+        wrong.setdefault(name, _problem(name, dict(one)))
+    allowed = [
+        f"{name}: {allowed_values(parameters[name])}"
+        for name in wrong
+        if name in parameters
+    ]
+    if len(allowed) < len(wrong):
+        allowed.append(f"{tool} takes: {', '.join(parameters) or 'no arguments'}")
+    return InvalidInputError("; ".join(wrong.values()), ". ".join(allowed))
+
+
+def _problem(name: str, one: Mapping[str, Any]) -> str:
+    if one["type"] == "unexpected_keyword_argument":
+        return f"there is no argument {name!r}"
+    if one["type"].startswith("missing"):
+        return f"{name} is required"
+    given = repr(one["input"])
+    given = given if len(given) <= _SHOWN else f"{given[:_SHOWN]}…"
+    return f"{name} cannot be {given}"
+
+
+def allowed_values(schema: Mapping[str, Any]) -> str:
+    """What a parameter may be, in words, from its JSON schema."""
+    for option in schema.get("anyOf", ()):
+        if option.get("type") != "null":
+            return allowed_values(option)
+    if "enum" in schema:
+        return "one of " + ", ".join(f'"{one}"' for one in schema["enum"])
+    kind = schema.get("type", "a value")
+    words = {"integer": "a whole number", "boolean": "true or false", "string": "text"}
+    text = str(words.get(kind, kind))
+    low, high = schema.get("minimum"), schema.get("maximum")
+    if low is not None and high is not None:
+        return f"{text} from {low} to {high}"
+    if low is not None:
+        return f"{text}, at least {low}"
+    return text

@@ -1,0 +1,231 @@
+"""How the store is, who the caller is, and which words there are."""
+
+from __future__ import annotations
+
+import json
+import platform
+from importlib import metadata
+from typing import NamedTuple
+
+from wc_core import discovery, repository, settings
+from wc_core.errors import CorruptError, StorageError, WcError
+from wc_core.files import names_in, read_plain
+from wc_core.layout import BRANCH, Layout
+from wc_core.model import ACTIONS, ENTRY_TYPES, ROLES, STATUSES
+from wc_core.reader import StoreReader
+from wc_core.text import clean, one_line
+from wc_core.version import __version__
+from wc_observe import desk
+from wc_observe.quoting import cleaned, word
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from wc_core.discovery import Place
+    from wc_observe.calls import Call
+
+_MANY = 20
+_PROBLEM_WIDTH = 300
+
+
+class Survey(NamedTuple):
+    """All threads of a store by status, and those with damage."""
+
+    by_status: dict[str, int]
+    damaged: dict[str, str]
+
+    @property
+    def total(self) -> int:
+        """How many threads there are, the unreadable ones included."""
+        return sum(self.by_status.values())
+
+
+def health(call: Call) -> dict[str, Any]:
+    """What is there and what is wrong with it. Raises nothing: what fails is
+    one of the ``problems``."""
+    fields: dict[str, Any] = {"ok": True, "store": None}
+    problems: list[str] = []
+    try:
+        place = discovery.find(call.folder, call.env)
+        fields |= _place_fields(place, call)
+        if place.exists:
+            fields |= _store_fields(place, call, problems)
+        else:
+            problems.append(_told(desk.missing(place, fields["store"])))
+    except WcError as error:
+        problems.append(_told(error))
+    try:
+        fields["you"] = desk.who_calls(call).author
+    except WcError as error:
+        problems.append(_told(error))
+    if problems:
+        fields |= {"ok": False, "problems": problems}
+    return dict(cleaned(fields | {"versions": versions()}))
+
+
+def _told(error: WcError) -> str:
+    return f"{error.code}: {error.message} {error.hint}".rstrip()
+
+
+def _place_fields(place: Place, call: Call) -> dict[str, Any]:
+    fields: dict[str, Any] = {
+        "store": desk.shown(place.root, call.env),
+        "kind": place.kind,
+        "exists": place.exists,
+    }
+    if place.kind == discovery.BRANCH_STORE:
+        fields["branch"] = BRANCH
+    elif place.kind == discovery.IN_TREE_STORE and place.repository is not None:
+        fields["branch"] = place.repository.branch
+    return fields
+
+
+def _store_fields(place: Place, call: Call, problems: list[str]) -> dict[str, Any]:
+    found = survey(StoreReader(place.root))
+    fields: dict[str, Any] = {
+        "threads": {"total": found.total, "by_status": found.by_status}
+    }
+    if found.damaged:
+        fields["damaged"] = [
+            {"topic": topic, "problem": one_line(text, _PROBLEM_WIDTH)}
+            for topic, text in found.damaged.items()
+        ]
+        names = list(found.damaged)
+        more = f" and {len(names) - _MANY} more" if len(names) > _MANY else ""
+        problems.append(
+            f"damaged: {', '.join(names[:_MANY])}{more}. See: wc doctor",
+        )
+    layout = Layout(place.root)
+    fields["unsettled"] = len(names_in(layout.unsettled))
+    unsettled = _settling_problem(layout)
+    if unsettled:
+        problems.append(f"settling: {unsettled}. See: wc doctor")
+    damage = settings.load(place.root, call.env).damage
+    if damage is not None:
+        problems.append(f"{damage.file}: {damage.message}")
+    return fields
+
+
+def survey(reader: StoreReader) -> Survey:
+    """Every log read in full: damage shows nowhere else.
+
+    Raises StorageError or CorruptError only where the threads cannot even be
+    listed.
+    """
+    by_status: dict[str, int] = {}
+    damaged: dict[str, str] = {}
+    for topic in reader.topics():
+        status = "?"
+        try:
+            thread = reader.thread(topic)
+            status = thread.state.status
+            lost = [one for one in thread.damage if one.lost]
+            if lost:
+                damaged[topic] = f"{lost[0].file}:{lost[0].line}: {lost[0].message}"
+        except WcError as error:
+            damaged[topic] = error.message
+        by_status[status] = by_status.get(status, 0) + 1
+    return Survey(by_status, damaged)
+
+
+def _settling_problem(layout: Layout) -> str:
+    """What settling last could not do; empty when all is well."""
+    try:
+        data = read_plain(layout.settling)
+    except OSError as error:
+        raise StorageError(f"{layout.settling}: {error.strerror}.") from error
+    if not data:
+        return ""
+    try:
+        fields = json.loads(data)
+    except (ValueError, RecursionError):
+        return "it left a report that cannot be read"
+    problem = fields.get("problem") if isinstance(fields, dict) else fields
+    text = problem if isinstance(problem, str) else json.dumps(fields)
+    return one_line(text, _PROBLEM_WIDTH).rstrip(".")
+
+
+def versions() -> dict[str, str]:
+    """What answers: wc, the two libraries that matter, Python."""
+    return {
+        "wc": __version__,
+        "fastmcp": metadata.version("fastmcp"),
+        "mcp": metadata.version("mcp"),
+        "python": platform.python_version(),
+    }
+
+
+def health_text(fields: dict[str, Any]) -> str:
+    """Health in a few lines."""
+    lines = ["health: ok" if fields["ok"] else "health: there are problems"]
+    lines += [clean(f"- {one_line(one, 1000)}") for one in fields.get("problems", ())]
+    if fields["store"] is not None:
+        branch = f", branch {word(fields['branch'])}" if fields.get("branch") else ""
+        lines.append(f"store: {fields['store']} ({fields['kind']}{branch})")
+    if "threads" in fields:
+        counts = fields["threads"]["by_status"].items()
+        each = ", ".join(f"{count} {word(status)}" for status, count in counts)
+        total = fields["threads"]["total"]
+        lines.append(f"threads: {total}" + (f" ({each})" if each else ""))
+        lines.append(f"not yet committed: {fields['unsettled']}")
+    if "you" in fields:
+        lines.append(f"you: {word(fields['you'], 250)}")
+    lines.append(
+        "versions: " + ", ".join(f"{k} {v}" for k, v in fields["versions"].items())
+    )
+    return "".join(f"{line}\n" for line in lines)
+
+
+def whoami(call: Call) -> dict[str, Any]:
+    """Who the caller is, which rule says so, and where they are.
+
+    Raises InvalidInputError where a name that was set cannot be one.
+    """
+    who = desk.who_calls(call)
+    fields: dict[str, Any] = {
+        "you": who.author,
+        "agent": who.name.agent,
+        "seat": who.name.seat,
+        "tag": who.name.tag,
+        "source": who.source,
+        "client": call.client,
+        "folder": desk.shown(call.folder, call.env),
+    }
+    try:
+        place = discovery.find(call.folder, call.env)
+        fields |= {"store": desk.shown(place.root, call.env), "exists": place.exists}
+    except CorruptError as error:
+        fields |= {"store": None, "problem": _told(error)}
+    where = repository.find(call.folder)
+    if where is not None and where.branch:
+        fields["code_branch"] = where.branch
+    return dict(cleaned(fields))
+
+
+def whoami_text(fields: dict[str, Any]) -> str:
+    """Who and where, in a few lines."""
+    store = fields["store"] or one_line(fields["problem"], 1000)
+    missing = "" if fields.get("exists", True) else " (not there yet: wc init)"
+    on = f", branch {word(fields['code_branch'])}" if "code_branch" in fields else ""
+    return (
+        f"you: {word(fields['you'], 250)} (by: {fields['source']}, "
+        f"client: {word(fields['client'])})\n"
+        f"folder: {fields['folder']}{on}\n"
+        f"store: {store}{missing}\n"
+    )
+
+
+def vocabulary() -> dict[str, list[str]]:
+    """The words that fields of a thread and an entry may have."""
+    return {
+        "statuses": list(STATUSES),
+        "roles": list(ROLES),
+        "types": list(ENTRY_TYPES),
+        "actions": list(ACTIONS),
+    }
+
+
+def vocabulary_text(fields: dict[str, list[str]]) -> str:
+    """The same, a line for each."""
+    return "".join(f"{key}: {', '.join(words)}\n" for key, words in fields.items())

@@ -1,0 +1,93 @@
+"""``wc-observe``: starts the read-only server on standard input and output."""
+
+from __future__ import annotations
+
+import gc
+import os
+import signal
+import sys
+import time
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from types import FrameType
+    from typing import NoReturn
+
+USAGE = """\
+usage: wc-observe [--help | --version]
+
+Serves the threads of this repository to MCP clients, over standard input and
+output. It reads; it cannot write. The store is that of the client's root
+folder, else of CLAUDE_PROJECT_DIR, else of the current folder; WATERCOOLER_DIR
+names another.
+
+To connect it to a client: wc install. To write: wc help.
+"""
+
+_USAGE_ERROR = 2
+_INTERRUPTED = 130
+
+
+def main() -> None:
+    """Run the command; exits with 0, or 2 for arguments it does not know."""
+    arguments = sys.argv[1:]
+    if not arguments:
+        serve()
+    elif arguments in (["--help"], ["-h"]):
+        sys.stdout.write(USAGE)
+    elif arguments == ["--version"]:
+        from wc_core.version import __version__
+
+        sys.stdout.write(f"wc-observe {__version__}\n")
+    else:
+        sys.stderr.write(
+            f"wc-observe: cannot use {' '.join(map(repr, arguments))}\n{USAGE}"
+        )
+        raise SystemExit(_USAGE_ERROR)
+
+
+def serve() -> None:
+    """Serve until standard input ends or a signal comes."""
+    # Whoever started us may stop us at any time, even while we import. There
+    # is nothing to finish, and the thread that reads standard input would not
+    # let the interpreter go.
+    signal.signal(signal.SIGTERM, _leave)
+    signal.signal(signal.SIGINT, _leave)
+    folder = _folder()
+    # Read by FastMCP when it is imported: no question to a package index, and
+    # no settings from the .env file of whatever project we are started in.
+    os.environ.setdefault("FASTMCP_CHECK_FOR_UPDATES", "off")
+    os.environ.setdefault("FASTMCP_ENV_FILE", os.devnull)
+    os.environ.setdefault("FASTMCP_LOG_LEVEL", "WARNING")
+    # Importing makes many objects and hardly any garbage: collecting meanwhile
+    # takes a tenth of the start. Frozen, they are not looked through later.
+    gc.disable()
+    from wc_observe.calls import Surroundings
+    from wc_observe.server import build_server
+
+    server = build_server(Surroundings(folder, dict(os.environ), _now_ms))
+    gc.freeze()
+    gc.enable()
+    try:
+        server.run("stdio", show_banner=False, log_level="WARNING")
+    except* BrokenPipeError:
+        # The client is gone without a word; nobody is left to tell.
+        os._exit(0)
+
+
+def _leave(signum: int, _: FrameType | None) -> NoReturn:
+    os._exit(_INTERRUPTED if signum == signal.SIGINT else 0)
+
+
+def _folder() -> str:
+    try:
+        return os.getcwd()
+    except FileNotFoundError:
+        # The folder we were started in is gone, which libraries do not take
+        # well. A client's root may still name one.
+        os.chdir("/")
+        return "/"
+
+
+def _now_ms() -> int:
+    return time.time_ns() // 1_000_000

@@ -1,0 +1,62 @@
+"""The resources: the same pages as the tools', by address."""
+
+from __future__ import annotations
+
+from wc_core.views import Filter
+from wc_observe import instructions, listing, reading
+from wc_observe.boundary import guarded
+from wc_observe.calls import CURRENT
+from wc_observe.desk import open_desk
+from wc_observe.listing import Wanted
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from fastmcp import FastMCP
+
+_MARKDOWN = "text/markdown"
+_THREADS = 50
+_ENTRIES = 100
+
+
+def how_to() -> str:
+    """The guide for models."""
+    return instructions.FULL
+
+
+def threads() -> str:
+    """The first page of the list."""
+    return listing.as_markdown(open_desk(CURRENT.get()), Wanted(Filter(), _THREADS))
+
+
+def thread(topic: str) -> str:
+    """The first page of a thread."""
+    desk = open_desk(CURRENT.get())
+    return reading.part_markdown(desk, reading.part(desk, topic, 0, _ENTRIES))
+
+
+def index() -> str:
+    """The index page."""
+    return listing.index_page(open_desk(CURRENT.get()))
+
+
+_RESOURCES: tuple[tuple[str, str, Callable[..., str], str], ...] = (
+    ("instructions", "instructions", how_to, "How to use threads: read this first."),
+    ("threads", "threads", threads, "The threads, the latest move first."),
+    ("threads/{topic}", "thread", thread, "One thread with its entries."),
+    ("index", "index", index, "Whose move it is, at a glance."),
+)
+
+
+def add_resources(server: FastMCP) -> None:
+    """Offer every resource."""
+    for path, name, answer, description in _RESOURCES:
+        offered = server.resource(
+            f"watercooler://{path}",
+            name=name,
+            description=description,
+            mime_type=_MARKDOWN,
+            annotations={"readOnlyHint": True, "idempotentHint": True},
+        )
+        offered(guarded(answer))

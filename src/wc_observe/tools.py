@@ -1,0 +1,273 @@
+"""The tools: what each one is called, takes, and answers.
+
+An answer is either text or structured content, never the same payload in
+both, because clients put both into the model's context or forward only one:
+
+* ``format="markdown"`` is text alone;
+* ``format="json"`` is structured content, with one line of text that says
+  where the data is, for a client that shows only text;
+* what has no format is short, and the text has the same facts as the
+  structured content, so that it does not matter which one is forwarded.
+
+Only the last kind declares an output schema: a tool that does must return
+structured content each time, and clients refuse an answer without it.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal, NamedTuple
+
+from fastmcp.tools.base import Tool, ToolResult
+from mcp_types import ToolAnnotations
+from pydantic import Field
+
+from wc_core import updates
+from wc_core.errors import InvalidInputError
+from wc_core.search import Question, search
+from wc_core.views import Filter
+from wc_observe import finding, health, listing, reading
+from wc_observe.boundary import guarded
+from wc_observe.calls import CURRENT
+from wc_observe.desk import Desk, open_desk
+from wc_observe.listing import Wanted
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+PREFIX = "watercooler_v1_"
+
+_TEXTS = {"type": "array", "items": {"type": "string"}}
+_HEALTH = {
+    "type": "object",
+    "properties": {
+        "ok": {"type": "boolean"},
+        "store": {"type": ["string", "null"]},
+        "kind": {"type": "string"},
+        "exists": {"type": "boolean"},
+        "branch": {"type": "string"},
+        "threads": {"type": "object"},
+        "damaged": {"type": "array", "items": {"type": "object"}},
+        "unsettled": {"type": "integer"},
+        "problems": _TEXTS,
+        "you": {"type": "string"},
+        "versions": {"type": "object"},
+    },
+    "required": ["ok", "store", "versions"],
+}
+_WHOAMI = {
+    "type": "object",
+    "properties": {
+        name: {"type": "string"}
+        for name in ("you", "agent", "seat", "tag", "source", "client", "folder")
+    }
+    | {"store": {"type": ["string", "null"]}, "exists": {"type": "boolean"}},
+    "required": ["you", "agent", "source", "client", "folder", "store"],
+}
+_VOCABULARY = {
+    "type": "object",
+    "properties": dict.fromkeys(("statuses", "roles", "types", "actions"), _TEXTS),
+    "required": ["statuses", "roles", "types", "actions"],
+}
+
+Format = Literal["markdown", "json"]
+Topic = Annotated[str, Field(description="The thread's topic")]
+Cursor = Annotated[str, Field(description="From the answer before, to go on")]
+Ball = Annotated[
+    str, Field(description='Whose ball: "me", "anyone" (free), or a name like "Codex"')
+]
+Status = Literal["", "OPEN", "IN_REVIEW", "BLOCKED", "CLOSED"]
+Many = Annotated[int, Field(ge=1, le=500)]
+
+
+def _desk() -> Desk:
+    return open_desk(CURRENT.get())
+
+
+def _structured(fields: dict[str, Any], count: int, what: str) -> ToolResult:
+    line = f'{what}: {count}, in the structured content; as text: format="markdown"'
+    return ToolResult(line, structured_content=fields)
+
+
+def health_() -> ToolResult:
+    """Answer `health`."""
+    fields = health.health(CURRENT.get())
+    return ToolResult(health.health_text(fields), structured_content=fields)
+
+
+def whoami() -> ToolResult:
+    """Answer `whoami`."""
+    fields = health.whoami(CURRENT.get())
+    return ToolResult(health.whoami_text(fields), structured_content=fields)
+
+
+def list_vocabulary() -> ToolResult:
+    """Answer `list_vocabulary`."""
+    fields = health.vocabulary()
+    return ToolResult(health.vocabulary_text(fields), structured_content=fields)
+
+
+def list_threads(
+    open_only: Annotated[bool, Field(description="Leave out CLOSED ones")] = False,  # noqa: FBT002
+    ball: Ball = "",
+    limit: Many = 50,
+    cursor: Cursor = "",
+    format: Format = "markdown",  # noqa: A002
+) -> ToolResult:
+    """Answer `list_threads`."""
+    desk = _desk()
+    wanted = Wanted(Filter(open_only, ball), limit, cursor)
+    if format == "markdown":
+        return ToolResult(listing.as_markdown(desk, wanted))
+    fields = listing.as_json(desk, wanted)
+    return _structured(fields, len(fields["threads"]), "threads")
+
+
+def read_thread(
+    topic: Topic,
+    from_entry: Annotated[
+        int, Field(description="Number of the first entry; -10: the last ten")
+    ] = 0,
+    limit: Many = 100,
+    format: Format = "markdown",  # noqa: A002
+) -> ToolResult:
+    """Answer `read_thread`."""
+    desk = _desk()
+    part = reading.part(desk, topic, from_entry, limit)
+    if format == "markdown":
+        return ToolResult(reading.part_markdown(desk, part))
+    fields = reading.part_json(desk, part)
+    return _structured(fields, len(part.entries), "entries")
+
+
+def get_entry(
+    topic: Topic,
+    index: Annotated[
+        int | None, Field(description="Its number; -1: the last one")
+    ] = None,
+    entry_id: Annotated[str, Field(description="Or its id")] = "",
+    offset: Annotated[
+        int, Field(ge=0, description="Where to go on in a body over 100,000 characters")
+    ] = 0,
+    format: Format = "markdown",  # noqa: A002
+) -> ToolResult:
+    """Answer `get_entry`."""
+    if (index is None) == (not entry_id):
+        raise InvalidInputError(
+            "One entry is named by its number or by its id.",
+            "Give index (-1: the last one) or entry_id, not both.",
+        )
+    desk = _desk()
+    thread, shown = reading.entry(desk, topic, index, entry_id, offset)
+    if format == "markdown":
+        return ToolResult(reading.entry_markdown(desk, thread, shown))
+    return _structured(reading.entry_json(desk, thread, shown), 1, "entries")
+
+
+def list_updates(
+    since: Annotated[
+        str, Field(description="A time, an age (90m, 3h, 2d) or an entry's id")
+    ] = "1d",
+    limit: Many = 30,
+    format: Format = "markdown",  # noqa: A002
+) -> ToolResult:
+    """Answer `list_updates`."""
+    desk = _desk()
+    now = CURRENT.get().now_ms()
+    found = updates.updates(desk.reader, desk.viewer, since, now, limit)
+    if format == "markdown":
+        return ToolResult(finding.updates_markdown(desk, since, found))
+    fields = finding.updates_json(desk, since, found)
+    return _structured(fields, len(found.found), "entries")
+
+
+def search_threads(
+    query: Annotated[str, Field(description="Words that must all occur")],
+    status: Annotated[Status, Field(description="Of the thread")] = "",
+    ball: Ball = "",
+    limit: Many = 20,
+    cursor: Cursor = "",
+    format: Format = "markdown",  # noqa: A002
+) -> ToolResult:
+    """Answer `search_threads`."""
+    desk = _desk()
+    question = Question(query, Filter(ball=ball, status=status), limit, cursor)
+    found = search(desk.reader, desk.viewer, question)
+    if format == "markdown":
+        return ToolResult(finding.hits_markdown(desk, question, found))
+    fields = finding.hits_json(desk, question, found)
+    return _structured(fields, len(found.hits), "entries")
+
+
+def reindex() -> ToolResult:
+    """Answer `reindex`."""
+    return ToolResult(listing.index_page(_desk()))
+
+
+class Offer(NamedTuple):
+    """What answers, what models are told it does, what its structured
+    content looks like where there always is one."""
+
+    answer: Callable[..., ToolResult]
+    description: str
+    output_schema: dict[str, Any] | None = None
+
+
+_OFFERS = (
+    Offer(
+        health_,
+        "How the store is: which one, counts of threads, damage, what is not "
+        "committed yet, versions. Never fails.",
+        _HEALTH,
+    ),
+    Offer(
+        whoami,
+        "The name you go by in threads, which rule gave it, and your store.",
+        _WHOAMI,
+    ),
+    Offer(
+        list_threads,
+        "List threads, the latest move first: status, who holds the ball (whose "
+        'move it is), what is new for you. Start with ball="me", open_only=true.',
+    ),
+    Offer(
+        read_thread,
+        "Read a thread's entries in order. Bodies over 4,000 characters are cut; "
+        "get_entry has all of them.",
+    ),
+    Offer(get_entry, "Read one entry, whole, by its number or its id."),
+    Offer(
+        list_updates, "What was written since a moment, in all threads, oldest first."
+    ),
+    Offer(
+        search_threads,
+        "Find entries by words in title, body, author or topic, latest first.",
+    ),
+    Offer(
+        reindex,
+        "The index page, computed now (nothing is written): your moves, free "
+        "balls, in review, waiting on others.",
+    ),
+    Offer(
+        list_vocabulary,
+        "The statuses, roles, entry types and actions there are.",
+        _VOCABULARY,
+    ),
+)
+
+
+def all_tools() -> list[Tool]:
+    """Every tool, ready to be added to a server."""
+    return [
+        Tool.from_function(
+            guarded(offer.answer),
+            name=PREFIX + offer.answer.__name__.rstrip("_"),
+            description=offer.description,
+            output_schema=offer.output_schema,
+            # Entries come from other people through git: an open world.
+            annotations=ToolAnnotations(
+                read_only_hint=True, idempotent_hint=True, open_world_hint=True
+            ),
+        )
+        for offer in _OFFERS
+    ]

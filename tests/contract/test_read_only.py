@@ -1,0 +1,177 @@
+"""The server cannot write: three proofs that share nothing.
+
+1. It imports nothing it could write with, and no module of ``wc_cli``.
+2. In a process that refuses every write, everything it offers is called.
+3. The store is the same, to the byte and the time, after each single call.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fastmcp.exceptions import McpError
+
+from tests.observe.every_call import ADDRESSES, CALLS
+from tests.observe.stores import Session, Store, fingerprint
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    """A store with threads of every kind, good and bad."""
+    store = Store(tmp_path / "work" / ".watercooler")
+    store.thread("plan", *(store.entry("plan", "Hello " * 2000) for _ in range(3)))
+    first = store.entry("forked", "Hello.", parents=())
+    beside = [store.entry("forked", parents=(first.id,)) for _ in range(2)]
+    store.thread("forked", first, *beside, meta=False)
+    for topic, tail in (("torn", b'{"entry_id"'), ("garbage", b"\xff\n[]\n")):
+        store.thread(topic)
+        with Path(store.layout.log(topic)).open("ab") as log:
+            log.write(tail)
+    Path(store.layout.meta("torn")).write_bytes(b"{")
+    Path(store.layout.page("markdown")).write_text("Status: OPEN\nBall: Codex\n")
+    Path(store.layout.threads, "a b").mkdir()
+    Path(store.layout.threads, "linked").symlink_to(Path(store.layout.threads, "plan"))
+    Path(store.layout.folder("empty")).mkdir()
+    cursors = Path(store.layout.cursors("plan"))
+    cursors.mkdir(parents=True)
+    (cursors / "claudecode(pat)").write_text('{"heads": [], "count": 1}')
+    Path(store.layout.unsettled).mkdir(parents=True)
+    Path(store.layout.unsettled, "plan").touch()
+    Path(store.layout.settling).write_text('{"problem": "no"}')
+    Path(store.layout.config).write_text('[aliases]\ncc = "Claude Code"\n')
+    return store
+
+
+def environment(tmp_path: Path) -> dict[str, str]:
+    home = tmp_path / "home"
+    home.mkdir(exist_ok=True)
+    return {
+        "HOME": str(home),
+        "PATH": os.environ["PATH"],
+        "USER": "pat",
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "PYTHONPATH": f"{ROOT / 'src'}{os.pathsep}{ROOT}",
+        "FASTMCP_ENV_FILE": os.devnull,
+    }
+
+
+def in_a_fresh_process(
+    folder: Path, env: dict[str, str], *arguments: str
+) -> dict[str, Any]:
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.observe.every_call", str(folder), *arguments],
+        check=False,
+        cwd=folder,
+        env=env,
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stderr
+    told: dict[str, Any] = json.loads(done.stdout)
+    return told
+
+
+# 1. What it imports.
+
+
+def lint_imports(root: Path) -> subprocess.CompletedProcess[str]:
+    program = "import sys; from importlinter.cli import lint_imports_command as main;"
+    return subprocess.run(
+        [sys.executable, "-c", f"{program} main()", "--no-cache", "--no-logo"],
+        check=False,
+        cwd=root,
+        env=os.environ | {"PYTHONPATH": str(root / "src")},
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+
+
+def test_what_reads_imports_nothing_that_writes() -> None:
+    done = lint_imports(ROOT)
+    assert done.returncode == 0, done.stdout
+    assert "2 kept, 0 broken" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("module", "line"),
+    [
+        ("wc_observe/server.py", "import subprocess"),
+        ("wc_observe/health.py", "from shutil import rmtree"),
+        ("wc_observe/health.py", "def late() -> None:\n    import tempfile"),
+        ("wc_core/reader.py", "import fcntl"),
+        ("wc_core/search.py", "import sqlite3"),
+        ("wc_core/views.py", "import wc_cli"),
+        ("wc_observe/tools.py", "from wc_cli import __doc__ as words"),
+    ],
+)
+def test_a_forbidden_import_is_found(tmp_path: Path, module: str, line: str) -> None:
+    shutil.copytree(
+        ROOT / "src", tmp_path / "src", ignore=shutil.ignore_patterns("__pycache__")
+    )
+    shutil.copy(ROOT / "pyproject.toml", tmp_path)
+    path = tmp_path / "src" / module
+    path.write_text(f"{path.read_text()}\n{line}\n")
+    done = lint_imports(tmp_path)
+    assert done.returncode != 0
+    assert "0 broken" not in done.stdout
+
+
+# 2. What it does.
+
+
+def test_nothing_writes_whatever_is_called(store: Store, tmp_path: Path) -> None:
+    env = environment(tmp_path)
+    before = fingerprint(tmp_path)
+    told = in_a_fresh_process(store.root.parent, env)
+    assert told["refused"] == []
+    assert told["left_out"] == []
+    assert told["calls"] == len(CALLS) + len(ADDRESSES)
+    assert 0 < told["failures"] < told["calls"]
+    assert fingerprint(tmp_path) == before
+
+
+def test_the_refusal_bites(tmp_path: Path) -> None:
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    told = in_a_fresh_process(folder, environment(tmp_path), "--bite")
+    assert told["got_through"] == []
+    assert len(told["refused"]) == 24
+    assert told["there"] == ["there"]
+
+
+# 3. What it leaves behind.
+
+
+@pytest.mark.parametrize("tool", sorted({name for name, _ in CALLS}))
+def test_the_store_is_the_same_after_each_call(
+    store: Store, tmp_path: Path, tool: str
+) -> None:
+    session = Session(store.root.parent, environment(tmp_path))
+    before = fingerprint(tmp_path)
+    for name, arguments in CALLS:
+        if name == tool:
+            session.call(name, **arguments)
+            assert fingerprint(tmp_path) == before, arguments
+
+
+def test_the_store_is_the_same_after_each_resource(
+    store: Store, tmp_path: Path
+) -> None:
+    session = Session(store.root.parent, environment(tmp_path))
+    before = fingerprint(tmp_path)
+    for address in ADDRESSES:
+        with contextlib.suppress(McpError):
+            session.read(address)
+        assert fingerprint(tmp_path) == before, address

@@ -1,0 +1,173 @@
+"""Stores as plain files, and a client that asks the server about them."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import os
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from fastmcp import Client
+from mcp_types import Implementation
+
+from wc_core import codec, model, projections, ulid
+from wc_core.layout import Layout
+from wc_core.model import Ball, Entry
+from wc_observe.calls import Surroundings
+from wc_observe.server import build_server
+
+if TYPE_CHECKING:
+    from mcp_types import CallToolResult
+
+START_MS = 1_767_225_600_000  # 2026-01-01T00:00:00Z
+NOW_MS = START_MS + 30 * 24 * 3600 * 1000
+
+Mode = Literal["auto", "legacy"]
+MODES: tuple[Mode, ...] = ("auto", "legacy")
+
+
+class Store:
+    """Writes what a store consists of, without any of wc's own writing code."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = Path(os.path.realpath(root))
+        self.layout = Layout(str(self.root))
+        Path(self.layout.pages).mkdir(parents=True, exist_ok=True)
+        self._minute = 0
+
+    def entry(self, topic: str, body: str = "", **fields: Any) -> Entry:
+        """An entry a minute after the one before."""
+        self._minute += 1
+        moment = START_MS + self._minute * 60_000
+        at = datetime.fromtimestamp(moment / 1000, UTC).isoformat()
+        known: dict[str, Any] = {
+            "id": ulid.encode(moment << ulid.RANDOM_BITS),
+            "agent": "Codex (pat)",
+            "at": at.replace("+00:00", "Z"),
+            "title": f"Entry {self._minute}",
+            "role": "implementer",
+            "action": "say",
+        }
+        return Entry(topic=topic, body=body, **(known | fields))
+
+    def thread(self, topic: str, *entries: Entry, meta: bool = True) -> list[Entry]:
+        """A log of these entries, or of a single one, and its ``meta.json``."""
+        written = list(entries) or [self.entry(topic, "Hello.")]
+        lines = [codec.to_line(one, index) for index, one in enumerate(written)]
+        data = b"".join(lines)
+        Path(self.layout.folder(topic)).mkdir(parents=True, exist_ok=True)
+        Path(self.layout.log(topic)).write_bytes(data)
+        if meta:
+            state = model.fold(topic, written)
+            rendered = projections.render_meta(state, len(data), {})
+            Path(self.layout.meta(topic)).write_bytes(rendered)
+        return written
+
+    def append(self, topic: str, entry: Entry) -> None:
+        """What another process does: one more line, nothing else."""
+        with Path(self.layout.log(topic)).open("ab") as log:
+            log.write(codec.to_line(entry, 0))
+
+    def give(self, topic: str, holder: str | None, **fields: Any) -> Entry:
+        """An entry that passes the ball."""
+        return self.entry(topic, ball=Ball(holder), **fields)
+
+
+def fingerprint(root: Path) -> str:
+    """A hash of names, bytes, modes and times of everything below ``root``."""
+    digest = hashlib.sha256()
+    for path in sorted(root.rglob("*")):
+        info = path.lstat()
+        digest.update(f"{path}\0{info.st_mode}\0{info.st_mtime_ns}\0".encode())
+        digest.update(f"{info.st_size}\0{info.st_ino}\0".encode())
+        if path.is_file() and not path.is_symlink():
+            digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+@dataclass
+class Session:
+    """A client of a server in this process; each call is a session of its own."""
+
+    folder: Path
+    env: dict[str, str]
+    client: str = "claude-code"
+    roots: list[str] = field(default_factory=list)
+    mode: Mode = "auto"
+
+    def _client(self) -> Client[Any]:
+        server = build_server(Surroundings(str(self.folder), self.env, lambda: NOW_MS))
+        return Client(
+            server,
+            mode=self.mode,
+            roots=list(self.roots) or None,
+            client_info=Implementation(name=self.client, version="1"),
+        )
+
+    def call(self, tool: str, /, **arguments: Any) -> CallToolResult:
+        """The result of a tool, as it came over the wire."""
+
+        async def ask() -> CallToolResult:
+            async with self._client() as client:
+                name = f"watercooler_v1_{tool}"
+                found: CallToolResult = await client.call_tool_mcp(name, arguments)
+                return found
+
+        return asyncio.run(ask())
+
+    def text(self, tool: str, /, **arguments: Any) -> str:
+        """The text of a markdown answer, which has nothing else."""
+        result = self.call(tool, **arguments)
+        assert not result.is_error, result.content
+        assert result.structured_content is None
+        return only_text(result)
+
+    def json(self, tool: str, /, **arguments: Any) -> dict[str, Any]:
+        """The structured content of an answer; its text is one line."""
+        result = self.call(tool, format="json", **arguments)
+        assert not result.is_error, result.content
+        assert only_text(result).count("\n") == 0
+        return structured(result)
+
+    def fields(self, tool: str, /, **arguments: Any) -> dict[str, Any]:
+        """The structured content of a tool that always has some."""
+        return structured(self.call(tool, **arguments))
+
+    def error(self, tool: str, /, **arguments: Any) -> dict[str, str]:
+        """The error of a call that must fail; text and JSON say the same."""
+        result = self.call(tool, **arguments)
+        assert result.is_error, result.content
+        told: dict[str, str] = structured(result)["error"]
+        expected = f"{told['code']}: {told['message']}\n{told['hint']}".rstrip()
+        assert only_text(result) == expected
+        assert "Traceback" not in expected
+        return told
+
+    def read(self, address: str) -> str:
+        """The text of a resource."""
+
+        async def ask() -> str:
+            async with self._client() as client:
+                found = await client.read_resource(f"watercooler://{address}")
+                assert [one.mime_type for one in found] == ["text/markdown"]
+                text: str = getattr(found[0], "text", "")
+                return text
+
+        return asyncio.run(ask())
+
+
+def structured(result: CallToolResult) -> dict[str, Any]:
+    """The structured content a result must have."""
+    assert result.structured_content is not None
+    content: dict[str, Any] = result.structured_content
+    return content
+
+
+def only_text(result: CallToolResult) -> str:
+    """The one block of text a result has."""
+    assert [one.type for one in result.content] == ["text"]
+    text: str = getattr(result.content[0], "text", "")
+    return text

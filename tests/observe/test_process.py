@@ -1,0 +1,214 @@
+"""The command itself, as clients start it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+import pytest
+from fastmcp import Client
+from fastmcp.client.transports import StdioTransport
+
+from tests.observe.stores import MODES
+from wc_core.version import __version__
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tests.observe.stores import Mode, Store
+
+SOURCES = Path(__file__).parents[2] / "src"
+COMMAND = [
+    sys.executable,
+    "-W",
+    "error",
+    "-c",
+    "from wc_observe.main import main; main()",
+]
+
+
+def environment(env: dict[str, str]) -> dict[str, str]:
+    return env | {"PYTHONPATH": str(SOURCES), "PYTHONDONTWRITEBYTECODE": "1"}
+
+
+def run(env: dict[str, str], *arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [*COMMAND, *arguments],
+        check=False,
+        env=environment(env),
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+
+
+@pytest.mark.parametrize("flag", ["--help", "-h"])
+def test_help(env: dict[str, str], flag: str) -> None:
+    done = run(env, flag)
+    assert done.returncode == 0
+    assert done.stdout.startswith("usage: wc-observe")
+    assert done.stderr == ""
+
+
+def test_version(env: dict[str, str]) -> None:
+    done = run(env, "--version")
+    assert (done.returncode, done.stdout) == (0, f"wc-observe {__version__}\n")
+
+
+@pytest.mark.parametrize("arguments", [["serve"], ["--port", "1"], ["--version", "x"]])
+def test_other_arguments_are_refused(env: dict[str, str], arguments: list[str]) -> None:
+    done = run(env, *arguments)
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert done.stderr.startswith("wc-observe: cannot use ")
+    assert "usage: wc-observe" in done.stderr
+
+
+def test_the_end_of_input_ends_it_without_a_word(env: dict[str, str]) -> None:
+    done = run(env)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_real_client(store: Store, env: dict[str, str], mode: Mode) -> None:
+    store.thread("plan", store.entry("plan", "Schöne Grüße \u2028 🎾"))
+
+    async def ask() -> None:
+        transport = StdioTransport(
+            COMMAND[0],
+            COMMAND[1:],
+            env=environment(env),
+            cwd=str(store.root.parent),
+            keep_alive=False,
+        )
+        async with Client(transport, mode=mode, roots=[]) as client:
+            assert len(await client.list_tools()) == 9
+            found = await client.call_tool(
+                "watercooler_v1_list_threads", {"format": "json"}
+            )
+            assert found.structured_content is not None
+            assert found.structured_content["threads"][0]["topic"] == "plan"
+            text = await client.read_resource("watercooler://threads/plan")
+            assert "> Schöne Grüße \n>  🎾" in getattr(text[0], "text", "")
+            # A write by another process shows in the very next call.
+            store.append("plan", store.entry("plan", "Just now."))
+            entry = await client.call_tool(
+                "watercooler_v1_get_entry", {"topic": "plan", "index": -1}
+            )
+            assert "> Just now." in getattr(entry.content[0], "text", "")
+
+    asyncio.run(ask())
+
+
+def say(process: subprocess.Popen[bytes], message: dict[str, Any]) -> None:
+    line = json.dumps({"jsonrpc": "2.0"} | message) + "\n"
+    pipe(process.stdin).write(line.encode())
+    pipe(process.stdin).flush()
+
+
+def pipe(stream: IO[bytes] | None) -> IO[bytes]:
+    assert stream is not None
+    return stream
+
+
+@pytest.fixture
+def started(store: Store, env: dict[str, str]) -> Iterator[subprocess.Popen[bytes]]:
+    """A server that has just answered initialize, in a folder with a store."""
+    # A project's own settings for the same framework must not reach the server.
+    (store.root.parent / ".env").write_text("FASTMCP_LOG_LEVEL=nonsense\n")
+    with subprocess.Popen(
+        COMMAND,
+        env=environment(env),
+        cwd=store.root.parent,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    ) as process:
+        hello = {
+            "protocolVersion": "2025-06-18",
+            "capabilities": {},
+            "clientInfo": {"name": "codex-mcp-client", "version": "1"},
+        }
+        say(process, {"id": 1, "method": "initialize", "params": hello})
+        answer = json.loads(pipe(process.stdout).readline())
+        assert answer["result"]["serverInfo"]["version"] == __version__
+        assert "watercooler://instructions" in answer["result"]["instructions"]
+        yield process
+        process.kill()
+
+
+@pytest.mark.parametrize(
+    ("number", "status"), [(signal.SIGTERM, 0), (signal.SIGINT, 130)]
+)
+def test_signals_end_it_at_once(
+    started: subprocess.Popen[bytes], number: signal.Signals, status: int
+) -> None:
+    os.kill(started.pid, number)
+    assert started.wait(timeout=10) == status
+    assert pipe(started.stderr).read() == b""
+
+
+def test_closing_its_input_ends_it(started: subprocess.Popen[bytes]) -> None:
+    _, errors = started.communicate(timeout=20)
+    assert (started.returncode, errors) == (0, b"")
+
+
+def test_a_client_that_is_gone_gets_no_traceback(
+    started: subprocess.Popen[bytes],
+) -> None:
+    pipe(started.stdout).close()
+    say(started, {"method": "notifications/initialized"})
+    say(started, {"id": 2, "method": "tools/list"})
+    pipe(started.stdin).close()
+    assert started.wait(timeout=20) == 0
+    assert b"Traceback" not in pipe(started.stderr).read()
+
+
+def test_the_folder_it_was_started_in_may_be_gone(
+    tmp_path: Path, env: dict[str, str]
+) -> None:
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    script = (
+        "import os, sys; os.rmdir(os.getcwd()); os.execv(sys.argv[1], sys.argv[1:])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script, *COMMAND],
+        check=False,
+        env=environment(env),
+        cwd=gone,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        timeout=60,
+    )
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status"), [(["--help"], 0), (["--version"], 0), (["x"], 2)]
+)
+def test_what_needs_no_server_imports_none(
+    env: dict[str, str], arguments: list[str], status: int
+) -> None:
+    program = (
+        "import sys\nfrom wc_observe.main import main\n"
+        "try:\n main()\nfinally:\n sys.stderr.write(repr(sorted(sys.modules)))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program, *arguments],
+        check=False,
+        env=environment(env),
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert done.returncode == status
+    for heavy in ("fastmcp", "typer", "argparse", "asyncio"):
+        assert f"'{heavy}'" not in done.stderr

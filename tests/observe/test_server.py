@@ -1,0 +1,291 @@
+"""What is the same for every tool and resource."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from fastmcp import Client
+from fastmcp.exceptions import McpError
+
+from tests.observe.stores import MODES, Session, Store, only_text
+from wc_core.errors import ConflictError
+from wc_core.model import ACTIONS, ENTRY_TYPES, ROLES, STATUSES
+from wc_observe.boundary import Refused, allowed_values, guarded, invalid
+from wc_observe.calls import Surroundings
+from wc_observe.instructions import FULL, SHORT
+from wc_observe.server import build_server
+
+if TYPE_CHECKING:
+    from mcp_types import Resource, ResourceTemplate, Tool
+
+    from tests.observe.stores import Mode
+
+NAMES = {
+    "health",
+    "whoami",
+    "list_threads",
+    "read_thread",
+    "get_entry",
+    "list_updates",
+    "search_threads",
+    "reindex",
+    "list_vocabulary",
+}
+
+
+def offered(mode: Mode) -> tuple[list[Tool], list[Resource], list[ResourceTemplate]]:
+    async def ask() -> tuple[list[Tool], list[Resource], list[ResourceTemplate]]:
+        server = build_server(Surroundings("/", {}, lambda: 0))
+        async with Client(server, mode=mode) as client:
+            return (
+                await client.list_tools(),
+                await client.list_resources(),
+                await client.list_resource_templates(),
+            )
+
+    return asyncio.run(ask())
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_what_is_offered(mode: Mode) -> None:
+    tools, resources, templates = offered(mode)
+    assert {tool.name for tool in tools} == {f"watercooler_v1_{one}" for one in NAMES}
+    for tool in tools:
+        assert tool.annotations is not None
+        assert tool.annotations.read_only_hint
+        assert tool.annotations.idempotent_hint
+        assert tool.annotations.open_world_hint
+        assert tool.description
+    listed = [tool.model_dump_json(by_alias=True, exclude_none=True) for tool in tools]
+    assert sum(map(len, listed)) < 14_000
+    assert {str(one.uri) for one in resources} == {
+        "watercooler://instructions",
+        "watercooler://threads",
+        "watercooler://index",
+    }
+    assert [one.uri_template for one in templates] == ["watercooler://threads/{topic}"]
+
+
+def test_only_what_always_has_structured_content_declares_a_schema() -> None:
+    tools, _, _ = offered("auto")
+    declared = {tool.name for tool in tools if tool.output_schema}
+    short = {"health", "whoami", "list_vocabulary"}
+    assert declared == {f"watercooler_v1_{one}" for one in short}
+
+
+def test_the_short_answers_say_the_same_twice(store: Store, session: Session) -> None:
+    store.thread("plan")
+    for tool in ("health", "whoami", "list_vocabulary"):
+        result = session.call(tool)
+        text = only_text(result)
+        assert len(text) < 1000
+        for fact in facts(result.structured_content):
+            assert fact in text, (tool, fact)
+
+
+def facts(value: Any) -> list[str]:
+    """The texts in a JSON value, but those said in other words."""
+    if isinstance(value, dict):
+        left_out = {"agent", "tag", "seat", "exists"}
+        return [f for k, v in value.items() if k not in left_out for f in facts(v)]
+    if isinstance(value, list):
+        return [fact for one in value for fact in facts(one)]
+    return [value] if isinstance(value, str) else []
+
+
+def test_the_vocabulary(session: Session) -> None:
+    assert session.fields("list_vocabulary") == {
+        "statuses": list(STATUSES),
+        "roles": list(ROLES),
+        "types": list(ENTRY_TYPES),
+        "actions": list(ACTIONS),
+    }
+
+
+def test_health_of_a_store_with_everything_wrong(
+    store: Store, session: Session
+) -> None:
+    store.thread("good")
+    store.thread("closed", store.give("closed", None, status="CLOSED"))
+    store.thread("bad")
+    with open(store.layout.log("bad"), "ab") as log:
+        log.write(b"\x00garbage\n")
+    Path(store.layout.log("worse")).mkdir(parents=True)
+    Path(store.layout.unsettled).mkdir(parents=True)
+    for topic in ("good", "closed"):
+        Path(store.layout.unsettled, topic).touch()
+    report = {"at": "2026-01-01T00:00:00Z", "problem": "git said \x1b[31mno", "x": 1}
+    Path(store.layout.settling).write_text(json.dumps(report))
+    Path(store.layout.config).write_text("[ball]\nenforce = 'maybe'\n")
+    found = session.fields("health")
+    assert not found["ok"]
+    assert found["threads"] == {
+        "total": 4,
+        "by_status": {"OPEN": 2, "CLOSED": 1, "?": 1},
+    }
+    assert [one["topic"] for one in found["damaged"]] == ["bad", "worse"]
+    assert found["unsettled"] == 2
+    assert [one.partition(":")[0] for one in found["problems"]] == [
+        "damaged",
+        "settling",
+        "config.toml",
+    ]
+    assert "settling: git said no. See: wc doctor" in found["problems"]
+    assert only_text(session.call("health")).startswith("health: there are problems\n")
+
+
+@pytest.mark.parametrize(
+    ("report", "told"),
+    [
+        (b"", None),
+        (b"{", "it left a report that cannot be read"),
+        (b'{"other": 1}', '{"other": 1}'),
+        (b'"just text"', "just text"),
+        (b"[]", "[]"),
+        (b'{"problem": 7}', '{"problem": 7}'),
+    ],
+)
+def test_any_report_of_settling_is_shown(
+    store: Store, session: Session, report: bytes, told: str | None
+) -> None:
+    Path(store.layout.local).mkdir()
+    Path(store.layout.settling).write_bytes(report)
+    found = session.fields("health")
+    expected = [] if told is None else [f"settling: {told}. See: wc doctor"]
+    assert found.get("problems", []) == expected
+
+
+def test_health_of_a_folder_that_is_no_store(
+    store: Store, session: Session, tmp_path: Path
+) -> None:
+    Path(store.layout.threads).parent.mkdir(parents=True)
+    Path(store.layout.threads).symlink_to(tmp_path)
+    Path(store.layout.local).mkdir()
+    Path(store.layout.settling).mkdir()
+    found = session.fields("health")
+    assert found["problems"][0].startswith("CORRUPT: ")
+    Path(store.layout.threads).unlink()
+    found = session.fields("health")
+    assert found["problems"][0].startswith("STORAGE: ")
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "words"),
+    [
+        ("list_threads", {"limit": 0}, "limit: a whole number from 1 to 500"),
+        ("list_threads", {"limit": 501}, "limit: a whole number from 1 to 500"),
+        ("list_threads", {"limit": "many"}, "limit: a whole number from 1 to 500"),
+        ("list_threads", {"format": "xml"}, 'format: one of "markdown", "json"'),
+        ("list_threads", {"open_only": "perhaps"}, "open_only: true or false"),
+        ("list_threads", {"ball": ["me"]}, "ball: text"),
+        ("list_threads", {"colour": 1}, "list_threads takes: open_only, ball, limit,"),
+        ("read_thread", {}, "topic: text"),
+        ("read_thread", {"topic": None}, "topic: text"),
+        (
+            "read_thread",
+            {"topic": "x", "from_entry": 1.5},
+            "from_entry: a whole number",
+        ),
+        ("search_threads", {"query": "x", "status": "NEW"}, '"OPEN", "IN_REVIEW"'),
+        ("health", {"verbose": True}, "health takes: no arguments"),
+        ("list_threads", {"cursor": "nonsense"}, "Use the cursor of the page before"),
+    ],
+)
+def test_bad_arguments_are_told_what_is_allowed(
+    store: Store, session: Session, tool: str, arguments: dict[str, Any], words: str
+) -> None:
+    store.thread("x")
+    told = session.error(tool, **arguments)
+    assert told["code"] == "INVALID_INPUT"
+    assert words in told["hint"]
+    assert "pydantic" not in told["message"] + told["hint"]
+
+
+def test_a_long_argument_is_not_repeated(session: Session) -> None:
+    told = session.error("list_threads", format="x" * 10_000)
+    assert len(told["message"]) < 200
+
+
+def test_arguments_refused_for_another_reason() -> None:
+    assert invalid("some_tool", None, {}).code == "INVALID_INPUT"
+    assert allowed_values({"type": "object"}) == "object"
+    assert allowed_values({"anyOf": [{"type": "null"}]}) == "a value"
+
+
+def test_an_unknown_tool(session: Session) -> None:
+    told = session.error("write_thread")
+    assert told["code"] == "NOT_FOUND"
+    assert "watercooler_v1_read_thread" in told["hint"]
+
+
+def test_a_bug_is_told_without_its_details(caplog: pytest.LogCaptureFixture) -> None:
+    def broken() -> str:
+        raise RuntimeError("/etc/secret")
+
+    with pytest.raises(Refused) as refused:
+        guarded(broken)()
+    assert refused.value.error.code == "INTERNAL"
+    assert "secret" not in refused.value.error.message + refused.value.error.hint
+    assert "RuntimeError" in refused.value.error.message
+    assert "/etc/secret" in caplog.text
+
+
+def test_our_own_errors_pass_through() -> None:
+    def refusing() -> str:
+        raise ConflictError("No.", "Yes.")
+
+    with pytest.raises(Refused) as refused:
+        guarded(refusing)()
+    assert refused.value.error.code == "CONFLICT"
+
+
+@pytest.mark.parametrize(
+    ("address", "code", "words"),
+    [
+        ("threads/nope", "NOT_FOUND", 'There is no thread "nope"'),
+        ("threads/..%2F..%2Fetc%2Fpasswd", "NOT_FOUND", "There is no thread"),
+        ("threads/%00", "NOT_FOUND", "There is no thread"),
+    ],
+)
+def test_errors_of_resources_are_ours_too(
+    store: Store, session: Session, address: str, code: str, words: str
+) -> None:
+    store.thread("plan")
+    with pytest.raises(McpError) as raised:
+        session.read(address)
+    assert raised.value.error.message.startswith(f"{code}: {words}")
+    assert raised.value.error.data["error"]["code"] == code
+    assert raised.value.error.code == -32602
+
+
+def test_a_resource_that_does_not_exist(session: Session) -> None:
+    with pytest.raises(McpError, match="not found"):
+        session.read("nothing")
+
+
+def test_the_guide_can_be_relied_on(session: Session) -> None:
+    assert session.read("instructions") == FULL
+    assert len(FULL) < 4_000
+    assert len(SHORT) < 600
+    for tool in re.findall(r"`([a-z_]+)\(", FULL):
+        assert tool in NAMES
+    for word in (*STATUSES, *ROLES, *ENTRY_TYPES):
+        assert word in FULL
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+def test_a_store_that_may_not_be_read(store: Store, session: Session) -> None:
+    store.thread("plan")
+    os.chmod(store.layout.threads, 0)
+    try:
+        assert session.error("list_threads")["code"] == "STORAGE"
+        found = session.fields("health")
+        assert not found["ok"]
+    finally:
+        os.chmod(store.layout.threads, 0o700)

@@ -1,0 +1,81 @@
+from __future__ import annotations
+
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from wc_core.text import clean, one_line
+
+HOSTILE = "\x1b\x9b\x9d\x90\x07\x9c[]P;0m\\\n\r\t \u202e\u2066\u2028\ud800ab"
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("plain", "plain"),
+        ("a\tb\nc", "a\tb\nc"),
+        ("\x1b[31mred\x1b[0m", "red"),
+        ("\x1b[2J\x1b[1;1Hgone", "gone"),
+        ("\x9b31mred", "red"),
+        ("\x1b]0;title\x07text", "text"),
+        ("\x1b]8;;https://example.org\x1b\\link\x1b]8;;\x1b\\", "link"),
+        ("\x9d0;title\x9ctext", "text"),
+        ("\x1bPq#0\x1b\\text", "text"),
+        ("\x1b]52;c;bWFs\x07text", "text"),
+        ("\x1b]0;never ends", "]0;never ends"),
+        ("\x1b(Btext", "text"),
+        ("\x1bctext", "text"),
+        ("\x1b", ""),
+        ("a\x00b\x08c\x7fd", "abcd"),
+        ("a\r\nb\rc", "a\nb\nc"),
+        ("a\x0bb\x0cc\x85d\u2028e\u2029f", "a\nb\nc\nd\ne\nf"),
+        ("a\u202eb\u202cc\u2066d\u2069e", "abcde"),
+        ("tag\U000e0049\U000e007fs", "tags"),
+        ("\ufeffmark", "mark"),
+        ("half\ud800", "half\ufffd"),
+        # What scripts and emoji are made of stays.
+        ("\u05d0\u200f \u0627\u061c \u0915\u094d\u200d\u0937", None),
+        ("👩\u200d💻 naïve e\u0301", None),
+    ],
+)
+def test_clean_takes_away_what_acts_and_keeps_what_says(
+    text: str, shown: str | None
+) -> None:
+    assert clean(text) == (text if shown is None else shown)
+
+
+@given(st.text(st.sampled_from(HOSTILE)) | st.text())
+def test_clean_text_is_clean(text: str) -> None:
+    once = clean(text)
+    assert clean(once) == once
+    assert not set(once) & set("\x1b\x9b\x9d\x07\r\x00\u202e\u2066\u2028")
+    once.encode()
+
+
+@given(st.text(st.characters(codec="utf-8", categories=["L", "N", "P", "Zs"])))
+def test_ordinary_text_is_untouched(text: str) -> None:
+    assert clean(text) == text
+
+
+@pytest.mark.parametrize(
+    "piece", ["\x1b]", "\x9d", "\x1b[", "\x1b[0;", "\x1bP\t", "\x9b1", "\r", "\x1b "]
+)
+def test_unfinished_sequences_take_one_pass(piece: str) -> None:
+    started = time.process_time()
+    clean(piece * 100_000)
+    assert time.process_time() - started < 2
+
+
+@pytest.mark.parametrize(
+    ("text", "width", "shown"),
+    [
+        ("a\nb\t c", 0, "a b c"),
+        ("abcdef", 6, "abcdef"),
+        ("abcdefg", 6, "abcde…"),
+        ("\x1b[1m  x  \x1b[0m", 0, "x"),
+    ],
+)
+def test_one_line(text: str, width: int, shown: str) -> None:
+    assert one_line(text, width) == shown
