@@ -90,7 +90,7 @@ def find(cwd: str, env: Mapping[str, str], *, missing_ok: bool = False) -> Place
             "The home folder itself cannot hold a store.",
             "Run wc in a git repository or another folder, or set WATERCOOLER_DIR.",
         )
-    return Place(PLAIN, f"{here}/{IN_TREE}", None, exists=False)
+    return Place(PLAIN, os.path.join(here, IN_TREE), None, exists=False)
 
 
 def is_checkout(root: str) -> bool:
@@ -117,11 +117,10 @@ def _upward(cwd: str, where: Repository | None, env: Mapping[str, str]) -> str:
 
 def _of_repository(where: Repository, env: Mapping[str, str]) -> Place:
     if not os.path.isdir(where.gitdir):
-        raise CorruptError(
+        raise StoreMovedError(
             f"{where.top}/.git points to {where.gitdir}, which is not there; "
             "git does not work here either.",
-            "If the repository was moved, run in its new place: "
-            f"git worktree repair {_quoted(where.top)}",
+            "If the repository was moved, run in its new place: git worktree repair",
         )
     found = repository.checkouts_of(where, BRANCH)
     for checkout in found:
@@ -139,7 +138,12 @@ def broken(
     """The error for a checkout of the store that cannot be used, with the
     command that mends it."""
     path, admin = checkout.path, checkout.admin
-    if not os.path.lexists(f"{path}/.git"):
+    if not path:
+        return StoreMissingError(
+            f"Git has lost the place of the store: {admin}/gitdir is empty.",
+            f"To check the store out anew: rm -r {_quoted(admin)} && wc init",
+        )
+    if not os.path.isdir(path) or not os.listdir(path):
         return StoreMissingError(
             f"The store's folder {path} is missing; its threads are safe on the "
             f"branch {BRANCH}, apart from what had not been committed.",
@@ -151,12 +155,11 @@ def broken(
             f"({checkout.points_to}); this one looks like a copy of it.",
             f"To give this copy a store of its own: rm -r {_quoted(admin)} && wc init",
         )
-    common = _quoted(where.common)
-    repair = f"git --git-dir={common} worktree repair {_quoted(path)}"
     return StoreMovedError(
         f"This repository was moved: its store {path} still points to "
         f"{checkout.points_to or 'nowhere'}.",
-        f"If that is right, tell git: {repair}",
+        "If that is right, tell git: "
+        f"git --git-dir={_quoted(where.common)} worktree repair",
     )
 
 

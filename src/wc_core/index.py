@@ -47,8 +47,9 @@ def _group(row: Row) -> str:
 def _line(row: Row) -> str:
     new = f", {row.new_for_you} new" if row.new_for_you else ""
     damaged = ", damaged: see wc doctor" if row.damaged else ""
+    entries = "1 entry" if row.entry_count == 1 else f"{row.entry_count} entries"
     title = " ".join(row.title.split())
     return (
         f"- **{row.topic}** {title} ({row.status}, ball: {holder_text(row.ball)}, "
-        f"{row.entry_count} entries{new}{damaged})\n"
+        f"{entries}{new}{damaged})\n"
     )

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import unicodedata
+from functools import lru_cache
 from typing import NamedTuple
 
 from wc_core.errors import InvalidInputError
@@ -110,6 +111,7 @@ class Layout(NamedTuple):
         return f"{self.root}/config.toml"
 
 
+@lru_cache(maxsize=8192)
 def is_slug(text: str) -> bool:
     """Whether ``text`` may name a topic as it is (any case)."""
     return (

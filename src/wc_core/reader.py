@@ -91,6 +91,7 @@ class StoreReader:
     def __init__(self, root: str) -> None:
         """``root`` need not exist: a store without threads reads as empty."""
         self.layout = Layout(os.path.realpath(root))
+        self._threads: str | None = None  # once it is known to be no link
 
     def topics(self) -> list[str]:
         """Every thread there is, by log or by markdown alone, sorted.
@@ -182,7 +183,12 @@ class StoreReader:
         return all(word in text or word in topic.casefold() for word in sure)
 
     def _guard(self, topic: str) -> None:
-        self._inside(f"{self.layout.threads}/{file_name(topic)}")
+        """Refuse a thread whose folder is a link to somewhere else."""
+        if self._threads is None:
+            self._threads = self._inside(self.layout.threads)
+        folder = f"{self._threads}/{file_name(topic)}"
+        if os.path.islink(folder):
+            self._inside(folder)
 
     def _size(self, path: str) -> int:
         try:
@@ -252,7 +258,8 @@ class StoreReader:
 
     def not_found(self, topic: str) -> NotFoundError:
         """The error for a thread that is not there, with near names."""
-        near = near_names(topic, self.topics())
+        # The empty folder of a first entry that failed is no thread.
+        near = [one for one in near_names(topic, self.topics()) if self.has(one)]
         hint = f"Did you mean: {', '.join(near)}? " if near else ""
         return NotFoundError(
             f'There is no thread "{topic}".', f"{hint}List them with: wc list"

@@ -25,20 +25,26 @@ if TYPE_CHECKING:
     from wc_core.reader import Cursor, Snapshot, StoreReader, Thread
 
 
-class Viewer(NamedTuple):
-    """Who looks: NEW and "mine" are relative to them."""
+class Viewer:
+    """Who looks: NEW and "mine" are relative to them.
 
-    identity: Identity
-    directory: Directory
+    ``key`` is the key of their read cursors.
+    """
 
-    @property
-    def key(self) -> str:
-        """The key of their read cursors."""
-        return self.directory.key(self.identity.name)
+    def __init__(self, identity: Identity, directory: Directory) -> None:
+        self.identity = identity
+        self.directory = directory
+        self.key = directory.key(identity.name)
+        self._held: dict[str, bool] = {}
 
     def holds(self, ball: str | None) -> bool:
         """Whether a ball there is theirs to play."""
-        return ball is not None and self.directory.matches(ball, self.identity.name)
+        if ball is None:
+            return False
+        if ball not in self._held:
+            # A list asks this of every thread, and few have the ball.
+            self._held[ball] = self.directory.matches(ball, self.identity.name)
+        return self._held[ball]
 
 
 class Row(NamedTuple):

@@ -16,22 +16,22 @@ def _one_of(word: str, allowed: tuple[str, ...], what: str) -> str:
     for one in allowed:
         if one.casefold() == wanted:
             return one
-    raise InvalidInputError(f"{word!r} is not a {what}.", f"Use {', '.join(allowed)}.")
+    raise InvalidInputError(f"{word!r} is not {what}.", f"Use {', '.join(allowed)}.")
 
 
 def status(word: str) -> str:
     """A status in its one spelling; empty for none."""
-    return _one_of(word.replace(" ", "_"), STATUSES, "status") if word else ""
+    return _one_of(word.replace(" ", "_"), STATUSES, "a status") if word else ""
 
 
 def role(word: str) -> str:
     """A role in its one spelling; empty for none."""
-    return _one_of(word, ROLES, "role") if word else ""
+    return _one_of(word, ROLES, "a role") if word else ""
 
 
 def entry_type(word: str) -> str:
     """An entry type in its one spelling; a Note if none is named."""
-    return _one_of(word, ENTRY_TYPES, "entry type") if word else "Note"
+    return _one_of(word, ENTRY_TYPES, "an entry type") if word else "Note"
 
 
 def title(text: str) -> str:

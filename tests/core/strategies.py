@@ -5,9 +5,12 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
 
+import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
@@ -19,9 +22,12 @@ from wc_core.names import Directory, parse
 from wc_core.projections import render_meta
 from wc_core.views import Viewer
 
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
 # A busy machine is no failure.
 relaxed = settings(
-    max_examples=60, deadline=None, suppress_health_check=list(HealthCheck)
+    max_examples=40, deadline=None, suppress_health_check=list(HealthCheck)
 )
 
 NOON_MS = 1_767_268_800_000  # 2026-01-01T12:00:00Z
@@ -71,7 +77,7 @@ def viewer(name: str = AGENTS[0]) -> Viewer:
     return Viewer(Identity(parse(name), "--as"), Directory())
 
 
-# --- strategies ---------------------------------------------------------------
+# --- strategies --------------------------------------------------------------
 
 texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=30)
 words = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=12)
@@ -184,7 +190,7 @@ states = st.builds(
 )
 
 
-# --- real repositories --------------------------------------------------------
+# --- real repositories -------------------------------------------------------
 
 
 class Git:
@@ -241,6 +247,25 @@ class Git:
         """A linked worktree of ``where`` that has the branch ``name``."""
         self(where, "worktree", "add", "-q", "--lock", folder, name)
         return folder
+
+
+@contextmanager
+def nobody_special() -> Iterator[Path]:
+    """An empty folder, and no right to read what its modes forbid, not even
+    for a test that root runs."""
+    with TemporaryDirectory() as name:
+        folder = Path(os.path.realpath(name))
+        if os.geteuid():
+            yield folder
+            return
+        os.chown(folder, 65534, -1)
+        os.seteuid(65534)
+        try:
+            if not os.access(folder, os.W_OK, effective_ids=True):
+                pytest.skip("only root can enter the folder for temporary files")
+            yield folder
+        finally:
+            os.seteuid(0)
 
 
 def json_line(**fields: Any) -> bytes:

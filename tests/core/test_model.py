@@ -47,7 +47,10 @@ def test_the_last_ball_and_the_last_status_win(log: list[Entry]) -> None:
     assert state.ball == (balls[-1] if balls else None)
     assert state.status == (found[-1] if found else "OPEN")
     assert state.entry_count == len(log)
-    assert state.branch == ([one.code_branch for one in log if one.code_branch] or [""])[-1]
+    assert (
+        state.branch
+        == ([one.code_branch for one in log if one.code_branch] or [""])[-1]
+    )
     if log:
         assert (state.title, state.created_at) == (log[0].title, log[0].at)
         assert (state.updated_at, state.updated_by) == (log[-1].at, log[-1].agent)
@@ -67,7 +70,7 @@ def test_the_order_of_the_lines_does_not_matter(
         assert model.fold("t", found.entries) == model.fold("t", log)
 
 
-# --- what is NEW ----------------------------------------------------------------
+# --- what is NEW -------------------------------------------------------------
 
 
 def naive_new(author: str, log: list[Entry], cursor: tuple[str, ...]) -> set[str]:
@@ -130,7 +133,7 @@ def test_everything_is_new_for_somebody_who_never_wrote() -> None:
     assert model.new_count(state, "nobody", 5) == 0
 
 
-# --- forks ------------------------------------------------------------------------
+# --- forks -------------------------------------------------------------------
 
 
 @relaxed
@@ -152,7 +155,11 @@ def test_a_fork_stands_until_an_entry_names_both_heads() -> None:
     assert state.heads == (one.id, other.id)
     # Meanwhile the later id decides.
     assert (state.ball, state.status) == (None, "BLOCKED")
-    assert [tuple(one) for one in state.participants] == [(PAT, 2), (CLAUDE, 1), (SAM, 1)]
+    assert [tuple(one) for one in state.participants] == [
+        (PAT, 2),
+        (CLAUDE, 1),
+        (SAM, 1),
+    ]
 
     heal = entry(3, PAT, parents=state.heads)
     healed = model.fold("t", [root, one, other, heal])
@@ -181,7 +188,7 @@ def test_parents_that_make_no_sense_are_survived(
     assert model.ancestors([entry_id(1), "unknown"], model.parent_graph(log))
 
 
-# --- where a log starts -------------------------------------------------------------
+# --- where a log starts ------------------------------------------------------
 
 META = Base("From meta", "IN_REVIEW", CLAUDE, "a summary")
 OTHER = Base("From base", "BLOCKED", SAM, "another")
@@ -215,7 +222,7 @@ def test_a_log_without_anything_is_open_and_free() -> None:
     assert State("t").new_for(PAT) == 0
 
 
-# --- who passed the ball ----------------------------------------------------------
+# --- who passed the ball -----------------------------------------------------
 
 
 def test_since_is_the_entry_that_gave_the_ball_to_its_holder() -> None:
@@ -242,5 +249,9 @@ def test_passes_keep_the_last_one_to_each() -> None:
         entry(3, SAM, ball=Ball(CLAUDE)),
         entry(4, CLAUDE, ball=FREE),
     )
-    passes = model.fold("t", log).passes
-    assert [tuple(one) for one in passes] == [(SAM, CLAUDE), (CLAUDE, SAM)]
+    passes = [
+        [tuple(one) for one in model.fold("t", log[:end]).passes] for end in range(6)
+    ]
+    assert passes[:3] == [[], [(CLAUDE, PAT)], [(CLAUDE, PAT)]]
+    assert passes[3] == [(CLAUDE, PAT), (SAM, CLAUDE)]
+    assert passes[4] == passes[5] == [(SAM, CLAUDE), (CLAUDE, SAM)]

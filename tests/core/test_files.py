@@ -1,0 +1,115 @@
+"""Opening files: regular ones, and nothing that only looks like one."""
+
+from __future__ import annotations
+
+import os
+import socket
+from pathlib import Path
+
+import pytest
+
+from tests.core.strategies import nobody_special
+from wc_core.errors import StorageError
+from wc_core.files import NotPlainError, names_in, read_plain, size_of
+
+LONG = "x" * 300
+
+
+@pytest.mark.parametrize("size", [0, 1, 100, 1 << 20, (3 << 20) + 5])
+def test_a_regular_file_is_read_to_its_end(tmp_path: Path, size: int) -> None:
+    path = tmp_path / "file"
+    path.write_bytes(os.urandom(size))
+    assert read_plain(str(path)) == path.read_bytes()
+    assert size_of(str(path)) == size
+
+
+@pytest.mark.skipif(not Path("/proc/self").exists(), reason="there is no /proc")
+def test_what_a_file_grows_by_while_it_is_read_is_read_too() -> None:
+    # A file of /proc says its size is 0 and has more to give.
+    assert size_of("/proc/self/status") == 0
+    data = read_plain("/proc/self/status")
+    assert data is not None
+    assert data.count(b"\n") > 10
+
+
+@pytest.mark.parametrize("name", ["missing", "file/below", LONG, f"{LONG}/below"])
+def test_nothing_is_there(tmp_path: Path, name: str) -> None:
+    (tmp_path / "file").touch()
+    assert read_plain(f"{tmp_path}/{name}") is None
+    assert size_of(f"{tmp_path}/{name}") == -1
+    assert names_in(f"{tmp_path}/{name}") == []
+
+
+def strange(tmp_path: Path, kind: str) -> str:
+    path = tmp_path / kind
+    (tmp_path / "target").write_text("secret")
+    match kind:
+        case "folder":
+            path.mkdir()
+        case "fifo":
+            os.mkfifo(path)
+        case "link":
+            path.symlink_to("target")
+        case "dangling link":
+            path.symlink_to("nowhere")
+        case "link to itself":
+            path.symlink_to(path)
+        case _:
+            path.symlink_to("/dev/zero")
+    return str(path)
+
+
+@pytest.mark.parametrize(
+    "kind",
+    ["folder", "fifo", "link", "dangling link", "link to itself", "link to a device"],
+)
+def test_what_only_looks_like_a_file_is_refused_at_once(
+    tmp_path: Path, kind: str
+) -> None:
+    path = strange(tmp_path, kind)
+    with pytest.raises(NotPlainError) as caught:
+        read_plain(path)
+    assert str(caught.value.strerror).startswith("is ")
+    assert size_of(path) == -1
+
+
+def test_a_socket_cannot_be_read(tmp_path: Path) -> None:
+    path = tmp_path / "s"
+    with socket.socket(socket.AF_UNIX) as one:
+        one.bind(os.path.relpath(path))
+        with pytest.raises(OSError, match="Errno"):
+            read_plain(str(path))
+    assert size_of(str(path)) == -1
+
+
+def test_a_folder_that_leads_in_circles_is_not_an_empty_one(tmp_path: Path) -> None:
+    loop = tmp_path / "loop"
+    loop.symlink_to(loop)
+    with pytest.raises(OSError, match="loop"):
+        size_of(f"{loop}/file")
+    with pytest.raises(OSError, match="loop"):
+        read_plain(f"{loop}/file")
+    with pytest.raises(StorageError, match="loop"):
+        names_in(str(loop))
+
+
+def test_what_may_not_be_read_is_not_absent() -> None:
+    with nobody_special() as folder:
+        file = folder / "inner/file"
+        file.parent.mkdir()
+        file.touch(mode=0)
+        with pytest.raises(PermissionError):
+            read_plain(str(file))
+        assert size_of(str(file)) == 0
+        file.parent.chmod(0)
+        with pytest.raises(StorageError):
+            names_in(str(file.parent))
+        with pytest.raises(PermissionError):
+            size_of(str(file))
+        file.parent.chmod(0o700)
+
+
+def test_names_are_sorted_whatever_bytes_they_are_made_of(tmp_path: Path) -> None:
+    for raw in (b"b", b"a", b"\xff", "é".encode()):
+        Path(os.fsdecode(os.fsencode(tmp_path) + b"/" + raw)).touch()
+    assert names_in(str(tmp_path)) == sorted(["a", "b", "é", "\udcff"])

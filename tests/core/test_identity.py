@@ -1,0 +1,228 @@
+"""Who is asking: which rule wins, and what cannot be a name."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.core.strategies import Git, relaxed, texts
+from wc_core import names, repository
+from wc_core.errors import InvalidInputError
+from wc_core.identity import AGENT_VARIABLES, Asked, checked, identify
+from wc_core.names import PLATFORMS, Directory, Name
+from wc_core.settings import Settings
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from wc_core.repository import Repository
+
+BARE = {"GIT_CONFIG_NOSYSTEM": "1"}
+ALICE = BARE | {"USER": "alice"}
+
+
+def who(
+    env: dict[str, str],
+    where: Repository | None = None,
+    rules: Settings = Settings(),  # noqa: B008 (frozen)
+    name: str = "",
+) -> str:
+    return identify(Asked(name), BARE | env, where, rules).author
+
+
+@pytest.mark.parametrize(
+    ("asked", "env", "author", "source"),
+    [
+        # The agent: what is said, else the environment, else what we run in.
+        ({"name": "codex"}, {}, "Codex (alice)", "--as"),
+        (
+            {"name": " "},
+            {"WATERCOOLER_AGENT": "zed"},
+            "Zed (alice)",
+            "WATERCOOLER_AGENT",
+        ),
+        (
+            {"name": "codex"},
+            {"WATERCOOLER_AGENT": "zed", "CLAUDECODE": "1"},
+            "Codex (alice)",
+            "--as",
+        ),
+        (
+            {"client": "gemini-cli"},
+            {"WATERCOOLER_AGENT": "zed", "CLAUDECODE": "1"},
+            "Zed (alice)",
+            "WATERCOOLER_AGENT",
+        ),
+        (
+            {"client": "gemini-cli"},
+            {"CLAUDECODE": "1"},
+            "Claude Code (alice)",
+            "CLAUDECODE",
+        ),
+        ({"client": "gemini-cli"}, {}, "Gemini CLI (alice)", "client"),
+        ({"client": "my-bot"}, {"CLAUDECODE": ""}, "my-bot (alice)", "client"),
+        # The tag: in the name, else whose machine or session it is.
+        ({"name": "Codex (sam)"}, {"WATERCOOLER_USER": "pat"}, "Codex (sam)", "--as"),
+        ({"name": "Codex"}, {"WATERCOOLER_USER": " pat "}, "Codex (pat)", "--as"),
+        ({"name": "Codex"}, {"USER": "", "LOGNAME": "lo"}, "Codex (lo)", "--as"),
+        ({"name": "Codex"}, {"USER": ""}, "Codex", "--as"),
+        (
+            {"name": "Codex"},
+            {"WATERCOOLER_USER": "Pat (Acme)"},
+            "Codex (Pat Acme)",
+            "--as",
+        ),
+        # The seat: in the name, else said, else of the worktree.
+        ({"name": "Codex@a", "seat": "b"}, {}, "Codex@a (alice)", "--as"),
+        (
+            {"name": "Codex", "seat": "b"},
+            {"WATERCOOLER_SEAT": "c"},
+            "Codex@b (alice)",
+            "--as",
+        ),
+        ({"name": "Codex"}, {"WATERCOOLER_SEAT": " c "}, "Codex@c (alice)", "--as"),
+        ({"name": "Codex", "seat": "fix(ui)"}, {}, "Codex@fix ui (alice)", "--as"),
+        # A person has neither.
+        ({}, {}, "alice", "user"),
+        ({}, {"WATERCOOLER_SEAT": "c"}, "alice", "user"),
+        ({}, {"WATERCOOLER_USER": "Pat (Acme)"}, "Pat", "user"),
+        ({"name": "Alice"}, {"WATERCOOLER_SEAT": "c"}, "Alice", "--as"),
+        ({"name": "pat"}, {"WATERCOOLER_USER": "Pat (Acme)"}, "pat", "--as"),
+        ({"name": "alice (x)"}, {}, "alice (x)", "--as"),
+    ],
+)  # fmt: skip
+def test_the_first_rule_that_says_something_wins(
+    asked: dict[str, str], env: dict[str, str], author: str, source: str
+) -> None:
+    found = identify(Asked(**asked), ALICE | env, None, Settings())
+    assert (found.author, found.source) == (author, source)
+    assert names.parse(found.author) == found.name
+
+
+@pytest.mark.parametrize(("variable", "agent"), AGENT_VARIABLES)
+def test_an_agent_is_known_by_what_it_sets(variable: str, agent: str) -> None:
+    assert who(ALICE | {variable: "1"}) == f"{agent} (alice)"
+
+
+def test_a_person_is_one_and_an_agent_of_theirs_is_not() -> None:
+    assert identify(Asked(), ALICE, None, Settings()).person
+    assert identify(Asked("ALICE"), ALICE, None, Settings()).person
+    assert not identify(Asked("Codex"), ALICE, None, Settings()).person
+
+
+def test_aliases_of_the_store_are_used() -> None:
+    rules = Settings(directory=Directory(PLATFORMS | {"cc": "claude"}))
+    assert who(ALICE, rules=rules, name="CC") == "Claude Code (alice)"
+
+
+def test_git_says_who_a_person_is(tmp_path: Path) -> None:
+    git = Git(tmp_path / "home")
+    top = git.repository(tmp_path / "app")
+    where = repository.find(str(top))
+    git(top, "config", "user.name", "Alice Example")
+    env = {"HOME": str(git.home), "USER": "alice"}
+    found = identify(Asked(), BARE | env, where, Settings())
+    assert (found.author, found.source) == ("Alice Example", "git user")
+    assert who(env, where, name="Codex") == "Codex (Alice Example)"
+    found = identify(
+        Asked(), BARE | env | {"WATERCOOLER_USER": "pat"}, where, Settings()
+    )
+    assert (found.author, found.source) == ("pat", "user")
+    # Bytes that are no text do not keep anybody from writing.
+    (top / ".git/config").write_bytes(b"[user]\nname = M\xfcller\n")
+    assert who(env, where) == "M�ller"
+
+
+@pytest.fixture
+def linked(tmp_path: Path) -> Path:
+    """A linked worktree on the branch ``topic/menu``."""
+    git = Git(tmp_path / "home")
+    top = git.repository(tmp_path / "app")
+    git(top, "worktree", "add", "-q", "-b", "topic/menu", tmp_path / "linked")
+    return tmp_path / "linked"
+
+
+def seat(where: Path, rules: Settings = Settings()) -> str:  # noqa: B008 (frozen)
+    found = repository.find(str(where))
+    return identify(Asked("Codex (pat)"), BARE, found, rules).name.seat
+
+
+def test_a_linked_worktree_is_a_seat(linked: Path, tmp_path: Path) -> None:
+    assert seat(tmp_path / "app") == ""
+    assert seat(linked) == "topic/menu"
+    assert seat(linked, Settings(seats=False)) == ""
+    git = Git(tmp_path / "home")
+    git(linked, "checkout", "-q", "--detach")
+    assert seat(linked) == "linked"
+    git(linked, "checkout", "-q", "-b", "fix(ui)")
+    assert seat(linked) == "fix ui"
+    git(tmp_path / "app", "worktree", "add", "-q", tmp_path / "app-wt-bug-7")
+    assert seat(tmp_path / "app-wt-bug-7") == "bug-7"
+
+
+def test_what_does_not_fit_into_a_name_is_no_seat(linked: Path, tmp_path: Path) -> None:
+    git = Git(tmp_path / "home")
+    folder = tmp_path / "app-wt-new\nline"
+    git(tmp_path / "app", "worktree", "add", "-q", "-b", "b", folder)
+    assert seat(folder) == "b"
+    git(linked, "checkout", "-q", "-b", "x" * 230)
+    assert seat(linked) == "linked"
+
+
+def test_nobody_at_all_is_an_error_that_says_what_to_do() -> None:
+    with pytest.raises(InvalidInputError) as caught:
+        who({})
+    assert "--as" in caught.value.hint
+
+
+@pytest.mark.parametrize(
+    ("asked", "env"),
+    [
+        ({"name": "a\nb"}, {}),
+        ({"name": "a\x1b[31mb"}, {}),
+        ({"name": "a\u202eb"}, {}),
+        ({"name": "a\ud800"}, {}),
+        ({"name": "x" * 201}, {}),
+        ({"name": "é" * 101}, {}),
+        ({"name": "Codex@"}, {"WATERCOOLER_SEAT": "c"}),
+        ({"name": "Codex", "seat": "a\tb"}, {}),
+        ({"name": "Codex", "seat": "x" * 201}, {}),
+        ({"name": "Codex"}, {"WATERCOOLER_USER": "a\nb"}),
+        ({}, {"WATERCOOLER_AGENT": "a\nb"}),
+        ({}, {"WATERCOOLER_USER": "a\nb"}),
+        ({"client": "a\0b"}, {}),
+    ],
+)
+def test_bad_names_are_refused(asked: dict[str, str], env: dict[str, str]) -> None:
+    with pytest.raises(InvalidInputError) as caught:
+        identify(Asked(**asked), ALICE | env, None, Settings())
+    assert caught.value.hint
+    caught.value.message.encode()
+
+
+def test_a_name_is_as_long_as_it_may_be() -> None:
+    assert checked(" é" + "x" * 198 + " ") == "é" + "x" * 198
+
+
+@relaxed
+@given(
+    spoken=texts,
+    seat=texts,
+    user=texts,
+    agent=st.sampled_from(["", "Codex@x", "a (b)"]),
+)
+def test_a_name_that_is_accepted_is_read_back_as_itself(
+    spoken: str, seat: str, user: str, agent: str
+) -> None:
+    env = BARE | {"WATERCOOLER_USER": user, "WATERCOOLER_AGENT": agent}
+    try:
+        found = identify(Asked(spoken, seat), env, None, Settings())
+    except InvalidInputError:
+        return
+    assert names.parse(found.author) == found.name
+    assert found.author.isprintable()
+    assert Directory().matches(found.author, found.name)
+    assert isinstance(found.name, Name)

@@ -1,0 +1,63 @@
+"""The index page: whose move it is, at a glance."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tests.core.strategies import AGENTS, chain, entry, viewer, write_thread
+from wc_core import views
+from wc_core.index import render
+from wc_core.model import FREE, Ball
+from wc_core.reader import StoreReader
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+PAT, CLAUDE, _ = AGENTS
+
+
+def test_a_store_without_threads_has_an_index_all_the_same() -> None:
+    assert render([]) == (
+        "# Threads\n"
+        "\n## My move (0)\n\nnone\n"
+        "\n## Free to take (0)\n\nnone\n"
+        "\n## In review (0)\n\nnone\n"
+        "\n## Waiting on others (0)\n\nnone\n"
+    )
+
+
+def test_every_thread_stands_once_under_the_first_heading_that_fits(
+    tmp_path: Path,
+) -> None:
+    review = "IN_REVIEW"
+    for step, (topic, fields) in enumerate(
+        {
+            "mine": {"ball": Ball(PAT), "title": "Two\nlines "},
+            "mine-in-review": {"ball": Ball(PAT), "status": review},
+            "free": {"ball": FREE, "status": review},
+            "review": {"ball": Ball(CLAUDE), "status": review},
+            "theirs": {"ball": Ball(CLAUDE), "status": "BLOCKED"},
+            "done": {"ball": FREE, "status": "CLOSED"},
+        }.items()
+    ):
+        write_thread(tmp_path, topic, chain(entry(step, CLAUDE, **fields)))
+    with (tmp_path / "graph/baseline/threads/theirs/entries.jsonl").open("ab") as log:
+        log.write(b"garbage\n")
+    rows = views.rows(StoreReader(str(tmp_path)), viewer(PAT))
+    page = render(rows)
+    assert page == (
+        "# Threads\n"
+        "\n## My move (2)\n\n"
+        f"- **mine-in-review** title 1 (IN_REVIEW, ball: {PAT}, 1 entry, 1 new)\n"
+        f"- **mine** Two lines (OPEN, ball: {PAT}, 1 entry, 1 new)\n"
+        "\n## Free to take (1)\n\n"
+        "- **free** title 2 (IN_REVIEW, ball: anyone, 1 entry, 1 new)\n"
+        "\n## In review (1)\n\n"
+        f"- **review** title 3 (IN_REVIEW, ball: {CLAUDE}, 1 entry, 1 new)\n"
+        "\n## Waiting on others (1)\n\n"
+        f"- **theirs** title 4 (BLOCKED, ball: {CLAUDE}, 1 entry, 1 new, "
+        "damaged: see wc doctor)\n"
+    )
+    assert render(rows, closed=True) == page + (
+        "\n## Closed (1)\n\n- **done** title 5 (CLOSED, ball: anyone, 1 entry, 1 new)\n"
+    )

@@ -1,0 +1,407 @@
+"""The rules of the ball: every move on every kind of thread."""
+
+from __future__ import annotations
+
+import shlex
+from typing import Any
+
+import pytest
+
+from tests.core.strategies import entry_id
+from wc_core.errors import ConflictError, InvalidInputError
+from wc_core.model import CLOSED, FREE, OPEN, Ball, Participant, Pass, State
+from wc_core.moves import Draft, Move, check_known, counterpart, decide, holder_text
+from wc_core.names import PLATFORMS, Directory, parse
+from wc_core.settings import Settings
+
+ME = "Codex@fix (pat)"
+OTHER = "Claude Code (pat)"
+THIRD = "Cursor (sam)"
+AT_OTHER = Ball(OTHER)
+
+FREE_BALL = State("t", "T", entry_count=3, last_id=entry_id(3))
+MINE = FREE_BALL._replace(ball=ME)
+MINE_BY_MATCH = FREE_BALL._replace(ball="codex")
+THEIRS = FREE_BALL._replace(ball=OTHER)
+OVER = FREE_BALL._replace(status=CLOSED)
+OVER_BUT_HELD = OVER._replace(ball=OTHER)
+NOTHING = State("t")
+PLAYED = (Participant(OTHER, 1), Participant(ME, 0))
+
+WARN = Settings()
+OFF = Settings(enforce="off")
+REFUSE = Settings(enforce="refuse")
+
+
+def draft(action: str, **fields: Any) -> Draft:
+    return Draft(topic="t", action=action, title="title", **fields)
+
+
+def move(
+    state: State, action: str, rules: Settings = WARN, me: str = ME, **fields: Any
+) -> Move:
+    return decide(state, draft(action, **fields), parse(me), rules)
+
+
+def refusal(
+    state: State, action: str, rules: Settings = WARN, **fields: Any
+) -> ConflictError:
+    with pytest.raises(ConflictError) as caught:
+        move(state, action, rules, **fields)
+    error = caught.value
+    # Every command in a hint is about this thread, and a shell can read it.
+    for command in error.hint.split("wc ")[1:]:
+        assert shlex.split(command)[1].strip(",.") == "t"
+    return error
+
+
+# --- new ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("fields", "ball", "status"),
+    [
+        ({}, Ball(ME), OPEN),
+        ({"to": "Cursor"}, Ball("Cursor"), OPEN),
+        ({"to": "claude"}, Ball("Claude Code"), OPEN),
+        ({"to": "claude@ui (sam)"}, Ball("Claude Code@ui (sam)"), OPEN),
+        ({"to": "anyone"}, FREE, OPEN),
+        ({"to": "Nobody"}, FREE, OPEN),
+        ({"to": "-"}, FREE, OPEN),
+        ({"to": "me"}, Ball(ME), OPEN),
+        ({"status": "IN_REVIEW"}, Ball(ME), "IN_REVIEW"),
+        ({"status": "CLOSED"}, FREE, CLOSED),
+        ({"status": "CLOSED", "to": "Cursor"}, FREE, CLOSED),
+    ],
+)
+def test_who_begins_a_thread_holds_it_unless_it_goes_to_another(
+    fields: dict[str, Any], ball: Ball, status: str
+) -> None:
+    assert move(NOTHING, "new", **fields) == Move(ball, status)
+
+
+def test_a_thread_is_begun_once() -> None:
+    error = refusal(FREE_BALL, "new")
+    assert "'T'" in error.message
+    assert "wc say t" in error.hint
+
+
+# --- say ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("rules", [WARN, OFF, REFUSE])
+@pytest.mark.parametrize("state", [FREE_BALL, MINE, MINE_BY_MATCH])
+@pytest.mark.parametrize(
+    ("fields", "ball", "status"),
+    [
+        ({}, AT_OTHER, None),
+        ({"to": THIRD}, Ball(THIRD), None),
+        ({"to": "anyone"}, FREE, None),
+        ({"to": "me"}, Ball(ME), None),
+        ({"status": "BLOCKED"}, AT_OTHER, "BLOCKED"),
+        ({"status": "CLOSED"}, FREE, CLOSED),
+        ({"reopen": True}, AT_OTHER, None),
+    ],
+)
+def test_saying_passes_a_ball_that_is_mine_or_free(
+    state: State, rules: Settings, fields: dict[str, Any], ball: Ball, status: str
+) -> None:
+    state = state._replace(participants=PLAYED)
+    assert move(state, "say", rules, **fields) == Move(ball, status)
+
+
+def test_the_first_entry_of_a_thread_opens_it() -> None:
+    assert move(NOTHING, "say") == Move(FREE, OPEN)
+    assert move(NOTHING, "say", to=OTHER) == Move(AT_OTHER, OPEN)
+    assert move(NOTHING, "say", status="BLOCKED") == Move(FREE, "BLOCKED")
+
+
+def test_a_ball_of_somebody_else_stays_and_the_author_is_told_how_to_take_it() -> None:
+    for to in ("", THIRD):
+        done = move(THEIRS, "say", to=to, status="IN_REVIEW")
+        assert (done.ball, done.status) == (None, "IN_REVIEW")
+        (note,) = done.notes
+        assert OTHER in note
+        assert "wc take t --reason" in note
+
+
+def test_without_enforcement_anybody_passes_it_on() -> None:
+    assert move(THEIRS, "say", OFF, to=THIRD) == Move(Ball(THIRD), None)
+
+
+@pytest.mark.parametrize("fields", [{}, {"to": THIRD}, {"status": "CLOSED"}])
+def test_with_refusal_only_the_holder_says(fields: dict[str, Any]) -> None:
+    error = refusal(THEIRS, "say", REFUSE, **fields)
+    assert OTHER in error.message
+    assert "wc ack t" in error.hint
+    assert "wc take t --reason" in error.hint
+
+
+def test_closing_frees_the_ball_whoever_held_it() -> None:
+    for state in (FREE_BALL, MINE, THEIRS):
+        assert move(state, "say", status="CLOSED") == Move(FREE, CLOSED)
+        (note,) = move(state, "say", status="CLOSED", to=THIRD).notes
+        assert THIRD in note
+
+
+def test_a_closed_thread_is_reopened_on_purpose_and_held_by_who_does() -> None:
+    for state in (OVER, OVER_BUT_HELD):
+        error = refusal(state, "say", status="OPEN")
+        assert "wc say t --reopen" in error.hint
+        for rules in (WARN, OFF, REFUSE):
+            assert move(state, "say", rules, reopen=True) == Move(Ball(ME), OPEN)
+        passed = move(state, "say", reopen=True, to=THIRD, status="BLOCKED")
+        assert passed == Move(Ball(THIRD), "BLOCKED")
+        assert move(state, "say", reopen=True, status="CLOSED") == Move(FREE, CLOSED)
+
+
+# --- ack ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("rules", [WARN, OFF, REFUSE])
+@pytest.mark.parametrize("state", [FREE_BALL, MINE, THEIRS, OVER, OVER_BUT_HELD])
+def test_a_remark_is_always_allowed_and_never_moves_the_ball(
+    state: State, rules: Settings
+) -> None:
+    assert move(state, "ack", rules) == Move()
+
+
+# --- handoff -----------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("state", "fields", "ball"),
+    [
+        (MINE, {"to": THIRD}, Ball(THIRD)),
+        (MINE, {"to": "anyone"}, FREE),
+        (MINE, {}, AT_OTHER),
+        (MINE_BY_MATCH, {"to": THIRD}, Ball(THIRD)),
+        (MINE_BY_MATCH, {"to": "me"}, Ball(ME)),
+        (FREE_BALL, {"to": THIRD}, Ball(THIRD)),
+        (FREE_BALL, {}, AT_OTHER),
+        (THEIRS, {"to": THIRD, "reason": "away"}, Ball(THIRD)),
+        (THEIRS, {"to": "me", "reason": "away"}, Ball(ME)),
+    ],
+)
+@pytest.mark.parametrize("rules", [WARN, OFF, REFUSE])
+def test_a_ball_is_handed_on(
+    state: State, fields: dict[str, Any], ball: Ball, rules: Settings
+) -> None:
+    state = state._replace(participants=PLAYED)
+    assert move(state, "handoff", rules, **fields) == Move(ball)
+
+
+@pytest.mark.parametrize(
+    ("state", "fields", "hint"),
+    [
+        (THEIRS, {"to": THIRD}, "wc handoff t --to 'Cursor (sam)' --reason '…'"),
+        (THEIRS, {"to": "O'Brien(x)"}, "wc handoff t --to 'O'\"'\"'Brien(x)' --reason"),
+        (THEIRS, {}, "wc handoff t --to NAME --reason"),
+        (MINE, {"to": "me"}, "wc handoff t --to NAME"),
+        (THEIRS, {"to": OTHER, "reason": "x"}, "wc handoff t --to NAME"),
+        (FREE_BALL, {"to": "anyone"}, "wc handoff t --to NAME"),
+        (FREE_BALL, {}, "wc handoff t --to NAME"),
+        (OVER, {"to": THIRD}, "wc say t --reopen"),
+        (OVER_BUT_HELD, {"to": THIRD, "reason": "x"}, "wc say t --reopen"),
+    ],
+)
+def test_a_ball_is_not_handed_on(
+    state: State, fields: dict[str, Any], hint: str
+) -> None:
+    assert hint in refusal(state, "handoff", **fields).hint
+
+
+# --- take --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("state", "fields"),
+    [
+        (FREE_BALL, {}),
+        (MINE_BY_MATCH, {}),
+        (THEIRS, {"reason": "stuck for two days"}),
+    ],
+)
+@pytest.mark.parametrize("rules", [WARN, OFF, REFUSE])
+def test_a_ball_that_is_free_or_stuck_is_taken(
+    state: State, fields: dict[str, Any], rules: Settings
+) -> None:
+    assert move(state, "take", rules, **fields) == Move(Ball(ME))
+
+
+@pytest.mark.parametrize(
+    ("state", "fields", "hint"),
+    [
+        (THEIRS, {}, "wc take t --reason"),
+        (MINE, {}, "wc say t --title"),
+        (MINE, {"reason": "x"}, "wc say t --title"),
+        (OVER, {}, "wc say t --reopen"),
+        (OVER_BUT_HELD, {"reason": "x"}, "wc say t --reopen"),
+    ],
+)
+def test_a_ball_is_not_taken(state: State, fields: dict[str, Any], hint: str) -> None:
+    assert hint in refusal(state, "take", **fields).hint
+
+
+# --- set-status --------------------------------------------------------------
+
+
+@pytest.mark.parametrize("state", [FREE_BALL, MINE, THEIRS])
+def test_only_closing_moves_the_ball(state: State) -> None:
+    assert move(state, "set_status", status="IN_REVIEW") == Move(None, "IN_REVIEW")
+    assert move(state, "set_status", status="CLOSED") == Move(FREE, CLOSED)
+
+
+def test_a_status_is_one_that_changes_something() -> None:
+    assert "OPEN already" in refusal(THEIRS, "set_status", status="OPEN").message
+    assert move(OVER, "set_status", status="OPEN") == Move(None, "OPEN")
+    with pytest.raises(InvalidInputError):
+        move(THEIRS, "set_status")
+
+
+# --- conditions --------------------------------------------------------------
+
+
+@pytest.mark.parametrize("action", ["say", "ack", "handoff", "take", "set_status"])
+@pytest.mark.parametrize(
+    ("state", "condition", "holds"),
+    [
+        (MINE, {"if_ball": "me"}, True),
+        (MINE, {"if_ball": "ME"}, True),
+        (MINE, {"if_ball": "codex"}, True),
+        (MINE, {"if_ball": "Codex@other"}, False),
+        (MINE, {"if_ball": "anyone"}, False),
+        (MINE_BY_MATCH, {"if_ball": "me"}, True),
+        (MINE_BY_MATCH, {"if_ball": ME}, False),
+        (THEIRS, {"if_ball": "me"}, False),
+        (THEIRS, {"if_ball": "Claude (pat)"}, True),
+        (THEIRS, {"if_ball": "Claude (sam)"}, False),
+        (FREE_BALL, {"if_ball": "anyone"}, True),
+        (FREE_BALL, {"if_ball": "nobody"}, True),
+        (FREE_BALL, {"if_ball": "me"}, False),
+        (FREE_BALL, {"if_ball": "Codex"}, False),
+        (MINE, {"if_last": entry_id(3)}, True),
+        (MINE, {"if_last": entry_id(2)}, False),
+        (NOTHING, {"if_last": entry_id(2)}, False),
+        (MINE, {"if_ball": "me", "if_last": entry_id(2)}, False),
+        (THEIRS, {"if_ball": "me", "if_last": entry_id(3)}, False),
+    ],
+)
+def test_any_write_can_be_conditional(
+    state: State, action: str, condition: dict[str, Any], *, holds: bool
+) -> None:
+    fields = {"to": THIRD, "reason": "why", "status": "BLOCKED"} | condition
+    if holds and not (action == "take" and state is MINE):
+        move(state, action, **fields)
+    else:
+        error = refusal(state, action, **fields)
+        assert holds or "wc read t" in error.hint
+
+
+def test_what_a_condition_found_is_said() -> None:
+    message = refusal(THEIRS, "say", if_ball="me").message
+    assert OTHER in message
+    assert "anyone" in refusal(FREE_BALL, "say", if_ball="me").message
+    message = refusal(MINE, "say", if_last="x").message
+    assert entry_id(3) in message
+    assert "none" in refusal(NOTHING, "say", if_last="x").message
+
+
+# --- the counterpart ---------------------------------------------------------
+
+
+PASSED = FREE_BALL._replace(
+    participants=(Participant(OTHER, 0), Participant(THIRD, 0), Participant(ME, 0)),
+    passes=(Pass(ME, OTHER), Pass(THIRD, ME)),
+)
+GLOBAL = {"codex": ("Gemini CLI",)}
+TOPIC = {"t": {"codex": ("Zed",)}}
+
+
+@pytest.mark.parametrize(
+    ("state", "rules", "expected"),
+    [
+        (FREE_BALL, {}, None),
+        (FREE_BALL._replace(participants=(Participant(ME, 0),)), {}, None),
+        (FREE_BALL._replace(participants=(Participant("", 0),)), {}, None),
+        # The last other participant, …
+        (PASSED._replace(passes=()), {}, THIRD),
+        (PASSED._replace(passes=(Pass(THIRD, OTHER),)), {}, THIRD),
+        # … unless somebody passed it to me, …
+        (PASSED, {}, OTHER),
+        (PASSED._replace(passes=(Pass("codex", THIRD), Pass(ME, OTHER))), {}, OTHER),
+        (PASSED._replace(passes=(Pass(ME, OTHER), Pass("codex", THIRD))), {}, THIRD),
+        (PASSED._replace(passes=(Pass(ME, OTHER), Pass("Codex", ME))), {}, OTHER),
+        (PASSED._replace(passes=(Pass("Codex (sam)", OTHER),)), {}, THIRD),
+        # … unless it is configured, for the topic before for all.
+        (PASSED, {"counterparts": GLOBAL}, "Gemini CLI"),
+        (PASSED, {"topic_counterparts": TOPIC}, "Zed"),
+        (PASSED, {"counterparts": GLOBAL, "topic_counterparts": TOPIC}, "Zed"),
+        (PASSED, {"topic_counterparts": {"other": {"codex": ("Zed",)}}}, OTHER),
+        (PASSED, {"counterparts": {"cursor": ("Zed",)}}, OTHER),
+        # The fullest name of mine decides.
+        (
+            PASSED,
+            {"counterparts": {"codex": ("Zed",), "codex@fix": ("Cursor",)}},
+            "Cursor",
+        ),
+        (
+            PASSED,
+            {"counterparts": {"codex@fix(pat)": ("A",), "codex@fix": ("B",)}},
+            "A",
+        ),
+        (PASSED, {"counterparts": {"codex@other": ("Zed",)}}, OTHER),
+        # Of a list the first that is somebody else; if there is none, it is
+        # as if nothing were configured.
+        (PASSED, {"counterparts": {"codex": ("Codex", "codex-cli", "Zed")}}, "Zed"),
+        (PASSED, {"counterparts": {"codex": ("Codex",)}}, OTHER),
+        (
+            PASSED,
+            {"counterparts": GLOBAL, "topic_counterparts": {"t": {"codex": ()}}},
+            "Gemini CLI",
+        ),
+        # Aliases on both sides, and aliases of aliases.
+        (PASSED, {"counterparts": {"codex-cli": ("claude",)}}, "Claude Code"),
+        (PASSED, {"counterparts": {"cc": ("cc", "cx", "zz")}}, "Zed"),
+        (PASSED, {"counterparts": {"codex": ("zz@ui (sam)",)}}, "Zed@ui (sam)"),
+    ],
+)  # fmt: skip
+def test_who_has_the_next_move_when_nobody_is_named(
+    state: State, rules: dict[str, Any], expected: str | None
+) -> None:
+    aliases = {"cc": "cx", "cx": "codex-cli", "zz": "zed"}
+    settings = Settings(directory=Directory(PLATFORMS | aliases), **rules)
+    assert counterpart(state, parse(ME), settings) == Ball(expected)
+
+
+def test_a_free_ball_is_for_anyone() -> None:
+    assert holder_text(None) == "anyone"
+    assert holder_text(OTHER) == OTHER
+
+
+# --- names nobody has --------------------------------------------------------
+
+
+KNOWN = ["Codex@fix (pat)", "Claude Code (sam)"]
+
+
+@pytest.mark.parametrize(
+    ("to", "unknown"),
+    [
+        ("", []),
+        ("anyone", []),
+        ("ME", []),
+        ("codex", []),
+        ("claude", []),
+        ("codex-cli@FIX", []),
+        ("Codex (sam)", []),
+        ("Codxe", ["agent"]),
+        ("Codex@fxi", ["seat"]),
+        ("Codex (tap)", ["tag"]),
+        ("Codxe@fxi (tap)", ["agent", "seat", "tag"]),
+    ],
+)
+def test_the_parts_of_a_name_that_nobody_has_are_told(
+    to: str, unknown: list[str]
+) -> None:
+    assert check_known(to, KNOWN, WARN) == unknown

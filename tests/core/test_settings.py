@@ -1,0 +1,187 @@
+"""Settings of this and of older stores; a bad file is damage, never a crash."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.core.strategies import json_values, relaxed
+from wc_core.names import PLATFORMS, Name
+from wc_core.settings import ENFORCE, SYNC, Settings, load
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+FULL = """
+unknown = 1
+[ball]
+enforce = "refuse"
+unknown = 2
+[identity]
+seats = "off"
+[aliases]
+CC = "Claude Code"
+[counterparts]
+Codex = "Claude Code"
+"Claude Code@fix" = ["Cursor", "Codex"]
+[topics.auth.counterparts]
+Codex = "Cursor"
+[topics.other]
+[elsewhere]
+x = 1
+"""
+
+
+def settings(root: Path, **files: str) -> Settings:
+    for name, text in files.items():
+        (root / name.replace("_", ".")).write_text(text)
+    return load(str(root), {})
+
+
+def test_without_files_the_defaults_are_in_force(tmp_path: Path) -> None:
+    for root in (tmp_path, tmp_path / "nowhere"):
+        found = load(str(root), {})
+        assert found == Settings()
+        assert (found.enforce, found.seats, found.sync) == ("warn", True, "background")
+        assert found.directory.aliases == PLATFORMS
+
+
+def test_everything_that_can_be_set_is_read_and_the_rest_left_alone(
+    tmp_path: Path,
+) -> None:
+    found = settings(tmp_path, config_toml=FULL)
+    assert found.damage is None
+    assert found.enforce == "refuse"
+    assert found.seats is False
+    assert found.counterparts == {
+        "codex": ("Claude Code",),
+        "claudecode@fix": ("Cursor", "Codex"),
+    }
+    assert found.topic_counterparts == {"auth": {"codex": ("Cursor",)}, "other": {}}
+    assert found.directory.canonical(Name("cc")) == Name("Claude Code")
+    assert found.directory.canonical(Name("claude")) == Name("Claude Code")
+
+
+@pytest.mark.parametrize("value", ENFORCE)
+def test_the_ball_policy_is_one_of_three(tmp_path: Path, value: str) -> None:
+    found = settings(tmp_path, config_toml=f'[ball]\nenforce = "{value}"')
+    assert (found.enforce, found.damage) == (value, None)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '[ball]\nenforce = "always"',
+        "[ball]\nenforce = true",
+        "[ball]\nenforce = []",
+        "ball = 1",
+        '[identity]\nseats = "on"',
+        "[identity]\nseats = false",
+        "counterparts = []",
+        "[counterparts]\nCodex = 1",
+        "[counterparts]\nCodex = [1]",
+        "[topics]\nauth = 1",
+        "[topics.auth]\ncounterparts = 1",
+        "aliases = 1",
+        "nonsense",
+        "[ball",
+        "a = " + "[" * 5000,
+        "\0",
+    ],
+)
+def test_a_bad_file_is_damage_and_the_defaults_stay(tmp_path: Path, text: str) -> None:
+    found = settings(tmp_path, config_toml=text)
+    assert found.damage is not None
+    assert (found.damage.file, found.damage.lost) == ("config.toml", False)
+    assert "settings" in found.damage.message
+    assert found._replace(damage=None) == Settings()
+
+
+def test_a_file_that_is_none_is_damage(tmp_path: Path) -> None:
+    (tmp_path / "config.toml").mkdir()
+    assert load(str(tmp_path), {}).damage is not None
+    (tmp_path / "config.toml").rmdir()
+    os.mkfifo(tmp_path / "config.toml")
+    assert load(str(tmp_path), {}).damage is not None
+    (tmp_path / "config.toml").unlink()
+    (tmp_path / "config.toml").write_bytes(b'[aliases]\na = "\xff"')
+    assert load(str(tmp_path), {}).damage is not None
+
+
+AGENTS = {
+    "canonical": {"claude": "Claude", "codex": "Codex", "team": "Team"},
+    "counterpart": {"Codex": "Claude", "Claude": "Codex", "Team": "Claude"},
+    "default_ball": "Team",
+}
+
+
+@pytest.mark.parametrize("folder", ["", "threads"])
+@pytest.mark.parametrize("name", ["agents.json", "config.json"])
+def test_settings_of_older_stores_are_read(
+    tmp_path: Path, folder: str, name: str
+) -> None:
+    (tmp_path / folder).mkdir(exist_ok=True)
+    (tmp_path / folder / name).write_text(json.dumps(AGENTS))
+    found = load(str(tmp_path), {})
+    assert found.damage is None
+    assert found.counterparts["codex"] == ("Claude",)
+    # An older spelling and ours are the same agent.
+    assert found.directory.same("Claude", "Claude Code")
+    assert found.directory.canonical(Name("TEAM")) == Name("Team")
+
+
+def test_the_newer_file_wins(tmp_path: Path) -> None:
+    (tmp_path / "threads").mkdir()
+    for name, to in (
+        ("agents.json", "a"),
+        ("threads/agents.json", "b"),
+        ("config.json", "c"),
+        ("threads/config.json", "d"),
+    ):
+        (tmp_path / name).write_text(json.dumps({"counterpart": {"x": to, to: "y"}}))
+        assert load(str(tmp_path), {}).counterparts["x"] == (to,)
+    found = settings(tmp_path, config_toml='[counterparts]\nX = "e"')
+    assert found.counterparts["x"] == ("e",)
+    assert found.counterparts["a"] == ("y",)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "[]", "5", "{", '{"counterpart":{"x":5}}', "[" * 100_000]
+)
+def test_a_bad_file_of_an_older_store_leaves_the_others_in_force(
+    tmp_path: Path, text: str
+) -> None:
+    found = settings(tmp_path, agents_json=text, config_toml=FULL)
+    assert found.damage is not None
+    assert found.damage.file == "agents.json"
+    assert found.enforce == "refuse"
+    assert found.counterparts["codex"] == ("Claude Code",)
+
+
+@relaxed
+@given(
+    fields=st.dictionaries(
+        st.sampled_from(["canonical", "counterpart", "other"]), json_values
+    )
+)
+def test_whatever_an_older_file_holds_nothing_raises(
+    tmp_path_factory: pytest.TempPathFactory, fields: dict[str, Any]
+) -> None:
+    root = tmp_path_factory.mktemp("s")
+    found = settings(root, config_json=json.dumps(fields))
+    assert found.enforce == "warn"
+
+
+@pytest.mark.parametrize(
+    ("value", "sync"),
+    [*((one, one) for one in SYNC), ("", "background"), ("nonsense", "background")],
+)
+def test_when_to_commit_is_said_by_the_environment(
+    tmp_path: Path, value: str, sync: str
+) -> None:
+    assert load(str(tmp_path), {"WATERCOOLER_SYNC": value}).sync == sync

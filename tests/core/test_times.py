@@ -1,0 +1,131 @@
+"""Times in and out."""
+
+from __future__ import annotations
+
+import contextlib
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.core.strategies import NOON_MS, entry_id, relaxed
+from wc_core import ulid
+from wc_core.errors import InvalidInputError
+from wc_core.times import age, milliseconds, since_id, utc
+
+
+@pytest.mark.parametrize(
+    ("text", "same"),
+    [
+        ("2026-01-31T12:00:00Z", "2026-01-31T12:00:00Z"),
+        ("2026-01-31T12:00:00.123456Z", "2026-01-31T12:00:00.123456Z"),
+        ("2026-01-31T12:00:00+00:00", "2026-01-31T12:00:00Z"),
+        ("2026-01-31T12:00:00.5+00:00", "2026-01-31T12:00:00.5Z"),
+        ("2026-01-31T12:00:00+02:00", "2026-01-31T10:00:00Z"),
+        ("2026-01-31T23:30:00.25-05:30", "2026-02-01T05:00:00.250000Z"),
+        ("2026-01-31T12:00:00", "2026-01-31T12:00:00Z"),
+        ("2026-01-31 12:00", "2026-01-31T12:00:00Z"),
+        # What is no time stays as it is, and so does what UTC cannot say.
+        ("", ""),
+        ("yesterday", "yesterday"),
+        ("2026-13-01T00:00:00+01:00", "2026-13-01T00:00:00+01:00"),
+        ("0001-01-01T00:00:00+14:00", "0001-01-01T00:00:00+14:00"),
+        ("9999-12-31T23:59:59-14:00", "9999-12-31T23:59:59-14:00"),
+    ],
+)
+def test_a_time_is_shown_in_utc(text: str, same: str) -> None:
+    assert utc(text) == same
+
+
+@pytest.mark.parametrize(
+    ("text", "moment"),
+    [
+        ("1970-01-01T00:00:00Z", 0),
+        ("1970-01-01T00:00:01.5Z", 1500),
+        ("1970-01-01T02:00:00+02:00", 0),
+        ("1970-01-02", 86_400_000),
+        ("1969-12-31T23:59:59Z", -1000),
+        ("0001-01-01T00:00:00+14:00", -62_135_647_200_000),
+        ("soon", None),
+        ("", None),
+    ],
+)
+def test_a_time_is_so_many_milliseconds_after_1970(
+    text: str, moment: int | None
+) -> None:
+    assert milliseconds(text) == moment
+
+
+@pytest.mark.parametrize(
+    ("text", "moment"),
+    [
+        ("2026-01-01T11:00:00Z", NOON_MS - 3_600_000),
+        ("2026-01-01", NOON_MS - 12 * 3_600_000),
+        ("90m", NOON_MS - 90 * 60_000),
+        (" 3H ", NOON_MS - 3 * 3_600_000),
+        ("2d", NOON_MS - 2 * 86_400_000),
+        ("1w", NOON_MS - 7 * 86_400_000),
+        ("0s", NOON_MS),
+    ],
+)
+def test_since_takes_in_the_first_entry_of_that_moment(text: str, moment: int) -> None:
+    floor = since_id(text, NOON_MS)
+    assert floor < ulid.encode(moment << 80)
+    assert floor >= ulid.encode((moment << 80) - 1)
+
+
+@pytest.mark.parametrize(
+    ("text", "floor"),
+    [
+        ("1960-01-01", ulid.encode(0)),
+        ("999999999w", ulid.encode(0)),
+        ("9999-12-31", ulid.encode((253402214400000 << 80) - 1)),
+        (entry_id(3), entry_id(3)),
+        (f" {entry_id(3)}-claude-topic ", f"{entry_id(3)}-claude-topic"),
+    ],
+)
+def test_since_takes_any_time_and_any_entry(text: str, floor: str) -> None:
+    assert since_id(text, NOON_MS) == floor
+
+
+@pytest.mark.parametrize(
+    "text", ["", "soon", "3", "h", "-3h", "3y", "1.5h", "9" * 5000 + "d", "²d"]
+)
+def test_since_says_what_it_understands(text: str) -> None:
+    with pytest.raises(InvalidInputError) as caught:
+        since_id(text, NOON_MS)
+    assert "3h" in caught.value.hint
+
+
+@relaxed
+@given(st.text(max_size=12) | st.from_regex(r"\A[0-9+:TZ .-]{0,30}\Z"))
+def test_no_text_makes_a_time_raise(text: str) -> None:
+    utc(text)
+    milliseconds(text)
+    age(text, NOON_MS)
+    with contextlib.suppress(InvalidInputError):
+        assert ulid.prefix(since_id(text, NOON_MS))
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [
+        (-5, "now"),
+        (0, "now"),
+        (59, "now"),
+        (60, "1m"),
+        (3599, "59m"),
+        (3600, "1h"),
+        (86_399, "23h"),
+        (86_400, "1d"),
+        (604_799, "6d"),
+        (604_800, "1w"),
+        (60 * 604_800, "60w"),
+    ],
+)
+def test_an_age_is_said_in_one_unit(seconds: int, text: str) -> None:
+    assert age("2026-01-01T12:00:00Z", NOON_MS + seconds * 1000) == text
+
+
+def test_the_age_of_what_is_no_time_is_not_known() -> None:
+    assert age("then", NOON_MS) == "?"
