@@ -1,0 +1,274 @@
+#!/usr/bin/env python3
+"""Writes docs/commands.md from the declarations of the commands.
+
+    docs/make_reference.py            write it
+    docs/make_reference.py --check    exit 1 if it is not what would be written
+
+Commands, options and exit codes come from the code; the words around them and
+the examples stand here. An example that wc would not understand is an error.
+"""
+
+from __future__ import annotations
+
+import inspect
+import shlex
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "src"))
+
+from wc_cli import options, table, writing  # noqa: E402 (the checkout's own)
+from wc_core import errors  # noqa: E402
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from wc_cli.options import Options, Param
+
+PAGE = ROOT / "docs" / "commands.md"
+
+INTRO = """\
+# Commands
+
+*Written by `docs/make_reference.py` from the declarations in `src/wc_cli`; change
+those, not this page.*
+
+`wc help` lists the commands, `wc help COMMAND` or `wc COMMAND --help` explains one.
+All of them answer to `wc-cli` as well. Every command works from any folder of any
+worktree of the repository. Results go to standard output, everything else to
+standard error. Options may stand anywhere; after `--` nothing is one.
+"""
+
+SPEAKER = """\
+Most commands take these. A name is `Agent@seat (tag)`; see
+[identity](store.md#identity)."""
+
+CONDITIONS = """\
+Every command that writes an entry takes these. A write whose condition does not hold
+exits 4 and changes nothing. A second write under the same key gives the receipt of
+the first and writes nothing."""
+
+SHARED: dict[type[Options], tuple[str, str]] = {
+    writing.Speaker: ("Who speaks", SPEAKER),
+    writing.Conditions: ("Conditions", CONDITIONS),
+}
+
+EXAMPLES = {
+    "say": (
+        "wc say login --title 'Fixed, please review' --role implementer --to Codex",
+        "git diff --stat | wc say login --title 'What I changed' --body -",
+        "wc say login --title 'It is back' --reopen",
+    ),
+    "ack": ("wc ack login --title 'Seen, after lunch'",),
+    "handoff": ("wc handoff login --to 'Claude Code' --note 'The tests are yours'",),
+    "take": ("wc take login", "wc take login --reason 'No answer since Monday'"),
+    "set-status": ("wc set-status login IN_REVIEW", "wc set-status login CLOSED"),
+    "new": ("wc new login --title 'Log in with a passkey' --body @plan.md --to Codex",),
+    "list": ("wc list --mine --open", "wc list --ball anyone --json"),
+    "read": ("wc read login --new", "wc read login --from 10 --limit 5 --peek"),
+    "search": ("wc search passkey browser", "wc search --status OPEN passkey"),
+    "updates": ("wc updates --since 3h",),
+    "seen": ("wc seen login", "wc seen --all"),
+    "reindex": ("wc reindex --closed",),
+    "statusline": ("wc statusline --color always",),
+    "completion": ("wc completion zsh",),
+    "help": ("wc help say",),
+}
+
+REMARKS = {
+    "say": """\
+The ball goes to `--to`, else to your counterpart. If somebody else holds it, the
+entry is saved and the ball stays; see [the ball](store.md#the-ball). At a terminal, a
+person who gives no body gets `$GIT_EDITOR`, `$VISUAL` or `$EDITOR`, whichever is set
+first. A topic that does not exist yet becomes a new thread.""",
+    "read": """\
+It marks the thread as read for you, unless `--peek` is given or entries are left for
+the next call.""",
+    "init": """\
+The first write does the same. Nothing is asked of the network, nothing is pushed.""",
+    "statusline": """\
+The prompt uses the script `wc-statusline`, which says the same from small files and
+starts no process. This one looks at the threads themselves.""",
+    "reindex": "The page is `.local/index.md` in the store; it prints the path.",
+}
+
+ENVIRONMENT = """\
+## Environment
+
+| variable | meaning |
+|---|---|
+| `WATERCOOLER_DIR` | the root of the store to use, instead of looking for one |
+| `WATERCOOLER_AGENT` | who speaks, unless `--as` is given |
+| `WATERCOOLER_SEAT` | the seat, unless `--seat` is given |
+| `WATERCOOLER_USER` | the tag: whose agent this is |
+| `WATERCOOLER_SYNC` | settling: `background` (default), `inline` or `off` |
+| `WATERCOOLER_GIT_AUTHOR` | whose name stands on the store's commits |
+| `WATERCOOLER_GIT_EMAIL` | and whose address |
+| `WATERCOOLER_ASCII` | `1`: the status line without emoji |
+| `NO_COLOR` | no colours |
+| `COLUMNS` | the status line is cut to this width |
+"""
+
+EXIT_TEXT = """\
+## Exit codes
+
+Scripts and agents may rely on them, and on the code strings, which the MCP server
+uses too. With `--json` the error is JSON on standard error:
+`{"error": {"code": …, "message": …, "hint": …}}`. A write that fails has written
+nothing. 8 and 10 are kept for commands to come; none gives them yet.
+"""
+
+
+def panels() -> dict[str, list[str]]:
+    """The commands by panel, in the order of the help."""
+    found: dict[str, list[str]] = {}
+    for name, command in table.COMMANDS.items():
+        found.setdefault(command.panel, []).append(name)
+    return found
+
+
+def declared(name: str) -> type[Options]:
+    """What a command declares."""
+    command = table.load(name)
+    if command is None:
+        raise SystemExit(f"there is no command {name}")
+    return command.options
+
+
+def sentence(command: type[Options]) -> str:
+    """What it does, on one line."""
+    return " ".join((inspect.getdoc(command) or "").split())
+
+
+def usage(name: str, command: type[Options]) -> str:
+    """The line with its arguments and what it cannot do without."""
+    words = ["wc", name]
+    params = command.params()
+    for param in params:
+        required = param.default is options.REQUIRED
+        if not param.flags:
+            many = param.kind == options.WORDS
+            words.append(param.metavar if required or many else f"[{param.metavar}]")
+        elif required:
+            words.append(spelling(param))
+    return " ".join(words) + (
+        " [OPTION...]" if any(one.flags for one in params) else ""
+    )
+
+
+def spelling(param: Param) -> str:
+    """An option as one writes it."""
+    return " ".join([", ".join(param.flags), param.metavar]).strip()
+
+
+def option_rows(params: Iterable[Param]) -> Iterator[str]:
+    """A table of options or arguments."""
+    for param in params:
+        default = ""
+        if param.default is options.REQUIRED:
+            default = " Required."
+        elif param.default and param.kind != options.WORDS:
+            default = f" Default: `{param.default}`."
+        help_text = param.help.replace("|", "\\|")
+        yield f"| `{spelling(param)}` | {help_text}{default} |\n"
+
+
+def option_table(params: Iterable[Param]) -> str:
+    """The rows under their heading; nothing without any."""
+    rows = list(option_rows(params))
+    return "".join(["| option | meaning |\n|---|---|\n", *rows]) if rows else ""
+
+
+def section(name: str) -> Iterator[str]:
+    """Everything about one command."""
+    command = declared(name)
+    also = [alias for alias, real in table.ALIASES.items() if real == name]
+    yield f"\n### wc {name}\n\n{sentence(command)}"
+    yield f" Also written `wc {also[0]}`.\n" if also else "\n"
+    yield f"\n    {usage(name, command)}\n"
+    if name in REMARKS:
+        yield f"\n{REMARKS[name]}\n"
+    shared = [one for one in SHARED if issubclass(command, one)]
+    inherited = {param.name for one in shared for param in one.params()}
+    own = option_table(one for one in command.params() if one.name not in inherited)
+    yield f"\n{own}" if own else ""
+    if shared:
+        links = (f"[{title.lower()}](#{anchor(title)})" for title in titles(shared))
+        yield f"\nAlso: {', '.join(links)}.\n"
+    if name in EXAMPLES:
+        yield "\n```sh\n" + "".join(f"{line}\n" for line in EXAMPLES[name]) + "```\n"
+
+
+def titles(shared: Iterable[type[Options]]) -> list[str]:
+    """The headings of shared options."""
+    return [SHARED[one][0] for one in shared]
+
+
+def anchor(title: str) -> str:
+    """The address of a heading."""
+    return title.lower().replace(" ", "-")
+
+
+def shared_sections() -> Iterator[str]:
+    """The options that many commands have."""
+    seen: set[str] = set()
+    for command, (title, text) in SHARED.items():
+        params = [one for one in command.params() if one.name not in seen]
+        seen |= {one.name for one in params}
+        yield f"\n### {title}\n\n{text}\n\n{option_table(params)}"
+
+
+def exit_codes() -> Iterator[str]:
+    """The table of exit codes."""
+    yield "\n| exit | code | when |\n|---|---|---|\n| 0 | | done |\n"
+    bug = "a bug: a short message, and the path of a file with the details"
+    yield f"| 1 | {errors.WcError.code} | {bug} |\n"
+    known = errors.WcError.__subclasses__()
+    for error in sorted(known, key=lambda one: one.exit_code):
+        when = (inspect.getdoc(error) or "").rstrip(".")
+        yield f"| {error.exit_code} | {error.code} | {when[0].lower()}{when[1:]} |\n"
+    yield "| 130 | | interrupted with ^C |\n"
+
+
+def check_examples() -> None:
+    """Raise SystemExit for an example that wc does not understand."""
+    for name, lines in EXAMPLES.items():
+        for line in lines:
+            words = shlex.split(line.rpartition("| ")[2])
+            known = words[:2] == ["wc", name]
+            if not known or options.parse(declared(name), words[2:]) is None:
+                raise SystemExit(f"this example is wrong: {line}")
+
+
+def page() -> str:
+    """All of docs/commands.md."""
+    check_examples()
+    parts = [INTRO]
+    for panel, names in panels().items():
+        parts.append(f"\n## {panel}\n\n| command | what it does |\n|---|---|\n")
+        for name in names:
+            says = sentence(declared(name))
+            parts.append(f"| [`wc {name}`](#wc-{name}) | {says} |\n")
+        for name in names:
+            parts.extend(section(name))
+    parts += ["\n## Options that many commands have\n", *shared_sections()]
+    parts += [f"\n{EXIT_TEXT}", *exit_codes(), f"\n{ENVIRONMENT}"]
+    return "".join(parts)
+
+
+def main() -> int:
+    """Write the page, or compare it."""
+    text = page()
+    if sys.argv[1:] == ["--check"]:
+        if not PAGE.is_file() or PAGE.read_text(encoding="utf-8") != text:
+            sys.stderr.write(f"{PAGE} is out of date: run docs/make_reference.py\n")
+            return 1
+        return 0
+    PAGE.write_text(text, encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,247 @@
+"""The documentation against the code: what it names has to be there."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import re
+import shlex
+import subprocess
+import sys
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from wc_cli import table
+from wc_core import errors
+from wc_observe import resources, tools
+
+if TYPE_CHECKING:
+    from tests.conftest import Repo
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGES = [
+    *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")),
+    *sorted((ROOT / "docs").glob("*.md")),
+]
+NAMES = [str(page.relative_to(ROOT)) for page in PAGES]
+PACKAGES = ("wc_core", "wc_cli", "wc_observe")
+
+# What the examples run that is not ours.
+PROGRAMS = {"claude", "eval", "git", "mkdir", "pip", "pipx", "uv"}
+
+
+def text_of(name: str) -> str:
+    return (ROOT / name).read_text(encoding="utf-8")
+
+
+def blocks(text: str, language: str = "sh") -> list[str]:
+    found = re.findall(rf"^```{language}\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+    return [line for block in found for line in block.splitlines()]
+
+
+def prose(text: str) -> str:
+    return re.sub(r"^```.*?^```$", "", text, flags=re.MULTILINE | re.DOTALL)
+
+
+def spans(text: str) -> list[str]:
+    return re.findall(r"`([^`\n]+)`", prose(text))
+
+
+@cache
+def flags(name: str) -> set[str]:
+    declared = table.load(name)
+    assert declared is not None, name
+    known = {flag for param in declared.options.params() for flag in param.flags}
+    return known | {"--help", "-h"}
+
+
+def check_command(words: list[str]) -> None:
+    """Of ``wc NAME --option …``: that there is such a command and option."""
+    name, *rest = words[1:] or [""]
+    if not name or name[0] in "-*…" or name.isupper():
+        return  # the system's, or no command at all
+    assert table.load(name) is not None, words
+    said = {word.partition("=")[0] for word in rest if re.match(r"--?[a-z]", word)}
+    assert said <= flags(name), words
+
+
+def commands_in(line: str) -> list[list[str]]:
+    """The commands of a line of shell, without its comment."""
+    words = shlex.split(line, comments=True)
+    found: list[list[str]] = [[]]
+    for word in words:
+        if word in {"|", "&&", ">"}:
+            found.append([])
+        else:
+            found[-1].append(word)
+    return [one for one in found if one]
+
+
+def test_the_reference_is_what_the_code_says() -> None:
+    script = ROOT / "docs/make_reference.py"
+    done = subprocess.run(
+        [sys.executable, script, "--check"], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_examples_run_what_there_is(name: str) -> None:
+    for line in blocks(text_of(name)):
+        program = ""
+        for words in commands_in(line):
+            program, before = words[0], program
+            ours = program.removeprefix("./")
+            if ours in {"wc", "bin/wc"}:
+                check_command(words)
+            elif "/" in ours and not before:
+                assert (ROOT / ours).is_file(), line
+            elif not before:
+                assert program in PROGRAMS, line
+
+
+def test_the_five_minutes_of_the_readme_work(repo: Repo) -> None:
+    lines = blocks(text_of("README.md"))
+    told = [words for line in lines for words in commands_in(line) if words[0] == "wc"]
+    assert len(told) > 8
+    for words in told:
+        repo.ok(*words[1:])
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_commands_in_the_text_exist(name: str) -> None:
+    for span in spans(text_of(name)):
+        if span.startswith(("wc ", "bin/wc ")):
+            check_command(span.split())
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_options_in_the_text_exist(name: str) -> None:
+    everything = set().union(*(flags(one) for one in table.COMMANDS))
+    scripts = "".join(text_of(f"bin/{one}") for one in ("wc-statusline", "bench"))
+    for span in spans(text_of(name)):
+        option = re.match(r"--[a-z][a-z-]*", span)
+        if option:
+            assert option[0] in everything or option[0] in scripts, span
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_codes_and_variables_exist(name: str) -> None:
+    text = text_of(name)
+    known = {one.code for one in errors.WcError.__subclasses__()} | {"INTERNAL"}
+    numbers = {one.exit_code for one in errors.WcError.__subclasses__()} | {0, 1, 130}
+    for number, code in re.findall(r"^\| (\d+) \| ([A-Z_]*) \|", text, re.MULTILINE):
+        assert int(number) in numbers
+        assert code in known | {""}
+    for number in re.findall(r"\bexits? (?:status )?(\d+)", text):
+        assert int(number) in numbers
+    sources = source_text()
+    for variable in set(re.findall(r"\bWATERCOOLER_\w+", text)):
+        ours = variable.replace("WATERCOOLER_GIT_", "")
+        assert variable in sources or f'"{ours}"' in sources, variable
+
+
+@cache
+def source_text() -> str:
+    files = [*ROOT.glob("src/**/*.py"), ROOT / "bin/wc-statusline"]
+    return "".join(path.read_text(encoding="utf-8") for path in files)
+
+
+def anchors(text: str) -> set[str]:
+    """The addresses a git host gives headings."""
+    heads = re.findall(r"^#+ (.*)$", prose(text), re.MULTILINE)
+    kept = (re.sub(r"[^\w\- ]", "", head.lower()) for head in heads)
+    return {one.replace(" ", "-") for one in kept}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_links_lead_somewhere(name: str) -> None:
+    for link in re.findall(r"\]\(([^)]+)\)", prose(text_of(name))):
+        if link.startswith("https://"):
+            continue
+        path, _, anchor = link.partition("#")
+        target = (ROOT / name).parent / path if path else ROOT / name
+        assert target.exists(), link
+        if anchor:
+            assert anchor in anchors(target.read_text(encoding="utf-8")), link
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_files_in_the_text_exist(name: str) -> None:
+    for span in spans(text_of(name)):
+        ours = re.fullmatch(r"(?:\./)?((?:src|tests|docs|bin|\.ci)/[\w./-]+)", span)
+        if ours:
+            assert (ROOT / ours[1]).exists(), span
+        module = re.fullmatch(r"wc_(?:core|cli|observe)/\w+\.py", span)
+        if module:
+            assert (ROOT / "src" / span).is_file(), span
+
+
+def mapped(package: str) -> list[list[str]]:
+    """The modules of each row of a package's table in the map of the code."""
+    text = text_of("docs/architecture.md")
+    start = re.search(rf"^`{package}`[^\n]*:$", text, re.MULTILINE)
+    assert start, package
+    rows = re.match(r"\s*((?:\|.*\n)+)", text[start.end() :])
+    assert rows
+    firsts = [line.split("|")[1] for line in rows[1].splitlines()[2:]]
+    return [re.findall(r"`(\w+)`", first) for first in firsts]
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_the_map_has_every_module_once(package: str) -> None:
+    files = (ROOT / "src" / package).glob("*.py")
+    modules = sorted(path.stem for path in files if path.stem != "__init__")
+    assert sorted(one for row in mapped(package) for one in row) == modules
+
+
+def imports(module: str) -> set[str]:
+    tree = ast.parse(text_of(f"src/wc_core/{module}.py"))
+    found = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and node.module == "wc_core":
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            package, _, name = node.module.partition(".")
+            found |= {name} if package == "wc_core" else set()
+    return found
+
+
+def test_the_core_imports_upward_in_the_map_only() -> None:
+    above: set[str] = set()
+    for row in mapped("wc_core"):
+        above |= set(row)
+        for module in row:
+            assert imports(module) <= above, module
+
+
+def test_the_page_of_the_server_has_its_tools_and_resources() -> None:
+    page = text_of("docs/observe.md")
+    rows = re.findall(r"^\| `(\w+)\(([^)]*)\)`", page, re.MULTILINE)
+    said = {name: [one for one in words.split(", ") if one] for name, words in rows}
+    real = {
+        offer.answer.__name__.rstrip("_"): [*inspect.signature(offer.answer).parameters]
+        for offer in tools._OFFERS
+    }
+    assert said == real
+    addresses = re.findall(r"^\| `watercooler://([^`]+)`", page, re.MULTILINE)
+    assert addresses == [path for path, *_ in resources._RESOURCES]
+
+
+def test_the_settings_shown_are_read_without_complaint(tmp_path: Path) -> None:
+    from wc_core import settings
+
+    example = "\n".join(blocks(text_of("docs/store.md"), "toml"))
+    (tmp_path / "config.toml").write_text(example, encoding="utf-8")
+    found = settings.load(str(tmp_path), {})
+    assert found.damage is None
+    assert found.counterparts["codex"] == ("Claude Code",)
+    assert found.topic_counterparts["login"]["codex"] == ("Cursor",)
+    assert found.directory.aliases["cc"] == "Claude Code"
+
+
+def test_the_picture_is_there() -> None:
+    assert text_of("docs/session.svg").startswith("<svg")
