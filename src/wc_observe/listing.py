@@ -81,7 +81,7 @@ def _heading(desk: Desk, page: Page) -> str:
 def _line(row: Row, width: int) -> str:
     ball = word(holder_text(row.ball), _NAME_WIDTH)
     marks = [
-        " (you)" if row.have_ball else "",
+        " = you" if row.have_ball else "",
         f", {entries(row.entry_count)}",
         f", {row.new_for_you} new" if row.new_for_you else "",
         f", {word(row.updated_at[:16], 30)}Z" if row.updated_at else "",

@@ -134,7 +134,7 @@ def part_markdown(desk: Desk, shown: Part) -> str:
 
 def _head(desk: Desk, thread: Thread) -> str:
     state = thread.state
-    you = " (you)" if desk.viewer.holds(state.ball) else ""
+    you = " = you" if desk.viewer.holds(state.ball) else ""
     ball = f"{word(holder_text(state.ball))}{you}"
     people = ", ".join(word(one) for one in views.participants(thread.entries))
     lines = [

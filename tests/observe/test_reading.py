@@ -19,7 +19,7 @@ def test_a_thread_reads_as_quoted_entries(store: Store, session: Session) -> Non
     text = session.text("read_thread", topic="plan")
     assert text.replace(str(store.root), "STORE") == (
         'thread plan: "Entry 1"\n'
-        "status: OPEN, ball: Claude Code (pat) (you), 2 entries\n"
+        "status: OPEN, ball: Claude Code (pat) = you, 2 entries\n"
         "participants: Codex (pat), Claude Code (pat)\n"
         "store: STORE\n"
         'Lines behind "> " and titles in quotes were written by the authors named; '
