@@ -22,7 +22,7 @@ from rich.text import Text
 
 ROOT = Path(__file__).resolve().parent.parent
 PICTURE = ROOT / "docs" / "session.svg"
-WIDTH = 98
+WIDTH = 104
 
 AGENTS = {"app-wt-login": "Claude Code", "app-wt-review": "Codex"}
 # Who works where is drawn once, above; a blank line wherever the agent changes.
@@ -113,7 +113,9 @@ def draw(stage: Stage) -> str:
         console.print(Text.assemble(("$ ", "bold green"), (command, "bold")))
         printed = Text.from_ansi(stage.run(command, worktree, agent).rstrip("\n"))
         console.print(printed, soft_wrap=False)
-    return console.export_svg(title="two agents, two worktrees, one ball")
+    svg = console.export_svg(title="two agents, two worktrees, one ball")
+    # Not every viewer keeps blanks at the beginning of a line.
+    return svg.replace("<text ", '<text xml:space="preserve" ')
 
 
 def main() -> None:

@@ -4,7 +4,7 @@
 writer keeps under ``<store>/.local/``. This module has their formats;
 `wc_core.statusline` has the twin of the script.
 
-One file for each thread that is not CLOSED, at two places::
+The same file for each thread that is not CLOSED, at two places or three::
 
     status/holder/<holder>/<since>.<topic>
     status/branch/<branch>/.t/<holder>/<since>.<topic>
@@ -13,7 +13,8 @@ One file for each thread that is not CLOSED, at two places::
 ``<since>`` is the ULID of the entry that gave it, so names sort by how long
 the ball has been there and a folder's names tell who has waited longest.
 ``<branch>`` is one folder for each part of the name; ``.t`` cannot be a part
-of one. Both files hold the same lines::
+of one. A thread is filed under the branch it was last written from, and under
+the branch or change it is named after, which is its topic. The lines::
 
     wc1 IN_REVIEW               version of this format, status
     feature-auth                topic, for display
@@ -81,9 +82,15 @@ def asked_name(agent: str) -> str:
     return safe_name(agent.translate(_PLAIN)) if agent.strip(" \t\n") else DEFAULT_NAME
 
 
-def place_of(state: State) -> str:
-    """The branch, or what takes its place, that a thread is filed under."""
-    return state.branch if _is_branch(state.branch) else safe_name(state.topic)
+def places_of(state: State) -> tuple[str, ...]:
+    """What a thread is filed under: the branch it was last written from, and
+    the branch or change it is named after."""
+    named = safe_name(state.topic)
+    if not _is_branch(state.branch):
+        return (named,)
+    if named in {state.branch, state.branch.replace("/", "-")}:
+        return (state.branch,)
+    return (state.branch, named)
 
 
 def _is_branch(text: str) -> bool:
@@ -156,10 +163,8 @@ def files(view: View) -> dict[str, bytes]:
     key = holder_key(state, view.directory)
     content = _content(view)
     name = f"{FREE_FOLDER if key is None else safe_name(key)}/{file_name(state)}"
-    return {
-        f"status/holder/{name}": content,
-        f"status/branch/{place_of(state)}/.t/{name}": content,
-    }
+    at_branches = (f"status/branch/{one}/.t/{name}" for one in places_of(state))
+    return dict.fromkeys((f"status/holder/{name}", *at_branches), content)
 
 
 def _content(view: View) -> bytes:

@@ -14,7 +14,7 @@ from wc_core.statusfiles import (
     file_name,
     holder_key,
     holder_text,
-    place_of,
+    places_of,
     status_text,
     topic_text,
 )
@@ -114,7 +114,7 @@ def line(rows: Iterable[Row], here: Here, look: Look | None = None) -> str:
     """
     look = look or Look()
     mine, around = _split(rows, here)
-    ours = [row for row in mine if place_of(row.state) in places(here)]
+    ours = [row for row in mine if _belongs(row, here)]
     if ours:
         return look.paint(_tell_mine(ours, len(mine), look), _MINE)
     if mine:
@@ -134,16 +134,20 @@ def _split(rows: Iterable[Row], here: Here) -> tuple[list[Row], list[Row]]:
     """My threads anywhere, and other people's here: those that have waited
     longest first."""
     keys = set(here.directory.match_keys(here.me)) if here.me else set()
-    around = set(places(here))
     mine, others = [], []
     for row in sorted(rows, key=lambda row: file_name(row.state).encode()):
         if row.state.status == CLOSED:
             continue
         if holder_key(row.state, here.directory) in keys:
             mine.append(row)
-        elif place_of(row.state) in around:
+        elif _belongs(row, here):
             others.append(row)
     return mine, others
+
+
+def _belongs(row: Row, here: Here) -> bool:
+    """Whether a thread is of this branch or change."""
+    return not set(places_of(row.state)).isdisjoint(places(here))
 
 
 def _tell_mine(ours: list[Row], total: int, look: Look) -> str:

@@ -21,7 +21,7 @@ output. It reads; it cannot write. The store is that of the client's root
 folder, else of CLAUDE_PROJECT_DIR, else of the current folder; WATERCOOLER_DIR
 names another.
 
-To connect it to a client: wc install. To write: wc help.
+To write: wc help.
 """
 
 _USAGE_ERROR = 2

@@ -6,11 +6,15 @@ import json
 import os
 import subprocess
 import sys
+from importlib.machinery import SourceFileLoader
+from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
 import pytest
+from tests.bench.scratch import Scratch
 
-BENCH = Path(__file__).resolve().parents[2] / "bin" / "bench"
+ROOT = Path(__file__).resolve().parents[2]
+BENCH = ROOT / "bin" / "bench"
 
 
 def bench(*words: str) -> subprocess.CompletedProcess[str]:
@@ -65,3 +69,18 @@ def test_says_what_a_pattern_does_not_match(pattern: str) -> None:
     assert done.returncode == 1
     assert done.stderr.startswith("bench: ")
     assert "Traceback" not in done.stderr
+
+
+def test_the_table_in_the_documentation_has_its_rows(tmp_path: Path) -> None:
+    loader = SourceFileLoader("bench", str(BENCH))
+    spec = spec_from_file_location("bench", BENCH, loader=loader)
+    assert spec is not None
+    module = module_from_spec(spec)
+    loader.exec_module(module)
+    rows = module.Table(Scratch(str(tmp_path)), module.Size()).rows()
+    page = (ROOT / "docs" / "performance.md").read_text(encoding="utf-8")
+    _, _, *lines = [line for line in page.splitlines() if line.startswith("| ")]
+    assert [cells(line)[0] for line in lines] == [row.name for row in rows]
+    assert [cells(line)[4] for line in lines] == [row.other for row in rows]
+    goals = [row.goal.text if row.goal else "" for row in rows]
+    assert [cells(line)[5] for line in lines] == goals

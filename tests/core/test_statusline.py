@@ -23,7 +23,7 @@ from wc_core.statusfiles import (
     display,
     files,
     identity_files,
-    place_of,
+    places_of,
 )
 from wc_core.statusline import (
     STORE_MISSING,
@@ -120,7 +120,7 @@ def test_change_ids(folder: str, change: str) -> None:
     ["main", "feature/auth", "ünï", "a.b/c", "-x", "100%", "b" * 255],
 )
 def test_a_branch_is_where_a_thread_belongs(branch: str) -> None:
-    assert place_of(state("topic", None, branch=branch)) == branch
+    assert places_of(state("topic", None, branch=branch)) == (branch, "topic")
 
 
 @pytest.mark.parametrize(
@@ -132,7 +132,12 @@ def test_a_branch_is_where_a_thread_belongs(branch: str) -> None:
     ],
 )
 def test_what_cannot_be_a_branch_is_no_place(branch: str) -> None:
-    assert place_of(state("topic", None, branch=branch)) == "topic"
+    assert places_of(state("topic", None, branch=branch)) == ("topic",)
+
+
+@pytest.mark.parametrize("branch", ["fix-auth", "fix/auth"])
+def test_a_thread_named_after_its_branch_has_one_place(branch: str) -> None:
+    assert places_of(state("fix-auth", None, branch=branch)) == (branch,)
 
 
 def test_places_come_once() -> None:
