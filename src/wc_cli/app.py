@@ -13,8 +13,8 @@ from typing import Annotated, Any
 
 import typer
 from typer._click.exceptions import ClickException, UsageError
-from typer._click.shell_completion import add_completion_class
-from typer._completion_classes import BashComplete, completion_init
+from typer._click.shell_completion import ShellComplete, add_completion_class
+from typer._completion_classes import BashComplete, FishComplete, ZshComplete
 from typer.completion import shell_complete
 from typer.main import get_command
 
@@ -69,8 +69,8 @@ def complete() -> None:
 
     A line that makes no sense has no continuation; nothing is said of it.
     """
-    completion_init()
-    add_completion_class(_Bash, "bash")
+    for shell in (_Bash, _Zsh, _Fish):
+        add_completion_class(shell, shell.name)
     commands = get_command(build((*table.COMMANDS, *table.ALIASES)))
     try:
         shell_complete(commands, {}, "wc", VARIABLE, os.environ[VARIABLE])
@@ -78,7 +78,26 @@ def complete() -> None:
         return  # KeyError, ValueError: not all of the protocol's variables
 
 
-class _Bash(BashComplete):
+class _Ours(ShellComplete):
+    """After a first word that is no command of ours the line is the system's
+    wc, and wants files."""
+
+    def get_completions(self, args: list[str], incomplete: str) -> list[CompletionItem]:
+        """Nothing for such a line."""
+        if args and table.load(args[0]) is None:
+            return []
+        return super().get_completions(args, incomplete)
+
+
+class _Zsh(_Ours, ZshComplete):
+    """As Typer does it."""
+
+
+class _Fish(_Ours, FishComplete):
+    """As Typer does it."""
+
+
+class _Bash(_Ours, BashComplete):
     """bash puts what it is given on the line as it is: blanks and brackets,
     which names of agents have, need their backslashes."""
 

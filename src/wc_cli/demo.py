@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from wc_cli.context import Context
 
 _SECONDS = 60
-_KEPT_VARIABLES = ("PATH", "LANG", "LC_ALL", "TERM", "TMPDIR", "SYSTEMROOT")
+_KEPT_VARIABLES = ("PATH", "PYTHONPATH", "LANG", "LC_ALL", "TERM", "TMPDIR")
 _PROTOCOL = "2025-11-25"
 
 

@@ -16,7 +16,7 @@ from wc_cli.options import command
 from wc_cli.writing import Speaker
 from wc_core import ulid
 from wc_core.discovery import BRANCH_STORE
-from wc_core.errors import FindingsError, WcError
+from wc_core.errors import FindingsError, NotFoundError, WcError
 from wc_core.files import names_in, read_plain
 from wc_core.layout import ATTRIBUTES, IGNORED
 from wc_core.text import one_line
@@ -114,6 +114,9 @@ def examine(context: Context) -> Report:
             threads += 1
             try:
                 thread = reader.thread(topic)
+            except NotFoundError:
+                threads -= 1
+                continue  # the empty folder of a first entry that failed
             except WcError as error:
                 findings.append(Finding(topic, 0, error.message, error.hint))
                 continue

@@ -10,11 +10,13 @@ from __future__ import annotations
 import hashlib
 import os
 import subprocess
+import time
 from typing import NamedTuple
 
 from wc_cli import durable
 from wc_core import discovery, gitconfig, names, repository
 from wc_core.errors import NotFoundError, StorageError
+from wc_core.files import read_plain
 from wc_core.layout import ATTRIBUTES, BRANCH, IGNORED
 
 TYPE_CHECKING = False
@@ -40,9 +42,13 @@ _OPTIONS = (
     *("-c", "core.sparseCheckout=false"),
     *("-c", "commit.gpgSign=false"),
     *("-c", "gc.autoDetach=false"),
+    # Its daemon would outlive us, with the lock that it inherits.
+    *("-c", "core.fsmonitor=false"),
 )
 _SECONDS = 60
 _MAX_SUBJECT = 200
+# Longer than any git holds the lock of a ref.
+_MOMENT = 0.5
 
 # The first commit of a store is the same everywhere, so that two clones that
 # each start one from nothing still share their history's root.
@@ -62,13 +68,27 @@ class GitError(Exception):
     """git said no; the text is git's own, without paths of ours."""
 
 
+class GitKilledError(GitError):
+    """git did not end by itself, so it could not tidy up after itself."""
+
+
 class Git:
-    """git in one repository: at ``folder``, or with ``--git-dir``."""
+    """git in one repository: at ``folder``, or with ``--git-dir``.
+
+    Every git inherits ``handle``, the lock of whoever runs it: it is held
+    until the last of them has ended, even if we are killed.
+    """
 
     def __init__(
-        self, where: str, env: Mapping[str, str], *, bare: bool = False
+        self,
+        where: str,
+        env: Mapping[str, str],
+        *,
+        bare: bool = False,
+        handle: int | None = None,
     ) -> None:
         self.prefix = ("--git-dir", where) if bare else ("-C", where)
+        self.inherited = () if handle is None else (handle,)
         clean = {k: v for k, v in env.items() if k not in _LOCAL_VARIABLES}
         self.env = {
             **clean,
@@ -88,11 +108,14 @@ class Git:
                 env={**self.env, **env},
                 timeout=_SECONDS,
                 check=False,
+                pass_fds=self.inherited,
             )
         except FileNotFoundError as error:
             raise GitError("git is not installed") from error
         except subprocess.TimeoutExpired as error:
-            raise GitError(f"git {words[0]} took over {_SECONDS} s") from error
+            raise GitKilledError(f"git {words[0]} took over {_SECONDS} s") from error
+        if done.returncode < 0:
+            raise GitKilledError(f"git {words[0]} was killed")
         if done.returncode:
             raise GitError(_reason(done.stderr) or f"git {words[0]} failed")
         return done.stdout
@@ -257,11 +280,50 @@ def _quoted(path: str) -> bytes:
     return b'"' + b"".join(quoted) + b'"'
 
 
-def refresh_index(git: Git) -> None:
+def remove_left_locks(where: Repository, since_ns: int) -> None:
+    """Remove the locks that a git of ours, killed while it moved the branch at
+    ``since_ns`` or later, left there for good.
+
+    The caller holds the lock that every git of ours inherits, so none is at
+    work; anybody else's lives for a moment only.
+    """
+    for path in (
+        f"{where.common}/refs/heads/{BRANCH}.lock",
+        f"{where.gitdir}/HEAD.lock",
+    ):
+        left = _changed_ns(path)
+        if left >= since_ns:
+            time.sleep(_MOMENT)
+            if _changed_ns(path) == left:
+                durable.remove(path)
+
+
+def _changed_ns(path: str) -> int:
+    try:
+        return os.stat(path).st_mtime_ns
+    except FileNotFoundError:
+        return -1
+
+
+def refresh_index(git: Git, where: Repository) -> None:
     """Make the checkout's index agree with its branch, so that ``git status``
-    there is clean; no file is touched."""
-    # -i: the files are newer than the index, and that is all right.
-    git.run("read-tree", "-i", "-m", "HEAD")
+    there is clean; no file is touched.
+
+    git works on a copy: were it killed, its lock file would stay, and nobody
+    could tell it from the lock of somebody at work. Raises GitError.
+    """
+    index, copy = f"{where.gitdir}/index", f"{where.gitdir}/index.wc"
+    try:
+        for left in (copy, f"{copy}.lock"):
+            durable.remove(left)
+        data = read_plain(index)
+        if data is not None:
+            durable.write_new(copy, data)
+        # -i: the files are newer than the index, and that is all right.
+        git.run("read-tree", "-i", "-m", "HEAD", env={"GIT_INDEX_FILE": copy})
+        os.replace(copy, index)
+    except (OSError, StorageError) as error:
+        raise GitError(f"the index cannot be written: {error}") from error
 
 
 def tidy(git: Git) -> None:

@@ -65,7 +65,7 @@ def argument(
 
 
 def words(metavar: str, help: str, *, complete: str = "") -> Any:  # noqa: A002
-    """All remaining arguments, as a tuple."""
+    """All remaining arguments, one at least, as a tuple."""
     return Param(WORDS, (), metavar, help, (), complete)
 
 
@@ -191,7 +191,7 @@ def _fill(positional: list[Param], said: list[str], values: dict[str, Any]) -> b
     for param in positional:
         if param.kind == WORDS:
             values[param.name] = tuple(said)
-            return True
+            return bool(said)
         if said:
             values[param.name] = said.pop(0)
     return not said

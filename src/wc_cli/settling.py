@@ -16,17 +16,17 @@ import time
 from typing import NamedTuple
 
 from wc_cli import durable, gitsync
-from wc_cli.gitsync import Change, Git, GitError
+from wc_cli.gitsync import Change, Git, GitError, GitKilledError
 from wc_cli.upkeep import Upkeep
-from wc_core import codec, discovery, markdown, projections
-from wc_core.errors import CorruptError, LockTimeoutError, WcError
+from wc_core import codec, discovery, markdown, projections, repository
+from wc_core.errors import CorruptError, LockTimeoutError, NotFoundError, WcError
 from wc_core.files import names_in, read_plain, size_of
 from wc_core.layout import topic_of
 from wc_core.reader import StoreReader
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from wc_core.layout import Layout
     from wc_core.model import Entry
@@ -50,13 +50,16 @@ class Settled(NamedTuple):
 class Settler:
     """Settles the store at ``root``; one at a time, by its git lock."""
 
-    def __init__(self, root: str, env: Mapping[str, str]) -> None:
+    def __init__(
+        self, root: str, env: Mapping[str, str], handle: int | None = None
+    ) -> None:
+        """``handle`` is the git lock, which the caller holds."""
         self.env = env
         self.reader = StoreReader(root)
         self.layout = self.reader.layout
         self.upkeep = Upkeep(self.reader, env)
         self.git = (
-            Git(self.layout.root, env)
+            Git(self.layout.root, env, handle=handle)
             if discovery.is_checkout(self.layout.root)
             else None
         )
@@ -64,12 +67,24 @@ class Settler:
 
     def run(self) -> None:
         """Settle until nothing is left or what is left cannot be now."""
+        self._recover()
         for _ in range(_ROUNDS):
             topics = [one for one in self.unsettled() if one not in self.problems]
             if not topics:
                 break
             self._settle(topics)
         self._report()
+
+    def _recover(self) -> None:
+        """Finish what was begun by a git of ours that was killed."""
+        try:
+            since_ns = os.stat(self.layout.committing).st_mtime_ns
+        except FileNotFoundError:
+            return
+        where = repository.find(self.layout.root)
+        if where is not None:
+            gitsync.remove_left_locks(where, since_ns)
+        durable.remove(self.layout.committing)
 
     def unsettled(self) -> list[str]:
         """The threads that await settling."""
@@ -82,6 +97,8 @@ class Settler:
             # the others go on.
             try:
                 settled.append(self._project(topic))
+            except NotFoundError:
+                self._forget(topic)
             except WcError as error:
                 self.problems[topic] = error.message
         try:
@@ -90,7 +107,8 @@ class Settler:
             self.problems |= {one.topic: f"not committed: {error}" for one in settled}
             return
         for one in settled:
-            self._clear(one)
+            if one.topic not in self.problems:
+                self._clear(one)
 
     def _project(self, topic: str) -> Settled:
         """Render a thread from its log; the bytes to be committed."""
@@ -122,15 +140,37 @@ class Settler:
         ]
         changes = [*shared, *(change for one in settled for change in one.changes)]
         have = gitsync.committed_files(self.git, parent, [one.path for one in changes])
+        losing = {path for one in settled for path in self._lost_by(one, have)}
+        changes = [one for one in changes if one.path not in losing]
+        settled = [one for one in settled if one.topic not in self.problems]
         changed = [one for one in changes if not _is_committed(one, have)]
         if changed:
             entries = self._new_entries(settled, have)
             topics = [one.topic for one in settled]
             code_repo = gitsync.code_repo(where, self.env)
             message = gitsync.message_for(entries, topics, code_repo)
-            gitsync.commit(self.git, changed, message, parent)
-        gitsync.refresh_index(self.git)
-        gitsync.tidy(self.git)
+            with self._noted():
+                gitsync.commit(self.git, changed, message, parent)
+        try:
+            gitsync.refresh_index(self.git, where)
+            gitsync.tidy(self.git)
+        except GitError as error:
+            # The commit is made; that it is all tidy is not a part of it.
+            self.problems[""] = f"committed, but not tidy: {error}"
+
+    @contextlib.contextmanager
+    def _noted(self) -> Iterator[None]:
+        """Note that git is at work, for whoever comes after us if it, or we
+        with it, are killed."""
+        durable.touch(self.layout.committing)
+        try:
+            yield
+        except GitKilledError:
+            raise
+        except GitError:
+            durable.remove(self.layout.committing)
+            raise
+        durable.remove(self.layout.committing)
 
     def _new_entries(
         self, settled: list[Settled], have: Mapping[str, gitsync.Committed]
@@ -142,6 +182,22 @@ class Settler:
             known = self._committed_ids(one.topic, log, have.get(log.path))
             found += [(one.topic, e) for e in one.entries if e.id not in known]
         return found
+
+    def _lost_by(
+        self, one: Settled, have: Mapping[str, gitsync.Committed]
+    ) -> list[str]:
+        """The paths of a thread that must not be committed, because its log
+        lacks entries that the branch has: somebody, or an unfinished checkout,
+        took them away, and a commit would make that good."""
+        log = one.changes[0]
+        known = self._committed_ids(one.topic, log, have.get(log.path))
+        lost = known - {entry.id for entry in one.entries}
+        if not lost:
+            return []
+        self.problems[one.topic] = (
+            f"not committed: {log.path} lacks {len(lost)} entries that the branch has"
+        )
+        return [change.path for change in one.changes]
 
     def _committed_ids(
         self, topic: str, log: Change, have: gitsync.Committed | None
@@ -159,6 +215,12 @@ class Settler:
         with contextlib.suppress(LockTimeoutError), self.upkeep.lock(one.topic):
             if size_of(self.layout.log(one.topic)) == one.log_size:
                 durable.remove(self.upkeep.marker(one.topic))
+
+    def _forget(self, topic: str) -> None:
+        """Remove the marker of a thread whose first entry was never written."""
+        with contextlib.suppress(LockTimeoutError), self.upkeep.lock(topic):
+            if not self.reader.has(topic):
+                durable.remove(self.upkeep.marker(topic))
 
     def _report(self) -> None:
         """Leave what could not be done for receipts, doctor and health."""
@@ -207,7 +269,7 @@ def settle(root: str, env: Mapping[str, str], seconds: float = 0.0) -> bool:
             handle = durable.acquire(layout.git_lock, "settling", seconds)
         except LockTimeoutError:
             return False
-        settler = Settler(root, env)
+        settler = Settler(root, env, handle)
         try:
             settler.run()
         finally:

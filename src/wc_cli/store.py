@@ -126,7 +126,9 @@ class StoreWriter:
                 raise
         topic = new_topic(draft.topic)
         if draft.action == "say" and not draft.new:
-            near = [one for one in self.reader.topics() if nearly(one, topic)]
+            alike = (one for one in self.reader.topics() if nearly(one, topic))
+            # The empty folder of a first entry that failed is no thread.
+            near = [one for one in alike if self.reader.has(one)]
             if near:
                 raise ConflictError(
                     f'There is no thread "{topic}", but there is "{near[0]}".',
@@ -152,6 +154,8 @@ class StoreWriter:
     def _known(self, topic: str) -> list[str]:
         """Names known without opening other threads."""
         known = [self.me, *self.rules.directory.aliases.values()]
+        # Whose agent we are: the one a ball goes to when a person is needed.
+        known += [tag] if (tag := self.author.identity.name.tag) else []
         for chain in self.rules.counterparts.values():
             known.extend(chain)
         for chain in self.rules.topic_counterparts.get(topic, {}).values():
@@ -325,11 +329,14 @@ class StoreWriter:
         notes = list(move.notes)
         ordered = entry.id > before.last_id
         state = model.apply(before, entry)
+        idx = before.entry_count
         try:
             if not ordered:
                 # An id from the future stands behind ours: only the whole
-                # log says what the state is.
-                state = self.reader.thread(entry.topic).state
+                # log says what the state is, and where we are in it.
+                thread = self.reader.thread(entry.topic)
+                state = thread.state
+                idx = [one.id for one in thread.entries].index(entry.id)
             unknown = snapshot.unknown if snapshot is not None else {}
             known = snapshot is None or snapshot.fresh
             had = before if known else None
@@ -341,7 +348,7 @@ class StoreWriter:
         return Receipt(
             topic=entry.topic,
             entry_id=entry.id,
-            idx=before.entry_count,
+            idx=idx,
             ball=state.ball,
             previous_ball=before.ball,
             status=state.status,

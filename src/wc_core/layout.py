@@ -96,6 +96,11 @@ class Layout(NamedTuple):
         """What settling last could not do, as JSON; absent when all is well."""
         return f"{self.local}/settling.json"
 
+    @property
+    def committing(self) -> str:
+        """There while git writes a commit: left over, it was killed at that."""
+        return f"{self.local}/committing"
+
     def cursors(self, topic: str) -> str:
         """The folder with the read cursors of one thread, a file per reader."""
         return f"{self.local}/cursors/{file_name(topic)}"

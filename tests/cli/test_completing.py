@@ -1,0 +1,187 @@
+"""Completion through what the shells really run."""
+
+from __future__ import annotations
+
+import shlex
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.conftest import Machine
+from wc_cli import table
+
+if TYPE_CHECKING:
+    from tests.conftest import Done, Repo
+
+LAUNCHER = Path(__file__).resolve().parents[2] / "bin" / "wc"
+
+
+@pytest.fixture(scope="module")
+def repo(tmp_path_factory: pytest.TempPathFactory) -> Repo:
+    """A repository whose machine has `wc` and `wc-cli` on its PATH."""
+    machine = Machine(tmp_path_factory.mktemp("shells"))
+    programs = machine.root / "bin"
+    programs.mkdir()
+    shutil.copy(LAUNCHER, programs / "wc")
+    words = shlex.join(machine.wc_words)
+    (programs / "wc-cli").write_text(f'#!/bin/sh\nexec {words} "$@"\n')
+    for one in programs.iterdir():
+        one.chmod(0o755)
+    machine.env["PATH"] = f"{programs}:{machine.env['PATH']}"
+    repo = machine.repo()
+    repo.ok("say", "auth", "--title", "x", "--as", "Codex@fix")
+    repo.ok("say", "authors", "--title", "x", "--as", "Claude", "--new")
+    repo.ok("new", "it-works", "--title", "x")
+    repo.log("auth").with_name("meta.json").unlink()
+    return repo
+
+
+def bash(repo: Repo, *words: str) -> list[str]:
+    """What bash would offer for the last word."""
+    quoted = " ".join(shlex.quote(one) for one in words)
+    return _offered(
+        repo,
+        "bash",
+        f'eval "$(wc completion bash)"; COMP_WORDS=({quoted}); '
+        f"COMP_CWORD={len(words) - 1}; _wc_completion {words[0]}; "
+        "printf '%s\\n' \"${COMPREPLY[@]}\"",
+    )
+
+
+def _offered(repo: Repo, shell: str, script: str) -> list[str]:
+    if not shutil.which(shell):
+        pytest.skip(f"{shell} is not installed")
+    options = ["-f"] if shell == "zsh" else ["--norc"]
+    done = repo.machine.run([shell, *options, "-c", script], repo.path, feed=b"x\n")
+    assert (done.code, done.err) == (0, "")
+    return done.out.split("\n")[:-1]
+
+
+CASES = {
+    "a command": (["wc", "sa"], ["say"]),
+    "two commands": (["wc", "se"], ["set-status", "search", "seen"]),
+    "the whole name": (["wc-cli", "sa"], ["say"]),
+    "a topic": (["wc", "say", "au"], ["auth", "authors"]),
+    "a topic by an alias": (["wc", "read", "it"], ["it-works"]),
+    "a status": (["wc", "set-status", "auth", "IN"], ["IN_REVIEW"]),
+    "after an alias": (["wc", "set_status", "auth", "C"], ["CLOSED"]),
+    "a role": (["wc", "say", "auth", "--role", "p"], ["planner", "pm"]),
+    "a type": (["wc", "ack", "auth", "--type", "P"], ["Plan", "PR"]),
+    "an option": (["wc", "list", "--li"], ["--limit"]),
+    "a shell": (["wc", "completion", "z"], ["zsh"]),
+    "help": (["wc", "help", "ha"], ["handoff"]),
+    "a file of the system's wc": (["wc", "-l", "code"], [""]),
+    "one like a command": (["wc", "-l", "li"], [""]),
+    "two files": (["wc", "code.txt", ""], [""]),
+    "nonsense": (["wc", "nonsense", ""], [""]),
+    "nonsense options": (["wc", "say", "--nonsense", "--ti"], ["--title"]),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_in_bash(repo: Repo, case: str) -> None:
+    words, offered = CASES[case]
+    assert bash(repo, *words) == offered
+
+
+def test_names_with_blanks_in_bash(repo: Repo) -> None:
+    offered = bash(repo, "wc", "handoff", "auth", "--to", "C")
+    assert "Claude\\ Code\\ \\(Pat\\)" in offered
+    assert "Codex@fix\\ \\(Pat\\)" in offered
+    assert bash(repo, "wc", "handoff", "auth", "--to", "a") == ["anyone"]
+    assert bash(repo, "wc", "handoff", "auth", "--to", "Claude\\ D") == [
+        "Claude\\ Desktop"
+    ]
+
+
+def zsh(repo: Repo, *words: str) -> str:
+    """What zsh would offer: the arguments of `_arguments`, or `_files`."""
+    quoted = " ".join(shlex.quote(one) for one in words)
+    script = (
+        'compdef() { : }; _arguments() { print -r -- "$@" }; _files() { : }; '
+        f'eval "$(wc completion zsh)"; words=({quoted}); CURRENT={len(words)}; '
+        "_wc_completion"
+    )
+    return " ".join(_offered(repo, "zsh", script))
+
+
+def test_in_zsh(repo: Repo) -> None:
+    assert zsh(repo, "wc", "say", "au") == '*: :(("auth" "authors"))'
+    assert zsh(repo, "wc", "-l", "code") == ""
+    assert '"Claude Code (Pat)"' in zsh(repo, "wc", "handoff", "auth", "--to", "Cl")
+    offered = zsh(repo, "wc-cli", "sa")
+    assert offered == '*: :(("say":"Add an entry and pass the ball."))'
+
+
+def test_zsh_takes_the_script_from_its_own_folder_too(repo: Repo) -> None:
+    first = repo.ok("completion", "zsh").out.partition("\n")[0]
+    assert first == "#compdef wc wc-cli"
+
+
+def fish(repo: Repo, line: str, action: str = "get") -> Done:
+    """What the command in fish's script answers; fish need not be there."""
+    env = {
+        "_WC_CLI_COMPLETE": "complete_fish",
+        "_TYPER_COMPLETE_FISH_ACTION": f"{action}-args",
+        "_TYPER_COMPLETE_ARGS": line,
+    }
+    words = ["wc", "completion", "fish"]
+    return repo.machine.run(words, repo.path, env=env)
+
+
+def test_in_fish(repo: Repo) -> None:
+    assert fish(repo, "wc say au").out == "auth\nauthors\n"
+    assert fish(repo, "wc sa").out == "say\tAdd an entry and pass the ball.\n"
+    assert fish(repo, "wc say au", "is").code == 0
+    assert fish(repo, "wc -l code", "is").code == 1
+    script = repo.ok("completion", "fish").out
+    for name in ("wc", "wc-cli"):
+        assert f"complete --command {name} --no-files" in script
+    assert script.count("wc completion fish") == 4
+    if shutil.which("fish"):
+        assert _offered(repo, "fish", f"{script}\ncomplete -C 'wc say au'")
+
+
+def test_every_command_is_offered(repo: Repo) -> None:
+    offered = bash(repo, "wc", "")
+    assert offered == list(table.COMMANDS)
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_the_shell_one_runs_is_the_default(repo: Repo, shell: str) -> None:
+    env = {"SHELL": f"/usr/local/bin/{shell}"}
+    assert repo.ok("completion", env=env).out == repo.ok("completion", shell).out
+
+
+def test_other_shells(repo: Repo) -> None:
+    said = repo.fails(2, "completion", "tcsh")
+    assert "tcsh" in said
+    assert "wc completion bash|zsh|fish" in said
+    assert "unnamed" in repo.fails(2, "completion")
+
+
+def test_a_prompt_is_no_place_for_errors(machine: Machine) -> None:
+    home = machine.home
+    env = {
+        "_WC_CLI_COMPLETE": "complete_bash",
+        "COMP_WORDS": "wc\nread\n",
+        "COMP_CWORD": "2",
+    }
+    for more in ({}, {"WATERCOOLER_DIR": "/dev/null"}, {"COMP_CWORD": "x"}):
+        done = machine.run(machine.wc_words, home, env={**env, **more})
+        assert (done.code, done.out.strip(), done.err) == (0, "", "")
+    done = machine.run(machine.wc_words, home, env={"_WC_CLI_COMPLETE": "nonsense"})
+    assert "Traceback" not in done.err
+
+
+def test_nothing_is_written_by_asking(machine: Machine) -> None:
+    env = {
+        "_WC_CLI_COMPLETE": "complete_bash",
+        "COMP_WORDS": "wc\nread\n",
+        "COMP_CWORD": "2",
+    }
+    repo = machine.repo()
+    machine.run(machine.wc_words, repo.path, env=env)
+    assert not (machine.home / ".watercooler").exists()

@@ -1,0 +1,37 @@
+"""``wc demo`` tells the whole story, and leaves nothing behind."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tests.conftest import Machine
+
+BIN = Path(__file__).resolve().parents[2] / "bin"
+
+
+def test_the_demo(machine: Machine) -> None:
+    place = machine.folder("anywhere")
+    temporary = machine.root / "tmp"
+    temporary.mkdir()
+    env = {"TMPDIR": str(temporary), "PATH": f"{BIN}:{machine.env['PATH']}"}
+    done = place.ok("demo", env=env)
+    told = [
+        "wc new login",
+        "🎾",
+        "Codex",
+        "tools/call read_thread login",
+        "wc say login",
+        "wc handoff login",
+        "wc set-status login CLOSED",
+        "git log",
+    ]
+    places = [done.out.find(one) for one in told]
+    assert -1 not in places, dict(zip(told, places, strict=True))
+    assert not re.search("Traceback|broke", done.out + done.err)
+    assert os.listdir(temporary) == []
+    assert os.listdir(place.path) == []
+    assert not (machine.home / ".watercooler").exists()

@@ -1,0 +1,103 @@
+"""``wc doctor`` finds what is wrong, says how to mend it, and changes nothing."""
+
+from __future__ import annotations
+
+import shutil
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tests.conftest import Machine, Repo
+
+
+def test_nothing_is_wrong(repo: Repo) -> None:
+    assert repo.ok("doctor").out.endswith("Nothing is wrong.\n")
+    repo.settled("say", "auth", "--title", "x")
+    answer = repo.json("doctor")
+    assert list(answer) == ["store", "kind", "threads", "entries", "findings"]
+    assert (answer["kind"], answer["threads"], answer["entries"]) == ("branch", 1, 1)
+    assert answer["findings"] == []
+
+
+def test_outside_git_and_in_tree(machine: Machine) -> None:
+    place = machine.folder("notes")
+    place.settled("say", "auth", "--title", "x")
+    assert "1 threads, 1 entries" in place.ok("doctor").out
+
+
+def _append(data: bytes) -> Callable[[Repo], object]:
+    def append(repo: Repo) -> None:
+        with repo.log("auth").open("ab") as log:
+            log.write(data)
+
+    return append
+
+
+def _put(name: str, text: str) -> Callable[[Repo], object]:
+    return lambda repo: (repo.store / name).write_text(text)
+
+
+LOG = "graph/baseline/threads/auth/entries.jsonl"
+WRONG: dict[str, tuple[Callable[[Repo], object], str, str]] = {
+    "torn": (_append(b'{"en'), f"{LOG}:2", "never finished"),
+    "garbage": (_append(b"\xff\n"), f"{LOG}:2", "not UTF-8"),
+    "shape": (_append(b"[]\n"), f"{LOG}:2", "not an object"),
+    "no log": (lambda repo: repo.log("auth").unlink(), LOG, "missing"),
+    "page": (_put("threads/auth.md", "#"), "threads/auth.md", "not what the log"),
+    "settings": (_put("config.toml", "["), "config.toml", "cannot be used"),
+    "ignored": (_put(".gitignore", "x\n"), ".gitignore", ".local/"),
+}
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_what_is_wrong_is_found(repo: Repo, case: str) -> None:
+    repo.settled("say", "auth", "--title", "x")
+    repo.settled("say", "billing", "--title", "x")
+    break_it, place, message = WRONG[case]
+    break_it(repo)
+    done = repo.wc("doctor", "--json")
+    assert done.code == 9
+    assert done.error["code"] == "FINDINGS"
+    found: list[dict[str, Any]] = done.json["findings"]
+    said = [f"{one['file']}:{one['line']} {one['message']}" for one in found]
+    assert any(one.startswith(place) and message in one for one in said), said
+    assert all(one["fix"] for one in found)
+    text = repo.wc("doctor")
+    assert text.code == 9
+    assert message in text.out
+
+
+def test_a_store_that_is_gone(repo: Repo) -> None:
+    repo.settled("say", "auth", "--title", "x")
+    shutil.rmtree(repo.store)
+    done = repo.wc("doctor")
+    assert done.code == 9
+    assert "wc init" in done.out
+
+
+def test_what_awaits_a_commit(repo: Repo) -> None:
+    (repo.machine.home / ".gitconfig").write_text("[user]\nuseConfigOnly = true\n")
+    repo.settled("say", "auth", "--title", "x", "--as", "Codex")
+    done = repo.wc("doctor", "--as", "Codex")
+    assert done.code == 9
+    assert "1 threads wait for their commit: not committed: " in done.out
+
+
+def test_what_is_left_of_a_failed_first_entry_is_no_finding(repo: Repo) -> None:
+    repo.settled("say", "auth", "--title", "x")
+    (repo.log("auth").parent.parent / "ghost").mkdir()
+    answer = repo.json("doctor")
+    assert (answer["threads"], answer["findings"]) == (1, [])
+
+
+def test_looking_changes_nothing(repo: Repo) -> None:
+    repo.settled("say", "auth", "--title", "x")
+    _append(b'{"en')(repo)
+    store = repo.store
+    paths = [one for one in sorted(store.rglob("*")) if one.is_file()]
+    before = [(one, one.read_bytes()) for one in paths]
+    assert repo.wc("doctor").code == 9
+    assert [(one, one.read_bytes()) for one in paths] == before

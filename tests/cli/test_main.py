@@ -1,0 +1,250 @@
+"""The way in: what reaches the terminal, whatever happens."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.conftest import Machine
+from wc_cli import table
+from wc_core.version import __version__
+
+if TYPE_CHECKING:
+    from tests.conftest import Done, Repo
+
+
+@pytest.fixture(scope="module")
+def quiet(tmp_path_factory: pytest.TempPathFactory) -> Repo:
+    """A repository in which nothing is written."""
+    return Machine(tmp_path_factory.mktemp("quiet")).repo()
+
+
+# --- help ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("words", [[], ["--help"], ["-h"], ["help"]])
+def test_help_lists_every_command(quiet: Repo, words: list[str]) -> None:
+    out = quiet.ok(*words).out
+    assert "Whose move is it?" in out
+    for name in table.COMMANDS:
+        assert re.search(rf"^  {name} ", out, re.MULTILINE), name
+    assert "set_status" not in out
+
+
+@pytest.mark.parametrize("name", ["say", "list", "set_status", "search"])
+def test_help_of_a_command(quiet: Repo, name: str) -> None:
+    said = quiet.ok("help", name)
+    assert said.out.startswith(f"Usage: wc {name} ")
+    assert quiet.ok(name, "--help").out == said.out
+    assert quiet.ok(name, "-h").out == said.out
+    assert said.err == ""
+
+
+def test_help_of_what_is_no_command(quiet: Repo) -> None:
+    assert "Did you mean: read" in quiet.fails(2, "help", "reed")
+
+
+def test_version(quiet: Repo) -> None:
+    out = quiet.ok("version").out
+    assert out == f"wc {__version__} (Python {sys.version.split()[0]})\n"
+
+
+def test_the_skill_is_printed_as_it_is_shipped(quiet: Repo) -> None:
+    out = quiet.ok("skill").out
+    head = re.match(r"---\nname: watercooler\ndescription: (.+)\n", out)
+    assert head is not None
+    assert len(head[1]) <= 1024
+
+
+# --- errors -------------------------------------------------------------------
+
+
+def test_an_unknown_command(quiet: Repo) -> None:
+    for words in (["nonsense"], ["SAY"], ["sayy", "--json"]):
+        done = quiet.wc(*words)
+        assert (done.code, done.out) == (2, "")
+        assert "There is no command" in done.err
+    assert done.error["hint"].startswith("Did you mean: say?")
+
+
+def test_an_unknown_option_of_the_whole(quiet: Repo) -> None:
+    assert "--nonsense" in quiet.fails(2, "--nonsense")
+
+
+def test_errors_go_to_standard_error_and_results_to_standard_output(
+    quiet: Repo,
+) -> None:
+    done = quiet.wc("read", "nothing")
+    assert (done.code, done.out) == (3, "")
+    assert done.err == (
+        'wc: There is no thread "nothing".\n    List them with: wc list\n'
+    )
+    done = quiet.wc("read", "nothing", "--json")
+    assert done.out == ""
+    assert json.loads(done.err) == {
+        "error": {
+            "code": "NOT_FOUND",
+            "message": 'There is no thread "nothing".',
+            "hint": "List them with: wc list",
+        }
+    }
+
+
+def test_a_title_that_looks_like_an_option_does_not_ask_for_json(repo: Repo) -> None:
+    done = repo.wc("ack", "nothing", "--", "--json")
+    assert done.err.startswith("wc: ")
+
+
+def test_an_error_that_quotes_others_is_cleaned(repo: Repo) -> None:
+    repo.ok("say", "auth", "--title", "x")
+    log = repo.log("auth")
+    fields = json.loads(log.read_text())
+    fields["title"] = "evil\x1b[2J\ntitle"
+    log.write_text(json.dumps(fields) + "\n")
+    log.with_name("meta.json").unlink()
+    said = repo.fails(4, "new", "auth", "--title", "y")
+    assert "\x1b" not in said
+    assert said.count("\n") == 2
+
+
+# --- bugs ---------------------------------------------------------------------
+
+BUG = """
+import os, sys
+from wc_cli import main, table
+class Command:
+    options = table.load("version").options
+    def run(self, *_):
+        raise RuntimeError("something broke")
+table.load = lambda name: Command
+Command.run = staticmethod(lambda *_: 1 / 0)
+main.main()
+"""
+
+
+def test_a_bug_is_reported_short_with_its_traceback_in_a_file(repo: Repo) -> None:
+    machine = repo.machine
+    env = {"TMPDIR": str(machine.root)}
+    words = [sys.executable, "-c", BUG, "version"]
+    for more in ([], ["--json"]):
+        done = machine.run([*words, *more], repo.path, env=env)
+        if not more:
+            assert done.code == 1
+            assert "ZeroDivisionError" in done.err
+            assert "Traceback" not in done.err
+        path = re.search(r"/\S+wc-error-\w+\.log", done.err)
+        if path is not None:
+            with open(path[0], encoding="utf-8") as file:
+                text = file.read()
+            assert text.startswith("wc version\n")
+            assert "ZeroDivisionError" in text
+        assert done.out == ""
+
+
+# --- streams ------------------------------------------------------------------
+
+
+def in_shell(repo: Repo, script: str) -> Done:
+    words = ["bash", "-c", script, "bash", *repo.machine.wc_words]
+    return repo.machine.run(words, repo.path)
+
+
+@pytest.mark.parametrize(
+    ("streams", "code"),
+    [
+        *((">&-", 0), ("2>&-", 0), ("<&-", 0), (">&- 2>&- <&-", 0)),
+        *((">/dev/full", 0), ("2>/dev/full", 0), ("| true", 0)),
+        (">/dev/full 2>/dev/full", 0),
+    ],
+)
+def test_what_is_saved_is_never_called_a_failure(
+    repo: Repo, streams: str, code: int
+) -> None:
+    repo.ok("new", "auth", "--title", "x", "--as", "Codex")
+    done = in_shell(repo, f'set -o pipefail; "$@" say auth --title y {streams}')
+    assert done.code == code, done
+    assert "Traceback" not in done.err
+    assert "bug" not in done.err
+    assert len(repo.entries("auth")) == 2
+
+
+def test_a_receipt_that_could_not_be_printed_is_told(repo: Repo) -> None:
+    done = in_shell(repo, '"$@" say auth --title y >/dev/full')
+    (entry,) = repo.entries("auth")
+    assert done.err == (
+        f"note: saved as {entry['entry_id']}, but: Standard output could not be "
+        "written: No space left on device.\n"
+    )
+
+
+def test_an_answer_that_could_not_be_printed_is_a_failure(repo: Repo) -> None:
+    repo.ok("say", "auth", "--title", "x")
+    for command in ("list", "read auth", "whoami --json"):
+        done = in_shell(repo, f'"$@" {command} >/dev/full')
+        assert done.code == 7
+        assert "Standard output could not be written" in done.err
+
+
+def test_input_that_is_closed_is_empty(repo: Repo) -> None:
+    assert in_shell(repo, '"$@" say auth --title y --body - <&-').code == 0
+    assert repo.entries("auth")[0]["body"] == ""
+
+
+@pytest.mark.parametrize("coding", ["ascii", "latin-1", "utf-8:strict"])
+def test_a_terminal_that_cannot_say_it(repo: Repo, coding: str) -> None:
+    env = {"PYTHONIOENCODING": coding}
+    words = ["say", "zoë", "--title", "→ 🎾", "--to", "Pat", "--as", "Codex"]
+    for one in (words, ["list"], ["read", "zoë"], ["list", "--json"]):
+        done = repo.ok(*one, env=env)
+        assert "Traceback" not in done.err
+
+
+def test_an_interrupt(repo: Repo) -> None:
+    repo.ok("new", "auth", "--title", "x")
+    machine = repo.machine
+    pipe = repo.path / "pipe"
+    os.mkfifo(pipe)
+    process = subprocess.Popen(
+        [*machine.wc_words, "say", "auth", "--title", "y", "--body", "@pipe"],
+        cwd=repo.path,
+        env=machine.env,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    with pipe.open("w"):  # opens when wc does, which then waits for the text
+        process.send_signal(signal.SIGINT)
+        process.wait(30)
+    out, err = process.communicate(timeout=30)
+    assert (process.returncode, out) == (130, b"")
+    assert b"Traceback" not in err
+    assert len(repo.entries("auth")) == 1
+
+
+def test_nothing_is_left_running(repo: Repo) -> None:
+    """The helper has let go of our streams, so nobody waits for it."""
+    start = time.monotonic()
+    done = repo.ok(
+        "say", "auth", "--title", "x", env={"WATERCOOLER_SYNC": "background"}
+    )
+    assert done.code == 0
+    # `run` returns when the last writer of the pipes is gone.
+    assert time.monotonic() - start < 5
+
+
+def test_the_console_script_is_this_program(quiet: Repo) -> None:
+    # What is tested as `python -c` is what `wc-cli` runs.
+    import tomllib
+    from pathlib import Path
+
+    project = Path(__file__).resolve().parents[2] / "pyproject.toml"
+    scripts = tomllib.loads(project.read_text())["project"]["scripts"]
+    assert scripts["wc-cli"] == "wc_cli.main:main"
+    assert os.access(quiet.machine.wc_words[0], os.X_OK)

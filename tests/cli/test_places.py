@@ -1,0 +1,483 @@
+"""Which store, and who: in every kind of place somebody may stand in."""
+
+from __future__ import annotations
+
+import os
+import pwd
+import shlex
+import shutil
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.conftest import THREADS, Machine, Repo
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def topics(repo: Repo, cwd: str = "", **how: object) -> list[str]:
+    found = repo.json("list", cwd=cwd, **how)["threads"]
+    return sorted(one["topic"] for one in found)
+
+
+def hint(said: str) -> str:
+    """The command that an error's last line ends with."""
+    return said.rstrip("\n").rpartition(": ")[2]
+
+
+def obey(repo: Repo, command: str) -> None:
+    """Do what an error says: words for the shell, or for wc itself."""
+    for one in command.split(" && "):
+        if one.startswith("wc "):
+            repo.ok(*shlex.split(one)[1:])
+        else:
+            done = repo.machine.run(["sh", "-c", one], repo.path)
+            assert not done.code, (one, done)
+
+
+# --- the branch's store -------------------------------------------------------
+
+
+def test_init_makes_a_store_and_says_where(repo: Repo) -> None:
+    done = repo.ok("init")
+    folder = f"~/.watercooler/worktrees/{repo.store.name}"
+    assert done.out == f"The store is ready: {folder} (0 threads)\n"
+    assert repo.store.name.startswith("watercooler-app-")
+    again = repo.ok("init").out
+    assert again == f"The store was there already: {folder} (0 threads)\n"
+    assert repo.json("init") == {"store": folder, "kind": "branch", "threads": 0}
+    assert (repo.store / ".gitattributes").read_text() == "* -text merge=union\n"
+    assert (repo.store / ".gitignore").read_text() == ".local/\n"
+
+
+def test_a_first_write_makes_the_store_too(repo: Repo) -> None:
+    repo.ok("say", "auth", "--title", "x")
+    # An orphan: the history of the code stays clean.
+    assert repo.machine.run(["git", "merge-base", THREADS, "main"], repo.path).code
+
+
+def test_the_store_is_locked_against_prune(repo: Repo) -> None:
+    repo.ok("say", "auth", "--title", "x")
+    (admin,) = (repo.path / ".git/worktrees").iterdir()
+    assert (admin / "locked").exists()
+    repo.store.rename(repo.machine.root / "away")
+    repo.git("worktree", "prune", "--expire", "now")
+    assert admin.exists()
+
+
+def test_every_worktree_and_subfolder_has_one_store(repo: Repo) -> None:
+    repo.ok("say", "auth", "--title", "x")
+    fix = repo.worktree("app-wt-fix", "fix/it")
+    (fix.path / "a/b").mkdir(parents=True)
+    assert topics(fix) == topics(fix, "a/b") == ["auth"]
+    fix.ok("say", "billing", "--title", "y", cwd="a/b")
+    (repo.path / "sub").mkdir()
+    assert topics(repo, "sub") == ["auth", "billing"]
+    assert repo.store == fix.store
+    (entry,) = fix.entries("billing")
+    assert entry["code_branch"] == "fix/it"
+
+
+def test_the_first_write_may_come_from_a_linked_worktree(repo: Repo) -> None:
+    fix = repo.worktree("fix")
+    fix.ok("say", "auth", "--title", "x")
+    assert topics(repo) == ["auth"]
+    repo.git("worktree", "remove", str(fix.path))
+    assert topics(repo) == ["auth"]
+    repo.settled("ack", "auth")
+
+
+def test_a_repository_without_commits(machine: Machine) -> None:
+    repo = machine.repo(commit=False)
+    repo.settled("say", "auth", "--title", "x")
+    assert topics(repo) == ["auth"]
+    assert "code_commit" not in repo.entries("auth")[0]
+
+
+def test_a_detached_head(repo: Repo) -> None:
+    repo.git("checkout", "-q", "--detach")
+    repo.ok("say", "auth", "--title", "x")
+    assert repo.entries("auth")[0]["code_branch"] == ""
+
+
+def test_inside_dot_git_and_inside_the_store(repo: Repo) -> None:
+    repo.ok("say", "auth", "--title", "x")
+    assert topics(repo, ".git") == ["auth"]
+    inside = Repo(repo.machine, repo.store)
+    assert topics(inside) == topics(inside, "graph/baseline/threads/auth") == ["auth"]
+    inside.settled("ack", "auth")
+    # The store's own branch is not where the code is.
+    assert inside.entries("auth")[1]["code_branch"] == ""
+
+
+def test_a_bare_repository(machine: Machine) -> None:
+    path = machine.root / "app.git"
+    machine.git("init", "-q", "--bare", str(path), cwd=machine.root)
+    repo = Repo(machine, path)
+    repo.settled("say", "auth", "--title", "x")
+    assert topics(repo) == ["auth"]
+    assert repo.store.name.startswith("watercooler-app-")
+    assert repo.git("log", "--format=%s", "-1", THREADS) == "Pat: x (auth)"
+
+
+def test_same_named_repositories_have_stores_of_their_own(machine: Machine) -> None:
+    one, two = machine.repo("work/app"), machine.repo("home/app")
+    one.ok("say", "auth", "--title", "x")
+    two.ok("say", "billing", "--title", "x")
+    assert (topics(one), topics(two)) == (["auth"], ["billing"])
+    assert one.store != two.store
+    assert one.store.parent == two.store.parent
+
+
+@pytest.mark.parametrize(
+    "name", ["with space", "uml\u00e4ut", "-dash", "a'quote", "a$b;c", "new\nline"]
+)
+def test_odd_names_of_repositories(machine: Machine, name: str) -> None:
+    repo = machine.repo(f"in/{name}")
+    repo.settled("say", "auth", "--title", "x")
+    assert topics(repo) == ["auth"]
+    assert repo.git("log", "--format=%s", "-1", THREADS) == "Pat: x (auth)"
+
+
+def test_a_name_that_is_not_text(machine: Machine) -> None:
+    repo = machine.repo("caf\udce9")
+    for locale in ("C.UTF-8", "POSIX", "en_US.ISO-8859-1"):
+        env = {"LC_ALL": locale}
+        for words in (["init"], ["whoami"], ["say", "auth", "--title", "é"]):
+            repo.ok(*words, env=env)
+        repo.ok("list", env=env)
+        assert repo.json("whoami", env=env)["kind"] == "branch"
+
+
+def test_through_a_symbolic_link(repo: Repo) -> None:
+    repo.ok("say", "auth", "--title", "x")
+    link = repo.machine.root / "link"
+    link.symlink_to(repo.path)
+    assert topics(Repo(repo.machine, link)) == ["auth"]
+
+
+def test_a_hook_s_environment_does_not_mislead(repo: Repo) -> None:
+    other = repo.machine.repo("other")
+    env = {
+        "GIT_DIR": str(other.path / ".git"),
+        "GIT_INDEX_FILE": str(other.path / ".git/index"),
+        "GIT_WORK_TREE": str(other.path),
+    }
+    repo.settled("say", "auth", "--title", "x", env=env)
+    assert topics(repo) == ["auth"]
+    assert not other.git("branch", "--list", THREADS)
+
+
+# --- a branch that is there already -------------------------------------------
+
+
+def clone(repo: Repo, name: str) -> Repo:
+    machine = Machine(repo.machine.root / f"machine-{name}", "Kim")
+    machine.git("clone", "-q", str(repo.path), name, cwd=machine.root)
+    return Repo(machine, machine.root / name)
+
+
+def test_a_fetched_branch_is_adopted(repo: Repo) -> None:
+    repo.settled("say", "auth", "--title", "x")
+    other = clone(repo, "other")
+    said = other.fails(3, "list")
+    assert THREADS in said
+    assert said.endswith("wc init\n")
+    assert other.fails(3, "read", "auth") == said
+    assert other.ok("init").out.endswith("(1 threads)\n")
+    assert topics(other) == ["auth"]
+    assert other.git("rev-parse", THREADS) == repo.git("rev-parse", THREADS)
+
+
+def test_a_first_write_adopts_a_fetched_branch(repo: Repo) -> None:
+    repo.settled("say", "auth", "--title", "x")
+    other = clone(repo, "other")
+    other.settled("ack", "auth")
+    assert [one["agent"] for one in other.entries("auth")] == ["Pat", "Kim"]
+    log = other.git("rev-list", THREADS).split()
+    assert repo.git("rev-parse", THREADS) in log
+
+
+def test_a_packed_fetched_branch_is_adopted(repo: Repo) -> None:
+    repo.settled("say", "auth", "--title", "x")
+    other = clone(repo, "other")
+    other.git("pack-refs", "--all", "--prune")
+    other.ok("init")
+    assert topics(other) == ["auth"]
+
+
+def test_a_local_branch_is_adopted(repo: Repo) -> None:
+    repo.settled("say", "auth", "--title", "x")
+    repo.git("worktree", "remove", "-f", "-f", str(repo.store))
+    assert "wc init" in repo.fails(3, "list")
+    repo.ok("init")
+    assert topics(repo) == ["auth"]
+
+
+def test_a_checkout_of_another_tool_s_is_adopted(repo: Repo) -> None:
+    repo.settled("say", "auth", "--title", "x")
+    repo.git("worktree", "remove", "-f", "-f", str(repo.store))
+    elsewhere = repo.machine.root / "elsewhere"
+    repo.git("worktree", "add", "-q", str(elsewhere), THREADS)
+    assert topics(repo) == ["auth"]
+    assert repo.store == elsewhere
+    repo.settled("ack", "auth")
+    assert Repo(repo.machine, elsewhere).git("status", "--porcelain") == ""
+
+
+# --- what may happen to it ----------------------------------------------------
+
+
+def test_a_moved_repository(repo: Repo) -> None:
+    repo.settled("say", "auth", "--title", "x")
+    store = repo.store
+    moved = Repo(repo.machine, repo.path.rename(repo.machine.root / "it moved"))
+    said = moved.fails(6, "list")
+    assert "was moved" in said
+    assert str(store) in said
+    moved.fails(6, "say", "auth", "--title", "y")
+    obey(moved, hint(said))
+    assert topics(moved) == ["auth"]
+    moved.settled("say", "auth", "--title", "y")
+
+
+def test_a_moved_repository_with_linked_worktrees(repo: Repo) -> None:
+    repo.ok("say", "auth", "--title", "x")
+    fix = repo.worktree("fix")
+    repo.path.rename(repo.machine.root / "moved")
+    said = fix.fails(6, "list")
+    assert "is not there" in said
+    assert "git worktree repair" in said
+
+
+def test_a_copied_repository(repo: Repo) -> None:
+    repo.settled("say", "auth", "--title", "x")
+    shutil.copytree(repo.path, repo.machine.root / "copy", symlinks=True)
+    copy = Repo(repo.machine, repo.machine.root / "copy")
+    said = copy.fails(6, "list")
+    assert "belongs to another repository" in said
+    assert "copy" in said
+    copy.fails(6, "say", "auth", "--title", "y")
+    obey(copy, hint(said))
+    copy.settled("say", "billing", "--title", "z")
+    assert (topics(copy), topics(repo)) == (["auth", "billing"], ["auth"])
+    assert copy.store != repo.store
+
+
+def test_a_store_s_folder_that_is_gone(repo: Repo) -> None:
+    repo.settled("say", "auth", "--title", "x")
+    store = repo.store
+    shutil.rmtree(store)
+    for words in (["list"], ["say", "auth", "--title", "y"], ["whoami"]):
+        said = repo.fails(6, *words)
+        assert str(store) in said
+        assert "missing" in said
+        assert said.endswith("wc init\n")
+    assert repo.ok("statusline").out == "wc: store missing, run wc doctor\n"
+    assert repo.ok("init").out.startswith("The store is ready: ")
+    assert (topics(repo), repo.store) == (["auth"], store)
+    repo.settled("say", "auth", "--title", "y")
+
+
+def test_another_home(repo: Repo) -> None:
+    repo.settled("say", "auth", "--title", "x")
+    home = repo.machine.root / "other home"
+    home.mkdir()
+    env = {"HOME": str(home), "USER": "pat"}
+    # git knows where the store is, whoever asks.
+    assert topics(repo, env=env) == ["auth"]
+
+
+def test_home_unset(repo: Repo) -> None:
+    said = repo.fails(2, "say", "auth", "--title", "x", without=["HOME"])
+    assert "HOME is not set" in said
+    assert "WATERCOOLER_DIR" in said
+    repo.ok("init")
+    repo.ok("say", "auth", "--title", "x", "--as", "Codex", without=["HOME"])
+    assert topics(repo) == ["auth"]
+    env = {"WATERCOOLER_DIR": str(repo.machine.root / "store")}
+    repo.ok("say", "auth", "--title", "x", "--as", "Cx", env=env, without=["HOME"])
+
+
+def test_a_folder_that_is_gone(repo: Repo) -> None:
+    words = " ".join(f"'{one}'" for one in repo.machine.wc_words)
+    command = f"mkdir gone && cd gone && rmdir ../gone && {words} list"
+    done = repo.machine.run(["sh", "-c", command], repo.path)
+    assert done.code == 3
+    assert "does not exist any more" in done.err
+
+
+# --- in the code's own tree ---------------------------------------------------
+
+
+def test_an_in_tree_store_comes_first(repo: Repo) -> None:
+    repo.ok("say", "elsewhere", "--title", "x")
+    (repo.path / ".watercooler/threads").mkdir(parents=True)
+    (repo.path / "a/b").mkdir(parents=True)
+    assert topics(repo, "a/b") == []
+    said = repo.settled("say", "auth", "--title", "x", "--json", cwd="a/b").json
+    assert (said["committed"], said["pushed"]) == (False, None)
+    assert topics(repo) == ["auth"]
+    assert repo.json("whoami")["kind"] == "in-tree"
+    # It is committed by the person, with the code, and nothing local is.
+    assert repo.git("log", "--oneline", "main").count("\n") == 0
+    repo.git("add", "-A")
+    staged = repo.git("diff", "--cached", "--name-only").splitlines()
+    assert staged == [
+        ".watercooler/.gitignore",
+        ".watercooler/graph/baseline/threads/auth/edges.jsonl",
+        ".watercooler/graph/baseline/threads/auth/entries.jsonl",
+        ".watercooler/graph/baseline/threads/auth/meta.json",
+        ".watercooler/threads/auth.md",
+    ]
+
+
+def test_an_in_tree_store_is_looked_for_up_to_the_git_root(machine: Machine) -> None:
+    (machine.root / ".watercooler/threads").mkdir(parents=True)
+    repo = machine.repo()
+    assert repo.json("whoami")["kind"] == "branch"
+    outside = Repo(machine, machine.root)
+    assert outside.json("whoami")["store"] == str(machine.root / ".watercooler")
+
+
+def test_a_folder_that_is_no_store_is_none(repo: Repo) -> None:
+    (repo.path / ".watercooler").mkdir()
+    assert repo.json("whoami")["kind"] == "branch"
+
+
+# --- outside of git -----------------------------------------------------------
+
+
+def test_outside_git_the_store_is_here(machine: Machine) -> None:
+    place = machine.folder("notes")
+    place.settled("say", "auth", "--title", "x")
+    assert (place.path / ".watercooler/threads/auth.md").is_file()
+    (place.path / "a/b").mkdir(parents=True)
+    assert topics(place, "a/b") == ["auth"]
+    assert place.json("whoami")["kind"] == "plain"
+    assert place.ok("init").out.startswith("The store was there already")
+
+
+def test_the_home_folder_itself_has_no_store(machine: Machine) -> None:
+    home = Repo(machine, machine.home)
+    (machine.home / ".watercooler/threads").mkdir(parents=True)
+    said = home.fails(2, "say", "auth", "--title", "x")
+    assert "home folder" in said
+    below = machine.folder("home/below")
+    below.ok("say", "auth", "--title", "x")
+    assert (below.path / ".watercooler").is_dir()
+
+
+def test_a_store_that_is_named(repo: Repo) -> None:
+    env = {"WATERCOOLER_DIR": "../shared store"}
+    repo.settled("say", "auth", "--title", "x", env=env)
+    assert (repo.machine.root / "shared store/threads/auth.md").is_file()
+    assert topics(repo, env=env) == ["auth"]
+    assert topics(repo) == []
+    who = repo.json("whoami", env=env)
+    assert (who["kind"], who["store"]) == (
+        "named",
+        str(repo.machine.root / "shared store"),
+    )
+
+
+def test_naming_the_branch_s_store_is_the_same_store(repo: Repo) -> None:
+    repo.ok("init")
+    env = {"WATERCOOLER_DIR": str(repo.store)}
+    said = repo.settled("say", "auth", "--title", "x", "--json", env=env).json
+    assert said["committed"]
+
+
+# --- no way out of the store --------------------------------------------------
+
+
+@pytest.mark.parametrize("where", ["graph/baseline/threads/out", "graph", "threads"])
+def test_links_do_not_lead_out(machine: Machine, where: str) -> None:
+    place = machine.folder("notes")
+    place.settled("say", "auth", "--title", "x")
+    store = place.path / ".watercooler"
+    outside = machine.root / "outside"
+    outside.mkdir()
+    (outside / "entries.jsonl").write_text('{"entry_id": "secret"}\n')
+    if (store / where).exists():
+        (store / where).rename(machine.root / "was")
+    (store / where).symlink_to(outside)
+    for words in (
+        ["list"],
+        ["read", "out"],
+        ["ack", "out"],
+        ["say", "n", "--title", "x"],
+    ):
+        done = place.wc(*words)
+        assert "secret" not in done.out + done.err
+        assert "bug" not in done.err
+    assert sorted(os.listdir(outside)) == ["entries.jsonl"]
+    assert (outside / "entries.jsonl").read_text() == '{"entry_id": "secret"}\n'
+
+
+# --- who ----------------------------------------------------------------------
+
+WHO: dict[str, tuple[dict[str, str], list[str], str, str]] = {
+    "person": ({}, [], "Pat", "git user"),
+    "agent": ({"WATERCOOLER_AGENT": "codex"}, [], "Codex (Pat)", "WATERCOOLER_AGENT"),
+    "inside": ({"CLAUDECODE": "1"}, [], "Claude Code (Pat)", "CLAUDECODE"),
+    "cursor": ({"CURSOR_AGENT": "1"}, [], "Cursor (Pat)", "CURSOR_AGENT"),
+    "as": (
+        {"WATERCOOLER_AGENT": "codex"},
+        ["--as", "Claude"],
+        "Claude Code (Pat)",
+        "--as",
+    ),
+    "tag": ({}, ["--as", "Codex (kim)"], "Codex (kim)", "--as"),
+    "user": (
+        {"WATERCOOLER_USER": "kim", "GEMINI_CLI": "1"},
+        [],
+        "Gemini CLI (kim)",
+        "GEMINI_CLI",
+    ),
+    "seat": ({}, ["--as", "Codex", "--seat", "left"], "Codex@left (Pat)", "--as"),
+    "seat by name": ({}, ["--as", "Codex@left"], "Codex@left (Pat)", "--as"),
+    "seat by environment": (
+        {"WATERCOOLER_SEAT": "right", "CODEX_SANDBOX": "1"},
+        [],
+        "Codex@right (Pat)",
+        "CODEX_SANDBOX",
+    ),
+    "another person": ({}, ["--as", "Kim"], "Kim (Pat)", "--as"),
+    "oneself": ({"WATERCOOLER_AGENT": "pat"}, [], "pat", "WATERCOOLER_AGENT"),
+}
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Repo:
+    return Machine(tmp_path_factory.mktemp("who")).repo()
+
+
+@pytest.mark.parametrize("case", WHO)
+def test_who_am_i(home: Repo, case: str) -> None:
+    env, words, name, source = WHO[case]
+    said = home.json("whoami", *words, env=env)
+    assert list(said) == ["name", "agent", "seat", "tag", "source", "store", "kind"]
+    assert (said["name"], said["source"]) == (name, source)
+
+
+def test_seats_of_linked_worktrees(repo: Repo) -> None:
+    change = repo.worktree("app-wt-fix-7", "feature/x")
+    branch = repo.worktree("other", "feature/y")
+    for place, seat in ((change, "fix-7"), (branch, "feature/y"), (repo, None)):
+        said = place.json("whoami", "--as", "Codex")
+        assert said["seat"] == seat
+        # A person is the same one everywhere.
+        assert place.json("whoami")["name"] == "Pat"
+    repo.ok("init")
+    (repo.store / "config.toml").write_text('[identity]\nseats = "off"\n')
+    assert change.json("whoami", "--as", "Codex")["seat"] is None
+
+
+def test_the_os_user_is_better_than_nobody(tmp_path: Path) -> None:
+    place = Machine(tmp_path, user="").folder("notes")
+    for variable in ("USER", "LOGNAME"):
+        assert place.json("whoami", env={variable: "kim"})["name"] == "kim"
+    # A container's environment may say nothing; the system still knows.
+    assert place.json("whoami")["name"] == pwd.getpwuid(os.getuid()).pw_name

@@ -1,0 +1,427 @@
+"""The commands that read: exact text, exact keys, and what counts as NEW."""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.conftest import Machine
+
+if TYPE_CHECKING:
+    from tests.conftest import Repo
+
+_ULID = re.compile(r"\b[0-7][0-9A-HJKMNP-TV-Z]{25}\b")
+_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
+_FOLDER = re.compile(r"(watercooler-app)-[0-9a-f]{12}")
+
+
+def plain(text: str) -> str:
+    """Output without what differs each time."""
+    for pattern, word in ((_ULID, "ID"), (_TIME, "TIME"), (_FOLDER, r"\1-HASH")):
+        text = pattern.sub(word, text)
+    return text
+
+
+def tell_story(repo: Repo) -> None:
+    """Three threads: one waits for Pat, one for Codex, one is closed."""
+    codex = ["--as", "Codex"]
+    repo.ok("new", "auth", "--title", "Log in with keys", *codex)
+    words = ["--body", "Tokens expire.\n\nSee the draft.", "--type", "Plan"]
+    repo.ok("say", "auth", "--title", "A plan", *words, *codex, "--to", "Pat")
+    repo.ok("say", "billing", "--title", "Round up?", "--to", "Codex")
+    repo.ok("set-status", "billing", "IN_REVIEW", "--reason", "Numbers are in")
+    repo.ok("say", "chores", "--title", "Tidy up")
+    repo.ok("say", "chores", "--title", "Done", "--status", "CLOSED")
+
+
+@pytest.fixture(scope="module")
+def story(tmp_path_factory: pytest.TempPathFactory) -> Repo:
+    """A repository that tests here look at and do not change."""
+    repo = Machine(tmp_path_factory.mktemp("story")).repo()
+    tell_story(repo)
+    return repo
+
+
+# --- exact text ---------------------------------------------------------------
+
+
+def test_list(story: Repo) -> None:
+    done = story.ok("list")
+    assert done.out == (
+        "   TOPIC    BALL    STATUS     ENTRIES     AGE  TITLE\n"
+        "   chores   anyone  CLOSED     2           now  Tidy up\n"
+        "   billing  Codex   IN_REVIEW  2           now  Round up?\n"
+        ">  auth     Pat     OPEN       2 (+2 new)  now  Log in with keys\n"
+    )
+    assert done.err == ""
+
+
+def test_read(story: Repo) -> None:
+    done = story.ok("read", "auth", "--peek")
+    assert plain(done.out) == (
+        "auth: Log in with keys\n"
+        "OPEN · ball: Pat · 2 entries\n"
+        "\n"
+        "#0 · Codex (Pat) · TIME · Note · ball → Codex (Pat) · OPEN\n"
+        "Log in with keys\n"
+        "\n"
+        "#1 · Codex (Pat) · TIME · Plan · ball → Pat\n"
+        "A plan\n"
+        "\n"
+        "    Tokens expire.\n"
+        "\n"
+        "    See the draft.\n"
+    )
+
+
+def test_read_shows_a_reason(story: Repo) -> None:
+    assert plain(story.ok("read", "billing", "--from", "1").out).endswith(
+        "#1 · Pat · TIME · Note · IN_REVIEW\n"
+        "Status: IN_REVIEW\n"
+        "reason: Numbers are in\n"
+    )
+
+
+def test_updates(story: Repo) -> None:
+    assert plain(story.ok("updates").out) == (
+        "TIME auth #0 Codex (Pat): Log in with keys → Codex (Pat)\n"
+        "TIME auth #1 Codex (Pat): A plan → Pat\n"
+        "TIME billing #0 Pat: Round up? → Codex\n"
+        "TIME billing #1 Pat: Status: IN_REVIEW\n"
+        "TIME chores #0 Pat: Tidy up → anyone\n"
+        "TIME chores #1 Pat: Done → anyone\n"
+    )
+
+
+def test_search(story: Repo) -> None:
+    done = story.ok("search", "EXPIRE", "plan")
+    assert plain(done.out) == (
+        "auth #1 A plan Codex (Pat) · TIME\n    Tokens «expire». See the draft.\n"
+    )
+    assert done.err == "1 found\n"
+
+
+def test_whoami(story: Repo) -> None:
+    assert plain(story.ok("whoami").out) == (
+        "Pat (by git user)\n"
+        "store: ~/.watercooler/worktrees/watercooler-app-HASH "
+        "(the branch watercooler/threads)\n"
+    )
+
+
+def test_reindex(story: Repo) -> None:
+    path = story.ok("reindex").out.rstrip("\n")
+    assert path == str(story.store / ".local/index.md")
+    with open(path, encoding="utf-8") as file:
+        page = file.read()
+    assert page == (
+        "# Threads\n"
+        "\n## My move (1)\n\n"
+        "- **auth** Log in with keys (OPEN, ball: Pat, 2 entries, 2 new)\n"
+        "\n## Free to take (0)\n\nnone\n"
+        "\n## In review (1)\n\n"
+        "- **billing** Round up? (IN_REVIEW, ball: Codex, 2 entries)\n"
+        "\n## Waiting on others (0)\n\nnone\n"
+    )
+    answer = story.json("reindex", "--closed")
+    assert list(answer) == ["store", "path"]
+    with open(answer["path"], encoding="utf-8") as file:
+        assert file.read().endswith(
+            "\n## Closed (1)\n\n"
+            "- **chores** Tidy up (CLOSED, ball: anyone, 2 entries)\n"
+        )
+
+
+def test_nothing_to_show(repo: Repo) -> None:
+    done = repo.ok("list")
+    assert (done.out, done.err) == (
+        "",
+        "No threads here. Start one with: wc new TOPIC --title '…'\n",
+    )
+    assert repo.ok("updates").err == "Nothing since 24h.\n"
+    assert repo.ok("search", "word").err == "0 found\n"
+    assert repo.json("list")["threads"] == []
+    # Looking makes no store.
+    assert not (repo.machine.home / ".watercooler").exists()
+    assert repo.git("branch", "--list", "watercooler/*") == ""
+
+
+# --- exact keys ---------------------------------------------------------------
+
+
+def test_list_json(story: Repo) -> None:
+    answer = story.json("list")
+    assert list(answer) == ["store", "threads"]
+    assert answer["store"].startswith("~/.watercooler/worktrees/watercooler-app-")
+    chores, billing, auth = answer["threads"]
+    assert list(auth) == [
+        *("topic", "title", "status", "ball", "updated_at", "entry_count"),
+        *("have_ball", "new_for_you", "branch"),
+    ]
+    assert _TIME.fullmatch(auth.pop("updated_at"))
+    assert auth == {
+        "topic": "auth",
+        "title": "Log in with keys",
+        "status": "OPEN",
+        "ball": "Pat",
+        "entry_count": 2,
+        "have_ball": True,
+        "new_for_you": 2,
+        "branch": "main",
+    }
+    assert (chores["ball"], chores["status"]) == (None, "CLOSED")
+    assert (billing["have_ball"], billing["new_for_you"]) == (False, 0)
+
+
+def test_read_json(story: Repo) -> None:
+    answer = story.json("read", "auth", "--peek")
+    assert list(answer) == [
+        *("store", "topic", "title", "status", "ball", "participants", "entries")
+    ]
+    first, second = answer.pop("entries")
+    answer.pop("store")
+    assert answer == {
+        "topic": "auth",
+        "title": "Log in with keys",
+        "status": "OPEN",
+        "ball": "Pat",
+        "participants": ["Codex (Pat)"],
+    }
+    always = ["idx", "id", "at", "author", "role", "type", "title", "body"]
+    assert list(first) == [*always, "action", "ball", "status"]
+    assert list(second) == [*always, "action", "ball", "parents"]
+    assert second["parents"] == [first["id"]]
+    assert _ULID.fullmatch(second["id"])
+    assert _TIME.fullmatch(second["at"])
+    assert (second["idx"], second["type"], second["ball"]) == (1, "Plan", "Pat")
+    reason = story.json("read", "billing", "--from", "1", "--peek")["entries"][0]
+    assert list(reason) == [*always, "action", "status", "reason", "parents"]
+
+
+def test_updates_json(story: Repo) -> None:
+    answer = story.json("updates")
+    assert list(answer) == ["store", "entries"]
+    assert [one["topic"] for one in answer["entries"]] == (
+        ["auth"] * 2 + ["billing"] * 2 + ["chores"] * 2
+    )
+    assert list(answer["entries"][0]) == [
+        *("topic", "idx", "id", "at", "author", "role", "type", "title"),
+        *("action", "ball", "status"),
+    ]
+
+
+def test_search_json(story: Repo) -> None:
+    answer = story.json("search", "tokens")
+    assert list(answer) == ["store", "query", "total", "hits"]
+    assert (answer["query"], answer["total"]) == ("tokens", 1)
+    assert list(answer["hits"][0]) == [
+        *("topic", "idx", "id", "at", "author", "title", "snippet")
+    ]
+
+
+def test_seen_json(repo: Repo) -> None:
+    repo.ok("say", "auth", "--title", "x")
+    answer = repo.json("seen", "auth")
+    assert list(answer) == ["store", "seen"]
+    assert answer["seen"] == ["auth"]
+
+
+# --- filters and pages --------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("words", "topics"),
+    [
+        (["--open"], ["billing", "auth"]),
+        (["--mine"], ["auth"]),
+        (["--ball", "me"], ["auth"]),
+        (["--ball", "Codex"], ["billing"]),
+        (["--ball", "anyone"], ["chores"]),
+        (["--status", "in review"], ["billing"]),
+        (["--limit", "1"], ["chores"]),
+        (["--mine", "--as", "Codex"], ["billing"]),
+        (["--ball", "Cursor"], []),
+    ],
+)
+def test_list_with(story: Repo, words: list[str], topics: list[str]) -> None:
+    found = story.json("list", *words)["threads"]
+    assert [one["topic"] for one in found] == topics
+
+
+def test_a_walk_through_all_pages(story: Repo) -> None:
+    found, cursor = [], ""
+    for _ in range(3):
+        more = ["--cursor", cursor] if cursor else []
+        answer = story.json("list", "--limit", "1", *more)
+        found += [one["topic"] for one in answer["threads"]]
+        cursor = answer.get("cursor", "")
+        assert answer.get("truncated", False) == bool(cursor)
+    assert (found, cursor) == (["chores", "billing", "auth"], "")
+    shown = story.ok("list", "--limit", "2").err
+    assert re.fullmatch(r"more: wc list --cursor '.*'\n", shown)
+
+
+def test_a_foreign_cursor(story: Repo) -> None:
+    assert "not a cursor" in story.fails(2, "list", "--cursor", "x")
+
+
+def test_a_part_of_a_thread(story: Repo) -> None:
+    answer = story.json("read", "auth", "--limit", "1", "--peek")
+    assert (answer["next_entry_index"], answer["truncated"]) == (1, True)
+    assert [one["idx"] for one in answer["entries"]] == [0]
+    assert story.ok("read", "auth", "--limit", "1").err == (
+        "1 more: wc read auth --from 1\n"
+    )
+    answer = story.json("read", "auth", "--from", "1", "--peek")
+    assert "next_entry_index" not in answer
+    assert [one["idx"] for one in answer["entries"]] == [1]
+
+
+def test_search_in_pages_and_places(story: Repo) -> None:
+    answer = story.json("search", "e", "--limit", "2")
+    assert answer["truncated"]
+    rest = story.json("search", "e", "--cursor", answer["cursor"])
+    assert answer["total"] == len(answer["hits"]) + len(rest["hits"])
+    ids = [one["id"] for one in (*answer["hits"], *rest["hits"])]
+    assert ids == sorted(ids, reverse=True)
+    assert story.json("search", "e", "--status", "closed")["total"] == 2
+    assert "nothing to search" in story.fails(2, "search", " ")
+
+
+@pytest.mark.parametrize("since", ["1h", "2026-01-01", "2026-01-01T00:00:00Z"])
+def test_updates_since(story: Repo, since: str) -> None:
+    assert len(story.json("updates", "--since", since)["entries"]) == 6
+
+
+def test_updates_since_an_entry_and_on(story: Repo) -> None:
+    answer = story.json("updates", "--limit", "2")
+    assert answer["truncated"]
+    assert answer["next_since"] == answer["entries"][-1]["id"]
+    rest = story.json("updates", "--since", answer["next_since"])
+    assert len(rest["entries"]) == 4
+    said = story.fails(2, "updates", "--since", "yesterday")
+    assert "3h" in said
+    assert "yesterday" in said
+
+
+@pytest.mark.parametrize("number", ["x", "-1", "1.5", "9" * 5000])
+def test_numbers_that_are_none(story: Repo, number: str) -> None:
+    assert "--limit" in story.fails(2, "list", "--limit", number)
+
+
+def test_threads_that_are_not_there(story: Repo) -> None:
+    assert "Did you mean: auth" in story.fails(3, "read", "aut")
+    assert story.wc("read", "nothing", "--json").error["code"] == "NOT_FOUND"
+    story.fails(3, "read", "../../etc/passwd")
+    story.fails(2, "seen")
+
+
+# --- NEW ----------------------------------------------------------------------
+
+
+def new_for(repo: Repo, who: str) -> int:
+    (row,) = repo.json("list", "--as", who)["threads"]
+    count: int = row["new_for_you"]
+    return count
+
+
+def test_new_is_what_others_wrote_since_my_last_entry(repo: Repo) -> None:
+    repo.ok("say", "auth", "--title", "a")
+    repo.ok("say", "auth", "--title", "b")
+    assert (new_for(repo, "Pat"), new_for(repo, "Codex")) == (0, 2)
+    repo.ok("ack", "auth", "--as", "Codex")
+    assert (new_for(repo, "Pat"), new_for(repo, "Codex")) == (1, 0)
+
+
+def test_reading_marks_as_read(repo: Repo) -> None:
+    repo.ok("say", "auth", "--title", "a")
+    repo.ok("say", "auth", "--title", "b")
+    codex = ["--as", "Codex"]
+    repo.ok("read", "auth", "--peek", *codex)
+    repo.ok("read", "auth", "--limit", "1", *codex)
+    assert new_for(repo, "Codex") == 2
+    shown = repo.json("read", "auth", "--new", *codex)["entries"]
+    assert [one["title"] for one in shown] == ["a", "b"]
+    assert (new_for(repo, "Codex"), new_for(repo, "Cursor")) == (0, 2)
+    repo.ok("say", "auth", "--title", "c")
+    shown = repo.json("read", "auth", "--new", *codex)["entries"]
+    assert [one["title"] for one in shown] == ["c"]
+
+
+def test_seen_marks_without_showing(repo: Repo) -> None:
+    for topic in ("auth", "billing"):
+        repo.ok("say", topic, "--title", "a")
+    codex = ["--as", "Codex"]
+    assert repo.ok("seen", "auth", *codex).out == "seen: auth\n"
+    news = {one["topic"]: one["new_for_you"] for one in _threads(repo, codex)}
+    assert news == {"auth": 0, "billing": 1}
+    assert repo.ok("seen", "--all", *codex).out == "seen: auth, billing\n"
+    assert {one["new_for_you"] for one in _threads(repo, codex)} == {0}
+
+
+def _threads(repo: Repo, words: list[str]) -> list[dict[str, object]]:
+    threads: list[dict[str, object]] = repo.json("list", *words)["threads"]
+    return threads
+
+
+def test_cursors_are_never_committed(repo: Repo) -> None:
+    repo.settled("say", "auth", "--title", "a")
+    repo.ok("read", "auth", "--as", "Codex")
+    repo.settled("ack", "auth")
+    names = repo.git("ls-tree", "-r", "--name-only", "watercooler/threads")
+    assert ".local" not in names
+
+
+# --- damage -------------------------------------------------------------------
+
+
+def test_damage_in_one_thread_hides_no_other(repo: Repo) -> None:
+    for topic in ("auth", "billing", "chores"):
+        repo.ok("say", topic, "--title", topic)
+    with repo.log("auth").open("ab") as log:
+        log.write(b'{"torn": ')
+    with repo.log("auth").open("r+b") as log:
+        first = log.readline()
+    repo.log("auth").write_bytes(b"garbage\n\xff\xfe\n[]\n" + first + b'{"torn": ')
+    os.remove(repo.log("billing"))
+    os.mkdir(repo.log("billing"))
+    done = repo.ok("list")
+    assert "damaged: " in done.err
+    assert "wc doctor" in done.err
+    assert [one["topic"] for one in repo.json("list")["threads"]][-1:] == ["billing"]
+    shown = repo.json("read", "auth")
+    assert [one["title"] for one in shown["entries"]] == ["auth"]
+    assert [one.partition(": ")[2] for one in shown["damage"]] == [
+        *("not JSON", "not UTF-8", "JSON, but not an object"),
+        "the last line was never finished",
+    ]
+    assert "entries.jsonl:1: not JSON" in repo.ok("read", "auth").out
+    said = repo.fails(6, "read", "billing")
+    assert "entries.jsonl" in said
+    assert "wc doctor" in said
+    assert repo.ok("search", "chores").out.startswith("chores #0")
+    assert "billing" in repo.ok("search", "chores").err
+    assert repo.ok("seen", "--all").out == "seen: auth, chores\n"
+    assert repo.ok("updates").out.count("\n") == 2
+
+
+def test_a_store_that_cannot_be_written_is_read_all_the_same(repo: Repo) -> None:
+    repo.ok("say", "auth", "--title", "a")
+    cursors = repo.store / ".local/cursors"
+    cursors.write_text("in the way")
+    done = repo.ok("read", "auth")
+    assert "auth: a" in done.out
+    assert done.err.startswith("note: not marked as read: ")
+
+
+# --- pipes --------------------------------------------------------------------
+
+
+def test_a_reader_that_has_seen_enough(story: Repo) -> None:
+    words = " ".join(f"'{one}'" for one in story.machine.wc_words)
+    command = f"{{ {words} read auth; echo $? >&2; }} | head -c 5"
+    done = story.machine.run(["sh", "-c", command], story.path)
+    assert (done.out, done.err) == ("auth:", "0\n")

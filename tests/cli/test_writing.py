@@ -1,0 +1,591 @@
+"""The commands that write, and the rules of the ball, as a person meets them."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from tests.conftest import Repo
+
+ULID = r"[0-9A-HJKMNP-TV-Z]{26}"
+
+PAT = "Pat"
+CLAUDE = "Claude Code (Pat)"
+CODEX = "Codex (Pat)"
+
+
+def begin(repo: Repo, *more: str, by: str = "Codex", to: str = "") -> None:
+    """A thread ``auth``, begun by Codex, whose ball is at ``to`` or its author."""
+    passing = ["--to", to, "--force"] if to else []
+    repo.ok("new", "auth", "--title", "Login", "--as", by, *passing, *more)
+
+
+def receipt(repo: Repo, *words: str, **how: Any) -> dict[str, Any]:
+    result: dict[str, Any] = repo.json(*words, **how)
+    return result
+
+
+def config(repo: Repo, text: str) -> None:
+    repo.ok("init")
+    (repo.store / "config.toml").write_text(text)
+
+
+# --- the receipt --------------------------------------------------------------
+
+
+def test_the_receipt_has_exactly_the_promised_keys(repo: Repo) -> None:
+    said = repo.settled("say", "auth", "--title", "Begin", "--json").json
+    assert list(said) == [
+        *("topic", "entry_id", "idx", "ball", "previous_ball", "status"),
+        *("committed", "pushed", "notes", "saved"),
+    ]
+    assert re.fullmatch(ULID, said.pop("entry_id"))
+    assert said == {
+        "topic": "auth",
+        "idx": 0,
+        "ball": None,
+        "previous_ball": None,
+        "status": "OPEN",
+        "committed": True,
+        "pushed": None,
+        "notes": [],
+        "saved": True,
+    }
+
+
+def test_a_receipt_names_an_entry_that_is_in_the_log(repo: Repo) -> None:
+    said = receipt(repo, "say", "auth", "--title", "Begin", "--body", "How?")
+    (entry,) = repo.entries("auth")
+    assert entry["entry_id"] == said["entry_id"]
+    assert (entry["title"], entry["body"]) == ("Begin", "How?")
+
+
+def test_the_receipt_in_words(repo: Repo) -> None:
+    begin(repo, to=PAT)
+    done = repo.settled("say", "auth", "--title", "Done", "--status", "in-review")
+    assert re.fullmatch(
+        rf"saved auth #1 \({ULID}\) · ball: Pat → Codex \(Pat\) · IN_REVIEW"
+        r" · committed\n",
+        done.out,
+    )
+    assert done.err == ""
+
+
+def test_the_receipt_of_what_moves_no_ball(repo: Repo) -> None:
+    begin(repo, to=PAT)
+    done = repo.ok("ack", "auth")
+    assert re.fullmatch(rf"saved auth #1 \({ULID}\) · ball: Pat\n", done.out)
+
+
+def test_a_store_with_a_remote_says_that_nothing_was_pushed(repo: Repo) -> None:
+    repo.git("remote", "add", "origin", "https://example.org/acme/app.git")
+    assert receipt(repo, "say", "auth", "--title", "x")["pushed"] is False
+    assert "not pushed" in repo.ok("ack", "auth").out
+
+
+def test_unsettled_is_not_called_committed(repo: Repo) -> None:
+    repo.ok("init")
+    said = receipt(repo, "say", "auth", "--title", "x")
+    assert (said["saved"], said["committed"]) == (True, False)
+
+
+# --- what an entry carries ----------------------------------------------------
+
+
+def test_an_entry_as_it_stands_in_the_log(repo: Repo) -> None:
+    words = ["--body", "Text", "--role", "Critic", "--type", "plan", "--key", "k1"]
+    repo.ok("say", "auth", "--title", " A title ", *words, "--to", "codex")
+    (entry,) = repo.entries("auth")
+    commit = repo.git("rev-parse", "HEAD")
+    entry_id, at = entry.pop("entry_id"), entry.pop("timestamp")
+    assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", at)
+    assert entry == {
+        "id": f"entry:{entry_id}",
+        "type": "entry",
+        "thread_topic": "auth",
+        "index": 0,
+        "agent": "Pat",
+        "role": "critic",
+        "entry_type": "Plan",
+        "title": "A title",
+        "body": "Text",
+        "summary": "",
+        "file_refs": [],
+        "pr_refs": [],
+        "commit_refs": [],
+        "code_branch": "main",
+        "code_commit": commit,
+        "action": "say",
+        "status": "OPEN",
+        "key": "k1",
+        "ball": "Codex",
+        "parents": [],
+    }
+
+
+def test_the_log_names_ball_and_status_only_where_they_change(repo: Repo) -> None:
+    begin(repo)
+    repo.ok("ack", "auth", "--title", "Fine")
+    repo.ok("say", "auth", "--title", "Done", "--as", "Codex")
+    repo.ok("set_status", "auth", "blocked", "--reason", "No key")
+    first, ack, say, status = repo.entries("auth")
+    assert (first["ball"], first["status"]) == (CODEX, "OPEN")
+    assert not {"ball", "status"} & set(ack)
+    assert say["ball"] == PAT
+    assert "status" not in say
+    assert status["status"] == "BLOCKED"
+    assert "ball" not in status
+    assert (status["action"], status["reason"]) == ("set_status", "No key")
+
+
+def test_each_entry_names_the_one_before_it(repo: Repo) -> None:
+    for title in "abc":
+        repo.ok("say", "auth", "--title", title)
+    found = repo.entries("auth")
+    ids = [one["entry_id"] for one in found]
+    assert ids == sorted(ids)
+    assert [one["parents"] for one in found] == [[], ids[:1], ids[1:2]]
+
+
+# --- new ----------------------------------------------------------------------
+
+
+def test_who_makes_a_thread_holds_its_ball(repo: Repo) -> None:
+    said = receipt(repo, "new", "auth", "--title", "Login")
+    assert (said["ball"], said["status"]) == (PAT, "OPEN")
+
+
+@pytest.mark.parametrize(
+    ("words", "ball", "status"),
+    [
+        (["--to", "Codex"], "Codex", "OPEN"),
+        (["--to", "anyone"], None, "OPEN"),
+        (["--to", "me"], PAT, "OPEN"),
+        (["--status", "IN_REVIEW"], PAT, "IN_REVIEW"),
+        (["--status", "closed"], None, "CLOSED"),
+    ],
+)
+def test_new_with(repo: Repo, words: list[str], ball: str, status: str) -> None:
+    said = receipt(repo, "new", "auth", "--title", "Login", *words)
+    assert (said["ball"], said["status"]) == (ball, status)
+
+
+def test_a_thread_is_made_once(repo: Repo) -> None:
+    begin(repo)
+    said = repo.fails(4, "new", "AUTH", "--title", "Again")
+    assert "already" in said
+    assert "wc say auth" in said
+    assert len(repo.entries("auth")) == 1
+
+
+# --- say ----------------------------------------------------------------------
+
+
+def test_a_say_of_the_holder_goes_to_the_other_one(repo: Repo) -> None:
+    begin(repo, to=PAT)
+    assert receipt(repo, "say", "auth", "--title", "x")["ball"] == CODEX
+    # ... and back to who passed it.
+    words = ["say", "auth", "--title", "y", "--as", "Codex"]
+    assert receipt(repo, *words)["ball"] == PAT
+
+
+def test_a_say_of_somebody_else_leaves_the_ball(repo: Repo) -> None:
+    begin(repo)
+    done = repo.ok("say", "auth", "--title", "A remark")
+    assert "ball: Codex (Pat)" in done.out
+    assert "→" not in done.out
+    assert done.err == (
+        "note: the ball stays with Codex (Pat); to take it: wc take auth --reason '…'\n"
+    )
+    assert repo.ball("auth") == CODEX
+
+
+def test_a_free_ball_goes_where_a_say_sends_it(repo: Repo) -> None:
+    begin(repo, to="anyone")
+    assert receipt(repo, "say", "auth", "--title", "x", "--to", "Cursor")["ball"] == (
+        "Cursor"
+    )
+
+
+def test_who_last_passed_it_comes_before_who_wrote_last(repo: Repo) -> None:
+    begin(repo, by="Cursor", to=PAT)
+    repo.ok("ack", "auth", "--as", "Codex")
+    assert receipt(repo, "say", "auth", "--title", "x")["ball"] == "Cursor (Pat)"
+
+
+def test_the_last_other_participant_comes_next(repo: Repo) -> None:
+    begin(repo, by="Cursor", to="anyone")
+    repo.ok("ack", "auth", "--as", "Codex")
+    assert receipt(repo, "say", "auth", "--title", "x")["ball"] == CODEX
+
+
+def test_a_configured_counterpart_comes_first(repo: Repo) -> None:
+    config(
+        repo,
+        '[counterparts]\nPat = ["me", "cc"]\n[aliases]\nme = "Pat"\ncc = "Claude"\n'
+        '[topics.billing.counterparts]\nPat = "Cursor"\n',
+    )
+    begin(repo, to=PAT)
+    assert receipt(repo, "say", "auth", "--title", "x")["ball"] == "Claude Code"
+    said = receipt(repo, "say", "billing", "--title", "x")
+    assert said["ball"] == "Cursor"
+
+
+def test_a_ball_at_codex_is_every_codex_s(repo: Repo) -> None:
+    begin(repo, to="codex")
+    fix = repo.worktree("app-wt-fix")
+    for who in (repo, fix):
+        assert who.json("list", "--as", "Codex CLI")["threads"][0]["have_ball"]
+        assert not who.json("list", "--as", "Claude")["threads"][0]["have_ball"]
+
+
+def test_a_ball_at_a_seat_is_only_that_one_s(repo: Repo) -> None:
+    fix = repo.worktree("app-wt-fix")
+    begin(repo, to="Codex@fix")
+    assert fix.json("list", "--as", "Codex")["threads"][0]["have_ball"]
+    assert not repo.json("list", "--as", "Codex")["threads"][0]["have_ball"]
+    other = ["list", "--as", "Codex", "--seat", "other"]
+    assert not fix.json(*other)["threads"][0]["have_ball"]
+
+
+@pytest.mark.parametrize("who", ["anyone", "nobody", "free", "Anybody"])
+def test_words_for_a_free_ball(repo: Repo, who: str) -> None:
+    begin(repo, to=PAT)
+    assert receipt(repo, "say", "auth", "--title", "x", "--to", who)["ball"] is None
+
+
+def test_enforce_off_passes_anybody_s_ball(repo: Repo) -> None:
+    config(repo, '[ball]\nenforce = "off"\n')
+    begin(repo)
+    assert receipt(repo, "say", "auth", "--title", "x", "--to", "Cursor")["ball"] == (
+        "Cursor"
+    )
+
+
+def test_enforce_refuse_names_the_way_out(repo: Repo) -> None:
+    config(repo, '[ball]\nenforce = "refuse"\n')
+    begin(repo)
+    said = repo.fails(4, "say", "auth", "--title", "x")
+    assert "wc ack auth" in said
+    assert "wc take auth --reason" in said
+    assert len(repo.entries("auth")) == 1
+    repo.ok("ack", "auth")
+
+
+def test_settings_that_make_no_sense_stop_a_write(repo: Repo) -> None:
+    config(repo, '[ball]\nenforce = "perhaps"\n')
+    said = repo.fails(6, "say", "auth", "--title", "x")
+    assert "config.toml" in said
+    assert "off, warn, refuse" in said
+    repo.ok("list")
+
+
+# --- closed threads -----------------------------------------------------------
+
+
+def test_closing_frees_the_ball_and_reopening_takes_it(repo: Repo) -> None:
+    begin(repo, to=PAT)
+    said = receipt(repo, "set-status", "auth", "closed")
+    assert (said["ball"], said["status"]) == (None, "CLOSED")
+    for words in (
+        ["say", "auth", "--title", "x"],
+        ["handoff", "auth", "--to", "Codex"],
+        ["take", "auth", "--reason", "stuck"],
+    ):
+        refused = repo.fails(4, *words)
+        assert "closed" in refused
+        assert "wc say auth --reopen" in refused
+    repo.ok("ack", "auth", "--title", "Thanks")
+    said = receipt(repo, "say", "auth", "--title", "x", "--reopen")
+    assert (said["ball"], said["status"]) == (PAT, "OPEN")
+
+
+def test_a_say_can_close(repo: Repo) -> None:
+    begin(repo, to=PAT)
+    words = ["say", "auth", "--title", "Shipped", "--status", "CLOSED", "--to", "Codex"]
+    said = receipt(repo, *words)
+    assert (said["ball"], said["status"]) == (None, "CLOSED")
+    assert said["notes"] == ["closing frees the ball; it does not go to Codex"]
+
+
+def test_other_statuses_leave_the_ball(repo: Repo) -> None:
+    begin(repo, to=PAT)
+    for status in ("IN_REVIEW", "BLOCKED", "OPEN"):
+        assert receipt(repo, "set-status", "auth", status)["ball"] == PAT
+
+
+def test_a_status_that_is_there_already(repo: Repo) -> None:
+    begin(repo)
+    assert "OPEN already" in repo.fails(4, "set-status", "auth", "open")
+
+
+# --- handoff and take ---------------------------------------------------------
+
+
+def test_a_holder_hands_over_without_a_reason(repo: Repo) -> None:
+    begin(repo, to=PAT)
+    words = ["handoff", "auth", "--to", "Cursor", "--note", "Yours"]
+    assert receipt(repo, *words)["ball"] == "Cursor"
+    entry = repo.entries("auth")[-1]
+    assert (entry["title"], entry["body"]) == ("Handoff to Cursor", "Yours")
+
+
+def test_others_need_a_reason_to_hand_over(repo: Repo) -> None:
+    begin(repo)
+    said = repo.fails(4, "handoff", "auth", "--to", "Cursor")
+    assert "--reason" in said
+    words = ["handoff", "auth", "--to", "Cursor", "--reason", "Codex is away"]
+    assert receipt(repo, *words)["ball"] == "Cursor"
+    assert repo.entries("auth")[-1]["reason"] == "Codex is away"
+
+
+def test_a_handoff_to_where_it_is(repo: Repo) -> None:
+    begin(repo, to=PAT)
+    said = repo.fails(4, "handoff", "auth", "--to", PAT)
+    assert "at Pat already" in said
+    assert "--to NAME" in said
+
+
+def test_a_free_ball_is_for_taking(repo: Repo) -> None:
+    begin(repo, to="anyone")
+    said = receipt(repo, "take", "auth")
+    assert (said["previous_ball"], said["ball"]) == (None, PAT)
+
+
+def test_a_held_ball_is_taken_with_a_reason(repo: Repo) -> None:
+    begin(repo)
+    assert "wc take auth --reason" in repo.fails(4, "take", "auth")
+    assert receipt(repo, "take", "auth", "--reason", "It is stuck")["ball"] == PAT
+    assert "wc say auth" in repo.fails(4, "take", "auth")
+
+
+@pytest.mark.parametrize("action", ["say", "new", "handoff"])
+def test_an_unknown_name_needs_force(repo: Repo, action: str) -> None:
+    begin(repo, to=PAT)
+    topic = "other" if action == "new" else "auth"
+    words = [action, topic, "--to", "Codecks"]
+    words += [] if action == "handoff" else ["--title", "x"]
+    said = repo.fails(3, *words)
+    assert "Codecks" in said
+    assert "Did you mean: Codex" in said
+    assert "--force" in said
+    assert repo.ball("auth") == PAT
+    assert receipt(repo, *words, "--force")["ball"] == "Codecks"
+    # From now on it is known.
+    repo.ok("new", "third", "--title", "x", "--to", "codecks")
+
+
+def test_an_agent_knows_whose_agent_it_is(repo: Repo) -> None:
+    words = ["say", "auth", "--title", "x", "--as", "Codex", "--to"]
+    assert receipt(repo, *words, "pat")["ball"] == "pat"
+    assert repo.json("list")["threads"][0]["have_ball"]
+
+
+@pytest.mark.parametrize("who", ["Codex@nowhere", "Codex (stranger)"])
+def test_an_unknown_part_of_a_name_needs_force(repo: Repo, who: str) -> None:
+    begin(repo, to=PAT)
+    said = repo.fails(3, "handoff", "auth", "--to", who)
+    assert ("seat" if "@" in who else "tag") in said
+
+
+# --- conditions and retries ---------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("wanted", "holds"),
+    [
+        *(("me", True), ("pat", True), ("PAT", True)),
+        *(("Codex", False), ("anyone", False), ("free", False)),
+    ],
+)
+def test_if_ball(repo: Repo, wanted: str, holds: bool) -> None:  # noqa: FBT001
+    begin(repo, to=PAT)
+    words = ["ack", "auth", "--if-ball", wanted]
+    if holds:
+        repo.ok(*words)
+    else:
+        assert "at Pat, not at" in repo.fails(4, *words)
+    assert len(repo.entries("auth")) == 1 + holds
+
+
+def test_if_ball_on_a_free_one(repo: Repo) -> None:
+    begin(repo, to="anyone")
+    repo.fails(4, "say", "auth", "--title", "x", "--if-ball", "me")
+    repo.ok("take", "auth", "--if-ball", "anyone")
+
+
+def test_if_last(repo: Repo) -> None:
+    first = receipt(repo, "new", "auth", "--title", "x")["entry_id"]
+    second = receipt(repo, "ack", "auth", "--if-last", first)["entry_id"]
+    said = repo.fails(4, "ack", "auth", "--if-last", first)
+    assert second in said
+    assert "wc read auth" in said
+
+
+def test_a_refused_first_entry_leaves_no_thread(repo: Repo) -> None:
+    repo.ok("init")
+    repo.fails(4, "say", "auth", "--title", "x", "--if-ball", "me")
+    assert repo.json("list")["threads"] == []
+    assert not repo.log("auth").parent.exists()
+    assert "no thread" in repo.fails(3, "read", "auth").replace("There is no", "no")
+    repo.ok("seen", "--all")
+
+
+def test_a_key_writes_once(repo: Repo) -> None:
+    begin(repo, to=PAT)
+    words = ["say", "auth", "--title", "x", "--key", "job 7", "--to", "Cursor"]
+    first = receipt(repo, *words)
+    again = receipt(repo, *words)
+    assert len(repo.entries("auth")) == 2
+    assert again["notes"] == ["this key was used before: nothing new was written"]
+    same = ("topic", "entry_id", "idx", "ball", "status", "saved")
+    assert [again[one] for one in same] == [first[one] for one in same]
+
+
+def test_a_key_counts_for_its_thread_alone(repo: Repo) -> None:
+    for topic in ("auth", "billing"):
+        repo.ok("say", topic, "--title", "x", "--key", "k")
+    assert len(repo.json("list")["threads"]) == 2
+
+
+def test_a_key_covers_the_making_of_a_thread(repo: Repo) -> None:
+    words = ["new", "auth", "--title", "x", "--key", "k"]
+    assert receipt(repo, *words)["entry_id"] == receipt(repo, *words)["entry_id"]
+
+
+def test_a_key_is_compared_whole(repo: Repo) -> None:
+    for key in ("a", "ab", 'a"b', "b"):
+        repo.ok("say", "auth", "--title", "x", "--key", key)
+    assert len(repo.entries("auth")) == 4
+
+
+def test_an_entry_that_quotes_a_key_does_not_use_it(repo: Repo) -> None:
+    body = json.dumps({"key": "k"}, separators=(",", ":"))
+    repo.ok("say", "auth", "--title", "x", "--body", body)
+    repo.ok("say", "auth", "--title", "x", "--key", "k")
+    assert len(repo.entries("auth")) == 2
+
+
+# --- bad input ----------------------------------------------------------------
+
+SAY = ("say", "auth", "--title", "x")
+
+BAD = {
+    "climbing topic": (2, ("say", "../../x", "--title", "x"), ("cannot be", '"x"')),
+    "absolute topic": (2, ("say", "/etc/passwd", "--title", "x"), ("etc-passwd",)),
+    "empty topic": (2, ("say", "", "--title", "x"), ("cannot be a topic",)),
+    "long topic": (2, ("say", "a" * 300, "--title", "x"), ("100 bytes", "a" * 100)),
+    "emoji": (2, ("say", "🎾", "--title", "x"), ("letters and digits",)),
+    "emoji with text": (2, ("say", "go 🎾 on", "--title", "x"), ('"go-on"',)),
+    "newline in topic": (2, ("say", "a\nb", "--title", "x"), ('"a-b"',)),
+    "dots": (2, ("say", "..", "--title", "x"), ("cannot be a topic",)),
+    "reserved": (2, ("say", ".git", "--title", "x"), ('"git"',)),
+    "two lines": (2, ("say", "auth", "--title", "a\nb"), ("single line", "--body")),
+    "empty title": (2, ("say", "auth", "--title", " "), ("title is empty",)),
+    "long title": (2, ("say", "auth", "--title", "x" * 501), ("500 bytes",)),
+    "escape in title": (2, ("say", "auth", "--title", "\x1b[31m"), ("control",)),
+    "no title": (2, ("say", "auth"), ("--title", "wc help say")),
+    "no topic": (2, ("say", "--title", "x"), ("TOPIC", "wc help say")),
+    "role": (2, (*SAY, "--role", "boss"), ("'boss'", "planner", "scribe")),
+    "type": (
+        2,
+        (*SAY, "--type", "Memo"),
+        ("'Memo' is not an entry type", "Note", "Closure"),
+    ),
+    "status": (2, (*SAY, "--status", "DONE"), ("'DONE'", "IN_REVIEW", "CLOSED")),
+    "set-status": (2, ("set-status", "auth", "DONE"), ("'DONE'", "BLOCKED")),
+    "name": (2, (*SAY, "--as", "a\nb"), ("cannot be a name",)),
+    "long name": (2, (*SAY, "--as", "a" * 300), ("200 bytes",)),
+    "seat": (2, (*SAY, "--as", "Codex", "--seat", "a\tb"), ("cannot be a name",)),
+    "key": (2, (*SAY, "--key", "a\nb"), ("single line",)),
+    "time-out": (2, (*SAY, "--lock-timeout", "soon"), ("'soon'", "seconds")),
+    "option": (2, (*SAY, "--colour"), ("--colour", "wc help say")),
+    "word too many": (2, (*SAY, "more"), ("more", "wc help say")),
+    "unknown thread": (3, ("ack", "nothing"), ('no thread "nothing"', "wc list")),
+    "near thread": (3, ("ack", "autj"), ("Did you mean: auth",)),
+    "slip": (4, ("say", "auht", "--title", "x"), ('there is "auth"', "--new")),
+    "separator": (4, ("say", "au-th", "--title", "x"), ('there is "auth"', "--new")),
+    "command": (2, ("sya", "auth"), ("'sya'", "Did you mean: say", "wc help")),
+}
+
+
+@pytest.fixture(scope="module")
+def busy(tmp_path_factory: pytest.TempPathFactory) -> Repo:
+    """A repository with the thread ``auth``, that no test here changes."""
+    from tests.conftest import Machine
+
+    repo = Machine(tmp_path_factory.mktemp("busy")).repo()
+    repo.ok("new", "auth", "--title", "Login")
+    return repo
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_input(busy: Repo, case: str) -> None:
+    code, words, helpful = BAD[case]
+    said = busy.fails(code, *words)
+    for one in helpful:
+        assert one in said, said
+    assert len(busy.json("list")["threads"]) == 1
+    assert len(busy.entries("auth")) == 1
+
+
+@pytest.mark.parametrize("case", ["climbing topic", "role", "near thread", "no title"])
+def test_bad_input_as_json(busy: Repo, case: str) -> None:
+    code, words, _ = BAD[case]
+    done = busy.wc(*words, "--json")
+    assert (done.code, done.out) == (code, "")
+    assert list(done.error) == ["code", "message", "hint"]
+    assert done.error["code"] == {2: "INVALID_INPUT", 3: "NOT_FOUND"}[code]
+    assert done.error["message"]
+    assert done.error["hint"]
+
+
+def test_bytes_that_are_not_text_are_refused(busy: Repo) -> None:
+    for words in (("--title", "a\udcffb"), ("--title", "x", "--body", "a\udcffb")):
+        assert "UTF-8" in busy.fails(2, "say", "auth", *words)
+
+
+def test_topics_equal_but_for_case_are_one(repo: Repo) -> None:
+    for topic in ("Auth", "AUTH", "auth", "aUTH"):
+        repo.ok("say", topic, "--title", topic)
+    assert [one["topic"] for one in repo.json("list")["threads"]] == ["auth"]
+    assert repo.json("read", "AuTh")["entries"][3]["title"] == "aUTH"
+
+
+def test_topics_equal_but_for_composition_are_one(repo: Repo) -> None:
+    repo.ok("say", "cafe\u0301", "--title", "x")
+    repo.ok("ack", "caf\u00e9")
+    assert [one["topic"] for one in repo.json("list")["threads"]] == ["caf\u00e9"]
+
+
+def test_a_like_named_thread_wants_to_be_asked_for(repo: Repo) -> None:
+    repo.ok("say", "auth-fix", "--title", "x")
+    repo.fails(4, "say", "auth_fix", "--title", "x")
+    repo.ok("say", "auth_fix", "--title", "x", "--new")
+    # Numbers that differ are meant.
+    repo.ok("say", "issue-12", "--title", "x")
+    repo.ok("say", "issue-13", "--title", "x")
+    # Who says `new` has said it.
+    repo.ok("new", "auth.fix", "--title", "x")
+    assert len(repo.json("list")["threads"]) == 5
+
+
+def test_a_lock_that_somebody_holds(repo: Repo) -> None:
+    import fcntl
+    import os
+
+    repo.ok("say", "auth", "--title", "x", env={"WATERCOOLER_AGENT": "Codex"})
+    path = repo.store / ".local/locks/threads/auth"
+    with path.open("r+") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        lock.write(f"{os.getpid()}\n2026-01-01T00:00:00Z\nCursor (Pat)\n")
+        lock.flush()
+        said = repo.fails(5, "say", "auth", "--title", "y", "--lock-timeout", "0.1")
+        for one in ("Cursor (Pat)", str(os.getpid()), "2026-01-01", "--lock-timeout"):
+            assert one in said
+        repo.ok("say", "billing", "--title", "another thread is not concerned")
+    repo.ok("say", "auth", "--title", "y")

@@ -1,0 +1,296 @@
+"""What every test stands on: a machine without a person.
+
+The real home folder is out of reach before the first test is imported, in
+this process by an audit hook, in its children by HOME. Nothing of the
+environment that says who or where we are gets through.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import pwd
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+SOURCE = Path(__file__).resolve().parents[1] / "src"
+DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
+THREADS = "watercooler/threads"
+SECONDS = 60.0
+
+# What in a home folder belongs to a person. Not all of it: the interpreter, or
+# this checkout, may lie there as well.
+_PERSONAL = (
+    *(".watercooler", ".gitconfig", ".git-credentials", ".netrc", ".ssh"),
+    *(".config", ".claude", ".claude.json", ".codex", ".cursor", ".gemini"),
+    *(".codeium", ".agents", ".bashrc", ".bash_profile", ".profile"),
+    *(".zshrc", ".zshenv", ".tmux.conf"),
+)
+# Events of https://docs.python.org/3/library/audit_events.html with a path first.
+_REACHING = frozenset(
+    {"open", "os.listdir", "os.scandir", "os.mkdir", "os.rmdir", "os.remove"}
+    | {"os.rename", "os.link", "os.symlink", "os.chmod", "os.chown", "os.utime"}
+    | {"os.truncate", "os.chdir", "os.walk", "shutil.rmtree", "shutil.copyfile"}
+)
+_TELLTALE = re.compile(
+    r"WATERCOOLER_|CLAUDE|CODEX|CURSOR|GEMINI|OPENCODE|GIT_|XDG_|_WC_|TYPER_"
+    r"|_TYPER_|COMP_|(?:EDITOR|VISUAL|PAGER|NO_COLOR|COLUMNS|LINES|LC_ALL|LANG|TERM"
+    r"|USER|LOGNAME|PYTHONIOENCODING|PYTHONUNBUFFERED|SSH_AUTH_SOCK)$"
+)
+
+
+class HomeTouchedError(BaseException):
+    """A test reached for the home folder of whoever runs it."""
+
+
+def _real_homes() -> tuple[str, ...]:
+    said = os.environ.get("WC_TESTS_REAL_HOME") or os.path.expanduser("~")
+    homes = {said, pwd.getpwuid(os.getuid()).pw_dir}
+    return tuple(sorted(os.path.realpath(home) for home in homes if home != "/"))
+
+
+REAL_HOMES = _real_homes()
+_FORBIDDEN = tuple(f"{home}/{name}" for home in REAL_HOMES for name in _PERSONAL)
+
+
+def _guard(event: str, args: tuple[object, ...]) -> None:
+    if event not in _REACHING:
+        return
+    for one in args[:2]:
+        if isinstance(one, bytes):
+            one = os.fsdecode(one)  # noqa: PLW2901
+        if isinstance(one, str) and one.startswith(_FORBIDDEN):
+            rest = next(one[len(name) :] for name in _FORBIDDEN if one.startswith(name))
+            if not rest or rest[0] == "/":
+                raise HomeTouchedError(f"{event}: {one}")
+
+
+def _leave_home() -> None:
+    """Take the person out of the environment, for us and for our children."""
+    os.environ["WC_TESTS_REAL_HOME"] = REAL_HOMES[0]
+    for name in [one for one in os.environ if _TELLTALE.match(one)]:
+        del os.environ[name]
+    os.environ["HOME"] = tempfile.mkdtemp(prefix="wc-tests-home-")
+    os.environ["GIT_CONFIG_NOSYSTEM"] = "1"
+    # Children that compile every module at every start take three times as
+    # long; who asked for no bytecode gets it out of the way instead.
+    if os.environ.pop("PYTHONDONTWRITEBYTECODE", None):
+        cache = f"{tempfile.gettempdir()}/wc-tests-bytecode-{os.getuid()}"
+        os.environ.setdefault("PYTHONPYCACHEPREFIX", cache)
+    sys.addaudithook(_guard)
+
+
+_leave_home()
+
+
+@pytest.fixture(autouse=True)
+def _nobody(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever a test set without undoing it is gone in the next."""
+    for name in [one for one in os.environ if _TELLTALE.match(one)]:
+        if name != "GIT_CONFIG_NOSYSTEM":
+            monkeypatch.delenv(name)
+
+
+class Done(NamedTuple):
+    """How a program ended."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.out)
+
+    @property
+    def error(self) -> dict[str, str]:
+        """The error of a command that was asked for JSON."""
+        fields: dict[str, str] = json.loads(self.err)["error"]
+        return fields
+
+
+class Machine:
+    """A computer of one person: a home folder, and what is run there.
+
+    ``env`` is the whole environment of everything that runs. Nothing is
+    settled in the background, unless a test says so.
+    """
+
+    wc_words: tuple[str, ...] = (
+        sys.executable,
+        "-c",
+        "from wc_cli.main import main; main()",
+    )
+
+    def __init__(self, root: Path, user: str = "Pat") -> None:
+        self.root = root
+        self.home = root / "home"
+        self.home.mkdir(parents=True)
+        kept = ("PATH", "PYTHONPYCACHEPREFIX", "TMPDIR", "VIRTUAL_ENV")
+        self.env = {
+            **{name: os.environ[name] for name in kept if name in os.environ},
+            **{k: v for k, v in os.environ.items() if k.startswith(("COV", "PYTEST"))},
+            "HOME": str(self.home),
+            "GIT_CONFIG_NOSYSTEM": "1",
+            "PYTHONPATH": str(SOURCE),
+            "PYTHONWARNINGS": "error",
+            "LC_ALL": "C.UTF-8",
+            "WATERCOOLER_SYNC": "off",
+        }
+        if user:
+            text = f"[user]\n\tname = {user}\n\temail = {user.lower()}@example.org\n"
+            (self.home / ".gitconfig").write_text(text)
+
+    def run(
+        self,
+        words: Sequence[str],
+        cwd: Path | str,
+        *,
+        feed: bytes | None = None,
+        env: Mapping[str, str] | None = None,
+        without: Sequence[str] = (),
+    ) -> Done:
+        """Run a program to its end; output that is not UTF-8 is escaped."""
+        given = {**self.env, **(env or {})}
+        done = subprocess.run(
+            words,
+            cwd=cwd,
+            env={name: text for name, text in given.items() if name not in without},
+            input=feed,
+            stdin=subprocess.DEVNULL if feed is None else None,
+            capture_output=True,
+            timeout=SECONDS,
+            check=False,
+        )
+        out, err = (
+            one.decode(errors="backslashreplace") for one in (done.stdout, done.stderr)
+        )
+        return Done(done.returncode, out, err)
+
+    def git(self, *words: str, cwd: Path | str) -> str:
+        """What git prints; a failure of git is one of the test."""
+        done = self.run(["git", *words], cwd)
+        assert not done.code, done.err
+        return done.out.strip()
+
+    def repo(self, name: str = "app", *, commit: bool = True) -> Repo:
+        """A new repository, with one commit."""
+        path = self.root / name
+        path.mkdir(parents=True)
+        self.git("init", "-q", "-b", "main", cwd=path)
+        if commit:
+            (path / "code.txt").write_text("code\n")
+            self.git("add", "code.txt", cwd=path)
+            self.git("commit", "-q", "-m", "code", cwd=path)
+        return Repo(self, path)
+
+    def folder(self, name: str) -> Repo:
+        """A place outside of git."""
+        path = self.root / name
+        path.mkdir(parents=True)
+        return Repo(self, path)
+
+
+class Repo:
+    """A folder somebody works in."""
+
+    def __init__(self, machine: Machine, path: Path) -> None:
+        self.machine = machine
+        self.path = path
+
+    def wc(
+        self,
+        *words: str,
+        cwd: Path | str = "",
+        feed: bytes | None = None,
+        env: Mapping[str, str] | None = None,
+        without: Sequence[str] = (),
+    ) -> Done:
+        """Run wc here, or in a folder relative to here."""
+        where = self.path / cwd
+        words = (*self.machine.wc_words, *words)
+        return self.machine.run(words, where, feed=feed, env=env, without=without)
+
+    def ok(self, *words: str, **how: Any) -> Done:
+        """Run wc, which must succeed."""
+        done = self.wc(*words, **how)
+        assert not done.code, (words, done)
+        return done
+
+    def settled(self, *words: str, **how: Any) -> Done:
+        """Run wc, which must succeed and settle what it wrote."""
+        env = {**how.pop("env", {}), "WATERCOOLER_SYNC": "inline"}
+        return self.ok(*words, env=env, **how)
+
+    def fails(self, code: int, *words: str, **how: Any) -> str:
+        """Run wc, which must fail with that code and say nothing as a result;
+        what it says instead."""
+        done = self.wc(*words, **how)
+        assert (done.code, done.out) == (code, ""), (words, done)
+        assert "Traceback" not in done.err
+        assert "bug" not in done.err or code == 1, done.err
+        return done.err
+
+    def json(self, *words: str, **how: Any) -> Any:
+        """The JSON that wc answers with."""
+        return self.ok(*words, "--json", **how).json
+
+    def git(self, *words: str) -> str:
+        return self.machine.git(*words, cwd=self.path)
+
+    def worktree(self, name: str, branch: str = "") -> Repo:
+        """A linked worktree beside this one, on a branch of its own."""
+        path = self.path.parent / name
+        self.git("worktree", "add", "-q", "-b", branch or name, str(path))
+        return Repo(self.machine, path)
+
+    @property
+    def store(self) -> Path:
+        """The store's root, by what wc itself says."""
+        said: str = self.json("whoami")["store"]
+        return Path(said.replace("~", str(self.machine.home), 1))
+
+    def log(self, topic: str) -> Path:
+        """The log of a thread."""
+        return self.store / "graph/baseline/threads" / topic / "entries.jsonl"
+
+    def entries(self, topic: str) -> list[dict[str, Any]]:
+        """The lines of a log."""
+        return [json.loads(line) for line in self.log(topic).read_text().splitlines()]
+
+    def ball(self, topic: str) -> str | None:
+        """Who holds the ball of a thread."""
+        ball: str | None = self.json("read", topic, "--peek")["ball"]
+        return ball
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> Machine:
+    return Machine(tmp_path)
+
+
+@pytest.fixture
+def repo(machine: Machine) -> Repo:
+    return machine.repo()
+
+
+@pytest.fixture(scope="session")
+def real_homes() -> tuple[str, ...]:
+    return REAL_HOMES
+
+
+@pytest.fixture(scope="session")
+def data() -> Path:
+    """Real stores, written by other people's tools."""
+    if not (DATA / "real-threads.bundle").is_file():
+        pytest.skip(f"REAL DATA ABSENT: {DATA} (the tests of real stores need it)")
+    return DATA

@@ -1,0 +1,94 @@
+"""What the commands of every minute import: their start-up is a promise."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from tests.conftest import Machine, Repo
+
+# Each costs a command more than what it is for (milliseconds measured with
+# `python -X importtime`), or drags such a module in.
+HEAVY = frozenset(
+    {"pydantic", "pydantic_core", "fastmcp", "mcp", "rich", "typer", "click"}
+    | {"asyncio", "inspect", "dataclasses", "subprocess", "pathlib", "tomllib"}
+    | {"typing_extensions", "importlib.resources", "importlib.metadata", "ast"}
+    | {"argparse", "logging", "tempfile", "shutil", "random", "socket", "ssl"}
+    | {"urllib", "email", "difflib", "hashlib", "threading", "concurrent"}
+    | {"unittest", "watchfiles", "traceback", "datetime", "shlex", "uuid"}
+    | {"wc_observe", "wc_cli.app", "wc_cli.gitsync", "wc_cli.settling"}
+    | {"wc_core.markdown"}
+)
+# The column widths of a terminal come from shutil; ages and dates need dates.
+READING = frozenset({"shutil", "datetime"})
+
+_PROGRAM = """
+import atexit, json, os, sys
+before = set(sys.modules)
+leave = os._exit
+def tell(code):
+    with open(os.environ["TELL"], "w") as file:
+        json.dump(sorted(set(sys.modules) - before), file)
+    leave(code)
+os._exit = tell
+from wc_cli.main import main
+main()
+"""
+
+
+def imported(repo: Repo, *words: str) -> set[str]:
+    """The modules a command imports, beyond those that Python starts with."""
+    tell = repo.path.parent / "modules.json"
+    cache = repo.machine.env.get("PYTHONPYCACHEPREFIX")
+    options = ["-X", f"pycache_prefix={cache}"] if cache else []
+    argv = [sys.executable, "-I", *options, "-c", _with_source(repo.machine), *words]
+    env = {"TELL": str(tell), "WATERCOOLER_SYNC": "background"}
+    done = repo.machine.run(argv, repo.path, env=env)
+    assert not done.code, done
+    return set(json.loads(tell.read_text()))
+
+
+def _with_source(machine: Machine) -> str:
+    # -I: nothing a site's .pth files import is counted for or against us.
+    return f"import sys; sys.path.insert(0, {machine.env['PYTHONPATH']!r})\n{_PROGRAM}"
+
+
+def heavy(modules: set[str]) -> set[str]:
+    tops = {one.partition(".")[0] for one in modules}
+    return (modules | tops) & HEAVY
+
+
+COMMANDS = {
+    "version": (["version"], frozenset[str]()),
+    "say": (["say", "auth", "--title", "On it", "--body", "text"], frozenset[str]()),
+    "say --json": (["say", "auth", "--title", "x", "--json"], frozenset[str]()),
+    "ack": (["ack", "auth"], frozenset[str]()),
+    "handoff": (["handoff", "auth", "--to", "Codex"], frozenset[str]()),
+    "take": (["take", "auth", "--reason", "stuck", "--as", "Codex"], frozenset[str]()),
+    "set-status": (["set-status", "auth", "BLOCKED"], frozenset[str]()),
+    "list": (["list"], READING),
+    "list --json": (["list", "--json"], READING),
+    "read": (["read", "auth"], READING),
+    "search": (["search", "text"], READING),
+    "whoami": (["whoami"], frozenset[str]()),
+    "statusline": (["statusline"], frozenset[str]()),
+}
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_command_imports_nothing_heavy(repo: Repo, command: str) -> None:
+    repo.ok("say", "auth", "--title", "Begin", "--to", "Pat")
+    words, needed = COMMANDS[command]
+    assert heavy(imported(repo, *words)) - needed == set()
+
+
+def test_the_first_write_of_a_repository_may_run_git(repo: Repo) -> None:
+    assert "subprocess" in imported(repo, "say", "auth", "--title", "Begin")
+
+
+def test_the_measure_measures(repo: Repo) -> None:
+    assert {"typer", "inspect"} <= heavy(imported(repo, "help"))
