@@ -76,7 +76,7 @@ def _topics() -> list[str]:
 
 
 def _agents() -> list[str]:
-    from wc_cli.store import people
+    from wc_cli.addressees import people
 
     context = _context()
     reader = context.reader

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 import time
 
 from wc_core import discovery, identity, settings, views
 from wc_core.discovery import BRANCH_STORE
-from wc_core.errors import NotFoundError, StorageError
+from wc_core.errors import NotFoundError, StorageError, WcError
 from wc_core.identity import Asked
-from wc_core.layout import BRANCH
+from wc_core.layout import BRANCH, Layout
 from wc_core.reader import StoreReader
 
 TYPE_CHECKING = False
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from wc_cli.store import Source, StoreWriter
+    from wc_cli.upkeep import Upkeep
     from wc_core.discovery import Place
     from wc_core.identity import Identity
     from wc_core.settings import Settings
@@ -130,13 +132,25 @@ class Context:
             branch, commit = where.branch, where.commit
         author = Author(self.identity, branch, commit)
         writer = StoreWriter(self.place, author, self.settings, self.env)
-        if not self.asked.name:
-            # Who "me" is at this prompt; a name for one command is not.
-            worktree = where.worktree_id if where is not None else ""
-            asked = self.env.get("WATERCOOLER_AGENT", "")
-            writer.prepare_store()
-            writer.upkeep.remember(self.identity, worktree, asked)
+        writer.prepare_store()
+        self.remember(writer.upkeep)
         return writer
+
+    def remember(self, upkeep: Upkeep | None = None) -> None:
+        """Keep who "me" is here, for the status line; a name that was given
+        for one command is not. Nothing where the store was never written to."""
+        layout = Layout(self.place.root)
+        if self.asked.name or not os.path.isdir(layout.unsettled):
+            return
+        from wc_cli.upkeep import Upkeep  # reading alone does without
+
+        upkeep = upkeep or Upkeep(self.reader, self.env, self.settings)
+        where = self.place.repository
+        worktree = where.worktree_id if where is not None else ""
+        asked = self.env.get("WATERCOOLER_AGENT", "")
+        # A store that may only be read is no reason to fail a reader.
+        with contextlib.suppress(WcError, OSError):
+            upkeep.remember(self.identity, worktree, asked)
 
 
 def os_user(env: Mapping[str, str]) -> str:

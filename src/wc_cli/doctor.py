@@ -20,6 +20,7 @@ from wc_core.errors import FindingsError, NotFoundError, WcError
 from wc_core.files import names_in, read_plain
 from wc_core.layout import ATTRIBUTES, IGNORED
 from wc_core.text import one_line
+from wc_core.wording import counted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -87,8 +88,8 @@ def doctor(context: Context, said: Doctor) -> None:
         say_json(report.to_json())
     else:
         say(
-            f"{one_line(report.store)}: {report.threads} threads, "
-            f"{report.entries} entries"
+            f"{one_line(report.store)}: {counted(report.threads, 'thread')}, "
+            f"{counted(report.entries, 'entry', 'entries')}"
         )
         say("\n".join(map(str, report.findings)) or "Nothing is wrong.")
     if report.findings:

@@ -154,8 +154,12 @@ def ensure_checkout(place: Place, cwd: str, env: Mapping[str, str]) -> str:
     durable.make_folder(os.path.dirname(place.root))
     with durable.locked(f"{place.root}.lock", "wc init", _SECONDS):
         again = repository.checkouts_of(where, BRANCH)
-        if any(checkout.trusted for checkout in again):
+        if any(one.trusted and one.finished for one in again):
             return discovery.find(cwd, env).root
+        for one in again:
+            if not one.finished and os.path.isdir(one.path):
+                # Ours to make, and nobody else is at it: we hold the lock.
+                os.rename(one.path, f"{one.path}.unfinished-{time.time_ns()}")
         git = Git(where.common, env, bare=True)
         try:
             _ensure_branch(git, where)

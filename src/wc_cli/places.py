@@ -7,6 +7,7 @@ from wc_cli.options import command
 from wc_cli.writing import Speaker
 from wc_core.discovery import BRANCH_STORE, IN_TREE_STORE, NAMED
 from wc_core.text import one_line
+from wc_core.wording import counted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -39,13 +40,14 @@ def init(context: Context, said: Init) -> None:
         say_json({"store": context.store, "kind": kind, "threads": threads})
         return
     word = "The store was there already" if existed else "The store is ready"
-    say(f"{word}: {context.store} ({threads} threads)")
+    say(f"{word}: {context.store} ({counted(threads, 'thread')})")
 
 
 @command(Whoami)
 def whoami(context: Context, said: Whoami) -> None:
     """Show who you are."""
     identity = context.identity
+    context.remember()
     name = identity.name
     if said.json:
         fields = {

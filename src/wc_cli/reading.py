@@ -92,6 +92,7 @@ def list_threads(context: Context, said: List) -> None:
     """List threads."""
     if said.mine:
         said.ball = "me"
+    context.remember()
     wanted = said.filter(open_only=said.open)
     page = views.page(context.reader, context.viewer, wanted, said.limit, said.cursor)
     if said.json:

@@ -13,6 +13,7 @@ import unicodedata
 from wc_core.moves import holder_text
 from wc_core.text import clean, one_line
 from wc_core.times import age, utc
+from wc_core.wording import counted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -125,7 +126,8 @@ def thread_head(thread: Thread, look: Style) -> str:
     """Title, whose move it is, and what is wrong, above a thread's entries."""
     state = thread.state
     ball = f"ball: {one_line(holder_text(state.ball))}"
-    facts = [one_line(state.status), ball, f"{state.entry_count} entries"]
+    entries = counted(state.entry_count, "entry", "entries")
+    facts = [one_line(state.status), ball, entries]
     lines = [
         look(f"{one_line(state.topic)}: {one_line(state.title)}", _BOLD),
         " · ".join(facts),

@@ -7,13 +7,13 @@ receipt's notes.
 
 from __future__ import annotations
 
-import contextlib
 import os
 from typing import NamedTuple
 
 from wc_cli import durable
+from wc_cli.addressees import Addressees
 from wc_cli.upkeep import LOCK_SECONDS, Upkeep
-from wc_core import codec, model, moves, names, repository, ulid, views
+from wc_core import codec, model, moves, ulid, views
 from wc_core.discovery import BRANCH_STORE, PLAIN
 from wc_core.errors import (
     ConflictError,
@@ -23,8 +23,9 @@ from wc_core.errors import (
 )
 from wc_core.files import read_plain
 from wc_core.layout import ATTRIBUTES, IGNORED, file_name, new_topic
+from wc_core.likeness import nearly
 from wc_core.model import Base, Entry
-from wc_core.reader import StoreReader, near_names
+from wc_core.reader import StoreReader
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -36,10 +37,6 @@ if TYPE_CHECKING:
     from wc_core.moves import Draft, Move
     from wc_core.reader import Snapshot, Thread
     from wc_core.settings import Settings
-
-_NEAR_LENGTH = 4
-# Stands for any agent where only the seat of a name is known.
-_SEAT_ONLY = "-"
 
 
 class Source(NamedTuple):
@@ -111,7 +108,9 @@ class StoreWriter:
                 "The ball could go the wrong way; mend the file first.",
             )
         topic = self._topic(draft)
-        self._check_addressee(topic, draft)
+        if draft.to and not draft.force:
+            me = self.author.identity
+            Addressees(self.reader, self.place, self.rules, me).check(topic, draft.to)
         self.prepare_store()
         with self.upkeep.lock(topic, self.me, seconds):
             return self._write_locked(draft._replace(topic=topic), source)
@@ -135,48 +134,6 @@ class StoreWriter:
                     f'Write to "{near[0]}", or start another one with --new.',
                 )
         return topic
-
-    def _check_addressee(self, topic: str, draft: Draft) -> None:
-        """Refuse a ``--to`` nobody has heard of, unless forced."""
-        if draft.force or not moves.check_known(
-            draft.to, self._known(topic), self.rules
-        ):
-            return
-        known = self._everybody()
-        unknown = moves.check_known(draft.to, known, self.rules)
-        if unknown:
-            near = near_names(draft.to, known) or known[:5]
-            raise NotFoundError(
-                f"Nobody here is called {draft.to!r} ({', '.join(unknown)} unknown).",
-                f"Did you mean: {', '.join(near)}? To pass it there anyway: --force",
-            )
-
-    def _known(self, topic: str) -> list[str]:
-        """Names known without opening other threads."""
-        known = [self.me, *self.rules.directory.aliases.values()]
-        # Whose agent we are: the one a ball goes to when a person is needed.
-        known += [tag] if (tag := self.author.identity.name.tag) else []
-        for chain in self.rules.counterparts.values():
-            known.extend(chain)
-        for chain in self.rules.topic_counterparts.get(topic, {}).values():
-            known.extend(chain)
-        with contextlib.suppress(WcError):
-            known.extend(people(self.reader.snapshot(topic)))
-        where = self.place.repository
-        if where is not None:
-            for path, branch in repository.worktrees(where):
-                seat = repository.change_of(path) or branch
-                known.append(f"{_SEAT_ONLY}@{seat}")
-        return known
-
-    def _everybody(self) -> list[str]:
-        """Every name in the store, participants first."""
-        found: dict[str, None] = {}
-        for topic in self.reader.topics():
-            with contextlib.suppress(WcError):
-                found.update(dict.fromkeys(people(self.reader.snapshot(topic))))
-        known = [one for one in self._known("") if names.parse(one).agent != _SEAT_ONLY]
-        return list(dict.fromkeys([*found, *known]))
 
     def prepare_store(self) -> None:
         """Make the folders of a store, once."""
@@ -358,28 +315,21 @@ class StoreWriter:
 
 def _written_before(thread: Thread, key: str) -> Receipt | None:
     """The receipt of the entry that has ``key``, if there is one."""
-    state = thread.state
+    base = thread.snapshot.meta.base
     for idx, entry in enumerate(thread.entries):
         if entry.key == key:
-            note = "this key was used before: nothing new was written"
+            before = model.fold(entry.topic, thread.entries[:idx], base)
+            after = model.fold(entry.topic, thread.entries[: idx + 1], base)
             return Receipt(
-                topic=state.topic,
+                topic=entry.topic,
                 entry_id=entry.id,
                 idx=idx,
-                ball=state.ball,
-                previous_ball=state.ball,
-                status=state.status,
-                notes=(note,),
+                ball=after.ball,
+                previous_ball=before.ball,
+                status=after.status,
+                notes=("this key was used before: nothing new was written",),
             )
     return None
-
-
-def people(snapshot: Snapshot) -> list[str]:
-    """Everybody a thread's state names."""
-    state = snapshot.state
-    found = [one.name for one in state.participants]
-    found += [one.to for one in state.passes]
-    return [one for one in (*found, state.ball or "") if one]
 
 
 def rfc3339(now_ms: int) -> str:
@@ -388,29 +338,3 @@ def rfc3339(now_ms: int) -> str:
 
     seconds, rest = divmod(now_ms, 1000)
     return f"{time.strftime('%Y-%m-%dT%H:%M:%S', time.gmtime(seconds))}.{rest:03}Z"
-
-
-def nearly(one: str, other: str) -> bool:
-    """Whether two topics are so alike that one of them may be a slip: equal
-    but for separators, or one letter away. Numbers that differ are meant."""
-    plain, wanted = (
-        "".join(c for c in text if c not in "-_.") for text in (one, other)
-    )
-    if plain == wanted:
-        return True
-    if min(len(plain), len(wanted)) < _NEAR_LENGTH:
-        return False
-    return _one_letter_apart(plain, wanted)
-
-
-def _one_letter_apart(one: str, other: str) -> bool:
-    short, long = sorted((one, other), key=len)
-    start = 0
-    while start < len(short) and short[start] == long[start]:
-        start += 1
-    a, b = short[start:], long[start:]
-    if any(c.isdigit() for c in (a[:1], b[:1]) if c):
-        return False
-    if len(a) == len(b):
-        return a[1:] == b[1:] or (a[:2] == b[1::-1] and a[2:] == b[2:])
-    return b[1:] == a

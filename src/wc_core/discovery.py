@@ -20,6 +20,7 @@ from typing import NamedTuple
 from wc_core import repository
 from wc_core.errors import CorruptError, InvalidInputError
 from wc_core.layout import BRANCH, IN_TREE
+from wc_core.wording import quoted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -122,7 +123,8 @@ def _of_repository(where: Repository, env: Mapping[str, str]) -> Place:
             "git does not work here either.",
             "If the repository was moved, run in its new place: git worktree repair",
         )
-    found = repository.checkouts_of(where, BRANCH)
+    # One that was never finished holds nothing yet: it is made anew.
+    found = [one for one in repository.checkouts_of(where, BRANCH) if one.finished]
     for checkout in found:
         if checkout.trusted:
             return Place(BRANCH_STORE, checkout.path, where, exists=True)
@@ -141,7 +143,7 @@ def broken(
     if not path:
         return StoreMissingError(
             f"Git has lost the place of the store: {admin}/gitdir is empty.",
-            f"To check the store out anew: rm -r {_quoted(admin)} && wc init",
+            f"To check the store out anew: rm -r {quoted(admin)} && wc init",
         )
     if not os.path.isdir(path) or not os.listdir(path):
         return StoreMissingError(
@@ -153,20 +155,14 @@ def broken(
         return StoreMovedError(
             f"The store {path} belongs to another repository "
             f"({checkout.points_to}); this one looks like a copy of it.",
-            f"To give this copy a store of its own: rm -r {_quoted(admin)} && wc init",
+            f"To give this copy a store of its own: rm -r {quoted(admin)} && wc init",
         )
     return StoreMovedError(
         f"This repository was moved: its store {path} still points to "
         f"{checkout.points_to or 'nowhere'}.",
         "If that is right, tell git: "
-        f"git --git-dir={_quoted(where.common)} worktree repair",
+        f"git --git-dir={quoted(where.common)} worktree repair",
     )
-
-
-def _quoted(path: str) -> str:
-    import shlex  # only errors need it
-
-    return shlex.quote(path)
 
 
 def planned_root(where: Repository, env: Mapping[str, str]) -> str:

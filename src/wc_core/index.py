@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from wc_core.model import CLOSED, IN_REVIEW
 from wc_core.moves import holder_text
+from wc_core.wording import counted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ def _group(row: Row) -> str:
 def _line(row: Row) -> str:
     new = f", {row.new_for_you} new" if row.new_for_you else ""
     damaged = ", damaged: see wc doctor" if row.damaged else ""
-    entries = "1 entry" if row.entry_count == 1 else f"{row.entry_count} entries"
+    entries = counted(row.entry_count, "entry", "entries")
     title = " ".join(row.title.split())
     return (
         f"- **{row.topic}** {title} ({row.status}, ball: {holder_text(row.ball)}, "

@@ -13,6 +13,7 @@ from wc_core import names
 from wc_core.errors import ConflictError, InvalidInputError
 from wc_core.model import CLOSED, FREE, OPEN, Ball, State
 from wc_core.names import FREE_WORDS
+from wc_core.wording import quoted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -206,7 +207,7 @@ def _handoff(table: _Table) -> Move:
         raise ConflictError(
             f"The ball of {draft.topic} is at {table.holder}, not with you.",
             f"To pass it on for them, say why: wc handoff {draft.topic} "
-            f"--to {_quoted(draft.to or 'NAME')} --reason '…'",
+            f"--to {quoted(draft.to or 'NAME')} --reason '…'",
         )
     ball = table.next_holder()
     if ball.holder == table.state.ball:
@@ -216,12 +217,6 @@ def _handoff(table: _Table) -> Move:
             f"Name who shall have it: wc handoff {draft.topic} --to NAME",
         )
     return Move(ball, None)
-
-
-def _quoted(text: str) -> str:
-    import shlex  # only a refusal needs it
-
-    return shlex.quote(text)
 
 
 def _take(table: _Table) -> Move:

@@ -12,11 +12,12 @@ import os
 import re
 from typing import NamedTuple
 
-from wc_core import codec, model, names
+from wc_core import codec, model
 from wc_core.codec import Damage
 from wc_core.errors import CorruptError, NotFoundError
 from wc_core.files import NotPlainError, names_in, read_plain, size_of
 from wc_core.layout import Layout, file_name, safe_name, topic_of
+from wc_core.likeness import near_names
 from wc_core.projections import Meta, read_meta
 
 TYPE_CHECKING = False
@@ -288,12 +289,3 @@ def _read_cursor(path: str) -> Cursor | None:
         return Cursor(str(fields["key"]), heads, int(fields["count"]))
     except (OSError, ValueError, TypeError, KeyError, OverflowError, RecursionError):
         return None
-
-
-def near_names(wanted: str, known: list[str], limit: int = 3) -> list[str]:
-    """The names most like ``wanted``, the nearest first."""
-    import difflib  # only errors need it
-
-    folded = {names.fold(one): one for one in known}
-    close = difflib.get_close_matches(names.fold(wanted), folded, limit, 0.6)
-    return [folded[one] for one in close]

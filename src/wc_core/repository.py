@@ -191,11 +191,13 @@ class Checkout(NamedTuple):
     ``path`` is its root, ``admin`` the folder git keeps about it.
     ``points_to`` is the git directory ``<path>/.git`` names: equal to
     ``admin`` where all is well, empty where there is no such file.
+    ``finished`` is false while git is still making it, or died at that.
     """
 
     path: str
     admin: str
     points_to: str
+    finished: bool = True
 
     @property
     def trusted(self) -> bool:
@@ -221,7 +223,10 @@ def checkouts_of(repository: Repository, branch: str) -> list[Checkout]:
             target = _read_text(f"{admin}/gitdir").rstrip("\n")
             dot_git = os.path.join(admin, target) if target else ""
             path = os.path.realpath(os.path.dirname(dot_git)) if dot_git else ""
-            found.append(Checkout(path, admin, pointed_dir(f"{path}/.git")))
+            # What git-worktree(1) writes there before it has all the files.
+            finished = _read_text(f"{admin}/locked").strip() != "initializing"
+            points_to = pointed_dir(f"{path}/.git")
+            found.append(Checkout(path, admin, points_to, finished))
     return found
 
 

@@ -259,6 +259,9 @@ def test_killed_halfway_is_never_taken_for_whole(held: Checkout) -> None:
     wait_until(lambda: held.builds == 1)
     first.kill()
     first.wait()
+    for pipe in (first.stdout, first.stderr):  # its orphan has them open, too
+        if pipe is not None:
+            pipe.close()
     assert held.stamp == ""
     assert (held.venv / ".building").exists()
     second = held.start()

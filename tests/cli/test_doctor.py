@@ -25,7 +25,7 @@ def test_nothing_is_wrong(repo: Repo) -> None:
 def test_outside_git_and_in_tree(machine: Machine) -> None:
     place = machine.folder("notes")
     place.settled("say", "auth", "--title", "x")
-    assert "1 threads, 1 entries" in place.ok("doctor").out
+    assert "1 thread, 1 entry" in place.ok("doctor").out
 
 
 def _append(data: bytes) -> Callable[[Repo], object]:

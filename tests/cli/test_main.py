@@ -220,6 +220,7 @@ def test_an_interrupt(repo: Repo) -> None:
         stderr=subprocess.PIPE,
     )
     with pipe.open("w"):  # opens when wc does, which then waits for the text
+        time.sleep(0.3)
         process.send_signal(signal.SIGINT)
         process.wait(30)
     out, err = process.communicate(timeout=30)

@@ -185,7 +185,7 @@ def test_a_fetched_branch_is_adopted(repo: Repo) -> None:
     assert THREADS in said
     assert said.endswith("wc init\n")
     assert other.fails(3, "read", "auth") == said
-    assert other.ok("init").out.endswith("(1 threads)\n")
+    assert other.ok("init").out.endswith("(1 thread)\n")
     assert topics(other) == ["auth"]
     assert other.git("rev-parse", THREADS) == repo.git("rev-parse", THREADS)
 

@@ -91,4 +91,5 @@ def test_the_first_write_of_a_repository_may_run_git(repo: Repo) -> None:
 
 
 def test_the_measure_measures(repo: Repo) -> None:
-    assert {"typer", "inspect"} <= heavy(imported(repo, "help"))
+    # Not "inspect": where coverage is measured, it is there before we are.
+    assert "typer" in heavy(imported(repo, "help"))

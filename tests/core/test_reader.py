@@ -24,9 +24,10 @@ from tests.core.strategies import (
 )
 from wc_core import codec, model
 from wc_core.errors import CorruptError, InvalidInputError, NotFoundError, StorageError
+from wc_core.likeness import near_names
 from wc_core.model import Base, Entry, State
 from wc_core.projections import VERSION, render_meta
-from wc_core.reader import Cursor, StoreReader, near_names
+from wc_core.reader import Cursor, StoreReader
 
 PAT, CLAUDE, _ = AGENTS
 LOG = chain(entry(1, status="IN_REVIEW"), entry(2, CLAUDE))

@@ -282,7 +282,7 @@ def test_the_main_worktree_can_be_the_checkout(git: Git, top: Path) -> None:
     git.branch(top, BRANCH)
     git(top, "checkout", "-q", BRANCH)
     (checkout,) = repository.checkouts_of(find(top), BRANCH)
-    assert checkout == (str(top), f"{top}/.git", f"{top}/.git")
+    assert checkout[:3] == (str(top), f"{top}/.git", f"{top}/.git")
     assert checkout.trusted
 
 
@@ -311,7 +311,7 @@ def test_a_checkout_that_does_not_point_back_is_not_trusted(
 
     shutil.rmtree(store)
     (found,) = repository.checkouts_of(where, BRANCH)
-    assert found == (str(store), str(admin), "")
+    assert found[:3] == (str(store), str(admin), "")
 
     (admin / "gitdir").write_text("")
     (found,) = repository.checkouts_of(where, BRANCH)
