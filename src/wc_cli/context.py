@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import sys
 import time
@@ -10,9 +11,11 @@ import time
 from wc_core import discovery, identity, settings, views
 from wc_core.discovery import BRANCH_STORE
 from wc_core.errors import NotFoundError, StorageError, WcError
+from wc_core.files import names_in
 from wc_core.identity import Asked
 from wc_core.layout import BRANCH, Layout
 from wc_core.reader import StoreReader
+from wc_core.text import clean
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -83,7 +86,12 @@ class Context:
                 "not checked out on this machine.",
                 "Check them out: wc init",
             )
-        return StoreReader(place.root)
+        reader = StoreReader(place.root)
+        if self.settings.sync == "background" and names_in(reader.layout.unsettled):
+            from wc_cli import receipts  # something was left to do
+
+            receipts.take_up(reader.layout, self.env)
+        return reader
 
     @property
     def viewer(self) -> Viewer:
@@ -137,10 +145,12 @@ class Context:
         return writer
 
     def remember(self, upkeep: Upkeep | None = None) -> None:
-        """Keep who "me" is here, for the status line; a name that was given
-        for one command is not. Nothing where the store was never written to."""
+        """Keep who "me" is here, for the status line; a name or seat that was
+        given for one command is not. Nothing where the store was never written
+        to."""
         layout = Layout(self.place.root)
-        if self.asked.name or not os.path.isdir(layout.unsettled):
+        once = self.asked.name or self.asked.seat
+        if once or not os.path.isdir(layout.unsettled):
             return
         from wc_cli.upkeep import Upkeep  # reading alone does without
 
@@ -182,9 +192,10 @@ def say(text: str) -> None:
 
 
 def remark(text: str) -> None:
-    """Something beside the result, on standard error."""
+    """Something beside the result, on standard error. Whatever is quoted in
+    it, a terminal finds nothing to obey."""
     try:
-        sys.stderr.write(f"{text}\n")
+        sys.stderr.write(f"{clean(text)}\n")
         sys.stderr.flush()
     except OSError:
         return  # nobody is left to be told
@@ -192,10 +203,19 @@ def remark(text: str) -> None:
 
 def say_json(value: Any) -> None:
     """A result for programs: one line of JSON on standard output."""
+    _put(f"{json_line(value)}\n")
+
+
+def json_line(value: Any) -> str:
+    """One line of JSON in which everything that `wc_core.text.clean` would
+    take away is escaped: the same values, and nothing a terminal obeys."""
     from wc_core.codec import dumps
 
     # A path may have bytes that are no text; JSON may not.
-    _put(f"{dumps(value)}\n".encode(errors="replace").decode())
+    line = dumps(value).encode(errors="replace").decode()
+    if clean(line) == line:
+        return line
+    return "".join(one if clean(one) == one else json.dumps(one)[1:-1] for one in line)
 
 
 def _put(text: str) -> None:

@@ -1,7 +1,7 @@
 """``wc doctor``: look at everything, say what is wrong and how to mend it.
 
-Nothing is changed. Every check is a function that yields findings; one that
-cannot be made is a finding itself, never silence.
+Without ``--repair`` nothing is changed. Every check is a function that yields
+findings; one that cannot be made is a finding itself, never silence.
 """
 
 from __future__ import annotations
@@ -12,11 +12,12 @@ from typing import NamedTuple
 from wc_cli import gitsync, settling
 from wc_cli.context import now_ms, say, say_json
 from wc_cli.gitsync import GitError
-from wc_cli.options import command
+from wc_cli.options import command, flag
+from wc_cli.repair import Mended, Repair
 from wc_cli.writing import Speaker
-from wc_core import ulid
+from wc_core import model, ulid
 from wc_core.discovery import BRANCH_STORE
-from wc_core.errors import FindingsError, NotFoundError, WcError
+from wc_core.errors import FindingsError, InvalidInputError, NotFoundError, WcError
 from wc_core.files import names_in, read_plain
 from wc_core.layout import ATTRIBUTES, IGNORED
 from wc_core.text import one_line
@@ -35,13 +36,11 @@ _LEAST_GIT = (2, 38)
 
 # What to do about each kind of damage (`codec.Damage.kind`).
 _FIXES = {
-    "torn": "Nothing is lost by it: the next entry starts on a line of its own.",
-    "garbage": "Every other entry is readable. Mend or remove that line by hand; "
-    "an earlier version may be in git: git log -p -- FILE",
-    "shape": "Every other entry is readable. Mend that line by hand; an earlier "
-    "version may be in git: git log -p -- FILE",
-    "differs": "The fuller one is shown. Keep one of the two lines.",
-    "missing": "Bring it back from git: git checkout HEAD -- FILE",
+    "torn": "Nothing is lost by it. Tidy up with: wc doctor --repair",
+    "garbage": "Every other entry is readable. Set the line aside: wc doctor --repair",
+    "shape": "Every other entry is readable. Set the line aside: wc doctor --repair",
+    "differs": "The fuller one is shown. Set the other aside: wc doctor --repair",
+    "missing": "Bring it back from branch or page, if they have it: wc doctor --repair",
     "unreadable": "Check its owner and permissions.",
     "newer": "Upgrade wc on this machine.",
 }
@@ -50,6 +49,9 @@ _FIXES = {
 class Doctor(Speaker):
     """Check everything; say what is wrong and the exact fix. Exits 9 if
     anything is."""
+
+    repair: bool = flag("--repair", help="Mend what can be mended without loss.")
+    dry_run: bool = flag("--dry-run", help="With --repair: only say what it would do.")
 
 
 class Finding(NamedTuple):
@@ -73,29 +75,51 @@ class Report(NamedTuple):
     threads: int
     entries: int
     findings: tuple[Finding, ...]
+    mended: tuple[Mended, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """The doctor shape."""
         found = [one._asdict() for one in self.findings]
-        return {**self._asdict(), "findings": found}
+        mended = [one._asdict() for one in self.mended]
+        return {**self._asdict(), "findings": found, "mended": mended}
 
 
 @command(Doctor)
 def doctor(context: Context, said: Doctor) -> None:
     """Check everything."""
-    report = examine(context)
+    if said.dry_run and not said.repair:
+        raise InvalidInputError("--dry-run is for --repair.", "Say both.")
+    mended = _mend(context, said) if said.repair else ()
+    report = examine(context)._replace(mended=mended)
     if said.json:
         say_json(report.to_json())
     else:
-        say(
-            f"{one_line(report.store)}: {counted(report.threads, 'thread')}, "
-            f"{counted(report.entries, 'entry', 'entries')}"
-        )
-        say("\n".join(map(str, report.findings)) or "Nothing is wrong.")
+        _print(report, dry_run=said.dry_run)
     if report.findings:
         raise FindingsError(
             f"{len(report.findings)} found.", "The lines above say what to do."
         )
+
+
+def _mend(context: Context, said: Doctor) -> tuple[Mended, ...]:
+    """What was mended; in a place without a usable store, nothing."""
+    try:
+        place = context.place
+    except WcError:
+        return ()
+    if not place.exists:
+        return ()
+    return tuple(Repair(place.root, context.env, dry_run=said.dry_run).run())
+
+
+def _print(report: Report, *, dry_run: bool) -> None:
+    threads = counted(report.threads, "thread")
+    entries = counted(report.entries, "entry", "entries")
+    say(f"{one_line(report.store)}: {threads}, {entries}")
+    word = "would mend" if dry_run else "mended"
+    for one in report.mended:
+        say(one_line(f"{word} {one.file}: {one.what}"))
+    say("\n".join(map(str, report.findings)) or "Nothing is wrong.")
 
 
 def examine(context: Context) -> Report:
@@ -147,11 +171,15 @@ def _of_settings(context: Context) -> Iterator[Finding]:
 
 
 def _of_settling(reader: StoreReader) -> Iterator[Finding]:
-    problem = settling.problem(reader.layout.root)
-    waiting = len(names_in(reader.layout.unsettled))
-    if problem:
-        message = f"{waiting} threads wait for their commit: {problem}"
+    found = settling.trouble(reader.layout.root)
+    waiting = counted(len(names_in(reader.layout.unsettled)), "thread")
+    if found is not None:
+        message = f"{waiting} to be settled; at {found.at}: {found.problem}"
         fix = "Their entries are safe on disk. Mend it; the next wc command goes on."
+        yield Finding("settling", 0, message, fix)
+    elif settling.is_overdue(reader.layout):
+        message = f"{waiting} to be settled for over a minute"
+        fix = "Their entries are safe on disk; any wc command starts it: wc list"
         yield Finding("settling", 0, message, fix)
 
 
@@ -169,7 +197,7 @@ def _of_thread(reader: StoreReader, thread: Thread) -> Iterator[Finding]:
 
 
 def _of_damage(damage: Damage) -> Finding:
-    fix = _FIXES[damage.kind].replace("FILE", damage.file)
+    fix = _FIXES[damage.kind]
     return Finding(damage.file, damage.line, damage.message, fix)
 
 
@@ -177,8 +205,7 @@ def _of_projections(reader: StoreReader, thread: Thread) -> Iterator[Finding]:
     """Projections of ours that are not what the log gives; those that other
     tools keep, and those that settling is about to render, are left alone."""
     layout, topic = reader.layout, thread.state.topic
-    ours = any(entry.ours for entry in thread.entries)
-    if not ours or topic in settling.unsettled(layout):
+    if not model.written_by_wc(thread.entries) or topic in settling.unsettled(layout):
         return
     wanted = settling.rendered(layout, thread)
     for path, data in wanted.items():
@@ -189,7 +216,7 @@ def _of_projections(reader: StoreReader, thread: Thread) -> Iterator[Finding]:
         if not same:
             name = os.path.relpath(path, layout.root)
             message = "is not what the log says"
-            fix = "Readers use the log meanwhile; the next entry renders it anew."
+            fix = "Readers use the log meanwhile. Render it: wc doctor --repair"
             yield Finding(name, 0, message, fix)
 
 

@@ -40,19 +40,22 @@ def _failed(what: str, path: str, error: OSError) -> NoReturn:
     raise StorageError(f"{path} {what}: {error.strerror}.", hint) from error
 
 
-def make_folder(path: str) -> None:
-    """Make a folder and those above it, each name flushed to disk.
+def make_folder(path: str, *, flush: bool = True) -> None:
+    """Make a folder and those above it, each name flushed to disk unless
+    what it will hold can be rendered anew.
 
     Raises StorageError, or CorruptError where a file is in the way.
     """
     if os.path.isdir(path):
         return
     parent = os.path.dirname(path)
-    make_folder(parent)
+    make_folder(parent, flush=flush)
+    check_inside(parent)
     try:
         # A store with a shared group keeps it: the umask decides, not we.
         os.mkdir(path)
-        flush_folder(parent)
+        if flush:
+            flush_folder(parent)
     except FileExistsError as error:
         if not os.path.isdir(path):
             raise CorruptError(
@@ -61,6 +64,16 @@ def make_folder(path: str) -> None:
             ) from error
     except OSError as error:
         _failed("cannot be made", path, error)
+
+
+def check_inside(folder: str) -> None:
+    """Refuse a folder of a store that a symbolic link stands for: whoever put
+    it there would have us write somewhere else. Raises CorruptError."""
+    if os.path.realpath(folder) != folder:
+        raise CorruptError(
+            f"{folder} is reached through a symbolic link.",
+            "Nothing outside the store is written. Replace the link by a folder.",
+        )
 
 
 def flush_folder(path: str) -> None:
@@ -72,10 +85,12 @@ def flush_folder(path: str) -> None:
         os.close(handle)
 
 
-def append(path: str, line: bytes) -> int:
+def append(path: str, line: bytes, root: str) -> int:
     """Append one complete line and flush it; the new length of the file.
 
-    A last line that somebody never finished stays as it is: ours starts on
+    The names of a new file and of its folders up to ``root`` are flushed as
+    well: whoever made the folders may have died before they were. A last
+    line that somebody never finished stays as it is: ours starts on
     a new one. The caller holds the lock of the file. Raises StorageError,
     the file being as long as before.
     """
@@ -89,14 +104,14 @@ def append(path: str, line: bytes) -> int:
         before = os.fstat(handle).st_size
         if before and os.pread(handle, 1, before - 1) != b"\n":
             line = b"\n" + line
-        _append_whole(handle, path, line, before)
+        _append_whole(handle, line, before)
         if created:
-            flush_folder(os.path.dirname(path))
-    except StorageError:
+            _flush_names(path, root)
+    except OSError as error:
         if created:
             # Empty again, and ours: a thread that never was has no log.
             remove(path)
-        raise
+        _failed("could not be written", path, error)
     finally:
         os.close(handle)
     return before + len(line)
@@ -118,18 +133,25 @@ def create(path: str, data: bytes, scratch: str) -> None:
         _failed("could not be written", path, error)
 
 
-def _append_whole(handle: int, path: str, data: bytes, before: int) -> None:
+def _flush_names(path: str, root: str) -> None:
+    """Flush the names of a file and of the folders it is in, up to ``root``."""
+    while path != root:
+        path = os.path.dirname(path)
+        flush_folder(path)
+
+
+def _append_whole(handle: int, data: bytes, before: int) -> None:
     """Write all and flush, or take back what was written of it."""
     try:
         written = os.write(handle, data)
         while written < len(data):
             written += os.write(handle, data[written:])
         os.fsync(handle)
-    except OSError as error:
+    except OSError:
         with contextlib.suppress(OSError):
             os.ftruncate(handle, before)
             os.fsync(handle)
-        _failed("could not be written", path, error)
+        raise
 
 
 def replace(path: str, data: bytes, scratch: str) -> None:
@@ -172,6 +194,17 @@ def remove(path: str) -> None:
         pass
     except OSError as error:
         _failed("could not be removed", path, error)
+
+
+def move(path: str, to: str) -> None:
+    """Move what is at ``path``, whatever it is, both names flushed; raises
+    StorageError."""
+    try:
+        os.rename(path, to)
+        flush_folder(os.path.dirname(to))
+        flush_folder(os.path.dirname(path))
+    except OSError as error:
+        _failed("could not be moved", path, error)
 
 
 def touch(path: str) -> None:

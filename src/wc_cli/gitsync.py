@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import signal
 import subprocess
 import time
 from typing import NamedTuple
@@ -47,6 +48,7 @@ _OPTIONS = (
 )
 _SECONDS = 60
 _MAX_SUBJECT = 200
+_MAX_PATHS = 400
 # Longer than any git holds the lock of a ref.
 _MOMENT = 0.5
 
@@ -101,24 +103,32 @@ class Git:
     def run(self, *words: str, feed: bytes = b"", env: Mapping[str, str] = {}) -> bytes:
         """What git prints. Raises GitError."""
         try:
-            done = subprocess.run(  # noqa: S603 - words of ours, no shell
+            git = subprocess.Popen(  # noqa: S603 - words of ours, no shell
                 ["git", *self.prefix, *_OPTIONS, *words],  # noqa: S607
-                input=feed,
-                capture_output=True,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
                 env={**self.env, **env},
-                timeout=_SECONDS,
-                check=False,
                 pass_fds=self.inherited,
+                # A group of its own: what git starts ends with it.
+                start_new_session=True,
             )
         except FileNotFoundError as error:
             raise GitError("git is not installed") from error
-        except subprocess.TimeoutExpired as error:
-            raise GitKilledError(f"git {words[0]} took over {_SECONDS} s") from error
-        if done.returncode < 0:
+        except OSError as error:
+            raise GitError(f"git cannot be run: {error.strerror}") from error
+        with git:
+            try:
+                out, err = git.communicate(feed, _SECONDS)
+            except subprocess.TimeoutExpired as error:
+                os.killpg(git.pid, signal.SIGKILL)
+                message = f"git {words[0]} took over {_SECONDS} s"
+                raise GitKilledError(message) from error
+        if git.returncode < 0:
             raise GitKilledError(f"git {words[0]} was killed")
-        if done.returncode:
-            raise GitError(_reason(done.stderr) or f"git {words[0]} failed")
-        return done.stdout
+        if git.returncode:
+            raise GitError(_reason(err) or f"git {words[0]} failed")
+        return out
 
     def line(self, *words: str, feed: bytes = b"", env: Mapping[str, str] = {}) -> str:
         """What git prints, as one line of text."""
@@ -230,14 +240,17 @@ def committed_files(
     """Those of ``paths`` that ``commit`` has."""
     if not commit:
         return {}
-    out = git.run("ls-tree", "-z", "-l", "-r", commit, "--", *paths)
+    wanted = set(paths)
+    # A command line has room for so many; all of the tree is not much more.
+    named = [] if len(wanted) > _MAX_PATHS else sorted(wanted)
+    out = git.run("ls-tree", "-z", "-l", "-r", commit, "--", *named)
     found = {}
     for record in out.split(b"\0"):
         info, _, path = record.partition(b"\t")
         if path:
             _, _, blob, size = info.split()
             found[os.fsdecode(path)] = Committed(blob.decode(), int(size))
-    return found
+    return {path: one for path, one in found.items() if path in wanted}
 
 
 def blob_id(data: bytes, like: str) -> str:
@@ -347,8 +360,10 @@ def message_for(
     elif entries:
         named = dict.fromkeys(topic for topic, _ in entries)
         subject = f"{len(entries)} entries ({', '.join(named)})"
-    else:
+    elif topics:
         subject = f"Render anew ({', '.join(topics)})"
+    else:
+        subject = "Keep the settings of the store"
     footers = []
     for topic, entry in entries:
         footers.append(f"Watercooler-Entry-ID: {entry.id}")

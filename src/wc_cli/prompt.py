@@ -8,7 +8,7 @@ import sys
 
 from wc_cli.context import Context, say
 from wc_cli.options import Options, command, flag, text
-from wc_core import model, statusline
+from wc_core import statusline
 from wc_core.discovery import StoreMissingError, StoreMovedError
 from wc_core.errors import InvalidInputError, WcError
 from wc_core.statusline import Here, Look, Row
@@ -60,15 +60,16 @@ def _line(context: Context, look: Look) -> str:
         directory=context.settings.directory,
     )
     reader = context.reader
-    key = context.viewer.key
+    viewer = context.viewer
     rows = []
     for topic in reader.topics():
         try:
             state = reader.snapshot(topic).state
         except WcError:
             continue  # the prompt is not the place for it; doctor is
-        read = reader.cursor(topic, key).entry_count
-        rows.append(Row(state, model.new_count(state, identity.author, read)))
+        rows.append(
+            Row(state, viewer.new_count(state, reader.cursor(topic, viewer.key)))
+        )
     return statusline.line(rows, here, look)
 
 

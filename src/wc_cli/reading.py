@@ -4,20 +4,37 @@ from __future__ import annotations
 
 from wc_cli import render
 from wc_cli.context import now_ms, remark, say, say_json
-from wc_cli.options import argument, command, flag, number, text, words
+from wc_cli.options import (
+    FLAG,
+    WORDS,
+    argument,
+    command,
+    flag,
+    number,
+    text,
+    words,
+)
 from wc_cli.writing import Speaker
 from wc_core import index, views, vocabulary
 from wc_core import search as searching
 from wc_core import updates as updating
 from wc_core.errors import NotFoundError, WcError
+from wc_core.text import one_line
 from wc_core.views import Filter
+from wc_core.wording import quoted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any
+
     from wc_cli.context import Context
+    from wc_cli.options import Options
     from wc_core.model import State
     from wc_core.reader import StoreReader, Thread
     from wc_core.views import Numbered
+
+_NO_THREADS = "No threads here. Start one with: wc new TOPIC --title '…'"
 
 
 class Which(Speaker):
@@ -33,10 +50,10 @@ class Which(Speaker):
     limit: int = number("--limit", "At most this many (0: all).")
     cursor: str = text("--cursor", "CURSOR", "Continue where a limited answer ended.")
 
-    def filter(self, *, open_only: bool = False) -> Filter:
+    def filter(self, *, open_only: bool = False, mine: bool = False) -> Filter:
         """The threads meant."""
         status = vocabulary.status(self.status)
-        return Filter(open_only, self.ball, status)
+        return Filter(open_only, "me" if mine else self.ball, status)
 
 
 class List(Which):
@@ -90,22 +107,46 @@ class Reindex(Speaker):
 @command(List)
 def list_threads(context: Context, said: List) -> None:
     """List threads."""
-    if said.mine:
-        said.ball = "me"
     context.remember()
-    wanted = said.filter(open_only=said.open)
+    wanted = said.filter(open_only=said.open, mine=said.mine)
     page = views.page(context.reader, context.viewer, wanted, said.limit, said.cursor)
     if said.json:
         say_json(page.to_json(context.store))
         return
     say(render.thread_list(page.rows, now_ms(), render.style(context.env)))
     if not page.rows:
-        remark("No threads here. Start one with: wc new TOPIC --title '…'")
+        remark(_NO_THREADS)
     if page.cursor:
-        remark(f"more: wc list --cursor '{page.cursor}'")
+        remark(f"more: {_again('list', said, cursor=page.cursor)}")
     damaged = [row.topic for row in page.rows if row.damaged]
     if damaged:
-        remark(f"damaged: {', '.join(damaged)} (see: wc doctor)")
+        remark(f"damaged: {_together(damaged)} (see: wc doctor)")
+
+
+def _again(name: str, said: Options, **changed: Any) -> str:
+    """The command that goes on where this one ended: everything that was
+    said, but for what is ``changed``; it can be pasted."""
+    options: list[str] = []
+    arguments: list[str] = []
+    for param in said.params():
+        value = changed.get(param.name, getattr(said, param.name))
+        if not param.flags:
+            arguments += value if param.kind == WORDS else [value]
+        elif param.kind == FLAG:
+            options += [param.flags[0]] if value else []
+        elif value != param.default:
+            options += [param.flags[0], str(value)]
+    if any(one.startswith("-") for one in arguments):
+        options.append("--")
+        arguments, options = options, arguments
+    # Cleaned first: what a terminal obeys could take a quote away with it.
+    words = [quoted(one_line(one)) for one in (*arguments, *options)]
+    return " ".join(("wc", name, *words))
+
+
+def _together(topics: Iterable[str]) -> str:
+    """Topics side by side on one line."""
+    return ", ".join(one_line(one) for one in topics)
 
 
 @command(Read)
@@ -116,7 +157,7 @@ def read(context: Context, said: Read) -> None:
     shown = views.numbered(thread)
     if said.new:
         cursor = reader.cursor(thread.state.topic, context.viewer.key)
-        new = views.new_ids(thread, context.identity.author, cursor)
+        new = views.new_ids(thread, context.viewer, cursor)
         shown = [one for one in shown if one.entry.id in new]
     shown = [one for one in shown if one.idx >= said.start]
     rest = shown[said.limit :] if said.limit else []
@@ -124,24 +165,19 @@ def read(context: Context, said: Read) -> None:
     if said.json:
         say_json(views.read_json(thread, context.store, shown, rest))
     else:
-        _print(context, thread, shown, rest)
+        _print(context, thread, shown)
+        if rest:
+            more = _again("read", said, start=rest[0].idx)
+            remark(f"{len(rest)} more: {more}")
     if not said.peek and not rest:
         _mark(context, thread.state)
 
 
-def _print(
-    context: Context,
-    thread: Thread,
-    shown: list[Numbered],
-    rest: list[Numbered],
-) -> None:
+def _print(context: Context, thread: Thread, shown: list[Numbered]) -> None:
     look = render.style(context.env)
     parts = [render.thread_head(thread, look)]
     parts += [render.entry(one, look) for one in shown]
     say("\n\n".join(parts))
-    if rest:
-        topic = thread.state.topic
-        remark(f"{len(rest)} more: wc read {topic} --from {rest[0].idx}")
 
 
 def _mark(context: Context, state: State) -> None:
@@ -149,7 +185,7 @@ def _mark(context: Context, state: State) -> None:
     try:
         context.writer().mark_read(state)
     except (WcError, OSError) as error:
-        remark(f"note: not marked as read: {error}")
+        remark(one_line(f"note: not marked as read: {error}"))
 
 
 @command(Seen)
@@ -161,14 +197,15 @@ def seen(context: Context, said: Seen) -> None:
     else:
         topic = views.find_topic(reader, vocabulary.named(said.topic, "topic"))
         states = [reader.snapshot(topic).state]
-    writer = context.writer()
-    for state in states:
-        writer.mark_read(state)
+    if states:  # nothing to mark is no reason to make a store
+        writer = context.writer()
+        for state in states:
+            writer.mark_read(state)
     topics = [state.topic for state in states]
     if said.json:
         say_json({"store": context.store, "seen": topics})
     else:
-        say(f"seen: {', '.join(topics) or 'nothing'}")
+        say(f"seen: {_together(topics) or 'nothing'}")
 
 
 def _readable(reader: StoreReader) -> list[State]:
@@ -180,7 +217,7 @@ def _readable(reader: StoreReader) -> list[State]:
         except NotFoundError:
             continue  # gone since it was listed, or never begun
         except WcError as error:
-            remark(f"not marked as read: {topic}: {error}")
+            remark(one_line(f"not marked as read: {topic}: {error}"))
     return found
 
 
@@ -195,13 +232,10 @@ def search(context: Context, said: Search) -> None:
         return
     look = render.style(context.env)
     say("\n".join(render.hit(one, look) for one in hits.hits))
-    remark(f"{hits.total} found" + (", " + _more(hits.cursor) if hits.cursor else ""))
+    more = _again("search", said, cursor=hits.cursor) if hits.cursor else ""
+    remark(f"{hits.total} found" + (f", more: {more}" if more else ""))
     if hits.unreadable:
-        remark(f"not searched: {', '.join(hits.unreadable)} (see: wc doctor)")
-
-
-def _more(cursor: str) -> str:
-    return f"more: --cursor {cursor}"
+        remark(f"not searched: {_together(hits.unreadable)} (see: wc doctor)")
 
 
 @command(Updates)
@@ -216,17 +250,24 @@ def updates(context: Context, said: Updates) -> None:
     look = render.style(context.env)
     say("\n".join(render.update(topic, one, look) for topic, one in found.found))
     if not found.found:
-        remark(f"Nothing since {said.since}.")
+        remark(one_line(f"Nothing since {said.since}."))
     if found.more:
-        remark(f"{found.more} more: wc updates --since {found.next_since}")
+        more = _again("updates", said, since=found.next_since)
+        remark(f"{found.more} more: {more}")
     if found.unreadable:
-        remark(f"not read: {', '.join(found.unreadable)} (see: wc doctor)")
+        remark(f"not read: {_together(found.unreadable)} (see: wc doctor)")
 
 
 @command(Reindex)
 def reindex(context: Context, said: Reindex) -> None:
     """Write the index page."""
     rows = views.rows(context.reader, context.viewer)
+    if not context.place.exists:
+        if said.json:
+            say_json({"store": context.store, "path": None})
+        else:
+            remark(_NO_THREADS)
+        return
     page = index.render(rows, closed=said.closed)
     writer = context.writer()
     writer.upkeep.put(writer.layout.index_page, page.encode(errors="replace"))

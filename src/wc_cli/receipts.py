@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
+import time
 
 from wc_cli import context as world
 from wc_cli import durable
@@ -16,10 +18,13 @@ from wc_core.text import one_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from wc_cli.context import Context
     from wc_cli.store import Receipt
 
 _INLINE_SECONDS = 30.0
+_TRY_AGAIN_SECONDS = 30.0
 
 
 def settled(context: Context, receipt: Receipt) -> Receipt:
@@ -36,7 +41,7 @@ def settled(context: Context, receipt: Receipt) -> Receipt:
             marker = f"{layout.unsettled}/{file_name(receipt.topic)}"
             committed = committing and not os.path.lexists(marker)
         elif context.settings.sync == "background":
-            start_settling(layout, context)
+            start_settling(layout, context.env)
     except (WcError, OSError) as error:
         notes.append(f"settling could not be started: {error}")
     notes.extend(_pending(layout))
@@ -50,8 +55,10 @@ def _pending(layout: Layout) -> list[str]:
         return []
     from wc_cli import settling  # only when something went wrong
 
-    problem = settling.problem(layout.root)
-    return [f"{problem} (see: wc doctor)"] if problem else []
+    found = settling.trouble(layout.root)
+    if found is None:
+        return []
+    return [f"settling, at {found.at}: {found.problem} (see: wc doctor)"]
 
 
 def _has_remote(context: Context) -> bool:
@@ -59,7 +66,19 @@ def _has_remote(context: Context) -> bool:
     return bool(gitconfig.get("remote.origin.url", where, context.env))
 
 
-def start_settling(layout: Layout, context: Context) -> None:
+def take_up(layout: Layout, env: Mapping[str, str]) -> None:
+    """Start what an earlier command left to do, unless it was tried just now
+    and could not be done."""
+    try:
+        tried = os.stat(layout.settling).st_mtime
+    except FileNotFoundError:
+        tried = 0.0
+    if time.time() - tried > _TRY_AGAIN_SECONDS:
+        with contextlib.suppress(WcError, OSError):
+            start_settling(layout, env)
+
+
+def start_settling(layout: Layout, env: Mapping[str, str]) -> None:
     """Start the detached helper, unless one is at work: that one looks for
     new markers before it ends."""
     handle = durable.try_acquire(layout.git_lock)
@@ -70,9 +89,7 @@ def start_settling(layout: Layout, context: Context) -> None:
     null = os.open(os.devnull, os.O_RDWR)
     actions = [(os.POSIX_SPAWN_DUP2, null, fd) for fd in (0, 1, 2)]
     # Its own session: a ^C meant for us, or a closed terminal, is not for it.
-    os.posix_spawn(
-        sys.executable, words, context.env, file_actions=actions, setsid=True
-    )
+    os.posix_spawn(sys.executable, words, env, file_actions=actions, setsid=True)
     os.close(null)
 
 

@@ -145,7 +145,8 @@ def damage_line(damage: Damage) -> str:
 
 
 def entry(one: Numbered, look: Style) -> str:
-    """One entry: a line about it, its title, its body quoted by indentation."""
+    """One entry: a line about it that ends with its id, its title, its body
+    quoted by indentation."""
     item = one.entry
     about = [f"#{one.idx}", item.agent or "?", utc(item.at), item.role, item.type]
     if item.ball is not None:
@@ -154,6 +155,7 @@ def entry(one: Numbered, look: Style) -> str:
         about.append(item.status)
     if one.forked:
         about.append("forked")
+    about.append(item.id)
     head = " · ".join(one_line(part) for part in about if part)
     lines = [look(head, _DIM), look(one_line(item.title), _BOLD)]
     if item.reason:
@@ -169,7 +171,7 @@ def hit(found: Hit, look: Style) -> str:
     """A search result: where it is, its title, the words around the match."""
     item = found.found.entry
     place = f"{one_line(found.topic)} #{found.found.idx}"
-    about = f"{one_line(item.agent)} · {utc(item.at)}"
+    about = f"{one_line(item.agent)} · {one_line(utc(item.at))}"
     return (
         f"{look(place, _BOLD)} {one_line(item.title)} {look(about, _DIM)}\n"
         f"    {one_line(found.snippet)}"
@@ -183,6 +185,5 @@ def update(topic: str, one: Numbered, look: Style) -> str:
     ball = ""
     if item.ball is not None:
         ball = look(f" → {one_line(holder_text(item.ball.holder))}", _YELLOW)
-    return (
-        f"{utc(item.at)} {place} {one_line(item.agent)}: {one_line(item.title)}{ball}"
-    )
+    at = one_line(utc(item.at))
+    return f"{at} {place} {one_line(item.agent)}: {one_line(item.title)}{ball}"

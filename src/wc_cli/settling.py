@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 # A burst of writes becomes one commit: wait this long for the next one.
 _BURST_SECONDS = 0.05
 _ROUNDS = 50
+_OVERDUE_SECONDS = 60
 _NICENESS = 10
 
 
@@ -70,9 +71,9 @@ class Settler:
         self._recover()
         for _ in range(_ROUNDS):
             topics = [one for one in self.unsettled() if one not in self.problems]
+            self._settle(topics)
             if not topics:
                 break
-            self._settle(topics)
         self._report()
 
     def _recover(self) -> None:
@@ -101,10 +102,13 @@ class Settler:
                 self._forget(topic)
             except WcError as error:
                 self.problems[topic] = error.message
+            except (OSError, ValueError) as error:
+                self.problems[topic] = f"cannot be rendered: {error}"
         try:
             self._commit(settled)
-        except GitError as error:
-            self.problems |= {one.topic: f"not committed: {error}" for one in settled}
+        except (GitError, OSError) as error:
+            names = [one.topic for one in settled] or [""]
+            self.problems |= dict.fromkeys(names, f"not committed: {error}")
             return
         for one in settled:
             if one.topic not in self.problems:
@@ -131,12 +135,12 @@ class Settler:
 
     def _commit(self, settled: list[Settled]) -> None:
         """One commit for everything that the branch does not have yet."""
-        if self.git is None or not settled:
+        if self.git is None:
             return
         where, parent = gitsync.tip(self.layout.root)
         shared = [
             Change(name, read_plain(f"{self.layout.root}/{name}") or b"")
-            for name in (".gitattributes", ".gitignore")
+            for name in (".gitattributes", ".gitignore", "config.toml")
         ]
         changes = [*shared, *(change for one in settled for change in one.changes)]
         have = gitsync.committed_files(self.git, parent, [one.path for one in changes])
@@ -151,6 +155,8 @@ class Settler:
             message = gitsync.message_for(entries, topics, code_repo)
             with self._noted():
                 gitsync.commit(self.git, changed, message, parent)
+        if not changed and not settled:
+            return
         try:
             gitsync.refresh_index(self.git, where)
             gitsync.tidy(self.git)
@@ -245,6 +251,16 @@ def unsettled(layout: Layout) -> list[str]:
     return [topic_of(name) for name in names_in(layout.unsettled)]
 
 
+def is_overdue(layout: Layout) -> bool:
+    """Whether a thread has waited for longer than any helper takes."""
+    for name in names_in(layout.unsettled):
+        with contextlib.suppress(FileNotFoundError):
+            age = time.time() - os.stat(f"{layout.unsettled}/{name}").st_mtime
+            if age > _OVERDUE_SECONDS:
+                return True
+    return False
+
+
 def rendered(layout: Layout, thread: Thread) -> dict[str, bytes]:
     """The projections of a thread, by path: a function of its log and of the
     keys of other tools in its meta."""
@@ -279,15 +295,23 @@ def settle(root: str, env: Mapping[str, str], seconds: float = 0.0) -> bool:
             return True
 
 
-def problem(root: str) -> str:
-    """What settling last could not do; empty when all is well."""
+class Trouble(NamedTuple):
+    """What settling could not do when it last tried, at ``at``."""
+
+    at: str
+    problem: str
+
+
+def trouble(root: str) -> Trouble | None:
+    """What settling last could not do; ``None`` when all is well."""
     data = read_plain(StoreReader(root).layout.settling)
     if not data:
-        return ""
+        return None
     try:
-        return str(json.loads(data)["problem"])
+        fields = json.loads(data)
+        return Trouble(str(fields["at"]), str(fields["problem"]))
     except (ValueError, TypeError, KeyError):
-        return "unknown; see wc doctor"
+        return Trouble("an unknown time", "unknown")
 
 
 def main() -> None:

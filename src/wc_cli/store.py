@@ -7,6 +7,7 @@ receipt's notes.
 
 from __future__ import annotations
 
+import contextlib
 import os
 from typing import NamedTuple
 
@@ -125,7 +126,10 @@ class StoreWriter:
                 raise
         topic = new_topic(draft.topic)
         if draft.action == "say" and not draft.new:
-            alike = (one for one in self.reader.topics() if nearly(one, topic))
+            topics = self.reader.topics()
+            if topic in topics:
+                return topic  # somebody made it this very moment
+            alike = (one for one in topics if nearly(one, topic))
             # The empty folder of a first entry that failed is no thread.
             near = [one for one in alike if self.reader.has(one)]
             if near:
@@ -136,21 +140,33 @@ class StoreWriter:
         return topic
 
     def prepare_store(self) -> None:
-        """Make the folders of a store, once."""
+        """Make the folders of a store, once; nobody may have put links in
+        their place since."""
         if os.path.isdir(self.layout.unsettled):
+            for folder in self._local_folders():
+                durable.check_inside(folder)
             return
-        for folder in (
-            self.layout.threads,
-            self.layout.pages,
-            f"{self.layout.local}/locks/threads",
-            self.layout.scratch,
-        ):
+        folders = (self.layout.threads, self.layout.pages, *self._local_folders()[:-1])
+        for folder in folders:
             durable.make_folder(folder)
+            durable.check_inside(folder)
         if self.place.kind in {BRANCH_STORE, PLAIN}:
             self._ensure_line(".gitattributes", ATTRIBUTES)
         self._ensure_line(".gitignore", IGNORED)
+        self._show_all()
         # Last: its being there says that the rest is.
         durable.make_folder(self.layout.unsettled)
+
+    def _local_folders(self) -> tuple[str, ...]:
+        locks = f"{self.layout.local}/locks/threads"
+        return (locks, self.layout.scratch, self.layout.unsettled)
+
+    def _show_all(self) -> None:
+        """The status lines of the threads that a store we adopt brings along."""
+        for topic in self.reader.topics():
+            with contextlib.suppress(WcError):
+                state = self.reader.snapshot(topic).state
+                self.upkeep.show(state, model.start(topic))
 
     def _ensure_line(self, name: str, line: str) -> None:
         """See to it that a file in the root has a line, keeping the others."""
@@ -159,7 +175,7 @@ class StoreWriter:
         if data is None:
             durable.replace(path, f"{line}\n".encode(), self.layout.scratch)
         elif line.encode() not in data.splitlines():
-            durable.append(path, f"{line}\n".encode())
+            durable.append(path, f"{line}\n".encode(), self.layout.root)
 
     def mark_read(self, read: model.State) -> None:
         """Note that the author has read the thread as ``read`` shows it; what
@@ -226,7 +242,7 @@ class StoreWriter:
         thread: Thread | None,
     ) -> Entry:
         now_ms = source.now_ms()
-        foreign = thread is not None and not any(e.ours for e in thread.entries)
+        foreign = thread is not None and not model.written_by_wc(thread.entries)
         base = None
         if foreign and state.entry_count:
             base = Base(state.title, state.status, state.ball, state.summary)
@@ -262,7 +278,7 @@ class StoreWriter:
         path = self.layout.log(topic)
         line = codec.to_line(entry, state.entry_count)
         if snapshot is None or snapshot.log_size >= 0 or thread is None:
-            return durable.append(path, line)
+            return durable.append(path, line, self.layout.root)
         # A thread of the markdown age: its entries and ours become a log at
         # one moment, and the page as it was is kept.
         old = [codec.to_line(one, idx) for idx, one in enumerate(thread.entries)]

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 
 from wc_cli import durable
-from wc_core import codec, names, projections, settings, statusfiles, ulid
+from wc_core import codec, model, names, projections, settings, statusfiles, ulid
 from wc_core.files import read_plain
 from wc_core.layout import Layout, file_name, safe_name
 
@@ -37,6 +37,7 @@ class Upkeep:
         self.reader = reader
         self.layout: Layout = reader.layout
         self.rules = rules or settings.load(self.layout.root, env)
+        self._shown: dict[str, set[str]] | None = None
 
     def lock(
         self, topic: str, who: str = "settling", seconds: float = LOCK_SECONDS
@@ -48,10 +49,12 @@ class Upkeep:
         """The marker that says a thread awaits settling."""
         return f"{self.layout.unsettled}/{file_name(topic)}"
 
-    def put(self, path: str, data: bytes) -> None:
-        """Give a projection these bytes, if it has others."""
-        if read_plain(path) != data:
-            durable.replace(path, data, self.layout.scratch)
+    def put(self, path: str, data: bytes) -> bool:
+        """Give a projection these bytes; whether it had others."""
+        if read_plain(path) == data:
+            return False
+        durable.replace(path, data, self.layout.scratch)
+        return True
 
     def refresh(self, topic: str) -> None:
         """Write meta and status lines anew where they lag behind the log."""
@@ -75,39 +78,44 @@ class Upkeep:
         ``before`` is the state the status lines show now; without it they
         are looked for.
         """
+        self.show(state, before)
+        # Last: a meta that is fresh says that the status lines are as well.
         data = projections.render_meta(state, log_size, unknown)
         durable.replace(self.layout.meta(state.topic), data, self.layout.scratch)
-        self.show(state, before)
 
-    def show(self, state: State, before: State | None = None) -> None:
-        """Write the status lines of a thread, remove those it had."""
+    def show(self, state: State, before: State | None = None) -> bool:
+        """Write the status lines of a thread, remove those it had; whether
+        they were others."""
         wanted = statusfiles.files(self._view(state))
         if before is None:
             had = self._status_files(state.topic)
         else:
             had = set(statusfiles.files(statusfiles.View(before, {}, self.directory)))
-        for path, data in wanted.items():
-            self._put_local(path, data)
+        changed = [self._put_local(path, data) for path, data in wanted.items()]
         for path in had - set(wanted):
             durable.remove(f"{self.layout.local}/{path}")
+        return any(changed) or had != set(wanted)
 
-    def _put_local(self, path: str, data: bytes) -> None:
+    def _put_local(self, path: str, data: bytes) -> bool:
+        """Give a file below ``.local`` these bytes; whether it had others."""
         target = f"{self.layout.local}/{path}"
         folder = os.path.dirname(target)
-        if not os.path.isdir(folder):
-            os.makedirs(folder, exist_ok=True)  # not flushed: rendered anew at need
-        durable.replace(target, data, self.layout.scratch)
+        durable.make_folder(folder, flush=False)  # rendered anew at need
+        durable.check_inside(folder)
+        return self.put(target, data)
 
     def _view(self, state: State) -> statusfiles.View:
         """A thread with what is NEW for everybody we know the reading of."""
         directory = self.directory
         read = self.reader.cursors(state.topic)
+        keys = {
+            one.name: directory.key(names.parse(one.name)) for one in state.participants
+        }
         new = {}
-        for name, unread in state.participants:
-            new[directory.key(names.parse(name))] = unread
-        for key, cursor in read.items():
-            left = max(0, state.entry_count - cursor.entry_count)
-            new[key] = min(new.get(key, left), left)
+        for key in (*keys.values(), *read):
+            spellings = {name for name, own in keys.items() if own == key}
+            count = read[key].entry_count if key in read else 0
+            new[key] = model.new_count(state, spellings.__contains__, count)
         return statusfiles.View(state, new, directory)
 
     @property
@@ -117,20 +125,21 @@ class Upkeep:
 
     def _status_files(self, topic: str) -> set[str]:
         """The status files a thread has, wherever a crash may have left them."""
-        suffix = f".{safe_name(topic)}"
-        found = set()
-        for folder, _, files in os.walk(f"{self.layout.local}/status"):
-            for name in files:
-                if name[ulid.LENGTH :] == suffix:
-                    path = os.path.relpath(f"{folder}/{name}", self.layout.local)
-                    found.add(path)
-        return found
+        if self._shown is None:
+            # Once for all threads of a run: there may be thousands of either.
+            self._shown = {}
+            for folder, _, files in os.walk(f"{self.layout.local}/status"):
+                inside = os.path.relpath(folder, self.layout.local)
+                for name in files:
+                    shown = self._shown.setdefault(name[ulid.LENGTH + 1 :], set())
+                    shown.add(f"{inside}/{name}")
+        return self._shown.pop(safe_name(topic), set())
 
     def remember(self, identity: Identity, worktree: str, asked: str) -> None:
         """Keep who "me" is in a worktree, for the status line."""
         wanted = statusfiles.identity_files(
             worktree or statusfiles.MAIN_WORKTREE,
-            identity.name,
+            identity,
             self.directory,
             asked=asked,
         )
@@ -142,5 +151,7 @@ class Upkeep:
         """Move somebody's read cursor to all there is in ``state``."""
         path = self.reader.cursor_path(state.topic, key)
         fields = {"key": key, "heads": state.heads, "count": state.entry_count}
-        os.makedirs(os.path.dirname(path), exist_ok=True)
+        folder = os.path.dirname(path)
+        durable.make_folder(folder, flush=False)
+        durable.check_inside(folder)
         durable.replace(path, f"{codec.dumps(fields)}\n".encode(), self.layout.scratch)

@@ -293,6 +293,36 @@ def each_once(entries: Iterable[Entry]) -> tuple[list[Entry], list[str]]:
     return list(chosen.values()), list(differing)
 
 
+def sort_lines(topic: str, data: bytes) -> tuple[bytes, bytes]:
+    """The lines of a log that are its entries, and those that are not or that
+    a fuller version of their entry stands for; each byte in one of the two,
+    every line ended."""
+    lines = data.split(b"\n")
+    if not lines[-1]:
+        lines.pop()
+    read = {line: read_line(topic, line) for line in lines if line.strip()}
+    entries, _ = each_once(one for one in read.values() if isinstance(one, Entry))
+    chosen = {entry.id: entry for entry in entries}
+    good: list[bytes] = []
+    bad: list[bytes] = []
+    for line in lines:
+        entry = read.get(line)
+        is_entry = isinstance(entry, Entry) and chosen[entry.id] == entry
+        (good if entry is None or is_entry else bad).append(line + b"\n")
+    return b"".join(good), b"".join(bad)
+
+
+def lines_by_id(topic: str, data: bytes) -> dict[str, bytes]:
+    """The line of each entry in a log, bytes unchanged."""
+    good, _ = sort_lines(topic, data)
+    found = {}
+    for line in good.split(b"\n"):
+        entry = read_line(topic, line)
+        if isinstance(entry, Entry):
+            found[entry.id] = line + b"\n"
+    return found
+
+
 def _fullness(entry: Entry) -> tuple[int, str]:
     fields = to_fields(entry)
     filled = sum(1 for value in fields.values() if value not in ("", [], {}, None))

@@ -107,8 +107,12 @@ def _upward(cwd: str, where: Repository | None, env: Mapping[str, str]) -> str:
     here = os.path.realpath(cwd)
     while True:
         candidate = f"{here.rstrip('/')}/{IN_TREE}"
-        if is_store(candidate) and os.path.realpath(candidate) != homes:
-            return os.path.realpath(candidate)
+        # A link that came with somebody's code may lead anywhere.
+        foreign = where is not None and os.path.islink(candidate)
+        if is_store(candidate) and not foreign:
+            root = os.path.realpath(candidate)
+            if root != homes:
+                return root
         parent = os.path.dirname(here)
         at_top = where is not None and (here == where.top or not where.top)
         if at_top or parent == here:

@@ -11,6 +11,7 @@ from wc_core.errors import StorageError
 # O_NONBLOCK: a FIFO somebody left in the store must not hang a reader.
 _FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
 _CHUNK = 1 << 20
+_TAIL = 4096
 # Nothing can be there: a folder on the way is missing, is a file, or the name
 # is longer than any the file system has.
 _ABSENT = frozenset({errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG})
@@ -62,6 +63,23 @@ def size_of(path: str) -> int:
             return -1
         raise
     return info.st_size if stat.S_ISREG(info.st_mode) else -1
+
+
+def last_line(path: str, size: int) -> bytes:
+    """The last line of a file of ``size`` bytes, at a cost that does not grow
+    with the file. Raises OSError."""
+    handle = os.open(path, _FLAGS)
+    try:
+        length = _TAIL
+        while True:
+            start = max(0, size - length)
+            data = os.pread(handle, size - start, start)
+            end = data.rfind(b"\n", 0, len(data) - 1)
+            if end >= 0 or not start:
+                return data[end + 1 :]
+            length *= 8
+    finally:
+        os.close(handle)
 
 
 def names_in(folder: str) -> list[str]:

@@ -3,7 +3,7 @@
 - agent: ``--as``, ``WATERCOOLER_AGENT``, the agent we run inside, a person
 - tag: in the name, ``WATERCOOLER_USER``, git's user, the OS user
 - seat: ``--seat``, ``WATERCOOLER_SEAT``, in a linked worktree its change id
-  or branch, in the main worktree none
+  or branch, in the main worktree and in the store's own checkout none
 
 A person has neither tag nor seat of their own: they are the same one in all
 of their worktrees.
@@ -15,7 +15,8 @@ from typing import NamedTuple
 
 from wc_core import gitconfig, names
 from wc_core.errors import InvalidInputError
-from wc_core.names import MAX_NAME_BYTES, Name
+from wc_core.layout import BRANCH
+from wc_core.names import FREE_WORDS, MAX_NAME_BYTES, Name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -44,11 +45,16 @@ class Asked(NamedTuple):
 
 
 class Identity(NamedTuple):
-    """A participant, and which rule named them (for ``wc whoami``)."""
+    """A participant, and which rule named them (for ``wc whoami``).
+
+    ``branch`` is the one that was checked out, or empty, where the seat would
+    be another with another branch; else ``None``.
+    """
 
     name: Name
     source: str
     person: bool = False
+    branch: str | None = None
 
     @property
     def author(self) -> str:
@@ -65,7 +71,8 @@ def identify(
     """The participant that speaks.
 
     Raises InvalidInputError for a name with line breaks, control characters
-    or too long, and where nothing at all names anybody.
+    or too long, for one that means nobody in particular, and where nothing at
+    all names anybody.
     """
     git_user = gitconfig.get("user.name", repository, env).strip()
     os_user = env.get("USER") or env.get("LOGNAME") or ""
@@ -79,18 +86,34 @@ def identify(
                 "Say it with --as NAME, WATERCOOLER_AGENT or git config user.name.",
             )
         rule = "git user" if git_user and user == git_user else "user"
-        return Identity(Name(checked(person)), rule, person=True)
-    name = settings.directory.canonical(names.parse(checked(spoken)))
+        return Identity(_somebody(Name(checked(person))), rule, person=True)
+    name = _somebody(settings.directory.canonical(names.parse(checked(spoken))))
     if not name.tag and names.fold(name.agent) == names.fold(person):
         return Identity(name, source, person=True)
     tag = name.tag or _unbracketed(checked(user))
-    seat = name.seat or _unbracketed(_seat(asked, env, repository, settings))
+    branch = None
+    seat = name.seat or _said_seat(asked, env)
+    if not seat and settings.seats and repository is not None:
+        seat, branch = _seat_of(repository)
+    seat = name.seat or _unbracketed(seat)
     full = Name(name.agent, seat, tag)
     if names.parse(str(full)) != full:
         raise InvalidInputError(
             f"{spoken!r} cannot be a name.", "Write it as: Agent@seat (tag)"
         )
-    return Identity(full, source)
+    return Identity(full, source, branch=branch)
+
+
+def _somebody(name: Name) -> Name:
+    """``name``, which must not be a word for whoever asks or for nobody."""
+    if names.fold(name.agent) in FREE_WORDS | {"me"}:
+        raise InvalidInputError(
+            f"{name.agent!r} cannot be anybody's own name: a ball at it would be "
+            "nobody's or everybody's.",
+            "Say who you are with --as NAME, WATERCOOLER_AGENT or WATERCOOLER_USER, "
+            "such as: Codex",
+        )
+    return name
 
 
 def _unbracketed(text: str) -> str:
@@ -111,19 +134,24 @@ def _agent(asked: Asked, env: Mapping[str, str]) -> tuple[str, str]:
     return asked.client, "client" if asked.client else ""
 
 
-def _seat(
-    asked: Asked,
-    env: Mapping[str, str],
-    repository: Repository | None,
-    settings: Settings,
-) -> str:
+def _said_seat(asked: Asked, env: Mapping[str, str]) -> str:
     spoken = asked.seat.strip() or env.get("WATERCOOLER_SEAT", "").strip()
-    if spoken:
-        return checked(spoken)
-    if not settings.seats or repository is None or not repository.linked:
-        return ""
-    found = (repository.change_id, repository.branch, repository.worktree_id)
-    return next((one for one in found if one and _is_fit(one)), "")
+    return checked(spoken) if spoken else ""
+
+
+def _seat_of(repository: Repository) -> tuple[str, str | None]:
+    """The seat in this worktree, and the `Identity.branch` it depends on.
+
+    The store's own checkout is nobody's seat: its branch is the same for all.
+    """
+    branch = repository.branch
+    if not repository.linked or branch == BRANCH:
+        return "", None
+    change = repository.change_id
+    if change and _is_fit(change):
+        return change, None
+    found = (branch, repository.worktree_id)
+    return next((one for one in found if one and _is_fit(one)), ""), branch
 
 
 def checked(text: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from wc_core.model import CLOSED, IN_REVIEW
 from wc_core.moves import holder_text
+from wc_core.text import one_line
 from wc_core.wording import counted
 
 TYPE_CHECKING = False
@@ -49,8 +50,8 @@ def _line(row: Row) -> str:
     new = f", {row.new_for_you} new" if row.new_for_you else ""
     damaged = ", damaged: see wc doctor" if row.damaged else ""
     entries = counted(row.entry_count, "entry", "entries")
-    title = " ".join(row.title.split())
     return (
-        f"- **{row.topic}** {title} ({row.status}, ball: {holder_text(row.ball)}, "
+        f"- **{one_line(row.topic)}** {one_line(row.title)} "
+        f"({one_line(row.status)}, ball: {one_line(holder_text(row.ball))}, "
         f"{entries}{new}{damaged})\n"
     )

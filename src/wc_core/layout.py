@@ -105,6 +105,10 @@ class Layout(NamedTuple):
         """The folder with the read cursors of one thread, a file per reader."""
         return f"{self.local}/cursors/{file_name(topic)}"
 
+    def quarantine(self, topic: str) -> str:
+        """The folder for bytes of one thread that repair took out of its way."""
+        return f"{self.local}/quarantine/{file_name(topic)}"
+
     @property
     def index_page(self) -> str:
         """What ``wc reindex`` writes."""

@@ -12,7 +12,7 @@ from wc_core import ulid
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from typing import Any
 
 STATUSES = ("OPEN", "IN_REVIEW", "BLOCKED", "CLOSED")
@@ -126,12 +126,12 @@ class State(NamedTuple):
         """Whether two histories stand side by side, unhealed."""
         return len(self.heads) > 1
 
-    def new_for(self, author: str) -> int:
-        """Entries that are NEW for ``author``, read cursors aside."""
-        for participant in self.participants:
-            if participant.name == author:
-                return participant.new
-        return self.entry_count
+    def new_for(self, is_me: Callable[[str], bool]) -> int:
+        """Entries that are NEW for the participant whose names ``is_me``
+        knows, read cursors aside. Of two spellings the one that wrote last
+        counts: it has fewer."""
+        counts = (one.new for one in self.participants if is_me(one.name))
+        return min(counts, default=self.entry_count)
 
 
 def start(topic: str, base: Base | None = None) -> State:
@@ -164,6 +164,11 @@ def in_order(entries: Iterable[Entry]) -> list[Entry]:
     return [entry for _, entry in keyed]
 
 
+def written_by_wc(entries: Iterable[Entry]) -> bool:
+    """Whether any of the entries is ours: then the log alone says it all."""
+    return any(entry.ours for entry in entries)
+
+
 def fold(topic: str, entries: Sequence[Entry], meta: Base | None = None) -> State:
     """Apply ``entries`` (in order) to nothing, or to what a foreign log's
     ``meta`` said. The last ball and the last status win.
@@ -172,7 +177,7 @@ def fold(topic: str, entries: Sequence[Entry], meta: Base | None = None) -> Stat
     counts only in a log without any field of ours.
     """
     base = next((entry.base for entry in entries if entry.base is not None), None)
-    if base is None and meta is not None and not any(e.ours for e in entries):
+    if base is None and meta is not None and not written_by_wc(entries):
         base = meta
     state = start(topic, base)
     previous: tuple[str, ...] = ()
@@ -228,7 +233,7 @@ def _with_forks(state: State, entries: Sequence[Entry]) -> State:
     heads = tuple(one for one in graph if one not in named)
     last = {entry.agent: entry.id for entry in entries}
     participants = tuple(
-        Participant(name, len(_unseen(name, (last[name],), entries, graph)))
+        Participant(name, len(_unseen(name.__eq__, (last[name],), entries, graph)))
         for name, _ in state.participants
     )
     return state._replace(heads=heads, participants=participants)
@@ -260,29 +265,31 @@ def ancestors(heads: Iterable[str], graph: Mapping[str, tuple[str, ...]]) -> set
 
 
 def _unseen(
-    author: str,
+    is_me: Callable[[str], bool],
     seen_heads: Iterable[str],
     entries: Sequence[Entry],
     graph: Mapping[str, tuple[str, ...]],
 ) -> list[Entry]:
     seen = ancestors(seen_heads, graph)
-    return [one for one in entries if one.agent != author and one.id not in seen]
+    return [one for one in entries if one.id not in seen and not is_me(one.agent)]
 
 
-def new_count(state: State, author: str, read: int) -> int:
-    """How many entries are NEW for ``author`` who had read ``read`` of them.
+def new_count(state: State, is_me: Callable[[str], bool], read: int) -> int:
+    """How many entries are NEW for a participant who had read ``read`` of them.
 
     What the heads at the moment of reading had as ancestors was all there
     was, so a count is enough; no log has to be opened.
     """
-    return min(state.new_for(author), max(0, state.entry_count - read))
+    return min(state.new_for(is_me), max(0, state.entry_count - read))
 
 
 def new_entries(
-    author: str, entries: Sequence[Entry], cursor: Iterable[str] = ()
+    is_me: Callable[[str], bool],
+    entries: Sequence[Entry],
+    cursor: Iterable[str] = (),
 ) -> list[Entry]:
-    """The entries that are NEW for ``author``: not theirs, and neither
+    """The entries that are NEW for a participant: not theirs, and neither
     ancestors of their last entry nor covered by ``cursor``, the heads they
     had read."""
-    last = [entry.id for entry in entries if entry.agent == author][-1:]
-    return _unseen(author, [*last, *cursor], entries, parent_graph(entries))
+    last = [entry.id for entry in entries if is_me(entry.agent)][-1:]
+    return _unseen(is_me, [*last, *cursor], entries, parent_graph(entries))

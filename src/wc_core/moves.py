@@ -270,11 +270,13 @@ def counterpart(state: State, me: Name, settings: Settings) -> Ball:
         return Ball(configured)
     directory = settings.directory
     for passed in reversed(state.passes):
-        by_me = directory.matches(passed.by, me)
+        # Ourselves is the very same name: an agent in the main worktree, whose
+        # name has no seat, is somebody else to the one in a linked worktree.
+        by_me = directory.same(passed.by, str(me))
         if directory.matches(passed.to, me) and not by_me:
             return Ball(passed.by)
     for name, _ in reversed(state.participants):
-        if name and not directory.matches(name, me):
+        if name and not directory.same(name, str(me)):
             return Ball(name)
     return FREE
 

@@ -6,6 +6,7 @@ Both are folds and can be deleted at any time. Keys of other tools in
 
 from __future__ import annotations
 
+import binascii
 import json
 from typing import NamedTuple
 
@@ -76,9 +77,18 @@ def render_meta(state: State, log_size: int, unknown: Mapping[str, Any]) -> byte
         "participants": state.participants,
         "passes": state.passes,
     }
+    ours["check"] = _check(fields, ours)
     text = json.dumps(fields | dict(unknown), ensure_ascii=False, indent=2)
     # Ours is one line: a diff of this file shows what people look for first.
     return f'{text[:-2]},\n  "wc": {dumps(ours)}\n}}\n'.encode(errors="replace")
+
+
+def _check(fields: Mapping[str, Any], ours: Mapping[str, Any]) -> int:
+    """A checksum over all that is a fold: a meta that somebody else changed,
+    be it one word, is not believed."""
+    shown = {key: fields.get(key) for key in sorted(_KNOWN - {"wc", "id", "type"})}
+    kept = {key: value for key, value in ours.items() if key != "check"}
+    return binascii.crc32(dumps([shown, kept]).encode(errors="replace"))
 
 
 def read_meta(topic: str, data: bytes) -> Meta | Damage:
@@ -101,12 +111,21 @@ def read_meta(topic: str, data: bytes) -> Meta | Damage:
     if not isinstance(ours, dict):
         return meta
     meta = meta._replace(version=_whole(ours.get("version")))
+    return _with_state(topic, meta, fields, ours)
+
+
+def _with_state(
+    topic: str, meta: Meta, fields: Mapping[str, Any], ours: Mapping[str, Any]
+) -> Meta:
+    """The state that our own part says, if it is whole and nobody changed a
+    word of it; other tools' keys count in any case."""
+    if not meta.newer and ours.get("check") != _check(fields, ours):
+        return meta
     try:
-        state, log_size = _state(topic, base, meta, ours), int(ours["log_size"])
+        log_size = int(ours["log_size"])
+        state = _state(topic, _base(fields), meta, ours)
     except (KeyError, TypeError, ValueError, OverflowError):
-        if meta.newer:
-            return meta
-        return Damage("meta.json", 0, "shape", "our own part is not whole", lost=False)
+        return meta
     return meta._replace(state=state, log_size=log_size)
 
 

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from wc_core import codec, model
 from wc_core.codec import Damage
 from wc_core.errors import CorruptError, NotFoundError
-from wc_core.files import NotPlainError, names_in, read_plain, size_of
+from wc_core.files import NotPlainError, last_line, names_in, read_plain, size_of
 from wc_core.layout import Layout, file_name, safe_name, topic_of
 from wc_core.likeness import near_names
 from wc_core.projections import Meta, read_meta
@@ -145,9 +145,20 @@ class StoreReader:
         self._guard(topic)
         size = self._size(self.layout.log(topic))
         meta, damage = self._meta(topic)
-        if size >= 0 and meta.state is not None and meta.log_size == size:
-            return Snapshot(meta.state, size, True, damage, meta.unknown, meta)
-        return self.thread(topic).snapshot
+        state = meta.state
+        if state is None or size < 0 or meta.log_size != size:
+            return self.thread(topic).snapshot
+        if not self._ends_with(topic, size, state.last_id):
+            return self.thread(topic).snapshot
+        return Snapshot(state, size, True, damage, meta.unknown, meta)
+
+    def _ends_with(self, topic: str, size: int, entry_id: str) -> bool:
+        """Whether the log's last line is the entry that its meta ends with."""
+        try:
+            line = last_line(self.layout.log(topic), size)
+        except OSError:
+            return False  # reading all of it will say why
+        return line.endswith(b"\n") and b'"entry_id":"%b"' % entry_id.encode() in line
 
     def thread(self, topic: str) -> Thread:
         """A thread with its entries.

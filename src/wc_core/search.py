@@ -6,14 +6,15 @@ from typing import NamedTuple
 
 from wc_core.errors import InvalidInputError, WcError
 from wc_core.times import utc
-from wc_core.views import Numbered, matching, numbered, rows
+from wc_core.views import cursor_of, cursor_parts, matching, numbered, rows
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from wc_core.model import Entry
     from wc_core.reader import StoreReader
-    from wc_core.views import Filter, Viewer
+    from wc_core.views import Filter, Numbered, Viewer
 
 _AROUND = 60
 
@@ -78,51 +79,59 @@ def search(reader: StoreReader, viewer: Viewer, question: Question) -> Hits:
     """The entries that contain every word, in title, body, topic or author.
 
     A walk by cursor gives each hit once: ids only grow. ``total`` counts the
-    hits of all pages. Raises InvalidInputError for a query without words.
+    hits of all pages. Raises InvalidInputError for a query without words and
+    for a foreign cursor.
     """
     words = [word.casefold() for word in question.query.split()]
     if not words:
         raise InvalidInputError(
             "There is nothing to search for.", "Give one word or more."
         )
-    hits: list[Hit] = []
+    before = cursor_parts(question.cursor, 2, "a search") if question.cursor else []
+    found: list[tuple[str, str, Numbered]] = []
     unreadable = []
     for one in matching(rows(reader, viewer), question.where, viewer):
         try:
-            hits.extend(_in_thread(reader, one.topic, words))
+            found.extend(_in_thread(reader, one.topic, words))
         except WcError:
             unreadable.append(one.topic)
-    hits.sort(key=_recency, reverse=True)
-    left = hits
-    if question.cursor:
-        entry_id, _, topic = question.cursor.rpartition("~")
-        left = [hit for hit in hits if _recency(hit) < (entry_id, topic)]
+    found.sort(key=_recency, reverse=True)
+    left = found
+    if before:
+        left = [one for one in found if _recency(one) < tuple(before)]
     shown = left[: question.limit] if question.limit else left
-    cursor = "~".join(_recency(shown[-1])) if len(shown) < len(left) else ""
-    return Hits(tuple(shown), len(hits), cursor, tuple(unreadable))
+    cursor = ""
+    if len(shown) < len(left):
+        cursor = cursor_of(*_recency(shown[-1]))
+    hits = tuple(Hit(topic, one, _snippet(one.entry, words)) for _, topic, one in shown)
+    return Hits(hits, len(found), cursor, tuple(unreadable))
 
 
-def _recency(hit: Hit) -> tuple[str, str]:
+def _recency(one: tuple[str, str, Numbered]) -> tuple[str, str]:
     # Two threads can have an entry of the same id: pages imported from
-    # copies. A topic has no "~".
-    return (hit.found.entry.id, hit.topic)
+    # copies.
+    return one[:2]
 
 
-def _in_thread(reader: StoreReader, topic: str, words: list[str]) -> list[Hit]:
+def _in_thread(
+    reader: StoreReader, topic: str, words: list[str]
+) -> list[tuple[str, str, Numbered]]:
+    """The entries that match, each with its id and topic."""
     if not reader.may_contain(topic, words):
         return []
-    hits = []
+    found = []
     for one in numbered(reader.thread(topic)):
         entry = one.entry
         texts = (entry.title, entry.body, topic, entry.agent)
         folded = [text.casefold() for text in texts]
         if all(any(word in text for text in folded) for word in words):
-            hits.append(Hit(topic, one, _snippet(entry.body or entry.title, words)))
-    return hits
+            found.append((entry.id, topic, one))
+    return found
 
 
-def _snippet(text: str, words: list[str]) -> str:
+def _snippet(entry: Entry, words: list[str]) -> str:
     """One line around the first match, the match between ``«`` and ``»``."""
+    text = entry.body or entry.title
     folded = text.casefold()
     places = [folded.find(word) for word in words]
     found = [(at, word) for at, word in zip(places, words, strict=True) if at >= 0]

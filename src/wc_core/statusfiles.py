@@ -23,11 +23,19 @@ the branch or change it is named after, which is its topic. The lines::
     0 codex@fix(pat)
     7 *                         … and for everybody who is not listed
 
-Who "me" is in a worktree says ``me/<worktree>/=default``, or
-``me/<worktree>/<key>`` where WATERCOOLER_AGENT is set: a name for display,
-the key, and then every key that means this participant, one a line. The
-worktree is the name of its folder in ``<common git dir>/worktrees``, or
-`MAIN_WORKTREE`.
+Who "me" is in a worktree says ``me/<worktree>/<who>``. The worktree is the
+name of its folder in ``<common git dir>/worktrees``, or `MAIN_WORKTREE`.
+``<who>`` is the key in WATERCOOLER_AGENT; where that is not set, the agent we
+run inside, ``=claudecode``; else ``=default``, a person. As a person is the same
+one everywhere, their file of the main worktree serves where there is none. Its
+lines are the key, then every other key that means this participant::
+
+    codex@fix%2Fui(pat)
+    codex(pat)                  without the seat
+    codex
+    =fix/ui                     where the seat is the branch, or the worktree for
+                                want of one: the first line, and what follows,
+    codex@fix%2Fui              mean us only while the branch is this one
 """
 
 from __future__ import annotations
@@ -35,13 +43,16 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from wc_core import ulid
+from wc_core.identity import AGENT_VARIABLES
 from wc_core.layout import safe_name
 from wc_core.model import CLOSED, OPEN, State
-from wc_core.names import Directory, Name, parse
+from wc_core.names import Directory, fold, parse
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+
+    from wc_core.identity import Identity
 
 VERSION = "wc1"
 FREE_FOLDER = "=free"
@@ -80,6 +91,15 @@ def asked_name(agent: str) -> str:
     """The file name for a value of WATERCOOLER_AGENT: without blanks and
     ASCII capitals, `safe`. A shell can work it out."""
     return safe_name(agent.translate(_PLAIN)) if agent.strip(" \t\n") else DEFAULT_NAME
+
+
+def who_name(source: str, asked: str = "") -> str:
+    """The file name for an identity that the rule ``source`` found, ``asked``
+    being the value of WATERCOOLER_AGENT."""
+    if source == "WATERCOOLER_AGENT":
+        return asked_name(asked)
+    agent = dict(AGENT_VARIABLES).get(source)
+    return f"={fold(agent)}" if agent else DEFAULT_NAME
 
 
 def places_of(state: State) -> tuple[str, ...]:
@@ -198,7 +218,7 @@ def _most_recent_first(view: View) -> Iterator[tuple[str, int]]:
 
 
 def identity_files(
-    worktree: str, who: Name, directory: Directory, *, asked: str = ""
+    worktree: str, who: Identity, directory: Directory, *, asked: str = ""
 ) -> dict[str, bytes]:
     """The file that says who "me" is in ``worktree``, by its path relative to
     ``.local/``.
@@ -209,10 +229,15 @@ def identity_files(
     """
     if worktree in {"", ".", ".."} or "/" in worktree or "\0" in worktree:
         return {}
+    me, *others = directory.match_keys(who.name)
+    seatless = directory.match_keys(who.name._replace(seat=""))
     lines = (
-        display(str(who), _MAX_HOLDER_BYTES),
-        safe_name(directory.key(who)),
-        *(safe_name(key) for key in directory.match_keys(who)),
+        safe_name(me),
+        *(safe_name(key) for key in others if key in seatless),
+        *([] if who.branch is None else [f"={who.branch}"]),
+        *(safe_name(key) for key in others if key not in seatless),
     )
-    content = "".join(f"{line}\n" for line in lines).encode()
-    return {f"me/{worktree}/{asked_name(asked)}": content}
+    content = "".join(f"{line}\n" for line in lines)
+    # A branch's name need not be text.
+    data = content.encode(errors="surrogateescape")
+    return {f"me/{worktree}/{who_name(who.source, asked)}": data}

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from wc_core.reader import StoreReader
     from wc_core.views import Viewer
 
+# Nearly the last letter there is; it prints.
+_BEHIND = "\uffee"
+
 
 class Updates(NamedTuple):
     """Entries since a moment, the oldest first; ``more`` were left out.
@@ -64,9 +67,21 @@ def updates(
         found += [(row.topic, one) for one in everything if one.entry.id > floor]
     found.sort(key=_by_id)
     shown = found[:limit] if limit else found
-    following = shown[-1][1].entry.id if len(shown) < len(found) else ""
+    following = _after(shown[-1][1].entry.id) if len(shown) < len(found) else ""
     more = len(found) - len(shown)
     return Updates(tuple(shown), more, following, tuple(unreadable))
+
+
+def _after(entry_id: str) -> str:
+    """A ``since`` that goes on after an entry: its id, or where that has in it
+    what does not print, its beginning with a letter that sorts behind."""
+    unfit = (i for i, one in enumerate(entry_id) if not one.isprintable())
+    end = next(unfit, len(entry_id.rstrip()))
+    if end == len(entry_id):
+        return entry_id
+    while end and entry_id[end] > _BEHIND:
+        end -= 1
+    return f"{entry_id[:end]}{_BEHIND}"
 
 
 def _by_id(pair: tuple[str, Numbered]) -> str:

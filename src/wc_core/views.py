@@ -5,6 +5,7 @@ Keys may be added later and are never renamed. Times are RFC 3339 in UTC.
 
 from __future__ import annotations
 
+import contextlib
 from typing import NamedTuple
 
 from wc_core import model, names
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from wc_core.identity import Identity
-    from wc_core.model import Entry
+    from wc_core.model import Entry, State
     from wc_core.names import Directory
     from wc_core.reader import Cursor, Snapshot, StoreReader, Thread
 
@@ -36,6 +37,7 @@ class Viewer:
         self.directory = directory
         self.key = directory.key(identity.name)
         self._held: dict[str, bool] = {}
+        self._mine: dict[str, bool] = {}
 
     def holds(self, ball: str | None) -> bool:
         """Whether a ball there is theirs to play."""
@@ -45,6 +47,16 @@ class Viewer:
             # A list asks this of every thread, and few have the ball.
             self._held[ball] = self.directory.matches(ball, self.identity.name)
         return self._held[ball]
+
+    def is_me(self, author: str) -> bool:
+        """Whether an entry by ``author`` is theirs, however that is spelt."""
+        if author not in self._mine:
+            self._mine[author] = self.directory.key(names.parse(author)) == self.key
+        return self._mine[author]
+
+    def new_count(self, state: State, read: Cursor) -> int:
+        """How many entries of a thread are NEW for them."""
+        return model.new_count(state, self.is_me, read.entry_count)
 
 
 class Row(NamedTuple):
@@ -117,7 +129,6 @@ class Page(NamedTuple):
 def row(reader: StoreReader, snapshot: Snapshot, viewer: Viewer) -> Row:
     """A thread as ``viewer`` sees it."""
     state = snapshot.state
-    read = reader.cursor(state.topic, viewer.key).entry_count
     return Row(
         topic=state.topic,
         title=state.title,
@@ -126,7 +137,7 @@ def row(reader: StoreReader, snapshot: Snapshot, viewer: Viewer) -> Row:
         updated_at=utc(state.updated_at),
         entry_count=state.entry_count,
         have_ball=viewer.holds(state.ball),
-        new_for_you=model.new_count(state, viewer.identity.author, read),
+        new_for_you=viewer.new_count(state, reader.cursor(state.topic, viewer.key)),
         branch=state.branch,
         last_id=state.last_id,
         forked=state.forked,
@@ -194,7 +205,8 @@ def page(
     start = found[0].last_id if found else ""
     position: tuple[str, str] | None = None
     if cursor:
-        start, position = _read_cursor(cursor)
+        start, *rest = cursor_parts(cursor, 3, "a list")
+        position = (rest[0], rest[1])
         found = _as_of(reader, found, start)
     chosen = matching(found, wanted, viewer)
     total = len(chosen)
@@ -203,24 +215,33 @@ def page(
     if not limit or len(chosen) <= limit:
         return Page(tuple(chosen), total=total)
     shown = chosen[:limit]
-    parts = (start, shown[-1].last_id, shown[-1].topic)
-    following = "~".join(one.replace("!", "!!").replace("~", "!-") for one in parts)
+    following = cursor_of(start, shown[-1].last_id, shown[-1].topic)
     return Page(tuple(shown), following, total)
 
 
-def _read_cursor(cursor: str) -> tuple[str, tuple[str, str]]:
-    # A foreign id may have anything in it.
-    parts = [
-        "!".join(one.replace("!-", "~") for one in part.split("!!"))
-        for part in cursor.split("~")
-    ]
-    if len(parts) != 3:  # noqa: PLR2004
-        raise InvalidInputError(
-            f"{cursor!r} is not a cursor of a list.",
-            "Use the cursor of the page before, or none to start.",
-        )
-    start, last_id, topic = parts
-    return start, (last_id, topic)
+def cursor_of(*parts: str) -> str:
+    """A cursor that says ``parts``, in characters that need no quotes and do
+    nothing to a terminal: a foreign id may have anything in it."""
+    from urllib.parse import quote  # most answers end without a cursor
+
+    return "~".join(
+        quote(one, safe="", errors="surrogatepass").replace("~", "%7E") for one in parts
+    )
+
+
+def cursor_parts(cursor: str, count: int, whose: str) -> list[str]:
+    """The ``count`` parts of a cursor. Raises InvalidInputError for what is
+    none of ``whose``."""
+    from urllib.parse import unquote  # as in `cursor_of`
+
+    with contextlib.suppress(UnicodeError):
+        parts = [unquote(one, errors="surrogatepass") for one in cursor.split("~")]
+        if len(parts) == count and cursor_of(*parts) == cursor:
+            return parts
+    raise InvalidInputError(
+        f"{cursor!r} is not a cursor of {whose}.",
+        "Use the cursor of the page before, or none to start.",
+    )
 
 
 def _as_of(reader: StoreReader, found: list[Row], start: str) -> list[Row]:
@@ -332,9 +353,9 @@ def read_json(
     return fields
 
 
-def new_ids(thread: Thread, author: str, cursor: Cursor) -> set[str]:
-    """The ids of the entries that are NEW for ``author``."""
-    found = model.new_entries(author, thread.entries, cursor.heads)
+def new_ids(thread: Thread, viewer: Viewer, cursor: Cursor) -> set[str]:
+    """The ids of the entries that are NEW for ``viewer``."""
+    found = model.new_entries(viewer.is_me, thread.entries, cursor.heads)
     return {entry.id for entry in found}
 
 

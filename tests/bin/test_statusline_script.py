@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import os
 import pty
+import re
 import shutil
 import subprocess
 import time
@@ -17,9 +18,17 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from wc_core import ulid
+from wc_core.identity import AGENT_VARIABLES, Identity
 from wc_core.model import CLOSED, STATUSES, State
 from wc_core.names import PLATFORMS, Directory, Name, parse
-from wc_core.statusfiles import MAIN_WORKTREE, View, asked_name, files, identity_files
+from wc_core.statusfiles import (
+    MAIN_WORKTREE,
+    View,
+    asked_name,
+    files,
+    identity_files,
+    who_name,
+)
 from wc_core.statusline import (
     STORE_MISSING,
     STORE_MOVED,
@@ -153,8 +162,21 @@ def write(store: Path, *states: State, new: dict[str, int] | None = None) -> Non
         put(store, files(View(one, new or {})))
 
 
-def be(store: Path, who: Name = PAT, worktree: str = MAIN_WORKTREE) -> None:
-    put(store, identity_files(worktree, who, Directory()))
+def be(
+    store: Path,
+    who: Name = PAT,
+    worktree: str = MAIN_WORKTREE,
+    *,
+    source: str = "user",
+    branch: str | None = None,
+) -> None:
+    identity = Identity(who, source, branch=branch)
+    put(store, identity_files(worktree, identity, Directory()))
+
+
+def named(name: Name) -> Identity:
+    """An identity out of WATERCOOLER_AGENT."""
+    return Identity(name, "WATERCOOLER_AGENT")
 
 
 # --- the same text as the twin ------------------------------------------------
@@ -231,6 +253,7 @@ class Who(NamedTuple):
     name: Name | None = None
     agent: str = ""
     written: bool = False
+    variable: str = ""
 
 
 WHOS = st.sampled_from(
@@ -242,6 +265,9 @@ WHOS = st.sampled_from(
         Who(Name("Zoë", "", "z"), "Zoë (Z)", written=True),
         Who(Name("*"), " * ", written=True),
         Who(Name("a/b"), "A/b", written=True),
+        Who(Name("Codex"), "codex", written=True, variable="CLAUDECODE"),
+        Who(PAT, written=True, variable="CLAUDECODE"),
+        Who(Name("opencode", "fix", "pat"), written=True, variable="OPENCODE"),
         Who(PAT, "Claude Code (Pat)"),
         Who(Name("Claude Code", "fix", "pat"), "claude@FIX(pat)"),
         Who(Name("*"), "*"),
@@ -313,9 +339,13 @@ def test_says_the_same_as_the_twin(
     for view in made:
         put(shared.store, files(view))
     if who.written and who.name:
-        asked = identity_files(worktree, who.name, Directory(), asked=who.agent)
+        rule = "WATERCOOLER_AGENT" if who.agent else who.variable or "user"
+        me = Identity(who.name, rule)
+        asked = identity_files(worktree, me, Directory(), asked=who.agent)
         put(shared.store, asked)
-    env: dict[str, Any] = {"WATERCOOLER_AGENT": who.agent} if who.agent else {}
+    env: dict[str, Any] = {who.variable: "1"} if who.variable else {}
+    if who.agent:
+        env["WATERCOOLER_AGENT"] = who.agent
     if look.columns:
         env["COLUMNS"] = str(look.columns)
     options = ["--ascii"] * look.ascii + ["--color=always"] * look.color
@@ -436,9 +466,99 @@ def test_an_alias_of_the_store_counts_once_wc_has_run(world: World) -> None:
     put(world.store, files(View(state("main", "Robot"), {}, directory)))
     asked = "Robby"
     assert world.run(world.repo, WATERCOOLER_AGENT=asked) == "Robot has the ball · main"
-    me = identity_files(MAIN_WORKTREE, Name("Robby"), directory, asked=asked)
+    me = identity_files(MAIN_WORKTREE, named(Name("Robby")), directory, asked=asked)
     put(world.store, me)
     assert world.run(world.repo, WATERCOOLER_AGENT=asked) == "🎾 you · main"
+
+
+def test_the_script_looks_at_the_same_variables() -> None:
+    found = re.findall(
+        r"""if \[ -n "\$\{(\w+)-\}" \]; then text='(=\w+)'$""",
+        SCRIPT.read_text(),
+        re.MULTILINE,
+    )
+    known = [(variable, who_name(variable)) for variable, _ in AGENT_VARIABLES]
+    assert found == known
+
+
+@pytest.mark.parametrize(("variable", "agent"), AGENT_VARIABLES)
+def test_an_agent_and_a_person_in_one_worktree(
+    world: World, shell: list[str], variable: str, agent: str
+) -> None:
+    """Whoever ran wc last here is not for that reason the one who looks."""
+    write(world.store, state("main", f"{agent} (pat)"))
+    be(world.store, Name("Pat"))
+    be(world.store, Name(agent, "", "pat"), source=variable)
+    theirs = f"{agent} (pat) has the ball · main"
+    assert world.run(world.repo, shell=shell) == theirs
+    mine: dict[str, Any] = {variable: "1"}
+    assert world.run(world.repo, shell=shell, **mine) == "🎾 you · main"
+    said = world.run(world.repo, shell=shell, WATERCOOLER_AGENT=" ", **mine)
+    assert said == "🎾 you · main"
+    assert world.run(world.repo, shell=shell, WATERCOOLER_AGENT="zed", **mine) == theirs
+    mine[variable] = ""
+    assert world.run(world.repo, shell=shell, **mine) == theirs
+
+
+@pytest.mark.parametrize(("variable", "agent"), AGENT_VARIABLES)
+def test_an_agent_s_first_prompt(
+    world: World, shell: list[str], variable: str, agent: str
+) -> None:
+    """Whose it is and where it sits is not known yet, but what it is."""
+    be(world.store, Name("Pat"))
+    mine: dict[str, Any] = {variable: "1"}
+    key = Directory().key(Name(agent))
+    write(world.store, state("main", "Pat"))
+    assert world.run(world.repo, shell=shell, **mine) == "Pat has the ball · main"
+    write(world.store, state("x", agent, branch="main"), new={key: 3})
+    assert world.run(world.repo, shell=shell, **mine) == "🎾 you · x"
+
+
+def test_a_person_is_the_same_one_in_all_worktrees(
+    world: World, shell: list[str]
+) -> None:
+    world.git("worktree", "add", "-q", "-b", "fix", "../fix")
+    write(world.store, state("fix", "Pat"), new={"pat": 2})
+    fix = world.home / "fix"
+    assert world.run(fix, shell=shell) == "Pat has the ball · fix"
+    be(world.store, Name("Pat"))
+    assert world.run(fix, shell=shell) == "🎾 you · fix · 2 new"
+    # An agent is not: it has a seat.
+    be(world.store, Name("Pat"), source="CLAUDECODE")
+    assert world.run(fix, shell=shell, CLAUDECODE="1") == "Pat has the ball · fix"
+    be(world.store, Name("Sam"), "fix")
+    assert world.run(fix, shell=shell) == "Pat has the ball · fix"
+
+
+@pytest.mark.parametrize("was", ["f[2]", "f2/a", ""])
+def test_a_seat_is_left_with_its_branch(
+    world: World, shell: list[str], was: str
+) -> None:
+    world.git("worktree", "add", "-q", "-b", "other", "../tree")
+    tree = world.home / "tree"
+    if was:
+        # What git itself would not take must not be a pattern to the script.
+        head = world.repo / ".git/worktrees/tree/HEAD"
+        head.write_text(f"ref: refs/heads/{was}\n")
+    else:
+        world.git("checkout", "-q", "--detach", cwd=tree)
+    seat = was or "tree"
+    who = Name("Codex", seat, "pat")
+    be(world.store, who, "tree", source="CODEX_SANDBOX", branch=was)
+    mine = state("one", str(who), 1)
+    write(world.store, mine, new={"codex(pat)": 5})
+
+    def says() -> str:
+        return world.run(tree, shell=shell, CODEX_SANDBOX="1")
+
+    assert says() == "🎾 one waits for you elsewhere"
+    world.git("symbolic-ref", "HEAD", "refs/heads/f2", cwd=tree)
+    assert says() == ""
+    write(world.store, state("two", "Codex (pat)", 2, branch="f2"), new={str(who): 5})
+    assert says() == "🎾 you · two"
+    # A seat that came from elsewhere stays.
+    be(world.store, who, "tree", source="CODEX_SANDBOX")
+    assert says() == "🎾 you · two · 1 elsewhere"
 
 
 # --- where I am -------------------------------------------------------------------
@@ -550,6 +670,59 @@ def test_a_store_in_the_tree_comes_first(world: World, shell: list[str]) -> None
     assert world.run(sub, shell=shell) == "🎾 you · main"
     chosen = world.run(sub, shell=shell, WATERCOOLER_DIR=str(world.store))
     assert chosen == "Codex has the ball · main"
+
+
+def test_a_store_in_the_tree_of_a_linked_worktree(
+    world: World, shell: list[str]
+) -> None:
+    world.git("worktree", "add", "-q", "-b", "fix", "../fix")
+    fix = world.home / "fix"
+    (fix / ".watercooler/graph").mkdir(parents=True)
+    write(fix / ".watercooler", state("fix", "Codex"))
+    be(fix / ".watercooler", Name("Codex", "fix"), "fix", source="CODEX_SANDBOX")
+    assert world.run(fix, shell=shell, CODEX_SANDBOX="1") == "🎾 you · fix"
+
+
+def test_a_linked_store_in_the_tree_is_left_alone(
+    world: World, shell: list[str]
+) -> None:
+    """Whoever commits the link says where it leads to."""
+    write(world.store, state("main", "Codex"))
+    away = world.home.parent / "away"
+    (away / "graph").mkdir(parents=True)
+    write(away, state("main", "Cursor"), state("x", "Cursor"))
+    sub = world.repo / "sub"
+    sub.mkdir()
+    for link in (world.repo / ".watercooler", sub / ".watercooler"):
+        link.symlink_to(away)
+    assert world.run(sub, shell=shell) == "Codex has the ball · main"
+    own = world.repo / ".watercooler"
+    own.unlink()
+    (own / "graph").mkdir(parents=True)
+    write(own, state("main", "Zed"))
+    assert world.run(sub, shell=shell) == "Zed has the ball · main"
+    # Outside of git it is whose folder it is who made it.
+    notes = world.home / "notes"
+    (notes / ".watercooler/graph").mkdir(parents=True)
+    (notes / "sub").mkdir()
+    assert world.run(notes / "sub", shell=shell) == ""
+    (notes / "sub/.watercooler").symlink_to(away)
+    be(away, Name("Cursor"))
+    said = world.run(notes / "sub", shell=shell)
+    assert said == "🎾 2 waiting for you elsewhere"
+
+
+@pytest.mark.parametrize("name", ["", "/status", "/me"])
+def test_links_among_our_own_files_are_not_followed(
+    world: World, shell: list[str], name: str
+) -> None:
+    write(world.store, state("main", "Codex"))
+    be(world.store, Name("Codex"))
+    assert world.run(world.repo, shell=shell) == "🎾 you · main"
+    own, away = Path(f"{world.store}/.local{name}"), world.home / "away"
+    own.rename(away)
+    own.symlink_to(away)
+    assert world.run(world.repo, shell=shell) == ""
 
 
 def test_a_store_above_the_repository_is_not_its_own(
@@ -988,7 +1161,7 @@ def test_asks_for_the_file_that_wc_writes(world: World, shell: list[str]) -> Non
     for agent in ("Codex", " A b\tC ", "a/b", "..", "=x", "100%", "a*b", "Zoë", "*/%"):
         shutil.rmtree(world.store / ".local/me", ignore_errors=True)
         me = identity_files(
-            MAIN_WORKTREE, Name("Somebody Else"), Directory(), asked=agent
+            MAIN_WORKTREE, named(Name("Somebody Else")), Directory(), asked=agent
         )
         assert [*me] == [f"me/=main/{asked_name(agent)}"]
         put(world.store, me)

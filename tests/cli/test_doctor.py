@@ -17,7 +17,11 @@ def test_nothing_is_wrong(repo: Repo) -> None:
     assert repo.ok("doctor").out.endswith("Nothing is wrong.\n")
     repo.settled("say", "auth", "--title", "x")
     answer = repo.json("doctor")
-    assert list(answer) == ["store", "kind", "threads", "entries", "findings"]
+    assert list(answer) == [
+        *("store", "kind", "threads", "entries"),
+        "findings",
+        "mended",
+    ]
     assert (answer["kind"], answer["threads"], answer["entries"]) == ("branch", 1, 1)
     assert answer["findings"] == []
 
@@ -83,7 +87,7 @@ def test_what_awaits_a_commit(repo: Repo) -> None:
     repo.settled("say", "auth", "--title", "x", "--as", "Codex")
     done = repo.wc("doctor", "--as", "Codex")
     assert done.code == 9
-    assert "1 threads wait for their commit: not committed: " in done.out
+    assert "1 thread to be settled; at 20" in done.out
 
 
 def test_what_is_left_of_a_failed_first_entry_is_no_finding(repo: Repo) -> None:

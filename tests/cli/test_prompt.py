@@ -71,6 +71,61 @@ def test_a_day_in_two_worktrees(repo: Repo) -> None:
     assert twins(fix).startswith("anyone can take · login")
 
 
+CLAUDE = {"CLAUDECODE": "1"}
+
+
+def test_a_person_and_their_agent_in_one_worktree(repo: Repo) -> None:
+    repo.ok("init")
+    repo.ok("new", "job", "--title", "a", env=CLAUDE)
+    assert twins(repo) == "Claude Code (Pat) has the ball · job · 1 new"
+    assert twins(repo, env=CLAUDE) == "🎾 you · job"
+    repo.ok("handoff", "job", "--to", "Pat", "--reason", "yours")
+    assert twins(repo).startswith("🎾 you · job")
+    assert twins(repo, env=CLAUDE).startswith("Pat has the ball · job")
+
+
+def test_a_person_in_a_worktree_that_is_new_to_wc(repo: Repo) -> None:
+    repo.ok("new", "job", "--title", "a")
+    fix = repo.worktree("fix", "fix")
+    assert twins(fix) == "🎾 job waits for you elsewhere"
+
+
+def test_another_branch_is_another_seat(repo: Repo) -> None:
+    tree = repo.worktree("tree", "f2")
+    tree.ok("new", "job", "--title", "a", env=CLAUDE)
+    assert twins(tree, env=CLAUDE) == "🎾 you · job"
+    repo.machine.git("checkout", "-q", "-b", "f3", cwd=tree.path)
+    assert twins(tree, env=CLAUDE) == ""
+    repo.machine.git("checkout", "-q", "f2", cwd=tree.path)
+    assert twins(tree, env=CLAUDE) == "🎾 you · job"
+    # A change keeps its seat whatever the branch.
+    change = repo.worktree("app-wt-c1", "c1")
+    change.ok("new", "more", "--title", "a", env=CLAUDE)
+    repo.machine.git("checkout", "-q", "-b", "c2", cwd=change.path)
+    assert "more" in twins(change, env=CLAUDE)
+
+
+def test_a_seat_for_one_command_is_not_kept(repo: Repo) -> None:
+    repo.ok("new", "job", "--title", "a", env=CLAUDE)
+    repo.ok("new", "more", "--title", "a", "--seat", "x", env=CLAUDE)
+    assert twins(repo, env=CLAUDE) == "🎾 you · job"
+
+
+def test_an_agent_with_a_store_in_the_tree_of_its_worktree(repo: Repo) -> None:
+    fix = repo.worktree("fix", "fix")
+    (fix.path / ".watercooler/threads").mkdir(parents=True)
+    fix.ok("new", "job", "--title", "a", env=CLAUDE)
+    assert twins(fix, env=CLAUDE) == "🎾 you · job"
+
+
+def test_a_linked_store_in_the_tree(repo: Repo, machine: Machine) -> None:
+    repo.ok("new", "job", "--title", "a")
+    away = machine.folder("away").path
+    (away / "threads").mkdir()
+    (repo.path / ".watercooler").symlink_to(away)
+    assert twins(repo) == "🎾 you · job"
+
+
 LOOKS = [
     ([], {"COLUMNS": "12"}),
     ([], {"COLUMNS": "40"}),

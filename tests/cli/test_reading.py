@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
+import shlex
+import shutil
 from typing import TYPE_CHECKING
 
 import pytest
@@ -65,10 +68,10 @@ def test_read(story: Repo) -> None:
         "auth: Log in with keys\n"
         "OPEN · ball: Pat · 2 entries\n"
         "\n"
-        "#0 · Codex (Pat) · TIME · Note · ball → Codex (Pat) · OPEN\n"
+        "#0 · Codex (Pat) · TIME · Note · ball → Codex (Pat) · OPEN · ID\n"
         "Log in with keys\n"
         "\n"
-        "#1 · Codex (Pat) · TIME · Plan · ball → Pat\n"
+        "#1 · Codex (Pat) · TIME · Plan · ball → Pat · ID\n"
         "A plan\n"
         "\n"
         "    Tokens expire.\n"
@@ -79,7 +82,7 @@ def test_read(story: Repo) -> None:
 
 def test_read_shows_a_reason(story: Repo) -> None:
     assert plain(story.ok("read", "billing", "--from", "1").out).endswith(
-        "#1 · Pat · TIME · Note · IN_REVIEW\n"
+        "#1 · Pat · TIME · Note · IN_REVIEW · ID\n"
         "Status: IN_REVIEW\n"
         "reason: Numbers are in\n"
     )
@@ -261,7 +264,7 @@ def test_a_walk_through_all_pages(story: Repo) -> None:
         assert answer.get("truncated", False) == bool(cursor)
     assert (found, cursor) == (["chores", "billing", "auth"], "")
     shown = story.ok("list", "--limit", "2").err
-    assert re.fullmatch(r"more: wc list --cursor '.*'\n", shown)
+    assert re.fullmatch(r"more: wc list --limit 2 --cursor \S+\n", shown)
 
 
 def test_a_foreign_cursor(story: Repo) -> None:
@@ -273,11 +276,48 @@ def test_a_part_of_a_thread(story: Repo) -> None:
     assert (answer["next_entry_index"], answer["truncated"]) == (1, True)
     assert [one["idx"] for one in answer["entries"]] == [0]
     assert story.ok("read", "auth", "--limit", "1").err == (
-        "1 more: wc read auth --from 1\n"
+        "1 more: wc read auth --from 1 --limit 1\n"
     )
     answer = story.json("read", "auth", "--from", "1", "--peek")
     assert "next_entry_index" not in answer
     assert [one["idx"] for one in answer["entries"]] == [1]
+
+
+@pytest.mark.parametrize(
+    ("words", "pages"),
+    [
+        (["list", "--open"], 3),
+        (["list", "--status", "closed"], 1),
+        (["list", "--mine", "--as", "Codex"], 2),
+        (["list", "--ball", "me", "--seat", "it's"], 1),
+        (["read", "auth", "--peek"], 4),
+        (["read", "auth", "--new", "--peek", "--from", "1", "--as", "Cursor"], 3),
+        (["updates", "--as", "Codex"], 9),
+        (["search", "--status", "open", "pat"], 5),
+        (["search", "--ball", "me", "--", "-a", "it's"], 2),
+    ],
+)
+def test_what_continues_an_answer_can_be_pasted(
+    machine: Machine, words: list[str], pages: int
+) -> None:
+    repo = machine.repo()
+    tell_story(repo)
+    repo.ok("new", "ideas", "--title", "For later", "--to", "Codex", "--as", "Codex")
+    for _ in range(2):
+        repo.ok("ack", "auth", "--title=-a: it's")
+    whole = _lines(repo.ok(*words).out)
+    command = [words[0], "--limit", "1", *words[1:]]
+    shown: list[str] = []
+    for page in range(1, pages + 1):
+        done = repo.ok(*command)
+        shown += _lines(done.out)
+        assert ("more: wc " in done.err) == (page < pages), done.err
+        command = shlex.split(done.err.partition("more: wc ")[2])
+    assert list(dict.fromkeys(shown)) == whole
+
+
+def _lines(shown: str) -> list[str]:
+    return list(dict.fromkeys(" ".join(line.split()) for line in shown.splitlines()))
 
 
 def test_search_in_pages_and_places(story: Repo) -> None:
@@ -319,6 +359,97 @@ def test_threads_that_are_not_there(story: Repo) -> None:
     story.fails(2, "seen")
 
 
+def test_a_foreign_cursor_of_a_search(story: Repo) -> None:
+    assert "not a cursor" in story.fails(2, "search", "e", "--cursor", "zz")
+
+
+def test_where_no_store_is_none_is_made(repo: Repo) -> None:
+    assert repo.ok("seen", "--all").out == "seen: nothing\n"
+    assert repo.json("seen", "--all")["seen"] == []
+    done = repo.ok("reindex")
+    assert (done.out, done.err.partition(".")[0]) == ("", "No threads here")
+    assert repo.json("reindex")["path"] is None
+    assert not (repo.machine.home / ".watercooler").exists()
+    assert repo.git("branch", "--list", "watercooler/*") == ""
+
+
+# --- what a terminal obeys ----------------------------------------------------
+
+PWN = "\x1b]0;pwn\x07\x9b31m\u202e"
+
+
+@pytest.fixture
+def hostile(repo: Repo) -> Repo:
+    """A thread in which every field of another's entries means harm."""
+    repo.ok("new", "auth", "--title", "x")
+    log = repo.log("auth")
+    mine = json.loads(log.read_text())
+    (log.parent / "meta.json").unlink()
+    lines = []
+    for number in range(3):
+        fields = {
+            name: f"{text}{PWN}" if isinstance(text, str) else text
+            for name, text in mine.items()
+        }
+        name = f"{mine['entry_id'][:25]}{number}-{PWN}$(touch pwned)'$(touch pwned)"
+        lines.append(json.dumps(fields | {"entry_id": name, "index": number}) + "\n")
+    log.write_text("".join(lines))
+    other = log.parent.with_name("more")
+    other.mkdir()
+    (other / "entries.jsonl").write_text("".join(lines))
+    return repo
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["list"],
+        ["list", "--limit", "1"],
+        ["read", "auth"],
+        ["read", "auth", "--limit", "1"],
+        ["updates", "--since", "2020-01-01"],
+        ["updates", "--since", "2020-01-01", "--limit", "1"],
+        ["updates", "--since", PWN],
+        ["search", "x"],
+        ["search", "x", "--limit", "1"],
+        ["search", "x", "--limit", "1", PWN],
+        ["search", "x", "--cursor", PWN],
+        ["seen", "--all"],
+        ["reindex"],
+    ],
+)
+def test_nothing_a_terminal_obeys_is_printed(hostile: Repo, words: list[str]) -> None:
+    for asked in (words, [*words, "--json"]):
+        done = hostile.wc(*asked)
+        shown = done.out + done.err
+        assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202e]", shown), shown
+    page = hostile.store / ".local/index.md"
+    assert not page.exists() or "\x1b" not in page.read_text()
+
+
+def test_updates_go_on_behind_any_id(hostile: Repo) -> None:
+    shutil.rmtree(hostile.log("more").parent)
+    shown, since = [], "2020-01-01"
+    for _ in range(3):
+        words = ["updates", "--since", since, "--limit", "1"]
+        answer = hostile.json(*words)
+        assert answer["entries"][0]["title"] == f"x{PWN}"
+        said = hostile.ok(*words).err
+        shown += [one["idx"] for one in answer["entries"]]
+        since = answer.get("next_since", "")
+        assert since == (shlex.split(said)[5] if said else "")
+    assert (shown, since) == ([0, 1, 2], "")
+
+
+def test_a_pasted_command_runs_nothing_else(hostile: Repo) -> None:
+    for words in (["list"], ["search", "x"], ["updates", "--since", "2020-01-01"]):
+        said = hostile.ok(*words, "--limit", "1", "--as", "'; touch pwned; '").err
+        line = said.partition("more: ")[2]
+        assert line
+        hostile.machine.run(["sh", "-c", line.replace("wc ", ": ", 1)], hostile.path)
+        assert not (hostile.path / "pwned").exists(), line
+
+
 # --- NEW ----------------------------------------------------------------------
 
 
@@ -349,6 +480,26 @@ def test_reading_marks_as_read(repo: Repo) -> None:
     repo.ok("say", "auth", "--title", "c")
     shown = repo.json("read", "auth", "--new", *codex)["entries"]
     assert [one["title"] for one in shown] == ["c"]
+
+
+def test_new_is_the_same_everywhere_for_two_spellings_of_me(repo: Repo) -> None:
+    claude = ["--as", "Claude"]
+    repo.ok("new", "auth", "--title", "a", *claude)
+    repo.ok("ack", "auth")
+    repo.ok("ack", "auth", *claude)
+    log = repo.log("auth")
+    first, later = log.read_text().split("\n", 1)
+    assert '"agent":"Claude Code (Pat)"' in later
+    later = later.replace("Claude Code (Pat)", "Claude (pat)")
+    log.write_text(f"{first}\n{later}")
+    repo.ok("ack", "auth")
+    assert new_for(repo, "Claude") == 1
+    shown = repo.json("read", "auth", "--new", "--peek", *claude)["entries"]
+    assert [one["idx"] for one in shown] == [3]
+    status = next((repo.store / ".local/status/holder").rglob("*.auth")).read_text()
+    assert re.findall(r"(?m)^(\d) claudecode\(pat\)$", status) == ["1"]
+    twin = repo.ok("statusline", env={"WATERCOOLER_AGENT": "Claude Code"}).out
+    assert "1 new" in twin
 
 
 def test_seen_marks_without_showing(repo: Repo) -> None:

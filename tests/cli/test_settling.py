@@ -309,7 +309,8 @@ def test_no_identity_for_git(machine: Machine) -> None:
     assert "wc doctor" in note
     done = repo.ok(*words)
     assert "committed" not in done.out
-    assert "note: not committed: " in done.err
+    assert "note: settling, at 20" in done.err
+    assert "Z: not committed: " in done.err
     assert (repo.store / "threads/auth.md").exists()
     # Once git knows who it is, the next command finishes.
     repo.git("config", "user.name", "Pat")

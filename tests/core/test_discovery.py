@@ -338,6 +338,14 @@ def test_a_plain_store_can_be_a_link_and_the_root_of_all_is_looked_at(
     assert place(git, Path("/")).root == "/.watercooler"
 
 
+def test_a_link_that_came_with_the_code_is_no_store(
+    git: Git, top: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "real/threads").mkdir(parents=True)
+    (top / ".watercooler").symlink_to(tmp_path / "real")
+    assert place(git, top).kind == "branch"
+
+
 def test_home_itself_is_never_a_store(git: Git) -> None:
     in_tree(git.home)
     with pytest.raises(InvalidInputError, match="home"):

@@ -12,7 +12,8 @@ from tests.core.strategies import Git, relaxed, texts
 from wc_core import names, repository
 from wc_core.errors import InvalidInputError
 from wc_core.identity import AGENT_VARIABLES, Asked, checked, identify
-from wc_core.names import PLATFORMS, Directory, Name
+from wc_core.layout import BRANCH
+from wc_core.names import FREE_WORDS, PLATFORMS, Directory, Name
 from wc_core.settings import Settings
 
 if TYPE_CHECKING:
@@ -163,6 +164,28 @@ def test_a_linked_worktree_is_a_seat(linked: Path, tmp_path: Path) -> None:
     assert seat(tmp_path / "app-wt-bug-7") == "bug-7"
 
 
+def test_which_branch_a_seat_depends_on(linked: Path, tmp_path: Path) -> None:
+    def branch(where: Path, asked: Asked) -> str | None:
+        found = repository.find(str(where))
+        return identify(asked, ALICE, found, Settings()).branch
+
+    codex = Asked("Codex")
+    assert branch(linked, codex) == "topic/menu"
+    for asked in (Asked("Codex@x"), Asked("Codex", "x"), Asked()):
+        assert branch(linked, asked) is None
+    assert branch(tmp_path / "app", codex) is None
+    git = Git(tmp_path / "home")
+    git(linked, "checkout", "-q", "--detach")
+    assert branch(linked, codex) == ""
+    git(tmp_path / "app", "worktree", "add", "-q", tmp_path / "app-wt-bug-7")
+    assert branch(tmp_path / "app-wt-bug-7", codex) is None
+
+
+def test_the_checkout_of_the_store_is_no_seat(linked: Path, tmp_path: Path) -> None:
+    Git(tmp_path / "home")(linked, "checkout", "-q", "-b", BRANCH)
+    assert seat(linked) == ""
+
+
 def test_what_does_not_fit_into_a_name_is_no_seat(linked: Path, tmp_path: Path) -> None:
     git = Git(tmp_path / "home")
     folder = tmp_path / "app-wt-new\nline"
@@ -201,6 +224,24 @@ def test_bad_names_are_refused(asked: dict[str, str], env: dict[str, str]) -> No
         identify(Asked(**asked), ALICE | env, None, Settings())
     assert caught.value.hint
     caught.value.message.encode()
+
+
+@pytest.mark.parametrize("word", [*sorted(FREE_WORDS), "me", "No Body", "ANYONE"])
+def test_a_word_for_nobody_is_not_a_name(word: str) -> None:
+    for asked, env in [
+        (Asked(word), ALICE),
+        (Asked(f"{word}@x (pat)"), ALICE),
+        (Asked(client=word), ALICE),
+        (Asked(), ALICE | {"WATERCOOLER_AGENT": word}),
+        (Asked(), BARE | {"USER": word}),
+    ]:
+        with pytest.raises(InvalidInputError) as caught:
+            identify(asked, env, None, Settings())
+        assert "WATERCOOLER_AGENT" in caught.value.hint
+    # Others may call them so, and a store may say what it means.
+    assert who(BARE | {"USER": word}, name="Codex") == f"Codex ({word})"
+    rules = Settings(directory=Directory(PLATFORMS | {names.fold(word): "Robot"}))
+    assert who(ALICE, rules=rules, name=word) == "Robot (alice)"
 
 
 def test_a_name_is_as_long_as_it_may_be() -> None:

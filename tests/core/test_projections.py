@@ -77,7 +77,7 @@ def test_meta_shows_people_first_what_they_look_for() -> None:
         '  "wc": {"version":1,"log_size":9,"last_id":"%s","since":"",'
         '"created_at":"2026-01-01T12:00:01Z","updated_by":"Codex (pat)",'
         '"branch":"fix","heads":["%s"],"participants":[["Codex (pat)",0]],'
-        '"passes":[]}\n}\n'
+        '"passes":[],"check":3128916057}\n}\n'
     ).replace("%s", entry_id(1))
 
 
@@ -144,13 +144,21 @@ WHOLE = json.loads(render_meta(model.fold("t", chain(entry(1))), 9, {}))
     ],
     ids=str,
 )
-def test_our_own_part_is_whole_or_damage_never_half_a_state(
+def test_our_own_part_is_whole_or_not_believed_never_half_a_state(
     change: dict[str, Any],
 ) -> None:
     ours = {k: v for k, v in (WHOLE["wc"] | change).items() if v is not ...}
-    found = read_meta("t", json.dumps(WHOLE | {"wc": ours}).encode())
-    assert isinstance(found, Damage)
-    assert found.kind == "shape"
+    found = read_meta("t", json.dumps(WHOLE | {"wc": ours, "tags": [1]}).encode())
+    assert isinstance(found, Meta)
+    assert found.state is None
+    assert found.unknown == {"tags": [1]}
+
+
+@pytest.mark.parametrize("key", ["title", "status", "ball", "summary", "last_updated"])
+def test_a_meta_of_which_somebody_changed_a_word_is_not_believed(key: str) -> None:
+    found = read_meta("t", json.dumps(WHOLE | {key: "Evil (pat)"}).encode())
+    assert isinstance(found, Meta)
+    assert found.state is None
 
 
 def test_a_newer_meta_is_read_as_far_as_it_makes_sense() -> None:

@@ -18,6 +18,7 @@ from tests.core.strategies import (
     viewer,
     write_thread,
 )
+from wc_core import search as searching
 from wc_core.errors import InvalidInputError
 from wc_core.model import Ball, Entry
 from wc_core.reader import StoreReader
@@ -93,6 +94,41 @@ def test_only_threads_that_the_filter_lets_through_are_searched(store: Path) -> 
 def test_a_search_needs_a_word(store: Path, query: str) -> None:
     with pytest.raises(InvalidInputError):
         ask(store, query)
+
+
+@pytest.mark.parametrize("cursor", ["zz", "a~b~c", "a b~c", "%FF~c"])
+def test_a_foreign_cursor_is_refused(store: Path, cursor: str) -> None:
+    with pytest.raises(InvalidInputError, match="not a cursor of a search"):
+        ask(store, "cookie", cursor=cursor)
+
+
+def test_a_walk_comes_through_odd_ids(tmp_path: Path) -> None:
+    ids = ["z~y", "z\x1b]0;x\x07", "y '\n", "\u202ex", "%41"]
+    log = tmp_path / "graph/baseline/threads/t/entries.jsonl"
+    log.parent.mkdir(parents=True)
+    log.write_bytes(b"".join(json_line(entry_id=one, body="word") for one in ids))
+    found, cursor = [], ""
+    for _ in ids:
+        hits = ask(tmp_path, "word", limit=1, cursor=cursor)
+        found += [hit.found.entry.id for hit in hits.hits]
+        cursor = hits.cursor
+        assert cursor.isprintable()
+    assert (found, cursor) == (sorted(ids, reverse=True), "")
+
+
+def test_only_what_is_shown_gets_a_snippet(
+    store: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = []
+    real = searching._snippet
+
+    def counting(one: Entry, words: list[str]) -> str:
+        made.append(one.id)
+        return real(one, words)
+
+    monkeypatch.setattr(searching, "_snippet", counting)
+    hits = ask(store, "title", limit=1)
+    assert (hits.total, made) == (2, [entry_id(3)])
 
 
 def test_a_thread_that_cannot_be_read_is_named_and_hides_no_hit(store: Path) -> None:

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from wc_core import ulid
+from wc_core.identity import AGENT_VARIABLES, Identity
 from wc_core.layout import MAX_SAFE_BYTES as MAX_NAME_BYTES
 from wc_core.layout import safe_name as safe
 from wc_core.model import CLOSED, Participant, State
@@ -24,6 +25,7 @@ from wc_core.statusfiles import (
     files,
     identity_files,
     places_of,
+    who_name,
 )
 from wc_core.statusline import (
     STORE_MISSING,
@@ -262,22 +264,49 @@ def test_whatever_is_in_a_log_makes_plain_files(
 
 
 def test_who_i_am() -> None:
-    who = Name("claude", "Fix", "Pat")
-    content = (
-        b"claude@Fix (Pat)\nclaudecode@fix(pat)\n"
-        b"claudecode@fix(pat)\nclaudecode@fix\nclaudecode(pat)\nclaudecode\n"
-    )
-    assert identity_files("app-wt-fix", who, Directory()) == {
-        "me/app-wt-fix/=default": content
-    }
+    who = Identity(Name("claude", "Fix", "Pat"), "WATERCOOLER_AGENT")
+    content = b"claudecode@fix(pat)\nclaudecode(pat)\nclaudecode\nclaudecode@fix\n"
     assert identity_files(MAIN_WORKTREE, who, Directory(), asked="Claude @fix") == {
         "me/=main/claude@fix": content
     }
+    here = who._replace(source="CLAUDECODE")
+    assert identity_files("app-wt-fix", here, Directory(), asked=" ") == {
+        "me/app-wt-fix/=claudecode": content
+    }
+
+
+@pytest.mark.parametrize(
+    ("branch", "mark"),
+    [("Fix/A", b"=Fix/A\n"), ("", b"=\n"), ("b\udcff", b"=b\xff\n"), (None, b"")],
+)
+def test_a_seat_that_is_the_branch_says_so(branch: str | None, mark: bytes) -> None:
+    who = Identity(Name("Codex", "fix/a", "pat"), "CODEX_SANDBOX", branch=branch)
+    assert identity_files("w", who, Directory()) == {
+        "me/w/=codex": b"codex@fix%2Fa(pat)\ncodex(pat)\ncodex\n"
+        + mark
+        + b"codex@fix%2Fa\n"
+    }
+
+
+def test_an_agent_and_a_person_have_files_of_their_own() -> None:
+    names = {variable: who_name(variable, "Zed") for variable, _ in AGENT_VARIABLES}
+    assert names == {
+        "CLAUDECODE": "=claudecode",
+        "CODEX_THREAD_ID": "=codex",
+        "CODEX_SANDBOX": "=codex",
+        "CURSOR_AGENT": "=cursor",
+        "GEMINI_CLI": "=geminicli",
+        "OPENCODE": "=opencode",
+    }
+    assert who_name("WATERCOOLER_AGENT", "=Claude Code") == "%3Dclaudecode"
+    for rule in ("user", "git user"):
+        person = Identity(Name("Pat"), rule, person=True)
+        assert identity_files("w", person, Directory()) == {"me/w/=default": b"pat\n"}
 
 
 @pytest.mark.parametrize("worktree", ["", ".", "..", "a/b", "\0"])
 def test_no_identity_for_what_is_no_worktree(worktree: str) -> None:
-    assert identity_files(worktree, PAT, Directory()) == {}
+    assert identity_files(worktree, Identity(PAT, "user"), Directory()) == {}
 
 
 # --- the line -----------------------------------------------------------------------

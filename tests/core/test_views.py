@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -92,8 +93,21 @@ def test_what_was_read_is_not_new(store: Path) -> None:
     found = {one.topic: one for one in views.rows(reader, me)}
     assert found["c"].new_for_you == 1
     thread = reader.thread("c")
-    assert views.new_ids(thread, CLAUDE, reader.cursor("c", me.key)) == {entry_id(7)}
-    assert views.new_ids(thread, CLAUDE, Cursor("x")) == {entry_id(3), entry_id(7)}
+    assert views.new_ids(thread, me, reader.cursor("c", me.key)) == {entry_id(7)}
+    assert views.new_ids(thread, me, Cursor("x")) == {entry_id(3), entry_id(7)}
+
+
+@pytest.mark.parametrize("meta", [True, False])
+@pytest.mark.parametrize("mine", [CLAUDE, "claude (Pat)", "Claude  (pat)"])
+def test_new_is_for_a_participant_however_they_are_spelt(
+    tmp_path: Path, mine: str, *, meta: bool
+) -> None:
+    log = chain(entry(0, "Claude (pat)"), entry(1, PAT), entry(2, mine), entry(3, PAT))
+    write_thread(tmp_path, "t", log, meta=meta)
+    reader, me = reader_of(tmp_path), viewer(CLAUDE)
+    (row,) = views.rows(reader, me)
+    found = views.new_ids(reader.thread("t"), me, reader.cursor("t", me.key))
+    assert (row.new_for_you, found) == (1, {entry_id(3)})
 
 
 def test_a_bad_thread_hides_no_other(store: Path) -> None:
@@ -196,7 +210,7 @@ def test_a_store_without_threads_has_one_empty_page(tmp_path: Path) -> None:
     assert views.page(reader_of(tmp_path), viewer(), ALL, 5) == Page(())
 
 
-@pytest.mark.parametrize("cursor", ["x", "a~b", "a~b~c~d"])
+@pytest.mark.parametrize("cursor", ["x", "a~b", "a~b~c~d", "a~ ~c", "%FF~b~c"])
 def test_a_foreign_cursor_is_refused(store: Path, cursor: str) -> None:
     with pytest.raises(InvalidInputError):
         views.page(reader_of(store), viewer(), ALL, 5, cursor)
@@ -263,6 +277,13 @@ def test_a_walk_comes_through_odd_ids_and_unreadable_threads(tmp_path: Path) -> 
     broken = tmp_path / "graph/baseline/threads/e/entries.jsonl"
     broken.mkdir(parents=True)
     assert walk(tmp_path, 1, []) == ["c", "a", "b", "e", "d"]
+
+
+@given(st.lists(st.text(st.characters()), min_size=1, max_size=3))
+def test_a_cursor_can_say_anything_and_needs_no_quotes(parts: list[str]) -> None:
+    cursor = views.cursor_of(*parts)
+    assert re.fullmatch(r"[\w%.~-]*", cursor, re.ASCII)
+    assert views.cursor_parts(cursor, len(parts), "a list") == parts
 
 
 def test_a_thread_that_gets_unreadable_during_a_walk_is_still_shown() -> None:

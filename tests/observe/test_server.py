@@ -195,6 +195,11 @@ def test_health_of_a_folder_that_is_no_store(
         ("search_threads", {"query": "x", "status": "NEW"}, '"OPEN", "IN_REVIEW"'),
         ("health", {"verbose": True}, "health takes: no arguments"),
         ("list_threads", {"cursor": "nonsense"}, "Use the cursor of the page before"),
+        (
+            "search_threads",
+            {"query": "x", "cursor": "zz"},
+            "Use the cursor of the page before",
+        ),
     ],
 )
 def test_bad_arguments_are_told_what_is_allowed(
