@@ -12,7 +12,7 @@ import os
 import sys
 
 from wc_cli import table
-from wc_cli.context import Context, discard_output, remark
+from wc_cli.context import Context, discard_output, json_line, remark
 from wc_cli.options import parse
 from wc_core.errors import WcError
 
@@ -114,10 +114,8 @@ def _report(error: WcError, argv: Sequence[str]) -> None:
     from wc_core.text import one_line
 
     if _wants_json(argv):
-        from wc_core.codec import dumps
-
         fields = {"code": error.code, "message": error.message, "hint": error.hint}
-        remark(dumps({"error": fields}))
+        remark(json_line({"error": fields}))
         return
     remark(f"wc: {one_line(error.message)}")
     if error.hint:
