@@ -77,18 +77,16 @@ def render_meta(state: State, log_size: int, unknown: Mapping[str, Any]) -> byte
         "participants": state.participants,
         "passes": state.passes,
     }
-    ours["check"] = _check(fields, ours)
     text = json.dumps(fields | dict(unknown), ensure_ascii=False, indent=2)
     # Ours is one line: a diff of this file shows what people look for first.
-    return f'{text[:-2]},\n  "wc": {dumps(ours)}\n}}\n'.encode(errors="replace")
+    head = f'{text[:-2]},\n  "wc": {dumps(ours)[:-1]}'.encode(errors="replace")
+    return head + _check(head)
 
 
-def _check(fields: Mapping[str, Any], ours: Mapping[str, Any]) -> int:
-    """A checksum over all that is a fold: a meta that somebody else changed,
-    be it one word, is not believed."""
-    shown = {key: fields.get(key) for key in sorted(_KNOWN - {"wc", "id", "type"})}
-    kept = {key: value for key, value in ours.items() if key != "check"}
-    return binascii.crc32(dumps([shown, kept]).encode(errors="replace"))
+def _check(head: bytes) -> bytes:
+    """How a meta of ours ends: with a checksum over all before it. One that
+    somebody else changed, be it one word, is not believed."""
+    return b',"check":%d}\n}\n' % binascii.crc32(head)
 
 
 def read_meta(topic: str, data: bytes) -> Meta | Damage:
@@ -111,19 +109,18 @@ def read_meta(topic: str, data: bytes) -> Meta | Damage:
     if not isinstance(ours, dict):
         return meta
     meta = meta._replace(version=_whole(ours.get("version")))
-    return _with_state(topic, meta, fields, ours)
-
-
-def _with_state(
-    topic: str, meta: Meta, fields: Mapping[str, Any], ours: Mapping[str, Any]
-) -> Meta:
-    """The state that our own part says, if it is whole and nobody changed a
-    word of it; other tools' keys count in any case."""
-    if not meta.newer and ours.get("check") != _check(fields, ours):
+    head, _, _ = data.rpartition(b',"check":')
+    if not meta.newer and data != head + _check(head):
         return meta
+    return _with_state(topic, meta, ours)
+
+
+def _with_state(topic: str, meta: Meta, ours: Mapping[str, Any]) -> Meta:
+    """The state that our own part says, if it is whole; other tools' keys
+    count in any case."""
     try:
         log_size = int(ours["log_size"])
-        state = _state(topic, _base(fields), meta, ours)
+        state = _state(topic, meta.base or Base(), meta, ours)
     except (KeyError, TypeError, ValueError, OverflowError):
         return meta
     return meta._replace(state=state, log_size=log_size)
