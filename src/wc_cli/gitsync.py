@@ -15,7 +15,7 @@ import time
 from typing import NamedTuple
 
 from wc_cli import durable
-from wc_core import discovery, gitconfig, names, repository
+from wc_core import discovery, repository
 from wc_core.errors import NotFoundError, StorageError
 from wc_core.files import read_plain
 from wc_core.layout import ATTRIBUTES, BRANCH, IGNORED
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from wc_core.discovery import Place
-    from wc_core.model import Entry
     from wc_core.repository import Repository
 
 # git --local-env-vars: what a hook or an alias of another repository leaves
@@ -47,7 +46,6 @@ _OPTIONS = (
     *("-c", "core.fsmonitor=false"),
 )
 _SECONDS = 60
-_MAX_SUBJECT = 200
 _MAX_PATHS = 400
 # Longer than any git holds the lock of a ref.
 _MOMENT = 0.5
@@ -346,51 +344,6 @@ def refresh_index(git: Git, where: Repository) -> None:
 def tidy(git: Git) -> None:
     """Run git's own automatic maintenance, when it thinks it is time."""
     git.run("gc", "--auto", "--quiet")
-
-
-def message_for(
-    entries: list[tuple[str, Entry]], topics: list[str], code_repo: str
-) -> str:
-    """Subject and footers that name exactly these (topic, entry) pairs;
-    without any, the ``topics`` whose projections changed."""
-    if len(entries) == 1:
-        topic, entry = entries[0]
-        agent = names.parse(entry.agent).agent or "somebody"
-        subject = f"{agent}: {entry.title} ({topic})"
-    elif entries:
-        named = dict.fromkeys(topic for topic, _ in entries)
-        subject = f"{len(entries)} entries ({', '.join(named)})"
-    elif topics:
-        subject = f"Render anew ({', '.join(topics)})"
-    else:
-        subject = "Keep the settings of the store"
-    footers = []
-    for topic, entry in entries:
-        footers.append(f"Watercooler-Entry-ID: {entry.id}")
-        footers.append(f"Watercooler-Topic: {topic}")
-        footers.append(f"Watercooler-Agent: {entry.agent}")
-        footers += [f"Code-Repo: {code_repo}"] if code_repo else []
-        footers += [f"Code-Branch: {entry.code_branch}"] if entry.code_branch else []
-        footers += [f"Code-Commit: {entry.code_commit}"] if entry.code_commit else []
-    lines = [_one_line(subject)[:_MAX_SUBJECT], "", *map(_one_line, footers)]
-    return "".join(f"{line}\n" for line in lines)
-
-
-def _one_line(text: str) -> str:
-    return "".join(c if c.isprintable() else " " for c in text).strip()
-
-
-def code_repo(where: Repository, env: Mapping[str, str]) -> str:
-    """``owner/name`` of the repository, from its remote; never a URL, which
-    may carry credentials."""
-    url = gitconfig.get("remote.origin.url", where, env)
-    path = url.rstrip("/").removesuffix(".git").replace(":", "/").split("/")
-    parts = [part for part in path if part]
-    is_local = not url or url.startswith(("/", ".", "file:"))
-    wanted = 2
-    if is_local or len(parts) <= wanted:
-        return where.name
-    return "/".join(parts[-wanted:])
 
 
 def version(env: Mapping[str, str]) -> tuple[int, ...]:

@@ -15,7 +15,7 @@ import sys
 import time
 from typing import NamedTuple
 
-from wc_cli import durable, gitsync
+from wc_cli import durable, gitsync, messages
 from wc_cli.gitsync import Change, Git, GitError, GitKilledError
 from wc_cli.upkeep import Upkeep
 from wc_core import codec, discovery, markdown, projections, repository
@@ -151,8 +151,8 @@ class Settler:
         if changed:
             entries = self._new_entries(settled, have)
             topics = [one.topic for one in settled]
-            code_repo = gitsync.code_repo(where, self.env)
-            message = gitsync.message_for(entries, topics, code_repo)
+            code_repo = messages.code_repo(where, self.env)
+            message = messages.message_for(entries, topics, code_repo)
             with self._noted():
                 gitsync.commit(self.git, changed, message, parent)
         if not changed and not settled:

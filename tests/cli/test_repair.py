@@ -1,0 +1,153 @@
+"""wc doctor --repair: what can be mended is, and no byte is lost by it."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.conftest import Machine, Repo
+
+BAD = b'garbage\n{"a":1}\n\xff\xfe\n{"entry_id":"01M80H6V9E5'
+
+
+@pytest.fixture
+def thread(repo: Repo) -> Repo:
+    """A settled thread of two entries."""
+    repo.settled("new", "auth", "--title", "Begin", "--body", "How?")
+    repo.settled("say", "auth", "--title", "Go on", "--to", "Codex")
+    return repo
+
+
+def tree(repo: Repo) -> dict[str, bytes]:
+    store = repo.store
+    return {
+        str(one.relative_to(store)): one.read_bytes()
+        for one in sorted(store.rglob("*"))
+        if one.is_file() and ".local/locks" not in str(one)
+    }
+
+
+def repaired(repo: Repo) -> list[dict[str, str]]:
+    """What was mended; nothing is wrong afterwards, and nothing left to mend."""
+    answer = repo.json("doctor", "--repair")
+    assert answer["findings"] == []
+    assert repo.json("doctor", "--repair")["mended"] == []
+    assert not repo.machine.git("status", "--porcelain", cwd=repo.store)
+    mended: list[dict[str, str]] = answer["mended"]
+    return mended
+
+
+def test_bad_lines_are_set_aside_byte_for_byte(thread: Repo) -> None:
+    log = thread.log("auth")
+    good = log.read_bytes()
+    log.write_bytes(good + BAD)
+    thread.settled("ack", "auth")
+    last = log.read_bytes().splitlines(keepends=True)[-1]
+    (one,) = [m for m in repaired(thread) if "bad lines" in m["what"]]
+    assert log.read_bytes() == good + last
+    where = thread.store / one["what"].rpartition(" ")[2]
+    assert where.read_bytes() == BAD + b"\n"
+
+
+def test_the_fuller_of_two_versions_stays(thread: Repo) -> None:
+    log = thread.log("auth")
+    first, second = log.read_bytes().splitlines(keepends=True)
+    poorer = json.dumps(json.loads(first) | {"body": ""}).encode() + b"\n"
+    log.write_bytes(poorer + first + second + second)
+    repaired(thread)
+    assert log.read_bytes() == first + second + second
+    (kept,) = (thread.store / ".local/quarantine/auth").iterdir()
+    assert kept.read_bytes() == poorer
+
+
+def test_a_dry_run_changes_nothing(thread: Repo) -> None:
+    with thread.log("auth").open("ab") as log:
+        log.write(BAD)
+    (thread.store / "threads/auth.md").unlink()
+    before = tree(thread)
+    done = thread.wc("doctor", "--repair", "--dry-run")
+    assert done.code == 9
+    assert "would mend" in done.out
+    assert tree(thread) == before
+
+
+def test_dry_run_alone_is_refused(thread: Repo) -> None:
+    assert "--repair" in thread.fails(2, "doctor", "--dry-run")
+
+
+def test_deleted_projections_come_back_to_the_same_bytes(thread: Repo) -> None:
+    before = tree(thread)
+    folder = thread.log("auth").parent
+    for path in (folder / "meta.json", folder / "edges.jsonl"):
+        path.unlink()
+    (thread.store / "threads/auth.md").write_text("cut")
+    assert len(repaired(thread)) == 3
+    after = tree(thread)
+    for name in before:
+        if not name.startswith(".local"):
+            assert after[name] == before[name], name
+
+
+def test_other_tools_keys_come_back_from_the_last_commit(thread: Repo) -> None:
+    meta = thread.log("auth").with_name("meta.json")
+    fields = json.loads(meta.read_text())
+    meta.write_text(json.dumps({**fields, "annotations": {"tags": ["x"]}}))
+    thread.settled("ack", "auth")
+    assert json.loads(meta.read_text())["annotations"] == {"tags": ["x"]}
+    meta.unlink()
+    repaired(thread)
+    assert json.loads(meta.read_text())["annotations"] == {"tags": ["x"]}
+
+
+def test_a_log_that_is_gone_comes_back_from_the_branch(thread: Repo) -> None:
+    log = thread.log("auth")
+    before = log.read_bytes()
+    log.unlink()
+    (thread.store / "threads/auth.md").unlink()
+    repaired(thread)
+    assert log.read_bytes() == before
+
+
+def test_outside_git_it_comes_back_from_our_own_page(machine: Machine) -> None:
+    place = machine.folder("notes")
+    place.settled("new", "auth", "--title", "Begin", "--body", "---\nEntry: forged")
+    log = place.path / ".watercooler/graph/baseline/threads/auth/entries.jsonl"
+    before = log.read_bytes()
+    log.unlink()
+    assert place.ok("doctor", "--repair").out.endswith("Nothing is wrong.\n")
+    assert log.read_bytes() == before
+
+
+@pytest.mark.parametrize("kind", ["link", "folder"])
+def test_what_stands_where_a_log_belongs_is_set_aside(
+    thread: Repo, kind: str, tmp_path: Path
+) -> None:
+    log = thread.log("auth")
+    before = log.read_bytes()
+    log.unlink()
+    if kind == "link":
+        log.symlink_to(tmp_path / "elsewhere")
+    else:
+        log.mkdir()
+        (log / "kept").write_text("kept")
+    repaired(thread)
+    assert log.read_bytes() == before
+    aside = thread.store / ".local/quarantine/auth/entries.jsonl.0"
+    assert aside.is_symlink() or (aside / "kept").read_text() == "kept"
+
+
+def test_threads_of_other_tools_are_left_as_they_keep_them(repo: Repo) -> None:
+    repo.ok("init")
+    folder = repo.store / "graph/baseline/threads/old"
+    folder.mkdir()
+    line = '{"entry_id":"01KR0PKS884SXRAKZ8A790Q438","title":"t","x":1}\n'
+    (folder / "entries.jsonl").write_text(line)
+    (folder / "meta.json").write_text('{"title": "old"}')
+    before = tree(repo)
+    assert repo.json("doctor", "--repair")["mended"] == []
+    assert tree(repo) == before
