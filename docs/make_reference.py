@@ -91,6 +91,10 @@ The first write does the same. Nothing is asked of the network, nothing is pushe
     "statusline": """\
 The prompt uses the script `wc-statusline`, which says the same from small files and
 starts no process. This one looks at the threads themselves.""",
+    "break-lock": """\
+Locks end with their process, so this is needed only where a file system keeps those of
+processes that are gone. It takes `WATERCOOLER_ALLOW_BREAK_LOCK=1` and `--force`, and
+never breaks the lock of a process that runs on this machine.""",
     "reindex": "The page is `.local/index.md` in the store; it prints the path.",
 }
 
@@ -106,6 +110,7 @@ ENVIRONMENT = """\
 | `WATERCOOLER_SYNC` | settling: `background` (default), `inline` or `off` |
 | `WATERCOOLER_GIT_AUTHOR` | whose name stands on the store's commits |
 | `WATERCOOLER_GIT_EMAIL` | and whose address |
+| `WATERCOOLER_ALLOW_BREAK_LOCK` | `1`: `wc break-lock --force` may do what it says |
 | `WATERCOOLER_ASCII` | `1`: the status line without emoji |
 | `NO_COLOR` | no colours |
 | `COLUMNS` | the status line is cut to this width |

@@ -87,7 +87,9 @@ class Context:
                 "Check them out: wc init",
             )
         reader = StoreReader(place.root)
-        if self.settings.sync == "background" and names_in(reader.layout.unsettled):
+        if self.settings.sync == "background" and names_in(
+            reader.layout.unsettled, reader.layout.root
+        ):
             from wc_cli import receipts  # something was left to do
 
             receipts.take_up(reader.layout, self.env)

@@ -172,7 +172,9 @@ def _of_settings(context: Context) -> Iterator[Finding]:
 
 def _of_settling(reader: StoreReader) -> Iterator[Finding]:
     found = settling.trouble(reader.layout.root)
-    waiting = counted(len(names_in(reader.layout.unsettled)), "thread")
+    waiting = counted(
+        len(names_in(reader.layout.unsettled, reader.layout.root)), "thread"
+    )
     if found is not None:
         message = f"{waiting} to be settled; at {found.at}: {found.problem}"
         fix = "Their entries are safe on disk. Mend it; the next wc command goes on."
@@ -210,7 +212,7 @@ def _of_projections(reader: StoreReader, thread: Thread) -> Iterator[Finding]:
     wanted = settling.rendered(layout, thread)
     for path, data in wanted.items():
         try:
-            same = read_plain(path) == data
+            same = read_plain(path, layout.root) == data
         except OSError:
             same = False
         if not same:
@@ -223,7 +225,7 @@ def _of_projections(reader: StoreReader, thread: Thread) -> Iterator[Finding]:
 def _of_checkout(context: Context, reader: StoreReader) -> Iterator[Finding]:
     root = reader.layout.root
     for name, line in ((".gitattributes", ATTRIBUTES), (".gitignore", IGNORED)):
-        lines = (read_plain(f"{root}/{name}") or b"").decode(errors="replace")
+        lines = (read_plain(f"{root}/{name}", root) or b"").decode(errors="replace")
         if line not in lines.splitlines():
             fix = f"Add the line: {line}"
             yield Finding(name, 0, f"lacks the line {line!r}", fix)

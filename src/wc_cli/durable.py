@@ -9,22 +9,19 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import fcntl
 import os
+import stat
 import time
-from typing import NamedTuple
 
-from wc_core.errors import CorruptError, LockTimeoutError, StorageError
-from wc_core.files import read_plain
+from wc_core.errors import CorruptError, StorageError
+from wc_core.files import NotPlainError, open_folder, read_plain
+from wc_core.layout import Layout
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import NoReturn
 
-_FIRST_NAP = 0.0005
-_LONGEST_NAP = 0.01
-_FOLDER_FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 
 _HINTS = {
     errno.ENOSPC: "The disk is full: make room, then run the same command again.",
@@ -35,27 +32,35 @@ _HINTS = {
 }
 
 
-def _failed(what: str, path: str, error: OSError) -> NoReturn:
+def failed(what: str, path: str, error: OSError) -> NoReturn:
+    """Raise the error that says what the disk did not let us do."""
+    if isinstance(error, NotPlainError):
+        raise CorruptError(
+            f"{path} {what}: it {error.strerror}.",
+            "Nothing outside the store is written. See what is there: wc doctor",
+        ) from error
     hint = _HINTS.get(error.errno or 0, "Nothing was written. Check the disk.")
     raise StorageError(f"{path} {what}: {error.strerror}.", hint) from error
 
 
-def make_folder(path: str, *, flush: bool = True) -> None:
+def make_folder(path: str, root: str = "", *, flush: bool = True) -> None:
     """Make a folder and those above it, each name flushed to disk unless
     what it will hold can be rendered anew.
 
-    Raises StorageError, or CorruptError where a file is in the way.
+    Raises StorageError, or CorruptError where a file, or a link, is in the
+    way.
     """
-    if os.path.isdir(path):
+    if _is_folder(path, root):
         return
-    parent = os.path.dirname(path)
-    make_folder(parent, flush=flush)
-    check_inside(parent)
+    parent, name = os.path.split(path)
+    above = root if path != root else ""
+    make_folder(parent, above, flush=flush)
     try:
-        # A store with a shared group keeps it: the umask decides, not we.
-        os.mkdir(path)
-        if flush:
-            flush_folder(parent)
+        with opened(parent, above) as handle:
+            # A store with a shared group keeps it: the umask decides, not we.
+            os.mkdir(name, dir_fd=handle)
+            if flush:
+                os.fsync(handle)
     except FileExistsError as error:
         if not os.path.isdir(path):
             raise CorruptError(
@@ -63,26 +68,36 @@ def make_folder(path: str, *, flush: bool = True) -> None:
                 "Move it elsewhere and run the command again.",
             ) from error
     except OSError as error:
-        _failed("cannot be made", path, error)
+        failed("cannot be made", path, error)
 
 
-def check_inside(folder: str) -> None:
-    """Refuse a folder of a store that a symbolic link stands for: whoever put
-    it there would have us write somewhere else. Raises CorruptError."""
-    if os.path.realpath(folder) != folder:
-        raise CorruptError(
-            f"{folder} is reached through a symbolic link.",
-            "Nothing outside the store is written. Replace the link by a folder.",
-        )
-
-
-def flush_folder(path: str) -> None:
-    """Flush the names in a folder."""
-    handle = os.open(path, _FOLDER_FLAGS)
+def _is_folder(path: str, root: str) -> bool:
+    if not root:
+        return os.path.isdir(path)
     try:
-        os.fsync(handle)
+        os.close(open_folder(path, root))
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except OSError as error:
+        failed("cannot be opened", path, error)
+    return True
+
+
+@contextlib.contextmanager
+def opened(folder: str, root: str) -> Iterator[int]:
+    """A folder for the block: what is done by its handle is done in it,
+    whatever somebody puts in its place. Raises OSError."""
+    handle = open_folder(folder, root)
+    try:
+        yield handle
     finally:
         os.close(handle)
+
+
+def flush_folder(path: str, root: str = "") -> None:
+    """Flush the names in a folder; raises OSError."""
+    with opened(path, root) as handle:
+        os.fsync(handle)
 
 
 def append(path: str, line: bytes, root: str) -> int:
@@ -91,15 +106,15 @@ def append(path: str, line: bytes, root: str) -> int:
     The names of a new file and of its folders up to ``root`` are flushed as
     well: whoever made the folders may have died before they were. A last
     line that somebody never finished stays as it is: ours starts on
-    a new one. The caller holds the lock of the file. Raises StorageError,
-    the file being as long as before.
+    a new one. A file that has another name as well, in a copy made of links
+    or outside of the store, gets bytes of its own first. The caller holds
+    the lock of the file. Raises StorageError, the file being as long as
+    before.
     """
-    flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
-    created = not os.path.lexists(path)
     try:
-        handle = os.open(path, flags, 0o666)
+        created, handle = _open_to_append(path, root)
     except OSError as error:
-        _failed("cannot be opened for writing", path, error)
+        failed("cannot be opened for writing", path, error)
     try:
         before = os.fstat(handle).st_size
         if before and os.pread(handle, 1, before - 1) != b"\n":
@@ -110,34 +125,79 @@ def append(path: str, line: bytes, root: str) -> int:
     except OSError as error:
         if created:
             # Empty again, and ours: a thread that never was has no log.
-            remove(path)
-        _failed("could not be written", path, error)
+            remove(path, root)
+        failed("could not be written", path, error)
     finally:
         os.close(handle)
     return before + len(line)
 
 
-def create(path: str, data: bytes, scratch: str) -> None:
+def _open_to_append(path: str, root: str) -> tuple[bool, int]:
+    """Whether the file had to be made, and its handle."""
+    flags = os.O_RDWR | os.O_APPEND | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+    folder, name = os.path.split(path)
+    with opened(folder, root) as within:
+        try:
+            handle = os.open(name, flags, dir_fd=within)
+        except FileNotFoundError:
+            flags |= os.O_CREAT | os.O_EXCL
+            return True, os.open(name, flags, 0o666, dir_fd=within)
+        info = os.fstat(handle)
+        if not stat.S_ISREG(info.st_mode):
+            os.close(handle)
+            raise NotPlainError(0, "is not a regular file", path)
+        if info.st_nlink > 1:
+            os.close(handle)
+            create(path, read_plain(path, root) or b"", root)
+            handle = os.open(name, flags, dir_fd=within)
+        return False, handle
+
+
+def create(path: str, data: bytes, root: str) -> None:
     """Make a file with all of ``data`` at one moment, flushed, name included.
 
-    Raises StorageError, the file being absent.
+    Raises StorageError, the file being as it was.
     """
-    half = f"{scratch}/{os.getpid()}.{time.monotonic_ns()}"
+    _put(path, data, root, flush=True)
+
+
+def replace(path: str, data: bytes, root: str) -> None:
+    """Put ``data`` in the place of ``path`` at one moment.
+
+    Not flushed: what is replaced are projections, which a power cut may take
+    and the log gives back. Raises StorageError.
+    """
+    _put(path, data, root, flush=False)
+
+
+def _put(path: str, data: bytes, root: str, *, flush: bool) -> None:
+    # Half-made in a folder of the same file system where a crash leaves none
+    # beside real ones.
+    half = f"{os.getpid()}.{time.monotonic_ns()}"
+    folder, name = os.path.split(path)
+    place = Layout(root).scratch
+    make_folder(place, root, flush=False)
     try:
-        write_new(half, data, flush=True)
-        os.rename(half, path)
-        flush_folder(os.path.dirname(path))
+        with opened(place, root) as scratch:
+            try:
+                write_new(half, data, scratch, flush=flush)
+                with opened(folder, root) as within:
+                    os.rename(half, name, src_dir_fd=scratch, dst_dir_fd=within)
+                    if flush:
+                        os.fsync(within)
+            except OSError:
+                with contextlib.suppress(OSError):
+                    os.unlink(half, dir_fd=scratch)
+                raise
     except OSError as error:
-        with contextlib.suppress(OSError):
-            os.unlink(half)
-        _failed("could not be written", path, error)
+        failed("could not be written", path, error)
 
 
 def _flush_names(path: str, root: str) -> None:
     """Flush the names of a file and of the folders it is in, up to ``root``."""
     while path != root:
         path = os.path.dirname(path)
-        flush_folder(path)
+        flush_folder(path, root)
 
 
 def _append_whole(handle: int, data: bytes, before: int) -> None:
@@ -154,28 +214,13 @@ def _append_whole(handle: int, data: bytes, before: int) -> None:
         raise
 
 
-def replace(path: str, data: bytes, scratch: str) -> None:
-    """Put ``data`` in the place of ``path`` at one moment.
-
-    Not flushed: what is replaced are projections, which a power cut may take
-    and the log gives back. ``scratch`` is a folder of the same file system
-    for the half-made file, so that a crash leaves none beside real ones.
-    Raises StorageError.
-    """
-    half = f"{scratch}/{os.getpid()}.{time.monotonic_ns()}"
-    try:
-        write_new(half, data)
-        os.rename(half, path)
-    except OSError as error:
-        with contextlib.suppress(OSError):
-            os.unlink(half)
-        _failed("could not be replaced", path, error)
-
-
-def write_new(path: str, data: bytes, *, flush: bool = False) -> None:
-    """Write a file that must not exist yet; raises OSError."""
+def write_new(
+    path: str, data: bytes, within: int | None = None, *, flush: bool = False
+) -> None:
+    """Write a file that must not exist yet, in the folder of the handle
+    ``within`` if one is given; raises OSError."""
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-    handle = os.open(path, flags, 0o666)
+    handle = os.open(path, flags, 0o666, dir_fd=within)
     try:
         view = memoryview(data)
         while view:
@@ -186,120 +231,38 @@ def write_new(path: str, data: bytes, *, flush: bool = False) -> None:
         os.close(handle)
 
 
-def remove(path: str) -> None:
+def remove(path: str, root: str = "") -> None:
     """Remove a file of ours that may be gone already; raises StorageError."""
+    folder, name = os.path.split(path)
     try:
-        os.unlink(path)
+        with opened(folder, root) as within:
+            os.unlink(name, dir_fd=within)
     except FileNotFoundError:
         pass
     except OSError as error:
-        _failed("could not be removed", path, error)
+        failed("could not be removed", path, error)
 
 
-def move(path: str, to: str) -> None:
+def move(path: str, to: str, root: str) -> None:
     """Move what is at ``path``, whatever it is, both names flushed; raises
     StorageError."""
+    folder, name = os.path.split(path)
+    there, called = os.path.split(to)
     try:
-        os.rename(path, to)
-        flush_folder(os.path.dirname(to))
-        flush_folder(os.path.dirname(path))
+        with opened(folder, root) as source, opened(there, root) as target:
+            os.rename(name, called, src_dir_fd=source, dst_dir_fd=target)
+            os.fsync(target)
+            os.fsync(source)
     except OSError as error:
-        _failed("could not be moved", path, error)
+        failed("could not be moved", path, error)
 
 
-def touch(path: str) -> None:
+def touch(path: str, root: str) -> None:
     """See to it that an empty marker file is there; raises StorageError."""
     flags = os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+    folder, name = os.path.split(path)
     try:
-        os.close(os.open(path, flags, 0o666))
+        with opened(folder, root) as within:
+            os.close(os.open(name, flags, 0o666, dir_fd=within))
     except OSError as error:
-        _failed("could not be made", path, error)
-
-
-class Holder(NamedTuple):
-    """Who says in a lock file that they hold it."""
-
-    pid: str
-    who: str
-    since: str
-
-    def __str__(self) -> str:
-        if not self.pid:
-            return "another process"
-        return f"{self.who} (process {self.pid}, since {self.since})"
-
-
-@contextlib.contextmanager
-def locked(path: str, who: str, seconds: float) -> Iterator[None]:
-    """Hold the lock ``path`` for the block.
-
-    A kernel lock: it ends with its process, so none is ever stale and none
-    is broken by age. The file stays. Raises LockTimeoutError, naming the
-    holder, after ``seconds``.
-    """
-    handle = acquire(path, who, seconds)
-    try:
-        yield
-    finally:
-        os.close(handle)
-
-
-def acquire(path: str, who: str, seconds: float) -> int:
-    """Take a lock and return the handle whose closing releases it."""
-    handle = _open_lock(path)
-    deadline = time.monotonic() + seconds
-    nap = _FIRST_NAP
-    while not _try_lock(handle):
-        if time.monotonic() >= deadline:
-            os.close(handle)
-            raise LockTimeoutError(
-                f"{os.path.basename(path)} is being written by {holder_of(path)}.",
-                "Nothing was written. Try again, or wait longer: --lock-timeout 10",
-            )
-        time.sleep(nap)
-        nap = min(nap * 2, _LONGEST_NAP)
-    now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-    text = f"{os.getpid()}\n{now}\n{who}\n".encode(errors="replace")
-    with contextlib.suppress(OSError):  # on a full disk the lock itself holds
-        os.pwrite(handle, text, 0)
-        os.ftruncate(handle, len(text))
-    return handle
-
-
-def try_acquire(path: str) -> int | None:
-    """Take a lock if nobody holds it, without waiting."""
-    handle = _open_lock(path)
-    if _try_lock(handle):
-        return handle
-    os.close(handle)
-    return None
-
-
-def _open_lock(path: str) -> int:
-    flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
-    try:
-        try:
-            return os.open(path, flags, 0o666)
-        except FileNotFoundError:
-            make_folder(os.path.dirname(path))
-            return os.open(path, flags, 0o666)
-    except OSError as error:
-        _failed("cannot be locked", path, error)
-
-
-def _try_lock(handle: int) -> bool:
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True
-
-
-def holder_of(path: str) -> Holder:
-    """What the lock file says of its last holder."""
-    try:
-        text = (read_plain(path) or b"").decode(errors="replace")
-    except OSError:
-        text = ""
-    pid, since, who = [*text.splitlines(), "", "", ""][:3]
-    return Holder(pid, who, since)
+        failed("could not be made", path, error)

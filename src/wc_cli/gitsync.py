@@ -14,7 +14,7 @@ import subprocess
 import time
 from typing import NamedTuple
 
-from wc_cli import durable
+from wc_cli import durable, locks
 from wc_core import discovery, repository
 from wc_core.errors import NotFoundError, StorageError
 from wc_core.files import read_plain
@@ -160,7 +160,7 @@ def ensure_checkout(place: Place, cwd: str, env: Mapping[str, str]) -> str:
     if where is None:
         raise NotFoundError("This is not a git repository.", "Run wc in one.")
     durable.make_folder(os.path.dirname(place.root))
-    with durable.locked(f"{place.root}.lock", "wc init", _SECONDS):
+    with locks.locked(f"{place.root}.lock", "wc init", _SECONDS):
         again = repository.checkouts_of(where, BRANCH)
         if any(one.trusted and one.finished for one in again):
             return discovery.find(cwd, env).root

@@ -1,16 +1,23 @@
-"""The commands about where and who: the store, the identity."""
+"""The commands about where and who: the store, its locks, the identity."""
 
 from __future__ import annotations
 
+import os
+
+from wc_cli import locks
 from wc_cli.context import say, say_json
-from wc_cli.options import command
+from wc_cli.options import argument, command, flag
 from wc_cli.writing import Speaker
+from wc_core import views
 from wc_core.discovery import BRANCH_STORE, IN_TREE_STORE, NAMED
+from wc_core.errors import ConflictError
 from wc_core.text import one_line
 from wc_core.wording import counted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from wc_cli.context import Context
 
 _KINDS = {
@@ -22,6 +29,14 @@ _KINDS = {
 
 class Init(Speaker):
     """Create or adopt the store of this repository."""
+
+
+class BreakLock(Speaker):
+    """Break the lock of a thread whose holder is gone. Only for file systems
+    that do not release the locks of dead processes themselves."""
+
+    topic: str = argument("TOPIC", "The thread.", complete="topic")
+    force: bool = flag("--force", help="Break it; without, only say who holds it.")
 
 
 class Whoami(Speaker):
@@ -65,3 +80,43 @@ def whoami(context: Context, said: Whoami) -> None:
     made = "" if context.place.exists else ", not made yet"
     say(one_line(f"{identity.author} (by {identity.source})"))
     say(one_line(f"store: {context.store} ({kind}{made})"))
+
+
+@command(BreakLock)
+def break_lock(context: Context, said: BreakLock) -> None:
+    """Break the lock of a thread."""
+    reader = context.reader
+    topic = views.find_topic(reader, said.topic)
+    path, root = reader.layout.lock(topic), reader.layout.root
+    handle = locks.try_acquire(path, root)
+    if handle is None:
+        holder = locks.holder_of(path)
+        _check_breakable(topic, holder, context.env, force=said.force)
+        locks.break_lock(path, root)
+        text = f"The lock of {topic} is broken; it was held by {holder}."
+    else:
+        os.close(handle)
+        text = f"Nobody holds the lock of {topic}: there is nothing to break."
+    if said.json:
+        say_json({"topic": topic, "broken": handle is None})
+        return
+    say(one_line(text))
+
+
+def _check_breakable(
+    topic: str, holder: locks.Holder, env: Mapping[str, str], *, force: bool
+) -> None:
+    """Raise ConflictError unless the lock is one that may be broken."""
+    held = f"{topic} is being written by {holder}."
+    if holder.is_alive:
+        raise ConflictError(
+            held,
+            "That process runs on this machine: its lock is real. Wait for it, or "
+            f"end it (kill {holder.pid}); its lock ends with it.",
+        )
+    if not force or env.get("WATERCOOLER_ALLOW_BREAK_LOCK") != "1":
+        raise ConflictError(
+            held,
+            "Make sure that this process is gone. Then: "
+            f"WATERCOOLER_ALLOW_BREAK_LOCK=1 wc break-lock {topic} --force",
+        )

@@ -8,7 +8,7 @@ import sys
 import time
 
 from wc_cli import context as world
-from wc_cli import durable
+from wc_cli import locks
 from wc_core import gitconfig
 from wc_core.discovery import BRANCH_STORE
 from wc_core.errors import StorageError, WcError
@@ -81,7 +81,7 @@ def take_up(layout: Layout, env: Mapping[str, str]) -> None:
 def start_settling(layout: Layout, env: Mapping[str, str]) -> None:
     """Start the detached helper, unless one is at work: that one looks for
     new markers before it ends."""
-    handle = durable.try_acquire(layout.git_lock)
+    handle = locks.try_acquire(layout.git_lock, layout.root)
     if handle is None:
         return
     os.close(handle)

@@ -84,7 +84,10 @@ class Repair:
             return
         for name, line in ((".gitattributes", ATTRIBUTES), (".gitignore", IGNORED)):
             path = f"{self.layout.root}/{name}"
-            if line.encode() not in (read_plain(path) or b"").splitlines():
+            if (
+                line.encode()
+                not in (read_plain(path, self.layout.root) or b"").splitlines()
+            ):
                 yield Mended(name, f"add the line {line!r}")
                 if not self.dry_run:
                     durable.append(path, f"{line}\n".encode(), self.layout.root)
@@ -93,7 +96,7 @@ class Repair:
         """Quarantine what is no entry; bring back a log that is gone."""
         path = self.layout.log(topic)
         try:
-            data = read_plain(path)
+            data = read_plain(path, self.layout.root)
         except NotPlainError as error:
             yield Mended(self._shown(path), f"{error.strerror}: set it aside")
             if self.dry_run:
@@ -118,24 +121,26 @@ class Repair:
         """Keep bad bytes, flushed, in a file named after them; its path."""
         name = hashlib.sha256(data).hexdigest()[:_NAME_LENGTH]
         path = f"{self.layout.quarantine(topic)}/{name}"
-        if not self.dry_run and read_plain(path) != data:
-            durable.make_folder(os.path.dirname(path))
-            durable.create(path, data, self.layout.scratch)
+        if not self.dry_run and read_plain(path, self.layout.root) != data:
+            durable.make_folder(os.path.dirname(path), self.layout.root)
+            durable.create(path, data, self.layout.root)
         return self._shown(path)
 
     def _set_aside(self, topic: str, path: str) -> None:
         """Move what stands where a file belongs, whatever it is, unopened."""
         folder = self.layout.quarantine(topic)
-        durable.make_folder(folder)
+        durable.make_folder(folder, self.layout.root)
         number = 0
         while os.path.lexists(f"{folder}/{os.path.basename(path)}.{number}"):
             number += 1
-        durable.move(path, f"{folder}/{os.path.basename(path)}.{number}")
+        durable.move(
+            path, f"{folder}/{os.path.basename(path)}.{number}", self.layout.root
+        )
 
     def _write_log(self, topic: str, data: bytes) -> None:
         if not self.dry_run:
-            durable.touch(self.upkeep.marker(topic))
-            durable.create(self.layout.log(topic), data, self.layout.scratch)
+            durable.touch(self.upkeep.marker(topic), self.layout.root)
+            durable.create(self.layout.log(topic), data, self.layout.root)
 
     def _restore(self, topic: str) -> Iterator[Mended]:
         """A log that is missing, from the branch and from our own page, which
@@ -152,12 +157,12 @@ class Repair:
         what = f"bring back {len(lines)} entries from the branch and the page"
         yield Mended(self._shown(self.layout.log(topic)), what)
         if not self.dry_run:
-            durable.make_folder(self.layout.folder(topic))
+            durable.make_folder(self.layout.folder(topic), self.layout.root)
         self._write_log(topic, data)
 
     def _page_entries(self, topic: str) -> tuple[Entry, ...]:
         try:
-            data = read_plain(self.layout.page(topic))
+            data = read_plain(self.layout.page(topic), self.layout.root)
         except OSError:
             return ()  # a finding of its own
         page = markdown.parse(topic, data or b"")
@@ -180,15 +185,15 @@ class Repair:
             return
         thread = self._with_unknown_keys(thread)
         for path, data in settling.rendered(self.layout, thread).items():
-            if _has(path, data):
+            if _has(path, data, self.layout.root):
                 continue
             yield Mended(self._shown(path), "render it anew from the log")
             if self.dry_run:
                 continue
             if os.path.islink(path) or os.path.isdir(path):
                 self._set_aside(topic, path)
-            durable.touch(self.upkeep.marker(topic))
-            durable.replace(path, data, self.layout.scratch)
+            durable.touch(self.upkeep.marker(topic), self.layout.root)
+            durable.replace(path, data, self.layout.root)
 
     def _with_unknown_keys(self, thread: Thread) -> Thread:
         """Other tools' keys of a ``meta.json`` that is gone, as last committed."""
@@ -209,8 +214,8 @@ class Repair:
         return os.path.relpath(path, self.layout.root)
 
 
-def _has(path: str, data: bytes) -> bool:
+def _has(path: str, data: bytes, root: str) -> bool:
     try:
-        return read_plain(path) == data
+        return read_plain(path, root) == data
     except OSError:
         return False

@@ -15,7 +15,7 @@ import sys
 import time
 from typing import NamedTuple
 
-from wc_cli import durable, gitsync, messages
+from wc_cli import durable, gitsync, locks, messages
 from wc_cli.gitsync import Change, Git, GitError, GitKilledError
 from wc_cli.upkeep import Upkeep
 from wc_core import codec, discovery, markdown, projections, repository
@@ -85,7 +85,7 @@ class Settler:
         where = repository.find(self.layout.root)
         if where is not None:
             gitsync.remove_left_locks(where, since_ns)
-        durable.remove(self.layout.committing)
+        durable.remove(self.layout.committing, self.layout.root)
 
     def unsettled(self) -> list[str]:
         """The threads that await settling."""
@@ -139,7 +139,9 @@ class Settler:
             return
         where, parent = gitsync.tip(self.layout.root)
         shared = [
-            Change(name, read_plain(f"{self.layout.root}/{name}") or b"")
+            Change(
+                name, read_plain(f"{self.layout.root}/{name}", self.layout.root) or b""
+            )
             for name in (".gitattributes", ".gitignore", "config.toml")
         ]
         changes = [*shared, *(change for one in settled for change in one.changes)]
@@ -168,15 +170,15 @@ class Settler:
     def _noted(self) -> Iterator[None]:
         """Note that git is at work, for whoever comes after us if it, or we
         with it, are killed."""
-        durable.touch(self.layout.committing)
+        durable.touch(self.layout.committing, self.layout.root)
         try:
             yield
         except GitKilledError:
             raise
         except GitError:
-            durable.remove(self.layout.committing)
+            durable.remove(self.layout.committing, self.layout.root)
             raise
-        durable.remove(self.layout.committing)
+        durable.remove(self.layout.committing, self.layout.root)
 
     def _new_entries(
         self, settled: list[Settled], have: Mapping[str, gitsync.Committed]
@@ -219,14 +221,14 @@ class Settler:
     def _clear(self, one: Settled) -> None:
         """Remove the marker unless something was appended meanwhile."""
         with contextlib.suppress(LockTimeoutError), self.upkeep.lock(one.topic):
-            if size_of(self.layout.log(one.topic)) == one.log_size:
-                durable.remove(self.upkeep.marker(one.topic))
+            if size_of(self.layout.log(one.topic), self.layout.root) == one.log_size:
+                durable.remove(self.upkeep.marker(one.topic), self.layout.root)
 
     def _forget(self, topic: str) -> None:
         """Remove the marker of a thread whose first entry was never written."""
         with contextlib.suppress(LockTimeoutError), self.upkeep.lock(topic):
             if not self.reader.has(topic):
-                durable.remove(self.upkeep.marker(topic))
+                durable.remove(self.upkeep.marker(topic), self.layout.root)
 
     def _report(self) -> None:
         """Leave what could not be done for receipts, doctor and health."""
@@ -236,7 +238,7 @@ class Settler:
             fields = {"at": now, "problem": problem, "threads": self.problems}
             self.upkeep.put(self.layout.settling, f"{codec.dumps(fields)}\n".encode())
         else:
-            durable.remove(self.layout.settling)
+            durable.remove(self.layout.settling, self.layout.root)
 
 
 def _is_committed(change: Change, have: Mapping[str, gitsync.Committed]) -> bool:
@@ -248,12 +250,12 @@ def _is_committed(change: Change, have: Mapping[str, gitsync.Committed]) -> bool
 
 def unsettled(layout: Layout) -> list[str]:
     """The threads of a store that await settling."""
-    return [topic_of(name) for name in names_in(layout.unsettled)]
+    return [topic_of(name) for name in names_in(layout.unsettled, layout.root)]
 
 
 def is_overdue(layout: Layout) -> bool:
     """Whether a thread has waited for longer than any helper takes."""
-    for name in names_in(layout.unsettled):
+    for name in names_in(layout.unsettled, layout.root):
         with contextlib.suppress(FileNotFoundError):
             age = time.time() - os.stat(f"{layout.unsettled}/{name}").st_mtime
             if age > _OVERDUE_SECONDS:
@@ -282,7 +284,7 @@ def settle(root: str, env: Mapping[str, str], seconds: float = 0.0) -> bool:
     layout = StoreReader(root).layout
     while True:
         try:
-            handle = durable.acquire(layout.git_lock, "settling", seconds)
+            handle = locks.acquire(layout.git_lock, "settling", seconds, layout.root)
         except LockTimeoutError:
             return False
         settler = Settler(root, env, handle)
@@ -304,7 +306,8 @@ class Trouble(NamedTuple):
 
 def trouble(root: str) -> Trouble | None:
     """What settling last could not do; ``None`` when all is well."""
-    data = read_plain(StoreReader(root).layout.settling)
+    layout = StoreReader(root).layout
+    data = read_plain(layout.settling, layout.root)
     if not data:
         return None
     try:

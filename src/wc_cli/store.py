@@ -14,7 +14,7 @@ from typing import NamedTuple
 from wc_cli import durable
 from wc_cli.addressees import Addressees
 from wc_cli.upkeep import LOCK_SECONDS, Upkeep
-from wc_core import codec, model, moves, ulid, views
+from wc_core import codec, files, model, moves, ulid, views, vocabulary
 from wc_core.discovery import BRANCH_STORE, PLAIN
 from wc_core.errors import (
     ConflictError,
@@ -125,8 +125,13 @@ class StoreWriter:
             if draft.action not in {"new", "say"}:
                 raise
         topic = new_topic(draft.topic)
+        topics = self.reader.topics()
+        if len(topics) >= vocabulary.MAX_THREADS:
+            raise ConflictError(
+                f"The store is full: it has {len(topics)} threads.",
+                "Go on in one of them, or in another store: WATERCOOLER_DIR.",
+            )
         if draft.action == "say" and not draft.new:
-            topics = self.reader.topics()
             if topic in topics:
                 return topic  # somebody made it this very moment
             alike = (one for one in topics if nearly(one, topic))
@@ -140,22 +145,18 @@ class StoreWriter:
         return topic
 
     def prepare_store(self) -> None:
-        """Make the folders of a store, once; nobody may have put links in
-        their place since."""
+        """Make the folders of a store, once."""
         if os.path.isdir(self.layout.unsettled):
-            for folder in self._local_folders():
-                durable.check_inside(folder)
             return
         folders = (self.layout.threads, self.layout.pages, *self._local_folders()[:-1])
         for folder in folders:
-            durable.make_folder(folder)
-            durable.check_inside(folder)
+            durable.make_folder(folder, self.layout.root)
         if self.place.kind in {BRANCH_STORE, PLAIN}:
             self._ensure_line(".gitattributes", ATTRIBUTES)
         self._ensure_line(".gitignore", IGNORED)
         self._show_all()
         # Last: its being there says that the rest is.
-        durable.make_folder(self.layout.unsettled)
+        durable.make_folder(self.layout.unsettled, self.layout.root)
 
     def _local_folders(self) -> tuple[str, ...]:
         locks = f"{self.layout.local}/locks/threads"
@@ -171,9 +172,9 @@ class StoreWriter:
     def _ensure_line(self, name: str, line: str) -> None:
         """See to it that a file in the root has a line, keeping the others."""
         path = f"{self.layout.root}/{name}"
-        data = read_plain(path)
+        data = read_plain(path, self.layout.root)
         if data is None:
-            durable.replace(path, f"{line}\n".encode(), self.layout.scratch)
+            durable.replace(path, f"{line}\n".encode(), self.layout.root)
         elif line.encode() not in data.splitlines():
             durable.append(path, f"{line}\n".encode(), self.layout.root)
 
@@ -203,8 +204,8 @@ class StoreWriter:
                 return again
         move = moves.decide(state, draft, self.author.identity.name, self.rules)
         entry = self._entry(draft, move, state, source, thread)
-        durable.make_folder(self.layout.folder(draft.topic))
-        durable.touch(self.upkeep.marker(draft.topic))
+        durable.make_folder(self.layout.folder(draft.topic), self.layout.root)
+        durable.touch(self.upkeep.marker(draft.topic), self.layout.root)
         size = self._append(draft.topic, entry, state, snapshot, thread)
         return self._after(entry, move, state, size, snapshot)
 
@@ -230,7 +231,7 @@ class StoreWriter:
     def _may_have_key(self, draft: Draft) -> bool:
         if not draft.key:
             return False
-        data = read_plain(self.layout.log(draft.topic)) or b""
+        data = read_plain(self.layout.log(draft.topic), self.layout.root) or b""
         return f'"key":{codec.dumps(draft.key)}'.encode() in data
 
     def _entry(
@@ -277,17 +278,18 @@ class StoreWriter:
         """The commit point; the new length of the log."""
         path = self.layout.log(topic)
         line = codec.to_line(entry, state.entry_count)
+        _check_room(topic, state, snapshot, len(line))
         if snapshot is None or snapshot.log_size >= 0 or thread is None:
             return durable.append(path, line, self.layout.root)
         # A thread of the markdown age: its entries and ours become a log at
         # one moment, and the page as it was is kept.
         old = [codec.to_line(one, idx) for idx, one in enumerate(thread.entries)]
-        page = read_plain(self.layout.page(topic)) or b""
+        page = read_plain(self.layout.page(topic), self.layout.root) or b""
         kept = f"{self.layout.local}/imported/{file_name(topic)}.md"
-        durable.make_folder(os.path.dirname(kept))
-        durable.replace(kept, page, self.layout.scratch)
+        durable.make_folder(os.path.dirname(kept), self.layout.root)
+        durable.create(kept, page, self.layout.root)
         data = b"".join([*old, line])
-        durable.create(path, data, self.layout.scratch)
+        durable.create(path, data, self.layout.root)
         return len(data)
 
     def _after(
@@ -327,6 +329,20 @@ class StoreWriter:
             status=state.status,
             notes=tuple(notes),
         )
+
+
+def _check_room(
+    topic: str, state: model.State, snapshot: Snapshot | None, size: int
+) -> None:
+    """Refuse an entry that readers would refuse: raises ConflictError."""
+    there = snapshot.log_size if snapshot is not None else 0
+    if state.entry_count < vocabulary.MAX_ENTRIES and there + size <= files.MAX_BYTES:
+        return
+    raise ConflictError(
+        f"{topic} is full: it has {state.entry_count} entries in {there} bytes; a "
+        f"thread holds {vocabulary.MAX_ENTRIES} and {files.MAX_BYTES}.",
+        f"Go on in another one: wc new {topic}-2 --title TITLE",
+    )
 
 
 def _written_before(thread: Thread, key: str) -> Receipt | None:

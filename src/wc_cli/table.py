@@ -40,6 +40,7 @@ COMMANDS: dict[str, Command] = {
     "statusline": Command("prompt:statusline_", READING),
     "init": Command("places:init", PLACE),
     "whoami": Command("places:whoami", PLACE),
+    "break-lock": Command("places:break_lock", PLACE),
     "doctor": Command("doctor:doctor", PLACE),
     "demo": Command("demo:demo", ABOUT),
     "skill": Command("about:skill", ABOUT),
@@ -49,7 +50,7 @@ COMMANDS: dict[str, Command] = {
 }
 
 # Names that older habits and other tools use for the same command.
-ALIASES = {"set_status": "set-status"}
+ALIASES = {"set_status": "set-status", "break_lock": "break-lock"}
 
 
 def load(name: str) -> Declared | None:

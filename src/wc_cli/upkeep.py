@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 
-from wc_cli import durable
+from wc_cli import durable, locks
 from wc_core import codec, model, names, projections, settings, statusfiles, ulid
 from wc_core.files import read_plain
 from wc_core.layout import Layout, file_name, safe_name
@@ -43,7 +43,7 @@ class Upkeep:
         self, topic: str, who: str = "settling", seconds: float = LOCK_SECONDS
     ) -> AbstractContextManager[None]:
         """The lock of one thread."""
-        return durable.locked(self.layout.lock(topic), who, seconds)
+        return locks.locked(self.layout.lock(topic), who, seconds, self.layout.root)
 
     def marker(self, topic: str) -> str:
         """The marker that says a thread awaits settling."""
@@ -51,9 +51,9 @@ class Upkeep:
 
     def put(self, path: str, data: bytes) -> bool:
         """Give a projection these bytes; whether it had others."""
-        if read_plain(path) == data:
+        if read_plain(path, self.layout.root) == data:
             return False
-        durable.replace(path, data, self.layout.scratch)
+        durable.replace(path, data, self.layout.root)
         return True
 
     def refresh(self, topic: str) -> None:
@@ -81,7 +81,7 @@ class Upkeep:
         self.show(state, before)
         # Last: a meta that is fresh says that the status lines are as well.
         data = projections.render_meta(state, log_size, unknown)
-        durable.replace(self.layout.meta(state.topic), data, self.layout.scratch)
+        durable.replace(self.layout.meta(state.topic), data, self.layout.root)
 
     def show(self, state: State, before: State | None = None) -> bool:
         """Write the status lines of a thread, remove those it had; whether
@@ -93,16 +93,18 @@ class Upkeep:
             had = set(statusfiles.files(statusfiles.View(before, {}, self.directory)))
         changed = [self._put_local(path, data) for path, data in wanted.items()]
         for path in had - set(wanted):
-            durable.remove(f"{self.layout.local}/{path}")
+            durable.remove(f"{self.layout.local}/{path}", self.layout.root)
         return any(changed) or had != set(wanted)
 
     def _put_local(self, path: str, data: bytes) -> bool:
         """Give a file below ``.local`` these bytes; whether it had others."""
         target = f"{self.layout.local}/{path}"
-        folder = os.path.dirname(target)
-        durable.make_folder(folder, flush=False)  # rendered anew at need
-        durable.check_inside(folder)
+        self._make_local_folder(os.path.dirname(target))
         return self.put(target, data)
+
+    def _make_local_folder(self, path: str) -> None:
+        # Not flushed: what it holds is rendered anew at need.
+        durable.make_folder(path, self.layout.root, flush=False)
 
     def _view(self, state: State) -> statusfiles.View:
         """A thread with what is NEW for everybody we know the reading of."""
@@ -144,14 +146,12 @@ class Upkeep:
             asked=asked,
         )
         for path, data in wanted.items():
-            if read_plain(f"{self.layout.local}/{path}") != data:
+            if read_plain(f"{self.layout.local}/{path}", self.layout.root) != data:
                 self._put_local(path, data)
 
     def mark_read(self, state: State, key: str) -> None:
         """Move somebody's read cursor to all there is in ``state``."""
         path = self.reader.cursor_path(state.topic, key)
         fields = {"key": key, "heads": state.heads, "count": state.entry_count}
-        folder = os.path.dirname(path)
-        durable.make_folder(folder, flush=False)
-        durable.check_inside(folder)
-        durable.replace(path, f"{codec.dumps(fields)}\n".encode(), self.layout.scratch)
+        self._make_local_folder(os.path.dirname(path))
+        durable.replace(path, f"{codec.dumps(fields)}\n".encode(), self.layout.root)

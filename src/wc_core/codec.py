@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 # Keys every line of a real store repeats and that say nothing of their own.
 _DERIVED = frozenset({"id", "type", "index", "thread_topic"})
 
-MAX_LINE_BYTES = 64 * 1024 * 1024
+# The longest body made of nothing but control characters, six bytes of JSON each,
+# and all that may stand beside it.
+MAX_LINE_BYTES = 128 * 1024 * 1024
 # Far more than anybody nests on purpose, far less than Python can bear.
 _MAX_DEPTH = 100
 

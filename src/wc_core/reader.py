@@ -15,8 +15,8 @@ from typing import NamedTuple
 from wc_core import codec, model
 from wc_core.codec import Damage
 from wc_core.errors import CorruptError, NotFoundError
-from wc_core.files import NotPlainError, last_line, names_in, read_plain, size_of
-from wc_core.layout import Layout, file_name, safe_name, topic_of
+from wc_core.files import Folder, NotPlainError, names_in, read_plain
+from wc_core.layout import Layout, safe_name, topic_of
 from wc_core.likeness import near_names
 from wc_core.projections import Meta, read_meta
 
@@ -30,6 +30,11 @@ if TYPE_CHECKING:
 
 # The JSON escapes of ASCII, and of what is ASCII when case-folded: ß, ﬁ, K, ….
 _ASCII_ESCAPED = rb"\\u(?i:00[2-7]|00df|01(?:30|49|7f|f0)|1e9[6-9ae]|212a|fb0[0-6])"
+
+
+# A meta.json of this size was not made by us: it is damage, and the log is read.
+MAX_META_BYTES = 64 * 1024 * 1024
+_NO_CURSOR = (OSError, ValueError, TypeError, KeyError, OverflowError, RecursionError)
 
 
 class Cursor(NamedTuple):
@@ -92,7 +97,6 @@ class StoreReader:
     def __init__(self, root: str) -> None:
         """``root`` need not exist: a store without threads reads as empty."""
         self.layout = Layout(os.path.realpath(root))
-        self._threads: str | None = None  # once it is known to be no link
 
     def topics(self) -> list[str]:
         """Every thread there is, by log or by markdown alone, sorted.
@@ -102,39 +106,45 @@ class StoreReader:
         folders = {topic_of(name) for name in self._folders()}
         pages = {
             topic_of(name[:-3])
-            for name in names_in(self._inside(self.layout.pages))
+            for name in names_in(self.layout.pages, self.layout.root)
             if name.endswith(".md") and name != ".md"
         }
         return sorted(folders | pages)
 
     def _folders(self) -> list[str]:
-        folder = self._inside(self.layout.threads)
+        path, root = self.layout.threads, self.layout.root
         try:
-            with os.scandir(folder) as found:
-                return [one.name for one in found if one.is_dir(follow_symlinks=False)]
-        except (FileNotFoundError, NotADirectoryError):
-            return []
+            with Folder(path, root) as threads:
+                if threads.handle is None:
+                    return []
+                with os.scandir(threads.handle) as found:
+                    return [d.name for d in found if d.is_dir(follow_symlinks=False)]
         except OSError:
-            return names_in(folder)  # says why it cannot be read
+            return names_in(path, root)  # says why it cannot be read
 
-    def _inside(self, folder: str) -> str:
-        """``folder``, unless a link on the way leads out of the store."""
-        if os.path.realpath(folder) != folder:
+    def _open(self, folder: str) -> Folder:
+        """A folder of the store; raises CorruptError for one that cannot be
+        opened, or only through a link."""
+        try:
+            return Folder(folder, self.layout.root)
+        except NotPlainError as error:
             raise CorruptError(
-                f"{folder} is a symbolic link; nothing outside the store is read.",
+                f"{self._shown(folder)} {error.strerror}; nothing outside is read.",
                 "Replace the link with the folder it stands for.",
-            )
-        return folder
+            ) from error
+        except OSError as error:
+            raise self._unreadable(folder, error) from error
 
     def has(self, topic: str) -> bool:
         """Whether the thread exists: by log, by markdown, or by what is left
         of it in its folder."""
-        if self._size(self.layout.log(topic)) >= 0:
-            return True
-        if self._size(self.layout.page(topic)) >= 0:
-            return True
-        folder = self.layout.folder(topic)
-        return not os.path.islink(folder) and bool(names_in(folder))
+        with self._open(self.layout.pages) as pages:
+            if pages.size(self.layout.page(topic)) >= 0:
+                return True
+        if os.path.islink(self.layout.folder(topic)):
+            return False
+        with self._open(self.layout.folder(topic)) as folder:
+            return folder.handle is not None and bool(os.listdir(folder.handle))
 
     def snapshot(self, topic: str) -> Snapshot:
         """The state of a thread: from ``meta.json`` where that is fresh, at a
@@ -142,20 +152,20 @@ class StoreReader:
 
         Raises NotFoundError for a thread that does not exist.
         """
-        self._guard(topic)
-        size = self._size(self.layout.log(topic))
-        meta, damage = self._meta(topic)
-        state = meta.state
-        if state is None or size < 0 or meta.log_size != size:
-            return self.thread(topic).snapshot
-        if not self._ends_with(topic, size, state.last_id):
-            return self.thread(topic).snapshot
-        return Snapshot(state, size, True, damage, meta.unknown, meta)
+        with self._open(self.layout.folder(topic)) as folder:
+            size = self._size(folder, topic)
+            meta, damage = self._meta(folder, topic)
+            state = meta.state
+            if state is None or size < 0 or meta.log_size != size:
+                return self._thread(folder, topic, meta, damage).snapshot
+            if not self._ends_with(folder, topic, size, state.last_id):
+                return self._thread(folder, topic, meta, damage).snapshot
+            return Snapshot(state, size, True, damage, meta.unknown, meta)
 
-    def _ends_with(self, topic: str, size: int, entry_id: str) -> bool:
+    def _ends_with(self, folder: Folder, topic: str, size: int, entry_id: str) -> bool:
         """Whether the log's last line is the entry that its meta ends with."""
         try:
-            line = last_line(self.layout.log(topic), size)
+            line = folder.last_line(self.layout.log(topic), size)
         except OSError:
             return False  # reading all of it will say why
         return line.endswith(b"\n") and b'"entry_id":"%b"' % entry_id.encode() in line
@@ -166,12 +176,17 @@ class StoreReader:
         Raises NotFoundError for a thread that does not exist, CorruptError
         for a log that is there and cannot be read.
         """
-        self._guard(topic)
-        data = self._read(self.layout.log(topic))
-        meta, damage = self._meta(topic)
+        with self._open(self.layout.folder(topic)) as folder:
+            return self._thread(folder, topic, *self._meta(folder, topic))
+
+    def _thread(
+        self, folder: Folder, topic: str, meta: Meta, damage: tuple[Damage, ...]
+    ) -> Thread:
+        path = self.layout.log(topic)
+        data = self._read(folder, path)
         if data is None:
-            return self._from_page(topic, meta, damage)
-        log = codec.read_log(topic, data, self._shown(self.layout.log(topic)))
+            return self._from_page(folder, topic, meta, damage)
+        log = codec.read_log(topic, data, self._shown(path))
         state = model.fold(topic, log.entries, meta.base)
         damage = (*damage, *log.damage)
         snapshot = Snapshot(state, log.size, False, damage, meta.unknown, meta)
@@ -185,7 +200,8 @@ class StoreReader:
         where no escape can stand for such a letter.
         """
         sure = [word for word in words if word.isascii() and word.isalnum()]
-        data = self._read(self.layout.log(topic))
+        with self._open(self.layout.folder(topic)) as folder:
+            data = self._read(folder, self.layout.log(topic))
         if data is None or not sure or re.search(_ASCII_ESCAPED, data):
             return True
         if data.isascii():
@@ -194,26 +210,19 @@ class StoreReader:
             text = data.decode(errors="replace").casefold()
         return all(word in text or word in topic.casefold() for word in sure)
 
-    def _guard(self, topic: str) -> None:
-        """Refuse a thread whose folder is a link to somewhere else."""
-        if self._threads is None:
-            self._threads = self._inside(self.layout.threads)
-        folder = f"{self._threads}/{file_name(topic)}"
-        if os.path.islink(folder):
-            self._inside(folder)
-
-    def _size(self, path: str) -> int:
+    def _size(self, folder: Folder, topic: str) -> int:
+        path = self.layout.log(topic)
         try:
-            return size_of(path)
+            return folder.size(path)
         except OSError as error:
             raise self._unreadable(path, error) from error
 
     def _shown(self, path: str) -> str:
         return os.path.relpath(path, self.layout.root)
 
-    def _read(self, path: str) -> bytes | None:
+    def _read(self, folder: Folder, path: str) -> bytes | None:
         try:
-            return read_plain(path)
+            return folder.read(path)
         except NotPlainError as error:
             raise CorruptError(
                 f"{self._shown(path)} {error.strerror}.",
@@ -228,10 +237,10 @@ class StoreReader:
             "Check the permissions of the store: wc doctor",
         )
 
-    def _meta(self, topic: str) -> tuple[Meta, tuple[Damage, ...]]:
+    def _meta(self, folder: Folder, topic: str) -> tuple[Meta, tuple[Damage, ...]]:
         path = self.layout.meta(topic)
         try:
-            data = read_plain(path)
+            data = folder.read(path, MAX_META_BYTES)
         except OSError as error:
             message = str(error.strerror)
             damage = Damage(self._shown(path), 0, "unreadable", message, lost=False)
@@ -243,14 +252,16 @@ class StoreReader:
             return Meta(), (meta._replace(file=self._shown(path)),)
         return meta, ()
 
-    def _from_page(self, topic: str, meta: Meta, damage: tuple[Damage, ...]) -> Thread:
+    def _from_page(
+        self, folder: Folder, topic: str, meta: Meta, damage: tuple[Damage, ...]
+    ) -> Thread:
         """A thread that has no log: old markdown, or a log that is missing."""
         from wc_core import markdown  # only old threads need it
 
         path = self.layout.page(topic)
-        self._inside(self.layout.pages)
-        data = self._read(path)
-        if data is None and not names_in(self.layout.folder(topic)):
+        with self._open(self.layout.pages) as pages:
+            data = self._read(pages, path)
+        if data is None and (folder.handle is None or not os.listdir(folder.handle)):
             # An empty folder is what a crash before the first entry leaves.
             raise self.not_found(topic)
         missing = Damage(
@@ -279,24 +290,23 @@ class StoreReader:
 
     def cursors(self, topic: str) -> dict[str, Cursor]:
         """The read cursors of a thread, by the key of whose they are."""
-        folder = self.layout.cursors(topic)
-        found = (_read_cursor(f"{folder}/{name}") for name in names_in(folder))
+        paths = names_in(self.layout.cursors(topic), self.layout.root)
+        found = (self._cursor(f"{self.layout.cursors(topic)}/{name}") for name in paths)
         return {cursor.key: cursor for cursor in found if cursor is not None}
 
     def cursor(self, topic: str, key: str) -> Cursor:
         """The read cursor of one reader; an empty one if there is none."""
-        return _read_cursor(self.cursor_path(topic, key)) or Cursor(key)
+        return self._cursor(self.cursor_path(topic, key)) or Cursor(key)
 
     def cursor_path(self, topic: str, key: str) -> str:
         """The file of one reader's cursor."""
         return f"{self.layout.cursors(topic)}/{safe_name(key)}"
 
-
-def _read_cursor(path: str) -> Cursor | None:
-    # A cursor is local convenience: an unreadable one means "has not read".
-    try:
-        fields = json.loads(read_plain(path) or b"null")
-        heads = tuple(map(str, fields["heads"]))
-        return Cursor(str(fields["key"]), heads, int(fields["count"]))
-    except (OSError, ValueError, TypeError, KeyError, OverflowError, RecursionError):
-        return None
+    def _cursor(self, path: str) -> Cursor | None:
+        # A cursor is local convenience: an unreadable one means "has not read".
+        try:
+            fields = json.loads(read_plain(path, self.layout.root) or b"null")
+            heads = tuple(map(str, fields["heads"]))
+            return Cursor(str(fields["key"]), heads, int(fields["count"]))
+        except _NO_CURSOR:
+            return None

@@ -65,7 +65,7 @@ def load(root: str, env: Mapping[str, str]) -> Settings:
     settings = Settings()
     for name in _FILES:
         try:
-            data = read_plain(f"{root}/{name}")
+            data = read_plain(f"{root}/{name}", root)
             if data is not None:
                 use = _with_toml if name.endswith(".toml") else _with_older
                 settings = use(settings, data)

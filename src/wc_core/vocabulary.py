@@ -8,6 +8,9 @@ from wc_core.model import ENTRY_TYPES, ROLES, STATUSES
 MAX_TITLE_BYTES = 500
 MAX_KEY_BYTES = 200
 MAX_BODY_BYTES = 16 * 1024 * 1024
+# Far beyond what anybody reads; below what would be too much for a reader.
+MAX_ENTRIES = 1_000_000
+MAX_THREADS = 100_000
 _MAX_SECONDS = 3600.0
 
 

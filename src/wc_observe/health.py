@@ -97,7 +97,7 @@ def _store_fields(place: Place, call: Call, problems: list[str]) -> dict[str, An
             f"damaged: {', '.join(names[:_MANY])}{more}. See: wc doctor",
         )
     layout = Layout(place.root)
-    fields["unsettled"] = len(names_in(layout.unsettled))
+    fields["unsettled"] = len(names_in(layout.unsettled, layout.root))
     unsettled = _settling_problem(layout)
     if unsettled:
         problems.append(f"settling: {unsettled}. See: wc doctor")
@@ -132,7 +132,7 @@ def survey(reader: StoreReader) -> Survey:
 def _settling_problem(layout: Layout) -> str:
     """What settling last could not do; empty when all is well."""
     try:
-        data = read_plain(layout.settling)
+        data = read_plain(layout.settling, layout.root)
     except OSError as error:
         raise StorageError(f"{layout.settling}: {error.strerror}.") from error
     if not data:

@@ -53,7 +53,7 @@ class Calls:
             if self.number != self.at:
                 return real(*args, **options)
             self.hit = name
-            return _ACTIONS[self.action](Hit(name, real, args))
+            return _ACTIONS[self.action](Hit(name, real, args, options))
 
         return call
 
@@ -64,10 +64,11 @@ class Hit(NamedTuple):
     name: str
     real: Callable[..., Any]
     args: tuple[Any, ...]
+    options: dict[str, Any]
 
     def __call__(self) -> Any:
         """What it does when nothing happens."""
-        return self.real(*self.args)
+        return self.real(*self.args, **self.options)
 
     def partly(self, share: int) -> Any:
         """A write of that part of its bytes; another call as it is."""

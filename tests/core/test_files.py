@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from tests.core.strategies import nobody_special
-from wc_core.errors import StorageError
-from wc_core.files import NotPlainError, names_in, read_plain, size_of
+from wc_core.errors import CorruptError, StorageError
+from wc_core.files import Folder, NotPlainError, names_in, read_plain, size_of
 
 LONG = "x" * 300
 
@@ -113,3 +113,53 @@ def test_names_are_sorted_whatever_bytes_they_are_made_of(tmp_path: Path) -> Non
     for raw in (b"b", b"a", b"\xff", "é".encode()):
         Path(os.fsdecode(os.fsencode(tmp_path) + b"/" + raw)).touch()
     assert names_in(str(tmp_path)) == sorted(["a", "b", "é", "\udcff"])
+
+
+def test_a_link_on_the_way_is_refused_below_the_root(tmp_path: Path) -> None:
+    (tmp_path / "real/root/a/b").mkdir(parents=True)
+    (tmp_path / "real/root/a/b/file").write_text("text")
+    (tmp_path / "root").symlink_to("real/root")
+    root = f"{tmp_path}/root"
+    assert read_plain(f"{root}/a/b/file", root) == b"text"
+    (tmp_path / "real/root/link").symlink_to("a")
+    assert read_plain(f"{root}/link/b/file") == b"text"
+    for call in (read_plain, size_of):
+        with pytest.raises(NotPlainError, match="through a symbolic link"):
+            call(f"{root}/link/b/file", root)
+    with pytest.raises(CorruptError, match="through a symbolic link"):
+        names_in(f"{root}/link/b", root)
+
+
+@pytest.mark.parametrize("name", ["..", "a/../../x", "a//x", "."])
+def test_a_path_that_is_not_below_the_root_is_a_mistake(
+    tmp_path: Path, name: str
+) -> None:
+    with pytest.raises(ValueError, match="is not below"):
+        names_in(f"{tmp_path}/{name}", str(tmp_path))
+    with pytest.raises(ValueError, match="is not below"):
+        read_plain("/etc/hostname", str(tmp_path))
+
+
+def test_a_folder_stays_the_one_that_was_opened(tmp_path: Path) -> None:
+    (tmp_path / "a").mkdir()
+    (tmp_path / "a/file").write_text("inside")
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out/file").write_text("outside")
+    with Folder(f"{tmp_path}/a", str(tmp_path)) as folder:
+        (tmp_path / "a").rename(tmp_path / "was")
+        (tmp_path / "a").symlink_to("out")
+        assert folder.read("file") == b"inside"
+        assert folder.size("file") == 6
+        assert folder.last_line("file", 6) == b"inside"
+
+
+def test_a_file_beyond_the_limit_is_not_read(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    path.write_bytes(b"x" * 11)
+    assert read_plain(str(path), limit=11) == b"x" * 11
+    with pytest.raises(NotPlainError, match="has more than 10 bytes"):
+        read_plain(str(path), limit=10)
+    with path.open("wb") as file:
+        file.truncate(1 << 40)
+    with pytest.raises(NotPlainError, match="has more than"):
+        read_plain(str(path))

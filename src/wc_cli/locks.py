@@ -1,0 +1,162 @@
+"""Locks of the kernel: they end with their process, so none is ever stale.
+
+A lock is a file that stays; who holds it is written in it. Nothing is broken
+by age, and only for file systems that keep the locks of processes which are
+gone is there a way to break one at all.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import time
+from typing import NamedTuple
+
+from wc_cli import durable
+from wc_core.errors import LockTimeoutError
+from wc_core.files import read_plain
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_FIRST_NAP = 0.0005
+_LONGEST_NAP = 0.01
+
+
+class Holder(NamedTuple):
+    """Who says in a lock file that they hold it, and on which machine."""
+
+    pid: str
+    who: str
+    since: str
+    machine: str
+
+    def __str__(self) -> str:
+        if not self.pid:
+            return "another process"
+        there = "" if self.machine == os.uname().nodename else f" on {self.machine}"
+        return f"{self.who} (process {self.pid}{there}, since {self.since})"
+
+    @property
+    def is_alive(self) -> bool:
+        """Whether the process is known to run: on this machine."""
+        if self.machine != os.uname().nodename or not self.pid.isdecimal():
+            return False
+        try:
+            os.kill(int(self.pid), 0)
+        except PermissionError:
+            return True
+        except (ProcessLookupError, OverflowError):
+            return False
+        return True
+
+
+@contextlib.contextmanager
+def locked(path: str, who: str, seconds: float, root: str = "") -> Iterator[None]:
+    """Hold the lock ``path`` for the block.
+
+    A kernel lock: it ends with its process, so none is ever stale and none
+    is broken by age. The file stays. Raises LockTimeoutError, naming the
+    holder, after ``seconds``.
+    """
+    handle = acquire(path, who, seconds, root)
+    try:
+        yield
+    finally:
+        os.close(handle)
+
+
+def acquire(path: str, who: str, seconds: float, root: str = "") -> int:
+    """Take a lock and return the handle whose closing releases it."""
+    handle = _open_lock(path, root)
+    deadline = time.monotonic() + seconds
+    nap = _FIRST_NAP
+    while not _try_lock(handle) or not _counts(handle, path):
+        if time.monotonic() >= deadline:
+            os.close(handle)
+            raise LockTimeoutError(
+                f"{os.path.basename(path)} is being written by {holder_of(path)}.",
+                "Nothing was written. Try again, or wait longer: --lock-timeout 10",
+            )
+        time.sleep(nap)
+        nap = min(nap * 2, _LONGEST_NAP)
+        if not _counts(handle, path):
+            os.close(handle)
+            handle = _open_lock(path, root)
+    _sign(handle, who)
+    return handle
+
+
+def try_acquire(path: str, root: str = "") -> int | None:
+    """Take a lock if nobody holds it, without waiting."""
+    handle = _open_lock(path, root)
+    if _try_lock(handle) and _counts(handle, path):
+        return handle
+    os.close(handle)
+    return None
+
+
+def _open_lock(path: str, root: str) -> int:
+    flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+    folder, name = os.path.split(path)
+    try:
+        durable.make_folder(folder, root)
+        with durable.opened(folder, root) as within:
+            return os.open(name, flags, 0o666, dir_fd=within)
+    except OSError as error:
+        durable.failed("cannot be locked", path, error)
+
+
+def _try_lock(handle: int) -> bool:
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def _counts(handle: int, path: str) -> bool:
+    """Whether a lock is the one at ``path``: who broke it, or took the whole
+    store away, left us with another one."""
+    try:
+        return os.path.samestat(os.fstat(handle), os.lstat(path))
+    except FileNotFoundError:
+        return False
+    except OSError as error:
+        os.close(handle)
+        durable.failed("cannot be locked", path, error)
+
+
+def _sign(handle: int, who: str) -> None:
+    """Say in a lock who holds it."""
+    now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+    lines = (str(os.getpid()), now, who, os.uname().nodename, "")
+    text = "\n".join(lines).encode(errors="replace")
+    with contextlib.suppress(OSError):  # on a full disk the lock itself holds
+        # Of a file with two names the other one may be anybody's.
+        if os.fstat(handle).st_nlink == 1:
+            os.pwrite(handle, text, 0)
+            os.ftruncate(handle, len(text))
+
+
+def break_lock(path: str, root: str) -> None:
+    """Let the next one have a lock, whoever holds it.
+
+    Its file is moved aside: the holder keeps that one, and a new one counts.
+    Only for file systems that keep locks of processes which are gone.
+    """
+    aside = f"{os.path.dirname(path)}.broken"
+    durable.make_folder(aside, root)
+    durable.move(path, f"{aside}/{os.path.basename(path)}.{time.time_ns()}", root)
+
+
+def holder_of(path: str) -> Holder:
+    """What the lock file says of its last holder."""
+    try:
+        text = (read_plain(path) or b"").decode(errors="replace")
+    except OSError:
+        text = ""
+    pid, since, who, machine = [*text.splitlines(), "", "", "", ""][:4]
+    return Holder(pid, who, since, machine)
