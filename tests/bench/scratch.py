@@ -1,7 +1,5 @@
-"""What bin/bench measures with and on: processes, servers, generated stores.
-
-Everything lies in one scratch folder: an installed wheel, the programs it is
-compared with, a home folder and the stores.
+"""The scratch folder of bin/bench: an installed wheel, the programs it is compared
+with, a home folder and the stores.
 """
 
 from __future__ import annotations
@@ -10,29 +8,34 @@ import compileall
 import contextlib
 import fcntl
 import importlib.util
-import json
 import os
-import random
-import shlex
 import shutil
-import subprocess
 import sys
 import tempfile
 import time
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING
 
-from wc_core import codec, markdown, model, names, projections, statusfiles, ulid
-from wc_core.layout import Layout
+from tests.bench.processes import (
+    ROOT,
+    BenchError,
+    Process,
+    Server,
+    run,
+    say,
+    weight,
+)
+from tests.bench.stores import fill
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from wc_core.layout import Layout
 
-ROOT = Path(__file__).resolve().parents[2]
 # What this interpreter must have: the wheel is installed without dependencies.
 NEEDED = ("typer", "fastmcp", "hatchling")
 SETTLING_SECONDS = 120
+# Files here have no disk to wait for.
+MEMORY = "/dev/shm"
 
 TYPER_APP = """\
 import typer
@@ -63,124 +66,6 @@ REFERENCES = {
         'app.run("stdio", show_banner=False)',
     ),
 }
-# The kernel counts the memory of whoever starts a process as the process's own
-# until it has more. Started by this small one, nothing is hidden.
-WEIGH = """\
-import os, sys
-pid = os.fork()
-if not pid:
-    os.execv(sys.argv[2], sys.argv[2:])
-_, status, usage = os.wait4(pid, 0)
-with open(sys.argv[1], "w") as file:
-    file.write(str(usage.ru_maxrss))
-os._exit(os.waitstatus_to_exitcode(status))
-"""
-# In the order in which they pass the ball; the last one passes it to the first.
-AUTHORS = tuple(f"{name} (bench)" for name in ("Codex", "Cursor", "Zed", "Claude Code"))
-WORDS = "the cookie of a session is cleared before the page asks for it again"
-BRANCHES = 50
-
-
-class BenchError(Exception):
-    """Something could not be measured; the text says what."""
-
-
-class Process(NamedTuple):
-    """A command line, where it runs, the file on its standard input and the one
-    for its complaints."""
-
-    words: tuple[str, ...]
-    folder: str
-    env: dict[str, str]
-    stdin: str
-    stderr: str
-
-    def seconds(self) -> float:
-        """Run it; the time from its start to its end."""
-        os.chdir(self.folder)
-        output = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
-        files = [
-            (os.POSIX_SPAWN_OPEN, 0, self.stdin, os.O_RDONLY, 0),
-            (os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0),
-            (os.POSIX_SPAWN_OPEN, 2, self.stderr, output, 0o600),
-        ]
-        start = time.perf_counter()
-        pid = os.posix_spawn(self.words[0], self.words, self.env, file_actions=files)
-        _, status = os.waitpid(pid, 0)
-        elapsed = time.perf_counter() - start
-        if status:
-            why = Path(self.stderr).read_text(encoding="utf-8")
-            raise BenchError(f"this failed: {shlex.join(self.words)}\n{why}")
-        return elapsed
-
-    def weighed(self, report: str) -> Process:
-        """The same, leaving in a file how much memory it had at most."""
-        words = (sys.executable, "-I", "-S", "-c", WEIGH, report, *self.words)
-        return self._replace(words=words)
-
-    def megabytes(self) -> float:
-        """Run it; the most memory it had at once."""
-        with tempfile.NamedTemporaryFile() as report:
-            self.weighed(report.name).seconds()
-            return weight(report.name)
-
-
-def weight(report: str) -> float:
-    """The megabytes that WEIGH reported."""
-    unit = 1 if sys.platform == "darwin" else 1024
-    return int(Path(report).read_text(encoding="utf-8")) * unit / 1e6
-
-
-class Server:
-    """An MCP server at the other end of a pipe, asked what clients ask first."""
-
-    def __init__(self, process: Process) -> None:
-        self._process = subprocess.Popen(
-            process.words,
-            cwd=process.folder,
-            env=process.env,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-        )
-        self._id = 0
-        self.ask(
-            "initialize",
-            protocolVersion="2025-06-18",
-            capabilities={},
-            clientInfo={"name": "bench", "version": "1"},
-        )
-        self._send({"method": "notifications/initialized"})
-        self.ask("tools/list")
-
-    def ask(self, method: str, **params: object) -> dict[str, Any]:
-        """The result of a request."""
-        self._id += 1
-        self._send({"id": self._id, "method": method, "params": params})
-        for line in self._process.stdout or ():
-            answer = json.loads(line)
-            if answer.get("id") == self._id:
-                result: dict[str, Any] = answer.get("result", {"isError": True})
-                if result.get("isError"):
-                    raise BenchError(f"{method} failed: {line.decode()}")
-                return result
-        raise BenchError(f"the server ended at {method}")
-
-    def call(self, tool: str, **arguments: object) -> float:
-        """Call a tool; the time until its answer is there."""
-        start = time.perf_counter()
-        self.ask("tools/call", name=tool, arguments=arguments)
-        return time.perf_counter() - start
-
-    def _send(self, fields: dict[str, object]) -> None:
-        line = json.dumps({"jsonrpc": "2.0", **fields}).encode() + b"\n"
-        if self._process.stdin is not None:
-            self._process.stdin.write(line)
-            self._process.stdin.flush()
-
-    def stop(self) -> None:
-        """End it as clients do: close its input and wait."""
-        self._process.communicate()
 
 
 class Scratch:
@@ -197,11 +82,10 @@ class Scratch:
             "WATERCOOLER_AGENT": "codex",
             "WATERCOOLER_SYNC": "background",
         }
-        self._repositories: dict[str, str] = {}
-        self._layouts: list[Layout] = []
+        self._layouts: dict[str, Layout] = {}
         self._servers: dict[str, Server] = {}
-        user = "[user]\n\tname = bench\n\temail = bench@localhost\n"
-        self.file("home/.gitconfig", user)
+        self._closing = contextlib.ExitStack()
+        self.write_identity(self.folder)
 
     def file(self, name: str, text: str) -> str:
         """The path of a file with this text."""
@@ -209,6 +93,19 @@ class Scratch:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
         return str(path)
+
+    def write_identity(self, place: str) -> None:
+        """Give the home folder in this place a git identity."""
+        user = "[user]\n\tname = bench\n\temail = bench@localhost\n"
+        self.file(f"{place}/home/.gitconfig", user)
+
+    @cached_property
+    def memory(self) -> str:
+        """A place like the scratch folder, in memory."""
+        made = tempfile.TemporaryDirectory(prefix="wc-bench-", dir=MEMORY)
+        place = os.path.realpath(self._closing.enter_context(made))
+        self.write_identity(place)
+        return place
 
     @cached_property
     def installed(self) -> str:
@@ -241,34 +138,43 @@ class Scratch:
         self, *words: str, folder: str = "", stdin: str = os.devnull
     ) -> Process:
         """A command, of the installed ones or of the system's."""
-        own = f"{self.installed}/{words[0]}"
+        place = os.path.dirname(folder) if folder else self.folder
+        own = os.path.join(self.installed, words[0])
         program = own if os.path.exists(own) else shutil.which(words[0])
         if program is None:
             raise BenchError(f"there is no {words[0]}")
         return Process(
             words=(program, *words[1:]),
             folder=folder or self.folder,
-            env=self.env,
+            env=self.env | {"HOME": f"{place}/home"},
             stdin=stdin,
             stderr=f"{self.folder}/stderr",
         )
 
-    def repository(self, threads: int, entries: int) -> str:
-        """A git repository whose store has so many threads of so many entries."""
-        name = f"{threads}x{entries}"
-        if name not in self._repositories:
+    def repository(
+        self, threads: int, entries: int, *, name: str = "", place: str = ""
+    ) -> str:
+        """A git repository whose store has so many threads of so many entries; one
+        of another name or in another place is one of its own."""
+        place = place or self.folder
+        name = name or f"{threads}x{entries}"
+        folder = f"{place}/{name}"
+        if folder not in self._layouts:
             say(f"making a store: {threads:,} threads of {entries:,} entries")
-            folder = f"{self.folder}/{name}"
+            init = self.process("wc", "init", folder=folder)
             run("git", "init", "--quiet", "--initial-branch=main", folder)
-            self.process("wc", "init", folder=folder).seconds()
-            stores = Path(self.env["HOME"], ".watercooler/worktrees")
+            init.seconds()
+            stores = Path(place, "home/.watercooler/worktrees")
             root = str(next(stores.glob(f"watercooler-{name}-*/")))
-            self._layouts.append(fill(root, threads, entries))
+            self._layouts[folder] = fill(root, threads, entries)
             git = ("git", "-C", root, "-c", "core.hooksPath=/dev/null")
-            run(*git, "add", "--all", env=self.env)
-            run(*git, "commit", "--quiet", "--message=Threads", env=self.env)
-            self._repositories[name] = folder
-        return self._repositories[name]
+            run(*git, "add", "--all", env=init.env)
+            run(*git, "commit", "--quiet", "--message=Threads", env=init.env)
+        return folder
+
+    def layout(self, folder: str) -> Layout:
+        """The store of a repository made here."""
+        return self._layouts[folder]
 
     def server(self, program: str, folder: str = "") -> Server:
         """A server that runs until the end."""
@@ -298,7 +204,7 @@ class Scratch:
         """Wait until no settling helper is at work: it would disturb what is
         timed next."""
         deadline = time.monotonic() + SETTLING_SECONDS
-        for layout in self._layouts:
+        for layout in self._layouts.values():
             while os.listdir(layout.unsettled) or is_locked(layout.git_lock):
                 if time.monotonic() > deadline:
                     raise BenchError(f"settling does not end, see {layout.settling}")
@@ -311,18 +217,7 @@ class Scratch:
         with contextlib.suppress(BenchError):
             self.settle()
         os.chdir(ROOT)
-
-
-def say(text: str) -> None:
-    """Tell whoever waits what happens."""
-    sys.stderr.write(f"bench: {text}\n")
-
-
-def run(*words: str, env: dict[str, str] | None = None) -> None:
-    """Run a step of the preparations, quiet unless it fails."""
-    done = subprocess.run(words, cwd=ROOT, env=env, capture_output=True, check=False)
-    if done.returncode:
-        raise BenchError(f"this failed: {shlex.join(words)}\n{done.stderr.decode()}")
+        self._closing.close()
 
 
 def is_locked(path: str) -> bool:
@@ -333,78 +228,3 @@ def is_locked(path: str) -> bool:
         except BlockingIOError:
             return True
     return False
-
-
-def claude_json(folder: str) -> str:
-    """About 3 KB as Claude Code gives them to a status line."""
-    fields = {
-        "session_id": "0b8e7a2c-8f0a-4c1e-9b1d-3f5b8f0d7c11",
-        "transcript_path": f"{folder}/.claude/projects/session.jsonl",
-        "cwd": folder,
-        "model": {"id": "a-model", "display_name": "A model"},
-        "workspace": {
-            "current_dir": folder,
-            "project_dir": folder,
-            "added_dirs": [f"/srv/code/a-library-{number:03}" for number in range(80)],
-        },
-        "version": "2.0.0",
-        "cost": {"total_cost_usd": 0.5, "total_duration_ms": 60000},
-    }
-    return json.dumps(fields)
-
-
-def fill(root: str, threads: int, entries: int) -> Layout:
-    """Write threads into a store, every file as wc would have left it."""
-    layout = Layout(os.path.realpath(root))
-    for number in range(threads):
-        thread = tuple(a_thread(f"topic-{number:04}", number, entries))
-        for path, data in files_of(layout, thread).items():
-            os.makedirs(os.path.dirname(path), exist_ok=True)
-            Path(path).write_bytes(data)
-    return layout
-
-
-def files_of(layout: Layout, entries: Sequence[model.Entry]) -> dict[str, bytes]:
-    """The files of one thread: its log and everything that follows from it."""
-    topic, directory = entries[0].topic, names.Directory()
-    state = model.fold(topic, entries)
-    log = b"".join(codec.to_line(one, index) for index, one in enumerate(entries))
-    new = {directory.key(names.parse(one.name)): one.new for one in state.participants}
-    status = statusfiles.files(statusfiles.View(state, new, directory))
-    return {
-        layout.log(topic): log,
-        layout.meta(topic): projections.render_meta(state, len(log), {}),
-        layout.edges(topic): projections.render_edges(topic, entries),
-        layout.page(topic): markdown.render(state, entries),
-        **{f"{layout.local}/{path}": data for path, data in status.items()},
-    }
-
-
-def a_thread(topic: str, number: int, count: int) -> Iterator[model.Entry]:
-    """Entries that pass the ball round, in thread 0 to the first author at last.
-    The threads are spread over fifty branches; one entry in a thousand has the
-    word ``needle``."""
-    dice = random.Random(number)
-    start = time.time_ns() // 1_000_000 - 30 * 86_400_000 + number * 1000
-    parents: tuple[str, ...] = ()
-    for index in range(count):
-        words = dice.choices(WORDS.split(), k=60)
-        if (number * count + index) % 1000 == 0:
-            words[7] = "needle"
-        turn = number + index - count
-        entry = model.Entry(
-            id=ulid.encode(start + index << ulid.RANDOM_BITS | dice.getrandbits(80)),
-            topic=topic,
-            agent=AUTHORS[turn % len(AUTHORS)],
-            at=time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(start // 1000)),
-            title=" ".join(words[:6]),
-            body=" ".join(words),
-            role="implementer",
-            action="say" if index else "new",
-            ball=model.Ball(AUTHORS[(turn + 1) % len(AUTHORS)]),
-            status=None if index else model.OPEN,
-            parents=parents,
-            code_branch=f"branch-{number % BRANCHES}" if number % BRANCHES else "main",
-        )
-        yield entry
-        parents = (entry.id,)

@@ -17,7 +17,9 @@ ROOT = Path(__file__).resolve().parents[2]
 BENCH = ROOT / "bin" / "bench"
 
 
-def bench(*words: str) -> subprocess.CompletedProcess[str]:
+def bench(
+    *words: str, path: str = os.environ["PATH"]
+) -> subprocess.CompletedProcess[str]:
     # This interpreter has what the checkout's environment has.
     return subprocess.run(
         [sys.executable, BENCH, *words],
@@ -25,7 +27,7 @@ def bench(*words: str) -> subprocess.CompletedProcess[str]:
         text=True,
         check=False,
         timeout=300,
-        env={"PATH": os.environ["PATH"], "HOME": "/nonexistent"},
+        env={"PATH": path, "HOME": "/nonexistent"},
     )
 
 
@@ -63,6 +65,44 @@ def test_a_row_comes_with_what_it_is_compared_with() -> None:
     assert ours["ratio"] > 0
 
 
+# It says that it has done whatever it is told, keeps every second post, and
+# refuses those of one writer.
+STAND_IN = """\
+#!/bin/sh
+case "$*" in
+  *agent-3*) echo "not yours" >&2; exit 1 ;;
+  *mark-*[02468].) echo "$*" >>.baton/board ;;
+  init*) mkdir .baton ;;
+esac
+"""
+
+
+def test_another_tool_is_measured_where_it_is_installed(tmp_path: Path) -> None:
+    program = tmp_path / "bin" / "baton"
+    program.parent.mkdir()
+    program.write_text(STAND_IN)
+    program.chmod(0o755)
+    words = ("--peers", str(tmp_path), "--only", "^baton-handoff: (list|8)")
+    done = bench("--quick", "--json", "--runs", "1", *words)
+    assert done.returncode == 0, done.stderr
+    answer = json.loads(done.stdout)
+    rows = {row["name"]: row for row in answer["rows"]}
+    name = "baton-handoff: 8 writers"
+    assert rows[f"{name}: 200 posts"]["other"] == "8 writers, one thread: 200 posts"
+    assert rows["baton-handoff: list, 50 threads of 1"]["ratio"] > 0
+    # Three posts of each of the eight writers, the second one lost.
+    assert answer["notes"] == [
+        f"{name}: 3 of 24 posts failed: not yours",
+        f"{name}: 7 of 24 posts are nowhere to be found",
+    ]
+
+
+def test_another_tool_that_is_not_installed_is_named() -> None:
+    done = bench("--only", "^baton-handoff", path="/nonexistent")
+    assert done.returncode == 1
+    assert done.stderr == "bench: baton-handoff is not installed: 6 rows left out\n"
+
+
 @pytest.mark.parametrize("pattern", ["no such row", "("])
 def test_says_what_a_pattern_does_not_match(pattern: str) -> None:
     done = bench("--only", pattern)
@@ -77,7 +117,7 @@ def test_the_table_in_the_documentation_has_its_rows(tmp_path: Path) -> None:
     assert spec is not None
     module = module_from_spec(spec)
     loader.exec_module(module)
-    rows = module.Table(Scratch(str(tmp_path)), module.Size()).rows()
+    rows = module.parts(Scratch(str(tmp_path)), module.Size()).rows()
     page = (ROOT / "docs" / "performance.md").read_text(encoding="utf-8")
     _, _, *lines = [line for line in page.splitlines() if line.startswith("| ")]
     assert [cells(line)[0] for line in lines] == [row.name for row in rows]

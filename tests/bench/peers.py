@@ -1,0 +1,224 @@
+"""Other tools of this kind, measured beside wc where they are installed.
+
+Each has a store of its own with the texts that wc's has, and is used as it comes:
+no option, no setting that changes its speed.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from typing import TYPE_CHECKING, NamedTuple
+
+from tests.bench.crowd import EVERY, WITH_GOALS, Crowd, Post, rows_of
+from tests.bench.processes import run, say
+from tests.bench.rows import SAY, Size
+from tests.bench.stores import a_thread
+from tests.bench.table import Row
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from tests.bench.processes import Process
+    from tests.bench.scratch import Scratch
+
+# What stands for a post's author and body, and for the number of threads.
+AGENT, BODY, COUNT = "{agent}", "{body}", "{count}"
+
+
+class Peer(NamedTuple):
+    """A tool: its program, and what it is told to begin a store, to post (to the
+    first thread where it can, else a new one; ``crowd`` is which of our crowds does
+    the same), to list all threads and to search. Threads are begun by ``start``, or
+    with the files that ``fill`` gives where that would take minutes. ``every``: see
+    Row."""
+
+    name: str
+    program: str
+    init: tuple[str, ...]
+    post: tuple[str, ...]
+    listing: tuple[str, ...]
+    search: tuple[str, ...]
+    fill: Callable[[int], Iterator[tuple[str, str]]] | None = None
+    start: tuple[str, ...] = ()
+    crowd: str = "one thread"
+    every: int = EVERY
+
+
+def texts(threads: int) -> Iterator[tuple[int, str, str]]:
+    """Number, title and body of the first entry of each thread, as in our stores."""
+    for number in range(threads):
+        entry = next(a_thread(f"topic-{number:04}", number, 1))
+        yield number + 1, entry.title, entry.body
+
+
+def board(threads: int) -> Iterator[tuple[str, str]]:
+    """A board of baton-handoff: a line for each thread."""
+    at = {"sprint": "S1", "ts": "2026-01-02 03:04", "at": "2026-01-02T03:04:05Z"}
+    empty: dict[str, list[str]] = {"files": [], "cites": [], "blocks": []}
+    lines = []
+    for number, title, body in texts(threads):
+        head = {"v": 1, "type": "entry", "id": f"Q-{number:03}", "kind": "Q"}
+        names = {"n": number, "from": "codex", "to": ["claude"]}
+        said = {"title": title, "body": body, **empty, "ev": number}
+        lines.append(f"{json.dumps(head | names | said | at)}\n")
+    yield ".baton/events/S1.jsonl", "".join(lines)
+
+
+def tasks(threads: int) -> Iterator[tuple[str, str]]:
+    """The tasks of Backlog.md: a file for each thread."""
+    for number, title, body in texts(threads):
+        head = (
+            f"---\nid: TASK-{number}\ntitle: {title}\nstatus: To Do\n"
+            "assignee:\n  - codex\ncreated_date: '2026-01-02 03:04'\nlabels: []\n"
+            f"dependencies: []\nordinal: {number * 1000}\n---\n"
+        )
+        said = (
+            "\n## Description\n\n<!-- SECTION:DESCRIPTION:BEGIN -->\n"
+            f"{body}\n<!-- SECTION:DESCRIPTION:END -->\n"
+        )
+        name = f"task-{number} - {title.replace(' ', '-')}.md"
+        yield f"backlog/tasks/{name}", head + said
+
+
+PEERS = (
+    Peer(
+        "baton-handoff",
+        "baton",
+        init=("init", "--roles", ""),
+        post=("reply", "Q-001", "--as", AGENT, BODY),
+        listing=("list",),
+        search=("grep", "needle"),
+        fill=board,
+    ),
+    Peer(
+        "Backlog.md",
+        "backlog",
+        init=("init", "app", "--defaults", "--agent-instructions", "none"),
+        post=("task", "create", "A title", "-d", BODY, "-a", AGENT),
+        listing=("task", "list", "--plain"),
+        search=("search", "needle", "--plain"),
+        fill=tasks,
+        crowd="different threads",
+        every=3 * EVERY,
+    ),
+    # It has no threads to list: its list is of messages.
+    Peer(
+        "hcom",
+        "hcom",
+        init=("start", "--name", "claude"),
+        start=("send", "--from", "codex", "@claude", "--", BODY),
+        post=("send", "--from", AGENT, "@claude", "--", BODY),
+        listing=("events", "--last", COUNT, "--type", "message"),
+        search=("events", "--sql", "msg_text LIKE '%needle%'"),
+    ),
+)
+
+
+def program(peer: Peer, folder: str) -> str:
+    """Where it is: in the folder, as venv and npm lay it out, or on PATH; or empty."""
+    places = [f"{folder}{part}" for part in ("", "/bin", "/node_modules/.bin")]
+    path = os.pathsep.join([*(places if folder else ()), os.environ["PATH"]])
+    found = shutil.which(peer.program, path=path)
+    return os.path.abspath(found) if found else ""
+
+
+class Stores:
+    """A tool where it is installed, and the stores made for it."""
+
+    def __init__(self, peer: Peer, path: str, scratch: Scratch) -> None:
+        self.peer = peer
+        self._path = path
+        self._scratch = scratch
+        self._made: set[str] = set()
+
+    def folder(self, threads: int) -> str:
+        """A repository with so many threads, and a home folder beside it."""
+        place = f"{self._scratch.folder}/{self.peer.program}-{threads}"
+        folder = f"{place}/app"
+        if folder not in self._made:
+            self._made.add(folder)
+            say(f"making a store for {self.peer.name}: {threads:,} threads")
+            self._scratch.write_identity(place)
+            run("git", "init", "--quiet", "--initial-branch=main", folder)
+            self._fill(folder, threads)
+            env = self._scratch.process("git", folder=folder).env
+            run("git", "-C", folder, "add", "--all", env=env)
+            commit = ("commit", "--quiet", "--allow-empty", "--message=Threads")
+            run("git", "-C", folder, *commit, env=env)
+        return folder
+
+    def _fill(self, folder: str, threads: int) -> None:
+        peer = self.peer
+        self.process(peer.init, folder).seconds()
+        if peer.fill:
+            for name, text in peer.fill(threads):
+                self._scratch.file(f"{folder}/{name}", text)
+        else:
+            for _, _, body in texts(threads):
+                self.process(peer.start, folder, Post(0, body)).seconds()
+
+    def process(
+        self, words: tuple[str, ...], folder: str, post: Post | None = None
+    ) -> Process:
+        """The tool, told this in a folder."""
+        writer, body = post or Post(0, "A body")
+        count = os.path.basename(os.path.dirname(folder)).rpartition("-")[2]
+        stands_for = {AGENT: f"agent-{writer}", BODY: body, COUNT: count}
+        told = [stands_for.get(word, word) for word in words]
+        return self._scratch.process(self._path, *told, folder=folder)
+
+
+class Peers:
+    """The rows of all of them, each beside the same thing done with wc."""
+
+    def __init__(self, scratch: Scratch, size: Size, folder: str) -> None:
+        self._scratch = scratch
+        self._size = size
+        self._folder = folder
+        self.crowds: list[Crowd] = []
+
+    def rows(self) -> list[Row]:
+        """All, those of tools that are not there as well."""
+        found: list[Row] = []
+        for peer in PEERS:
+            path = program(peer, self._folder)
+            lacks = "" if path else f"{peer.name} is not installed"
+            stores = Stores(peer, path, self._scratch)
+            rows = [*self._rows(stores), self._crowd(stores)]
+            found += [row._replace(lacks=lacks) for row in rows]
+        return found
+
+    def _rows(self, stores: Stores) -> list[Row]:
+        peer, threads = stores.peer, self._size.peer_threads
+        many = f"{threads:,} threads of 1"
+
+        def row(what: str, words: tuple[str, ...], other: str, count: int) -> Row:
+            def seconds() -> float:
+                return stores.process(words, stores.folder(count)).seconds()
+
+            return Row(f"{peer.name}: {what}", seconds, other, every=3)
+
+        return [
+            row("--help", ("--help",), "wc help", 1),
+            row("post, a thread of 1", peer.post, SAY, 1),
+            row(f"post, {many}", peer.post, f"wc say, {many}", threads),
+            row(f"list, {many}", peer.listing, f"wc list, {many}", threads),
+            row(f"search, {many}", peer.search, f"wc search, {many}", threads),
+        ]
+
+    def _crowd(self, stores: Stores) -> Row:
+        size = next(one for one in self._size.writers if one[0] == WITH_GOALS)
+        writers, name = size[0], stores.peer.name
+
+        def post(one: Post) -> Process:
+            return stores.process(stores.peer.post, stores.folder(writers), one)
+
+        def root() -> str:
+            return os.path.dirname(stores.folder(writers))
+
+        crowd = Crowd(size, post, root, f"{name}: {writers} writers")
+        self.crowds.append(crowd)
+        row, _ = rows_of(crowd, f"{writers} writers, {stores.peer.crowd}")
+        return row._replace(goal=None, every=stores.peer.every)

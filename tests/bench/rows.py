@@ -1,0 +1,236 @@
+"""What wc costs: the rows of everything but crowds and other tools."""
+
+from __future__ import annotations
+
+import os
+import time
+from typing import TYPE_CHECKING, NamedTuple
+
+from tests.bench.scratch import MEMORY
+from tests.bench.stores import claude_json
+from tests.bench.table import Row, at_most, more, times
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tests.bench.processes import Process
+    from tests.bench.scratch import Scratch
+
+
+class Size(NamedTuple):
+    """How much there is in what is measured: the big store, the lengths of threads,
+    how many threads of one entry, and how many writers with how many posts each."""
+
+    big: tuple[int, int] = (1000, 20)
+    lengths: tuple[int, ...] = (10, 1000, 10_000)
+    threads: tuple[int, ...] = (100, 1000, 10_000)
+    writers: tuple[tuple[int, int], ...] = ((1, 25), (2, 25), (8, 25), (30, 10))
+    peer_threads: int = 1000
+
+
+QUICK_SIZE = Size(
+    big=(100, 5),
+    lengths=(10, 100, 500),
+    threads=(10, 50, 100),
+    writers=((1, 3), (2, 3), (8, 3)),
+    peer_threads=50,
+)
+SH, PYTHON, TYPER = "sh -c :", "python -c pass", "one-command Typer app"
+SERVER, CALL = "trivial FastMCP server: start", "trivial FastMCP server: a call"
+SYSTEM, FLUSH = "wc -l, the system's", "700 bytes appended, fsync"
+SAY = "wc say, a thread of 1"
+LAST = 5  # entries that are read of a long thread
+
+
+class Table:
+    """The rows. Nothing is made before a row is sampled for the first time."""
+
+    def __init__(self, scratch: Scratch, size: Size) -> None:
+        self.scratch = scratch
+        self.size = size
+        self._turns: dict[str, list[str]] = {}
+        self.many = "{:,} threads of {}".format(*size.big)
+
+    def rows(self) -> list[Row]:
+        """Every row, in the order of the table."""
+        return [
+            *self._references(),
+            *self._shell(),
+            *self._commands(),
+            *self._long(),
+            *self._many(),
+            *self._servers(),
+            *self._memory(),
+        ]
+
+    def _references(self) -> list[Row]:
+        start = self.scratch.start_seconds
+        return [
+            Row(SH, self._time("sh", "-c", ":"), quick=True),
+            Row(FLUSH, self._flush, quick=True),
+            Row(PYTHON, self._time("python", "-c", "pass")),
+            Row(TYPER, self._time("typer-app")),
+            Row(SERVER, lambda: start("trivial-server"), every=3),
+            Row(CALL, self._ping, quick=True),
+        ]
+
+    def _ping(self) -> float:
+        return self.scratch.server("trivial-server").call("ping")
+
+    def _flush(self) -> float:
+        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND
+        file = os.open(f"{self.scratch.folder}/flushed", flags, 0o600)
+        try:
+            start = time.perf_counter()
+            os.write(file, b"x" * 699 + b"\n")
+            os.fsync(file)
+            return time.perf_counter() - start
+        finally:
+            os.close(file)
+
+    def _shell(self) -> list[Row]:
+        lines = self.scratch.file("lines.txt", "a line of text\n" * 1000)
+        system = next(one for one in ("/usr/bin/wc", "/bin/wc") if os.path.exists(one))
+        ours, name = self._time("wc", "-l", lines), "wc-statusline"
+        rows = [
+            Row(SYSTEM, self._time(system, "-l", lines), SH),
+            Row("wc -l, through bin/wc", ours, SYSTEM, more(2)),
+            Row(f"{name}, 3 KB of JSON", self._statusline_json, SH, at_most(5)),
+        ]
+        for threads in self.size.threads:
+            timed = self._time(name, store=(threads, 1))
+            rows.append(Row(f"{name}, {threads:,} threads", timed, SH, times(2)))
+        return [row._replace(quick=True) for row in rows]
+
+    def _statusline_json(self) -> float:
+        folder = self._big()
+        path = self.scratch.file("claude.json", claude_json(folder))
+        return self.scratch.process("wc-statusline", "--stdin", stdin=path).seconds()
+
+    def _say(self, folder: str) -> Process:
+        """Whoever has the ball says something: it goes to and fro."""
+        agents = self._turns.setdefault(folder, ["codex", "claude"])
+        agents.reverse()
+        words = ("wc", "say", "topic-0000", "--title", "A title", "--body", "A body")
+        process = self.scratch.process(*words, folder=folder)
+        env = process.env | {"WATERCOOLER_AGENT": agents[-1]}
+        return process._replace(env=env)
+
+    def _time_say(self, store: tuple[int, int]) -> Callable[[], float]:
+        return lambda: self._say(self.scratch.repository(*store)).seconds()
+
+    def _say_in_memory(self) -> float:
+        place = self.scratch.memory
+        return self._say(self.scratch.repository(1, 1, place=place)).seconds()
+
+    def _commands(self) -> list[Row]:
+        many = self.size.big
+        search = self._time("wc", "search", "needle", store=many)
+        listing = self._time("wc", "list", store=many)
+        lacks = "" if os.path.isdir(MEMORY) else f"there is no {MEMORY}"
+        in_memory = Row("wc say, in memory", self._say_in_memory, SAY, lacks=lacks)
+        return [
+            Row("wc version", self._time("wc", "version"), TYPER),
+            Row("wc help", self._time("wc", "help"), TYPER),
+            Row(SAY, self._time_say((1, 1)), TYPER, times(1.5)),
+            in_memory,
+            Row(f"wc say, {self.many}", self._time_say(many), SAY, times(1.2)),
+            Row(f"wc list, {self.many}", listing, TYPER, times(2.5)),
+            Row(f"wc search, {self.many}", search, TYPER),
+        ]
+
+    def _long(self) -> list[Row]:
+        """What the length of a thread costs."""
+
+        def last(length: int) -> Callable[[], float]:
+            part = ("--from", str(length - LAST), "--limit", str(LAST), "--peek")
+            return self._time("wc", "read", "topic-0000", *part, store=(1, length))
+
+        reading, listing = f"wc read, {LAST} of ", "wc list, a thread of "
+        shortest = f"{min(self.size.lengths):,}"
+        rows: list[Row] = []
+        for length in self.size.lengths:
+            listed, text = self._time("wc", "list", store=(1, length)), f"{length:,}"
+            say = self._time_say((1, length))
+            rows += [
+                Row(f"wc say, a thread of {text}", say, SAY, times(1.2)),
+                Row(reading + text, last(length), reading + shortest),
+                Row(listing + text, listed, listing + shortest),
+            ]
+        return _without_self(rows)
+
+    def _many(self) -> list[Row]:
+        """What the number of threads costs."""
+        fewest = f"{min(self.size.threads):,} threads of 1"
+        rows: list[Row] = []
+        for threads in self.size.threads:
+            text, store = f"{threads:,} threads of 1", (threads, 1)
+            listed = self._time("wc", "list", store=store)
+            found = self._time("wc", "search", "needle", store=store)
+            # The longest ones would take half of all the time.
+            rare = 3 if threads > 1000 else 1
+            rows += [
+                Row(f"wc say, {text}", self._time_say(store), SAY, times(1.2)),
+                Row(f"wc list, {text}", listed, f"wc list, {fewest}", every=rare),
+                Row(f"wc search, {text}", found, f"wc search, {fewest}", every=rare),
+            ]
+        return _without_self(rows)
+
+    def _servers(self) -> list[Row]:
+        def call(tool: str, **arguments: object) -> Callable[[], float]:
+            return lambda: self.scratch.server("wc-observe", self._big()).call(
+                f"watercooler_v1_{tool}", **arguments
+            )
+
+        def start() -> float:
+            return self.scratch.start_seconds("wc-observe", self._big())
+
+        search = call("search_threads", query="needle")
+        return [
+            Row("wc-observe: start", start, SERVER, times(1.1), every=3),
+            Row(f"list_threads, {self.many}", call("list_threads"), CALL),
+            Row(
+                f"read_thread, {self.many}",
+                call("read_thread", topic="topic-0001"),
+                CALL,
+            ),
+            Row(f"search_threads, {self.many}", search, CALL),
+        ]
+
+    def _memory(self) -> list[Row]:
+        python, server = f"{PYTHON}: memory", "trivial FastMCP server: memory"
+
+        def weight(*words: str) -> Callable[[], float]:
+            return lambda: self.scratch.process(*words, folder=self._big()).megabytes()
+
+        def served(program: str, *tools: str) -> Callable[[], float]:
+            weigh = self.scratch.server_megabytes
+            return lambda: weigh(program, self._big(), *tools)
+
+        tools = ("watercooler_v1_list_threads", "watercooler_v1_reindex")
+        rows = [
+            (python, weight("python", "-c", "pass"), ""),
+            ("wc say: memory", lambda: self._say(self._big()).megabytes(), python),
+            ("wc list: memory", weight("wc", "list"), python),
+            ("wc search: memory", weight("wc", "search", "needle"), python),
+            (server, served("trivial-server"), ""),
+            ("wc-observe: memory", served("wc-observe", *tools), server),
+        ]
+        return [Row(*row, every=3, unit="MB") for row in rows]
+
+    def _big(self) -> str:
+        return self.scratch.repository(*self.size.big)
+
+    def _time(
+        self, *words: str, store: tuple[int, int] | None = None
+    ) -> Callable[[], float]:
+        def seconds() -> float:
+            folder = self.scratch.repository(*store) if store else ""
+            return self.scratch.process(*words, folder=folder).seconds()
+
+        return seconds
+
+
+def _without_self(rows: list[Row]) -> list[Row]:
+    """The rows, none of them compared with itself."""
+    return [row._replace(other="") if row.other == row.name else row for row in rows]

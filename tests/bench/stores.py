@@ -1,0 +1,96 @@
+"""Stores as wc would have left them, and what else is fed to what is measured."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from wc_core import codec, markdown, model, names, projections, statusfiles, ulid
+from wc_core.layout import Layout
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+# In the order in which they pass the ball; the last one passes it to the first.
+AUTHORS = tuple(f"{name} (bench)" for name in ("Codex", "Cursor", "Zed", "Claude Code"))
+WORDS = "the cookie of a session is cleared before the page asks for it again"
+BRANCHES = 50
+
+
+def claude_json(folder: str) -> str:
+    """About 3 KB as Claude Code gives them to a status line."""
+    fields = {
+        "session_id": "0b8e7a2c-8f0a-4c1e-9b1d-3f5b8f0d7c11",
+        "transcript_path": f"{folder}/.claude/projects/session.jsonl",
+        "cwd": folder,
+        "model": {"id": "a-model", "display_name": "A model"},
+        "workspace": {
+            "current_dir": folder,
+            "project_dir": folder,
+            "added_dirs": [f"/srv/code/a-library-{number:03}" for number in range(80)],
+        },
+        "version": "2.0.0",
+        "cost": {"total_cost_usd": 0.5, "total_duration_ms": 60000},
+    }
+    return json.dumps(fields)
+
+
+def fill(root: str, threads: int, entries: int) -> Layout:
+    """Write threads into a store, every file as wc would have left it."""
+    layout = Layout(os.path.realpath(root))
+    for number in range(threads):
+        thread = tuple(a_thread(f"topic-{number:04}", number, entries))
+        for path, data in files_of(layout, thread).items():
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+            Path(path).write_bytes(data)
+    return layout
+
+
+def files_of(layout: Layout, entries: Sequence[model.Entry]) -> dict[str, bytes]:
+    """The files of one thread: its log and everything that follows from it."""
+    topic, directory = entries[0].topic, names.Directory()
+    state = model.fold(topic, entries)
+    log = b"".join(codec.to_line(one, index) for index, one in enumerate(entries))
+    new = {directory.key(names.parse(one.name)): one.new for one in state.participants}
+    status = statusfiles.files(statusfiles.View(state, new, directory))
+    return {
+        layout.log(topic): log,
+        layout.meta(topic): projections.render_meta(state, len(log), {}),
+        layout.edges(topic): projections.render_edges(topic, entries),
+        layout.page(topic): markdown.render(state, entries),
+        **{f"{layout.local}/{path}": data for path, data in status.items()},
+    }
+
+
+def a_thread(topic: str, number: int, count: int) -> Iterator[model.Entry]:
+    """Entries that pass the ball round, in thread 0 to the first author at last.
+    The threads are spread over fifty branches; one entry in a thousand has the
+    word ``needle``."""
+    dice = random.Random(number)
+    start = time.time_ns() // 1_000_000 - 30 * 86_400_000 + number * 1000
+    parents: tuple[str, ...] = ()
+    for index in range(count):
+        words = dice.choices(WORDS.split(), k=60)
+        if (number * count + index) % 1000 == 0:
+            words[7] = "needle"
+        turn = number + index - count
+        entry = model.Entry(
+            id=ulid.encode(start + index << ulid.RANDOM_BITS | dice.getrandbits(80)),
+            topic=topic,
+            agent=AUTHORS[turn % len(AUTHORS)],
+            at=time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(start // 1000)),
+            title=" ".join(words[:6]),
+            body=" ".join(words),
+            role="implementer",
+            action="say" if index else "new",
+            ball=model.Ball(AUTHORS[(turn + 1) % len(AUTHORS)]),
+            status=None if index else model.OPEN,
+            parents=parents,
+            code_branch=f"branch-{number % BRANCHES}" if number % BRANCHES else "main",
+        )
+        yield entry
+        parents = (entry.id,)
