@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 from typing import TYPE_CHECKING
 
 import pytest
@@ -73,6 +74,37 @@ def test_the_holder_is_named_with_its_machine(root: Path, path: str) -> None:
     away = holder._replace(machine="elsewhere")
     assert not away.is_alive
     assert " on elsewhere, since " in str(away)
+
+
+def in_turn(path: str, root: str, seconds: float, turns: int) -> int:
+    """A process that takes a lock so many times, and keeps it so long."""
+    reading, writing = os.pipe()
+    pid = os.fork()
+    if not pid:
+        try:
+            for _ in range(turns):
+                handle = locks.acquire(path, "crowd", 60, root)
+                os.write(writing, b".")
+                time.sleep(seconds)
+                os.close(handle)
+        finally:
+            os._exit(0)
+    os.close(writing)
+    os.read(reading, 1)
+    os.close(reading)
+    return pid
+
+
+def test_a_crowd_is_waited_for_one_who_stays_is_not(root: Path, path: str) -> None:
+    crowd = [in_turn(path, str(root), 0.3, 3) for _ in range(2)]
+    # Longer than any of them holds it, shorter than all of them do.
+    os.close(locks.acquire(path, "Pat", 0.9, str(root)))
+    for pid in crowd:
+        os.waitpid(pid, 0)
+    stays = in_turn(path, str(root), 1.5, 1)
+    with pytest.raises(LockTimeoutError, match="crowd"):
+        locks.acquire(path, "Pat", 0.9, str(root))
+    os.waitpid(stays, 0)
 
 
 @pytest.mark.parametrize("pid", ["", "x", "-1", "99999999", "9" * 40])
