@@ -84,13 +84,17 @@ def start_settling(layout: Layout, env: Mapping[str, str]) -> None:
     handle = locks.try_acquire(layout.git_lock, layout.root)
     if handle is None:
         return
-    os.close(handle)
-    words = [sys.executable, "-m", "wc_cli.settling", layout.root]
+    # It inherits the lock: no other writer starts a second one while it starts.
+    os.set_inheritable(handle, True)
+    words = [sys.executable, "-m", "wc_cli.settling", layout.root, str(handle)]
     null = os.open(os.devnull, os.O_RDWR)
     actions = [(os.POSIX_SPAWN_DUP2, null, fd) for fd in (0, 1, 2)]
-    # Its own session: a ^C meant for us, or a closed terminal, is not for it.
-    os.posix_spawn(sys.executable, words, env, file_actions=actions, setsid=True)
-    os.close(null)
+    try:
+        # Its own session: a ^C meant for us, or a closed terminal, is not for it.
+        os.posix_spawn(sys.executable, words, env, file_actions=actions, setsid=True)
+    finally:
+        os.close(null)
+        os.close(handle)
 
 
 def show(receipt: Receipt, *, as_json: bool) -> None:

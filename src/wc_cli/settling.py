@@ -32,8 +32,10 @@ if TYPE_CHECKING:
     from wc_core.model import Entry
     from wc_core.reader import Thread
 
-# A burst of writes becomes one commit: wait this long for the next one.
+# A burst of writes becomes one commit: its end is when nothing was written for
+# this long, but nothing waits longer than that for its commit.
 _BURST_SECONDS = 0.05
+_LONGEST_BURST_SECONDS = 1.0
 _ROUNDS = 50
 _OVERDUE_SECONDS = 60
 _NICENESS = 10
@@ -66,15 +68,33 @@ class Settler:
         )
         self.problems: dict[str, str] = {}
 
-    def run(self) -> None:
-        """Settle until nothing is left or what is left cannot be now."""
+    def run(self, patience: float = 0.0) -> None:
+        """Settle until nothing is left or what is left cannot be now, each
+        time waiting at most ``patience`` seconds for a burst to end."""
         self._recover()
         for _ in range(_ROUNDS):
+            self._await_calm(patience)
             topics = [one for one in self.unsettled() if one not in self.problems]
             self._settle(topics)
             if not topics:
                 break
         self._report()
+
+    def _await_calm(self, seconds: float) -> None:
+        """Wait until nothing is written any more, at most so long."""
+        deadline = time.monotonic() + seconds
+        sizes = None
+        # What cannot be looked at says so when it is settled.
+        with contextlib.suppress(WcError, OSError):
+            while time.monotonic() < deadline:
+                before, sizes = sizes, self._sizes()
+                if sizes == before:
+                    return
+                time.sleep(_BURST_SECONDS)
+
+    def _sizes(self) -> dict[str, int]:
+        """How long the logs are that await settling."""
+        return {one: size_of(self.layout.log(one)) for one in self.unsettled()}
 
     def _recover(self) -> None:
         """Finish what was begun by a git of ours that was killed."""
@@ -287,14 +307,22 @@ def settle(root: str, env: Mapping[str, str], seconds: float = 0.0) -> bool:
             handle = locks.acquire(layout.git_lock, "settling", seconds, layout.root)
         except LockTimeoutError:
             return False
-        settler = Settler(root, env, handle)
-        try:
-            settler.run()
-        finally:
-            os.close(handle)
-        # A writer that found the lock held relies on us to look once more.
-        if not set(settler.unsettled()) - set(settler.problems):
+        if _settle_once(root, env, handle):
             return True
+
+
+def _settle_once(
+    root: str, env: Mapping[str, str], handle: int, patience: float = 0.0
+) -> bool:
+    """Settle under the git lock, which is released; whether nothing is left
+    that can be done."""
+    settler = Settler(root, env, handle)
+    try:
+        settler.run(patience)
+    finally:
+        os.close(handle)
+    # A writer that found the lock held relies on us to look once more.
+    return not set(settler.unsettled()) - set(settler.problems)
 
 
 class Trouble(NamedTuple):
@@ -318,13 +346,18 @@ def trouble(root: str) -> Trouble | None:
 
 
 def main() -> None:
-    """Run as a detached helper: ``python -m wc_cli.settling ROOT``."""
-    root = sys.argv[1]
+    """Run as a detached helper: ``python -m wc_cli.settling ROOT [HANDLE]``, the
+    handle being the git lock, inherited from whoever started us."""
+    root, *inherited = sys.argv[1:]
     os.chdir(root)
     with contextlib.suppress(OSError):
         os.nice(_NICENESS)
-    time.sleep(_BURST_SECONDS)
-    settle(root, dict(os.environ))
+    env = dict(os.environ)
+    for handle in map(int, inherited):
+        os.set_inheritable(handle, False)
+        if _settle_once(root, env, handle, _LONGEST_BURST_SECONDS):
+            return
+    settle(root, env)
 
 
 if __name__ == "__main__":

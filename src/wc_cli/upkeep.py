@@ -91,8 +91,11 @@ class Upkeep:
             had = self._status_files(state.topic)
         else:
             had = set(statusfiles.files(statusfiles.View(before, {}, self.directory)))
-        changed = [self._put_local(path, data) for path, data in wanted.items()]
-        for path in had - set(wanted):
+        # The script looks at branches before it looks at holders: what comes is
+        # at the branch first, what goes leaves the branch last, so that nobody
+        # finds a ball of this branch somewhere else.
+        changed = [self._put_local(path, wanted[path]) for path in sorted(wanted)]
+        for path in sorted(had - set(wanted), reverse=True):
             durable.remove(f"{self.layout.local}/{path}", self.layout.root)
         return any(changed) or had != set(wanted)
 

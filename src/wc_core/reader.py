@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import time
 from typing import NamedTuple
 
 from wc_core import codec, model
@@ -30,6 +31,10 @@ if TYPE_CHECKING:
 
 # The JSON escapes of ASCII, and of what is ASCII when case-folded: ß, ﬁ, K, ….
 _ASCII_ESCAPED = rb"\\u(?i:00[2-7]|00df|01(?:30|49|7f|f0)|1e9[6-9ae]|212a|fb0[0-6])"
+
+# A write of many pages grows a file page by page. A last line without an end
+# may be one that somebody is writing this very moment: seconds between looks.
+_LOOKS = (0.001, 0.002, 0.004, 0.008, 0.016, 0.032)
 
 
 # A meta.json of this size was not made by us: it is damage, and the log is read.
@@ -97,6 +102,7 @@ class StoreReader:
     def __init__(self, root: str) -> None:
         """``root`` need not exist: a store without threads reads as empty."""
         self.layout = Layout(os.path.realpath(root))
+        self._torn: dict[str, int] = {}  # logs whose last line nobody finishes
 
     def topics(self) -> list[str]:
         """Every thread there is, by log or by markdown alone, sorted.
@@ -183,7 +189,7 @@ class StoreReader:
         self, folder: Folder, topic: str, meta: Meta, damage: tuple[Damage, ...]
     ) -> Thread:
         path = self.layout.log(topic)
-        data = self._read(folder, path)
+        data = self._log(folder, topic)
         if data is None:
             return self._from_page(folder, topic, meta, damage)
         log = codec.read_log(topic, data, self._shown(path))
@@ -237,6 +243,37 @@ class StoreReader:
             "Check the permissions of the store: wc doctor",
         )
 
+    def _log(self, folder: Folder, topic: str) -> bytes | None:
+        """The bytes of a log; ``None`` where there is only something else of
+        the thread. A line that is being written this moment is waited for,
+        one that nobody finishes only once.
+
+        Raises NotFoundError where there is nothing of the thread.
+        """
+        path = self.layout.log(topic)
+        data = self._read(folder, path)
+        if data is None:
+            # In this order: a log is made before whatever else there is.
+            others = self._others(folder, topic)
+            data = self._read(folder, path)
+            if data is None and not others:
+                # An empty folder is what a crash before the first entry leaves.
+                raise self.not_found(topic)
+        for seconds in _LOOKS:
+            if not data or data.endswith(b"\n") or self._torn.get(path) == len(data):
+                return data
+            time.sleep(seconds)
+            data = self._read(folder, path)
+        if data:
+            self._torn[path] = len(data)
+        return data
+
+    def _others(self, folder: Folder, topic: str) -> bool:
+        """Whether anything but a log is there of a thread."""
+        log = os.path.basename(self.layout.log(topic))
+        inside = os.listdir(folder.handle) if folder.handle is not None else []
+        return os.path.lexists(self.layout.page(topic)) or bool(set(inside) - {log})
+
     def _meta(self, folder: Folder, topic: str) -> tuple[Meta, tuple[Damage, ...]]:
         path = self.layout.meta(topic)
         try:
@@ -261,9 +298,6 @@ class StoreReader:
         path = self.layout.page(topic)
         with self._open(self.layout.pages) as pages:
             data = self._read(pages, path)
-        if data is None and (folder.handle is None or not os.listdir(folder.handle)):
-            # An empty folder is what a crash before the first entry leaves.
-            raise self.not_found(topic)
         missing = Damage(
             self._shown(self.layout.log(topic)), 0, "missing", "the log is missing"
         )
