@@ -18,7 +18,7 @@ from wc_cli.writing import Speaker
 from wc_core import model, ulid
 from wc_core.discovery import BRANCH_STORE
 from wc_core.errors import FindingsError, InvalidInputError, NotFoundError, WcError
-from wc_core.files import names_in, read_plain
+from wc_core.files import names_in, read_plain, size_of
 from wc_core.layout import ATTRIBUTES, IGNORED
 from wc_core.text import one_line
 from wc_core.wording import counted
@@ -215,11 +215,18 @@ def _of_projections(reader: StoreReader, thread: Thread) -> Iterator[Finding]:
             same = read_plain(path, layout.root) == data
         except OSError:
             same = False
-        if not same:
+        if not same and not _has_grown(reader, thread):
             name = os.path.relpath(path, layout.root)
             message = "is not what the log says"
             fix = "Readers use the log meanwhile. Render it: wc doctor --repair"
             yield Finding(name, 0, message, fix)
+
+
+def _has_grown(reader: StoreReader, thread: Thread) -> bool:
+    """Whether somebody wrote since the thread was read."""
+    layout = reader.layout
+    size = size_of(layout.log(thread.state.topic), layout.root)
+    return size != thread.snapshot.log_size
 
 
 def _of_checkout(context: Context, reader: StoreReader) -> Iterator[Finding]:

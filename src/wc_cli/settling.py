@@ -94,7 +94,8 @@ class Settler:
 
     def _sizes(self) -> dict[str, int]:
         """How long the logs are that await settling."""
-        return {one: size_of(self.layout.log(one)) for one in self.unsettled()}
+        root = self.layout.root
+        return {one: size_of(self.layout.log(one), root) for one in self.unsettled()}
 
     def _recover(self) -> None:
         """Finish what was begun by a git of ours that was killed."""

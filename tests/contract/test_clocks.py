@@ -1,0 +1,70 @@
+"""Clocks that step back, and clocks an hour apart: a log stays in the order it
+was written in."""
+
+from __future__ import annotations
+
+import json
+from functools import partial
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.contract import crasher
+from wc_cli.store import Source
+from wc_core import model, ulid
+from wc_core.moves import Draft
+from wc_core.reader import StoreReader
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from wc_core.reader import Thread
+
+START_MS = 1_767_225_600_000
+HOUR_MS = 3_600_000
+
+# What the clock shows at each of the writes, by its number.
+CLOCKS: dict[str, Callable[[int], int]] = {
+    "steps back an hour, once": lambda n: START_MS + n * 1000 - HOUR_MS * (n > 4),
+    "steps back an hour each time": lambda n: START_MS - n * HOUR_MS // 2,
+    "two machines an hour apart": lambda n: START_MS + n * 1000 + HOUR_MS * (n % 2),
+    "stands still": lambda _: START_MS,
+    "jumps ahead and back": lambda n: START_MS + (n == 3) * 23 * HOUR_MS + n,
+}
+TURNS = 10
+
+
+def write(folder: Path, clock: Callable[[int], int], dice: int) -> list[str]:
+    """The ids that two agents are told, passing the ball to and fro."""
+    ids = []
+    for number in range(TURNS):
+        agent, to = (("Codex", "Cursor"), ("Cursor", "Codex"))[number % 2]
+        writer = crasher.writer(str(folder), agent)
+        source = Source(partial(clock, number), lambda: dice)
+        draft = Draft("clocks", "say", f"Turn {number}", to=to, force=True)
+        ids.append(writer.write(draft, source).entry_id)
+    return ids
+
+
+def thread(folder: Path) -> Thread:
+    return StoreReader(crasher.writer(str(folder)).layout.root).thread("clocks")
+
+
+@pytest.mark.parametrize("dice", [0, (1 << ulid.RANDOM_BITS) - 1], ids=["0", "max"])
+@pytest.mark.parametrize("name", CLOCKS)
+def test_a_log_is_in_the_order_it_was_written_in(
+    tmp_path: Path, name: str, dice: int
+) -> None:
+    ids = write(tmp_path, CLOCKS[name], dice)
+    found = thread(tmp_path)
+    lines = [json.loads(line) for line in found.data.splitlines()]
+    assert [line["entry_id"] for line in lines] == ids == sorted(set(ids))
+    assert [line["title"] for line in lines] == [f"Turn {n}" for n in range(TURNS)]
+    assert [line["parents"] for line in lines] == [[], *([one] for one in ids[:-1])]
+    assert [entry.id for entry in found.entries] == ids
+    assert found.state == model.fold("clocks", found.entries)
+    assert (found.state.ball, found.state.heads) == ("Codex", (ids[-1],))
+    # What was put beside the log as it grew is what all of it gives.
+    snapshot = StoreReader(crasher.writer(str(tmp_path)).layout.root).snapshot("clocks")
+    assert (snapshot.fresh, snapshot.state) == (True, found.state)
