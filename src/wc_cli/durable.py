@@ -100,19 +100,35 @@ def flush_folder(path: str, root: str = "") -> None:
         os.fsync(handle)
 
 
+def begin(path: str, data: bytes, root: str) -> int:
+    """Make a log with all of ``data`` at one moment: nobody ever sees it empty.
+    Its length.
+
+    It is flushed, and so are its name and those of its folders up to
+    ``root``: whoever made the folders may have died before they were. The
+    caller holds the lock of the file. Raises StorageError, the file being
+    absent.
+    """
+    create(path, data, root)
+    try:
+        flush_names(path, root)
+    except StorageError:
+        remove(path, root)
+        raise
+    return len(data)
+
+
 def append(path: str, line: bytes, root: str) -> int:
     """Append one complete line and flush it; the new length of the file.
 
-    The names of a new file and of its folders up to ``root`` are flushed as
-    well: whoever made the folders may have died before they were. A last
-    line that somebody never finished stays as it is: ours starts on
+    A last line that somebody never finished stays as it is: ours starts on
     a new one. A file that has another name as well, in a copy made of links
     or outside of the store, gets bytes of its own first. The caller holds
     the lock of the file. Raises StorageError, the file being as long as
     before.
     """
     try:
-        created, handle = _open_to_append(path, root)
+        handle = _open_to_append(path, root)
     except OSError as error:
         failed("cannot be opened for writing", path, error)
     try:
@@ -120,28 +136,18 @@ def append(path: str, line: bytes, root: str) -> int:
         if before and os.pread(handle, 1, before - 1) != b"\n":
             line = b"\n" + line
         _append_whole(handle, line, before)
-        if created:
-            _flush_names(path, root)
     except OSError as error:
-        if created:
-            # Empty again, and ours: a thread that never was has no log.
-            remove(path, root)
         failed("could not be written", path, error)
     finally:
         os.close(handle)
     return before + len(line)
 
 
-def _open_to_append(path: str, root: str) -> tuple[bool, int]:
-    """Whether the file had to be made, and its handle."""
+def _open_to_append(path: str, root: str) -> int:
     flags = os.O_RDWR | os.O_APPEND | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
     folder, name = os.path.split(path)
     with opened(folder, root) as within:
-        try:
-            handle = os.open(name, flags, dir_fd=within)
-        except FileNotFoundError:
-            flags |= os.O_CREAT | os.O_EXCL
-            return True, os.open(name, flags, 0o666, dir_fd=within)
+        handle = os.open(name, flags, dir_fd=within)
         info = os.fstat(handle)
         if not stat.S_ISREG(info.st_mode):
             os.close(handle)
@@ -150,7 +156,7 @@ def _open_to_append(path: str, root: str) -> tuple[bool, int]:
             os.close(handle)
             create(path, read_plain(path, root) or b"", root)
             handle = os.open(name, flags, dir_fd=within)
-        return False, handle
+        return handle
 
 
 def create(path: str, data: bytes, root: str) -> None:
@@ -193,11 +199,16 @@ def _put(path: str, data: bytes, root: str, *, flush: bool) -> None:
         failed("could not be written", path, error)
 
 
-def _flush_names(path: str, root: str) -> None:
-    """Flush the names of a file and of the folders it is in, up to ``root``."""
-    while path != root:
-        path = os.path.dirname(path)
-        flush_folder(path, root)
+def flush_names(path: str, root: str) -> None:
+    """Flush the names of a file and of the folders it is in, up to ``root``;
+    raises StorageError."""
+    folder = path
+    try:
+        while folder != root:
+            folder = os.path.dirname(folder)
+            flush_folder(folder, root)
+    except OSError as error:
+        failed("could not be flushed", folder, error)
 
 
 def _append_whole(handle: int, data: bytes, before: int) -> None:

@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     from wc_core.reader import StoreReader, Thread
     from wc_core.views import Numbered
 
+# Who reads does not wait for who writes; the cursor moves with the next reading.
+_PATIENCE = 0.1
 _NO_THREADS = "No threads here. Start one with: wc new TOPIC --title '…'"
 
 
@@ -183,7 +185,7 @@ def _print(context: Context, thread: Thread, shown: list[Numbered]) -> None:
 def _mark(context: Context, state: State) -> None:
     """Move the read cursor, where the store can be written."""
     try:
-        context.writer().mark_read(state)
+        context.writer().mark_read(state, _PATIENCE)
     except (WcError, OSError) as error:
         remark(one_line(f"note: not marked as read: {error}"))
 

@@ -178,12 +178,12 @@ class StoreWriter:
         elif line.encode() not in data.splitlines():
             durable.append(path, f"{line}\n".encode(), self.layout.root)
 
-    def mark_read(self, read: model.State) -> None:
+    def mark_read(self, read: model.State, seconds: float = LOCK_SECONDS) -> None:
         """Note that the author has read the thread as ``read`` shows it; what
         arrived since stays NEW."""
         self.prepare_store()
         key = self.rules.directory.key(self.author.identity.name)
-        with self.upkeep.lock(read.topic, self.me):
+        with self.upkeep.lock(read.topic, self.me, seconds):
             if self.reader.cursor(read.topic, key).heads != read.heads:
                 self.upkeep.mark_read(read, key)
                 state = self.reader.snapshot(read.topic).state
@@ -193,6 +193,8 @@ class StoreWriter:
         thread: Thread | None = None
         state = model.start(draft.topic)
         snapshot = self._snapshot(draft.topic)
+        if snapshot is None and draft.action not in {"new", "say"}:
+            raise self.reader.not_found(draft.topic)
         if snapshot is not None:
             if not snapshot.fresh or self._may_have_key(draft):
                 thread = self.reader.thread(draft.topic)
@@ -279,7 +281,12 @@ class StoreWriter:
         path = self.layout.log(topic)
         line = codec.to_line(entry, state.entry_count)
         _check_room(topic, state, snapshot, len(line))
-        if snapshot is None or snapshot.log_size >= 0 or thread is None:
+        if snapshot is None:
+            return durable.begin(path, line, self.layout.root)
+        if snapshot.log_size >= 0 or thread is None:
+            if not snapshot.fresh:
+                # Whoever made this log may have died before its name was safe.
+                durable.flush_names(path, self.layout.root)
             return durable.append(path, line, self.layout.root)
         # A thread of the markdown age: its entries and ours become a log at
         # one moment, and the page as it was is kept.
@@ -289,8 +296,7 @@ class StoreWriter:
         durable.make_folder(os.path.dirname(kept), self.layout.root)
         durable.create(kept, page, self.layout.root)
         data = b"".join([*old, line])
-        durable.create(path, data, self.layout.root)
-        return len(data)
+        return durable.begin(path, data, self.layout.root)
 
     def _after(
         self,

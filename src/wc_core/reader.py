@@ -191,7 +191,7 @@ class StoreReader:
         path = self.layout.log(topic)
         data = self._log(folder, topic)
         if data is None:
-            return self._from_page(folder, topic, meta, damage)
+            return self._from_page(topic, meta, damage)
         log = codec.read_log(topic, data, self._shown(path))
         state = model.fold(topic, log.entries, meta.base)
         damage = (*damage, *log.damage)
@@ -289,9 +289,7 @@ class StoreReader:
             return Meta(), (meta._replace(file=self._shown(path)),)
         return meta, ()
 
-    def _from_page(
-        self, folder: Folder, topic: str, meta: Meta, damage: tuple[Damage, ...]
-    ) -> Thread:
+    def _from_page(self, topic: str, meta: Meta, damage: tuple[Damage, ...]) -> Thread:
         """A thread that has no log: old markdown, or a log that is missing."""
         from wc_core import markdown  # only old threads need it
 

@@ -19,7 +19,7 @@ import sys
 import time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from wc_cli import durable
+from wc_cli import locks
 from wc_cli.context import Context
 from wc_cli.main import run
 from wc_core import codec, markdown, projections, views
