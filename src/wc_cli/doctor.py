@@ -10,18 +10,18 @@ import os
 from typing import NamedTuple
 
 from wc_cli import gitsync, settling
-from wc_cli.context import now_ms, say, say_json
+from wc_cli.context import say, say_json
+from wc_cli.examining import SET_ASIDE, Finding, Threads
 from wc_cli.gitsync import GitError
 from wc_cli.options import command, flag
 from wc_cli.repair import Mended, Repair
+from wc_cli.strays import SHARED, in_the_way, strays
 from wc_cli.writing import Speaker
-from wc_core import model, ulid
 from wc_core.discovery import BRANCH_STORE
-from wc_core.errors import FindingsError, InvalidInputError, NotFoundError, WcError
-from wc_core.files import names_in, read_plain, size_of
-from wc_core.layout import ATTRIBUTES, IGNORED
+from wc_core.errors import FindingsError, InvalidInputError, WcError
+from wc_core.files import names_in, read_plain
 from wc_core.text import one_line
-from wc_core.wording import counted
+from wc_core.wording import counted, quoted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,21 +29,9 @@ if TYPE_CHECKING:
     from typing import Any
 
     from wc_cli.context import Context
-    from wc_core.codec import Damage
-    from wc_core.reader import StoreReader, Thread
+    from wc_core.reader import StoreReader
 
 _LEAST_GIT = (2, 38)
-
-# What to do about each kind of damage (`codec.Damage.kind`).
-_FIXES = {
-    "torn": "Nothing is lost by it. Tidy up with: wc doctor --repair",
-    "garbage": "Every other entry is readable. Set the line aside: wc doctor --repair",
-    "shape": "Every other entry is readable. Set the line aside: wc doctor --repair",
-    "differs": "The fuller one is shown. Set the other aside: wc doctor --repair",
-    "missing": "Bring it back from branch or page, if they have it: wc doctor --repair",
-    "unreadable": "Check its owner and permissions.",
-    "newer": "Upgrade wc on this machine.",
-}
 
 
 class Doctor(Speaker):
@@ -52,19 +40,6 @@ class Doctor(Speaker):
 
     repair: bool = flag("--repair", help="Mend what can be mended without loss.")
     dry_run: bool = flag("--dry-run", help="With --repair: only say what it would do.")
-
-
-class Finding(NamedTuple):
-    """Something wrong: where, what, and what to do about it."""
-
-    file: str
-    line: int
-    message: str
-    fix: str
-
-    def __str__(self) -> str:
-        place = f"{self.file}:{self.line}" if self.line else self.file
-        return f"{one_line(f'{place}: {self.message}')}\n    {one_line(self.fix)}"
 
 
 class Report(NamedTuple):
@@ -131,24 +106,15 @@ def examine(context: Context) -> Report:
     except WcError as error:
         findings.append(Finding("store", 0, error.message, error.hint))
         return Report("no store", "", 0, 0, tuple(findings))
-    threads, entries = 0, 0
+    examined = Threads(reader, context.env)
     if place.exists:
         findings += _of_settings(context)
+        findings += _of_strays(reader)
         findings += _of_settling(reader)
-        for topic in reader.topics():
-            threads += 1
-            try:
-                thread = reader.thread(topic)
-            except NotFoundError:
-                threads -= 1
-                continue  # the empty folder of a first entry that failed
-            except WcError as error:
-                findings.append(Finding(topic, 0, error.message, error.hint))
-                continue
-            entries += len(thread.entries)
-            findings += _of_thread(reader, thread)
+        findings += examined.findings()
         if place.kind == BRANCH_STORE:
             findings += _of_checkout(context, reader)
+    threads, entries = examined.threads, examined.entries
     return Report(context.store, place.kind, threads, entries, tuple(findings))
 
 
@@ -170,11 +136,19 @@ def _of_settings(context: Context) -> Iterator[Finding]:
         yield Finding(damage.file, damage.line, damage.message, fix)
 
 
+def _of_strays(reader: StoreReader) -> Iterator[Finding]:
+    for stray in strays(reader.layout):
+        name = os.path.relpath(stray.path, reader.layout.root)
+        fix = f"Look at it, and move it out of the way: {quoted(stray.path)}"
+        yield Finding(name, 0, stray.message, SET_ASIDE if stray.movable else fix)
+
+
 def _of_settling(reader: StoreReader) -> Iterator[Finding]:
-    found = settling.trouble(reader.layout.root)
-    waiting = counted(
-        len(names_in(reader.layout.unsettled, reader.layout.root)), "thread"
-    )
+    try:
+        found = settling.trouble(reader.layout.root)
+        waiting = counted(len(names_in(reader.layout.unsettled)), "thread")
+    except (WcError, OSError):
+        return  # something in the way, which is a finding by itself
     if found is not None:
         message = f"{waiting} to be settled; at {found.at}: {found.problem}"
         fix = "Their entries are safe on disk. Mend it; the next wc command goes on."
@@ -185,55 +159,13 @@ def _of_settling(reader: StoreReader) -> Iterator[Finding]:
         yield Finding("settling", 0, message, fix)
 
 
-def _of_thread(reader: StoreReader, thread: Thread) -> Iterator[Finding]:
-    for damage in thread.damage:
-        yield _of_damage(damage)
-    last = ulid.prefix(thread.state.last_id)
-    if last and ulid.milliseconds(last) > now_ms() + ulid.FUTURE_MS:
-        topic = thread.state.topic
-        message = f"entry {thread.state.last_id} is from more than a day ahead"
-        fix = "A clock was wrong: until then, that entry decides ball and status."
-        yield Finding(topic, 0, message, fix)
-    if not thread.snapshot.meta.newer and thread.snapshot.log_size >= 0:
-        yield from _of_projections(reader, thread)
-
-
-def _of_damage(damage: Damage) -> Finding:
-    fix = _FIXES[damage.kind]
-    return Finding(damage.file, damage.line, damage.message, fix)
-
-
-def _of_projections(reader: StoreReader, thread: Thread) -> Iterator[Finding]:
-    """Projections of ours that are not what the log gives; those that other
-    tools keep, and those that settling is about to render, are left alone."""
-    layout, topic = reader.layout, thread.state.topic
-    if not model.written_by_wc(thread.entries) or topic in settling.unsettled(layout):
-        return
-    wanted = settling.rendered(layout, thread)
-    for path, data in wanted.items():
-        try:
-            same = read_plain(path, layout.root) == data
-        except OSError:
-            same = False
-        if not same and not _has_grown(reader, thread):
-            name = os.path.relpath(path, layout.root)
-            message = "is not what the log says"
-            fix = "Readers use the log meanwhile. Render it: wc doctor --repair"
-            yield Finding(name, 0, message, fix)
-
-
-def _has_grown(reader: StoreReader, thread: Thread) -> bool:
-    """Whether somebody wrote since the thread was read."""
-    layout = reader.layout
-    size = size_of(layout.log(thread.state.topic), layout.root)
-    return size != thread.snapshot.log_size
-
-
 def _of_checkout(context: Context, reader: StoreReader) -> Iterator[Finding]:
     root = reader.layout.root
-    for name, line in ((".gitattributes", ATTRIBUTES), (".gitignore", IGNORED)):
-        lines = (read_plain(f"{root}/{name}", root) or b"").decode(errors="replace")
-        if line not in lines.splitlines():
+    for name, line in SHARED:
+        path = f"{root}/{name}"
+        if in_the_way(path, "file"):
+            continue  # a finding by itself
+        if line.encode() not in (read_plain(path) or b"").splitlines():
             fix = f"Add the line: {line}"
             yield Finding(name, 0, f"lacks the line {line!r}", fix)
     try:

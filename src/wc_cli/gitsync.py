@@ -236,19 +236,25 @@ def committed_files(
     git: Git, commit: str, paths: Iterable[str]
 ) -> dict[str, Committed]:
     """Those of ``paths`` that ``commit`` has."""
-    if not commit:
-        return {}
     wanted = set(paths)
     # A command line has room for so many; all of the tree is not much more.
     named = [] if len(wanted) > _MAX_PATHS else sorted(wanted)
-    out = git.run("ls-tree", "-z", "-l", "-r", commit, "--", *named)
+    found = committed_below(git, commit, *named)
+    return {path: one for path, one in found.items() if path in wanted}
+
+
+def committed_below(git: Git, commit: str, *paths: str) -> dict[str, Committed]:
+    """What ``commit`` has at or below ``paths``; all of it without any."""
+    if not commit:
+        return {}
+    out = git.run("ls-tree", "-z", "-l", "-r", commit, "--", *paths)
     found = {}
     for record in out.split(b"\0"):
         info, _, path = record.partition(b"\t")
         if path:
             _, _, blob, size = info.split()
             found[os.fsdecode(path)] = Committed(blob.decode(), int(size))
-    return {path: one for path, one in found.items() if path in wanted}
+    return found
 
 
 def blob_id(data: bytes, like: str) -> str:

@@ -140,8 +140,7 @@ def thread_head(thread: Thread, look: Style) -> str:
 
 def damage_line(damage: Damage) -> str:
     """``file:line: what is wrong``."""
-    place = f"{damage.file}:{damage.line}" if damage.line else damage.file
-    return one_line(f"{place}: {damage.message}")
+    return one_line(f"{damage.place}: {damage.message}")
 
 
 def entry(one: Numbered, look: Style) -> str:

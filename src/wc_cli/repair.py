@@ -2,36 +2,41 @@
 
 Every step is whole or absent and may be taken again: bad bytes go to a file
 under ``.local/quarantine/`` named after them, flushed before the log is
-written anew without them. What cannot be mended stays as it was found.
+written anew without them. What cannot be mended stays as it was found, and
+where nothing is wrong nothing is touched.
 """
 
 from __future__ import annotations
 
-import hashlib
 import os
+from functools import cached_property
 from typing import NamedTuple
 
 from wc_cli import durable, settling
-from wc_cli.gitsync import Git, GitError
+from wc_cli.recovery import Recovery, is_missed
+from wc_cli.strays import SHARED, in_the_way, strays
 from wc_cli.upkeep import Upkeep
-from wc_core import codec, discovery, markdown, model, projections
+from wc_core import codec, markdown, model, projections
 from wc_core.codec import Damage
-from wc_core.errors import WcError
-from wc_core.files import NotPlainError, read_plain
-from wc_core.layout import ATTRIBUTES, IGNORED
+from wc_core.errors import NotFoundError, WcError
+from wc_core.files import read_plain
 from wc_core.reader import StoreReader
+from wc_core.wording import counted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Generator, Iterator, Mapping
     from typing import Any
 
-    from wc_core.model import Entry
+    from wc_core.layout import Layout
     from wc_core.reader import Thread
 
 _SETTLE_SECONDS = 30.0
-_NAME_LENGTH = 16
 _WHO = "wc doctor --repair"
+# Of what is set aside and belongs to no thread; no topic begins like this.
+_OF_STORE = "=store"
+# How a status file of ours begins.
+_OURS = b"wc1 "
 
 
 class Mended(NamedTuple):
@@ -51,8 +56,13 @@ class Repair:
         self.reader = StoreReader(root)
         self.layout = self.reader.layout
         self.upkeep = Upkeep(self.reader, env)
-        checked_out = discovery.is_checkout(self.layout.root)
-        self.git = Git(self.layout.root, env) if checked_out else None
+        self.recovery = Recovery(self.reader, env)
+
+    @cached_property
+    def _look(self) -> Repair:
+        """The same, that only looks: where it finds nothing, no lock is
+        taken."""
+        return Repair(self.layout.root, self.env, dry_run=True)
 
     def run(self) -> Iterator[Mended]:
         """Mend everything, one thread at a time; each thing as it is done.
@@ -60,76 +70,137 @@ class Repair:
         A thread that is being written to, or that cannot be mended, is left
         to the findings that follow.
         """
-        yield from self._shared_files()
-        for topic in self.reader.topics():
+        mended = yield from self._noted(self._strays())
+        mended += yield from self._noted(self._shared_files())
+        # Before the threads are listed: each file found then has its thread.
+        self.upkeep.status_files("")
+        for topic in self._topics():
+            mended += yield from self._noted(self._thread(topic))
+        mended += yield from self._noted(self._left_status_files())
+        if not self.dry_run and (mended or self._is_unsettled()):
             try:
-                yield from self._thread(topic)
-            except WcError:
-                continue
-        if not self.dry_run:
-            settling.settle(self.layout.root, self.env, _SETTLE_SECONDS)
+                settling.settle(self.layout.root, self.env, _SETTLE_SECONDS)
+            except (WcError, OSError):
+                return  # the findings say what is in its way
 
-    def _thread(self, topic: str) -> Iterator[Mended]:
-        if self.dry_run:
-            yield from self._log(topic)
-            yield from self._projections(topic)
-            return
-        with self.upkeep.lock(topic, _WHO):
-            yield from self._log(topic)
-            yield from self._projections(topic)
-            yield from self._status_lines(topic)
+    def _noted(self, steps: Iterator[Mended]) -> Generator[Mended, None, int]:
+        """Take steps as far as they can be taken; how many there were."""
+        count = 0
+        try:
+            for one in steps:
+                count += 1
+                yield one
+        except (WcError, OSError):
+            pass
+        return count
+
+    def _topics(self) -> list[str]:
+        """The threads here, and those that only the branch has."""
+        try:
+            here = self.reader.topics()
+        except WcError:
+            here = []  # a finding
+        return sorted({*here, *self.recovery.topics()})
+
+    def _is_unsettled(self) -> bool:
+        left = (self.layout.settling, self.layout.committing)
+        waiting = settling.unsettled(self.layout)
+        return bool(waiting) or any(os.path.lexists(path) for path in left)
+
+    def _strays(self) -> Iterator[Mended]:
+        for stray in strays(self.layout):
+            if stray.movable:
+                yield Mended(self._shown(stray.path), f"{stray.message}: set it aside")
+                self._set_aside(stray.path, _OF_STORE)
 
     def _shared_files(self) -> Iterator[Mended]:
-        if self.git is None:
+        if self.recovery.git is None:
             return
-        for name, line in ((".gitattributes", ATTRIBUTES), (".gitignore", IGNORED)):
+        for name, line in SHARED:
             path = f"{self.layout.root}/{name}"
-            if (
-                line.encode()
-                not in (read_plain(path, self.layout.root) or b"").splitlines()
-            ):
+            if in_the_way(path, "file"):
+                continue  # on a dry run
+            if line.encode() not in (read_plain(path) or b"").splitlines():
                 yield Mended(name, f"add the line {line!r}")
                 if not self.dry_run:
                     durable.append(path, f"{line}\n".encode(), self.layout.root)
 
+    def _thread(self, topic: str) -> Iterator[Mended]:
+        if self.dry_run:
+            yield from self._steps(topic)
+        elif any(self._look._steps(topic)):  # noqa: SLF001 - one of us
+            with self.upkeep.lock(topic, _WHO):
+                yield from self._steps(topic)
+
+    def _steps(self, topic: str) -> Iterator[Mended]:
+        # Then settling is about to render it, as soon as we are done.
+        waiting = os.path.lexists(self.upkeep.marker(topic))
+        yield from self._log(topic)
+        yield from self._projections(topic, waiting=waiting)
+        yield from self._status_lines(topic)
+
     def _log(self, topic: str) -> Iterator[Mended]:
-        """Quarantine what is no entry; bring back a log that is gone."""
+        """Quarantine what is no entry; bring back what is gone."""
         path = self.layout.log(topic)
-        try:
-            data = read_plain(path, self.layout.root)
-        except NotPlainError as error:
-            yield Mended(self._shown(path), f"{error.strerror}: set it aside")
-            if self.dry_run:
-                return
-            self._set_aside(topic, path)
-            data = None
-        if data is None:
-            yield from self._restore(topic)
+        aside = False
+        for place, kind in ((self.layout.folder(topic), "folder"), (path, "file")):
+            if message := in_the_way(place, kind):
+                aside = True
+                yield Mended(self._shown(place), f"{message}: set it aside")
+                self._set_aside(place, topic)
+        thread = None if aside else self._read(topic)
+        data = b"" if thread is None else thread.data
+        missed = thread is None or is_missed(thread)
+        more = self.recovery.lost(topic, data, with_page=missed)
+        if not more and (thread is None or not thread.damage):
             return
+        yield from self._rewrite(topic, data, more)
+
+    def _rewrite(
+        self, topic: str, data: bytes, more: Mapping[str, bytes]
+    ) -> Iterator[Mended]:
+        """A log of what is good in ``data``, and of ``more``."""
+        path = self._shown(self.layout.log(topic))
         good, bad = codec.sort_lines(topic, data)
-        if good == data:
+        if good == data and not more:
             return
+        if not good and not more:
+            return  # all of it is bad: it is as safe where it is
         if bad:
-            where = self._quarantine(topic, bad)
-            count = bad.count(b"\n")
-            yield Mended(self._shown(path), f"move {count} bad lines to {where}")
-        else:
-            yield Mended(self._shown(path), "end its last line")
-        self._write_log(topic, good)
+            lines = counted(bad.count(b"\n"), "bad line")
+            yield Mended(path, f"move {lines} to {self._keep(topic, bad)}")
+        elif good != data:
+            yield Mended(path, "end its last line")
+        if more:
+            entries = counted(len(more), "entry", "entries")
+            yield Mended(path, f"bring back {entries} from the branch and the page")
+            good = codec.merged(topic, good, more.values())
+        if not self.dry_run:
+            durable.make_folder(self.layout.folder(topic))
+            durable.touch(self.upkeep.marker(topic))
+            durable.create(self.layout.log(topic), good, self.layout.scratch)
 
-    def _quarantine(self, topic: str, data: bytes) -> str:
-        """Keep bad bytes, flushed, in a file named after them; its path."""
-        name = hashlib.sha256(data).hexdigest()[:_NAME_LENGTH]
-        path = f"{self.layout.quarantine(topic)}/{name}"
-        if not self.dry_run and read_plain(path, self.layout.root) != data:
-            durable.make_folder(os.path.dirname(path), self.layout.root)
-            durable.create(path, data, self.layout.root)
-        return self._shown(path)
+    def _read(self, topic: str) -> Thread | None:
+        """The thread; ``None`` where there is nothing of it here."""
+        try:
+            return self.reader.thread(topic)
+        except NotFoundError:
+            return None
 
-    def _set_aside(self, topic: str, path: str) -> None:
-        """Move what stands where a file belongs, whatever it is, unopened."""
-        folder = self.layout.quarantine(topic)
-        durable.make_folder(folder, self.layout.root)
+    def _keep(self, topic: str, data: bytes) -> str:
+        """Keep bad bytes in quarantine; where, for people."""
+        if self.dry_run:
+            return self._shown(self.upkeep.kept(topic, data))
+        return self._shown(self.upkeep.keep(topic, data))
+
+    def _set_aside(self, path: str, of: str) -> None:
+        """Move what stands where something else belongs, whatever it is,
+        unopened."""
+        if self.dry_run:
+            return
+        folder = f"{self.layout.local}/quarantine/{of}"
+        durable.make_folder(folder)
+        durable.check_inside(folder)
         number = 0
         while os.path.lexists(f"{folder}/{os.path.basename(path)}.{number}"):
             number += 1
@@ -137,85 +208,108 @@ class Repair:
             path, f"{folder}/{os.path.basename(path)}.{number}", self.layout.root
         )
 
-    def _write_log(self, topic: str, data: bytes) -> None:
-        if not self.dry_run:
-            durable.touch(self.upkeep.marker(topic), self.layout.root)
-            durable.create(self.layout.log(topic), data, self.layout.root)
-
-    def _restore(self, topic: str) -> Iterator[Mended]:
-        """A log that is missing, from the branch and from our own page, which
-        says everything the log did. Pages of older tools stay as they are."""
-        committed = self._committed(self.layout.log(topic))
-        lines = codec.lines_by_id(topic, committed)
-        for entry in self._page_entries(topic):
-            lines.setdefault(entry.id, codec.to_line(entry, len(lines)))
-        if not lines:
-            return
-        data = b"".join(lines.values())
-        entries = codec.read_log(topic, data).entries
-        data = b"".join(lines[entry.id] for entry in entries)
-        what = f"bring back {len(lines)} entries from the branch and the page"
-        yield Mended(self._shown(self.layout.log(topic)), what)
-        if not self.dry_run:
-            durable.make_folder(self.layout.folder(topic), self.layout.root)
-        self._write_log(topic, data)
-
-    def _page_entries(self, topic: str) -> tuple[Entry, ...]:
-        try:
-            data = read_plain(self.layout.page(topic), self.layout.root)
-        except OSError:
-            return ()  # a finding of its own
-        page = markdown.parse(topic, data or b"")
-        return page.entries if page.version else ()
-
-    def _committed(self, path: str) -> bytes:
-        """A file as the branch has it; empty where it does not."""
-        if self.git is None:
-            return b""
-        try:
-            return self.git.run("cat-file", "blob", f"HEAD:{self._shown(path)}")
-        except GitError:
-            return b""  # not committed yet
-
-    def _projections(self, topic: str) -> Iterator[Mended]:
+    def _projections(self, topic: str, *, waiting: bool) -> Iterator[Mended]:
         """Render what is not what the log gives. Threads that only other
-        tools wrote are left as those tools keep them."""
-        thread = self.reader.thread(topic)
-        if not model.written_by_wc(thread.entries):
+        tools wrote are left as those tools keep them, and what a newer wc
+        wrote is left alone."""
+        thread = self._read(topic)
+        if thread is None or thread.snapshot.log_size < 0:
+            return
+        if thread.snapshot.meta.newer or not model.written_by_wc(thread.entries):
             return
         thread = self._with_unknown_keys(thread)
         for path, data in settling.rendered(self.layout, thread).items():
-            if _has(path, data, self.layout.root):
-                continue
-            yield Mended(self._shown(path), "render it anew from the log")
-            if self.dry_run:
-                continue
-            if os.path.islink(path) or os.path.isdir(path):
-                self._set_aside(topic, path)
-            durable.touch(self.upkeep.marker(topic), self.layout.root)
-            durable.replace(path, data, self.layout.root)
+            if not waiting or in_the_way(path, "file"):
+                yield from self._projection(topic, path, data)
+
+    def _projection(self, topic: str, path: str, data: bytes) -> Iterator[Mended]:
+        """Give one projection its bytes; what somebody put there is kept."""
+        message = in_the_way(path, "file")
+        old = b"" if message else read_plain(path) or b""
+        if old == data or is_newer_page(self.layout, topic, path, old):
+            return
+        if message:
+            yield Mended(self._shown(path), f"{message}: set it aside")
+            self._set_aside(path, topic)
+        kept = ""
+        if path == self.layout.meta(topic):
+            own = not _is_ours(topic, old)
+        else:
+            own = _says_more(old, data)
+        if old and own:
+            kept = f"; as it was: {self._keep(topic, old)}"
+        yield Mended(self._shown(path), f"render it anew from the log{kept}")
+        if not self.dry_run:
+            durable.make_folder(os.path.dirname(path))
+            durable.touch(self.upkeep.marker(topic))
+            durable.replace(path, data, self.layout.scratch)
 
     def _with_unknown_keys(self, thread: Thread) -> Thread:
         """Other tools' keys of a ``meta.json`` that is gone, as last committed."""
         unknown: Mapping[str, Any] = thread.snapshot.unknown
         if not unknown:
-            topic = thread.state.topic
-            committed = self._committed(self.layout.meta(topic))
-            meta = projections.read_meta(topic, committed or b"{}")
+            committed = self.recovery.committed(self.layout.meta(thread.state.topic))
+            meta = projections.read_meta(thread.state.topic, committed or b"{}")
             unknown = {} if isinstance(meta, Damage) else meta.unknown
         return thread._replace(snapshot=thread.snapshot._replace(unknown=unknown))
 
     def _status_lines(self, topic: str) -> Iterator[Mended]:
-        thread = self.reader.thread(topic)
-        if model.written_by_wc(thread.entries) and self.upkeep.show(thread.state):
-            yield Mended(".local/status", f"show {topic} as it is")
+        thread = self._read(topic)
+        if thread is None or not shows_wrong(self.upkeep, thread):
+            return
+        yield Mended(".local/status", f"show {topic} as it is")
+        if not self.dry_run:
+            self.upkeep.show(thread.state)
+
+    def _left_status_files(self) -> Iterator[Mended]:
+        """Those of threads that are gone; what is none of ours is kept."""
+        for path in self.upkeep.left_status_files(self._topics()):
+            place = f"{self.layout.local}/{path}"
+            ours = (read_plain(place) or b"").startswith(_OURS)
+            what = "remove it" if ours else "set it aside"
+            yield Mended(f".local/{path}", f"of no thread: {what}")
+            if self.dry_run:
+                continue
+            if ours:
+                durable.remove(place)
+            else:
+                self._set_aside(place, _OF_STORE)
 
     def _shown(self, path: str) -> str:
         return os.path.relpath(path, self.layout.root)
 
 
-def _has(path: str, data: bytes, root: str) -> bool:
-    try:
-        return read_plain(path, root) == data
-    except OSError:
+def is_newer_page(layout: Layout, topic: str, path: str, data: bytes) -> bool:
+    """Whether ``path`` is a page that a newer wc wrote."""
+    if path != layout.page(topic) or not data:
         return False
+    return markdown.parse(topic, data).version > markdown.PROJECTION_VERSION
+
+
+def shows_wrong(upkeep: Upkeep, thread: Thread) -> bool:
+    """Whether the status lines of a thread are not what they should be.
+
+    A store that wc never wrote to has none, and a thread that other tools
+    alone wrote need not have any. What is in the way of all of them is said
+    once, elsewhere.
+    """
+    topic, layout = thread.state.topic, upkeep.layout
+    if thread.snapshot.log_size < 0:
+        return False  # as last written, until there is a log again
+    if in_the_way(f"{layout.local}/status", "folder"):
+        return False
+    if not os.path.isdir(layout.unsettled) or upkeep.shows(thread.state):
+        return False
+    return model.written_by_wc(thread.entries) or bool(upkeep.status_files(topic))
+
+
+def _is_ours(topic: str, data: bytes) -> bool:
+    """Whether a meta is as wc wrote it, be it long ago."""
+    meta = projections.read_meta(topic, data)
+    return not isinstance(meta, Damage) and meta.state is not None
+
+
+def _says_more(old: bytes, new: bytes) -> bool:
+    """Whether a projection has a line that is not in the one to take its
+    place: somebody's, or a former state's."""
+    return not set(old.splitlines()) <= set(new.splitlines())

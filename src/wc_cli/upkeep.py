@@ -9,12 +9,13 @@ import os
 
 from wc_cli import durable, locks
 from wc_core import codec, model, names, projections, settings, statusfiles, ulid
+from wc_core.errors import StorageError
 from wc_core.files import read_plain
 from wc_core.layout import Layout, file_name, safe_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
     from contextlib import AbstractContextManager
     from typing import Any
 
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from wc_core.reader import StoreReader
 
 LOCK_SECONDS = 2.0
+_NAME_LENGTH = 16
 
 
 class Upkeep:
@@ -79,16 +81,48 @@ class Upkeep:
         are looked for.
         """
         self.show(state, before)
+        if before is None:
+            self._keep_bad_meta(state.topic)
         # Last: a meta that is fresh says that the status lines are as well.
         data = projections.render_meta(state, log_size, unknown)
         durable.replace(self.layout.meta(state.topic), data, self.layout.root)
+
+    def _keep_bad_meta(self, topic: str) -> None:
+        """Keep a meta that cannot be read before another takes its place: it
+        may have keys of other tools. Raises StorageError for what is no file."""
+        path = self.layout.meta(topic)
+        try:
+            data = read_plain(path)
+        except OSError as error:
+            name = os.path.relpath(path, self.layout.root)
+            raise StorageError(f"{name} {error.strerror}", "See: wc doctor") from error
+        if data and isinstance(projections.read_meta(topic, data), codec.Damage):
+            self.keep(topic, data)
+
+    def keep(self, topic: str, data: bytes) -> str:
+        """Keep bytes, flushed, in a file of quarantine named after them; its
+        path."""
+        path = self.kept(topic, data)
+        if read_plain(path) != data:
+            folder = os.path.dirname(path)
+            durable.make_folder(folder)
+            durable.check_inside(folder)
+            durable.create(path, data, self.layout.scratch)
+        return path
+
+    def kept(self, topic: str, data: bytes) -> str:
+        """Where `keep` keeps those bytes."""
+        import hashlib  # hardly ever
+
+        name = hashlib.sha256(data).hexdigest()[:_NAME_LENGTH]
+        return f"{self.layout.quarantine(topic)}/{name}"
 
     def show(self, state: State, before: State | None = None) -> bool:
         """Write the status lines of a thread, remove those it had; whether
         they were others."""
         wanted = statusfiles.files(self._view(state))
         if before is None:
-            had = self._status_files(state.topic)
+            had = self.status_files(state.topic)
         else:
             had = set(statusfiles.files(statusfiles.View(before, {}, self.directory)))
         # The script looks at branches before it looks at holders: what comes is
@@ -97,7 +131,17 @@ class Upkeep:
         changed = [self._put_local(path, wanted[path]) for path in sorted(wanted)]
         for path in sorted(had - set(wanted), reverse=True):
             durable.remove(f"{self.layout.local}/{path}", self.layout.root)
+        if before is None:
+            self._all_status_files()[safe_name(state.topic)] = set(wanted)
         return any(changed) or had != set(wanted)
+
+    def shows(self, state: State) -> bool:
+        """Whether the status lines of a thread are those it should have."""
+        wanted = statusfiles.files(self._view(state))
+        had = self.status_files(state.topic)
+        return had == set(wanted) and all(
+            _has(f"{self.layout.local}/{path}", data) for path, data in wanted.items()
+        )
 
     def _put_local(self, path: str, data: bytes) -> bool:
         """Give a file below ``.local`` these bytes; whether it had others."""
@@ -128,17 +172,27 @@ class Upkeep:
         """The names in force."""
         return self.rules.directory
 
-    def _status_files(self, topic: str) -> set[str]:
-        """The status files a thread has, wherever a crash may have left them."""
+    def status_files(self, topic: str) -> set[str]:
+        """The status files a thread has, wherever a crash may have left them;
+        looked for once for all threads: there may be thousands of either."""
+        return self._all_status_files().get(safe_name(topic), set())
+
+    def left_status_files(self, topics: Iterable[str]) -> list[str]:
+        """The status files that belong to none of the threads."""
+        known = {safe_name(topic) for topic in topics}
+        shown = self._all_status_files().items()
+        return sorted(path for name, had in shown if name not in known for path in had)
+
+    def _all_status_files(self) -> dict[str, set[str]]:
+        """Every status file, by the name its thread has in it."""
         if self._shown is None:
-            # Once for all threads of a run: there may be thousands of either.
             self._shown = {}
             for folder, _, files in os.walk(f"{self.layout.local}/status"):
                 inside = os.path.relpath(folder, self.layout.local)
                 for name in files:
                     shown = self._shown.setdefault(name[ulid.LENGTH + 1 :], set())
                     shown.add(f"{inside}/{name}")
-        return self._shown.pop(safe_name(topic), set())
+        return self._shown
 
     def remember(self, identity: Identity, worktree: str, asked: str) -> None:
         """Keep who "me" is in a worktree, for the status line."""
@@ -156,5 +210,15 @@ class Upkeep:
         """Move somebody's read cursor to all there is in ``state``."""
         path = self.reader.cursor_path(state.topic, key)
         fields = {"key": key, "heads": state.heads, "count": state.entry_count}
-        self._make_local_folder(os.path.dirname(path))
-        durable.replace(path, f"{codec.dumps(fields)}\n".encode(), self.layout.root)
+        folder = os.path.dirname(path)
+        durable.make_folder(folder, flush=False)
+        durable.check_inside(folder)
+        durable.replace(path, f"{codec.dumps(fields)}\n".encode(), self.layout.scratch)
+
+
+def _has(path: str, data: bytes) -> bool:
+    """Whether a file has these bytes."""
+    try:
+        return read_plain(path) == data
+    except OSError:
+        return False

@@ -13,7 +13,7 @@ from wc_core.model import Ball, Base, Entry, in_order
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
     from typing import Any
 
 # Keys every line of a real store repeats and that say nothing of their own.
@@ -24,6 +24,8 @@ _DERIVED = frozenset({"id", "type", "index", "thread_topic"})
 MAX_LINE_BYTES = 128 * 1024 * 1024
 # Far more than anybody nests on purpose, far less than Python can bear.
 _MAX_DEPTH = 100
+# What other tools write in a field that says nothing.
+_NOTHING: tuple[object, ...] = (None, "", [], {})
 
 
 class Damage(NamedTuple):
@@ -31,9 +33,10 @@ class Damage(NamedTuple):
 
     ``line`` counts from 1, 0 for the file as a whole. ``kind`` is one of
     ``torn`` (a last line without its end), ``garbage`` (not JSON, or not
-    UTF-8), ``shape`` (JSON of another shape), ``differs`` (two versions of
-    one entry), ``missing``, ``unreadable`` or ``newer``. ``lost`` says
-    whether bytes could not be shown as an entry.
+    UTF-8), ``shape`` (JSON of another shape), ``field`` (an entry with a
+    field of another shape), ``differs`` (two versions of one entry),
+    ``missing``, ``unreadable`` or ``newer``. ``lost`` says whether bytes
+    could not be shown as an entry.
     """
 
     file: str
@@ -41,6 +44,11 @@ class Damage(NamedTuple):
     kind: str
     message: str
     lost: bool = True
+
+    @property
+    def place(self) -> str:
+        """``file:line``, or the file alone."""
+        return f"{self.file}:{self.line}" if self.line else self.file
 
 
 class Log(NamedTuple):
@@ -59,6 +67,11 @@ class Log(NamedTuple):
     def last_id(self) -> str:
         """The greatest id, or the empty string."""
         return self.entries[-1].id if self.entries else ""
+
+    @property
+    def lost(self) -> int:
+        """How many lines are no entry."""
+        return sum(1 for one in self.damage if one.lost)
 
 
 def dumps(value: Any) -> str:
@@ -240,7 +253,7 @@ def read_log(topic: str, data: bytes, file: str = "entries.jsonl") -> Log:
     """Everything good in the bytes of a log, and what is wrong with the rest."""
     complete = data.rfind(b"\n") + 1
     lines = data.split(b"\n")
-    found: list[Entry] = []
+    found: list[tuple[int, Entry]] = []
     damage: list[Damage] = []
     for number, line in enumerate(lines, 1):
         if not line.strip():
@@ -248,7 +261,9 @@ def read_log(topic: str, data: bytes, file: str = "entries.jsonl") -> Log:
         torn = number == len(lines)
         entry = read_line(topic, line)
         if isinstance(entry, Entry):
-            found.append(entry)
+            found.append((number, entry))
+            if entry.extra:
+                damage += _misshapen(entry, file, number)
             if torn:
                 message = "the last line has no end; its entry is complete"
                 damage.append(Damage(file, number, "torn", message, lost=False))
@@ -257,12 +272,31 @@ def read_log(topic: str, data: bytes, file: str = "entries.jsonl") -> Log:
             damage.append(Damage(file, number, "torn", message))
         else:
             damage.append(Damage(file, number, *entry))
-    entries, differing = each_once(found)
-    damage.extend(
-        Damage(file, 0, "differs", f"entry {one} is there in two versions", lost=False)
-        for one in differing
-    )
+    entries, differing = each_once(entry for _, entry in found)
+    if differing:
+        damage += _poorer(found, entries, file)
+        damage.sort(key=lambda one: one.line)
     return Log(tuple(in_order(entries)), tuple(damage), len(data), complete)
+
+
+def _misshapen(entry: Entry, file: str, number: int) -> Iterator[Damage]:
+    """The known fields that say something in a shape we cannot read: they
+    stay on their line, and nothing shows them."""
+    for name, value in entry.extra.items():
+        if name in _FIELDS and value not in _NOTHING:
+            message = f"{name} of entry {entry.id} has another shape than we know"
+            yield Damage(file, number, "field", message, lost=False)
+
+
+def _poorer(
+    found: Iterable[tuple[int, Entry]], chosen: Iterable[Entry], file: str
+) -> Iterator[Damage]:
+    """The lines that a fuller version of their entry stands for."""
+    shown = {entry.id: entry for entry in chosen}
+    for number, entry in found:
+        if shown[entry.id] != entry:
+            message = f"entry {entry.id} is there in two versions"
+            yield Damage(file, number, "differs", message, lost=False)
 
 
 def read_line(topic: str, line: bytes) -> Entry | tuple[str, str]:
@@ -274,7 +308,8 @@ def read_line(topic: str, line: bytes) -> Entry | tuple[str, str]:
     except UnicodeDecodeError:
         return "garbage", "not UTF-8"
     except ValueError:
-        return "garbage", "not JSON"
+        zeros = "nothing but zero bytes, as a power cut leaves them"
+        return "garbage", "not JSON" if line.strip(b"\0 \t\r") else zeros
     except RecursionError:
         return "garbage", "JSON nested too deep"
     if not isinstance(fields, dict):
@@ -317,12 +352,24 @@ def sort_lines(topic: str, data: bytes) -> tuple[bytes, bytes]:
 def lines_by_id(topic: str, data: bytes) -> dict[str, bytes]:
     """The line of each entry in a log, bytes unchanged."""
     good, _ = sort_lines(topic, data)
-    found = {}
+    return dict(_named_lines(topic, good))
+
+
+def merged(topic: str, good: bytes, more: Iterable[bytes]) -> bytes:
+    """A log of good lines with some more, in the order of their entries; each
+    line's bytes unchanged."""
+    named = list(_named_lines(topic, good + b"".join(more)))
+    entries = read_log(topic, b"".join(line for _, line in named)).entries
+    order = {entry.id: position for position, entry in enumerate(entries)}
+    named.sort(key=lambda pair: order[pair[0]])
+    return b"".join(line for _, line in named)
+
+
+def _named_lines(topic: str, good: bytes) -> Iterator[tuple[str, bytes]]:
     for line in good.split(b"\n"):
         entry = read_line(topic, line)
         if isinstance(entry, Entry):
-            found[entry.id] = line + b"\n"
-    return found
+            yield entry.id, line + b"\n"
 
 
 def _fullness(entry: Entry) -> tuple[int, str]:

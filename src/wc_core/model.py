@@ -102,7 +102,9 @@ class State(NamedTuple):
     ``participants`` and ``passes`` run from the least to the most recent.
     ``heads`` are the entries no other entry names as a parent: one, or more
     where two clones wrote at once (a fork). ``since`` is the entry that gave
-    the ball to its holder. ``last_id`` is the greatest id.
+    the ball to its holder. ``last_id`` is the greatest id. ``lost`` counts
+    the lines of the log that are no entry: who knows the state without
+    reading the log is to know that as well.
     """
 
     topic: str
@@ -120,6 +122,7 @@ class State(NamedTuple):
     heads: tuple[str, ...] = ()
     participants: tuple[Participant, ...] = ()
     passes: tuple[Pass, ...] = ()
+    lost: int = 0
 
     @property
     def forked(self) -> bool:

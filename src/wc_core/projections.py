@@ -76,6 +76,7 @@ def render_meta(state: State, log_size: int, unknown: Mapping[str, Any]) -> byte
         "heads": state.heads,
         "participants": state.participants,
         "passes": state.passes,
+        **({"lost": state.lost} if state.lost else {}),
     }
     text = json.dumps(fields | dict(unknown), ensure_ascii=False, indent=2)
     # Ours is one line: a diff of this file shows what people look for first.
@@ -152,6 +153,7 @@ def _state(topic: str, base: Base, meta: Meta, ours: Mapping[str, Any]) -> State
             Participant(str(name), int(new)) for name, new in ours["participants"]
         ),
         passes=tuple(Pass(str(to), str(by)) for to, by in ours["passes"]),
+        lost=_whole(ours.get("lost")),
     )
 
 

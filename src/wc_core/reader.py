@@ -20,10 +20,11 @@ from wc_core.files import Folder, NotPlainError, names_in, read_plain
 from wc_core.layout import Layout, safe_name, topic_of
 from wc_core.likeness import near_names
 from wc_core.projections import Meta, read_meta
+from wc_core.wording import counted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
     from typing import Any
 
     from wc_core.model import Entry, State
@@ -57,8 +58,9 @@ class Snapshot(NamedTuple):
     """The state of one thread at one moment.
 
     ``log_size`` is -1 for a thread without a log. ``fresh`` says that the
-    state came from ``meta.json``; damage of a log is then not looked for.
-    ``unknown`` are the keys of other tools in ``meta.json``.
+    state came from ``meta.json``; damage of a log is then not looked for, but
+    for what was known when that was written. ``unknown`` are the keys of
+    other tools in ``meta.json``.
     """
 
     state: State
@@ -150,7 +152,20 @@ class StoreReader:
         if os.path.islink(self.layout.folder(topic)):
             return False
         with self._open(self.layout.folder(topic)) as folder:
-            return folder.handle is not None and bool(os.listdir(folder.handle))
+            return self._is_begun(folder, topic)
+
+    def _is_begun(self, folder: Folder, topic: str) -> bool:
+        """Whether a thread without a page is more than what a crash before
+        its first entry leaves: a folder, and maybe an empty log in it. Files
+        of other tools alone make no thread."""
+        if folder.handle is None:
+            return False
+        names = set(os.listdir(folder.handle))
+        log = os.path.basename(self.layout.log(topic))
+        if log in names and self._size(folder, topic) != 0:
+            return True
+        beside = (self.layout.meta(topic), self.layout.edges(topic))
+        return any(os.path.basename(path) in names for path in beside)
 
     def snapshot(self, topic: str) -> Snapshot:
         """The state of a thread: from ``meta.json`` where that is fresh, at a
@@ -166,7 +181,13 @@ class StoreReader:
                 return self._thread(folder, topic, meta, damage).snapshot
             if not self._ends_with(folder, topic, size, state.last_id):
                 return self._thread(folder, topic, meta, damage).snapshot
+            if state.lost:
+                message = f"{counted(state.lost, 'line')} of it cannot be read"
+                damage = (*damage, self._damage(topic, "garbage", message))
             return Snapshot(state, size, True, damage, meta.unknown, meta)
+
+    def _damage(self, topic: str, kind: str, message: str) -> Damage:
+        return Damage(self._shown(self.layout.log(topic)), 0, kind, message)
 
     def _ends_with(self, folder: Folder, topic: str, size: int, entry_id: str) -> bool:
         """Whether the log's last line is the entry that its meta ends with."""
@@ -183,6 +204,7 @@ class StoreReader:
         for a log that is there and cannot be read.
         """
         with self._open(self.layout.folder(topic)) as folder:
+            # Before the log: what a meta counts must be in a log read after it.
             return self._thread(folder, topic, *self._meta(folder, topic))
 
     def _thread(
@@ -191,12 +213,25 @@ class StoreReader:
         path = self.layout.log(topic)
         data = self._log(folder, topic)
         if data is None:
-            return self._from_page(topic, meta, damage)
+            return self._from_page(folder, topic, meta, (damage, "the log is missing"))
         log = codec.read_log(topic, data, self._shown(path))
-        state = model.fold(topic, log.entries, meta.base)
-        damage = (*damage, *log.damage)
+        if not log.entries and not log.damage:
+            return self._from_page(folder, topic, meta, (damage, "the log is empty"))
+        state = model.fold(topic, log.entries, meta.base)._replace(lost=log.lost)
+        damage = (*damage, *self._gone(topic, log, meta), *log.damage)
         snapshot = Snapshot(state, log.size, False, damage, meta.unknown, meta)
         return Thread(snapshot, log.entries, log, data)
+
+    def _gone(self, topic: str, log: codec.Log, meta: Meta) -> Iterator[Damage]:
+        """What a log lacks of what was in it when its meta was written."""
+        if not log.entries:
+            message = "not one line of the log can be read"
+            yield self._damage(topic, "missing", message)
+        elif (known := meta.state) is not None:
+            gone = known.entry_count + known.lost - len(log.entries) - log.lost
+            if gone > 0 and known.entry_count > len(log.entries):
+                message = f"{gone} of {known.entry_count} entries are gone from it"
+                yield self._damage(topic, "missing", message)
 
     def may_contain(self, topic: str, words: list[str]) -> bool:
         """Whether a thread can hold all of the (case-folded) words.
@@ -254,9 +289,10 @@ class StoreReader:
         data = self._read(folder, path)
         if data is None:
             # In this order: a log is made before whatever else there is.
-            others = self._others(folder, topic)
+            page = os.path.lexists(self.layout.page(topic))
+            begun = page or self._is_begun(folder, topic)
             data = self._read(folder, path)
-            if data is None and not others:
+            if data is None and not begun:
                 # An empty folder is what a crash before the first entry leaves.
                 raise self.not_found(topic)
         for seconds in _LOOKS:
@@ -267,12 +303,6 @@ class StoreReader:
         if data:
             self._torn[path] = len(data)
         return data
-
-    def _others(self, folder: Folder, topic: str) -> bool:
-        """Whether anything but a log is there of a thread."""
-        log = os.path.basename(self.layout.log(topic))
-        inside = os.listdir(folder.handle) if folder.handle is not None else []
-        return os.path.lexists(self.layout.page(topic)) or bool(set(inside) - {log})
 
     def _meta(self, folder: Folder, topic: str) -> tuple[Meta, tuple[Damage, ...]]:
         path = self.layout.meta(topic)
@@ -287,18 +317,26 @@ class StoreReader:
         meta = read_meta(topic, data)
         if isinstance(meta, Damage):
             return Meta(), (meta._replace(file=self._shown(path)),)
+        if meta.newer:
+            message = f"written by a newer wc (version {meta.version})"
+            newer = Damage(self._shown(path), 0, "newer", message, lost=False)
+            return meta, (newer,)
         return meta, ()
 
-    def _from_page(self, topic: str, meta: Meta, damage: tuple[Damage, ...]) -> Thread:
-        """A thread that has no log: old markdown, or a log that is missing."""
+    def _from_page(
+        self, folder: Folder, topic: str, meta: Meta, why: tuple[tuple[Damage, ...], str]
+    ) -> Thread:
+        """A thread that has no log: old markdown, or a log that is gone;
+        ``why`` is the damage so far and what became of the log."""
         from wc_core import markdown  # only old threads need it
 
         path = self.layout.page(topic)
         with self._open(self.layout.pages) as pages:
             data = self._read(pages, path)
-        missing = Damage(
-            self._shown(self.layout.log(topic)), 0, "missing", "the log is missing"
-        )
+        if data is None and not self._is_begun(folder, topic):
+            raise self.not_found(topic)
+        damage, message = why
+        missing = self._damage(topic, "missing", message)
         if data is None:
             state = model.fold(topic, (), meta.base)
             found = (*damage, missing)

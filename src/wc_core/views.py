@@ -333,12 +333,7 @@ def thread_head(thread: Thread, store: str) -> dict[str, Any]:
     if state.forked:
         fields["heads"] = list(state.heads)
     if thread.damage:
-        fields["damage"] = [
-            f"{one.file}:{one.line}: {one.message}"
-            if one.line
-            else f"{one.file}: {one.message}"
-            for one in thread.damage
-        ]
+        fields["damage"] = [f"{one.place}: {one.message}" for one in thread.damage]
     return fields
 
 

@@ -122,7 +122,7 @@ def survey(reader: StoreReader) -> Survey:
             status = thread.state.status
             lost = [one for one in thread.damage if one.lost]
             if lost:
-                damaged[topic] = f"{lost[0].file}:{lost[0].line}: {lost[0].message}"
+                damaged[topic] = f"{lost[0].place}: {lost[0].message}"
         except WcError as error:
             damaged[topic] = error.message
         by_status[status] = by_status.get(status, 0) + 1

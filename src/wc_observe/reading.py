@@ -146,11 +146,10 @@ def _head(desk: Desk, thread: Thread) -> str:
     if state.forked:
         heads = ", ".join(word(one) for one in state.heads)
         lines.append(f"forked: two histories side by side, ending in {heads}")
-    for one in thread.damage:
-        where = f"{one.file}:{one.line}" if one.line else one.file
-        lines.append(
-            f"damaged: {word(where, 200)}: {word(one.message, 200)}; wc doctor"
-        )
+    lines += [
+        f"damaged: {word(one.place, 200)}: {word(one.message, 200)}; wc doctor"
+        for one in thread.damage
+    ]
     return "".join(f"{line}\n" for line in lines)
 
 

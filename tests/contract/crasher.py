@@ -229,7 +229,8 @@ def agrees(folder: str) -> list[str]:
     reader = StoreReader(one.layout.root)
     thread = reader.thread(TOPIC)
     wrong = []
-    if thread.state != model.fold(TOPIC, thread.entries):
+    lost = thread.log.lost
+    if thread.state != model.fold(TOPIC, thread.entries)._replace(lost=lost):
         wrong.append("the state is not the fold")
     for path, data in settling.rendered(one.layout, thread).items():
         with open(path, "rb") as file:
@@ -237,7 +238,7 @@ def agrees(folder: str) -> list[str]:
                 wrong.append(f"{os.path.basename(path)} is not the fold")
     if any(entry.parents != (before.id,) for before, entry in pairwise(thread.entries)):
         wrong.append("there is a fork")
-    if reader.snapshot(TOPIC).damage:
+    if bool(reader.snapshot(TOPIC).damage) != bool(lost):
         wrong.append("damage is left that nobody reports")
     lines = codec.sort_lines(TOPIC, thread.data)[1]
     if lines and not any(one.kind in {"torn", "garbage"} for one in thread.damage):

@@ -272,7 +272,9 @@ def test_of_different_copies_the_fuller_counts_in_any_order(
     data = b"".join(to_line(one, 0) for one in versions)
     log = read_log("t", data)
     assert log.entries == (VERSIONS[0],)
-    assert [(one.kind, one.lost) for one in log.damage] == [("differs", False)]
+    poorer = [n for n, one in enumerate(versions, 1) if one != VERSIONS[0]]
+    assert [one.line for one in log.damage] == poorer
+    assert {(one.kind, one.lost) for one in log.damage} == {("differs", False)}
     assert entry_id(1) in log.damage[0].message
     equal = [one for one in versions if one.title in {"a", "b"} and not one.extra]
     log = read_log("t", b"".join(to_line(one, 0) for one in equal))

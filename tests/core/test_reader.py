@@ -140,7 +140,6 @@ def meta_fifo(store: Store) -> None:
     ("change", "damage"),
     [
         (grown, []),
-        (shrunk, []),
         (no_meta, []),
         (garbage_meta, ["garbage"]),
         (empty_meta, ["garbage"]),
@@ -163,6 +162,35 @@ def test_the_log_is_read_where_meta_is_not_the_fold_of_it(
     for one in snapshot.damage:
         assert one.file == "graph/baseline/threads/t/meta.json"
         assert not one.lost
+
+
+def test_a_log_that_lost_its_end_is_said_to_have(store: Store) -> None:
+    shrunk(store)
+    snapshot = store.reader.snapshot("t")
+    assert snapshot.state == model.fold("t", LOG[:1])
+    (damage,) = snapshot.damage
+    assert (damage.file, damage.kind, damage.lost) == (
+        "graph/baseline/threads/t/entries.jsonl",
+        "missing",
+        True,
+    )
+    assert damage.message == "1 of 2 entries are gone from it"
+    # Without a witness there is nothing to miss.
+    store.meta.unlink()
+    assert store.reader.snapshot("t").damage == ()
+
+
+def test_what_is_known_of_damage_is_not_forgotten(store: Store) -> None:
+    with store.log.open("ab") as log:
+        log.write(b"garbage\n" + codec.to_line(entry(3), 2))
+    state = store.state()
+    assert state.lost == 1
+    store.meta.write_bytes(render_meta(state, store.log.stat().st_size, {}))
+    snapshot = store.reader.snapshot("t")
+    assert snapshot.fresh
+    assert snapshot.state == state
+    assert [one.message for one in snapshot.damage] == ["1 line of it cannot be read"]
+    assert all(one.lost for one in snapshot.damage)
 
 
 def test_a_meta_of_a_newer_version_is_used_and_known_as_such(store: Store) -> None:

@@ -328,8 +328,8 @@ def test_damage_is_shown_where_it_is(tmp_path: Path) -> None:
     shape = views.thread_head(reader_of(tmp_path).thread("t"), "here")
     name = "graph/baseline/threads/t/entries.jsonl"
     assert shape["damage"] == [
+        f"{name}:1: entry {entry_id(1)} is there in two versions",
         f"{name}:3: not JSON",
-        f"{name}: entry {entry_id(1)} is there in two versions",
     ]
 
 
@@ -418,6 +418,8 @@ def test_an_id_counts_before_ids_that_begin_with_it(tmp_path: Path) -> None:
 
 def test_a_thread_without_entries_has_none_to_find(tmp_path: Path) -> None:
     write_thread(tmp_path, "t", [])
+    log = tmp_path / "graph/baseline/threads/t/entries.jsonl"
+    log.write_text("garbage\n")
     with pytest.raises(NotFoundError) as caught:
         views.find_entry(reader_of(tmp_path).thread("t"), "0")
     assert "none" in caught.value.hint

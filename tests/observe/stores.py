@@ -109,12 +109,18 @@ class Session:
 
     def call(self, tool: str, /, **arguments: Any) -> CallToolResult:
         """The result of a tool, as it came over the wire."""
+        (answer,) = self.calls((tool, arguments))
+        return answer
 
-        async def ask() -> CallToolResult:
+    def calls(self, *wanted: tuple[str, dict[str, Any]]) -> list[CallToolResult]:
+        """The results of several tools, in one session."""
+
+        async def ask() -> list[CallToolResult]:
             async with self._client() as client:
-                name = f"watercooler_v1_{tool}"
-                found: CallToolResult = await client.call_tool_mcp(name, arguments)
-                return found
+                return [
+                    await client.call_tool_mcp(f"watercooler_v1_{tool}", arguments)
+                    for tool, arguments in wanted
+                ]
 
         return asyncio.run(ask())
 
