@@ -87,9 +87,7 @@ class Context:
                 "Check them out: wc init",
             )
         reader = StoreReader(place.root)
-        if self.settings.sync == "background" and names_in(
-            reader.layout.unsettled, reader.layout.root
-        ):
+        if self.settings.sync == "background" and _is_unsettled(reader):
             from wc_cli import receipts  # something was left to do
 
             receipts.take_up(reader.layout, self.env)
@@ -176,6 +174,15 @@ def os_user(env: Mapping[str, str]) -> str:
         return pwd.getpwuid(os.getuid()).pw_name
     except KeyError:
         return f"uid-{os.getuid()}"
+
+
+def _is_unsettled(reader: StoreReader) -> bool:
+    """Whether something was left to do; who reads is not to be held up by
+    what stands in the place of the folder that would say so."""
+    try:
+        return bool(names_in(reader.layout.unsettled, reader.layout.root))
+    except WcError:
+        return False
 
 
 def now_ms() -> int:

@@ -19,7 +19,7 @@ from wc_cli.strays import SHARED, in_the_way, strays
 from wc_cli.writing import Speaker
 from wc_core.discovery import BRANCH_STORE
 from wc_core.errors import FindingsError, InvalidInputError, WcError
-from wc_core.files import names_in, read_plain
+from wc_core.files import read_plain
 from wc_core.text import one_line
 from wc_core.wording import counted, quoted
 
@@ -146,7 +146,7 @@ def _of_strays(reader: StoreReader) -> Iterator[Finding]:
 def _of_settling(reader: StoreReader) -> Iterator[Finding]:
     try:
         found = settling.trouble(reader.layout.root)
-        waiting = counted(len(names_in(reader.layout.unsettled)), "thread")
+        waiting = counted(len(settling.unsettled(reader.layout)), "thread")
     except (WcError, OSError):
         return  # something in the way, which is a finding by itself
     if found is not None:
@@ -165,7 +165,7 @@ def _of_checkout(context: Context, reader: StoreReader) -> Iterator[Finding]:
         path = f"{root}/{name}"
         if in_the_way(path, "file"):
             continue  # a finding by itself
-        if line.encode() not in (read_plain(path) or b"").splitlines():
+        if line.encode() not in (read_plain(path, root) or b"").splitlines():
             fix = f"Add the line: {line}"
             yield Finding(name, 0, f"lacks the line {line!r}", fix)
     try:

@@ -199,6 +199,23 @@ def _put(path: str, data: bytes, root: str, *, flush: bool) -> None:
         failed("could not be written", path, error)
 
 
+def ensure_line(path: str, line: str, root: str) -> bool:
+    """See to it that a file has a line, keeping the others; whether it lacked
+    it. Raises StorageError or CorruptError."""
+    data = f"{line}\n".encode()
+    try:
+        found = read_plain(path, root)
+    except OSError as error:
+        failed("cannot be read", path, error)
+    if found is not None and line.encode() in found.splitlines():
+        return False
+    if found is None:
+        create(path, data, root)
+    else:
+        append(path, data, root)
+    return True
+
+
 def flush_names(path: str, root: str) -> None:
     """Flush the names of a file and of the folders it is in, up to ``root``;
     raises StorageError."""

@@ -13,7 +13,7 @@ from wc_cli.strays import folders, in_the_way
 from wc_cli.upkeep import Upkeep
 from wc_core import model, ulid
 from wc_core.errors import NotFoundError, WcError
-from wc_core.files import read_plain
+from wc_core.files import read_plain, size_of
 from wc_core.text import one_line
 from wc_core.wording import counted, quoted
 
@@ -35,6 +35,8 @@ _FIXES = {
     "newer": "Upgrade wc on this machine; this one writes nothing to the thread.",
 }
 SET_ASIDE = "Set it aside, and bring back what belongs there: wc doctor --repair"
+# So often a thread is looked at that somebody writes to all the time.
+_LOOKS = 10
 _RENDER = "Readers use the log meanwhile. Render it: wc doctor --repair"
 
 
@@ -86,7 +88,7 @@ class Threads:
     def _of_topic(self, topic: str) -> Iterator[Finding]:
         self.threads += 1
         try:
-            thread = self.reader.thread(topic)
+            thread, found = self._look_at(topic)
         except NotFoundError:
             self.threads -= 1
             # The empty folder of a first entry that failed, or what is left
@@ -96,7 +98,19 @@ class Threads:
             yield self._of_unreadable(topic, error)
         else:
             self.entries += len(thread.entries)
-            yield from self._of_thread(thread)
+            yield from found
+
+    def _look_at(self, topic: str) -> tuple[Thread, list[Finding]]:
+        """A thread and what is wrong with it: looked at again where somebody
+        wrote meanwhile, for what was read does not go together then."""
+        path = self.layout.log(topic)
+        for _ in range(_LOOKS):
+            thread = self.reader.thread(topic)
+            found = list(self._of_thread(thread))
+            size = size_of(path, self.layout.root)
+            if not found or size in {thread.snapshot.log_size, -1}:
+                break
+        return thread, found
 
     def _of_gone(self, topic: str) -> Iterator[Finding]:
         """A thread of which only the branch has anything."""
@@ -175,7 +189,7 @@ class Threads:
                     yield Finding(name, 0, message, SET_ASIDE)
                 continue
             try:
-                found = read_plain(path)
+                found = read_plain(path, self.layout.root)
             except OSError as error:
                 yield Finding(
                     name, 0, f"cannot be read: {error.strerror}", _see_to(path)

@@ -89,7 +89,7 @@ class Recovery:
 
     def _page_entries(self, topic: str) -> tuple[Entry, ...]:
         try:
-            data = read_plain(self.layout.page(topic))
+            data = read_plain(self.layout.page(topic), self.layout.root)
         except OSError:
             return ()  # a finding of its own
         page = markdown.parse(topic, data or b"")

@@ -104,7 +104,10 @@ class Repair:
 
     def _is_unsettled(self) -> bool:
         left = (self.layout.settling, self.layout.committing)
-        waiting = settling.unsettled(self.layout)
+        try:
+            waiting = settling.unsettled(self.layout)
+        except WcError:
+            return False  # a finding
         return bool(waiting) or any(os.path.lexists(path) for path in left)
 
     def _strays(self) -> Iterator[Mended]:
@@ -120,10 +123,11 @@ class Repair:
             path = f"{self.layout.root}/{name}"
             if in_the_way(path, "file"):
                 continue  # on a dry run
-            if line.encode() not in (read_plain(path) or b"").splitlines():
+            data = read_plain(path, self.layout.root) or b""
+            if line.encode() not in data.splitlines():
                 yield Mended(name, f"add the line {line!r}")
                 if not self.dry_run:
-                    durable.append(path, f"{line}\n".encode(), self.layout.root)
+                    durable.ensure_line(path, line, self.layout.root)
 
     def _thread(self, topic: str) -> Iterator[Mended]:
         if self.dry_run:
@@ -176,9 +180,10 @@ class Repair:
             yield Mended(path, f"bring back {entries} from the branch and the page")
             good = codec.merged(topic, good, more.values())
         if not self.dry_run:
-            durable.make_folder(self.layout.folder(topic))
-            durable.touch(self.upkeep.marker(topic))
-            durable.create(self.layout.log(topic), good, self.layout.scratch)
+            durable.make_folder(self.layout.folder(topic), self.layout.root)
+            durable.touch(self.upkeep.marker(topic), self.layout.root)
+            durable.create(self.layout.log(topic), good, self.layout.root)
+            durable.flush_names(self.layout.log(topic), self.layout.root)
 
     def _read(self, topic: str) -> Thread | None:
         """The thread; ``None`` where there is nothing of it here."""
@@ -199,8 +204,7 @@ class Repair:
         if self.dry_run:
             return
         folder = f"{self.layout.local}/quarantine/{of}"
-        durable.make_folder(folder)
-        durable.check_inside(folder)
+        durable.make_folder(folder, self.layout.root)
         number = 0
         while os.path.lexists(f"{folder}/{os.path.basename(path)}.{number}"):
             number += 1
@@ -225,7 +229,7 @@ class Repair:
     def _projection(self, topic: str, path: str, data: bytes) -> Iterator[Mended]:
         """Give one projection its bytes; what somebody put there is kept."""
         message = in_the_way(path, "file")
-        old = b"" if message else read_plain(path) or b""
+        old = b"" if message else read_plain(path, self.layout.root) or b""
         if old == data or is_newer_page(self.layout, topic, path, old):
             return
         if message:
@@ -240,9 +244,9 @@ class Repair:
             kept = f"; as it was: {self._keep(topic, old)}"
         yield Mended(self._shown(path), f"render it anew from the log{kept}")
         if not self.dry_run:
-            durable.make_folder(os.path.dirname(path))
-            durable.touch(self.upkeep.marker(topic))
-            durable.replace(path, data, self.layout.scratch)
+            durable.make_folder(os.path.dirname(path), self.layout.root)
+            durable.touch(self.upkeep.marker(topic), self.layout.root)
+            durable.replace(path, data, self.layout.root)
 
     def _with_unknown_keys(self, thread: Thread) -> Thread:
         """Other tools' keys of a ``meta.json`` that is gone, as last committed."""
@@ -265,13 +269,13 @@ class Repair:
         """Those of threads that are gone; what is none of ours is kept."""
         for path in self.upkeep.left_status_files(self._topics()):
             place = f"{self.layout.local}/{path}"
-            ours = (read_plain(place) or b"").startswith(_OURS)
+            ours = (read_plain(place, self.layout.root) or b"").startswith(_OURS)
             what = "remove it" if ours else "set it aside"
             yield Mended(f".local/{path}", f"of no thread: {what}")
             if self.dry_run:
                 continue
             if ours:
-                durable.remove(place)
+                durable.remove(place, self.layout.root)
             else:
                 self._set_aside(place, _OF_STORE)
 

@@ -148,19 +148,16 @@ class StoreWriter:
         """Make the folders of a store, once."""
         if os.path.isdir(self.layout.unsettled):
             return
-        folders = (self.layout.threads, self.layout.pages, *self._local_folders()[:-1])
-        for folder in folders:
-            durable.make_folder(folder, self.layout.root)
+        layout, root = self.layout, self.layout.root
+        locks = os.path.dirname(layout.lock("any"))
+        for folder in (layout.threads, layout.pages, locks, layout.scratch):
+            durable.make_folder(folder, root)
         if self.place.kind in {BRANCH_STORE, PLAIN}:
-            self._ensure_line(".gitattributes", ATTRIBUTES)
-        self._ensure_line(".gitignore", IGNORED)
+            durable.ensure_line(f"{root}/.gitattributes", ATTRIBUTES, root)
+        durable.ensure_line(f"{root}/.gitignore", IGNORED, root)
         self._show_all()
         # Last: its being there says that the rest is.
-        durable.make_folder(self.layout.unsettled, self.layout.root)
-
-    def _local_folders(self) -> tuple[str, ...]:
-        locks = f"{self.layout.local}/locks/threads"
-        return (locks, self.layout.scratch, self.layout.unsettled)
+        durable.make_folder(layout.unsettled, root)
 
     def _show_all(self) -> None:
         """The status lines of the threads that a store we adopt brings along."""
@@ -168,15 +165,6 @@ class StoreWriter:
             with contextlib.suppress(WcError):
                 state = self.reader.snapshot(topic).state
                 self.upkeep.show(state, model.start(topic))
-
-    def _ensure_line(self, name: str, line: str) -> None:
-        """See to it that a file in the root has a line, keeping the others."""
-        path = f"{self.layout.root}/{name}"
-        data = read_plain(path, self.layout.root)
-        if data is None:
-            durable.replace(path, f"{line}\n".encode(), self.layout.root)
-        elif line.encode() not in data.splitlines():
-            durable.append(path, f"{line}\n".encode(), self.layout.root)
 
     def mark_read(self, read: model.State, seconds: float = LOCK_SECONDS) -> None:
         """Note that the author has read the thread as ``read`` shows it; what

@@ -92,7 +92,7 @@ class Upkeep:
         may have keys of other tools. Raises StorageError for what is no file."""
         path = self.layout.meta(topic)
         try:
-            data = read_plain(path)
+            data = read_plain(path, self.layout.root)
         except OSError as error:
             name = os.path.relpath(path, self.layout.root)
             raise StorageError(f"{name} {error.strerror}", "See: wc doctor") from error
@@ -103,11 +103,9 @@ class Upkeep:
         """Keep bytes, flushed, in a file of quarantine named after them; its
         path."""
         path = self.kept(topic, data)
-        if read_plain(path) != data:
-            folder = os.path.dirname(path)
-            durable.make_folder(folder)
-            durable.check_inside(folder)
-            durable.create(path, data, self.layout.scratch)
+        if read_plain(path, self.layout.root) != data:
+            durable.make_folder(os.path.dirname(path), self.layout.root)
+            durable.create(path, data, self.layout.root)
         return path
 
     def kept(self, topic: str, data: bytes) -> str:
@@ -140,8 +138,16 @@ class Upkeep:
         wanted = statusfiles.files(self._view(state))
         had = self.status_files(state.topic)
         return had == set(wanted) and all(
-            _has(f"{self.layout.local}/{path}", data) for path, data in wanted.items()
+            self._has(path, data) for path, data in wanted.items()
         )
+
+    def _has(self, path: str, data: bytes) -> bool:
+        """Whether a file below ``.local`` has these bytes."""
+        try:
+            found = read_plain(f"{self.layout.local}/{path}", self.layout.root)
+        except OSError:
+            return False
+        return found == data
 
     def _put_local(self, path: str, data: bytes) -> bool:
         """Give a file below ``.local`` these bytes; whether it had others."""
@@ -210,15 +216,5 @@ class Upkeep:
         """Move somebody's read cursor to all there is in ``state``."""
         path = self.reader.cursor_path(state.topic, key)
         fields = {"key": key, "heads": state.heads, "count": state.entry_count}
-        folder = os.path.dirname(path)
-        durable.make_folder(folder, flush=False)
-        durable.check_inside(folder)
-        durable.replace(path, f"{codec.dumps(fields)}\n".encode(), self.layout.scratch)
-
-
-def _has(path: str, data: bytes) -> bool:
-    """Whether a file has these bytes."""
-    try:
-        return read_plain(path) == data
-    except OSError:
-        return False
+        self._make_local_folder(os.path.dirname(path))
+        durable.replace(path, f"{codec.dumps(fields)}\n".encode(), self.layout.root)

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from wc_core import codec, model
 from wc_core.codec import Damage
-from wc_core.errors import CorruptError, NotFoundError
+from wc_core.errors import CorruptError, NotFoundError, WcError
 from wc_core.files import Folder, NotPlainError, names_in, read_plain
 from wc_core.layout import Layout, safe_name, topic_of
 from wc_core.likeness import near_names
@@ -146,13 +146,12 @@ class StoreReader:
     def has(self, topic: str) -> bool:
         """Whether the thread exists: by log, by markdown, or by what is left
         of it in its folder."""
+        if not os.path.islink(self.layout.folder(topic)):
+            with self._open(self.layout.folder(topic)) as folder:
+                if self._is_begun(folder, topic):
+                    return True
         with self._open(self.layout.pages) as pages:
-            if pages.size(self.layout.page(topic)) >= 0:
-                return True
-        if os.path.islink(self.layout.folder(topic)):
-            return False
-        with self._open(self.layout.folder(topic)) as folder:
-            return self._is_begun(folder, topic)
+            return pages.size(self.layout.page(topic)) >= 0
 
     def _is_begun(self, folder: Folder, topic: str) -> bool:
         """Whether a thread without a page is more than what a crash before
@@ -324,7 +323,11 @@ class StoreReader:
         return meta, ()
 
     def _from_page(
-        self, folder: Folder, topic: str, meta: Meta, why: tuple[tuple[Damage, ...], str]
+        self,
+        folder: Folder,
+        topic: str,
+        meta: Meta,
+        why: tuple[tuple[Damage, ...], str],
     ) -> Thread:
         """A thread that has no log: old markdown, or a log that is gone;
         ``why`` is the damage so far and what became of the log."""
@@ -360,8 +363,12 @@ class StoreReader:
 
     def cursors(self, topic: str) -> dict[str, Cursor]:
         """The read cursors of a thread, by the key of whose they are."""
-        paths = names_in(self.layout.cursors(topic), self.layout.root)
-        found = (self._cursor(f"{self.layout.cursors(topic)}/{name}") for name in paths)
+        folder = self.layout.cursors(topic)
+        try:
+            names = names_in(folder, self.layout.root)
+        except WcError:
+            return {}  # doctor says what is in its place
+        found = (self._cursor(f"{folder}/{name}") for name in names)
         return {cursor.key: cursor for cursor in found if cursor is not None}
 
     def cursor(self, topic: str, key: str) -> Cursor:

@@ -97,8 +97,12 @@ def _store_fields(place: Place, call: Call, problems: list[str]) -> dict[str, An
             f"damaged: {', '.join(names[:_MANY])}{more}. See: wc doctor",
         )
     layout = Layout(place.root)
-    fields["unsettled"] = len(names_in(layout.unsettled, layout.root))
-    unsettled = _settling_problem(layout)
+    try:
+        fields["unsettled"] = len(names_in(layout.unsettled, layout.root))
+        unsettled = _settling_problem(layout)
+    except WcError as error:
+        unsettled = ""
+        problems.append(_told(error))
     if unsettled:
         problems.append(f"settling: {unsettled}. See: wc doctor")
     damage = settings.load(place.root, call.env).damage
@@ -135,7 +139,7 @@ def _settling_problem(layout: Layout) -> str:
         data = read_plain(layout.settling, layout.root)
     except OSError as error:
         raise StorageError(f"{layout.settling}: {error.strerror}.") from error
-    if not data:
+    if data is None:
         return ""
     try:
         fields = json.loads(data)
@@ -168,6 +172,7 @@ def health_text(fields: dict[str, Any]) -> str:
         each = ", ".join(f"{count} {word(status)}" for status, count in counts)
         total = fields["threads"]["total"]
         lines.append(f"threads: {total}" + (f" ({each})" if each else ""))
+    if "unsettled" in fields:
         lines.append(f"not yet committed: {fields['unsettled']}")
     if "you" in fields:
         lines.append(f"you: {word(fields['you'], 250)}")

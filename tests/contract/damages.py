@@ -348,7 +348,7 @@ DAMAGES: dict[str, Damage] = {
         for name in ("locks", "unsettled")
         for kind in ("link", "file")
     },
-    "a link as scratch": _instead("folder of .local", ".local/scratch", "link"),
+    "a link as scratch": _instead("no scratch", ".local/scratch", "link"),
     "a file as scratch": _instead("no scratch", ".local/scratch", "file"),
     "a link as status": _instead("no status", ".local/status", "link"),
     "a file as status": _instead("no status", ".local/status", "file"),

@@ -143,7 +143,7 @@ def test_health_of_a_store_with_everything_wrong(
 @pytest.mark.parametrize(
     ("report", "told"),
     [
-        (b"", None),
+        (b"", "it left a report that cannot be read"),
         (b"{", "it left a report that cannot be read"),
         (b'{"other": 1}', '{"other": 1}'),
         (b'"just text"', "just text"),
