@@ -300,7 +300,8 @@ def shows_wrong(upkeep: Upkeep, thread: Thread) -> bool:
     topic, layout = thread.state.topic, upkeep.layout
     if thread.snapshot.log_size < 0:
         return False  # as last written, until there is a log again
-    if in_the_way(f"{layout.local}/status", "folder"):
+    places = (layout.local, f"{layout.local}/status")
+    if any(in_the_way(place, "folder") for place in places):
         return False
     if not os.path.isdir(layout.unsettled) or upkeep.shows(thread.state):
         return False
