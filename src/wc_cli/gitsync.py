@@ -17,7 +17,7 @@ from typing import NamedTuple
 from wc_cli import durable, locks
 from wc_core import discovery, repository
 from wc_core.errors import NotFoundError, StorageError
-from wc_core.files import read_plain
+from wc_core.files import names_in, read_plain
 from wc_core.layout import ATTRIBUTES, BRANCH, IGNORED
 
 TYPE_CHECKING = False
@@ -49,6 +49,7 @@ _SECONDS = 60
 _MAX_PATHS = 400
 # Longer than any git holds the lock of a ref.
 _MOMENT = 0.5
+_REPORT = "fast_import_crash_"
 
 # The first commit of a store is the same everywhere, so that two clones that
 # each start one from nothing still share their history's root.
@@ -160,15 +161,14 @@ def ensure_checkout(place: Place, cwd: str, env: Mapping[str, str]) -> str:
     if where is None:
         raise NotFoundError("This is not a git repository.", "Run wc in one.")
     durable.make_folder(os.path.dirname(place.root))
-    with locks.locked(f"{place.root}.lock", "wc init", _SECONDS):
+    lock = locks.acquire(f"{place.root}.lock", "wc init", _SECONDS)
+    try:
         again = repository.checkouts_of(where, BRANCH)
         if any(one.trusted and one.finished for one in again):
             return discovery.find(cwd, env).root
-        for one in again:
-            if not one.finished and os.path.isdir(one.path):
-                # Ours to make, and nobody else is at it: we hold the lock.
-                os.rename(one.path, f"{one.path}.unfinished-{time.time_ns()}")
-        git = Git(where.common, env, bare=True)
+        for path in (place.root, *(one.path for one in again if not one.finished)):
+            _set_unfinished_aside(path, known=path != place.root)
+        git = Git(where.common, env, bare=True, handle=lock)
         try:
             _ensure_branch(git, where)
             _add_worktree(git, place.root, missing=bool(again))
@@ -177,7 +177,19 @@ def ensure_checkout(place: Place, cwd: str, env: Mapping[str, str]) -> str:
                 f"The store could not be checked out: {error}.",
                 "Run the same command again when that is mended; see also: wc doctor",
             ) from error
+    finally:
+        os.close(lock)
     return place.root
+
+
+def _set_unfinished_aside(path: str, *, known: bool) -> None:
+    """Move away a checkout whose making was interrupted; nobody else is at it,
+    for we hold the lock. One that git does not know yet is empty: a folder
+    with anything in it may be somebody's store."""
+    if not os.path.isdir(path):
+        return
+    if known or names_in(path) == [".git"]:
+        os.rename(path, f"{path}.unfinished-{time.time_ns()}")
 
 
 def _ensure_branch(git: Git, where: Repository) -> None:
@@ -317,6 +329,13 @@ def remove_left_locks(where: Repository, since_ns: int) -> None:
             time.sleep(_MOMENT)
             if _changed_ns(path) == left:
                 durable.remove(path)
+
+
+def remove_reports(where: Repository) -> None:
+    """Remove what git-fast-import leaves for us to read when it fails."""
+    for name in names_in(where.gitdir):
+        if name.startswith(_REPORT):
+            durable.remove(f"{where.gitdir}/{name}")
 
 
 def _changed_ns(path: str) -> int:

@@ -44,15 +44,19 @@ class Holder(NamedTuple):
     @property
     def is_alive(self) -> bool:
         """Whether the process is known to run: on this machine."""
-        if self.machine != os.uname().nodename or not self.pid.isdecimal():
-            return False
-        try:
-            os.kill(int(self.pid), 0)
-        except PermissionError:
-            return True
-        except (ProcessLookupError, OverflowError):
-            return False
-        return True
+        here = self.machine == os.uname().nodename and self.pid.isdecimal()
+        return here and is_running(int(self.pid))
+
+
+def is_running(pid: int) -> bool:
+    """Whether there is a process of that number on this machine."""
+    try:
+        os.kill(pid, 0)
+    except PermissionError:
+        return True  # somebody else's
+    except (ProcessLookupError, OverflowError):
+        return False
+    return True
 
 
 @contextlib.contextmanager

@@ -19,7 +19,13 @@ from wc_cli import durable, gitsync, locks, messages
 from wc_cli.gitsync import Change, Git, GitError, GitKilledError
 from wc_cli.upkeep import Upkeep
 from wc_core import codec, discovery, markdown, projections, repository
-from wc_core.errors import CorruptError, LockTimeoutError, NotFoundError, WcError
+from wc_core.errors import (
+    CorruptError,
+    LockTimeoutError,
+    NotFoundError,
+    StorageError,
+    WcError,
+)
 from wc_core.files import names_in, read_plain, size_of
 from wc_core.layout import topic_of
 from wc_core.reader import StoreReader
@@ -71,7 +77,9 @@ class Settler:
     def run(self, patience: float = 0.0) -> None:
         """Settle until nothing is left or what is left cannot be now, each
         time waiting at most ``patience`` seconds for a burst to end."""
-        self._recover()
+        with self._problem_of([""], "not tidied up"):
+            self._recover()
+            self.upkeep.sweep()
         for _ in range(_ROUNDS):
             self._await_calm(patience)
             topics = [one for one in self.unsettled() if one not in self.problems]
@@ -106,7 +114,17 @@ class Settler:
         where = repository.find(self.layout.root)
         if where is not None:
             gitsync.remove_left_locks(where, since_ns)
+            gitsync.remove_reports(where)
         durable.remove(self.layout.committing, self.layout.root)
+
+    @contextlib.contextmanager
+    def _problem_of(self, topics: list[str], what: str) -> Iterator[None]:
+        """What goes wrong in the block is noted for these threads: they keep
+        their markers, the others go on."""
+        try:
+            yield
+        except (WcError, GitError, OSError, ValueError) as error:
+            self.problems |= dict.fromkeys(topics, f"{what}: {error}")
 
     def unsettled(self) -> list[str]:
         """The threads that await settling."""
@@ -115,25 +133,17 @@ class Settler:
     def _settle(self, topics: list[str]) -> None:
         settled = []
         for topic in topics:
-            # A thread that cannot be settled keeps its marker and its reason;
-            # the others go on.
-            try:
-                settled.append(self._project(topic))
-            except NotFoundError:
-                self._forget(topic)
-            except WcError as error:
-                self.problems[topic] = error.message
-            except (OSError, ValueError) as error:
-                self.problems[topic] = f"cannot be rendered: {error}"
-        try:
+            with self._problem_of([topic], "not rendered"):
+                try:
+                    settled.append(self._project(topic))
+                except NotFoundError:
+                    self._forget(topic)
+        with self._problem_of([one.topic for one in settled] or [""], "not committed"):
             self._commit(settled)
-        except (GitError, OSError) as error:
-            names = [one.topic for one in settled] or [""]
-            self.problems |= dict.fromkeys(names, f"not committed: {error}")
-            return
         for one in settled:
             if one.topic not in self.problems:
-                self._clear(one)
+                with self._problem_of([one.topic], "not finished"):
+                    self._clear(one)
 
     def _project(self, topic: str) -> Settled:
         """Render a thread from its log; the bytes to be committed."""
@@ -197,6 +207,9 @@ class Settler:
         except GitKilledError:
             raise
         except GitError:
+            where = repository.find(self.layout.root)
+            if where is not None:
+                gitsync.remove_reports(where)
             durable.remove(self.layout.committing, self.layout.root)
             raise
         durable.remove(self.layout.committing, self.layout.root)
@@ -257,7 +270,12 @@ class Settler:
             now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
             problem = next(iter(self.problems.values()))
             fields = {"at": now, "problem": problem, "threads": self.problems}
-            self.upkeep.put(self.layout.settling, f"{codec.dumps(fields)}\n".encode())
+            data = f"{codec.dumps(fields)}\n".encode()
+            try:
+                self.upkeep.put(self.layout.settling, data)
+            except StorageError:
+                # A full disk has room for a name: see `trouble`.
+                durable.touch(self.layout.settling, self.layout.root)
         else:
             durable.remove(self.layout.settling, self.layout.root)
 
@@ -303,6 +321,8 @@ def settle(root: str, env: Mapping[str, str], seconds: float = 0.0) -> bool:
     False where somebody else is at it: they will see our markers.
     """
     layout = StoreReader(root).layout
+    if not os.path.isdir(layout.unsettled):
+        return True  # the store is gone: nothing is made in its place
     while True:
         try:
             handle = locks.acquire(layout.git_lock, "settling", seconds, layout.root)
@@ -337,8 +357,10 @@ def trouble(root: str) -> Trouble | None:
     """What settling last could not do; ``None`` when all is well."""
     layout = StoreReader(root).layout
     data = read_plain(layout.settling, layout.root)
-    if not data:
+    if data is None:
         return None
+    if not data:
+        return Trouble("an unknown time", "there was no room to write down what")
     try:
         fields = json.loads(data)
         return Trouble(str(fields["at"]), str(fields["problem"]))

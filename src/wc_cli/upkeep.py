@@ -5,12 +5,14 @@ Used by the writer right after its append and by settling after a crash.
 
 from __future__ import annotations
 
+import contextlib
 import os
+import time
 
 from wc_cli import durable, locks
 from wc_core import codec, model, names, projections, settings, statusfiles, ulid
 from wc_core.errors import StorageError
-from wc_core.files import read_plain
+from wc_core.files import names_in, read_plain
 from wc_core.layout import Layout, file_name, safe_name
 
 TYPE_CHECKING = False
@@ -25,6 +27,8 @@ if TYPE_CHECKING:
 
 LOCK_SECONDS = 2.0
 _NAME_LENGTH = 16
+_MINUTE = 60.0
+_DAY = 24 * 3600.0
 
 
 class Upkeep:
@@ -51,10 +55,26 @@ class Upkeep:
         """The marker that says a thread awaits settling."""
         return f"{self.layout.unsettled}/{file_name(topic)}"
 
+    def sweep(self) -> None:
+        """Remove the half-made files of processes that died at it."""
+        for name in names_in(self.layout.scratch):
+            pid, _, made = name.partition(".")
+            path = f"{self.layout.scratch}/{name}"
+            if not (pid.isdecimal() and made.isdecimal()):
+                continue  # not one of ours
+            with contextlib.suppress(FileNotFoundError):
+                age = time.time() - os.lstat(path).st_mtime
+                # On another machine or in a container, whose processes we do
+                # not see, somebody may be at it for a moment still.
+                if age > _DAY or (age > _MINUTE and not locks.is_running(int(pid))):
+                    durable.remove(path, self.layout.root)
+
     def put(self, path: str, data: bytes) -> bool:
-        """Give a projection these bytes; whether it had others."""
-        if read_plain(path, self.layout.root) == data:
-            return False
+        """Give a projection these bytes; whether it had others, or none that
+        can be read."""
+        with contextlib.suppress(OSError):
+            if read_plain(path, self.layout.root) == data:
+                return False
         durable.replace(path, data, self.layout.root)
         return True
 
@@ -218,3 +238,4 @@ class Upkeep:
         fields = {"key": key, "heads": state.heads, "count": state.entry_count}
         self._make_local_folder(os.path.dirname(path))
         durable.replace(path, f"{codec.dumps(fields)}\n".encode(), self.layout.root)
+
