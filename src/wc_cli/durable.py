@@ -109,10 +109,11 @@ def begin(path: str, data: bytes, root: str) -> int:
     caller holds the lock of the file. Raises StorageError, the file being
     absent.
     """
-    create(path, data, root)
     try:
+        _put(path, data, root, flush=True)
         flush_names(path, root)
     except StorageError:
+        # A thread that never was has no log.
         remove(path, root)
         raise
     return len(data)
@@ -162,9 +163,14 @@ def _open_to_append(path: str, root: str) -> int:
 def create(path: str, data: bytes, root: str) -> None:
     """Make a file with all of ``data`` at one moment, flushed, name included.
 
-    Raises StorageError, the file being as it was.
+    Raises StorageError: the file is then as it was, or it has all of
+    ``data`` and a power cut may undo that.
     """
     _put(path, data, root, flush=True)
+    try:
+        flush_folder(os.path.dirname(path), root)
+    except OSError as error:
+        failed("could not be flushed", path, error)
 
 
 def replace(path: str, data: bytes, root: str) -> None:
@@ -189,8 +195,6 @@ def _put(path: str, data: bytes, root: str, *, flush: bool) -> None:
                 write_new(half, data, scratch, flush=flush)
                 with opened(folder, root) as within:
                     os.rename(half, name, src_dir_fd=scratch, dst_dir_fd=within)
-                    if flush:
-                        os.fsync(within)
             except OSError:
                 with contextlib.suppress(OSError):
                     os.unlink(half, dir_fd=scratch)

@@ -238,4 +238,3 @@ class Upkeep:
         fields = {"key": key, "heads": state.heads, "count": state.entry_count}
         self._make_local_folder(os.path.dirname(path))
         durable.replace(path, f"{codec.dumps(fields)}\n".encode(), self.layout.root)
-

@@ -146,7 +146,8 @@ class Promises:
         for topic in reader.topics():
             thread = reader.thread(topic)
             base = thread.snapshot.meta.base
-            if thread.state != model.fold(topic, thread.entries, base):
+            fold = model.fold(topic, thread.entries, base)
+            if thread.state != fold._replace(lost=thread.log.lost):
                 self.wrong.append(f"{topic}: the state is not the fold")
             for path, data in settling.rendered(reader.layout, thread).items():
                 with open(path, "rb") as file:
@@ -155,7 +156,7 @@ class Promises:
             ours = [one for one in thread.entries if one.action]
             if any(one.parents != (was.id,) for was, one in pairwise(ours)):
                 self.wrong.append(f"{topic}: there is a fork")
-            if reader.snapshot(topic).damage:
+            if not reader.snapshot(topic).fresh:
                 self.wrong.append(f"{topic}: its meta is not fresh")
             bad = codec.sort_lines(topic, thread.data)[1]
             kinds = {one.kind for one in thread.damage}

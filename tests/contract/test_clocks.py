@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.contract import crasher
+from tests.contract import scenes
 from wc_cli.store import Source
 from wc_core import model, ulid
 from wc_core.moves import Draft
@@ -40,7 +40,7 @@ def write(folder: Path, clock: Callable[[int], int], dice: int) -> list[str]:
     ids = []
     for number in range(TURNS):
         agent, to = (("Codex", "Cursor"), ("Cursor", "Codex"))[number % 2]
-        writer = crasher.writer(str(folder), agent)
+        writer = scenes.context(str(folder), agent).writer()
         source = Source(partial(clock, number), lambda: dice)
         draft = Draft("clocks", "say", f"Turn {number}", to=to, force=True)
         ids.append(writer.write(draft, source).entry_id)
@@ -48,7 +48,7 @@ def write(folder: Path, clock: Callable[[int], int], dice: int) -> list[str]:
 
 
 def thread(folder: Path) -> Thread:
-    return StoreReader(crasher.writer(str(folder)).layout.root).thread("clocks")
+    return StoreReader(scenes.layout_of(str(folder)).root).thread("clocks")
 
 
 @pytest.mark.parametrize("dice", [0, (1 << ulid.RANDOM_BITS) - 1], ids=["0", "max"])
@@ -66,5 +66,5 @@ def test_a_log_is_in_the_order_it_was_written_in(
     assert found.state == model.fold("clocks", found.entries)
     assert (found.state.ball, found.state.heads) == ("Codex", (ids[-1],))
     # What was put beside the log as it grew is what all of it gives.
-    snapshot = StoreReader(crasher.writer(str(tmp_path)).layout.root).snapshot("clocks")
+    snapshot = StoreReader(scenes.layout_of(str(tmp_path)).root).snapshot("clocks")
     assert (snapshot.fresh, snapshot.state) == (True, found.state)
