@@ -51,6 +51,10 @@ _FISH = "".join(
     for name in ("wc", "wc-cli")
 )
 
+# The shells' protocols quote these badly or not at all, and what is completed is
+# evaluated: a name that has one is not offered. It can still be typed.
+_TAKEN_BY_SHELLS = frozenset("\\\"'`$;&|<>*?[]{}!#^~")
+
 SCRIPTS = {"bash": _BASH, "zsh": _ZSH, "fish": _FISH}
 
 
@@ -65,10 +69,17 @@ def completer(what: str) -> Callable[[str], list[str]] | None:
         except (WcError, OSError):
             return []  # a prompt is no place for errors
         return [
-            one for one in words if one.casefold().startswith(incomplete.casefold())
+            one
+            for one in words
+            if one.casefold().startswith(incomplete.casefold()) and _is_harmless(one)
         ]
 
     return complete
+
+
+def _is_harmless(word: str) -> bool:
+    """Whether neither a terminal nor a shell sees more in it than a word."""
+    return word.isprintable() and _TAKEN_BY_SHELLS.isdisjoint(word)
 
 
 def _topics() -> list[str]:

@@ -14,7 +14,8 @@ import sys
 from wc_cli import table
 from wc_cli.context import Context, discard_output, json_line, remark
 from wc_cli.options import parse
-from wc_core.errors import WcError
+from wc_core.errors import CorruptError, WcError
+from wc_core.files import NotPlainError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -56,6 +57,10 @@ def run(argv: Sequence[str]) -> int:
     except WcError as error:
         _report(error, argv)
         return error.exit_code
+    except NotPlainError as error:
+        found = _not_plain(error)
+        _report(found, argv)
+        return found.exit_code
     except KeyboardInterrupt:
         return _INTERRUPTED
     except BrokenPipeError:
@@ -65,6 +70,15 @@ def run(argv: Sequence[str]) -> int:
     except Exception as error:  # noqa: BLE001 - the one place bugs end up in
         return _report_bug(error, argv)
     return 0
+
+
+def _not_plain(error: NotPlainError) -> WcError:
+    """The error for a link, or something stranger, where a file or a folder of
+    ours belongs, in whatever command it was met."""
+    return CorruptError(
+        f"{error.filename} {error.strerror}.",
+        "Nothing was read or changed through it. Move it elsewhere: wc doctor",
+    )
 
 
 def _dispatch(argv: Sequence[str]) -> None:

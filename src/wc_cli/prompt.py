@@ -90,7 +90,7 @@ def _folder(data: bytes) -> str:
     """The folder in Claude Code's JSON; empty where it names none."""
     try:
         fields = json.loads(data)
-    except ValueError:
+    except (ValueError, RecursionError):
         return ""
     if not isinstance(fields, dict):
         return ""

@@ -178,7 +178,10 @@ def _write(context: Context, said: Conditions, draft: Draft) -> None:
     """Write the entry, start what follows, print the receipt."""
     seconds = vocabulary.seconds(said.lock_timeout)
     draft = draft._replace(
-        key=vocabulary.key(said.key), if_ball=said.if_ball, if_last=said.if_last
+        to=vocabulary.name(draft.to),
+        key=vocabulary.key(said.key),
+        if_ball=said.if_ball,
+        if_last=said.if_last,
     )
     writer = context.writer()
     receipt = writer.write(draft, context.source, seconds)

@@ -112,6 +112,8 @@ class _Reader:
         conditional = key == f"includeif.{condition}.path"
         if not value or not (conditional or key == "include.path"):
             return
+        if "\0" in value:
+            return  # no path can have one
         if conditional and not self._holds(condition, path):
             return
         target = self._expand(value)

@@ -25,6 +25,13 @@ IGNORED = ".local/"
 # Names that mean something else to a shell, to git or to Windows.
 RESERVED = frozenset({".", "..", ".git", ".local", ".gitkeep", "con", "nul", "aux"})
 
+# A clone on Windows could not check these out, nor ``con.anything``. Only new
+# topics are refused: one that is there keeps its name.
+_DEVICES = frozenset(
+    {"con", "nul", "aux", "prn"}
+    | {f"{port}{digit}" for port in ("com", "lpt") for digit in "0123456789¹²³"}
+)
+
 _EXTRA = frozenset("-_.")
 # Our own files named after people or branches, see `safe_name`.
 MAX_SAFE_BYTES = 200
@@ -155,7 +162,11 @@ def nearest_slug(text: str) -> str:
     slug = cut.strip("-.")
     while slug and unicodedata.category(slug[0])[0] == "M":
         slug = slug[1:].lstrip("-.")
-    return slug if is_slug(slug) else ""
+    return slug if _may_be_new(slug) else ""
+
+
+def _may_be_new(topic: str) -> bool:
+    return is_slug(topic) and topic.partition(".")[0] not in _DEVICES
 
 
 def new_topic(text: str) -> str:
@@ -164,7 +175,7 @@ def new_topic(text: str) -> str:
     Raises InvalidInputError with the nearest valid slug where there is one.
     """
     topic = folded(text)
-    if is_slug(topic):
+    if _may_be_new(topic):
         return topic
     near = nearest_slug(text)
     hint = f'Try "{near}". ' if near else ""

@@ -145,7 +145,7 @@ def start(topic: str, base: Base | None = None) -> State:
         topic,
         title=base.title,
         status=base.status,
-        ball=base.ball,
+        ball=base.ball or None,
         summary=base.summary,
     )
 

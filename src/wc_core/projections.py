@@ -113,7 +113,8 @@ def read_meta(topic: str, data: bytes) -> Meta | Damage:
     head, _, _ = data.rpartition(b',"check":')
     if not meta.newer and data != head + _check(head):
         return meta
-    return _with_state(topic, meta, ours)
+    # As the fold has it: only what other tools say of a status is respelt.
+    return _with_state(topic, meta, ours | {"status": fields.get("status")})
 
 
 def _with_state(topic: str, meta: Meta, ours: Mapping[str, Any]) -> Meta:
@@ -138,6 +139,7 @@ def _base(fields: Mapping[str, Any]) -> Base:
 
 
 def _state(topic: str, base: Base, meta: Meta, ours: Mapping[str, Any]) -> State:
+    base = base._replace(status=_string(ours["status"]))
     return State(
         topic,
         **base._asdict(),

@@ -117,7 +117,9 @@ def _read_text(path: str) -> str:
     try:
         # git follows links to its own files; some tools make a .git of them.
         target = os.path.realpath(path) if os.path.islink(path) else path
-        return os.fsdecode(read_plain(target) or b"")
+        # git ends its strings there, and no path can have one.
+        text, _, _ = (read_plain(target) or b"").partition(b"\0")
+        return os.fsdecode(text)
     except OSError:
         # A file git itself could not read either tells us nothing.
         return ""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from wc_core.errors import InvalidInputError
 from wc_core.model import ENTRY_TYPES, ROLES, STATUSES
+from wc_core.names import MAX_NAME_BYTES
 
 MAX_TITLE_BYTES = 500
 MAX_KEY_BYTES = 200
@@ -53,6 +54,11 @@ def reason(text: str) -> str:
 def key(text: str) -> str:
     """An idempotency key: one printable line, or nothing."""
     return _line(text, "key", MAX_KEY_BYTES) if text else ""
+
+
+def name(text: str) -> str:
+    """A name somebody is called by: one printable line, or nothing."""
+    return _line(text, "name", MAX_NAME_BYTES) if text else ""
 
 
 def _line(text: str, what: str, limit: int) -> str:

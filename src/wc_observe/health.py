@@ -123,7 +123,7 @@ def survey(reader: StoreReader) -> Survey:
         status = "?"
         try:
             thread = reader.thread(topic)
-            status = thread.state.status
+            status = one_line(thread.state.status, _PROBLEM_WIDTH)
             lost = [one for one in thread.damage if one.lost]
             if lost:
                 damaged[topic] = f"{lost[0].place}: {lost[0].message}"

@@ -112,8 +112,12 @@ def entries(draw: st.DrawFn) -> tuple[Entry, ...]:
     return tuple(found)
 
 
+# Drawing so much takes longer than reading it; `tests/contract/fuzzer` does many.
+few = settings(relaxed, max_examples=50)
+
+
 class TestThereAndBack:
-    @relaxed
+    @few
     @given(entries())
     def test_any_entries(self, wanted: tuple[Entry, ...]) -> None:
         found = parse("fix-login", page(*wanted))
@@ -207,7 +211,7 @@ class TestThereAndBack:
         found = there_and_back(*wanted)
         assert model.fold("fix-login", found.entries).forked
 
-    @relaxed
+    @few
     @given(entries())
     def test_crlf_checkout(self, wanted: tuple[Entry, ...]) -> None:
         data = page(*wanted)

@@ -1,0 +1,174 @@
+"""``bin/wc-statusline`` amid files, input and environment gone wrong."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from tests.contract import mutants
+from wc_core import ulid
+from wc_core.identity import Identity
+from wc_core.model import State
+from wc_core.names import Directory, Name
+from wc_core.statusfiles import MAIN_WORKTREE, View, files, identity_files
+
+if TYPE_CHECKING:
+    from random import Random
+
+SCRIPT = Path(__file__).resolve().parents[2] / "bin" / "wc-statusline"
+SHELLS = (
+    *(["dash"], ["bash"], ["bash", "--posix"], ["busybox", "sh"], ["mksh"]),
+    *(["zsh", "-f"], ["zsh", "--emulate", "sh", "-f"]),
+)
+# The script gives itself two of the processor's, which may take a while.
+SECONDS = 50
+_HUGE = 1 << 20
+_OBEYED = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
+_COLOURS = re.compile(r"\033\[(?:1;33|2|31)m|\033\[0m")
+
+_GIT = {
+    "app/.git/HEAD": "ref: refs/heads/main\n",
+    "app/.git/worktrees/store/HEAD": "ref: refs/heads/watercooler/threads\n",
+    "app/.git/worktrees/store/gitdir": "{home}/store/.git\n",
+    "app/.git/worktrees/store/commondir": "../..\n",
+    "app/.git/worktrees/fix/HEAD": "ref: refs/heads/fix\n",
+    "app/.git/worktrees/fix/gitdir": "{home}/fix/.git\n",
+    "app/.git/worktrees/fix/commondir": "../..\n",
+    "store/.git": "gitdir: {home}/app/.git/worktrees/store\n",
+    "fix/.git": "gitdir: {home}/app/.git/worktrees/fix\n",
+}
+# What the line of the main worktree does not depend on to be one.
+_ELSEWHERE = ("app/.git/worktrees/fix/", "fix/", "store/.local/", "store/config.toml")
+
+
+def _local() -> dict[str, bytes]:
+    me = Identity(Name("Claude Code", "", "pat"), "user")
+    found = identity_files(MAIN_WORKTREE, me, Directory())
+    for at, (topic, ball, branch) in enumerate(
+        (
+            ("auth", "Codex", "main"),
+            ("login", "Claude Code", "main"),
+            ("spare", None, "fix"),
+            ("far", "Claude Code", "other"),
+        )
+    ):
+        state = State(topic, ball=ball, since=ulid.encode(at), branch=branch)
+        found |= files(View(state, {"claudecode(pat)": 2}))
+    return found
+
+
+class _Scene(NamedTuple):
+    """What is run, and whether there must be a line."""
+
+    words: list[str]
+    env: dict[str, str]
+    feed: bytes
+    says: bool
+
+
+class Prompt:
+    """The script ends, with success, on one line at most, whatever it meets."""
+
+    def __init__(self) -> None:
+        self._local = {f"store/.local/{name}": x for name, x in _local().items()}
+
+    def __call__(self, random: Random, folder: Path) -> None:
+        """One case, in a shell of this machine."""
+        home = folder / "home"
+        shutil.rmtree(home, ignore_errors=True)
+        victims = self._world(random, home)
+        shells = [one for one in SHELLS if shutil.which(one[0])]
+        shell = random.choice(shells)
+        scene = _scene(random, home)
+        if shell == ["mksh"] and not scene.env.get("COLUMNS", "1").isdecimal():
+            # mksh itself ends where its own variable is no number.
+            del scene.env["COLUMNS"]
+        done = subprocess.run(
+            [*shell, str(SCRIPT), *scene.words],
+            cwd=home / "app",
+            env=scene.env,
+            input=scene.feed,
+            capture_output=True,
+            timeout=SECONDS,
+            check=False,
+        )
+        told = (done, scene, victims)
+        given_up = len(scene.feed) > _HUGE // 2 and done.returncode == -signal.SIGXCPU
+        assert done.returncode == 0 or given_up, told
+        assert done.stderr == b"", told
+        shown = done.stdout.decode(errors="replace")
+        assert shown.count("\n") == (1 if shown else 0), told
+        assert not _OBEYED.search(_COLOURS.sub("", shown.removesuffix("\n"))), told
+        if scene.says and all(one.startswith(_ELSEWHERE) for one in victims):
+            assert shown.strip(), told
+
+    def _world(self, random: Random, home: Path) -> list[str]:
+        """A home folder with a repository and its store; what was mutated."""
+        texts = {
+            name: text.replace("{home}", str(home)).encode()
+            for name, text in _GIT.items()
+        }
+        texts |= self._local
+        victims = random.sample(sorted(texts), random.choice((0, 1, 1, 2, 4)))
+        for name, data in texts.items():
+            if name in victims:
+                data = mutants.mutated(random, data)  # noqa: PLW2901
+            path = home / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(data)
+        if not random.randrange(4):
+            victims += _stranger(random, home)
+        return victims
+
+
+def _stranger(random: Random, home: Path) -> list[str]:
+    """A file among the status files that nobody of ours would name so."""
+    raw = mutants.text(random, 3).encode(errors="replace").replace(b"\0", b"")
+    name = os.fsdecode(raw.replace(b"/", b"%")[:200]) or "x"
+    name = "x" if name in {".", ".."} else name
+    folder = random.choice(("status/branch/main/.t/codex", "status/holder", "me/=main"))
+    path = home / "store/.local" / folder / name
+    if random.randrange(3) and not path.exists():
+        path.mkdir()
+        path /= f"0.{name}"
+    if not path.is_dir():
+        path.write_bytes(mutants.mutated(random, b"wc1 OPEN\nauth\nCodex\n3 *\n"))
+    return [f"store/.local/{folder}/"]
+
+
+def _scene(random: Random, home: Path) -> _Scene:
+    """Words, environment and input."""
+    words = [one for one in ("--ascii", "--color=always") if not random.randrange(4)]
+    env = {"HOME": str(home), "PATH": os.environ["PATH"]}
+    env[random.choice(("LANG", "LC_ALL"))] = random.choice(("C", "POSIX", "C.UTF-8"))
+    says = True
+    for name in (
+        *("WATERCOOLER_AGENT", "CLAUDECODE", "WATERCOOLER_ASCII", "NO_COLOR"),
+        *("HOME", "COLUMNS", "WATERCOOLER_DIR", "IFS", "CDPATH", "PS4", "OPENCODE"),
+    ):
+        if not random.randrange(6):
+            raw = mutants.text(random, 4).encode(errors="replace").replace(b"\0", b"")
+            env[name] = os.fsdecode(raw)
+            # What decides which store there is, and how much room.
+            says = says and name not in {"COLUMNS", "WATERCOOLER_DIR"}
+    feed = b""
+    if not random.randrange(3):
+        words.append("--stdin")
+        feed = _input(random, home)
+        says = False
+    return _Scene(words, env, feed, says)
+
+
+def _input(random: Random, home: Path) -> bytes:
+    """What looks like Claude Code's JSON, or does not."""
+    if not random.randrange(30):
+        unit = random.choice((b"\0", b'"', b"\n", b"{", b"\\", b'{"cwd":'))
+        return unit * (_HUGE // len(unit))
+    place = {"cwd": "/", "workspace": {"current_dir": str(home / "fix")}, "n": 1.5}
+    return mutants.mutated(random, json.dumps(place).encode())
