@@ -165,7 +165,13 @@ def _of_checkout(context: Context, reader: StoreReader) -> Iterator[Finding]:
         path = f"{root}/{name}"
         if in_the_way(path, "file"):
             continue  # a finding by itself
-        if line.encode() not in (read_plain(path, root) or b"").splitlines():
+        try:
+            data = read_plain(path, root) or b""
+        except OSError as error:
+            fix = f"See to its owner and permissions: ls -la {quoted(path)}"
+            yield Finding(name, 0, f"cannot be read: {error.strerror}", fix)
+            continue
+        if line.encode() not in data.splitlines():
             fix = f"Add the line: {line}"
             yield Finding(name, 0, f"lacks the line {line!r}", fix)
     try:

@@ -47,16 +47,18 @@ def make_folder(path: str, root: str = "", *, flush: bool = True) -> None:
     """Make a folder and those above it, each name flushed to disk unless
     what it will hold can be rendered anew.
 
+    A ``root`` must be there: what was a store is never made anew by the way.
     Raises StorageError, or CorruptError where a file, or a link, is in the
     way.
     """
     if _is_folder(path, root):
         return
+    if path == root:
+        raise StorageError(f"{root} is gone.", "See what became of it: wc doctor")
     parent, name = os.path.split(path)
-    above = root if path != root else ""
-    make_folder(parent, above, flush=flush)
+    make_folder(parent, root, flush=flush)
     try:
-        with opened(parent, above) as handle:
+        with opened(parent, root) as handle:
             # A store with a shared group keeps it: the umask decides, not we.
             os.mkdir(name, dir_fd=handle)
             if flush:
@@ -239,6 +241,8 @@ def _append_whole(handle: int, data: bytes, before: int) -> None:
         while written < len(data):
             written += os.write(handle, data[written:])
         os.fsync(handle)
+        if not os.fstat(handle).st_nlink:  # somebody removed it meanwhile
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
     except OSError:
         with contextlib.suppress(OSError):
             os.ftruncate(handle, before)
@@ -291,7 +295,7 @@ def move(path: str, to: str, root: str) -> None:
 
 def touch(path: str, root: str) -> None:
     """See to it that an empty marker file is there; raises StorageError."""
-    flags = os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+    flags = os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
     folder, name = os.path.split(path)
     try:
         with opened(folder, root) as within:

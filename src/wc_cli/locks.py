@@ -10,12 +10,13 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
+import stat
 import time
 from typing import NamedTuple
 
 from wc_cli import durable
 from wc_core.errors import LockTimeoutError
-from wc_core.files import read_plain
+from wc_core.files import NotPlainError, read_plain
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -81,7 +82,7 @@ def acquire(path: str, who: str, seconds: float, root: str = "") -> int:
     start = since = time.monotonic()
     signed = 0
     nap = _FIRST_NAP
-    while not _try_lock(handle) or not _counts(handle, path):
+    while not _try_lock(handle, path) or not _counts(handle, path):
         now = time.monotonic()
         # In a crowd the lock changes hands all the time. That is no reason to
         # give up; one who keeps it is.
@@ -105,7 +106,7 @@ def acquire(path: str, who: str, seconds: float, root: str = "") -> int:
 def try_acquire(path: str, root: str = "") -> int | None:
     """Take a lock if nobody holds it, without waiting."""
     handle = _open_lock(path, root)
-    if _try_lock(handle) and _counts(handle, path):
+    if _try_lock(handle, path) and _counts(handle, path):
         return handle
     os.close(handle)
     return None
@@ -117,16 +118,24 @@ def _open_lock(path: str, root: str) -> int:
     try:
         durable.make_folder(folder, root)
         with durable.opened(folder, root) as within:
-            return os.open(name, flags, 0o666, dir_fd=within)
+            handle = os.open(name, flags, 0o666, dir_fd=within)
     except OSError as error:
         durable.failed("cannot be locked", path, error)
+    if not stat.S_ISREG(os.fstat(handle).st_mode):
+        os.close(handle)
+        strange = NotPlainError(0, "is not a regular file", path)
+        durable.failed("cannot be locked", path, strange)
+    return handle
 
 
-def _try_lock(handle: int) -> bool:
+def _try_lock(handle: int, path: str) -> bool:
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         return False
+    except OSError as error:
+        os.close(handle)
+        durable.failed("cannot be locked", path, error)
     return True
 
 

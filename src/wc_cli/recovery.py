@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 
 from wc_cli import gitsync
@@ -41,7 +42,7 @@ class Recovery:
         lines = self._committed_lines(topic, data)
         if with_page:
             for position, entry in enumerate(self._page_entries(topic)):
-                lines.setdefault(entry.id, codec.to_line(entry, position))
+                lines.setdefault(entry.id, _line(entry, position))
         known = codec.lines_by_id(topic, data) if lines else {}
         return {one: line for one, line in lines.items() if one not in known}
 
@@ -94,6 +95,17 @@ class Recovery:
             return ()  # a finding of its own
         page = markdown.parse(topic, data or b"")
         return page.entries if page.version else ()
+
+
+def _line(entry: Entry, position: int) -> bytes:
+    """The line of an entry from a page, where somebody may have put what is
+    no text; it becomes ``?``, as where a log is read."""
+    try:
+        return codec.to_line(entry, position)
+    except UnicodeEncodeError:
+        fields = json.dumps(codec.to_fields(entry), ensure_ascii=False)
+        known = json.loads(fields.encode(errors="replace"))
+        return codec.to_line(codec.from_fields(entry.topic, known) or entry, position)
 
 
 def is_missed(thread: Thread) -> bool:

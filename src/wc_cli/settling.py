@@ -274,8 +274,10 @@ class Settler:
             try:
                 self.upkeep.put(self.layout.settling, data)
             except StorageError:
-                # A full disk has room for a name: see `trouble`.
-                durable.touch(self.layout.settling, self.layout.root)
+                # A full disk has room for a name: see `trouble`. What is in
+                # its place says itself that all is not well.
+                with contextlib.suppress(WcError):
+                    durable.touch(self.layout.settling, self.layout.root)
         else:
             durable.remove(self.layout.settling, self.layout.root)
 
@@ -356,16 +358,16 @@ class Trouble(NamedTuple):
 def trouble(root: str) -> Trouble | None:
     """What settling last could not do; ``None`` when all is well."""
     layout = StoreReader(root).layout
-    data = read_plain(layout.settling, layout.root)
-    if data is None:
-        return None
-    if not data:
-        return Trouble("an unknown time", "there was no room to write down what")
     try:
+        data = read_plain(layout.settling, layout.root)
+        if data is None:
+            return None
+        if not data:
+            return Trouble("an unknown time", "there was no room to write down what")
         fields = json.loads(data)
         return Trouble(str(fields["at"]), str(fields["problem"]))
-    except (ValueError, TypeError, KeyError):
-        return Trouble("an unknown time", "unknown")
+    except (OSError, ValueError, TypeError, KeyError, RecursionError):
+        return Trouble("an unknown time", "its report cannot be read")
 
 
 def main() -> None:

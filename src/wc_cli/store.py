@@ -149,6 +149,8 @@ class StoreWriter:
         if os.path.isdir(self.layout.unsettled):
             return
         layout, root = self.layout, self.layout.root
+        if self.place.kind != BRANCH_STORE:
+            durable.make_folder(root)
         locks = os.path.dirname(layout.lock("any"))
         for folder in (layout.threads, layout.pages, locks, layout.scratch):
             durable.make_folder(folder, root)
@@ -208,7 +210,7 @@ class StoreWriter:
         missing = [one for one in snapshot.damage if one.kind == "missing"]
         if missing:
             raise CorruptError(
-                f"{missing[0].file} is missing, though the thread is not new.",
+                f"{missing[0].file}: {missing[0].message}.",
                 "Nothing was written. See what can be restored: wc doctor",
             )
         if snapshot.meta.newer:
@@ -279,7 +281,7 @@ class StoreWriter:
         # A thread of the markdown age: its entries and ours become a log at
         # one moment, and the page as it was is kept.
         old = [codec.to_line(one, idx) for idx, one in enumerate(thread.entries)]
-        page = read_plain(self.layout.page(topic), self.layout.root) or b""
+        page = self.reader.page(topic)
         kept = f"{self.layout.local}/imported/{file_name(topic)}.md"
         durable.make_folder(os.path.dirname(kept), self.layout.root)
         durable.create(kept, page, self.layout.root)

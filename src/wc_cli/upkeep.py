@@ -11,8 +11,8 @@ import time
 
 from wc_cli import durable, locks
 from wc_core import codec, model, names, projections, settings, statusfiles, ulid
-from wc_core.errors import StorageError
-from wc_core.files import names_in, read_plain
+from wc_core.errors import CorruptError, StorageError
+from wc_core.files import NotPlainError, names_in, read_plain
 from wc_core.layout import Layout, file_name, safe_name
 
 TYPE_CHECKING = False
@@ -71,10 +71,16 @@ class Upkeep:
 
     def put(self, path: str, data: bytes) -> bool:
         """Give a projection these bytes; whether it had others, or none that
-        can be read."""
-        with contextlib.suppress(OSError):
+        can be read. Raises StorageError, or CorruptError for what is no file:
+        that is not ours to take away."""
+        try:
             if read_plain(path, self.layout.root) == data:
                 return False
+        except NotPlainError as error:
+            name = os.path.relpath(path, self.layout.root)
+            raise CorruptError(f"{name} {error.strerror}", "See: wc doctor") from error
+        except OSError:
+            pass  # ours, and of no use to anybody
         durable.replace(path, data, self.layout.root)
         return True
 

@@ -70,9 +70,7 @@ def find(cwd: str, env: Mapping[str, str], *, missing_ok: bool = False) -> Place
     where = repository.find(cwd)
     named = env.get("WATERCOOLER_DIR", "")
     if named:
-        root = os.path.realpath(os.path.join(cwd, named))
-        kind = BRANCH_STORE if is_checkout(root) else NAMED
-        return Place(kind, root, where, os.path.isdir(root))
+        return _named(os.path.realpath(os.path.join(cwd, named)), where, missing_ok)
     in_tree = _upward(cwd, where, env)
     if in_tree:
         kind = IN_TREE_STORE if where else PLAIN
@@ -92,6 +90,19 @@ def find(cwd: str, env: Mapping[str, str], *, missing_ok: bool = False) -> Place
             "Run wc in a git repository or another folder, or set WATERCOOLER_DIR.",
         )
     return Place(PLAIN, os.path.join(here, IN_TREE), None, exists=False)
+
+
+def _named(root: str, where: Repository | None, missing_ok: bool) -> Place:  # noqa: FBT001
+    exists = os.path.isdir(root)
+    if where is not None and not exists:
+        for one in repository.checkouts_of(where, BRANCH):
+            if os.path.realpath(one.path) != root:
+                continue
+            # Not a new store's name, but that of one that is gone.
+            if not missing_ok:
+                raise broken(where, one)
+            return Place(BRANCH_STORE, root, where, exists, branch_exists=True)
+    return Place(BRANCH_STORE if is_checkout(root) else NAMED, root, where, exists)
 
 
 def is_checkout(root: str) -> bool:

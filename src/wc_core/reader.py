@@ -150,8 +150,18 @@ class StoreReader:
             with self._open(self.layout.folder(topic)) as folder:
                 if self._is_begun(folder, topic):
                     return True
+        path = self.layout.page(topic)
         with self._open(self.layout.pages) as pages:
-            return pages.size(self.layout.page(topic)) >= 0
+            return self._size(pages, path) >= 0
+
+    def page(self, topic: str) -> bytes:
+        """The page of a thread as it is; empty where there is none.
+
+        Raises CorruptError for one that cannot be read.
+        """
+        path = self.layout.page(topic)
+        with self._open(self.layout.pages) as pages:
+            return self._read(pages, path) or b""
 
     def _is_begun(self, folder: Folder, topic: str) -> bool:
         """Whether a thread without a page is more than what a crash before
@@ -161,7 +171,7 @@ class StoreReader:
             return False
         names = set(os.listdir(folder.handle))
         log = os.path.basename(self.layout.log(topic))
-        if log in names and self._size(folder, topic) != 0:
+        if log in names and self._size(folder, self.layout.log(topic)) != 0:
             return True
         beside = (self.layout.meta(topic), self.layout.edges(topic))
         return any(os.path.basename(path) in names for path in beside)
@@ -173,7 +183,7 @@ class StoreReader:
         Raises NotFoundError for a thread that does not exist.
         """
         with self._open(self.layout.folder(topic)) as folder:
-            size = self._size(folder, topic)
+            size = self._size(folder, self.layout.log(topic))
             meta, damage = self._meta(folder, topic)
             state = meta.state
             if state is None or size < 0 or meta.log_size != size:
@@ -250,8 +260,7 @@ class StoreReader:
             text = data.decode(errors="replace").casefold()
         return all(word in text or word in topic.casefold() for word in sure)
 
-    def _size(self, folder: Folder, topic: str) -> int:
-        path = self.layout.log(topic)
+    def _size(self, folder: Folder, path: str) -> int:
         try:
             return folder.size(path)
         except OSError as error:

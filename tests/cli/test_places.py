@@ -481,3 +481,15 @@ def test_the_os_user_is_better_than_nobody(tmp_path: Path) -> None:
         assert place.json("whoami", env={variable: "kim"})["name"] == "kim"
     # A container's environment may say nothing; the system still knows.
     assert place.json("whoami")["name"] == pwd.getpwuid(os.getuid()).pw_name
+
+
+def test_a_named_checkout_that_is_gone_is_not_made_anew_in_silence(repo: Repo) -> None:
+    repo.settled("new", "auth", "--title", "x")
+    store = repo.store
+    named = {"WATERCOOLER_DIR": str(store)}
+    shutil.rmtree(store)
+    for words in (["list"], ["say", "auth", "--title", "y"]):
+        assert "wc init" in repo.fails(6, *words, env=named)
+    assert not store.exists()
+    repo.ok("init", env=named)
+    assert topics(repo, env=named) == ["auth"]

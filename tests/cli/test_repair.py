@@ -151,3 +151,24 @@ def test_threads_of_other_tools_are_left_as_they_keep_them(repo: Repo) -> None:
     before = tree(repo)
     assert repo.json("doctor", "--repair")["mended"] == []
     assert tree(repo) == before
+
+
+def test_a_page_with_what_is_no_text_holds_up_no_repair(machine: Machine) -> None:
+    place = machine.folder("notes")
+    for topic in ("auth", "other"):
+        place.settled("new", topic, "--title", "Begin", "--body", "b")
+    store = place.path / ".watercooler"
+    page = store / "threads/auth.md"
+    trailer = '<!-- wc {"reason":"\\ud800",'
+    text = page.read_text()
+    assert text.count("<!-- wc {") > 1
+    head, _, last = text.rpartition("<!-- wc {")
+    page.write_text(f"{head}{trailer}{last}")
+    logs = [
+        store / f"graph/baseline/threads/{t}/entries.jsonl" for t in ("auth", "other")
+    ]
+    for log in logs:
+        log.unlink()
+    assert place.ok("doctor", "--repair").out.endswith("Nothing is wrong.\n")
+    assert json.loads(logs[0].read_bytes())["reason"] == "?"
+    assert logs[1].exists()

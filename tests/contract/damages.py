@@ -341,7 +341,7 @@ DAMAGES: dict[str, Damage] = {
     **{
         f"a {kind} as {name}": _instead("lock or marker", f".local/{name}", kind)
         for name in ("locks/threads/auth", "unsettled/auth")
-        for kind in ("link", "folder")
+        for kind in ("link", "folder", "fifo")
     },
     **{
         f"a {kind} as {name}": _instead("folder of .local", f".local/{name}", kind)

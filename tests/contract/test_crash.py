@@ -47,7 +47,7 @@ class Plan(NamedTuple):
 
 PLANS = {
     "first": Plan(60, (*EVERYTHING, *POWER)),
-    "next": Plan(15, (*EVERYTHING, *POWER)),
+    "next": Plan(15, (*EVERYTHING, *POWER, "unreadable")),
     "import": Plan(60, (*KILLS, "short", "ENOSPC", *POWER)),
     "read": Plan(20, (*KILLS, "EIO", *POWER, "unreadable")),
     "checkout": Plan(20, (*KILLS, *GIT_KILLS, "EIO")),

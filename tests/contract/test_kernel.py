@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import os
 import subprocess
+import time
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 import pytest
@@ -93,6 +95,7 @@ def test_an_error_up_to_the_flush_leaves_the_log_as_it_was(
     [
         # Who holds a lock need not be said.
         ("pwrite64", "ENOSPC", 0),
+        ("flock", "ENOLCK", 7),
     ],
 )
 def test_an_error_of_the_lock(place: Repo, call: str, error: str, code: int) -> None:
@@ -102,6 +105,26 @@ def test_an_error_of_the_lock(place: Repo, call: str, error: str, code: int) -> 
     done = traced(place, inject, "say", "auth", "--title", "second")
     assert done.code == code, done
     assert (place.log("auth").read_bytes() == was) == bool(code)
+
+
+def test_what_is_written_to_a_log_that_is_removed_meanwhile_is_not_saved(
+    place: Repo,
+) -> None:
+    log = place.log("auth")
+    was = log.stat().st_size
+    slow = ["-P", str(log), "-e", "inject=fsync:delay_enter=3000000:when=1"]
+
+    def remove() -> None:
+        while log.stat().st_size == was:
+            time.sleep(0.01)
+        log.unlink()
+
+    with ThreadPoolExecutor(1) as pool:
+        removed = pool.submit(remove)
+        done = traced(place, slow, "say", "auth", "--title", "second")
+        removed.result()
+    assert (done.code, done.out) == (7, ""), done
+    assert "No such file" in done.err
 
 
 def test_after_the_flush_an_error_is_a_note(place: Repo) -> None:
