@@ -56,6 +56,14 @@ class Settled(NamedTuple):
     changes: tuple[Change, ...]
 
 
+class Compared(NamedTuple):
+    """The entries that a log has and the branch has not, and how many it is
+    the other way round."""
+
+    new: tuple[Entry, ...]
+    lost: int = 0
+
+
 class Settler:
     """Settles the store at ``root``; one at a time, by its git lock."""
 
@@ -177,12 +185,11 @@ class Settler:
         ]
         changes = [*shared, *(change for one in settled for change in one.changes)]
         have = gitsync.committed_files(self.git, parent, [one.path for one in changes])
-        losing = {path for one in settled for path in self._lost_by(one, have)}
-        changes = [one for one in changes if one.path not in losing]
+        entries = self._news(settled, have)
         settled = [one for one in settled if one.topic not in self.problems]
+        changes = [*shared, *(change for one in settled for change in one.changes)]
         changed = [one for one in changes if not _is_committed(one, have)]
         if changed:
-            entries = self._new_entries(settled, have)
             topics = [one.topic for one in settled]
             code_repo = messages.code_repo(where, self.env)
             message = messages.message_for(entries, topics, code_repo)
@@ -214,43 +221,41 @@ class Settler:
             raise
         durable.remove(self.layout.committing, self.layout.root)
 
-    def _new_entries(
+    def _news(
         self, settled: list[Settled], have: Mapping[str, gitsync.Committed]
     ) -> list[tuple[str, Entry]]:
-        """The entries this commit is the first to have, with their topics."""
+        """The entries this commit is the first to have, with their topics.
+
+        A log that lacks entries which the branch has is not committed:
+        somebody, or an unfinished checkout, took them away, and a commit
+        would make that good.
+        """
         found: list[tuple[str, Entry]] = []
         for one in settled:
-            log = one.changes[0]
-            known = self._committed_ids(one.topic, log, have.get(log.path))
-            found += [(one.topic, e) for e in one.entries if e.id not in known]
+            log = one.changes[0].path
+            compared = self._compared(one, have.get(log))
+            if compared.lost:
+                self.problems[one.topic] = (
+                    f"not committed: {log} lacks {compared.lost} entries that the "
+                    "branch has"
+                )
+            else:
+                found += [(one.topic, entry) for entry in compared.new]
         return found
 
-    def _lost_by(
-        self, one: Settled, have: Mapping[str, gitsync.Committed]
-    ) -> list[str]:
-        """The paths of a thread that must not be committed, because its log
-        lacks entries that the branch has: somebody, or an unfinished checkout,
-        took them away, and a commit would make that good."""
-        log = one.changes[0]
-        known = self._committed_ids(one.topic, log, have.get(log.path))
-        lost = known - {entry.id for entry in one.entries}
-        if not lost:
-            return []
-        self.problems[one.topic] = (
-            f"not committed: {log.path} lacks {len(lost)} entries that the branch has"
-        )
-        return [change.path for change in one.changes]
-
-    def _committed_ids(
-        self, topic: str, log: Change, have: gitsync.Committed | None
-    ) -> set[str]:
-        """The entries that the branch's version of a log has already."""
-        if have is None or self.git is None:
-            return set()
-        data = log.data[: have.size]
-        if gitsync.blob_id(data, have.blob) != have.blob:
-            data = self.git.run("cat-file", "blob", have.blob)
-        return {entry.id for entry in codec.read_log(topic, data).entries}
+    def _compared(self, one: Settled, have: gitsync.Committed | None) -> Compared:
+        """A thread's log and the branch's version of it. Where that is how the
+        log begins, as it nearly always is, only the rest is read."""
+        log = one.changes[0].data
+        there = log[: have.size] if have is not None else b""
+        if have is None or gitsync.blob_id(there, have.blob) == have.blob:
+            rest = codec.read_log(one.topic, log[len(there) :]).entries
+            return Compared(tuple(e for e in rest if e.id.encode() not in there))
+        there = self.git.run("cat-file", "blob", have.blob) if self.git else b""
+        known = {entry.id for entry in codec.read_log(one.topic, there).entries}
+        entries = codec.read_log(one.topic, log).entries
+        new = tuple(entry for entry in entries if entry.id not in known)
+        return Compared(new, len(known - {entry.id for entry in one.entries}))
 
     def _clear(self, one: Settled) -> None:
         """Remove the marker unless something was appended meanwhile."""
