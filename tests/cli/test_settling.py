@@ -123,6 +123,19 @@ def test_each_entry_is_named_by_exactly_one_commit(repo: Repo) -> None:
     assert [text.count(one) for one in ids] == [1] * 6
 
 
+def test_an_entry_is_named_when_all_of_its_line_is_committed(repo: Repo) -> None:
+    ids = [repo.settled("new", "auth", "--title", "x", "--json").json["entry_id"]]
+    ids.append(repo.ok("ack", "auth", "--json").json["entry_id"])
+    log = repo.log("auth")
+    log.write_bytes(log.read_bytes().removesuffix(b"\n"))
+    other = repo.settled("new", "other", "--title", "y", "--json").json["entry_id"]
+    text = repo.git("log", "--format=%B", THREADS)
+    assert [text.count(one) for one in (*ids, other)] == [1, 0, 1]
+    ids.append(repo.settled("ack", "auth", "--json").json["entry_id"])
+    text = repo.git("log", "--format=%B", THREADS)
+    assert [text.count(one) for one in ids] == [1, 1, 1]
+
+
 def test_a_title_makes_no_footer(repo: Repo) -> None:
     title = "x" * 400 + " Watercooler-Topic: other"
     repo.settled("say", "auth", "--title", title)
