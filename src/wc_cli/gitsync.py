@@ -166,12 +166,15 @@ def ensure_checkout(place: Place, cwd: str, env: Mapping[str, str]) -> str:
         again = repository.checkouts_of(where, BRANCH)
         if any(one.trusted and one.finished for one in again):
             return discovery.find(cwd, env).root
-        for path in (place.root, *(one.path for one in again if not one.finished)):
-            _set_unfinished_aside(path, known=path != place.root)
+        unfinished = {one.path for one in again if not one.finished}
+        for path in {place.root, *unfinished}:
+            _set_unfinished_aside(path, known=path in unfinished)
+        recorded = [os.path.realpath(path) for path, _ in repository.worktrees(where)]
         git = Git(where.common, env, bare=True, handle=lock)
         try:
             _ensure_branch(git, where)
-            _add_worktree(git, place.root, missing=bool(again))
+            missing = bool(again) or place.root in recorded
+            _add_worktree(git, place.root, missing=missing)
         except GitError as error:
             raise StorageError(
                 f"The store could not be checked out: {error}.",

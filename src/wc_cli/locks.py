@@ -119,9 +119,10 @@ def _open_lock(path: str, root: str) -> int:
         durable.make_folder(folder, root)
         with durable.opened(folder, root) as within:
             handle = os.open(name, flags, 0o666, dir_fd=within)
+        regular = stat.S_ISREG(os.fstat(handle).st_mode)
     except OSError as error:
         durable.failed("cannot be locked", path, error)
-    if not stat.S_ISREG(os.fstat(handle).st_mode):
+    if not regular:
         os.close(handle)
         strange = NotPlainError(0, "is not a regular file", path)
         durable.failed("cannot be locked", path, strange)
