@@ -64,8 +64,11 @@ def doctor(context: Context, said: Doctor) -> None:
     """Check everything."""
     if said.dry_run and not said.repair:
         raise InvalidInputError("--dry-run is for --repair.", "Say both.")
-    mended = _mend(context, said) if said.repair else ()
+    mended, failures = _mend(context, said) if said.repair else ((), ())
     report = examine(context)._replace(mended=mended)
+    if report.findings:
+        # Why it is still there; what failed in passing and is well now is not.
+        report = report._replace(findings=(*report.findings, *failures))
     if said.json:
         say_json(report.to_json())
     else:
@@ -76,15 +79,21 @@ def doctor(context: Context, said: Doctor) -> None:
         )
 
 
-def _mend(context: Context, said: Doctor) -> tuple[Mended, ...]:
-    """What was mended; in a place without a usable store, nothing."""
+def _mend(
+    context: Context, said: Doctor
+) -> tuple[tuple[Mended, ...], tuple[Finding, ...]]:
+    """What was mended, and what could not be; in a place without a usable
+    store, nothing."""
     try:
         place = context.place
     except WcError:
-        return ()
+        return (), ()
     if not place.exists:
-        return ()
-    return tuple(Repair(place.root, context.env, dry_run=said.dry_run).run())
+        return (), ()
+    repair = Repair(place.root, context.env, dry_run=said.dry_run)
+    mended = tuple(repair.run())
+    fix = "Mend that, then again: wc doctor --repair"
+    return mended, tuple(Finding("repair", 0, one, fix) for one in repair.failures)
 
 
 def _print(report: Report, *, dry_run: bool) -> None:
@@ -156,6 +165,8 @@ def _of_settling(reader: StoreReader) -> Iterator[Finding]:
     elif settling.is_overdue(reader.layout):
         message = f"{waiting} to be settled for over a minute"
         fix = "Their entries are safe on disk; any wc command starts it: wc list"
+        if by := settling.held_up(reader.layout):
+            fix = f"Their entries are safe on disk; {by}. If it hangs, end it."
         yield Finding("settling", 0, message, fix)
 
 

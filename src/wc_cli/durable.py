@@ -13,15 +13,18 @@ import os
 import stat
 import time
 
-from wc_core.errors import CorruptError, StorageError
+from wc_core.errors import ConflictError, CorruptError, StorageError, WcError
 from wc_core.files import NotPlainError, open_folder, read_plain
 from wc_core.layout import Layout
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from typing import NoReturn
 
+
+# File systems without hard links.
+_NO_LINKS = frozenset({errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS})
 
 _HINTS = {
     errno.ENOSPC: "The disk is full: make room, then run the same command again.",
@@ -108,17 +111,51 @@ def begin(path: str, data: bytes, root: str) -> int:
 
     It is flushed, and so are its name and those of its folders up to
     ``root``: whoever made the folders may have died before they were. The
-    caller holds the lock of the file. Raises StorageError, the file being
-    absent.
+    caller holds the lock of the file; where a lock was no good, and somebody
+    else began the log, that one stays. Raises ConflictError then, StorageError
+    or CorruptError, the file being as it was.
     """
     try:
-        _put(path, data, root, flush=True)
+        _put(path, data, root, flush=True, how=_link)
         flush_names(path, root)
-    except StorageError:
+    except WcError:
         # A thread that never was has no log.
-        remove(path, root)
+        _take_back(path, data, root)
         raise
     return len(data)
+
+
+def _link(half: str, name: str, scratch: int, within: int) -> None:
+    """Give a file a second name, unless there is an entry under it already;
+    the first one goes when a scratch folder is swept."""
+    with contextlib.suppress(FileNotFoundError):
+        info = os.lstat(name, dir_fd=within)
+        if stat.S_ISREG(info.st_mode) and not info.st_size:
+            os.unlink(name, dir_fd=within)  # what an older wc died at
+    try:
+        os.link(half, name, src_dir_fd=scratch, dst_dir_fd=within)
+    except FileExistsError as error:
+        raise ConflictError(
+            f"{name} was begun by somebody else this moment.",
+            "Nothing was written. Run the same command again.",
+        ) from error
+    except OSError as error:
+        if error.errno not in _NO_LINKS:
+            raise
+        _rename(half, name, scratch, within)
+    else:
+        os.unlink(half, dir_fd=scratch)
+
+
+def _rename(half: str, name: str, scratch: int, within: int) -> None:
+    os.rename(half, name, src_dir_fd=scratch, dst_dir_fd=within)
+
+
+def _take_back(path: str, data: bytes, root: str) -> None:
+    """Remove a file that has just these bytes: ours, and nobody wrote to it."""
+    with contextlib.suppress(OSError):
+        if read_plain(path, root) == data:
+            remove(path, root)
 
 
 def append(path: str, line: bytes, root: str) -> int:
@@ -184,7 +221,14 @@ def replace(path: str, data: bytes, root: str) -> None:
     _put(path, data, root, flush=False)
 
 
-def _put(path: str, data: bytes, root: str, *, flush: bool) -> None:
+def _put(
+    path: str,
+    data: bytes,
+    root: str,
+    *,
+    flush: bool,
+    how: Callable[[str, str, int, int], None] = _rename,
+) -> None:
     # Half-made in a folder of the same file system where a crash leaves none
     # beside real ones.
     half = f"{os.getpid()}.{time.monotonic_ns()}"
@@ -196,8 +240,8 @@ def _put(path: str, data: bytes, root: str, *, flush: bool) -> None:
             try:
                 write_new(half, data, scratch, flush=flush)
                 with opened(folder, root) as within:
-                    os.rename(half, name, src_dir_fd=scratch, dst_dir_fd=within)
-            except OSError:
+                    how(half, name, scratch, within)
+            except (OSError, WcError):
                 with contextlib.suppress(OSError):
                     os.unlink(half, dir_fd=scratch)
                 raise

@@ -150,6 +150,11 @@ class Threads:
         if thread.snapshot.log_size >= 0 and not self._is_waiting(topic):
             yield from self._of_projections(thread)
             yield from self._of_status_lines(thread)
+            if count := self.recovery.uncommitted(thread):
+                entries = counted(count, "entry", "entries")
+                message = f"{entries} of it are not committed, and nothing waits to be"
+                fix = "They are safe on disk. Commit them: wc doctor --repair"
+                yield Finding(self._shown(self.layout.log(topic)), 0, message, fix)
 
     def _fix(self, damage: Damage, thread: Thread) -> str:
         if damage.kind == "missing":

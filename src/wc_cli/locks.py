@@ -99,7 +99,7 @@ def acquire(path: str, who: str, seconds: float, root: str = "") -> int:
         if not _counts(handle, path):
             os.close(handle)
             handle = _open_lock(path, root)
-    _sign(handle, who)
+    sign(handle, who)
     return handle
 
 
@@ -152,7 +152,7 @@ def _counts(handle: int, path: str) -> bool:
         durable.failed("cannot be locked", path, error)
 
 
-def _sign(handle: int, who: str) -> None:
+def sign(handle: int, who: str) -> None:
     """Say in a lock who holds it."""
     now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
     lines = (str(os.getpid()), now, who, os.uname().nodename, "")

@@ -37,7 +37,9 @@ def settled(context: Context, receipt: Receipt) -> Receipt:
         if context.settings.sync == "inline":
             from wc_cli import settling  # not in the usual case
 
-            settling.settle(layout.root, context.env, _INLINE_SECONDS)
+            if not settling.settle(layout.root, context.env, _INLINE_SECONDS):
+                by = settling.held_up(layout) or "somebody else is at it"
+                notes.append(f"not settled yet: {by}")
             marker = f"{layout.unsettled}/{file_name(receipt.topic)}"
             committed = committing and not os.path.lexists(marker)
         elif context.settings.sync == "background":
@@ -86,7 +88,8 @@ def start_settling(layout: Layout, env: Mapping[str, str]) -> None:
         return
     # It inherits the lock: no other writer starts a second one while it starts.
     os.set_inheritable(handle, True)
-    words = [sys.executable, "-m", "wc_cli.settling", layout.root, str(handle)]
+    # -P: nothing is imported from the folder we happen to be in.
+    words = [sys.executable, "-P", "-m", "wc_cli.settling", layout.root, str(handle)]
     null = os.open(os.devnull, os.O_RDWR)
     actions = [(os.POSIX_SPAWN_DUP2, null, fd) for fd in (0, 1, 2)]
     try:

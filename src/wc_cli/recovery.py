@@ -6,8 +6,9 @@ import json
 import os
 
 from wc_cli import gitsync
+from wc_cli.comparing import compared
 from wc_cli.gitsync import Git, GitError
-from wc_core import codec, discovery, markdown
+from wc_core import codec, discovery, markdown, model
 from wc_core.files import read_plain
 from wc_core.layout import topic_of
 
@@ -45,6 +46,19 @@ class Recovery:
                 lines.setdefault(entry.id, _line(entry, position))
         known = codec.lines_by_id(topic, data) if lines else {}
         return {one: line for one, line in lines.items() if one not in known}
+
+    def uncommitted(self, thread: Thread) -> int:
+        """How many of a thread's entries that wc wrote the branch has not."""
+        if self.git is None:
+            return 0
+        topic, log = thread.state.topic, thread.log
+        path = os.path.relpath(self.layout.log(topic), self.layout.root)
+        have = self._logs().get(path)
+        try:
+            new = compared(self.git, topic, thread.data[: log.complete], have).new
+        except GitError:
+            return 0  # doctor says what is wrong with git
+        return sum(model.written_by_wc((one,)) for one in new)
 
     def lost_by(self, thread: Thread) -> dict[str, bytes]:
         """Likewise, of a thread as it was read."""

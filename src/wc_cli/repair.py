@@ -57,6 +57,7 @@ class Repair:
         self.layout = self.reader.layout
         self.upkeep = Upkeep(self.reader, env)
         self.recovery = Recovery(self.reader, env)
+        self.failures: list[str] = []
 
     @cached_property
     def _look(self) -> Repair:
@@ -72,6 +73,11 @@ class Repair:
         """
         mended = yield from self._noted(self._strays())
         mended += yield from self._noted(self._shared_files())
+        # A clone or a backup has no such places; where nothing is wrong, they
+        # can wait for the first write.
+        bare = not self.dry_run and not os.path.isdir(self.layout.unsettled)
+        if bare and (mended or any(self._look.run())):
+            yield from self._noted(self._places())
         # Before the threads are listed: each file found then has its thread.
         self.upkeep.status_files("")
         for topic in self._topics():
@@ -83,6 +89,14 @@ class Repair:
             except (WcError, OSError):
                 return  # the findings say what is in its way
 
+    def _places(self) -> Iterator[Mended]:
+        """Make where wc notes what it does."""
+        layout = self.layout
+        locks = os.path.dirname(layout.lock("any"))
+        for folder in (locks, layout.scratch, layout.unsettled):
+            durable.make_folder(folder, layout.root)
+        yield Mended(self._shown(layout.local), "make its folders")
+
     def _noted(self, steps: Iterator[Mended]) -> Generator[Mended, None, int]:
         """Take steps as far as they can be taken; how many there were."""
         count = 0
@@ -90,8 +104,8 @@ class Repair:
             for one in steps:
                 count += 1
                 yield one
-        except (WcError, OSError):
-            pass
+        except (WcError, OSError) as error:
+            self.failures.append(str(error))
         return count
 
     def _topics(self) -> list[str]:
@@ -113,8 +127,8 @@ class Repair:
     def _strays(self) -> Iterator[Mended]:
         for stray in strays(self.layout):
             if stray.movable:
-                yield Mended(self._shown(stray.path), f"{stray.message}: set it aside")
                 self._set_aside(stray.path, _OF_STORE)
+                yield Mended(self._shown(stray.path), f"{stray.message}: set it aside")
 
     def _shared_files(self) -> Iterator[Mended]:
         if self.recovery.git is None:
@@ -125,9 +139,9 @@ class Repair:
                 continue  # on a dry run
             data = read_plain(path, self.layout.root) or b""
             if line.encode() not in data.splitlines():
-                yield Mended(name, f"add the line {line!r}")
                 if not self.dry_run:
                     durable.ensure_line(path, line, self.layout.root)
+                yield Mended(name, f"add the line {line!r}")
 
     def _thread(self, topic: str) -> Iterator[Mended]:
         if self.dry_run:
@@ -138,10 +152,12 @@ class Repair:
 
     def _steps(self, topic: str) -> Iterator[Mended]:
         # Then settling is about to render it, as soon as we are done.
-        waiting = os.path.lexists(self.upkeep.marker(topic))
+        marker = self.upkeep.marker(topic)
+        waiting = os.path.lexists(marker)
         yield from self._log(topic)
         yield from self._projections(topic, waiting=waiting)
         yield from self._status_lines(topic)
+        yield from self._commit(topic, waiting=os.path.lexists(marker))
 
     def _log(self, topic: str) -> Iterator[Mended]:
         """Quarantine what is no entry; bring back what is gone."""
@@ -150,9 +166,11 @@ class Repair:
         for place, kind in ((self.layout.folder(topic), "folder"), (path, "file")):
             if message := in_the_way(place, kind):
                 aside = True
-                yield Mended(self._shown(place), f"{message}: set it aside")
                 self._set_aside(place, topic)
+                yield Mended(self._shown(place), f"{message}: set it aside")
         thread = None if aside else self._read(topic)
+        if thread is not None and thread.snapshot.meta.newer:
+            return  # what is bad to us may be good to a newer wc
         data = b"" if thread is None else thread.data
         missed = thread is None or is_missed(thread)
         more = self.recovery.lost(topic, data, with_page=missed)
@@ -170,20 +188,23 @@ class Repair:
             return
         if not good and not more:
             return  # all of it is bad: it is as safe where it is
+        done: list[str] = []
         if bad:
             lines = counted(bad.count(b"\n"), "bad line")
-            yield Mended(path, f"move {lines} to {self._keep(topic, bad)}")
+            done.append(f"move {lines} to {self._keep(topic, bad)}")
         elif good != data:
-            yield Mended(path, "end its last line")
+            done.append("end its last line")
         if more:
             entries = counted(len(more), "entry", "entries")
-            yield Mended(path, f"bring back {entries} from the branch and the page")
+            done.append(f"bring back {entries} from the branch and the page")
             good = codec.merged(topic, good, more.values())
         if not self.dry_run:
-            durable.make_folder(self.layout.folder(topic), self.layout.root)
-            durable.touch(self.upkeep.marker(topic), self.layout.root)
-            durable.create(self.layout.log(topic), good, self.layout.root)
-            durable.flush_names(self.layout.log(topic), self.layout.root)
+            log, root = self.layout.log(topic), self.layout.root
+            durable.make_folder(self.layout.folder(topic), root)
+            durable.touch(self.upkeep.marker(topic), root)
+            durable.create(log, good, root)
+            durable.flush_names(log, root)
+        yield from (Mended(path, one) for one in done)
 
     def _read(self, topic: str) -> Thread | None:
         """The thread; ``None`` where there is nothing of it here."""
@@ -233,8 +254,8 @@ class Repair:
         if old == data or is_newer_page(self.layout, topic, path, old):
             return
         if message:
-            yield Mended(self._shown(path), f"{message}: set it aside")
             self._set_aside(path, topic)
+            yield Mended(self._shown(path), f"{message}: set it aside")
         kept = ""
         if path == self.layout.meta(topic):
             own = not _is_ours(topic, old)
@@ -242,11 +263,11 @@ class Repair:
             own = _says_more(old, data)
         if old and own:
             kept = f"; as it was: {self._keep(topic, old)}"
-        yield Mended(self._shown(path), f"render it anew from the log{kept}")
         if not self.dry_run:
             durable.make_folder(os.path.dirname(path), self.layout.root)
             durable.touch(self.upkeep.marker(topic), self.layout.root)
             durable.replace(path, data, self.layout.root)
+        yield Mended(self._shown(path), f"render it anew from the log{kept}")
 
     def _with_unknown_keys(self, thread: Thread) -> Thread:
         """Other tools' keys of a ``meta.json`` that is gone, as last committed."""
@@ -261,23 +282,36 @@ class Repair:
         thread = self._read(topic)
         if thread is None or not shows_wrong(self.upkeep, thread):
             return
-        yield Mended(".local/status", f"show {topic} as it is")
         if not self.dry_run:
             self.upkeep.show(thread.state)
+        yield Mended(".local/status", f"show {topic} as it is")
+
+    def _commit(self, topic: str, *, waiting: bool) -> Iterator[Mended]:
+        """See to it that what wc wrote is committed, where nothing else does."""
+        thread = None if waiting else self._read(topic)
+        if thread is None or thread.snapshot.meta.newer:
+            return
+        if count := self.recovery.uncommitted(thread):
+            if not self.dry_run:
+                durable.touch(self.upkeep.marker(topic), self.layout.root)
+            entries = counted(count, "entry", "entries")
+            yield Mended(self._shown(self.layout.log(topic)), f"commit {entries}")
 
     def _left_status_files(self) -> Iterator[Mended]:
         """Those of threads that are gone; what is none of ours is kept."""
-        for path in self.upkeep.left_status_files(self._topics()):
+        try:
+            topics = {*self.reader.topics(), *self.recovery.topics()}
+        except WcError:
+            return  # then nobody knows whose they are
+        for path in self.upkeep.left_status_files(topics):
             place = f"{self.layout.local}/{path}"
             ours = (read_plain(place, self.layout.root) or b"").startswith(_OURS)
+            if not self.dry_run and ours:
+                durable.remove(place, self.layout.root)
+            elif not ours:
+                self._set_aside(place, _OF_STORE)
             what = "remove it" if ours else "set it aside"
             yield Mended(f".local/{path}", f"of no thread: {what}")
-            if self.dry_run:
-                continue
-            if ours:
-                durable.remove(place, self.layout.root)
-            else:
-                self._set_aside(place, _OF_STORE)
 
     def _shown(self, path: str) -> str:
         return os.path.relpath(path, self.layout.root)

@@ -16,6 +16,7 @@ import time
 from typing import NamedTuple
 
 from wc_cli import durable, gitsync, locks, messages
+from wc_cli.comparing import compared
 from wc_cli.gitsync import Change, Git, GitError, GitKilledError
 from wc_cli.upkeep import Upkeep
 from wc_core import codec, discovery, markdown, projections, repository
@@ -27,7 +28,7 @@ from wc_core.errors import (
     WcError,
 )
 from wc_core.files import names_in, read_plain, size_of
-from wc_core.layout import topic_of
+from wc_core.layout import BRANCH, topic_of
 from wc_core.reader import StoreReader
 
 TYPE_CHECKING = False
@@ -54,14 +55,6 @@ class Settled(NamedTuple):
     log_size: int
     entries: tuple[Entry, ...]
     changes: tuple[Change, ...]
-
-
-class Compared(NamedTuple):
-    """The entries that a log has and the branch has not, and how many it is
-    the other way round."""
-
-    new: tuple[Entry, ...]
-    lost: int = 0
 
 
 class Settler:
@@ -175,6 +168,7 @@ class Settler:
     def _commit(self, settled: list[Settled]) -> None:
         """One commit for everything that the branch does not have yet."""
         if self.git is None:
+            self._check_committable()
             return
         where, parent = gitsync.tip(self.layout.root)
         shared = [
@@ -185,7 +179,7 @@ class Settler:
         ]
         changes = [*shared, *(change for one in settled for change in one.changes)]
         have = gitsync.committed_files(self.git, parent, [one.path for one in changes])
-        entries = self._news(settled, have)
+        entries = self._news(self.git, settled, have)
         settled = [one for one in settled if one.topic not in self.problems]
         changes = [*shared, *(change for one in settled for change in one.changes)]
         changed = [one for one in changes if not _is_committed(one, have)]
@@ -203,6 +197,15 @@ class Settler:
         except GitError as error:
             # The commit is made; that it is all tidy is not a part of it.
             self.problems[""] = f"committed, but not tidy: {error}"
+
+    def _check_committable(self) -> None:
+        """Whoever stands at another commit in the folder of a branch's store
+        finds there what was never committed: raises GitError, so that it is
+        when they are back."""
+        where = repository.find(self.layout.root)
+        linked = os.path.isfile(f"{self.layout.root}/.git")
+        if linked and where is not None and repository.has_branch(where, BRANCH):
+            raise GitError(f"{self.layout.root} is not on the branch {BRANCH}")
 
     @contextlib.contextmanager
     def _noted(self) -> Iterator[None]:
@@ -222,7 +225,7 @@ class Settler:
         durable.remove(self.layout.committing, self.layout.root)
 
     def _news(
-        self, settled: list[Settled], have: Mapping[str, gitsync.Committed]
+        self, git: Git, settled: list[Settled], have: Mapping[str, gitsync.Committed]
     ) -> list[tuple[str, Entry]]:
         """The entries this commit is the first to have, with their topics.
 
@@ -233,29 +236,14 @@ class Settler:
         found: list[tuple[str, Entry]] = []
         for one in settled:
             log = one.changes[0].path
-            compared = self._compared(one, have.get(log))
-            if compared.lost:
-                self.problems[one.topic] = (
-                    f"not committed: {log} lacks {compared.lost} entries that the "
-                    "branch has"
-                )
+            data = one.changes[0].data
+            new, lost = compared(git, one.topic, data, have.get(log))
+            if lost:
+                message = f"{log} lacks {lost} entries that the branch has"
+                self.problems[one.topic] = f"not committed: {message}"
             else:
-                found += [(one.topic, entry) for entry in compared.new]
+                found += [(one.topic, entry) for entry in new]
         return found
-
-    def _compared(self, one: Settled, have: gitsync.Committed | None) -> Compared:
-        """A thread's log and the branch's version of it. Where that is how the
-        log begins, as it nearly always is, only the rest is read."""
-        log = one.changes[0].data
-        there = log[: have.size] if have is not None else b""
-        if have is None or gitsync.blob_id(there, have.blob) == have.blob:
-            rest = codec.read_log(one.topic, log[len(there) :]).entries
-            return Compared(tuple(e for e in rest if e.id.encode() not in there))
-        there = self.git.run("cat-file", "blob", have.blob) if self.git else b""
-        known = {entry.id for entry in codec.read_log(one.topic, there).entries}
-        entries = codec.read_log(one.topic, log).entries
-        new = tuple(entry for entry in entries if entry.id not in known)
-        return Compared(new, len(known - {entry.id for entry in one.entries}))
 
     def _clear(self, one: Settled) -> None:
         """Remove the marker unless something was appended meanwhile."""
@@ -353,6 +341,16 @@ def _settle_once(
     return not set(settler.unsettled()) - set(settler.problems)
 
 
+def held_up(layout: Layout) -> str:
+    """Who is at settling, in words; empty where nobody is."""
+    with contextlib.suppress(WcError):
+        handle = locks.try_acquire(layout.git_lock, layout.root)
+        if handle is None:
+            return f"{locks.holder_of(layout.git_lock)} is at it"
+        os.close(handle)
+    return ""
+
+
 class Trouble(NamedTuple):
     """What settling could not do when it last tried, at ``at``."""
 
@@ -385,6 +383,7 @@ def main() -> None:
     env = dict(os.environ)
     for handle in map(int, inherited):
         os.set_inheritable(handle, False)
+        locks.sign(handle, "settling")
         if _settle_once(root, env, handle, _LONGEST_BURST_SECONDS):
             return
     settle(root, env)

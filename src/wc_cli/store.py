@@ -193,6 +193,7 @@ class StoreWriter:
         if thread is not None and draft.key:
             again = _written_before(thread, draft.key)
             if again is not None:
+                self._make_safe(draft.topic)
                 return again
         move = moves.decide(state, draft, self.author.identity.name, self.rules)
         entry = self._entry(draft, move, state, source, thread)
@@ -200,6 +201,12 @@ class StoreWriter:
         durable.touch(self.upkeep.marker(draft.topic), self.layout.root)
         size = self._append(draft.topic, entry, state, snapshot, thread)
         return self._after(entry, move, state, size, snapshot)
+
+    def _make_safe(self, topic: str) -> None:
+        """Flush what somebody wrote who may have died before it was flushed."""
+        path = self.layout.log(topic)
+        durable.append(path, b"", self.layout.root)
+        durable.flush_names(path, self.layout.root)
 
     def _snapshot(self, topic: str) -> Snapshot | None:
         """The thread as it is; ``None`` for one that does not exist yet."""

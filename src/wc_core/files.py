@@ -10,6 +10,7 @@ from __future__ import annotations
 import errno
 import os
 import stat
+import time
 
 from wc_core.errors import CorruptError, StorageError
 
@@ -117,6 +118,11 @@ class Folder:
         if self.handle is None:
             return -1
         return _size(os.path.basename(path), self.handle)
+
+    def age(self, path: str) -> float:
+        """Seconds since a file in here was written to; raises OSError."""
+        info = os.lstat(os.path.basename(path), dir_fd=self.handle)
+        return time.time() - info.st_mtime
 
     def last_line(self, path: str, size: int) -> bytes:
         """The last line of a file of ``size`` bytes, at a cost that does not

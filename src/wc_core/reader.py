@@ -36,6 +36,8 @@ _ASCII_ESCAPED = rb"\\u(?i:00[2-7]|00df|01(?:30|49|7f|f0)|1e9[6-9ae]|212a|fb0[0-
 # A write of many pages grows a file page by page. A last line without an end
 # may be one that somebody is writing this very moment: seconds between looks.
 _LOOKS = (0.001, 0.002, 0.004, 0.008, 0.016, 0.032)
+# Seconds after which nobody is at it any more.
+_WRITING = 2.0
 
 
 # A meta.json of this size was not made by us: it is damage, and the log is read.
@@ -104,7 +106,6 @@ class StoreReader:
     def __init__(self, root: str) -> None:
         """``root`` need not exist: a store without threads reads as empty."""
         self.layout = Layout(os.path.realpath(root))
-        self._torn: dict[str, int] = {}  # logs whose last line nobody finishes
 
     def topics(self) -> list[str]:
         """Every thread there is, by log or by markdown alone, sorted.
@@ -288,8 +289,7 @@ class StoreReader:
 
     def _log(self, folder: Folder, topic: str) -> bytes | None:
         """The bytes of a log; ``None`` where there is only something else of
-        the thread. A line that is being written this moment is waited for,
-        one that nobody finishes only once.
+        the thread. A line that is being written this moment is waited for.
 
         Raises NotFoundError where there is nothing of the thread.
         """
@@ -304,12 +304,10 @@ class StoreReader:
                 # An empty folder is what a crash before the first entry leaves.
                 raise self.not_found(topic)
         for seconds in _LOOKS:
-            if not data or data.endswith(b"\n") or self._torn.get(path) == len(data):
-                return data
+            if not data or data.endswith(b"\n") or folder.age(path) > _WRITING:
+                break
             time.sleep(seconds)
             data = self._read(folder, path)
-        if data:
-            self._torn[path] = len(data)
         return data
 
     def _meta(self, folder: Folder, topic: str) -> tuple[Meta, tuple[Damage, ...]]:

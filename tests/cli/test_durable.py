@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from wc_cli import durable, locks
-from wc_core.errors import CorruptError, StorageError
+from wc_core.errors import ConflictError, CorruptError, StorageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -99,3 +99,21 @@ def test_a_store_that_is_gone_is_not_made_again(root: Path, tmp_path: Path) -> N
     with pytest.raises(StorageError):
         durable.append(path, b"line\n", str(root))
     assert not root.exists()
+
+
+def test_a_log_that_somebody_else_began_is_not_begun_again(root: Path) -> None:
+    path = root / "graph/t/entries.jsonl"
+    path.write_bytes(b"theirs\n")
+    with pytest.raises(ConflictError, match="begun by somebody else"):
+        durable.begin(str(path), b"ours\n", str(root))
+    assert path.read_bytes() == b"theirs\n"
+    assert os.listdir(root / ".local/scratch") == []
+
+
+def test_an_empty_log_is_begun(root: Path) -> None:
+    path = root / "graph/t/entries.jsonl"
+    path.touch()
+    assert durable.begin(str(path), b"ours\n", str(root)) == 5
+    assert path.read_bytes() == b"ours\n"
+    assert path.stat().st_nlink == 1
+    assert os.listdir(root / ".local/scratch") == []

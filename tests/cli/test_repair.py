@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+import shutil
 from typing import TYPE_CHECKING
 
 import pytest
+
+from tests.conftest import THREADS
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -172,3 +175,69 @@ def test_a_page_with_what_is_no_text_holds_up_no_repair(machine: Machine) -> Non
     assert place.ok("doctor", "--repair").out.endswith("Nothing is wrong.\n")
     assert json.loads(logs[0].read_bytes())["reason"] == "?"
     assert logs[1].exists()
+
+
+@pytest.mark.parametrize("how", ["gone", "a file"])
+def test_a_store_without_local_files_is_mended_at_once(thread: Repo, how: str) -> None:
+    """As a clone of an in-tree store, or a backup, comes."""
+    log = thread.log("auth")
+    good = log.read_bytes()
+    store = thread.store
+    shutil.rmtree(store / ".local")
+    if how == "a file":
+        (store / ".local").mkdir()
+        (store / ".local/unsettled").write_text("not ours")
+    log.write_bytes(BAD + b"\n" + good)
+    (store / "threads/auth.md").unlink()
+    repaired(thread)
+    assert log.read_bytes() == good
+
+
+def test_what_could_not_be_mended_is_not_called_so(thread: Repo) -> None:
+    page = thread.store / "threads/auth.md"
+    page.unlink()
+    quarantine = thread.store / ".local/scratch"
+    shutil.rmtree(quarantine)
+    quarantine.write_text("in the way of every rendering")
+    (thread.store / ".local/quarantine").write_text("in the way of setting aside")
+    done = thread.wc("doctor", "--repair", "--json")
+    assert done.code == 9
+    assert done.json["mended"] == []
+    assert [one for one in done.json["findings"] if one["file"] == "repair"]
+    assert not page.exists()
+
+
+def test_a_log_that_a_newer_wc_wrote_is_left_to_it(thread: Repo) -> None:
+    log = thread.log("auth")
+    meta = log.with_name("meta.json")
+    with log.open("ab") as file:
+        file.write(b'{"wc2":"x","kind":"reaction"}\n')
+    meta.write_text(meta.read_text().replace('"version":1', '"version":99'))
+    assert '"version":99' in meta.read_text()
+    before = tree(thread)
+    assert "newer wc" in thread.wc("doctor", "--repair").out
+    assert tree(thread) == before
+
+
+def test_what_no_marker_remembers_is_committed_all_the_same(thread: Repo) -> None:
+    entry = thread.ok("ack", "auth", "--json").json["entry_id"]
+    shutil.rmtree(thread.store / ".local")
+    done = thread.wc("doctor")
+    assert done.code == 9
+    assert "1 entry of it are not committed" in done.out
+    repaired(thread)
+    assert thread.git("log", "--format=%B", THREADS).count(entry) == 1
+
+
+def test_who_stands_at_another_commit_keeps_what_waits(thread: Repo) -> None:
+    store = thread.store
+    entry = thread.ok("ack", "auth", "--json").json["entry_id"]
+    thread.machine.git("checkout", "-q", "--detach", cwd=store)
+    named = {"WATERCOOLER_DIR": str(store)}
+    done = thread.settled("ack", "auth", "--json", env=named).json
+    assert "is not on the branch" in done["notes"][0]
+    assert (store / ".local/unsettled/auth").exists()
+    thread.machine.git("checkout", "-q", THREADS, cwd=store)
+    thread.settled("ack", "auth")
+    assert thread.git("log", "--format=%B", THREADS).count(entry) == 1
+    assert thread.ok("doctor").out.endswith("Nothing is wrong.\n")

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.conftest import THREADS, Machine, Repo
+from wc_cli import locks
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -504,3 +505,23 @@ def test_a_commit_takes_nothing_away(repo: Repo) -> None:
     said = repo.settled("ack", "auth", "--json").json
     assert (said["committed"], said["idx"]) == (True, 3)
     assert committed(repo, path).startswith(was)
+
+
+def test_the_helper_imports_nothing_from_where_it_is_started(repo: Repo) -> None:
+    told = repo.machine.root / "told"
+    (repo.path / "wc_cli").mkdir()
+    for name in ("json.py", "wc_cli/__init__.py"):
+        (repo.path / name).write_text(f"open({str(told)!r}, 'w').close()\n")
+    repo.machine.wc_words = (sys.executable, "-P", *repo.machine.wc_words[1:])
+    repo.ok("say", "auth", "--title", "x", env={"WATERCOOLER_SYNC": "background"})
+    until_settled(repo)
+    assert not told.exists()
+
+
+def test_a_helper_that_is_stopped_is_named(repo: Repo) -> None:
+    repo.ok("say", "auth", "--title", "x")
+    lock = locks.acquire(str(repo.store / ".local/locks/git"), "settling", 0)
+    marker = repo.store / ".local/unsettled/auth"
+    os.utime(marker, (time.time() - 120,) * 2)
+    assert f"settling (process {os.getpid()}," in repo.wc("doctor").out
+    os.close(lock)

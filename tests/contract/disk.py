@@ -81,6 +81,10 @@ class Disk:
     def _unlink(self, call: Call) -> None:
         self._parent(call.path).pop(os.path.basename(call.path), None)
 
+    def _link(self, call: Call) -> None:
+        what = self._parent(call.path)[os.path.basename(call.path)]
+        self._parent(call.detail)[os.path.basename(call.detail)] = what
+
     def _rename(self, call: Call) -> None:
         what = self._parent(call.path).pop(os.path.basename(call.path))
         self._parent(call.detail)[os.path.basename(call.detail)] = what

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
 # What changes a store, and what is asked on the way.
 CHANGES = frozenset(
-    {"write", "pwrite", "ftruncate", "rename", "replace", "unlink", "mkdir", "git"}
+    {"write", "pwrite", "ftruncate", "rename", "replace", "link", "unlink", "mkdir"}
+    | {"git"}
 )
 _COUNTED = CHANGES | {"open", "pread", "read", "fsync", "close", "fstat"}
 _COUNTED |= {"lstat", "listdir"}
@@ -142,7 +143,7 @@ def _detail(name: str, args: Any, options: Any) -> Any:
         return bytes(args[1]) if name == "write" else args[1]
     if name == "pwrite":
         return bytes(args[1]), args[2]
-    if name in {"rename", "replace"}:
+    if name in {"rename", "replace", "link"}:
         return _path_of(args[1], options.get("dst_dir_fd"))
     return None
 

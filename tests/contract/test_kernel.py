@@ -8,6 +8,7 @@ settling is a place to be killed at, git's own included.
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -107,12 +108,29 @@ def test_an_error_of_the_lock(place: Repo, call: str, error: str, code: int) -> 
     assert (place.log("auth").read_bytes() == was) == bool(code)
 
 
+def test_a_repetition_under_a_key_flushes_what_a_dead_writer_did_not(
+    place: Repo,
+) -> None:
+    log = place.log("auth")
+    words = (*SAY, "second", "--key", "k")
+    inject = ["-P", str(log), "-e", "inject=fsync:signal=KILL:when=1"]
+    assert traced(place, inject, *words).code in KILLED
+    assert titles(place) == ["first", "second"]
+    trace = place.machine.root / "trace"
+    done = traced(place, ["-o", str(trace), "-y", "-e", "trace=fsync"], *words)
+    assert done.code == 0
+    flushed = re.findall(r"fsync\(\d+<(.*?)>", trace.read_text())
+    assert str(log) in flushed
+    assert str(log.parent) in flushed
+    assert titles(place) == ["first", "second"]
+
+
 def test_what_is_written_to_a_log_that_is_removed_meanwhile_is_not_saved(
     place: Repo,
 ) -> None:
     log = place.log("auth")
     was = log.stat().st_size
-    slow = ["-P", str(log), "-e", "inject=fsync:delay_enter=3000000:when=1"]
+    slow = ["-P", str(log), "-e", "inject=fsync:delay_enter=1000000:when=1"]
 
     def remove() -> None:
         while log.stat().st_size == was:
