@@ -7,10 +7,12 @@ environment that says who or where we are gets through.
 
 from __future__ import annotations
 
+import atexit
 import json
 import os
 import pwd
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -79,7 +81,9 @@ def _leave_home() -> None:
     os.environ["WC_TESTS_REAL_HOME"] = REAL_HOMES[0]
     for name in [one for one in os.environ if _TELLTALE.match(one)]:
         del os.environ[name]
-    os.environ["HOME"] = tempfile.mkdtemp(prefix="wc-tests-home-")
+    home = tempfile.mkdtemp(prefix="wc-tests-home-")
+    atexit.register(shutil.rmtree, home, ignore_errors=True)
+    os.environ["HOME"] = home
     os.environ["GIT_CONFIG_NOSYSTEM"] = "1"
     # Children that compile every module at every start take three times as
     # long; who asked for no bytecode gets it out of the way instead.
