@@ -30,7 +30,7 @@ NAMES = [str(page.relative_to(ROOT)) for page in PAGES]
 PACKAGES = ("wc_core", "wc_cli", "wc_observe")
 
 # What the examples run that is not ours.
-PROGRAMS = {"claude", "eval", "git", "mkdir", "pip", "pipx", "uv"}
+PROGRAMS = {"claude", "eval", "git", "mkdir", "pip", "pipx", "python", "uv"}
 
 
 def text_of(name: str) -> str:
@@ -93,6 +93,8 @@ def test_examples_run_what_there_is(name: str) -> None:
     for line in blocks(text_of(name)):
         program = ""
         for words in commands_in(line):
+            while "=" in words[0]:  # a variable for the one command
+                words.pop(0)
             program, before = words[0], program
             ours = program.removeprefix("./")
             if ours in {"wc", "bin/wc"}:

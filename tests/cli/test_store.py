@@ -418,53 +418,6 @@ def test_permissions(repo: Repo) -> None:
 
 # --- many at once -------------------------------------------------------------
 
-LOOP = """
-import os, subprocess, sys
-words = sys.argv[2:]
-for turn in range(int(sys.argv[1])):
-    done = subprocess.run(words, capture_output=True, text=True)
-    if done.returncode:
-        sys.exit(done.stderr)
-"""
-
-
-def test_eight_writers_of_one_thread(repo: Repo) -> None:
-    repo.ok("new", "auth", "--title", "x")
-    machine = repo.machine
-    env = {**machine.env, "WATERCOOLER_SYNC": "background"}
-    writers = []
-    for number in range(8):
-        say_it = [*machine.wc_words, "say", "auth", "--title", f"by {number}"]
-        words = [
-            machine.wc_words[0],
-            "-c",
-            LOOP,
-            "5",
-            *say_it,
-            "--as",
-            f"Agent{number}",
-        ]
-        words += ["--lock-timeout", "30"]
-        writers.append(
-            subprocess.Popen(
-                words, cwd=repo.path, env=env, stderr=subprocess.PIPE, text=True
-            )
-        )
-    said = [one.communicate(timeout=60)[1] for one in writers]
-    assert [one.returncode for one in writers] == [0] * 8, said
-    entries = repo.entries("auth")
-    ids = [one["entry_id"] for one in entries]
-    assert len(entries) == 41
-    assert ids == sorted(set(ids))
-    assert [one["index"] for one in entries] == list(range(41))
-    assert [one["parents"] for one in entries] == [[], *([one] for one in ids[:-1])]
-    (row,) = repo.json("list")["threads"]
-    assert row["entry_count"] == 41
-    assert not {"forked", "damaged"} & set(row)
-    repo.settled("ack", "auth")
-    text = repo.git("log", "--format=%B", "watercooler/threads")
-    assert [text.count(one) for one in ids] == [1] * 41
-
 
 def test_first_writes_at_once_make_one_store(repo: Repo) -> None:
     machine = repo.machine
@@ -485,22 +438,6 @@ def test_first_writes_at_once_make_one_store(repo: Repo) -> None:
     assert len(os.listdir(repo.path / ".git/worktrees")) == 1
     repo.settled("ack", "thread-beta")
     assert repo.git("rev-list", "--count", "watercooler/threads") == "2"
-
-
-def test_one_of_two_takes_a_free_ball(repo: Repo) -> None:
-    repo.ok("new", "auth", "--title", "x", "--to", "anyone")
-    machine = repo.machine
-    takers = [
-        subprocess.Popen(
-            [*machine.wc_words, "take", "auth", "--as", who],
-            cwd=repo.path,
-            env=machine.env,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
-        for who in ("Codex", "Cursor", "Claude", "Gemini")
-    ]
-    assert sorted(one.wait(60) for one in takers) == [0, 4, 4, 4]
 
 
 def test_an_error_of_the_disk_is_a_storage_error(shop: Shop, tmp_path: Path) -> None:
