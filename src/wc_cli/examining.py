@@ -152,7 +152,7 @@ class Threads:
             yield from self._of_status_lines(thread)
             if count := self.recovery.uncommitted(thread):
                 entries = counted(count, "entry", "entries")
-                message = f"{entries} of it are not committed, and nothing waits to be"
+                message = f"has {entries} that no commit has, and none is on its way"
                 fix = "They are safe on disk. Commit them: wc doctor --repair"
                 yield Finding(self._shown(self.layout.log(topic)), 0, message, fix)
 

@@ -224,7 +224,7 @@ def test_what_no_marker_remembers_is_committed_all_the_same(thread: Repo) -> Non
     shutil.rmtree(thread.store / ".local")
     done = thread.wc("doctor")
     assert done.code == 9
-    assert "1 entry of it are not committed" in done.out
+    assert "has 1 entry that no commit has" in done.out
     repaired(thread)
     assert thread.git("log", "--format=%B", THREADS).count(entry) == 1
 
