@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -96,14 +97,15 @@ def in_turn(path: str, root: str, seconds: float, turns: int) -> int:
 
 
 def test_a_crowd_is_waited_for_one_who_stays_is_not(root: Path, path: str) -> None:
-    crowd = [in_turn(path, str(root), 0.3, 3) for _ in range(2)]
+    crowd = [in_turn(path, str(root), 0.3, 5) for _ in range(2)]
     # Longer than any of them holds it, shorter than all of them do.
-    os.close(locks.acquire(path, "Pat", 0.9, str(root)))
+    os.close(locks.acquire(path, "Pat", 2, str(root)))
     for pid in crowd:
         os.waitpid(pid, 0)
-    stays = in_turn(path, str(root), 1.5, 1)
+    stays = in_turn(path, str(root), 60, 1)
     with pytest.raises(LockTimeoutError, match="crowd"):
-        locks.acquire(path, "Pat", 0.9, str(root))
+        locks.acquire(path, "Pat", 0.5, str(root))
+    os.kill(stays, signal.SIGKILL)
     os.waitpid(stays, 0)
 
 
