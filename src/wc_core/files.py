@@ -119,10 +119,14 @@ class Folder:
             return -1
         return _size(os.path.basename(path), self.handle)
 
-    def age(self, path: str) -> float:
-        """Seconds since a file in here was written to; raises OSError."""
-        info = os.lstat(os.path.basename(path), dir_fd=self.handle)
-        return time.time() - info.st_mtime
+    def is_recent(self, path: str, seconds: float) -> bool:
+        """Whether a file in here was written to within so many seconds, by a
+        clock that may be off either way; one that is gone was not."""
+        try:
+            info = os.lstat(os.path.basename(path), dir_fd=self.handle)
+        except OSError:
+            return False
+        return abs(time.time() - info.st_mtime) <= seconds
 
     def last_line(self, path: str, size: int) -> bytes:
         """The last line of a file of ``size`` bytes, at a cost that does not

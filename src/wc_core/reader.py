@@ -110,7 +110,8 @@ class StoreReader:
     def topics(self) -> list[str]:
         """Every thread there is, by log or by markdown alone, sorted.
 
-        Raises StorageError where the folders may not be read.
+        Raises StorageError where the folders may not be read, CorruptError
+        where links lead to them.
         """
         folders = {topic_of(name) for name in self._folders()}
         pages = {
@@ -304,7 +305,9 @@ class StoreReader:
                 # An empty folder is what a crash before the first entry leaves.
                 raise self.not_found(topic)
         for seconds in _LOOKS:
-            if not data or data.endswith(b"\n") or folder.age(path) > _WRITING:
+            if not data or data.endswith(b"\n"):
+                break
+            if not folder.is_recent(path, _WRITING):
                 break
             time.sleep(seconds)
             data = self._read(folder, path)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import socket
+import time
 from pathlib import Path
 
 import pytest
@@ -151,6 +152,19 @@ def test_a_folder_stays_the_one_that_was_opened(tmp_path: Path) -> None:
         assert folder.read("file") == b"inside"
         assert folder.size("file") == 6
         assert folder.last_line("file", 6) == b"inside"
+
+
+@pytest.mark.parametrize(
+    ("ago", "recent"), [(0, True), (60, False), (-60, False), (None, False)]
+)
+def test_what_was_written_just_now(
+    tmp_path: Path, ago: float | None, *, recent: bool
+) -> None:
+    if ago is not None:
+        (tmp_path / "file").touch()
+        os.utime(tmp_path / "file", (time.time() - ago,) * 2)
+    with Folder(str(tmp_path)) as folder:
+        assert folder.is_recent("file", 10) == recent
 
 
 def test_a_file_beyond_the_limit_is_not_read(tmp_path: Path) -> None:
