@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import NoReturn
 
-
 # File systems without hard links.
 _NO_LINKS = frozenset({errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS})
 
@@ -126,19 +125,24 @@ def begin(path: str, data: bytes, root: str) -> int:
 
 
 def _link(half: str, name: str, scratch: int, within: int) -> None:
-    """Give a file a second name, unless there is an entry under it already;
-    the first one goes when a scratch folder is swept."""
+    """Rename a file, unless something has the new name already.
+
+    By a second name, which replaces nothing; a file system without hard links
+    leaves a moment between the look and the renaming.
+    """
+    begun = ConflictError(
+        f"{name} was begun by somebody else this moment.",
+        "Nothing was written. Run the same command again.",
+    )
     with contextlib.suppress(FileNotFoundError):
         info = os.lstat(name, dir_fd=within)
-        if stat.S_ISREG(info.st_mode) and not info.st_size:
-            os.unlink(name, dir_fd=within)  # what an older wc died at
+        if not stat.S_ISREG(info.st_mode) or info.st_size:
+            raise begun
+        os.unlink(name, dir_fd=within)  # what an older wc died at
     try:
         os.link(half, name, src_dir_fd=scratch, dst_dir_fd=within)
     except FileExistsError as error:
-        raise ConflictError(
-            f"{name} was begun by somebody else this moment.",
-            "Nothing was written. Run the same command again.",
-        ) from error
+        raise begun from error
     except OSError as error:
         if error.errno not in _NO_LINKS:
             raise
@@ -153,7 +157,8 @@ def _rename(half: str, name: str, scratch: int, within: int) -> None:
 
 def _take_back(path: str, data: bytes, root: str) -> None:
     """Remove a file that has just these bytes: ours, and nobody wrote to it."""
-    with contextlib.suppress(OSError):
+    # What is raised is why we are here, not that this failed as well.
+    with contextlib.suppress(OSError, WcError):
         if read_plain(path, root) == data:
             remove(path, root)
 

@@ -86,7 +86,7 @@ def acquire(path: str, who: str, seconds: float, root: str = "") -> int:
         now = time.monotonic()
         # In a crowd the lock changes hands all the time. That is no reason to
         # give up; one who keeps it is.
-        if signed != (signed := os.fstat(handle).st_mtime_ns):
+        if signed != (signed := _signed_ns(path)):
             since = now
         if now - since >= seconds or now - start >= seconds * _CROWD:
             os.close(handle)
@@ -150,6 +150,14 @@ def _counts(handle: int, path: str) -> bool:
     except OSError as error:
         os.close(handle)
         durable.failed("cannot be locked", path, error)
+
+
+def _signed_ns(path: str) -> int:
+    """When a lock was last signed; 0 where that cannot be known."""
+    try:
+        return os.lstat(path).st_mtime_ns
+    except OSError:
+        return 0
 
 
 def sign(handle: int, who: str) -> None:

@@ -125,13 +125,14 @@ class StoreWriter:
             if draft.action not in {"new", "say"}:
                 raise
         topic = new_topic(draft.topic)
-        topics = self.reader.topics()
-        if len(topics) >= vocabulary.MAX_THREADS:
+        count = len(files.names_in(self.layout.threads, self.layout.root))
+        if count >= vocabulary.MAX_THREADS:
             raise ConflictError(
-                f"The store is full: it has {len(topics)} threads.",
+                f"The store is full: it has {count} threads.",
                 "Go on in one of them, or in another store: WATERCOOLER_DIR.",
             )
         if draft.action == "say" and not draft.new:
+            topics = self.reader.topics()
             if topic in topics:
                 return topic  # somebody made it this very moment
             alike = (one for one in topics if nearly(one, topic))
