@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from wc_cli import gitsync
+from wc_cli import commits
 from wc_core import codec
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from wc_cli.gitsync import Committed, Git
+    from wc_cli.commits import Committed
+    from wc_cli.git import Git
     from wc_core.model import Entry
 
 
@@ -28,7 +29,7 @@ def compared(git: Git, topic: str, log: bytes, have: Committed | None) -> Compar
     the rest is read. Raises GitError.
     """
     there = log[: have.size] if have is not None else b""
-    if have is None or gitsync.blob_id(there, have.blob) == have.blob:
+    if have is None or commits.blob_id(there, have.blob) == have.blob:
         rest = codec.read_log(topic, log[len(there) :]).entries
         return Compared(tuple(e for e in rest if e.id.encode() not in there))
     there = git.run("cat-file", "blob", have.blob)

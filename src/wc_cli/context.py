@@ -122,9 +122,9 @@ class Context:
         if place.exists:
             return True
         if place.kind == BRANCH_STORE:
-            from wc_cli import gitsync  # git runs only until the store exists
+            from wc_cli import checkouts  # git runs only until the store exists
 
-            root = gitsync.ensure_checkout(place, self.cwd, self.env)
+            root = checkouts.ensure_checkout(place, self.cwd, self.env)
             self._place = place._replace(root=root, exists=True)
             self._settings = self._identity = None
         return False

@@ -9,10 +9,10 @@ from __future__ import annotations
 import os
 from typing import NamedTuple
 
-from wc_cli import gitsync, settling
+from wc_cli import commits, git, settling
 from wc_cli.context import say, say_json
 from wc_cli.examining import SET_ASIDE, Finding, Threads
-from wc_cli.gitsync import GitError
+from wc_cli.git import GitError
 from wc_cli.options import command, flag
 from wc_cli.repair import Mended, Repair
 from wc_cli.strays import SHARED, in_the_way, strays
@@ -129,7 +129,7 @@ def examine(context: Context) -> Report:
 
 def _of_git(context: Context) -> Iterator[Finding]:
     try:
-        version = gitsync.version(context.env)
+        version = git.version(context.env)
     except GitError as error:
         yield Finding("git", 0, str(error), "Install git 2.38 or newer.")
         return
@@ -186,7 +186,7 @@ def _of_checkout(context: Context, reader: StoreReader) -> Iterator[Finding]:
             fix = f"Add the line: {line}"
             yield Finding(name, 0, f"lacks the line {line!r}", fix)
     try:
-        tracked = gitsync.tracked(root, ".local", context.env)
+        tracked = commits.tracked(root, ".local", context.env)
     except GitError as error:
         yield Finding("git", 0, str(error), "Run git status in the store's folder.")
         return

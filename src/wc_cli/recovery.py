@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import os
 
-from wc_cli import gitsync
+from wc_cli import commits
 from wc_cli.comparing import compared
-from wc_cli.gitsync import Git, GitError
+from wc_cli.git import Git, GitError
 from wc_core import codec, discovery, markdown, model
 from wc_core.files import read_plain
 from wc_core.layout import topic_of
@@ -16,7 +16,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from wc_cli.gitsync import Committed
+    from wc_cli.commits import Committed
     from wc_core.model import Entry
     from wc_core.reader import StoreReader, Thread
 
@@ -80,8 +80,8 @@ class Recovery:
             if self.git is not None:
                 below = os.path.relpath(self.layout.threads, self.layout.root)
                 try:
-                    _, commit = gitsync.tip(self.layout.root)
-                    found = gitsync.committed_below(self.git, commit, f"{below}/")
+                    _, commit = commits.tip(self.layout.root)
+                    found = commits.committed_below(self.git, commit, f"{below}/")
                 except GitError:
                     found = {}  # doctor says what is wrong with git
                 depth = below.count("/") + 2
@@ -98,7 +98,7 @@ class Recovery:
         have = self._logs().get(os.path.relpath(path, self.layout.root))
         if have is None or not have.size:
             return {}
-        if gitsync.blob_id(data[: have.size], have.blob) == have.blob:
+        if commits.blob_id(data[: have.size], have.blob) == have.blob:
             return {}
         return codec.lines_by_id(topic, self.committed(path))
 

@@ -15,16 +15,16 @@ import sys
 import time
 from typing import NamedTuple
 
-from wc_cli import durable, gitsync, locks, messages
+from wc_cli import commits, durable, locks, messages
+from wc_cli.commits import Change
 from wc_cli.comparing import compared
-from wc_cli.gitsync import Change, Git, GitError, GitKilledError
+from wc_cli.git import Git, GitError, GitKilledError
 from wc_cli.upkeep import Upkeep
 from wc_core import codec, discovery, markdown, projections, repository
 from wc_core.errors import (
     CorruptError,
     LockTimeoutError,
     NotFoundError,
-    StorageError,
     WcError,
 )
 from wc_core.files import names_in, read_plain, size_of
@@ -53,7 +53,6 @@ class Settled(NamedTuple):
 
     topic: str
     log_size: int
-    entries: tuple[Entry, ...]
     changes: tuple[Change, ...]
 
 
@@ -114,8 +113,8 @@ class Settler:
             return
         where = repository.find(self.layout.root)
         if where is not None:
-            gitsync.remove_left_locks(where, since_ns)
-            gitsync.remove_reports(where)
+            commits.remove_left_locks(where, since_ns)
+            commits.remove_reports(where)
         durable.remove(self.layout.committing, self.layout.root)
 
     @contextlib.contextmanager
@@ -160,7 +159,7 @@ class Settler:
         log = thread.log
         whole = {self.layout.log(topic): thread.data[: log.complete], **wanted}
         changes = tuple(Change(self._relative(p), d) for p, d in whole.items())
-        return Settled(topic, log.size, log.entries, changes)
+        return Settled(topic, log.size, changes)
 
     def _relative(self, path: str) -> str:
         return os.path.relpath(path, self.layout.root)
@@ -170,7 +169,7 @@ class Settler:
         if self.git is None:
             self._check_committable()
             return
-        where, parent = gitsync.tip(self.layout.root)
+        where, parent = commits.tip(self.layout.root)
         shared = [
             Change(
                 name, read_plain(f"{self.layout.root}/{name}", self.layout.root) or b""
@@ -178,7 +177,7 @@ class Settler:
             for name in (".gitattributes", ".gitignore", "config.toml")
         ]
         changes = [*shared, *(change for one in settled for change in one.changes)]
-        have = gitsync.committed_files(self.git, parent, [one.path for one in changes])
+        have = commits.committed_files(self.git, parent, [one.path for one in changes])
         entries = self._news(self.git, settled, have)
         settled = [one for one in settled if one.topic not in self.problems]
         changes = [*shared, *(change for one in settled for change in one.changes)]
@@ -188,12 +187,12 @@ class Settler:
             code_repo = messages.code_repo(where, self.env)
             message = messages.message_for(entries, topics, code_repo)
             with self._noted():
-                gitsync.commit(self.git, changed, message, parent)
+                commits.commit(self.git, changed, message, parent)
         if not changed and not settled:
             return
         try:
-            gitsync.refresh_index(self.git, where)
-            gitsync.tidy(self.git)
+            commits.refresh_index(self.git, where)
+            commits.tidy(self.git)
         except GitError as error:
             # The commit is made; that it is all tidy is not a part of it.
             self.problems[""] = f"committed, but not tidy: {error}"
@@ -219,13 +218,13 @@ class Settler:
         except GitError:
             where = repository.find(self.layout.root)
             if where is not None:
-                gitsync.remove_reports(where)
+                commits.remove_reports(where)
             durable.remove(self.layout.committing, self.layout.root)
             raise
         durable.remove(self.layout.committing, self.layout.root)
 
     def _news(
-        self, git: Git, settled: list[Settled], have: Mapping[str, gitsync.Committed]
+        self, git: Git, settled: list[Settled], have: Mapping[str, commits.Committed]
     ) -> list[tuple[str, Entry]]:
         """The entries this commit is the first to have, with their topics.
 
@@ -266,20 +265,21 @@ class Settler:
             data = f"{codec.dumps(fields)}\n".encode()
             try:
                 self.upkeep.put(self.layout.settling, data)
-            except StorageError:
+            except WcError:
                 # A full disk has room for a name: see `trouble`. What is in
                 # its place says itself that all is not well.
                 with contextlib.suppress(WcError):
                     durable.touch(self.layout.settling, self.layout.root)
         else:
-            durable.remove(self.layout.settling, self.layout.root)
+            with contextlib.suppress(WcError):  # a folder in its place: likewise
+                durable.remove(self.layout.settling, self.layout.root)
 
 
-def _is_committed(change: Change, have: Mapping[str, gitsync.Committed]) -> bool:
+def _is_committed(change: Change, have: Mapping[str, commits.Committed]) -> bool:
     there = have.get(change.path)
     if there is None:
         return not change.data
-    return gitsync.blob_id(change.data, there.blob) == there.blob
+    return commits.blob_id(change.data, there.blob) == there.blob
 
 
 def unsettled(layout: Layout) -> list[str]:

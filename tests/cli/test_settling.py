@@ -525,3 +525,13 @@ def test_a_helper_that_is_stopped_is_named(repo: Repo) -> None:
     os.utime(marker, (time.time() - 120,) * 2)
     assert f"settling (process {os.getpid()}," in repo.wc("doctor").out
     os.close(lock)
+
+
+def test_what_stands_in_the_place_of_the_report_ends_no_settling(repo: Repo) -> None:
+    repo.ok("say", "auth", "--title", "x")
+    report = repo.store / ".local/settling.json"
+    report.mkdir()
+    done = repo.settled("say", "auth", "--title", "y", "--json").json
+    assert done["committed"]
+    assert report.is_dir()
+    assert ".local/settling.json" in repo.wc("doctor").out

@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import THREADS, Machine, Repo
-from wc_cli import gitsync
+from wc_cli import commits
+from wc_cli.git import Git, GitKilledError
 
 SCRIPT = Path(__file__).resolve().parents[2] / "bin/wc-statusline"
 BACKGROUND = {"WATERCOOLER_SYNC": "background"}
@@ -112,11 +113,11 @@ def test_a_kill_between_status_lines_and_meta_is_mended(repo: Repo) -> None:
 
 def test_many_threads_have_room_on_the_command_line(repo: Repo) -> None:
     repo.settled("new", "auth", "--title", "x")
-    git = gitsync.Git(str(repo.store), repo.machine.env)
+    git = Git(str(repo.store), repo.machine.env)
     page = "threads/auth.md"
     paths = [page, *(f"threads/{'x' * 90}-{n}.md" for n in range(40_000))]
     head = repo.git("rev-parse", THREADS)
-    assert list(gitsync.committed_files(git, head, paths)) == [page]
+    assert list(commits.committed_files(git, head, paths)) == [page]
 
 
 def test_five_first_writes_at_once_are_five_entries(repo: Repo) -> None:
@@ -156,13 +157,13 @@ def test_the_settings_everybody_shares_are_committed(repo: Repo) -> None:
 
 
 def test_a_git_that_hangs_ends_with_all_that_it_started(
-    repo: Repo, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    repo: Repo, tmp_path: Path
 ) -> None:
     pid = tmp_path / "pid"
     words = ["-c", f"alias.hang=!sleep 300 & echo $! > {pid}; wait", "hang"]
-    monkeypatch.setattr(gitsync, "_SECONDS", 1)
-    with pytest.raises(gitsync.GitKilledError):
-        gitsync.Git(str(repo.path), repo.machine.env).run(*words)
+    until = time.monotonic() + 1
+    with pytest.raises(GitKilledError):
+        Git(str(repo.path), repo.machine.env, until=until).run(*words)
     done = subprocess.run(
         ["ps", "-o", "stat=", "-p", pid.read_text().strip()],
         capture_output=True,

@@ -1,0 +1,185 @@
+"""Commits on the branch of the store, made with plumbing.
+
+git-fast-import(1) checks that the branch is where we think it is; neither the
+repository of the code nor any file of the store is touched.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import time
+from typing import NamedTuple
+
+from wc_cli import durable
+from wc_cli.git import Git, GitError
+from wc_core import repository
+from wc_core.errors import StorageError
+from wc_core.files import names_in, read_plain
+from wc_core.layout import BRANCH
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from wc_core.repository import Repository
+
+_MAX_PATHS = 400
+# Longer than any git holds the lock of a ref.
+_MOMENT = 0.5
+_REPORT = "fast_import_crash_"
+
+
+class Change(NamedTuple):
+    """A file of the store as it is to be committed."""
+
+    path: str
+    data: bytes
+
+
+class Committed(NamedTuple):
+    """A file as the branch has it: the id of its blob and its length."""
+
+    blob: str
+    size: int
+
+
+def tip(root: str) -> tuple[Repository, str]:
+    """The repository of a checkout and the commit its branch is at."""
+    where = repository.find(root)
+    if where is None or where.branch != BRANCH:
+        raise GitError(f"{root} does not have the branch {BRANCH} checked out")
+    return where, where.commit
+
+
+def committed_files(
+    git: Git, commit: str, paths: Iterable[str]
+) -> dict[str, Committed]:
+    """Those of ``paths`` that ``commit`` has."""
+    wanted = set(paths)
+    # A command line has room for so many; all of the tree is not much more.
+    named = [] if len(wanted) > _MAX_PATHS else sorted(wanted)
+    found = committed_below(git, commit, *named)
+    return {path: one for path, one in found.items() if path in wanted}
+
+
+def committed_below(git: Git, commit: str, *paths: str) -> dict[str, Committed]:
+    """What ``commit`` has at or below ``paths``; all of it without any."""
+    if not commit:
+        return {}
+    out = git.run("ls-tree", "-z", "-l", "-r", commit, "--", *paths)
+    found = {}
+    for record in out.split(b"\0"):
+        info, _, path = record.partition(b"\t")
+        if path:
+            _, _, blob, size = info.split()
+            found[os.fsdecode(path)] = Committed(blob.decode(), int(size))
+    return found
+
+
+def blob_id(data: bytes, like: str) -> str:
+    """The id git gives ``data``, in the hash that ``like`` is one of."""
+    sha1_length = 40
+    # The hash of git's object format, not a matter of security.
+    algorithm = "sha1" if len(like) == sha1_length else "sha256"
+    digest = hashlib.new(algorithm, b"blob %d\0" % len(data), usedforsecurity=False)
+    digest.update(data)
+    return digest.hexdigest()
+
+
+def commit(git: Git, changes: list[Change], message: str, parent: str) -> None:
+    """Put one commit on the branch, if it still is at ``parent``.
+
+    Raises GitError, the branch being where it was: for a branch that moved,
+    an identity git does not have, a repository that cannot be written.
+    """
+    author = git.line("var", "GIT_AUTHOR_IDENT")
+    committer = git.line("var", "GIT_COMMITTER_IDENT")
+    parts = [f"commit refs/heads/{BRANCH}\n".encode()]
+    parts.append(f"author {author}\ncommitter {committer}\n".encode(errors="replace"))
+    parts.append(_data(message.encode(errors="replace")))
+    if parent:
+        parts.append(f"from {parent}\n".encode())
+    for change in changes:
+        parts.append(b"M 100644 inline " + _quoted(change.path) + b"\n")
+        parts.append(_data(change.data))
+    parts.append(b"done\n")
+    git.run("fast-import", "--done", "--quiet", feed=b"".join(parts))
+
+
+def _data(content: bytes) -> bytes:
+    return b"data %d\n%b\n" % (len(content), content)
+
+
+def _quoted(path: str) -> bytes:
+    """A path in fast-import's C style, every unusual byte in octal."""
+    raw = os.fsencode(path)
+    quoted = (
+        bytes([one]) if 0x20 <= one < 0x7F and one not in b'"\\' else b"\\%03o" % one  # noqa: PLR2004
+        for one in raw
+    )
+    return b'"' + b"".join(quoted) + b'"'
+
+
+def remove_left_locks(where: Repository, since_ns: int) -> None:
+    """Remove the locks that a git of ours, killed while it moved the branch at
+    ``since_ns`` or later, left there for good.
+
+    The caller holds the lock that every git of ours inherits, so none is at
+    work; anybody else's lives for a moment only.
+    """
+    for path in (
+        f"{where.common}/refs/heads/{BRANCH}.lock",
+        f"{where.gitdir}/HEAD.lock",
+    ):
+        left = _changed_ns(path)
+        if left >= since_ns:
+            time.sleep(_MOMENT)
+            if _changed_ns(path) == left:
+                durable.remove(path)
+
+
+def remove_reports(where: Repository) -> None:
+    """Remove what git-fast-import leaves for us to read when it fails."""
+    for name in names_in(where.gitdir):
+        if name.startswith(_REPORT):
+            durable.remove(f"{where.gitdir}/{name}")
+
+
+def _changed_ns(path: str) -> int:
+    try:
+        return os.stat(path).st_mtime_ns
+    except FileNotFoundError:
+        return -1
+
+
+def refresh_index(git: Git, where: Repository) -> None:
+    """Make the checkout's index agree with its branch, so that ``git status``
+    there is clean; no file is touched.
+
+    git works on a copy: were it killed, its lock file would stay, and nobody
+    could tell it from the lock of somebody at work. Raises GitError.
+    """
+    index, copy = f"{where.gitdir}/index", f"{where.gitdir}/index.wc"
+    try:
+        for left in (copy, f"{copy}.lock"):
+            durable.remove(left)
+        data = read_plain(index)
+        if data is not None:
+            durable.write_new(copy, data)
+        # -i: the files are newer than the index, and that is all right.
+        git.run("read-tree", "-i", "-m", "HEAD", env={"GIT_INDEX_FILE": copy})
+        os.replace(copy, index)
+    except (OSError, StorageError) as error:
+        raise GitError(f"the index cannot be written: {error}") from error
+
+
+def tidy(git: Git) -> None:
+    """Run git's own automatic maintenance, when it thinks it is time."""
+    git.run("gc", "--auto", "--quiet")
+
+
+def tracked(root: str, folder: str, env: Mapping[str, str]) -> list[str]:
+    """The files below ``folder`` that a checkout has under version control."""
+    out = Git(root, env).run("ls-files", "-z", "--", folder)
+    return [os.fsdecode(one) for one in out.split(b"\0") if one]
