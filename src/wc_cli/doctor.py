@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from typing import NamedTuple
 
-from wc_cli import commits, git, settling
+from wc_cli import commits, git, pending
 from wc_cli.context import say, say_json
 from wc_cli.examining import SET_ASIDE, Finding, Threads
 from wc_cli.git import GitError
@@ -154,18 +154,18 @@ def _of_strays(reader: StoreReader) -> Iterator[Finding]:
 
 def _of_settling(reader: StoreReader) -> Iterator[Finding]:
     try:
-        found = settling.trouble(reader.layout.root)
-        waiting = counted(len(settling.unsettled(reader.layout)), "thread")
+        found = pending.trouble(reader.layout.root)
+        waiting = counted(len(pending.unsettled(reader.layout)), "thread")
     except (WcError, OSError):
         return  # something in the way, which is a finding by itself
     if found is not None:
         message = f"{waiting} to be settled; at {found.at}: {found.problem}"
         fix = "Their entries are safe on disk. Mend it; the next wc command goes on."
         yield Finding("settling", 0, message, fix)
-    elif settling.is_overdue(reader.layout):
+    elif pending.is_overdue(reader.layout):
         message = f"{waiting} to be settled for over a minute"
         fix = "Their entries are safe on disk; any wc command starts it: wc list"
-        if by := settling.held_up(reader.layout):
+        if by := pending.held_up(reader.layout):
             fix = f"Their entries are safe on disk; {by}. If it hangs, end it."
         yield Finding("settling", 0, message, fix)
 

@@ -35,10 +35,10 @@ def settled(context: Context, receipt: Receipt) -> Receipt:
     committed = False
     try:
         if context.settings.sync == "inline":
-            from wc_cli import settling  # not in the usual case
+            from wc_cli import pending, settling  # not in the usual case
 
             if not settling.settle(layout.root, context.env, _INLINE_SECONDS):
-                by = settling.held_up(layout) or "somebody else is at it"
+                by = pending.held_up(layout) or "somebody else is at it"
                 notes.append(f"not settled yet: {by}")
             marker = f"{layout.unsettled}/{file_name(receipt.topic)}"
             committed = committing and not os.path.lexists(marker)
@@ -55,9 +55,9 @@ def _pending(layout: Layout) -> list[str]:
     """What settling could not do last time: said at every write until it can."""
     if not os.path.lexists(layout.settling):
         return []
-    from wc_cli import settling  # only when something went wrong
+    from wc_cli import pending  # only when something went wrong
 
-    found = settling.trouble(layout.root)
+    found = pending.trouble(layout.root)
     if found is None:
         return []
     return [f"settling, at {found.at}: {found.problem} (see: wc doctor)"]

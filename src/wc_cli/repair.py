@@ -12,7 +12,7 @@ import os
 from functools import cached_property
 from typing import NamedTuple
 
-from wc_cli import durable, settling
+from wc_cli import durable, pending, settling
 from wc_cli.recovery import Recovery, is_missed
 from wc_cli.strays import SHARED, in_the_way, strays
 from wc_cli.upkeep import Upkeep
@@ -119,7 +119,7 @@ class Repair:
     def _is_unsettled(self) -> bool:
         left = (self.layout.settling, self.layout.committing)
         try:
-            waiting = settling.unsettled(self.layout)
+            waiting = pending.unsettled(self.layout)
         except WcError:
             return False  # a finding
         return bool(waiting) or any(os.path.lexists(path) for path in left)

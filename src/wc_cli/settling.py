@@ -9,13 +9,12 @@ dies loses nothing: the next one finds the marker.
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import sys
 import time
 from typing import NamedTuple
 
-from wc_cli import commits, durable, locks, messages
+from wc_cli import commits, durable, locks, messages, pending
 from wc_cli.commits import Change
 from wc_cli.comparing import compared
 from wc_cli.git import Git, GitError, GitKilledError
@@ -27,8 +26,8 @@ from wc_core.errors import (
     NotFoundError,
     WcError,
 )
-from wc_core.files import names_in, read_plain, size_of
-from wc_core.layout import BRANCH, topic_of
+from wc_core.files import read_plain, size_of
+from wc_core.layout import BRANCH
 from wc_core.reader import StoreReader
 
 TYPE_CHECKING = False
@@ -44,7 +43,6 @@ if TYPE_CHECKING:
 _BURST_SECONDS = 0.05
 _LONGEST_BURST_SECONDS = 1.0
 _ROUNDS = 50
-_OVERDUE_SECONDS = 60
 _NICENESS = 10
 
 
@@ -128,7 +126,7 @@ class Settler:
 
     def unsettled(self) -> list[str]:
         """The threads that await settling."""
-        return unsettled(self.layout)
+        return pending.unsettled(self.layout)
 
     def _settle(self, topics: list[str]) -> None:
         settled = []
@@ -282,21 +280,6 @@ def _is_committed(change: Change, have: Mapping[str, commits.Committed]) -> bool
     return commits.blob_id(change.data, there.blob) == there.blob
 
 
-def unsettled(layout: Layout) -> list[str]:
-    """The threads of a store that await settling."""
-    return [topic_of(name) for name in names_in(layout.unsettled, layout.root)]
-
-
-def is_overdue(layout: Layout) -> bool:
-    """Whether a thread has waited for longer than any helper takes."""
-    for name in names_in(layout.unsettled, layout.root):
-        with contextlib.suppress(FileNotFoundError):
-            age = time.time() - os.stat(f"{layout.unsettled}/{name}").st_mtime
-            if age > _OVERDUE_SECONDS:
-                return True
-    return False
-
-
 def rendered(layout: Layout, thread: Thread) -> dict[str, bytes]:
     """The projections of a thread, by path: a function of its log and of the
     keys of other tools in its meta."""
@@ -339,38 +322,6 @@ def _settle_once(
         os.close(handle)
     # A writer that found the lock held relies on us to look once more.
     return not set(settler.unsettled()) - set(settler.problems)
-
-
-def held_up(layout: Layout) -> str:
-    """Who is at settling, in words; empty where nobody is."""
-    with contextlib.suppress(WcError):
-        handle = locks.try_acquire(layout.git_lock, layout.root)
-        if handle is None:
-            return f"{locks.holder_of(layout.git_lock)} is at it"
-        os.close(handle)
-    return ""
-
-
-class Trouble(NamedTuple):
-    """What settling could not do when it last tried, at ``at``."""
-
-    at: str
-    problem: str
-
-
-def trouble(root: str) -> Trouble | None:
-    """What settling last could not do; ``None`` when all is well."""
-    layout = StoreReader(root).layout
-    try:
-        data = read_plain(layout.settling, layout.root)
-        if data is None:
-            return None
-        if not data:
-            return Trouble("an unknown time", "there was no room to write down what")
-        fields = json.loads(data)
-        return Trouble(str(fields["at"]), str(fields["problem"]))
-    except (OSError, ValueError, TypeError, KeyError, RecursionError):
-        return Trouble("an unknown time", "its report cannot be read")
 
 
 def main() -> None:
