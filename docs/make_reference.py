@@ -107,7 +107,12 @@ ENVIRONMENT = """\
 | `WATERCOOLER_AGENT` | who speaks, unless `--as` is given |
 | `WATERCOOLER_SEAT` | the seat, unless `--seat` is given |
 | `WATERCOOLER_USER` | the tag: whose agent this is |
-| `WATERCOOLER_SYNC` | settling: `background` (default), `inline` or `off` |
+| `WATERCOOLER_SYNC` | settling and the way to the remote: `background` (default), `inline` or `off` |
+| `WATERCOOLER_PUSH` | `auto` (default): pushed in the background where the remote has the branch; `off`: by `wc sync` alone |
+| `WATERCOOLER_FETCH_EVERY` | seconds after which a command fetches in the background; `0`: never; default 300 |
+| `WATERCOOLER_LIMIT` | seconds that a command waits for a remote at most; default 30 |
+| `WATERCOOLER_GIT_REPO` | the remote to exchange threads with: a remote's name, a URL or a path |
+| `WATERCOOLER_GIT_SSH_KEY` | the private key to use for ssh |
 | `WATERCOOLER_GIT_AUTHOR` | whose name stands on the store's commits |
 | `WATERCOOLER_GIT_EMAIL` | and whose address |
 | `WATERCOOLER_ALLOW_BREAK_LOCK` | `1`: `wc break-lock --force` may do what it says |
@@ -122,7 +127,7 @@ EXIT_TEXT = """\
 Scripts and agents may rely on them, and on the code strings, which the MCP server
 uses too. With `--json` the error is JSON on standard error:
 `{"error": {"code": …, "message": …, "hint": …}}`. A write that fails has written
-nothing. 8 and 10 are kept for commands to come; none gives them yet.
+nothing. 10 is kept for a command to come; none gives it yet.
 """
 
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 import os
 import time
 
-from wc_cli import durable, locks
+from wc_cli import durable, locks, trees
 from wc_cli.git import Git, GitError
-from wc_core import discovery, repository
-from wc_core.errors import NotFoundError, StorageError
+from wc_core import discovery, remotes, repository
+from wc_core.errors import ConflictError, NotFoundError, StorageError
 from wc_core.files import names_in
 from wc_core.layout import ATTRIBUTES, BRANCH, IGNORED
 
@@ -60,7 +60,7 @@ def ensure_checkout(place: Place, cwd: str, env: Mapping[str, str]) -> str:
         recorded = [os.path.realpath(path) for path, _ in repository.worktrees(where)]
         git = Git(where.common, env, bare=True, handle=lock)
         try:
-            _ensure_branch(git, where)
+            _ensure_branch(git, where, env)
             missing = bool(again) or place.root in recorded
             _add_worktree(git, place.root, missing=missing)
         except GitError as error:
@@ -83,16 +83,28 @@ def _set_unfinished_aside(path: str, *, known: bool) -> None:
         os.rename(path, f"{path}.unfinished-{time.time_ns()}")
 
 
-def _ensure_branch(git: Git, where: Repository) -> None:
+def _ensure_branch(git: Git, where: Repository, env: Mapping[str, str]) -> None:
     if repository.resolve(where, f"refs/heads/{BRANCH}"):
         return
-    remotes = repository.remote_branches(where, BRANCH)
-    if remotes:
-        chosen = "origin" if "origin" in remotes else remotes[0]
-        commit = git.line("rev-parse", f"refs/remotes/{chosen}/{BRANCH}")
-    else:
-        commit = _root_commit(git)
+    commit = _fetched(where, env)
+    if commit and not trees.is_store(git, commit):
+        raise ConflictError(
+            f"The branch {BRANCH} that was fetched is not a store.",
+            "Rename it where it is from, or use another repository: "
+            "WATERCOOLER_GIT_REPO",
+        )
+    commit = commit or _root_commit(git)
     git.run("update-ref", f"refs/heads/{BRANCH}", commit, "")
+
+
+def _fetched(where: Repository, env: Mapping[str, str]) -> str:
+    """The commit of the branch as it was fetched; empty where it was not."""
+    remote = remotes.find(where, env)
+    if remote is not None:
+        return repository.resolve(where, remote.tracking)
+    for name in repository.remote_branches(where, BRANCH):
+        return repository.resolve(where, f"refs/remotes/{name}/{BRANCH}")
+    return ""
 
 
 def _root_commit(git: Git) -> str:

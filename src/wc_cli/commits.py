@@ -31,10 +31,13 @@ _REPORT = "fast_import_crash_"
 
 
 class Change(NamedTuple):
-    """A file of the store as it is to be committed."""
+    """A file of the store as it is to be committed: with these bytes, or as the
+    ``blob`` that git has already; with neither it goes."""
 
     path: str
-    data: bytes
+    data: bytes | None = None
+    blob: str = ""
+    mode: str = "100644"
 
 
 class Committed(NamedTuple):
@@ -77,6 +80,26 @@ def committed_below(git: Git, commit: str, *paths: str) -> dict[str, Committed]:
     return found
 
 
+def empty_tree(git: Git) -> str:
+    """The tree with nothing in it, which every repository knows."""
+    return git.line("hash-object", "-t", "tree", "--stdin")
+
+
+def apart(git: Git, ours: str, theirs: str) -> tuple[int, int]:
+    """How many commits ``ours`` has that ``theirs`` has not, and the other
+    way round."""
+    out = git.line("rev-list", "--left-right", "--count", f"{ours}...{theirs}")
+    ahead, behind = out.split()
+    return int(ahead), int(behind)
+
+
+def move(git: Git, ours: str, theirs: str) -> None:
+    """Move the branch from ``ours`` to ``theirs``; raises GitError, the branch
+    being where it was, if it is not at ``ours``."""
+    reason = ("-m", "wc: taken over")
+    git.run("update-ref", *reason, f"refs/heads/{BRANCH}", theirs, ours)
+
+
 def blob_id(data: bytes, like: str) -> str:
     """The id git gives ``data``, in the hash that ``like`` is one of."""
     sha1_length = 40
@@ -87,8 +110,11 @@ def blob_id(data: bytes, like: str) -> str:
     return digest.hexdigest()
 
 
-def commit(git: Git, changes: list[Change], message: str, parent: str) -> None:
-    """Put one commit on the branch, if it still is at ``parent``.
+def commit(
+    git: Git, changes: Iterable[Change], message: str, parent: str, merged: str = ""
+) -> None:
+    """Put one commit on the branch, if it still is at ``parent``: with these
+    changes to the tree of ``parent``, and ``merged`` as its second parent.
 
     Raises GitError, the branch being where it was: for a branch that moved,
     an identity git does not have, a repository that cannot be written.
@@ -100,11 +126,25 @@ def commit(git: Git, changes: list[Change], message: str, parent: str) -> None:
     parts.append(_data(message.encode(errors="replace")))
     if parent:
         parts.append(f"from {parent}\n".encode())
-    for change in changes:
-        parts.append(b"M 100644 inline " + _quoted(change.path) + b"\n")
-        parts.append(_data(change.data))
+    if merged:
+        parts.append(f"merge {merged}\n".encode())
+    # A folder that becomes a file, or the other way round: what goes, first.
+    for change in sorted(changes, key=_stays):
+        path = _quoted(change.path) + b"\n"
+        if change.data is not None:
+            parts.append(b"M %b inline %b" % (change.mode.encode(), path))
+            parts.append(_data(change.data))
+        elif change.blob:
+            words = f"M {change.mode} {change.blob} ".encode()
+            parts.append(words + path)
+        else:
+            parts.append(b"D " + path)
     parts.append(b"done\n")
     git.run("fast-import", "--done", "--quiet", feed=b"".join(parts))
+
+
+def _stays(change: Change) -> bool:
+    return change.data is not None or bool(change.blob)
 
 
 def _data(content: bytes) -> bytes:

@@ -8,10 +8,10 @@ import os
 import sys
 import time
 
+from wc_cli import helper
 from wc_core import discovery, identity, settings, views
 from wc_core.discovery import BRANCH_STORE
 from wc_core.errors import NotFoundError, StorageError, WcError
-from wc_core.files import names_in
 from wc_core.identity import Asked
 from wc_core.layout import BRANCH, Layout
 from wc_core.reader import StoreReader
@@ -87,10 +87,8 @@ class Context:
                 "Check them out: wc init",
             )
         reader = StoreReader(place.root)
-        if self.settings.sync == "background" and _is_unsettled(reader):
-            from wc_cli import receipts  # something was left to do
-
-            receipts.take_up(reader.layout, self.env)
+        if self.settings.sync == "background":
+            helper.take_up(reader.layout, self.settings, self.env)
         return reader
 
     @property
@@ -174,15 +172,6 @@ def os_user(env: Mapping[str, str]) -> str:
         return pwd.getpwuid(os.getuid()).pw_name
     except KeyError:
         return f"uid-{os.getuid()}"
-
-
-def _is_unsettled(reader: StoreReader) -> bool:
-    """Whether something was left to do; who reads is not to be held up by
-    what stands in the place of the folder that would say so."""
-    try:
-        return bool(names_in(reader.layout.unsettled, reader.layout.root))
-    except WcError:
-        return False
 
 
 def now_ms() -> int:

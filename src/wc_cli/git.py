@@ -32,16 +32,41 @@ _OPTIONS = (
     *("-c", "gc.autoDetach=false"),
     # Its daemon would outlive us, with the lock that it inherits.
     *("-c", "core.fsmonitor=false"),
+    *("-c", "credential.interactive=false"),
 )
 _SECONDS = 60
+# git removes its lock files when it is asked to end.
+_LAST_SECONDS = 0.5
+_PAUSE = 0.01
+
+
+_NEVER_ASK = {
+    "GIT_TERMINAL_PROMPT": "0",
+    # Set, but empty: none, whatever the configuration or a desktop says.
+    "GIT_ASKPASS": "",
+    "SSH_ASKPASS_REQUIRE": "never",
+    "GCM_INTERACTIVE": "never",
+}
 
 
 class GitError(Exception):
-    """git said no; the text is git's own, without paths of ours."""
+    """git said no; the text is git's own, without paths of ours.
+
+    ``out`` and ``err`` are all that it printed.
+    """
+
+    def __init__(self, message: str, out: bytes = b"", err: bytes = b"") -> None:
+        super().__init__(message)
+        self.out = out
+        self.err = err
 
 
 class GitKilledError(GitError):
     """git did not end by itself, so it could not tidy up after itself."""
+
+
+class GitTimeoutError(GitKilledError):
+    """git was ended by us, for there was no more time."""
 
 
 class Git:
@@ -68,8 +93,8 @@ class Git:
         self.env = {
             **clean,
             "LC_ALL": "C",
-            "GIT_TERMINAL_PROMPT": "0",
             "GIT_OPTIONAL_LOCKS": "0",
+            **_NEVER_ASK,
             **_author(env),
         }
 
@@ -77,7 +102,7 @@ class Git:
         """What git prints. Raises GitError."""
         seconds = min(_SECONDS, self.until - time.monotonic())
         if seconds <= 0:
-            raise GitKilledError(f"there was no time left for git {words[0]}")
+            raise GitTimeoutError(f"there was no time left for git {words[0]}")
         try:
             git = subprocess.Popen(  # noqa: S603 - words of ours, no shell
                 ["git", *self.prefix, *_OPTIONS, *words],  # noqa: S607
@@ -97,18 +122,31 @@ class Git:
             try:
                 out, err = git.communicate(feed, seconds)
             except subprocess.TimeoutExpired as error:
-                os.killpg(git.pid, signal.SIGKILL)
+                _end(git.pid)
                 message = f"git {words[0]} took over {seconds:.0f} s"
-                raise GitKilledError(message) from error
+                raise GitTimeoutError(message) from error
+            except BaseException:  # ^C, which git in its own group does not get
+                _end(git.pid)
+                raise
         if git.returncode < 0:
             raise GitKilledError(f"git {words[0]} was killed")
         if git.returncode:
-            raise GitError(_reason(err) or f"git {words[0]} failed")
+            raise GitError(_reason(err) or f"git {words[0]} failed", out, err)
         return out
 
     def line(self, *words: str, feed: bytes = b"", env: Mapping[str, str] = {}) -> str:
         """What git prints, as one line of text."""
         return os.fsdecode(self.run(*words, feed=feed, env=env)).strip()
+
+
+def _end(leader: int) -> None:
+    """End a process group, its leader being a child that nobody waits for."""
+    os.killpg(leader, signal.SIGTERM)
+    deadline = time.monotonic() + _LAST_SECONDS
+    how = os.WEXITED | os.WNOHANG | os.WNOWAIT
+    while not os.waitid(os.P_PID, leader, how) and time.monotonic() < deadline:
+        time.sleep(_PAUSE)
+    os.killpg(leader, signal.SIGKILL)
 
 
 def _reason(stderr: bytes) -> str:

@@ -30,6 +30,8 @@ _KINDS = {
 class Init(Speaker):
     """Create or adopt the store of this repository."""
 
+    push: bool = flag("--push", help="Push it too; from then on that is automatic.")
+
 
 class BreakLock(Speaker):
     """Break the lock of a thread whose holder is gone. Only for file systems
@@ -49,13 +51,24 @@ def init(context: Context, said: Init) -> None:
     existed = context.ensure_store(anew=True)
     writer = context.writer()
     writer.prepare_store()
+    pushed = _push(context) if said.push else None
     threads = len(writer.reader.topics())
     if said.json:
         kind = context.place.kind
-        say_json({"store": context.store, "kind": kind, "threads": threads})
+        fields = {"store": context.store, "kind": kind, "threads": threads}
+        say_json(fields if pushed is None else {**fields, "pushed_to": pushed})
         return
     word = "The store was there already" if existed else "The store is ready"
     say(f"{word}: {context.store} ({counted(threads, 'thread')})")
+    if pushed is not None:
+        say(one_line(f"{pushed} has it; what is written is pushed in the background."))
+
+
+def _push(context: Context) -> str:
+    """Exchange the store with its remote, which is given it by that."""
+    from wc_cli import syncing  # only when it is wanted
+
+    return syncing.exchange(context).remote
 
 
 @command(Whoami)

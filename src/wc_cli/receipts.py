@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
-import sys
 import time
 
 from wc_cli import context as world
-from wc_cli import locks
-from wc_core import gitconfig
+from wc_cli import helper
+from wc_core import remotes, repository
 from wc_core.discovery import BRANCH_STORE
 from wc_core.errors import StorageError, WcError
 from wc_core.layout import Layout, file_name
@@ -18,37 +16,53 @@ from wc_core.text import one_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from wc_cli.context import Context
     from wc_cli.store import Receipt
 
 _INLINE_SECONDS = 30.0
-_TRY_AGAIN_SECONDS = 30.0
 
 
-def settled(context: Context, receipt: Receipt) -> Receipt:
-    """The receipt with what became of settling: waited for, started, or off."""
+def settled(context: Context, receipt: Receipt, *, sync: bool = False) -> Receipt:
+    """The receipt with what became of settling and of the way to the remote:
+    waited for (``sync``, or so configured), started, or off."""
     layout = Layout(context.place.root)
     committing = context.place.kind == BRANCH_STORE
     notes = list(receipt.notes)
     committed = False
+    mode = "inline" if sync else context.settings.sync
     try:
-        if context.settings.sync == "inline":
-            from wc_cli import pending, settling  # not in the usual case
-
-            if not settling.settle(layout.root, context.env, _INLINE_SECONDS):
-                by = pending.held_up(layout) or "somebody else is at it"
-                notes.append(f"not settled yet: {by}")
+        if mode == "inline":
+            notes += _settled_now(context, layout, asked=sync)
             marker = f"{layout.unsettled}/{file_name(receipt.topic)}"
             committed = committing and not os.path.lexists(marker)
-        elif context.settings.sync == "background":
-            start_settling(layout, context.env)
+        elif mode == "background":
+            helper.start(layout, context.env)
     except (WcError, OSError) as error:
         notes.append(f"settling could not be started: {error}")
     notes.extend(_pending(layout))
-    pushed = False if committing and _has_remote(context) else None
+    pushed = _pushed(context, layout, committed=committed) if committing else None
     return receipt._replace(committed=committed, pushed=pushed, notes=tuple(notes))
+
+
+def _settled_now(context: Context, layout: Layout, *, asked: bool) -> list[str]:
+    """Settle, and exchange with the remote where it has the branch, or the
+    user ``asked`` for it; what could not be done."""
+    from wc_cli import pending, settling, travel  # not in the usual case
+
+    notes = []
+    if settling.settle(layout.root, context.env, _INLINE_SECONDS) is None:
+        by = pending.held_up(layout) or "somebody else is at it"
+        notes.append(f"not settled yet: {by}")
+    try:
+        remote = travel.wanted(context.place.root, context.env, asked=asked)
+        if remote is not None:
+            until = time.monotonic() + context.settings.limit
+            waiting = travel.Waiting(until)
+            travel.Traveller(layout.root, context.env, remote, waiting).exchange()
+    except WcError as error:
+        # The entry is saved: whatever this is, it is no failure of the write.
+        notes.append(f"not pushed: {error.message}")
+    return notes
 
 
 def _pending(layout: Layout) -> list[str]:
@@ -63,41 +77,18 @@ def _pending(layout: Layout) -> list[str]:
     return [f"settling, at {found.at}: {found.problem} (see: wc doctor)"]
 
 
-def _has_remote(context: Context) -> bool:
+def _pushed(context: Context, layout: Layout, *, committed: bool) -> bool | None:
+    """Whether the remote has what was written; ``None`` without a remote."""
     where = context.place.repository
-    return bool(gitconfig.get("remote.origin.url", where, context.env))
-
-
-def take_up(layout: Layout, env: Mapping[str, str]) -> None:
-    """Start what an earlier command left to do, unless it was tried just now
-    and could not be done."""
-    try:
-        tried = os.stat(layout.settling).st_mtime
-    except FileNotFoundError:
-        tried = 0.0
-    if time.time() - tried > _TRY_AGAIN_SECONDS:
-        with contextlib.suppress(WcError, OSError):
-            start_settling(layout, env)
-
-
-def start_settling(layout: Layout, env: Mapping[str, str]) -> None:
-    """Start the detached helper, unless one is at work: that one looks for
-    new markers before it ends."""
-    handle = locks.try_acquire(layout.git_lock, layout.root)
-    if handle is None:
-        return
-    # It inherits the lock: no other writer starts a second one while it starts.
-    os.set_inheritable(handle, True)
-    # -P: nothing is imported from the folder we happen to be in.
-    words = [sys.executable, "-P", "-m", "wc_cli.settling", layout.root, str(handle)]
-    null = os.open(os.devnull, os.O_RDWR)
-    actions = [(os.POSIX_SPAWN_DUP2, null, fd) for fd in (0, 1, 2)]
-    try:
-        # Its own session: a ^C meant for us, or a closed terminal, is not for it.
-        os.posix_spawn(sys.executable, words, env, file_actions=actions, setsid=True)
-    finally:
-        os.close(null)
-        os.close(handle)
+    if where is None or not remotes.names(where, context.env):
+        return None
+    if not committed:
+        return False
+    remote = remotes.find(where, context.env)
+    own = repository.find(layout.root)
+    if remote is None or own is None:
+        return False
+    return own.commit == repository.resolve(where, remote.tracking)
 
 
 def show(receipt: Receipt, *, as_json: bool) -> None:
@@ -127,6 +118,6 @@ def _sentence(receipt: Receipt) -> str:
         facts.append(receipt.status)
     if receipt.committed:
         facts.append("committed")
-    if receipt.pushed is False:
-        facts.append("not pushed")
+    if receipt.pushed is not None:
+        facts.append("pushed" if receipt.pushed else "not pushed")
     return " · ".join(facts)

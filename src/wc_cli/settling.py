@@ -10,16 +10,16 @@ from __future__ import annotations
 
 import contextlib
 import os
-import sys
 import time
 from typing import NamedTuple
 
-from wc_cli import commits, durable, locks, messages, pending
+from wc_cli import applying, commits, durable, locks, messages, pending, rendering
 from wc_cli.commits import Change
 from wc_cli.comparing import compared
 from wc_cli.git import Git, GitError, GitKilledError
+from wc_cli.joining import join
 from wc_cli.upkeep import Upkeep
-from wc_core import codec, discovery, markdown, projections, repository
+from wc_core import codec, discovery, repository
 from wc_core.errors import (
     CorruptError,
     LockTimeoutError,
@@ -34,16 +34,13 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from wc_core.layout import Layout
+    from wc_cli.joining import Joining
     from wc_core.model import Entry
-    from wc_core.reader import Thread
 
 # A burst of writes becomes one commit: its end is when nothing was written for
 # this long, but nothing waits longer than that for its commit.
 _BURST_SECONDS = 0.05
-_LONGEST_BURST_SECONDS = 1.0
 _ROUNDS = 50
-_NICENESS = 10
 
 
 class Settled(NamedTuple):
@@ -52,6 +49,17 @@ class Settled(NamedTuple):
     topic: str
     log_size: int
     changes: tuple[Change, ...]
+
+
+class Outcome(NamedTuple):
+    """What a settling came to: what could not be done, by thread, and whether
+    two histories became one. ``failed`` says why they did not; ``outvoted``
+    names files of ours that the other side's version took the place of."""
+
+    problems: Mapping[str, str] = {}
+    joined: bool = False
+    outvoted: tuple[str, ...] = ()
+    failed: str = ""
 
 
 class Settler:
@@ -72,19 +80,38 @@ class Settler:
         )
         self.problems: dict[str, str] = {}
 
-    def run(self, patience: float = 0.0) -> None:
+    def run(self, patience: float = 0.0, joining: Joining | None = None) -> Outcome:
         """Settle until nothing is left or what is left cannot be now, each
-        time waiting at most ``patience`` seconds for a burst to end."""
+        time waiting at most ``patience`` seconds for a burst to end; then join
+        the branch with another, and settle what came of it."""
         with self._problem_of([""], "not tidied up"):
             self._recover()
             self.upkeep.sweep()
+        self._catch_up()
+        self._settle_all(patience)
+        outcome = Outcome()
+        if joining is not None and self.git is not None:
+            outcome = self._join(self.git, joining)
+            self._catch_up()
+            self._settle_all(patience)
+        self._report()
+        return outcome._replace(problems=self.problems)
+
+    def _settle_all(self, patience: float) -> None:
         for _ in range(_ROUNDS):
             self._await_calm(patience)
             topics = [one for one in self.unsettled() if one not in self.problems]
             self._settle(topics)
             if not topics:
                 break
-        self._report()
+
+    def _join(self, git: Git, joining: Joining) -> Outcome:
+        try:
+            _, ours = commits.tip(self.layout.root)
+            with self._noted():
+                return Outcome({}, *join(git, ours, joining))
+        except (GitError, OSError, ValueError) as error:
+            return Outcome(failed=f"not joined: {error}")
 
     def _await_calm(self, seconds: float) -> None:
         """Wait until nothing is written any more, at most so long."""
@@ -114,6 +141,23 @@ class Settler:
             commits.remove_left_locks(where, since_ns)
             commits.remove_reports(where)
         durable.remove(self.layout.committing, self.layout.root)
+
+    def _catch_up(self) -> None:
+        """Take in what the branch has got without us: a merge of ours that
+        was interrupted, or what a person did there with git."""
+        if self.git is None:
+            return
+        with self._problem_of([""], "not taken in"):
+            _, commit = commits.tip(self.layout.root)
+            had = applying.applied(self.upkeep)
+            if had not in {"", commit}:
+                applier = applying.Applier(self.upkeep, self.git)
+                problems = dict(applier.run(had, commit))
+                self.problems |= problems
+                if problems:
+                    return
+            if had != commit:
+                applying.note_applied(self.upkeep, commit)
 
     @contextlib.contextmanager
     def _problem_of(self, topics: list[str], what: str) -> Iterator[None]:
@@ -151,7 +195,7 @@ class Settler:
             raise CorruptError("its log is missing", "See: wc doctor")
         if thread.snapshot.meta.newer:
             raise CorruptError("a newer wc wrote it", "Upgrade wc on this machine.")
-        wanted = rendered(self.layout, thread)
+        wanted = rendering.of_thread(self.layout, thread)
         for path in (self.layout.edges(topic), self.layout.page(topic)):
             self.upkeep.put(path, wanted[path])
         log = thread.log
@@ -186,6 +230,9 @@ class Settler:
             message = messages.message_for(entries, topics, code_repo)
             with self._noted():
                 commits.commit(self.git, changed, message, parent)
+            if applying.applied(self.upkeep) == parent:
+                _, now = commits.tip(self.layout.root)
+                applying.note_applied(self.upkeep, now)
         if not changed and not settled:
             return
         try:
@@ -233,7 +280,7 @@ class Settler:
         found: list[tuple[str, Entry]] = []
         for one in settled:
             log = one.changes[0].path
-            data = one.changes[0].data
+            data = one.changes[0].data or b""
             new, lost = compared(git, one.topic, data, have.get(log))
             if lost:
                 message = f"{log} lacks {lost} entries that the branch has"
@@ -277,68 +324,48 @@ def _is_committed(change: Change, have: Mapping[str, commits.Committed]) -> bool
     there = have.get(change.path)
     if there is None:
         return not change.data
-    return commits.blob_id(change.data, there.blob) == there.blob
+    return commits.blob_id(change.data or b"", there.blob) == there.blob
 
 
-def rendered(layout: Layout, thread: Thread) -> dict[str, bytes]:
-    """The projections of a thread, by path: a function of its log and of the
-    keys of other tools in its meta."""
-    state, entries = thread.state, thread.entries
-    unknown = thread.snapshot.unknown
-    meta = projections.render_meta(state, thread.snapshot.log_size, unknown)
-    return {
-        layout.meta(state.topic): meta,
-        layout.edges(state.topic): projections.render_edges(state.topic, entries),
-        layout.page(state.topic): markdown.render(state, entries),
-    }
-
-
-def settle(root: str, env: Mapping[str, str], seconds: float = 0.0) -> bool:
+def settle(
+    root: str,
+    env: Mapping[str, str],
+    seconds: float = 0.0,
+    joining: Joining | None = None,
+) -> Outcome | None:
     """Settle a store, waiting at most ``seconds`` for another that does.
 
-    False where somebody else is at it: they will see our markers.
+    ``None`` where somebody else is at it: they will see our markers.
     """
     layout = StoreReader(root).layout
     if not os.path.isdir(layout.unsettled):
-        return True  # the store is gone: nothing is made in its place
+        return Outcome()  # the store is gone: nothing is made in its place
+    outcome = None
     while True:
         try:
             handle = locks.acquire(layout.git_lock, "settling", seconds, layout.root)
         except LockTimeoutError:
-            return False
-        if _settle_once(root, env, handle):
-            return True
+            return None
+        found, done = settle_once(root, env, handle, joining=joining)
+        outcome = found if outcome is None else outcome._replace(problems=found[0])
+        if done:
+            return outcome
+        joining = None
 
 
-def _settle_once(
-    root: str, env: Mapping[str, str], handle: int, patience: float = 0.0
-) -> bool:
-    """Settle under the git lock, which is released; whether nothing is left
-    that can be done."""
+def settle_once(
+    root: str,
+    env: Mapping[str, str],
+    handle: int,
+    patience: float = 0.0,
+    joining: Joining | None = None,
+) -> tuple[Outcome, bool]:
+    """Settle under the git lock, which is released; what it came to, and
+    whether nothing is left that can be done."""
     settler = Settler(root, env, handle)
     try:
-        settler.run(patience)
+        outcome = settler.run(patience, joining)
     finally:
         os.close(handle)
     # A writer that found the lock held relies on us to look once more.
-    return not set(settler.unsettled()) - set(settler.problems)
-
-
-def main() -> None:
-    """Run as a detached helper: ``python -m wc_cli.settling ROOT [HANDLE]``, the
-    handle being the git lock, inherited from whoever started us."""
-    root, *inherited = sys.argv[1:]
-    os.chdir(root)
-    with contextlib.suppress(OSError):
-        os.nice(_NICENESS)
-    env = dict(os.environ)
-    for handle in map(int, inherited):
-        os.set_inheritable(handle, False)
-        locks.sign(handle, "settling")
-        if _settle_once(root, env, handle, _LONGEST_BURST_SECONDS):
-            return
-    settle(root, env)
-
-
-if __name__ == "__main__":
-    main()
+    return outcome, not set(settler.unsettled()) - set(settler.problems)

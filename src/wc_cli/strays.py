@@ -21,7 +21,10 @@ _FOLDERS = frozenset(
     {"locks", "locks/threads", "unsettled", "cursors", "status", "me", "imported"}
     | {"quarantine", "scratch"}
 )
-_FILES = frozenset({"locks/git", "settling.json", "committing", "index.md"})
+_FILES = frozenset(
+    {"locks/git", "locks/travel", "settling.json", "sync.json", "committing"}
+    | {"applied", "index.md"}
+)
 # Folders that have nothing but files.
 _OF_FILES = frozenset({"locks/threads/", "unsettled/"})
 _QUARANTINE = "quarantine"

@@ -38,6 +38,7 @@ COMMANDS: dict[str, Command] = {
     "seen": Command("reading:seen", READING),
     "reindex": Command("reading:reindex", READING),
     "statusline": Command("prompt:statusline_", READING),
+    "sync": Command("syncing:sync", PLACE),
     "init": Command("places:init", PLACE),
     "whoami": Command("places:whoami", PLACE),
     "break-lock": Command("places:break_lock", PLACE),

@@ -34,6 +34,9 @@ class Conditions(Speaker):
     lock_timeout: str = text(
         "--lock-timeout", "SECONDS", "Wait this long for another writer.", default="2"
     )
+    sync: bool = flag(
+        "--sync", help="Wait until it is committed, and the remote has it."
+    )
 
 
 class Entry(Conditions):
@@ -185,4 +188,5 @@ def _write(context: Context, said: Conditions, draft: Draft) -> None:
     )
     writer = context.writer()
     receipt = writer.write(draft, context.source, seconds)
-    receipts.show(receipts.settled(context, receipt), as_json=said.json)
+    receipt = receipts.settled(context, receipt, sync=said.sync)
+    receipts.show(receipt, as_json=said.json)

@@ -1,4 +1,5 @@
-"""Reading git's configuration without running git: who the user is.
+"""Reading git's configuration without running git: who the user is, and which
+remotes there are.
 
 The syntax and the order of the files are git-config(1)'s. A file that cannot
 be read says nothing, as for git's own optional files; of one that cannot be
@@ -36,6 +37,24 @@ def get(key: str, repository: Repository | None, env: Mapping[str, str]) -> str:
         if found == wanted:
             value = text or ""
     return value.encode(errors="surrogateescape").decode(errors="replace")
+
+
+def values(
+    section: str, name: str, repository: Repository | None, env: Mapping[str, str]
+) -> dict[str, list[str]]:
+    """The values of all keys ``section.*.name``, by what stands between, in the
+    order of the files; an empty value undoes those before it.
+
+    Bytes that are no UTF-8 are kept as surrogates: paths may have them.
+    """
+    found: dict[str, list[str]] = {}
+    prefix, suffix = f"{section}.", f".{name}"
+    for key, value in _Reader(repository, env).everything():
+        between = key[len(prefix) : -len(suffix)]
+        if between and key == f"{prefix}{between}{suffix}":
+            have = found.setdefault(between, [])
+            have[:] = [*have, value] if value else []
+    return {between: have for between, have in found.items() if have}
 
 
 def _canonical(key: str) -> str:
@@ -76,7 +95,7 @@ class _Reader:
             if home:
                 yield from self._file(f"{home}/.gitconfig")
         yield from self._own()
-        for index in range(_count(env)):
+        for index in range(count(env)):
             key = _canonical(env.get(f"GIT_CONFIG_KEY_{index}", ""))
             value = env.get(f"GIT_CONFIG_VALUE_{index}", "")
             yield key, value
@@ -173,7 +192,8 @@ class _Reader:
         return self._urls
 
 
-def _count(env: Mapping[str, str]) -> int:
+def count(env: Mapping[str, str]) -> int:
+    """How many settings the environment has: ``GIT_CONFIG_KEY_0`` and so on."""
     text = env.get("GIT_CONFIG_COUNT", "0")
     return min(int(text), _MAX_COUNT) if re.fullmatch("[0-9]{1,9}", text) else 0
 

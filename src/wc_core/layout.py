@@ -108,6 +108,21 @@ class Layout(NamedTuple):
         """There while git writes a commit: left over, it was killed at that."""
         return f"{self.local}/committing"
 
+    @property
+    def applied(self) -> str:
+        """The commit whose tree the folder has taken in: its id."""
+        return f"{self.local}/applied"
+
+    @property
+    def travel_lock(self) -> str:
+        """The lock of whoever exchanges with a remote."""
+        return f"{self.local}/locks/travel"
+
+    @property
+    def travel(self) -> str:
+        """What the last exchange with a remote came to, as JSON."""
+        return f"{self.local}/sync.json"
+
     def cursors(self, topic: str) -> str:
         """The folder with the read cursors of one thread, a file per reader."""
         return f"{self.local}/cursors/{file_name(topic)}"

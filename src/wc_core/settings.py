@@ -10,6 +10,10 @@
     Codex = "Cursor"
     [identity]
     seats = "auto"            # auto | off
+    [sync]
+    push = "auto"             # auto | off: in the background, after a write
+    fetch_every = 300         # seconds until a fetch in the background; 0: none
+    limit = 30                # seconds that a command waits for a remote at most
     [aliases]
     cc = "Claude Code"
 
@@ -36,6 +40,10 @@ if TYPE_CHECKING:
 ENFORCE = ("off", "warn", "refuse")
 SEATS = ("auto", "off")
 SYNC = ("background", "inline", "off")
+PUSH = ("auto", "off")
+
+_FETCH_EVERY, _LIMIT = 300, 30
+_MAX_SECONDS = 7 * 24 * 3600
 
 # The strongest last.
 _FILES = (
@@ -57,6 +65,9 @@ class Settings(NamedTuple):
     topic_counterparts: Mapping[str, Counterparts] = MappingProxyType({})
     directory: Directory = Directory()
     sync: str = "background"
+    push: bool = True
+    fetch_every: int = _FETCH_EVERY
+    limit: int = _LIMIT
     damage: Damage | None = None
 
 
@@ -82,8 +93,17 @@ class _ShapeError(Exception):
 
 
 def _with_env(settings: Settings, env: Mapping[str, str]) -> Settings:
-    sync = env.get("WATERCOOLER_SYNC", "")
-    return settings._replace(sync=sync) if sync in SYNC else settings
+    """What a machine or a person has otherwise; a value that cannot be is none."""
+    found: dict[str, Any] = {}
+    if (sync := env.get("WATERCOOLER_SYNC", "")) in SYNC:
+        found["sync"] = sync
+    if (push := env.get("WATERCOOLER_PUSH", "")) in PUSH:
+        found["push"] = push == "auto"
+    for name in ("fetch_every", "limit"):
+        said = env.get(f"WATERCOOLER_{name.upper()}", "")
+        if said.isascii() and said.isdecimal():
+            found[name] = min(int(said), _MAX_SECONDS)
+    return settings._replace(**found)
 
 
 def _with_older(settings: Settings, data: bytes) -> Settings:
@@ -119,7 +139,7 @@ def _with_toml(settings: Settings, data: bytes) -> Settings:
 
     fields = tomllib.loads(data.decode())
     ball, identity = _table(fields, "ball"), _table(fields, "identity")
-    topics = _table(fields, "topics")
+    topics, sync = _table(fields, "topics"), _table(fields, "sync")
     aliases = {fold(k): str(v) for k, v in _table(fields, "aliases").items()}
     return settings._replace(
         enforce=_choice(ball, "enforce", ENFORCE, settings.enforce),
@@ -133,7 +153,17 @@ def _with_toml(settings: Settings, data: bytes) -> Settings:
             for topic in topics
         },
         directory=Directory(settings.directory.aliases | aliases),
+        push=_choice(sync, "push", PUSH, "auto") == "auto",
+        fetch_every=_seconds(sync, "fetch_every", _FETCH_EVERY),
+        limit=_seconds(sync, "limit", _LIMIT),
     )
+
+
+def _seconds(table: Mapping[str, Any], key: str, default: int) -> int:
+    value = table.get(key, default)
+    if type(value) is not int or not 0 <= value <= _MAX_SECONDS:
+        raise _ShapeError(f"{key} = {value!r} is not a number of seconds")
+    return value
 
 
 def _table(fields: Mapping[str, Any], name: str) -> dict[str, Any]:

@@ -386,7 +386,7 @@ def test_a_helper_that_is_killed_loses_nothing(repo: Repo, seed: int) -> None:
         topic = f"t{turn % 2}"
         ids.append(repo.json("say", topic, "--title", "x", "--new")["entry_id"])
         helper = subprocess.Popen(
-            [sys.executable, "-m", "wc_cli.settling", str(store)],
+            [sys.executable, "-m", "wc_cli.background", str(store)],
             env=repo.machine.env,
             start_new_session=True,
         )
@@ -442,7 +442,7 @@ def test_a_git_that_outlives_its_helper_is_waited_for(repo: Repo) -> None:
     )
     (slow / "git").chmod(0o755)
     env = {**repo.machine.env, "PATH": f"{slow}:{repo.machine.env['PATH']}"}
-    words = [sys.executable, "-m", "wc_cli.settling", str(repo.store)]
+    words = [sys.executable, "-m", "wc_cli.background", str(repo.store)]
     helper = subprocess.Popen(words, env=env)
     while not (slow / "begun").exists():
         time.sleep(0.01)
@@ -459,7 +459,7 @@ def test_a_git_that_outlives_its_helper_is_waited_for(repo: Repo) -> None:
 
 def test_two_helpers_do_one_s_work(repo: Repo) -> None:
     repo.ok("say", "auth", "--title", "x")
-    words = [sys.executable, "-m", "wc_cli.settling", str(repo.store)]
+    words = [sys.executable, "-m", "wc_cli.background", str(repo.store)]
     helpers = [subprocess.Popen(words, env=repo.machine.env) for _ in range(3)]
     assert [one.wait(30) for one in helpers] == [0, 0, 0]
     assert repo.git("rev-list", "--count", THREADS) == "2"

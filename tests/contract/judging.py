@@ -104,7 +104,7 @@ def _allowed(state: model.State, entry: model.Entry) -> bool:
 def settle(repo: Repo) -> None:
     """Settle everything, waiting for whoever is at it."""
     root = repo.store
-    words = [sys.executable, "-m", "wc_cli.settling", str(root)]
+    words = [sys.executable, "-m", "wc_cli.background", str(root)]
     deadline = time.monotonic() + 60
     while os.listdir(root / ".local/unsettled"):
         assert time.monotonic() < deadline

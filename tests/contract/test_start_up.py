@@ -20,7 +20,7 @@ HEAVY = frozenset(
     | {"argparse", "logging", "tempfile", "shutil", "random", "socket", "ssl"}
     | {"urllib", "email", "difflib", "hashlib", "threading", "concurrent"}
     | {"unittest", "watchfiles", "traceback", "datetime", "shlex", "uuid"}
-    | {"wc_observe", "wc_cli.app", "wc_cli.gitsync", "wc_cli.settling"}
+    | {"wc_observe", "wc_cli.app", "wc_cli.git", "wc_cli.settling", "wc_cli.travel"}
     | {"wc_core.markdown"}
 )
 # The column widths of a terminal come from shutil; ages and dates need dates.

@@ -211,7 +211,7 @@ def test_no_commit_message_has_any_of_it(repo: Repo) -> None:
         (repo.store / f".local/unsettled/t{number}").touch()
         # A commit of one entry says its title, one of several does not.
         if number % 3 == 0 or number == len(HOSTILE) - 1:
-            settle = [sys.executable, "-m", "wc_cli.settling", str(repo.store)]
+            settle = [sys.executable, "-m", "wc_cli.background", str(repo.store)]
             assert repo.machine.run(settle, repo.path).code == 0
     raw = subprocess.run(
         ["git", "log", "--format=%B%an%ae", "watercooler/threads"],

@@ -1,0 +1,195 @@
+"""Taking into the store's folder what its branch has got without it.
+
+The folder is written live, so git never checks out, resets or merges there.
+``.local/applied`` names the commit whose tree the folder has taken in; where
+the branch is at another one, because we merged, a person did, or somebody
+died half-way, the difference is taken in thread by thread. Each step may be
+taken again.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from itertools import islice
+from typing import NamedTuple
+
+from wc_cli import commits, durable, merging, trees
+from wc_cli.git import GitError
+from wc_cli.threeway import merge_keys
+from wc_cli.treepaths import paths_of, topic_at
+from wc_core import model, projections
+from wc_core.codec import Damage
+from wc_core.errors import NotFoundError, WcError
+from wc_core.files import read_plain
+from wc_core.projections import Meta
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from typing import TypeAlias
+
+    from wc_cli.git import Git
+    from wc_cli.trees import Item
+    from wc_cli.upkeep import Upkeep
+
+    Pair: TypeAlias = tuple[Item | None, Item | None]
+
+# So many threads are in memory at a time.
+_BATCH = 500
+
+
+class Change(NamedTuple):
+    """What a file was in the one commit, and is in the other."""
+
+    old: bytes | None
+    new: bytes | None
+
+
+def applied(upkeep: Upkeep) -> str:
+    """The commit whose tree the folder has; empty where nobody noted one."""
+    layout = upkeep.layout
+    with contextlib.suppress(OSError, UnicodeDecodeError):
+        return (read_plain(layout.applied, layout.root) or b"").decode().strip()
+    return ""
+
+
+def note_applied(upkeep: Upkeep, commit: str) -> None:
+    """Note that the folder has all that ``commit`` has."""
+    upkeep.put(upkeep.layout.applied, f"{commit}\n".encode())
+
+
+class Applier:
+    """Takes into a store's folder what one commit has and another had not;
+    the caller holds the git lock."""
+
+    def __init__(self, upkeep: Upkeep, git: Git) -> None:
+        self.upkeep = upkeep
+        self.git = git
+        self.layout = upkeep.layout
+        self.reader = upkeep.reader
+
+    def run(self, old: str, new: str) -> Iterator[tuple[str, str]]:
+        """Take in what ``new`` has otherwise than ``old``; gives the threads,
+        and "" for the other files, that could not be, each with the reason.
+
+        Nothing that the folder has is lost to it: logs become unions, other
+        files are merged with what somebody may have changed meanwhile.
+        """
+        threads: dict[str, list[str]] = {}
+        pairs = self._pairs(old, new)
+        for path in pairs:
+            threads.setdefault(topic_at(path), []).append(path)
+        rest = iter(threads.items())
+        while batch := dict(islice(rest, _BATCH)):
+            changes = self._changes(
+                {p: pairs[p] for them in batch.values() for p in them}
+            )
+            for topic, paths in batch.items():
+                changed = {path: changes[path] for path in paths}
+                try:
+                    if topic:
+                        self._thread(topic, changed)
+                    else:
+                        self._files(changed)
+                except (WcError, OSError, ValueError) as error:
+                    yield topic, f"not taken in: {error}"
+
+    def _pairs(self, old: str, new: str) -> dict[str, Pair]:
+        """What two commits have at the paths where they differ, and where
+        something of the branch belongs into the folder."""
+        try:
+            found = trees.differences(self.git, old, new)
+        except GitError:
+            # Nobody refers to the old one any more, and git took it away.
+            found = trees.differences(self.git, commits.empty_tree(self.git), new)
+        return {
+            path: pair
+            for path, pair in found.items()
+            if _belongs(path) and all(one is None or one.is_file for one in pair)
+        }
+
+    def _changes(self, pairs: Mapping[str, Pair]) -> dict[str, Change]:
+        ids = {one.blob for pair in pairs.values() for one in pair if one is not None}
+        blobs = trees.blobs(self.git, ids)
+        return {
+            path: Change(*(None if one is None else blobs[one.blob] for one in pair))
+            for path, pair in pairs.items()
+        }
+
+    def _thread(self, topic: str, changed: dict[str, Change]) -> None:
+        layout, root = self.layout, self.layout.root
+        paths = paths_of(topic)
+        with self.upkeep.lock(topic):
+            if paths.log in changed or os.path.lexists(layout.log(topic)):
+                durable.make_folder(layout.folder(topic), root)
+                # Then it is settled: rendered, and committed where we differ.
+                durable.touch(self.upkeep.marker(topic), root)
+            if log := changed.pop(paths.log, None):
+                self._log(topic, log.old or b"", log.new or b"")
+            self._beside(topic, changed)
+
+    def _log(self, topic: str, old: bytes, new: bytes) -> None:
+        """The union of what is on disk and in both commits: what a commit
+        lost that we had applied, we still have."""
+        path, root = self.layout.log(topic), self.layout.root
+        disk = read_plain(path, root) or b""
+        complete, torn = merging.split_torn(disk)
+        parts = (complete, new) if complete == old else (complete, new, old)
+        whole = merging.merge_logs(topic, *parts) + torn
+        if whole != disk:
+            durable.create(path, whole, root)
+            durable.flush_names(path, root)
+
+    def _beside(self, topic: str, changed: dict[str, Change]) -> None:
+        """Meta, status lines and what else there is beside a log. What we
+        render is rendered; the rest is as its own tool had it."""
+        meta = changed.get(paths_of(topic).meta, Change(None, None))
+        theirs = _meta(topic, meta.new)
+        try:
+            thread = self.reader.thread(topic)
+        except NotFoundError:
+            self._files(changed)
+            return
+        ours = (
+            thread.snapshot.log_size >= 0
+            and model.written_by_wc(thread.entries)
+            and not thread.snapshot.meta.newer
+            and not theirs.newer
+        )
+        if not ours:
+            self._files(changed)
+            self.upkeep.show(self.reader.snapshot(topic).state)
+            return
+        unknown = thread.snapshot.unknown
+        if meta.new is not None:
+            before = _meta(topic, meta.old).unknown
+            unknown = merge_keys(before, unknown, theirs.unknown).values
+        self.upkeep.project(thread.state, thread.log.size, unknown)
+
+    def _files(self, changed: Mapping[str, Change]) -> None:
+        root = self.layout.root
+        for name, (old, new) in changed.items():
+            path = f"{root}/{name}"
+            disk = read_plain(path, root)
+            wanted = new
+            if disk not in (old, new):
+                wanted = merging.merge_file(name, old, disk, new).data
+            if wanted is None:
+                durable.remove(path, root)
+            elif wanted != disk:
+                durable.make_folder(os.path.dirname(path), root)
+                durable.create(path, wanted, root)
+
+
+def _belongs(path: str) -> bool:
+    """Whether a path of the branch may be written to: not what is there for
+    this machine alone, nor what git would not write either."""
+    parts = [part.casefold() for part in path.split("/")]
+    strange = not {"", ".", "..", ".git"}.isdisjoint(parts)
+    return not strange and parts[0] != ".local"
+
+
+def _meta(topic: str, data: bytes | None) -> Meta:
+    meta = projections.read_meta(topic, data or b"{}")
+    return Meta() if isinstance(meta, Damage) else meta

@@ -1,0 +1,83 @@
+"""The detached helper: settle, then exchange with the remote.
+
+Each part has a lock of its own and is done by one process at a time; whoever
+comes meanwhile leaves it a marker, or a commit, and it looks again before it
+ends.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import random
+import sys
+import time
+
+from wc_cli import locks, settling, travel
+from wc_core import settings
+from wc_core.errors import LockTimeoutError, OfflineError, WcError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_LONGEST_BURST_SECONDS = 1.0
+_NICENESS = 10
+# Seconds between the tries to reach a remote; then the next command goes on.
+_BACKOFF = (2.0, 8.0)
+_ROUNDS = 50
+
+
+def main() -> None:
+    """Run as ``python -m wc_cli.background ROOT [HANDLE]``, the handle being the
+    git lock, inherited from whoever started us."""
+    root, *inherited = sys.argv[1:]
+    os.chdir(root)
+    with contextlib.suppress(OSError):
+        os.nice(_NICENESS)
+    env = dict(os.environ)
+    done = False
+    for handle in map(int, inherited):
+        os.set_inheritable(handle, False)
+        locks.sign(handle, "settling")
+        _, done = settling.settle_once(root, env, handle, _LONGEST_BURST_SECONDS)
+    if not done:
+        settling.settle(root, env)
+    exchange(root, env)
+
+
+def exchange(root: str, env: Mapping[str, str]) -> None:
+    """Send what was written and bring what is new, if that is wanted and due;
+    a remote that does not answer is tried again for a while.
+
+    Nothing is sent to a remote that has not got the branch: who wants that
+    says so once, with ``wc sync`` or ``wc init --push``.
+    """
+    for pause in (*_BACKOFF, None):
+        if _exchange_all(root, env) or pause is None:
+            return
+        time.sleep(pause * random.uniform(0.5, 1.5))  # noqa: S311 - no secret
+
+
+def _exchange_all(root: str, env: Mapping[str, str]) -> bool:
+    """Exchange until nothing is due; whether there is no use in trying again
+    soon."""
+    for _ in range(_ROUNDS):
+        remote = travel.due(root, env)
+        if remote is None:
+            return True
+        until = time.monotonic() + settings.load(root, env).limit
+        try:
+            waiting = travel.Waiting(until, in_line=False)
+            travel.Traveller(root, env, remote, waiting).exchange()
+        except OfflineError:
+            return False
+        except LockTimeoutError:
+            return True  # whoever is at it sends ours as well
+        except WcError:
+            return True  # noted; it does not get better by itself
+    return True
+
+
+if __name__ == "__main__":
+    main()

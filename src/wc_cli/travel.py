@@ -1,0 +1,341 @@
+"""Exchanging the branch with a remote: fetch, join, push, again if need be.
+
+There is no queue: commits that the remote has not got are one. Nothing that
+is ours is ever given up, and nothing is forced on the remote. Whoever
+exchanges holds a lock of its own, so a remote that hangs holds up nobody who
+writes or settles.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import random
+import time
+from typing import NamedTuple
+
+from wc_cli import commits, comparing, durable, locks, pending, settling, trees
+from wc_cli.git import Git, GitError
+from wc_cli.joining import Joining
+from wc_cli.wire import Wire
+from wc_cli.wireerrors import RejectedError, WireError
+from wc_core import freshness, remotes, repository, settings
+from wc_core.codec import dumps
+from wc_core.errors import (
+    ConflictError,
+    InvalidInputError,
+    LockTimeoutError,
+    OfflineError,
+    StorageError,
+    WcError,
+)
+from wc_core.freshness import Freshness
+from wc_core.layout import BRANCH, Layout
+from wc_core.text import one_line
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+    from typing import Any
+
+    from wc_core.remotes import Remote
+    from wc_core.repository import Repository
+
+_TRIES = 8
+# Seconds until another clone, which was faster, has had its turn.
+_JITTER = 0.2
+
+
+class Exchange(NamedTuple):
+    """What an exchange came to.
+
+    ``came`` and ``went`` count entries by thread. ``joined`` says that two
+    histories became one, ``outvoted`` names files of ours that the other
+    side's version took the place of. ``ahead`` is the number of commits that
+    the remote has not got: zero unless it was only looked at.
+    """
+
+    remote: str
+    came: Mapping[str, int] = {}
+    went: Mapping[str, int] = {}
+    joined: bool = False
+    outvoted: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    ahead: int = 0
+    behind: int = 0
+
+    @property
+    def moved(self) -> bool:
+        """Whether there is anything to tell."""
+        return bool(self.came or self.went or self.joined or self.notes)
+
+    def to_json(self) -> dict[str, Any]:
+        """The shape of an exchange."""
+        fields = self._asdict()
+        return {**fields, "came": dict(self.came), "went": dict(self.went)}
+
+
+def _quiet(text: str) -> None:
+    """Tell nobody."""
+
+
+class Waiting(NamedTuple):
+    """How somebody waits: ``until`` when on the monotonic clock, ``in_line``
+    for others who exchange or not, and what they are told meanwhile."""
+
+    until: float
+    in_line: bool = True
+    tell: Callable[[str], None] = _quiet
+
+    @property
+    def seconds(self) -> float:
+        """How long still."""
+        return max(0.0, self.until - time.monotonic())
+
+
+class Traveller:
+    """Exchanges the store at ``root`` with ``remote``; nothing it starts of a
+    network runs for longer than is waited for."""
+
+    def __init__(
+        self, root: str, env: Mapping[str, str], remote: Remote, waiting: Waiting
+    ) -> None:
+        self.env = env
+        self.remote = remote
+        self.waiting = waiting
+        self.layout = Layout(root)
+        self.notes: list[str] = []
+        self.outvoted: list[str] = []
+        self.joined = False
+
+    def look(self) -> Exchange:
+        """What an exchange would come to. What is on disk is committed, and the
+        tracking ref moves, as after any write and fetch.
+
+        Raises OfflineError, ConflictError, StorageError, LockTimeoutError.
+        """
+        with self._travelling() as git:
+            self._settle()
+            theirs = self._fetch(git)
+            _, ours = commits.tip(self.layout.root)
+            self._note(ours, theirs)
+            ahead, behind = commits.apart(git, ours, theirs) if theirs else (1, 0)
+            return Exchange(
+                self.remote.shown,
+                comparing.news(git, ours, theirs) if behind else {},
+                comparing.news(git, theirs, ours) if ahead else {},
+                joined=bool(ahead and behind),
+                notes=tuple(self.notes),
+                ahead=ahead,
+                behind=behind,
+            )
+
+    def exchange(self) -> Exchange:
+        """Bring what the remote has, send what it has not.
+
+        Raises OfflineError where the remote cannot be reached or refuses,
+        ConflictError where its branch is not a store, StorageError,
+        LockTimeoutError; what was written stays, on disk and committed.
+        """
+        with self._travelling() as git:
+            self._settle()
+            _, start = commits.tip(self.layout.root)
+            came: dict[str, int] = {}
+            for attempt in range(_TRIES):
+                theirs = self._fetch(git)
+                if theirs:
+                    self._settle(theirs)
+                _, ours = commits.tip(self.layout.root)
+                try:
+                    went = self._push(git, ours, theirs)
+                except RejectedError as error:
+                    reason = error
+                    time.sleep(random.uniform(_JITTER / 2, _JITTER) * (attempt + 1))  # noqa: S311 - no secret
+                    continue
+                if theirs:
+                    came = comparing.news(git, start, theirs)
+                self._note(ours, ours)
+                return Exchange(
+                    self.remote.shown,
+                    came,
+                    went,
+                    joined=self.joined,
+                    outvoted=tuple(self.outvoted),
+                    notes=tuple(self.notes),
+                )
+            raise reason
+
+    @contextlib.contextmanager
+    def _travelling(self) -> Iterator[Git]:
+        """The lock of travelling, and a git that inherits it; what goes wrong
+        is noted, and raised as what it means to whoever asked."""
+        root = self.layout.root
+        seconds = self.waiting.seconds if self.waiting.in_line else 0.0
+        handle = locks.acquire(self.layout.travel_lock, "sync", seconds, root)
+        try:
+            yield Git(root, self.env, handle=handle, until=self.waiting.until)
+        except WireError as error:
+            self._note_failure(str(error), error.hint)
+            raise _offline(self.remote, error) from error
+        except GitError as error:
+            self._note_failure(str(error), "")
+            raise StorageError(
+                f"The exchange with {self.remote.shown} failed: {error}.",
+                "Your entries are safe here. See what is wrong: wc doctor",
+            ) from error
+        except ConflictError as error:
+            self._note_failure(error.message, error.hint)
+            raise
+        finally:
+            os.close(handle)
+
+    def _fetch(self, git: Git) -> str:
+        """The commit the remote's branch is at; empty where it has none."""
+        self.waiting.tell(f"Fetching from {self.remote.shown} …")
+        had = repository.resolve(self._where(), self.remote.tracking)
+        theirs = Wire(git, self.remote).fetch()
+        if not theirs:
+            if had:
+                git.run("update-ref", "-d", self.remote.tracking)
+                self.notes.append(f"{self.remote.shown} no longer had the branch")
+            return ""
+        if not trees.is_store(git, theirs):
+            git.run("update-ref", "-d", self.remote.tracking)
+            raise ConflictError(
+                f"{self.remote.shown} has a branch {BRANCH} that is not a store.",
+                "Nothing was changed. Rename it there, or use another repository: "
+                "WATERCOOLER_GIT_REPO",
+            )
+        if had and had != theirs and commits.apart(git, had, theirs)[0]:
+            self.notes.append(
+                f"the history of {self.remote.shown} was rewritten; nothing of "
+                "what was here is given up"
+            )
+        return theirs
+
+    def _where(self) -> Repository:
+        where, _ = commits.tip(self.layout.root)
+        return where
+
+    def _settle(self, theirs: str = "") -> None:
+        """Commit what is on disk, join ``theirs``; entries that cannot be
+        committed now stay for later, and are mentioned."""
+        joining = Joining(theirs, self.remote.shown) if theirs else None
+        seconds = self.waiting.seconds
+        done = settling.settle(self.layout.root, self.env, seconds, joining)
+        if done is None:
+            by = pending.held_up(self.layout) or "somebody else is at it"
+            raise LockTimeoutError(
+                f"The store could not be settled: {by}.",
+                "Your entries are safe here. Run the same command again.",
+            )
+        if done.failed:
+            raise GitError(done.failed)
+        self.joined = self.joined or done.joined
+        self.outvoted += done.outvoted
+        for topic, problem in done.problems.items():
+            note = f"{topic}: {problem}" if topic else problem
+            if note not in self.notes:
+                self.notes.append(note)
+
+    def _push(self, git: Git, ours: str, theirs: str) -> dict[str, int]:
+        """Send what the remote has not got; how many entries, by thread."""
+        if ours == theirs:
+            return {}
+        self.waiting.tell(f"Sending to {self.remote.shown} …")
+        Wire(git, self.remote).push(ours)
+        return comparing.news(git, theirs, ours)
+
+    def _note(self, ours: str, theirs: str) -> None:
+        """Leave for readers how fresh the store is."""
+        git = Git(self.layout.root, self.env)
+        ahead, behind = (0, 0) if ours == theirs else (1, 0)
+        if theirs and ours != theirs:
+            ahead, behind = commits.apart(git, ours, theirs)
+        shown = self.remote.shown
+        self._leave(Freshness(shown, _now(), ours, theirs, ahead, behind))
+
+    def _note_failure(self, problem: str, hint: str) -> None:
+        """Leave for readers, and for whoever tries again, what went wrong."""
+        known = freshness.load(self.layout) or Freshness()
+        if known.remote != self.remote.shown:
+            known = Freshness(self.remote.shown)
+        self._leave(
+            known._replace(
+                problem=problem,
+                hint=hint,
+                failed_at=_now(),
+                failures=known.failures + 1,
+            )
+        )
+
+    def _leave(self, found: Freshness) -> None:
+        data = f"{dumps(found._asdict())}\n".encode(errors="replace")
+        with contextlib.suppress(WcError):  # it is a convenience
+            durable.replace(self.layout.travel, data, self.layout.root)
+
+
+def the_remote(where: Repository, env: Mapping[str, str]) -> Remote:
+    """The remote of a store. Raises InvalidInputError where nobody can know
+    which it is."""
+    remote = remotes.find(where, env)
+    if remote is not None:
+        return remote
+    if known := remotes.names(where, env):
+        raise InvalidInputError(
+            f"There are several remotes: {', '.join(map(one_line, known))}.",
+            f"Say which one: wc sync {known[0]}",
+        )
+    raise InvalidInputError(
+        "This repository has no remote.",
+        "Add one (git remote add origin URL), or name one: wc sync URL",
+    )
+
+
+def wanted(root: str, env: Mapping[str, str], *, asked: bool) -> Remote | None:
+    """The remote to exchange with now: where it has the branch, or where the
+    user ``asked`` for it. Raises InvalidInputError then, if there is none."""
+    where = repository.find(root)
+    if where is None or where.branch != BRANCH:
+        return None
+    if asked:
+        return the_remote(where, env)
+    remote = remotes.find(where, env)
+    if remote is None or not repository.resolve(where, remote.tracking):
+        return None
+    return remote
+
+
+def fetch_first(
+    where: Repository, env: Mapping[str, str], remote: Remote, waiting: Waiting
+) -> None:
+    """Fetch the branch where there is no store yet. Raises OfflineError."""
+    git = Git(where.top or where.common, env, until=waiting.until)
+    try:
+        Wire(git, remote).fetch()
+    except WireError as error:
+        raise _offline(remote, error) from error
+
+
+def _offline(remote: Remote, error: WireError) -> OfflineError:
+    said = str(error)
+    if not said.startswith(remote.shown):
+        said = f"{remote.shown}: {said}"
+    return OfflineError(f"{said}.", error.hint)
+
+
+def due(root: str, env: Mapping[str, str]) -> Remote | None:
+    """The remote to exchange with now, in the background."""
+    rules = settings.load(root, env)
+    remote = wanted(root, env, asked=False)
+    where = repository.find(root)
+    if rules.sync != "background" or remote is None or where is None:
+        return None
+    unsent = rules.push and where.commit != repository.resolve(where, remote.tracking)
+    known = freshness.load(Layout(root)) or Freshness()
+    stale = bool(rules.fetch_every) and known.age(time.time()) >= rules.fetch_every
+    return remote if unsent or stale else None
+
+
+def _now() -> str:
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())

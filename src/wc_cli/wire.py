@@ -1,0 +1,149 @@
+"""The branch of the store on its way from and to a remote: git fetch, git push.
+
+Both name exactly what they move and where to, so nothing that the user's
+configuration says of this remote moves anything else. Nothing is ever forced.
+They are the user's git, ssh and credentials, but they never ask.
+"""
+
+from __future__ import annotations
+
+import copy
+import re
+import time
+
+from wc_cli import ssh
+from wc_cli.git import Git, GitError, GitTimeoutError
+from wc_cli.wireerrors import UnreachableError, WireError, sorted_out
+from wc_core import gitconfig, remotes, repository
+from wc_core.layout import BRANCH
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from wc_core.remotes import Remote
+    from wc_core.repository import Repository
+
+_REF = f"refs/heads/{BRANCH}"
+_NO_BRANCH = b"couldn't find remote ref"
+_ID = re.compile("[0-9a-f]{40}(?:[0-9a-f]{24})?")
+_SETTINGS = {
+    "push.pushOption": "",  # such as: open a merge request
+    # A line that is dead is noticed even if nobody is left to kill us.
+    "http.lowSpeedLimit": "1",
+    "http.lowSpeedTime": "60",
+}
+_FETCH = (
+    *("--no-tags", "--no-prune", "--no-recurse-submodules", "--no-write-fetch-head"),
+    *("--no-auto-maintenance", "--refmap=", "--no-progress"),
+    # All of it is to be read, later and without a network.
+    "--no-filter",
+)
+_PUSH = (
+    *("--porcelain", "--no-verify", "--no-signed", "--no-follow-tags"),
+    *("--recurse-submodules=no", "--no-progress"),
+)
+
+
+class Wire:
+    """The way between a repository and one remote.
+
+    Whatever is started ends by the ``until`` of ``git``. It does not inherit
+    its lock: a helper for credentials may stay on, and a git whose caller was
+    killed may wait for a remote for long; neither can do any harm.
+    """
+
+    def __init__(self, git: Git, remote: Remote) -> None:
+        self.remote = remote
+        self.git = copy.copy(git)
+        self.git.inherited = ()
+        self.where = repository.find(git.prefix[1])
+        if self.where is not None and self._is_relative(self.where):
+            self.git.prefix = ("-C", remotes.home_folder(self.where))
+        self._env: dict[str, str] | None = None
+
+    def _is_relative(self, where: Repository) -> bool:
+        """Whether the remote's address depends on the folder git runs in."""
+        known = gitconfig.values("remote", "url", where, self.git.env)
+        return any(map(remotes.is_relative, known.get(self.remote.name, [])))
+
+    def fetch(self) -> str:
+        """The commit that the remote's branch is at, its tracking ref moved
+        there; empty where the remote has no such branch, the tracking ref left
+        where it was. Raises WireError."""
+        refspec = f"+{_REF}:{self.remote.tracking}"
+        try:
+            self._run("fetch", *_FETCH, "--", self.remote.name, refspec)
+        except WireError:
+            raise
+        except GitError as error:
+            if _NO_BRANCH in error.err:
+                return ""
+            raise sorted_out(error, self.remote, self.git.env) from error
+        return self._local(
+            "rev-parse", "--verify", f"{self.remote.tracking}^{{commit}}"
+        )
+
+    def push(self, commit: str) -> None:
+        """Move the remote's branch forward to a commit, made where there is
+        none, and its tracking ref with it. Raises WireError."""
+        if not _ID.fullmatch(commit):
+            raise ValueError(commit)  # an empty one would delete the branch
+        refspec = f"{commit}:{_REF}"
+        try:
+            self._run("push", *_PUSH, "--", self.remote.name, refspec)
+        except WireError:
+            raise
+        except GitError as error:
+            raise sorted_out(error, self.remote, self.git.env) from error
+        # git does this only for remotes that are configured to be fetched from.
+        self._local("update-ref", "-m", "wc: pushed", self.remote.tracking, commit)
+
+    def _run(self, *words: str) -> bytes:
+        began = time.monotonic()
+        try:
+            return self.git.run(*words, env=self._environment())
+        except GitTimeoutError as error:
+            seconds = round(time.monotonic() - began)
+            limit = f"within {seconds} s" if seconds else "in time"
+            raise UnreachableError(
+                f"{self.remote.shown} did not answer {limit}",
+                "Your entries are safe here; the next sync sends them.",
+            ) from error
+
+    def _local(self, *words: str) -> str:
+        """A git that asks nothing of the remote."""
+        try:
+            return self.git.line(*words)
+        except GitError as error:
+            raise sorted_out(error, self.remote, self.git.env) from error
+
+    def _environment(self) -> dict[str, str]:
+        """What git's environment has besides, for a network."""
+        if self._env is None:
+            self._env = self._settings()
+            try:
+                command = ssh.command(self.where, self.git.env)
+            except OSError as error:
+                message = f"the key of {ssh.KEY} cannot be used: {error.strerror}"
+                hint = f"Name the file of a private key, or unset {ssh.KEY}."
+                raise WireError(message, hint) from error
+            if command:
+                self._env["GIT_SSH_COMMAND"] = command
+        return self._env
+
+    def _settings(self) -> dict[str, str]:
+        """Settings stronger than the user's. The environment can have a remote
+        with any name, a command line cannot."""
+        name = self.remote.name
+        settings = {
+            **_SETTINGS,
+            f"remote.{name}.mirror": "false",
+            f"remote.{name}.followRemoteHEAD": "never",
+        }
+        first = gitconfig.count(self.git.env)
+        result = {"GIT_CONFIG_COUNT": str(first + len(settings))}
+        for index, (key, value) in enumerate(settings.items(), first):
+            result |= {
+                f"GIT_CONFIG_KEY_{index}": key,
+                f"GIT_CONFIG_VALUE_{index}": value,
+            }
+        return result
