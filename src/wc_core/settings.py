@@ -44,6 +44,7 @@ PUSH = ("auto", "off")
 
 _FETCH_EVERY, _LIMIT = 300, 30
 _MAX_SECONDS = 7 * 24 * 3600
+_SECONDS = {"fetch_every": "WATERCOOLER_FETCH_EVERY", "limit": "WATERCOOLER_LIMIT"}
 
 # The strongest last.
 _FILES = (
@@ -99,8 +100,8 @@ def _with_env(settings: Settings, env: Mapping[str, str]) -> Settings:
         found["sync"] = sync
     if (push := env.get("WATERCOOLER_PUSH", "")) in PUSH:
         found["push"] = push == "auto"
-    for name in ("fetch_every", "limit"):
-        said = env.get(f"WATERCOOLER_{name.upper()}", "")
+    for name, variable in _SECONDS.items():
+        said = env.get(variable, "")
         if said.isascii() and said.isdecimal():
             found[name] = min(int(said), _MAX_SECONDS)
     return settings._replace(**found)
