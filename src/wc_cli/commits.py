@@ -21,8 +21,11 @@ from wc_core.layout import BRANCH
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
+    from typing import TypeAlias
 
     from wc_core.repository import Repository
+
+    Packed: TypeAlias = tuple[tuple[str, ...], tuple[str, ...]]
 
 _MAX_PATHS = 400
 # Longer than any git holds the lock of a ref.
@@ -87,8 +90,16 @@ def blob_id(data: bytes, like: str) -> str:
     return digest.hexdigest()
 
 
-def commit(git: Git, changes: list[Change], message: str, parent: str) -> None:
-    """Put one commit on the branch, if it still is at ``parent``.
+def commit(
+    git: Git,
+    changes: list[Change],
+    message: str,
+    parent: str,
+    *,
+    packed: Packed = ((), ()),
+) -> None:
+    """Put one commit on the branch, if it still is at ``parent``; ``packed``
+    are the options of `packing.options`.
 
     Raises GitError, the branch being where it was: for a branch that moved,
     an identity git does not have, a repository that cannot be written.
@@ -104,7 +115,9 @@ def commit(git: Git, changes: list[Change], message: str, parent: str) -> None:
         parts.append(b"M 100644 inline " + _quoted(change.path) + b"\n")
         parts.append(_data(change.data))
     parts.append(b"done\n")
-    git.run("fast-import", "--done", "--quiet", feed=b"".join(parts))
+    before, after = packed
+    words = (*before, "fast-import", "--done", "--quiet", *after)
+    git.run(*words, feed=b"".join(parts))
 
 
 def _data(content: bytes) -> bytes:
@@ -172,11 +185,6 @@ def refresh_index(git: Git, where: Repository) -> None:
         os.replace(copy, index)
     except (OSError, StorageError) as error:
         raise GitError(f"the index cannot be written: {error}") from error
-
-
-def tidy(git: Git) -> None:
-    """Run git's own automatic maintenance, when it thinks it is time."""
-    git.run("gc", "--auto", "--quiet")
 
 
 def tracked(root: str, folder: str, env: Mapping[str, str]) -> list[str]:

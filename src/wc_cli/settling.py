@@ -14,7 +14,7 @@ import sys
 import time
 from typing import NamedTuple
 
-from wc_cli import commits, durable, locks, messages, pending
+from wc_cli import commits, durable, locks, messages, packing, pending
 from wc_cli.commits import Change
 from wc_cli.comparing import compared
 from wc_cli.git import Git, GitError, GitKilledError
@@ -185,12 +185,13 @@ class Settler:
             code_repo = messages.code_repo(where, self.env)
             message = messages.message_for(entries, topics, code_repo)
             with self._noted():
-                commits.commit(self.git, changed, message, parent)
+                packed = packing.options(where, self.env)
+                commits.commit(self.git, changed, message, parent, packed=packed)
         if not changed and not settled:
             return
         try:
             commits.refresh_index(self.git, where)
-            commits.tidy(self.git)
+            packing.tidy(self.git, where)
         except GitError as error:
             # The commit is made; that it is all tidy is not a part of it.
             self.problems[""] = f"committed, but not tidy: {error}"
