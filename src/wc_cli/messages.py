@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from wc_core.model import Entry
     from wc_core.repository import Repository
 
+# The footer that names an entry: what has it is the entry's commit.
+ENTRY = "Watercooler-Entry-ID"
 _MAX_SUBJECT = 200
 
 
@@ -33,7 +35,7 @@ def message_for(
         subject = "Keep the settings of the store"
     footers = []
     for topic, entry in entries:
-        footers.append(f"Watercooler-Entry-ID: {entry.id}")
+        footers.append(f"{ENTRY}: {entry.id}")
         footers.append(f"Watercooler-Topic: {topic}")
         footers.append(f"Watercooler-Agent: {entry.agent}")
         footers += [f"Code-Repo: {code_repo}"] if code_repo else []

@@ -55,14 +55,18 @@ def options(
     """For git-fast-import: options of git's, and its own."""
     if _is_left_alone(where, env):
         return (), ()
-    return ("-c", "fastimport.unpackLimit=1"), (f"--export-pack-edges={_list(where)}",)
+    # Its differences are those between one file of a commit and the next: a
+    # page told by its edges would stay so, and as large as it is.
+    own = ("--depth=0", f"--export-pack-edges={_list(where)}")
+    return ("-c", "fastimport.unpackLimit=1"), own
 
 
 def _is_left_alone(where: Repository, env: Mapping[str, str]) -> bool:
     wanted = gitconfig.get("gc.auto", where, env).strip()
     # What a filtering clone lacks would be fetched to be packed.
     partial = gitconfig.get("extensions.partialClone", where, env)
-    return wanted.startswith("-") or (wanted != "" and not wanted.strip("0")) or bool(partial)
+    off = wanted.startswith("-") or (wanted != "" and not wanted.strip("0"))
+    return off or partial != ""
 
 
 def _list(where: Repository) -> str:
