@@ -129,7 +129,7 @@ def _chosen(packs: list[Pack]) -> list[Pack]:
     total = sum(one.size for one in small)
     if len(small) < _PACKS and total < _TIMES * largest.size + _BYTES:
         return []
-    chosen = []
+    chosen: list[Pack] = []
     taken = 0
     for one in packs:
         if chosen[1:] and one.size > _TIMES * taken:

@@ -12,6 +12,8 @@
     seats = "auto"            # auto | off
     [aliases]
     cc = "Claude Code"
+    [git]
+    sign = true               # sign the store's commits, as git is set up to
 
 Older stores' ``config.json`` (``counterpart``) and ``agents.json``
 (``canonical``, ``counterpart``) are read as well; ``config.toml`` wins.
@@ -57,6 +59,7 @@ class Settings(NamedTuple):
     topic_counterparts: Mapping[str, Counterparts] = MappingProxyType({})
     directory: Directory = Directory()
     sync: str = "background"
+    sign: bool = False
     damage: Damage | None = None
 
 
@@ -133,7 +136,15 @@ def _with_toml(settings: Settings, data: bytes) -> Settings:
             for topic in topics
         },
         directory=Directory(settings.directory.aliases | aliases),
+        sign=_switch(_table(fields, "git"), "sign"),
     )
+
+
+def _switch(table: Mapping[str, Any], key: str) -> bool:
+    value = table.get(key, False)
+    if not isinstance(value, bool):
+        raise _ShapeError(f"{key} = {value!r} is neither true nor false")
+    return value
 
 
 def _table(fields: Mapping[str, Any], name: str) -> dict[str, Any]:
