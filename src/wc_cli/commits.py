@@ -12,7 +12,7 @@ import time
 from typing import NamedTuple
 
 from wc_cli import durable
-from wc_cli.git import Git, GitError
+from wc_cli.git import Git, GitError, GitKilledError
 from wc_core import repository
 from wc_core.errors import StorageError
 from wc_core.files import names_in, read_plain
@@ -21,16 +21,18 @@ from wc_core.layout import BRANCH
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
-    from typing import TypeAlias
 
     from wc_core.repository import Repository
-
-    Packed: TypeAlias = tuple[tuple[str, ...], tuple[str, ...]]
 
 _MAX_PATHS = 400
 # Longer than any git holds the lock of a ref.
 _MOMENT = 0.5
 _REPORT = "fast_import_crash_"
+# Never there: git-fast-import wants a name for what it makes.
+_UNSIGNED = "refs/watercooler-unsigned"
+_NO_COMMIT = "0" * 40
+# How long whoever signs may take.
+_SIGNING = 10.0
 
 
 class Change(NamedTuple):
@@ -45,6 +47,18 @@ class Committed(NamedTuple):
 
     blob: str
     size: int
+
+
+class How(NamedTuple):
+    """How a commit is made: signed or not; and what git and git-fast-import
+    are told about where it is stored, see `packing.how`."""
+
+    sign: bool = False
+    before: tuple[str, ...] = ()
+    after: tuple[str, ...] = ()
+
+
+PLAIN = How()
 
 
 def tip(root: str) -> tuple[Repository, str]:
@@ -91,22 +105,18 @@ def blob_id(data: bytes, like: str) -> str:
 
 
 def commit(
-    git: Git,
-    changes: list[Change],
-    message: str,
-    parent: str,
-    *,
-    packed: Packed = ((), ()),
+    git: Git, changes: list[Change], message: str, parent: str, how: How = PLAIN
 ) -> None:
-    """Put one commit on the branch, if it still is at ``parent``; ``packed``
-    are the options of `packing.options`.
+    """Put one commit on the branch, if it still is at ``parent``.
 
     Raises GitError, the branch being where it was: for a branch that moved,
-    an identity git does not have, a repository that cannot be written.
+    an identity git does not have, a repository that cannot be written, a
+    signature that cannot be had.
     """
     author = git.line("var", "GIT_AUTHOR_IDENT")
     committer = git.line("var", "GIT_COMMITTER_IDENT")
-    parts = [f"commit refs/heads/{BRANCH}\n".encode()]
+    ref = _UNSIGNED if how.sign else f"refs/heads/{BRANCH}"
+    parts = [f"commit {ref}\n".encode()]
     parts.append(f"author {author}\ncommitter {committer}\n".encode(errors="replace"))
     parts.append(_data(message.encode(errors="replace")))
     if parent:
@@ -114,10 +124,31 @@ def commit(
     for change in changes:
         parts.append(b"M 100644 inline " + _quoted(change.path) + b"\n")
         parts.append(_data(change.data))
+    if how.sign:
+        # What it stored is in no ref: a tree is all that is wanted.
+        parts.append(f'\nls {_UNSIGNED} ""\nreset {_UNSIGNED}\n'.encode())
+        parts.append(b"from %b\n\n" % (b"0" * len(parent or _NO_COMMIT)))
     parts.append(b"done\n")
-    before, after = packed
-    words = (*before, "fast-import", "--done", "--quiet", *after)
-    git.run(*words, feed=b"".join(parts))
+    words = (*how.before, "fast-import", "--done", "--quiet", *how.after)
+    out = git.line(*words, feed=b"".join(parts))
+    if how.sign:
+        signed = _signed(git, out.split()[2], message, parent)
+        git.run("update-ref", f"refs/heads/{BRANCH}", signed, parent)
+
+
+def _signed(git: Git, tree: str, message: str, parent: str) -> str:
+    """A commit with the user's signature; whoever is asked for it has little
+    time, and no terminal. Raises GitError."""
+    patient, git.until = git.until, min(git.until, time.monotonic() + _SIGNING)
+    parents = ("-p", parent) if parent else ()
+    try:
+        feed = message.encode(errors="replace")
+        return git.line("commit-tree", "-S", *parents, tree, feed=feed)
+    except GitKilledError as error:
+        # git had nothing in hand that it could leave behind.
+        raise GitError(f"no signature: {error}") from error
+    finally:
+        git.until = patient
 
 
 def _data(content: bytes) -> bytes:

@@ -16,6 +16,7 @@ import time
 from typing import NamedTuple
 
 from wc_cli import durable
+from wc_cli.commits import How
 from wc_cli.git import Git, GitError, GitKilledError
 from wc_core import gitconfig
 from wc_core.errors import StorageError
@@ -31,14 +32,14 @@ if TYPE_CHECKING:
 # than twice what is in that. A small store is not to be packed at every turn, a
 # long log not to lie there whole ten times.
 _PACKS = 24
-_BYTES = 1 << 20
+_BYTES = 1 << 19
 _TIMES = 2
 # git's usual 50 would leave twenty whole copies of a log in a thousand commits.
 _DEPTH = "--depth=250"
 _MEMORY = "pack.windowMemory=64m"
 # git itself takes a gc.pid that is older for left over.
 _STALE_SECONDS = 12 * 3600
-_INDEXED_BYTES = 1 << 20
+_INDEXED_BYTES = 1 << 19
 _NAME = re.compile(rb"(?:^|/)(pack-[0-9a-f]{40,64})\.pack:", re.MULTILINE)
 
 
@@ -49,16 +50,14 @@ class Pack(NamedTuple):
     name: str
 
 
-def options(
-    where: Repository, env: Mapping[str, str]
-) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """For git-fast-import: options of git's, and its own."""
+def how(where: Repository, env: Mapping[str, str], *, sign: bool) -> How:
+    """How a commit is to be made, so that its pack is known to us."""
     if _is_left_alone(where, env):
-        return (), ()
+        return How(sign)
     # Its differences are those between one file of a commit and the next: a
     # page told by its edges would stay so, and as large as it is.
     own = ("--depth=0", f"--export-pack-edges={_list(where)}")
-    return ("-c", "fastimport.unpackLimit=1"), own
+    return How(sign, ("-c", "fastimport.unpackLimit=1"), own)
 
 
 def _is_left_alone(where: Repository, env: Mapping[str, str]) -> bool:

@@ -185,8 +185,8 @@ class Settler:
             code_repo = messages.code_repo(where, self.env)
             message = messages.message_for(entries, topics, code_repo)
             with self._noted():
-                packed = packing.options(where, self.env)
-                commits.commit(self.git, changed, message, parent, packed=packed)
+                how = packing.how(where, self.env, sign=self.upkeep.rules.sign)
+                commits.commit(self.git, changed, message, parent, how)
         if not changed and not settled:
             return
         try:
