@@ -116,7 +116,7 @@ def commit(
     author = git.line("var", "GIT_AUTHOR_IDENT")
     committer = git.line("var", "GIT_COMMITTER_IDENT")
     ref = _UNSIGNED if how.sign else f"refs/heads/{BRANCH}"
-    parts = [f"commit {ref}\n".encode()]
+    parts = [f"commit {ref}\nmark :1\n".encode()]
     parts.append(f"author {author}\ncommitter {committer}\n".encode(errors="replace"))
     parts.append(_data(message.encode(errors="replace")))
     if parent:
@@ -126,7 +126,7 @@ def commit(
         parts.append(_data(change.data))
     if how.sign:
         # What it stored is in no ref: a tree is all that is wanted.
-        parts.append(f'\nls {_UNSIGNED} ""\nreset {_UNSIGNED}\n'.encode())
+        parts.append(f'\nls :1 ""\nreset {_UNSIGNED}\n'.encode())
         parts.append(b"from %b\n\n" % (b"0" * len(parent or _NO_COMMIT)))
     parts.append(b"done\n")
     words = (*how.before, "fast-import", "--done", "--quiet", *how.after)
@@ -181,6 +181,14 @@ def remove_left_locks(where: Repository, since_ns: int) -> None:
             time.sleep(_MOMENT)
             if _changed_ns(path) == left:
                 durable.remove(path)
+    # What keeps git from ever packing again what git-fast-import left.
+    folder = f"{where.common}/objects/pack"
+    for name in names_in(folder):
+        path = f"{folder}/{name}"
+        if not name.endswith(".keep") or _changed_ns(path) < since_ns:
+            continue
+        if (read_plain(path) or b"").strip() == b"fast-import":
+            durable.remove(path)
 
 
 def remove_reports(where: Repository) -> None:

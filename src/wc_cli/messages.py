@@ -3,6 +3,8 @@ entries."""
 
 from __future__ import annotations
 
+import re
+
 from wc_core import gitconfig, names
 
 TYPE_CHECKING = False
@@ -53,10 +55,16 @@ def code_repo(where: Repository, env: Mapping[str, str]) -> str:
     """``owner/name`` of the repository, from its remote; never a URL, which
     may carry credentials."""
     url = gitconfig.get("remote.origin.url", where, env)
-    path = url.rstrip("/").removesuffix(".git").replace(":", "/").split("/")
-    parts = [part for part in path if part]
-    is_local = not url or url.startswith(("/", ".", "file:"))
+    scheme, is_url, rest = re.split("[?#]", url, maxsplit=1)[0].partition("://")
+    if is_url:
+        # Before the first slash: whose account, which password, which host.
+        path = "" if scheme == "file" else rest.partition("/")[2]
+    else:
+        is_local = url.startswith(("/", ".")) or ":" not in url
+        path = "" if is_local else url.rpartition(":")[2]
+    path = path.rstrip("/").removesuffix(".git")
+    parts = [part for part in path.split("/") if part]
     wanted = 2
-    if is_local or len(parts) <= wanted:
+    if len(parts) < wanted:
         return where.name
     return "/".join(parts[-wanted:])
