@@ -14,6 +14,7 @@ from wc_core.wording import counted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from wc_cli.commits import How
     from wc_cli.git import Git
 
 _MAX_NAMED = 5
@@ -34,8 +35,9 @@ class Joined(NamedTuple):
     outvoted: tuple[str, ...] = ()
 
 
-def join(git: Git, ours: str, wanted: Joining) -> Joined:
-    """Join the branch, which is at ``ours``, with another commit.
+def join(git: Git, ours: str, wanted: Joining, how: How) -> Joined:
+    """Join the branch, which is at ``ours``, with another commit; ``how`` is
+    how a commit is made, if there is to be one.
 
     Raises GitError, the branch being where it was.
     """
@@ -51,7 +53,7 @@ def join(git: Git, ours: str, wanted: Joining) -> Joined:
     changes = [
         commits.Change(one.path, one.data, one.blob, one.mode) for one in plan.changes
     ]
-    commits.commit(git, changes, message, ours, wanted.theirs)
+    commits.commit(git, changes, message, (ours, wanted.theirs), how)
     return Joined(merged=True, outvoted=plan.outvoted)
 
 

@@ -13,7 +13,16 @@ import os
 import time
 from typing import NamedTuple
 
-from wc_cli import applying, commits, durable, locks, messages, pending, rendering
+from wc_cli import (
+    applying,
+    commits,
+    durable,
+    locks,
+    messages,
+    packing,
+    pending,
+    rendering,
+)
 from wc_cli.commits import Change
 from wc_cli.comparing import compared
 from wc_cli.git import Git, GitError, GitKilledError
@@ -107,9 +116,10 @@ class Settler:
 
     def _join(self, git: Git, joining: Joining) -> Outcome:
         try:
-            _, ours = commits.tip(self.layout.root)
+            where, ours = commits.tip(self.layout.root)
+            how = packing.how(where, self.env, sign=self.upkeep.rules.sign)
             with self._noted():
-                return Outcome({}, *join(git, ours, joining))
+                return Outcome({}, *join(git, ours, joining, how))
         except (GitError, OSError, ValueError) as error:
             return Outcome(failed=f"not joined: {error}")
 
@@ -229,7 +239,10 @@ class Settler:
             code_repo = messages.code_repo(where, self.env)
             message = messages.message_for(entries, topics, code_repo)
             with self._noted():
-                commits.commit(self.git, changed, message, parent)
+                how = packing.how(where, self.env, sign=self.upkeep.rules.sign)
+                commits.commit(
+                    self.git, changed, message, (parent,) if parent else (), how
+                )
             if applying.applied(self.upkeep) == parent:
                 _, now = commits.tip(self.layout.root)
                 applying.note_applied(self.upkeep, now)
@@ -237,7 +250,7 @@ class Settler:
             return
         try:
             commits.refresh_index(self.git, where)
-            commits.tidy(self.git)
+            packing.tidy(self.git, where)
         except GitError as error:
             # The commit is made; that it is all tidy is not a part of it.
             self.problems[""] = f"committed, but not tidy: {error}"

@@ -15,7 +15,7 @@ import subprocess
 import time
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
-from wc_cli import durable, gitsync, locks
+from wc_cli import checkouts, commits, durable, git, locks, packing
 from wc_core import files
 
 if TYPE_CHECKING:
@@ -74,9 +74,9 @@ class Calls:
 
     def install(self) -> None:
         """Stand between this process and the system from now on."""
-        for module in (durable, locks, gitsync, files):
+        for module in (durable, locks, checkouts, commits, packing, git, files):
             vars(module)["os"] = _System(self, module.__name__.rpartition(".")[2])
-        vars(gitsync)["subprocess"] = _Processes(self)
+        vars(git)["subprocess"] = _Processes(self)
 
 
 class Hit:
@@ -159,13 +159,14 @@ class _Processes:
 
     def Popen(self, words: list[str], **options: Any) -> Any:  # noqa: N802
         """Start git, or have that go wrong."""
-        one = Call("gitsync", "git", next(w for w in words if w in _GIT_WORDS))
+        one = Call("git", "git", next(w for w in words if w in _GIT_WORDS))
         return self.calls.make(one, Hit("git", subprocess.Popen, (words,), options))
 
 
 _GIT_WORDS = frozenset(
-    {"ls-tree", "cat-file", "var", "fast-import", "read-tree", "gc", "update-ref"}
+    {"ls-tree", "cat-file", "var", "fast-import", "read-tree", "update-ref"}
     | {"hash-object", "mktree", "commit-tree", "worktree", "rev-parse", "ls-files"}
+    | {"pack-objects"}
 )
 
 
