@@ -101,7 +101,7 @@ _SORTS: tuple[tuple[type[WireError], str, str], ...] = (
     (RefusedError, r"dubious ownership", _OWNER),
     (
         RefusedError,
-        r"transport '.*' not allowed|Unable to find remote helper",
+        r"transport '.*' not allowed|'remote-.*' is not a git command",
         _TRANSPORT,
     ),
     (
@@ -159,9 +159,7 @@ def _declined(
     """The remote took the commits, but did not move its branch."""
     if _RACE.search(f"{reason}\n{said}"):
         return RejectedError(f"{remote.shown} was written meanwhile", _AGAIN)
-    words = [line.removeprefix("remote:").strip() for line in _remote_lines(said)]
-    more = next((one for one in words if one.startswith(("error", "fatal"))), "")
-    more = more or next(filter(None, words), "")
+    more = _why(said)
     hint = _RIGHTS
     if "checked out" in reason:
         hint = _CHECKED_OUT
@@ -171,8 +169,13 @@ def _declined(
     return RefusedError(f"{remote.shown} refused: {_fit(text, env)}", hint)
 
 
-def _remote_lines(said: str) -> list[str]:
-    return [line for line in said.splitlines() if line.startswith("remote:")]
+def _why(said: str) -> str:
+    """The line of the other side that says most."""
+    lines = [line for line in said.splitlines() if line.startswith("remote:")]
+    words = [line.removeprefix("remote:").strip() for line in lines]
+    words = [one for one in words if one and "hook declined" not in one]
+    errors = [one for one in words if one.startswith(("error", "fatal"))]
+    return next(iter(errors or words), "")
 
 
 def _line_at(said: str, found: re.Match[str]) -> str:
