@@ -71,8 +71,8 @@ _UNKNOWN = f"{_SAFE} Try it by hand, to see all that git says: git fetch"
 # The first that is found decides. What the other side says ("remote: …") is
 # told apart from what went wrong here.
 _HERE = re.compile(
-    r"^(?!remote:)[^\n]*(?:No space left|Read-only file system|Disk quota"
-    r"|[Uu]nable to create '|cannot lock ref|unable to (?:write|create|update)"
+    r"^(?!remote:|error: remote )[^\n]*(?:No space left|Read-only file system"
+    r"|Disk quota|[Uu]nable to create '|cannot lock ref|unable to (?:write|create|update)"
     r"|insufficient permission for adding|local refs could not be updated"
     r"|src refspec|bad object|not a valid object)",
     re.MULTILINE,
@@ -139,13 +139,13 @@ def sorted_out(error: GitError, remote: Remote, env: Mapping[str, str]) -> WireE
     if _REJECTED.search(error.out):
         message = f"{remote.shown} has entries that are not here yet"
         return RejectedError(message, _AGAIN)
-    declined = _DECLINED.search(error.out)
-    if declined:
-        return _declined(os.fsdecode(declined[1]), said, remote, env)
     if isinstance(error, GitKilledError):
         return WireError(f"{remote.shown}: {error}", _LATER)
     if _HERE.search(said):
         return WireError(f"{remote.shown}: {_fit(str(error), env)}", _LOCAL)
+    declined = _DECLINED.search(error.out)
+    if declined:
+        return _declined(os.fsdecode(declined[1]), said, remote, env)
     for kind, pattern, hint in _SORTS:
         found = re.search(pattern, said)
         if found:

@@ -70,7 +70,7 @@ class Clone:
         self.machine = machine
         self.path = machine.root / name
         if not self.path.exists():
-            self.path.mkdir()
+            self.path.mkdir(parents=True)
             self.git("init", "-q", "-b", "main")
             if url:
                 self.git("remote", "add", "origin", url)
