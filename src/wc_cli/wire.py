@@ -13,7 +13,7 @@ import re
 import time
 
 from wc_cli import ssh
-from wc_cli.git import Git, GitError, GitTimeoutError
+from wc_cli.git import Git, GitError, GitKilledError, GitTimeoutError
 from wc_cli.wireerrors import UnreachableError, WireError, sorted_out
 from wc_core import gitconfig, remotes, repository
 from wc_core.layout import BRANCH
@@ -79,9 +79,19 @@ class Wire:
                 if _NO_BRANCH in error.err:
                     return ""
                 raise
-            tracking = f"{self.remote.tracking}^{{commit}}"
-            commit = self.git.run("rev-parse", "--verify", "--quiet", tracking)
-            return commit.decode().strip()
+            return self._commit()
+
+    def _commit(self) -> str:
+        """The commit that the tracking ref is at."""
+        tracking = f"{self.remote.tracking}^{{commit}}"
+        try:
+            return self.git.line("rev-parse", "--verify", "--quiet", tracking)
+        except GitKilledError:
+            raise
+        except GitError as error:
+            message = f"{self.remote.shown}: its branch {BRANCH} is none"
+            hint = "Have it removed there, or use another: WATERCOOLER_GIT_REPO=…"
+            raise WireError(message, hint) from error
 
     def push(self, commit: str) -> None:
         """Move the remote's branch forward to a commit, made where there is

@@ -72,9 +72,9 @@ _UNKNOWN = f"{_SAFE} Try it by hand, to see all that git says: git fetch"
 # told apart from what went wrong here.
 _HERE = re.compile(
     r"^(?!remote:|error: remote )[^\n]*(?:No space left|Read-only file system"
-    r"|Disk quota|[Uu]nable to create '|cannot lock ref|unable to (?:write|create|update)"
-    r"|insufficient permission for adding|local refs could not be updated"
-    r"|src refspec|bad object|not a valid object)",
+    r"|Disk quota|[Uu]nable to create '|cannot lock ref|bad object|src refspec"
+    r"|unable to (?:write|create|update)|insufficient permission for adding"
+    r"|local refs could not be updated|not a valid object)",
     re.MULTILINE,
 )
 _SORTS: tuple[tuple[type[WireError], str, str], ...] = (
@@ -142,7 +142,9 @@ def sorted_out(error: GitError, remote: Remote, env: Mapping[str, str]) -> WireE
     if isinstance(error, GitKilledError):
         return WireError(f"{remote.shown}: {error}", _LATER)
     if _HERE.search(said):
-        return WireError(f"{remote.shown}: {_fit(str(error), env)}", _LOCAL)
+        prune = f"Run: git remote prune {remote.shown}"
+        hint = prune if "git remote prune" in said else _LOCAL
+        return WireError(f"{remote.shown}: {_fit(str(error), env)}", hint)
     declined = _DECLINED.search(error.out)
     if declined:
         return _declined(os.fsdecode(declined[1]), said, remote, env)

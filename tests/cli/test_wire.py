@@ -182,6 +182,15 @@ def test_a_commit_that_is_not_there_is_a_fault_of_ours(clone: Clone) -> None:
     assert type(caught.value) is WireError
 
 
+def test_a_ref_in_the_way_is_named(hub: Hub, clone: Clone) -> None:
+    first = clone.commit()
+    clone.git("push", "-q", str(hub.path), f"{first}:{REF}")
+    clone.git("update-ref", "refs/remotes/origin/watercooler", first)
+    with pytest.raises(WireError, match="refs/remotes/origin/watercooler") as caught:
+        clone.wire().fetch()
+    assert caught.value.hint == "Run: git remote prune origin"
+
+
 # --- ssh -------------------------------------------------------------------------
 
 
