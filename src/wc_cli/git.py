@@ -5,6 +5,7 @@ Hooks are off, nothing prompts, and what git starts ends with it.
 
 from __future__ import annotations
 
+import contextlib
 import math
 import os
 import signal
@@ -143,12 +144,13 @@ class Git:
 
 def _end(leader: int) -> None:
     """End a process group, its leader being a child that nobody waits for."""
-    os.killpg(leader, signal.SIGTERM)
     deadline = time.monotonic() + _LAST_SECONDS
     how = os.WEXITED | os.WNOHANG | os.WNOWAIT
-    while not os.waitid(os.P_PID, leader, how) and time.monotonic() < deadline:
-        time.sleep(_PAUSE)
-    os.killpg(leader, signal.SIGKILL)
+    with contextlib.suppress(ProcessLookupError, ChildProcessError):
+        os.killpg(leader, signal.SIGTERM)
+        while not os.waitid(os.P_PID, leader, how) and time.monotonic() < deadline:
+            time.sleep(_PAUSE)
+        os.killpg(leader, signal.SIGKILL)
 
 
 def _reason(stderr: bytes) -> str:

@@ -7,18 +7,21 @@ They are the user's git, ssh and credentials, but they never ask.
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import re
 import time
 
 from wc_cli import ssh
-from wc_cli.git import Git, GitError, GitTimeoutError
+from wc_cli.git import Git, GitError, GitKilledError, GitTimeoutError
 from wc_cli.wireerrors import UnreachableError, WireError, sorted_out
 from wc_core import gitconfig, remotes, repository
 from wc_core.layout import BRANCH
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
     from wc_core.remotes import Remote
     from wc_core.repository import Repository
 
@@ -58,7 +61,6 @@ class Wire:
         self.where = repository.find(git.prefix[1])
         if self.where is not None and self._is_relative(self.where):
             self.git.prefix = ("-C", remotes.home_folder(self.where))
-        self._env: dict[str, str] | None = None
 
     def _is_relative(self, where: Repository) -> bool:
         """Whether the remote's address depends on the folder git runs in."""
@@ -70,37 +72,56 @@ class Wire:
         there; empty where the remote has no such branch, the tracking ref left
         where it was. Raises WireError."""
         refspec = f"+{_REF}:{self.remote.tracking}"
+        with self._sorted_out():
+            try:
+                self._run("fetch", *_FETCH, "--", self.remote.name, refspec)
+            except GitError as error:
+                if _NO_BRANCH in error.err:
+                    return ""
+                raise
+            return self._commit()
+
+    def _commit(self) -> str:
+        """The commit that the tracking ref is at."""
+        tracking = f"{self.remote.tracking}^{{commit}}"
         try:
-            self._run("fetch", *_FETCH, "--", self.remote.name, refspec)
-        except WireError:
+            return self.git.line("rev-parse", "--verify", "--quiet", tracking)
+        except GitKilledError:
             raise
         except GitError as error:
-            if _NO_BRANCH in error.err:
-                return ""
-            raise sorted_out(error, self.remote, self.git.env) from error
-        return self._local(
-            "rev-parse", "--verify", f"{self.remote.tracking}^{{commit}}"
-        )
+            message = f"{self.remote.shown}: its branch {BRANCH} is none"
+            hint = "Have it removed there, or use another: WATERCOOLER_GIT_REPO=…"
+            raise WireError(message, hint) from error
 
     def push(self, commit: str) -> None:
         """Move the remote's branch forward to a commit, made where there is
         none, and its tracking ref with it. Raises WireError."""
         if not _ID.fullmatch(commit):
             raise ValueError(commit)  # an empty one would delete the branch
-        refspec = f"{commit}:{_REF}"
+        words = ("push", *_PUSH, "--", self.remote.name, f"{commit}:{_REF}")
+        with self._sorted_out():
+            # Where a mirror fetches branches into branches, git would move our
+            # own back to what it pushed: it is told not to track this one.
+            self._run(*words, fetch=f"^{_REF}")
+            tracking = self.remote.tracking
+            self.git.run("update-ref", "-m", "wc: pushed", tracking, commit)
+
+    @contextlib.contextmanager
+    def _sorted_out(self) -> Iterator[None]:
+        """What git says in the block becomes one of our errors."""
         try:
-            self._run("push", *_PUSH, "--", self.remote.name, refspec)
+            yield
         except WireError:
             raise
         except GitError as error:
             raise sorted_out(error, self.remote, self.git.env) from error
-        # git does this only for remotes that are configured to be fetched from.
-        self._local("update-ref", "-m", "wc: pushed", self.remote.tracking, commit)
 
-    def _run(self, *words: str) -> bytes:
+    def _run(self, *words: str, **settings: str) -> None:
+        """A git that asks the remote; ``settings`` of this remote are added."""
         began = time.monotonic()
+        env = {**self._ssh(), **self._settings(settings)}
         try:
-            return self.git.run(*words, env=self._environment())
+            self.git.run(*words, env=env)
         except GitTimeoutError as error:
             seconds = round(time.monotonic() - began)
             limit = f"within {seconds} s" if seconds else "in time"
@@ -109,41 +130,25 @@ class Wire:
                 "Your entries are safe here; the next sync sends them.",
             ) from error
 
-    def _local(self, *words: str) -> str:
-        """A git that asks nothing of the remote."""
+    def _ssh(self) -> dict[str, str]:
+        """The ssh to be used, where git's own choice will not do."""
         try:
-            return self.git.line(*words)
-        except GitError as error:
-            raise sorted_out(error, self.remote, self.git.env) from error
+            command = ssh.command(self.where, self.git.env)
+        except OSError as error:
+            message = f"the key of {ssh.KEY} cannot be used: {error.strerror}"
+            hint = f"Name the file of a private key, or unset {ssh.KEY}."
+            raise WireError(message, hint) from error
+        return {"GIT_SSH_COMMAND": command} if command else {}
 
-    def _environment(self) -> dict[str, str]:
-        """What git's environment has besides, for a network."""
-        if self._env is None:
-            self._env = self._settings()
-            try:
-                command = ssh.command(self.where, self.git.env)
-            except OSError as error:
-                message = f"the key of {ssh.KEY} cannot be used: {error.strerror}"
-                hint = f"Name the file of a private key, or unset {ssh.KEY}."
-                raise WireError(message, hint) from error
-            if command:
-                self._env["GIT_SSH_COMMAND"] = command
-        return self._env
-
-    def _settings(self) -> dict[str, str]:
+    def _settings(self, more: Mapping[str, str]) -> dict[str, str]:
         """Settings stronger than the user's. The environment can have a remote
         with any name, a command line cannot."""
-        name = self.remote.name
-        settings = {
-            **_SETTINGS,
-            f"remote.{name}.mirror": "false",
-            f"remote.{name}.followRemoteHEAD": "never",
-        }
+        ours = {"mirror": "false", "followRemoteHEAD": "never", **more}
+        prefix = f"remote.{self.remote.name}."
+        settings = {**_SETTINGS, **{f"{prefix}{key}": ours[key] for key in ours}}
         first = gitconfig.count(self.git.env)
         result = {"GIT_CONFIG_COUNT": str(first + len(settings))}
         for index, (key, value) in enumerate(settings.items(), first):
-            result |= {
-                f"GIT_CONFIG_KEY_{index}": key,
-                f"GIT_CONFIG_VALUE_{index}": value,
-            }
+            result[f"GIT_CONFIG_KEY_{index}"] = key
+            result[f"GIT_CONFIG_VALUE_{index}"] = value
         return result

@@ -71,10 +71,10 @@ _UNKNOWN = f"{_SAFE} Try it by hand, to see all that git says: git fetch"
 # The first that is found decides. What the other side says ("remote: …") is
 # told apart from what went wrong here.
 _HERE = re.compile(
-    r"^(?!remote:)[^\n]*(?:No space left|Read-only file system|Disk quota"
-    r"|[Uu]nable to create '|cannot lock ref|unable to (?:write|create|update)"
-    r"|insufficient permission for adding|local refs could not be updated"
-    r"|src refspec|bad object|not a valid object)",
+    r"^(?!remote:|error: remote )[^\n]*(?:No space left|Read-only file system"
+    r"|Disk quota|[Uu]nable to create '|cannot lock ref|bad object|src refspec"
+    r"|unable to (?:write|create|update)|insufficient permission for adding"
+    r"|local refs could not be updated|not a valid object)",
     re.MULTILINE,
 )
 _SORTS: tuple[tuple[type[WireError], str, str], ...] = (
@@ -101,7 +101,7 @@ _SORTS: tuple[tuple[type[WireError], str, str], ...] = (
     (RefusedError, r"dubious ownership", _OWNER),
     (
         RefusedError,
-        r"transport '.*' not allowed|Unable to find remote helper",
+        r"transport '.*' not allowed|'remote-.*' is not a git command",
         _TRANSPORT,
     ),
     (
@@ -139,13 +139,15 @@ def sorted_out(error: GitError, remote: Remote, env: Mapping[str, str]) -> WireE
     if _REJECTED.search(error.out):
         message = f"{remote.shown} has entries that are not here yet"
         return RejectedError(message, _AGAIN)
-    declined = _DECLINED.search(error.out)
-    if declined:
-        return _declined(os.fsdecode(declined[1]), said, remote, env)
     if isinstance(error, GitKilledError):
         return WireError(f"{remote.shown}: {error}", _LATER)
     if _HERE.search(said):
-        return WireError(f"{remote.shown}: {_fit(str(error), env)}", _LOCAL)
+        prune = f"Run: git remote prune {remote.shown}"
+        hint = prune if "git remote prune" in said else _LOCAL
+        return WireError(f"{remote.shown}: {_fit(str(error), env)}", hint)
+    declined = _DECLINED.search(error.out)
+    if declined:
+        return _declined(os.fsdecode(declined[1]), said, remote, env)
     for kind, pattern, hint in _SORTS:
         found = re.search(pattern, said)
         if found:
@@ -159,9 +161,7 @@ def _declined(
     """The remote took the commits, but did not move its branch."""
     if _RACE.search(f"{reason}\n{said}"):
         return RejectedError(f"{remote.shown} was written meanwhile", _AGAIN)
-    words = [line.removeprefix("remote:").strip() for line in _remote_lines(said)]
-    more = next((one for one in words if one.startswith(("error", "fatal"))), "")
-    more = more or next(filter(None, words), "")
+    more = _why(said)
     hint = _RIGHTS
     if "checked out" in reason:
         hint = _CHECKED_OUT
@@ -171,8 +171,13 @@ def _declined(
     return RefusedError(f"{remote.shown} refused: {_fit(text, env)}", hint)
 
 
-def _remote_lines(said: str) -> list[str]:
-    return [line for line in said.splitlines() if line.startswith("remote:")]
+def _why(said: str) -> str:
+    """The line of the other side that says most."""
+    lines = [line for line in said.splitlines() if line.startswith("remote:")]
+    words = [line.removeprefix("remote:").strip() for line in lines]
+    words = [one for one in words if one and "hook declined" not in one]
+    errors = [one for one in words if one.startswith(("error", "fatal"))]
+    return next(iter(errors or words), "")
 
 
 def _line_at(said: str, found: re.Match[str]) -> str:

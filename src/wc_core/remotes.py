@@ -26,12 +26,12 @@ _URL = re.compile(r"[A-Za-z0-9][A-Za-z0-9+.-]*:(//|:)")
 _HOST_AND_PATH = re.compile(r"[^/]+:")
 # git-check-ref-format(1): the names that a folder below refs/ can have.
 _UNFIT = re.compile(
-    r"[\x00-\x20\x7f~^:?*\[\\]|\.\.|@\{|//|^/|/$|\.$|(?:^|/)\.|\.lock(?:/|$)"
+    r"[\x00-\x20\x7f~^:?*\[\\]|\.\.|@\{|//|^/|/$|(?:^|/)\.|\.lock(?:/|$)"
 )
 # What stands before the host of a URL; a password may have a slash.
 _USER = re.compile(
     r"(?P<scheme>[A-Za-z0-9+.-]+)://"
-    r"(?P<user>[^/?#\s'\"]*@|[^/?#@\s'\"]*:(?!\d*(?:[/?#\s'\"]|$))[^@\s'\"]*@)"
+    r"(?P<user>[^/?#\s]*@|[^/?#@\s]*:(?!\d*(?:[/?#\s'\"]|$))[^@\s]*@)"
 )
 _QUERY = re.compile(r"(?P<url>[A-Za-z0-9+.-]+://[^?#\s'\"]*)[?#][^\s'\"]*")
 
@@ -112,8 +112,8 @@ def anonymous(text: str) -> str:
 
     The user of an ssh URL stays: it is a part of the address.
     """
-    text = _QUERY.sub(r"\g<url>", text)
-    return _USER.sub(_without_secret, text)
+    text = _USER.sub(_without_secret, text)
+    return _QUERY.sub(r"\g<url>", text)
 
 
 def _without_secret(found: re.Match[str]) -> str:
