@@ -18,7 +18,12 @@ from wc_cli import commits, comparing, durable, locks, pending, settling, trees
 from wc_cli.git import Git, GitError
 from wc_cli.joining import Joining
 from wc_cli.wire import Wire
-from wc_cli.wireerrors import RejectedError, WireError
+from wc_cli.wireerrors import (
+    RefusedError,
+    RejectedError,
+    UnreachableError,
+    WireError,
+)
 from wc_core import freshness, remotes, repository, settings
 from wc_core.codec import dumps
 from wc_core.errors import (
@@ -176,7 +181,7 @@ class Traveller:
             yield Git(root, self.env, handle=handle, until=self.waiting.until)
         except WireError as error:
             self._note_failure(str(error), error.hint)
-            raise _offline(self.remote, error) from error
+            raise _told(self.remote, error) from error
         except GitError as error:
             self._note_failure(str(error), "")
             raise StorageError(
@@ -309,19 +314,23 @@ def wanted(root: str, env: Mapping[str, str], *, asked: bool) -> Remote | None:
 def fetch_first(
     where: Repository, env: Mapping[str, str], remote: Remote, waiting: Waiting
 ) -> None:
-    """Fetch the branch where there is no store yet. Raises OfflineError."""
+    """Fetch the branch where there is no store yet. Raises OfflineError,
+    StorageError."""
     git = Git(where.top or where.common, env, until=waiting.until)
     try:
         Wire(git, remote).fetch()
     except WireError as error:
-        raise _offline(remote, error) from error
+        raise _told(remote, error) from error
 
 
-def _offline(remote: Remote, error: WireError) -> OfflineError:
+def _told(remote: Remote, error: WireError) -> WcError:
+    """What it means to whoever asked: a remote that does not do as it is asked,
+    or a fault on our side."""
     said = str(error)
     if not said.startswith(remote.shown):
         said = f"{remote.shown}: {said}"
-    return OfflineError(f"{said}.", error.hint)
+    there = isinstance(error, UnreachableError | RefusedError | RejectedError)
+    return (OfflineError if there else StorageError)(f"{said}.", error.hint)
 
 
 def due(root: str, env: Mapping[str, str]) -> Remote | None:

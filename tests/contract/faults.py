@@ -166,7 +166,7 @@ class _Processes:
 _GIT_WORDS = frozenset(
     {"ls-tree", "cat-file", "var", "fast-import", "read-tree", "update-ref"}
     | {"hash-object", "mktree", "commit-tree", "worktree", "rev-parse", "ls-files"}
-    | {"pack-objects"}
+    | {"pack-objects", "diff-tree", "rev-list", "fetch", "push", "gc"}
 )
 
 
