@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from wc_cli.store import Source, StoreWriter
     from wc_cli.upkeep import Upkeep
     from wc_core.discovery import Place
+    from wc_core.freshness import Standing
     from wc_core.identity import Identity
     from wc_core.settings import Settings
     from wc_core.views import Viewer
@@ -95,6 +96,17 @@ class Context:
     def viewer(self) -> Viewer:
         """Who looks at threads."""
         return views.Viewer(self.identity, self.settings.directory)
+
+    @property
+    def standing(self) -> Standing | None:
+        """How the store stands to its remote; ``None`` where it never met
+        one."""
+        layout = Layout(self.place.root)
+        if not os.path.lexists(layout.travel):
+            return None
+        from wc_core import freshness  # many stores never travel
+
+        return freshness.standing(layout, self.place.repository, self.env)
 
     @property
     def source(self) -> Source:

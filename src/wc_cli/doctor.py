@@ -10,7 +10,7 @@ import os
 from typing import NamedTuple
 
 from wc_cli import commits, git, pending
-from wc_cli.context import say, say_json
+from wc_cli.context import now_ms, say, say_json
 from wc_cli.examining import SET_ASIDE, Finding, Threads
 from wc_cli.git import GitError
 from wc_cli.options import command, flag
@@ -43,13 +43,15 @@ class Doctor(Speaker):
 
 
 class Report(NamedTuple):
-    """What was looked at, and what is wrong with it."""
+    """What was looked at, what is wrong with it, and in the notes what is not
+    wrong but good to know."""
 
     store: str
     kind: str
     threads: int
     entries: int
     findings: tuple[Finding, ...]
+    notes: tuple[str, ...] = ()
     mended: tuple[Mended, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
@@ -104,6 +106,8 @@ def _print(report: Report, *, dry_run: bool) -> None:
     for one in report.mended:
         say(one_line(f"{word} {one.file}: {one.what}"))
     say("\n".join(map(str, report.findings)) or "Nothing is wrong.")
+    for note in report.notes:
+        say(one_line(f"note: {note}"))
 
 
 def examine(context: Context) -> Report:
@@ -123,8 +127,15 @@ def examine(context: Context) -> Report:
         findings += examined.findings()
         if place.kind == BRANCH_STORE:
             findings += _of_checkout(context, reader)
-    threads, entries = examined.threads, examined.entries
-    return Report(context.store, place.kind, threads, entries, tuple(findings))
+            findings += _of_exchange(context)
+    return Report(
+        context.store,
+        place.kind,
+        examined.threads,
+        examined.entries,
+        tuple(findings),
+        tuple(_notes(context, examined)),
+    )
 
 
 def _of_git(context: Context) -> Iterator[Finding]:
@@ -168,6 +179,20 @@ def _of_settling(reader: StoreReader) -> Iterator[Finding]:
         if by := pending.held_up(reader.layout):
             fix = f"Their entries are safe on disk; {by}. If it hangs, end it."
         yield Finding("settling", 0, message, fix)
+
+
+def _of_exchange(context: Context) -> Iterator[Finding]:
+    """What keeps the store from its remote, and does not go away by itself."""
+    standing = context.standing
+    if standing is not None and standing.problem and standing.lasting:
+        yield Finding("sync", 0, standing.problem, standing.hint)
+
+
+def _notes(context: Context, examined: Threads) -> Iterator[str]:
+    for topic in examined.forked:
+        yield f"{topic} is forked: two clones wrote at once; the next entry joins them"
+    if (standing := context.standing) is not None:
+        yield standing.sentence(now_ms())
 
 
 def _of_checkout(context: Context, reader: StoreReader) -> Iterator[Finding]:

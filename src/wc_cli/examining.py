@@ -55,7 +55,8 @@ class Finding(NamedTuple):
 
 class Threads:
     """Examines every thread of a store; one that cannot be read is a finding,
-    and hides no other. ``threads`` and ``entries`` count what was seen."""
+    and hides no other. ``threads`` and ``entries`` count what was seen;
+    ``forked`` are the threads with two histories side by side."""
 
     def __init__(self, reader: StoreReader, env: Mapping[str, str]) -> None:
         self.reader = reader
@@ -65,6 +66,7 @@ class Threads:
         self.recovery = Recovery(reader, env)
         self.threads = 0
         self.entries = 0
+        self.forked: list[str] = []
 
     def findings(self) -> Iterator[Finding]:
         """All of them, thread by thread."""
@@ -98,6 +100,7 @@ class Threads:
             yield self._of_unreadable(topic, error)
         else:
             self.entries += len(thread.entries)
+            self.forked += [topic] if thread.state.forked else []
             yield from found
 
     def _look_at(self, topic: str) -> tuple[Thread, list[Finding]]:

@@ -112,10 +112,15 @@ def list_threads(context: Context, said: List) -> None:
     context.remember()
     wanted = said.filter(open_only=said.open, mine=said.mine)
     page = views.page(context.reader, context.viewer, wanted, said.limit, said.cursor)
+    standing = context.standing
     if said.json:
-        say_json(page.to_json(context.store))
+        fields = page.to_json(context.store)
+        sync = {"sync": standing.to_json()} if standing is not None else {}
+        say_json(fields | sync)
         return
     say(render.thread_list(page.rows, now_ms(), render.style(context.env)))
+    if standing is not None:
+        remark(standing.sentence(now_ms()))
     if not page.rows:
         remark(_NO_THREADS)
     if page.cursor:

@@ -180,16 +180,17 @@ class Traveller:
         try:
             yield Git(root, self.env, handle=handle, until=self.waiting.until)
         except WireError as error:
-            self._note_failure(str(error), error.hint)
+            lasting = not isinstance(error, UnreachableError | RejectedError)
+            self._note_failure(str(error), error.hint, lasting=lasting)
             raise _told(self.remote, error) from error
         except GitError as error:
-            self._note_failure(str(error), "")
+            self._note_failure(str(error), "", lasting=True)
             raise StorageError(
                 f"The exchange with {self.remote.shown} failed: {error}.",
                 "Your entries are safe here. See what is wrong: wc doctor",
             ) from error
         except ConflictError as error:
-            self._note_failure(error.message, error.hint)
+            self._note_failure(error.message, error.hint, lasting=True)
             raise
         finally:
             os.close(handle)
@@ -260,7 +261,7 @@ class Traveller:
         shown = self.remote.shown
         self._leave(Freshness(shown, _now(), ours, theirs, ahead, behind))
 
-    def _note_failure(self, problem: str, hint: str) -> None:
+    def _note_failure(self, problem: str, hint: str, *, lasting: bool) -> None:
         """Leave for readers, and for whoever tries again, what went wrong."""
         known = freshness.load(self.layout) or Freshness()
         if known.remote != self.remote.shown:
@@ -271,6 +272,7 @@ class Traveller:
                 hint=hint,
                 failed_at=_now(),
                 failures=known.failures + 1,
+                lasting=lasting,
             )
         )
 

@@ -12,6 +12,8 @@ from typing import NamedTuple
 from wc_core import remotes, repository, times
 from wc_core.files import read_plain
 from wc_core.layout import BRANCH
+from wc_core.text import one_line
+from wc_core.wording import counted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,8 +29,9 @@ _UNREADABLE = (OSError, ValueError, RecursionError)
 class Freshness(NamedTuple):
     """What the last exchange left: ``ours`` and ``theirs`` are the commits then,
     ``ahead`` and ``behind`` what each had alone. ``problem`` and ``hint`` are
-    empty where all went well; ``failures`` counts how often it did not since.
-    Times are RFC 3339, empty for never."""
+    empty where all went well; ``failures`` counts how often it did not since,
+    ``lasting`` says that trying again is not enough. Times are RFC 3339, empty
+    for never."""
 
     remote: str = ""
     fetched_at: str = ""
@@ -40,6 +43,7 @@ class Freshness(NamedTuple):
     hint: str = ""
     failed_at: str = ""
     failures: int = 0
+    lasting: bool = False
 
     def age(self, now: float) -> float:
         """Seconds since the last fetch; infinite where there was none."""
@@ -53,7 +57,8 @@ class Freshness(NamedTuple):
 class Standing(NamedTuple):
     """A store beside its remote: ``ahead`` and ``behind`` count commits, as of
     the last fetch; ``None`` where that is not known. ``tracked`` says whether
-    the remote is known to have the branch."""
+    the remote is known to have the branch; a ``lasting`` problem does not go
+    away by itself."""
 
     remote: str
     tracked: bool
@@ -62,6 +67,25 @@ class Standing(NamedTuple):
     behind: int | None = None
     problem: str = ""
     hint: str = ""
+    lasting: bool = False
+
+    def sentence(self, now_ms: int) -> str:
+        """The same for people: ``origin: in step · fetched 5m ago``."""
+        facts = []
+        if not self.tracked:
+            facts.append("does not have the branch")
+        elif self.ahead is None or self.behind is None:
+            facts.append("not in step")
+        else:
+            facts += [f"{counted(self.ahead, 'commit')} to push"] if self.ahead else []
+            facts += [f"{counted(self.behind, 'commit')} to merge"] * bool(self.behind)
+            facts = facts or ["in step"]
+        if self.fetched_at:
+            ago = times.age(self.fetched_at, now_ms)
+            facts.append(f"fetched {'now' if ago == 'now' else f'{ago} ago'}")
+        if self.problem:
+            facts.append(one_line(self.problem))
+        return f"{self.remote}: {' · '.join(facts)}"
 
     def to_json(self) -> dict[str, Any]:
         """The shape readers give."""
@@ -115,6 +139,7 @@ def standing(
         behind,
         known.problem,
         known.hint,
+        known.lasting,
     )
 
 

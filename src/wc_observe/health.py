@@ -7,7 +7,7 @@ import platform
 from importlib import metadata
 from typing import NamedTuple
 
-from wc_core import discovery, repository, settings
+from wc_core import discovery, freshness, repository, settings
 from wc_core.errors import CorruptError, StorageError, WcError
 from wc_core.files import names_in, read_plain
 from wc_core.layout import BRANCH, Layout
@@ -105,6 +105,14 @@ def _store_fields(place: Place, call: Call, problems: list[str]) -> dict[str, An
         problems.append(_told(error))
     if unsettled:
         problems.append(f"settling: {unsettled}. See: wc doctor")
+    travels = place.kind == discovery.BRANCH_STORE
+    where = place.repository if travels else None
+    standing = freshness.standing(layout, where, call.env)
+    if standing is not None:
+        summary = standing.sentence(call.now_ms())
+        fields["sync"] = {**standing.to_json(), "summary": summary}
+        if standing.problem and standing.lasting:
+            problems.append(f"sync: {standing.problem}. {standing.hint}".rstrip())
     damage = settings.load(place.root, call.env).damage
     if damage is not None:
         problems.append(f"{damage.file}: {damage.message}")
@@ -174,6 +182,8 @@ def health_text(fields: dict[str, Any]) -> str:
         lines.append(f"threads: {total}" + (f" ({each})" if each else ""))
     if "unsettled" in fields:
         lines.append(f"not yet committed: {fields['unsettled']}")
+    if "sync" in fields:
+        lines.append(f"sync: {word(fields['sync']['summary'], 1000)}")
     if "you" in fields:
         lines.append(f"you: {word(fields['you'], 250)}")
     lines.append(

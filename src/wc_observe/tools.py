@@ -49,6 +49,7 @@ _HEALTH = {
         "threads": {"type": "object"},
         "damaged": {"type": "array", "items": {"type": "object"}},
         "unsettled": {"type": "integer"},
+        "sync": {"type": "object"},
         "problems": _TEXTS,
         "you": {"type": "string"},
         "versions": {"type": "object"},
