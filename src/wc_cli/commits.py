@@ -12,7 +12,7 @@ import time
 from typing import NamedTuple
 
 from wc_cli import durable
-from wc_cli.git import Git, GitError
+from wc_cli.git import Git, GitError, GitKilledError
 from wc_core import repository
 from wc_core.errors import StorageError
 from wc_core.files import names_in, read_plain
@@ -20,7 +20,7 @@ from wc_core.layout import BRANCH
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from wc_core.repository import Repository
 
@@ -28,6 +28,11 @@ _MAX_PATHS = 400
 # Longer than any git holds the lock of a ref.
 _MOMENT = 0.5
 _REPORT = "fast_import_crash_"
+# Never there: git-fast-import wants a name for what it makes.
+_UNSIGNED = "refs/watercooler-unsigned"
+_NO_COMMIT = "0" * 40
+# How long whoever signs may take.
+_SIGNING = 10.0
 
 
 class Change(NamedTuple):
@@ -45,6 +50,18 @@ class Committed(NamedTuple):
 
     blob: str
     size: int
+
+
+class How(NamedTuple):
+    """How a commit is made: signed or not; and what git and git-fast-import
+    are told about where it is stored, see `packing.how`."""
+
+    sign: bool = False
+    before: tuple[str, ...] = ()
+    after: tuple[str, ...] = ()
+
+
+PLAIN = How()
 
 
 def tip(root: str) -> tuple[Repository, str]:
@@ -111,36 +128,69 @@ def blob_id(data: bytes, like: str) -> str:
 
 
 def commit(
-    git: Git, changes: Iterable[Change], message: str, parent: str, merged: str = ""
+    git: Git,
+    changes: Iterable[Change],
+    message: str,
+    parent: str,
+    merged: str = "",
+    *,
+    how: How = PLAIN,
 ) -> None:
     """Put one commit on the branch, if it still is at ``parent``: with these
     changes to the tree of ``parent``, and ``merged`` as its second parent.
 
     Raises GitError, the branch being where it was: for a branch that moved,
-    an identity git does not have, a repository that cannot be written.
+    an identity git does not have, a repository that cannot be written, a
+    signature that cannot be had.
     """
     author = git.line("var", "GIT_AUTHOR_IDENT")
     committer = git.line("var", "GIT_COMMITTER_IDENT")
-    parts = [f"commit refs/heads/{BRANCH}\n".encode()]
+    ref = _UNSIGNED if how.sign else f"refs/heads/{BRANCH}"
+    parts = [f"commit {ref}\nmark :1\n".encode()]
     parts.append(f"author {author}\ncommitter {committer}\n".encode(errors="replace"))
     parts.append(_data(message.encode(errors="replace")))
-    if parent:
-        parts.append(f"from {parent}\n".encode())
-    if merged:
-        parts.append(f"merge {merged}\n".encode())
+    parents = [one for one in (parent, merged) if one]
+    words = ("from", "merge") if parent else ("merge",)
+    parts += [f"{w} {one}\n".encode() for w, one in zip(words, parents, strict=False)]
+    parts += _changes(changes)
+    if how.sign:
+        # What it stored is in no ref: a tree is all that is wanted.
+        parts.append(f'\nls :1 ""\nreset {_UNSIGNED}\n'.encode())
+        parts.append(b"from %b\n\n" % (b"0" * len(parent or _NO_COMMIT)))
+    parts.append(b"done\n")
+    options = (*how.before, "fast-import", "--done", "--quiet", *how.after)
+    out = git.line(*options, feed=b"".join(parts))
+    if how.sign:
+        signed = _signed(git, out.split()[2], message, parents)
+        git.run("update-ref", f"refs/heads/{BRANCH}", signed, parent)
+
+
+def _signed(git: Git, tree: str, message: str, parents: list[str]) -> str:
+    """A commit with the user's signature; whoever is asked for it has little
+    time, and no terminal. Raises GitError."""
+    patient, git.until = git.until, min(git.until, time.monotonic() + _SIGNING)
+    named = [word for one in parents for word in ("-p", one)]
+    try:
+        feed = message.encode(errors="replace")
+        return git.line("commit-tree", "-S", *named, tree, feed=feed)
+    except GitKilledError as error:
+        # git had nothing in hand that it could leave behind.
+        raise GitError(f"no signature: {error}") from error
+    finally:
+        git.until = patient
+
+
+def _changes(changes: Iterable[Change]) -> Iterator[bytes]:
     # A folder that becomes a file, or the other way round: what goes, first.
     for change in sorted(changes, key=_stays):
         path = _quoted(change.path) + b"\n"
         if change.data is not None:
-            parts.append(b"M %b inline %b" % (change.mode.encode(), path))
-            parts.append(_data(change.data))
+            yield b"M %b inline %b" % (change.mode.encode(), path)
+            yield _data(change.data)
         elif change.blob:
-            words = f"M {change.mode} {change.blob} ".encode()
-            parts.append(words + path)
+            yield f"M {change.mode} {change.blob} ".encode() + path
         else:
-            parts.append(b"D " + path)
-    parts.append(b"done\n")
-    git.run("fast-import", "--done", "--quiet", feed=b"".join(parts))
+            yield b"D " + path
 
 
 def _stays(change: Change) -> bool:
@@ -177,6 +227,14 @@ def remove_left_locks(where: Repository, since_ns: int) -> None:
             time.sleep(_MOMENT)
             if _changed_ns(path) == left:
                 durable.remove(path)
+    # What keeps git from ever packing again what git-fast-import left.
+    folder = f"{where.common}/objects/pack"
+    for name in names_in(folder):
+        path = f"{folder}/{name}"
+        if not name.endswith(".keep") or _changed_ns(path) < since_ns:
+            continue
+        if (read_plain(path) or b"").strip() == b"fast-import":
+            durable.remove(path)
 
 
 def remove_reports(where: Repository) -> None:
@@ -212,11 +270,6 @@ def refresh_index(git: Git, where: Repository) -> None:
         os.replace(copy, index)
     except (OSError, StorageError) as error:
         raise GitError(f"the index cannot be written: {error}") from error
-
-
-def tidy(git: Git) -> None:
-    """Run git's own automatic maintenance, when it thinks it is time."""
-    git.run("gc", "--auto", "--quiet")
 
 
 def tracked(root: str, folder: str, env: Mapping[str, str]) -> list[str]:

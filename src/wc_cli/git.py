@@ -30,6 +30,8 @@ _OPTIONS = (
     *("-c", "core.sparseCheckout=false"),
     *("-c", "commit.gpgSign=false"),
     *("-c", "gc.autoDetach=false"),
+    # Else a commit says that it is in what it is not.
+    *("-c", "i18n.commitEncoding=UTF-8"),
     # Its daemon would outlive us, with the lock that it inherits.
     *("-c", "core.fsmonitor=false"),
     *("-c", "credential.interactive=false"),

@@ -3,6 +3,8 @@ entries."""
 
 from __future__ import annotations
 
+import re
+
 from wc_core import gitconfig, names
 
 TYPE_CHECKING = False
@@ -12,6 +14,8 @@ if TYPE_CHECKING:
     from wc_core.model import Entry
     from wc_core.repository import Repository
 
+# The footer that names an entry: what has it is the entry's commit.
+ENTRY = "Watercooler-Entry-ID"
 _MAX_SUBJECT = 200
 
 
@@ -33,7 +37,7 @@ def message_for(
         subject = "Keep the settings of the store"
     footers = []
     for topic, entry in entries:
-        footers.append(f"Watercooler-Entry-ID: {entry.id}")
+        footers.append(f"{ENTRY}: {entry.id}")
         footers.append(f"Watercooler-Topic: {topic}")
         footers.append(f"Watercooler-Agent: {entry.agent}")
         footers += [f"Code-Repo: {code_repo}"] if code_repo else []
@@ -51,10 +55,16 @@ def code_repo(where: Repository, env: Mapping[str, str]) -> str:
     """``owner/name`` of the repository, from its remote; never a URL, which
     may carry credentials."""
     url = gitconfig.get("remote.origin.url", where, env)
-    path = url.rstrip("/").removesuffix(".git").replace(":", "/").split("/")
-    parts = [part for part in path if part]
-    is_local = not url or url.startswith(("/", ".", "file:"))
+    scheme, is_url, rest = re.split("[?#]", url, maxsplit=1)[0].partition("://")
+    if is_url:
+        # Before the first slash: whose account, which password, which host.
+        path = "" if scheme == "file" else rest.partition("/")[2]
+    else:
+        is_local = url.startswith(("/", ".")) or ":" not in url
+        path = "" if is_local else url.rpartition(":")[2]
+    path = path.rstrip("/").removesuffix(".git")
+    parts = [part for part in path.split("/") if part]
     wanted = 2
-    if is_local or len(parts) <= wanted:
+    if len(parts) < wanted:
         return where.name
     return "/".join(parts[-wanted:])

@@ -13,7 +13,16 @@ import os
 import time
 from typing import NamedTuple
 
-from wc_cli import applying, commits, durable, locks, messages, pending, rendering
+from wc_cli import (
+    applying,
+    commits,
+    durable,
+    locks,
+    messages,
+    packing,
+    pending,
+    rendering,
+)
 from wc_cli.commits import Change
 from wc_cli.comparing import compared
 from wc_cli.git import Git, GitError, GitKilledError
@@ -229,7 +238,8 @@ class Settler:
             code_repo = messages.code_repo(where, self.env)
             message = messages.message_for(entries, topics, code_repo)
             with self._noted():
-                commits.commit(self.git, changed, message, parent)
+                how = packing.how(where, self.env, sign=self.upkeep.rules.sign)
+                commits.commit(self.git, changed, message, parent, how=how)
             if applying.applied(self.upkeep) == parent:
                 _, now = commits.tip(self.layout.root)
                 applying.note_applied(self.upkeep, now)
@@ -237,7 +247,7 @@ class Settler:
             return
         try:
             commits.refresh_index(self.git, where)
-            commits.tidy(self.git)
+            packing.tidy(self.git, where)
         except GitError as error:
             # The commit is made; that it is all tidy is not a part of it.
             self.problems[""] = f"committed, but not tidy: {error}"

@@ -35,6 +35,7 @@ COMMANDS: dict[str, Command] = {
     "read": Command("reading:read", READING),
     "search": Command("reading:search", READING),
     "updates": Command("reading:updates", READING),
+    "log": Command("history:log", READING),
     "seen": Command("reading:seen", READING),
     "reindex": Command("reading:reindex", READING),
     "statusline": Command("prompt:statusline_", READING),

@@ -16,6 +16,8 @@
     limit = 30                # seconds that a command waits for a remote at most
     [aliases]
     cc = "Claude Code"
+    [git]
+    sign = true               # sign the store's commits, as git is set up to
 
 Older stores' ``config.json`` (``counterpart``) and ``agents.json``
 (``canonical``, ``counterpart``) are read as well; ``config.toml`` wins.
@@ -69,6 +71,7 @@ class Settings(NamedTuple):
     push: bool = True
     fetch_every: int = _FETCH_EVERY
     limit: int = _LIMIT
+    sign: bool = False
     damage: Damage | None = None
 
 
@@ -157,6 +160,7 @@ def _with_toml(settings: Settings, data: bytes) -> Settings:
         push=_choice(sync, "push", PUSH, "auto") == "auto",
         fetch_every=_seconds(sync, "fetch_every", _FETCH_EVERY),
         limit=_seconds(sync, "limit", _LIMIT),
+        sign=_switch(_table(fields, "git"), "sign"),
     )
 
 
@@ -164,6 +168,13 @@ def _seconds(table: Mapping[str, Any], key: str, default: int) -> int:
     value = table.get(key, default)
     if type(value) is not int or not 0 <= value <= _MAX_SECONDS:
         raise _ShapeError(f"{key} = {value!r} is not a number of seconds")
+    return value
+
+
+def _switch(table: Mapping[str, Any], key: str) -> bool:
+    value = table.get(key, False)
+    if not isinstance(value, bool):
+        raise _ShapeError(f"{key} = {value!r} is neither true nor false")
     return value
 
 

@@ -164,8 +164,9 @@ class _Processes:
 
 
 _GIT_WORDS = frozenset(
-    {"ls-tree", "cat-file", "var", "fast-import", "read-tree", "gc", "update-ref"}
+    {"ls-tree", "cat-file", "var", "fast-import", "read-tree", "update-ref"}
     | {"hash-object", "mktree", "commit-tree", "worktree", "rev-parse", "ls-files"}
+    | {"pack-objects"}
 )
 
 
