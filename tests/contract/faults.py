@@ -15,7 +15,7 @@ import subprocess
 import time
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
-from wc_cli import durable, gitsync, locks
+from wc_cli import durable, git, locks
 from wc_core import files
 
 if TYPE_CHECKING:
@@ -74,9 +74,9 @@ class Calls:
 
     def install(self) -> None:
         """Stand between this process and the system from now on."""
-        for module in (durable, locks, gitsync, files):
+        for module in (durable, locks, git, files):
             vars(module)["os"] = _System(self, module.__name__.rpartition(".")[2])
-        vars(gitsync)["subprocess"] = _Processes(self)
+        vars(git)["subprocess"] = _Processes(self)
 
 
 class Hit:
@@ -159,7 +159,7 @@ class _Processes:
 
     def Popen(self, words: list[str], **options: Any) -> Any:  # noqa: N802
         """Start git, or have that go wrong."""
-        one = Call("gitsync", "git", next(w for w in words if w in _GIT_WORDS))
+        one = Call("git", "git", next(w for w in words if w in _GIT_WORDS))
         return self.calls.make(one, Hit("git", subprocess.Popen, (words,), options))
 
 
