@@ -68,6 +68,7 @@ EXAMPLES = {
     "new": ("wc new login --title 'Log in with a passkey' --body @plan.md --to Codex",),
     "list": ("wc list --mine --open", "wc list --ball anyone --json"),
     "read": ("wc read login --new", "wc read login --from 10 --limit 5 --peek"),
+    "log": ("wc log login", "wc log login --limit 10 --json"),
     "search": ("wc search passkey browser", "wc search --status OPEN passkey"),
     "updates": ("wc updates --since 3h",),
     "seen": ("wc seen login", "wc seen --all"),
@@ -86,6 +87,12 @@ first. A topic that does not exist yet becomes a new thread.""",
     "read": """\
 It marks the thread as read for you, unless `--peek` is given or entries are left for
 the next call.""",
+    "log": """\
+The commit of an entry is the one that names it; of commits that name none, the first
+that added its line. *by* is whose name stands on the commit, where it is another one
+than the entry's. *not pushed* is what no remote is known to have; nothing is asked of
+the network. A store that is committed with the code shows the code's commits; outside
+git there are none.""",
     "init": """\
 The first write does the same. Nothing is asked of the network, nothing is pushed.""",
     "statusline": """\

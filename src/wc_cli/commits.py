@@ -30,6 +30,7 @@ _MOMENT = 0.5
 _REPORT = "fast_import_crash_"
 # Never there: git-fast-import wants a name for what it makes.
 _UNSIGNED = "refs/watercooler-unsigned"
+_NO_COMMIT = "0" * 40
 # How long whoever signs may take.
 _SIGNING = 10.0
 
@@ -153,7 +154,9 @@ def commit(
     if how.sign:
         # What it stored is in no ref: a tree is all that is wanted.
         parts.append(f'\nls :1 ""\nreset {_UNSIGNED}\n'.encode())
-        parts.append(b"from %b\n\n" % (b"0" * len(parents[0])))
+        parts.append(
+            b"from %b\n\n" % (b"0" * len(parents[0] if parents else _NO_COMMIT))
+        )
     parts.append(b"done\n")
     words = (*how.before, "fast-import", "--done", "--quiet", *how.after)
     out = git.line(*words, feed=b"".join(parts))

@@ -28,7 +28,7 @@ from wc_cli.comparing import compared
 from wc_cli.git import Git, GitError, GitKilledError
 from wc_cli.joining import join
 from wc_cli.upkeep import Upkeep
-from wc_core import codec, discovery, repository
+from wc_core import codec, discovery, model, repository
 from wc_core.errors import (
     CorruptError,
     LockTimeoutError,
@@ -205,6 +205,8 @@ class Settler:
             raise CorruptError("its log is missing", "See: wc doctor")
         if thread.snapshot.meta.newer:
             raise CorruptError("a newer wc wrote it", "Upgrade wc on this machine.")
+        if not model.written_by_wc(thread.entries):
+            return Settled(topic, thread.log.size, ())  # as its own tool keeps it
         wanted = rendering.of_thread(self.layout, thread)
         for path in (self.layout.edges(topic), self.layout.page(topic)):
             self.upkeep.put(path, wanted[path])
@@ -292,6 +294,8 @@ class Settler:
         """
         found: list[tuple[str, Entry]] = []
         for one in settled:
+            if not one.changes:
+                continue
             log = one.changes[0].path
             data = one.changes[0].data or b""
             new, lost = compared(git, one.topic, data, have.get(log))
