@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import NamedTuple
 
-from wc_cli import settling
+from wc_cli import rendering
 from wc_cli.context import now_ms
 from wc_cli.recovery import Recovery, is_missed
 from wc_cli.repair import is_newer_page, shows_wrong
@@ -187,7 +187,7 @@ class Threads:
             return
         topic = thread.state.topic
         said = {one.file for one in thread.damage}
-        for path, data in settling.rendered(self.layout, thread).items():
+        for path, data in rendering.of_thread(self.layout, thread).items():
             name = self._shown(path)
             if message := in_the_way(path, "file"):
                 if name not in said:

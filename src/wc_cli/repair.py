@@ -12,7 +12,8 @@ import os
 from functools import cached_property
 from typing import NamedTuple
 
-from wc_cli import durable, settling
+from wc_cli import durable, rendering, settling
+from wc_cli.merging import merge_logs
 from wc_cli.recovery import Recovery, is_missed
 from wc_cli.strays import SHARED, in_the_way, strays
 from wc_cli.upkeep import Upkeep
@@ -197,7 +198,7 @@ class Repair:
         if more:
             entries = counted(len(more), "entry", "entries")
             done.append(f"bring back {entries} from the branch and the page")
-            good = codec.merged(topic, good, more.values())
+            good = merge_logs(topic, good, *more.values())
         if not self.dry_run:
             log, root = self.layout.log(topic), self.layout.root
             durable.make_folder(self.layout.folder(topic), root)
@@ -243,7 +244,7 @@ class Repair:
         if thread.snapshot.meta.newer or not model.written_by_wc(thread.entries):
             return
         thread = self._with_unknown_keys(thread)
-        for path, data in settling.rendered(self.layout, thread).items():
+        for path, data in rendering.of_thread(self.layout, thread).items():
             if not waiting or in_the_way(path, "file"):
                 yield from self._projection(topic, path, data)
 

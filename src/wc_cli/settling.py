@@ -15,12 +15,12 @@ import sys
 import time
 from typing import NamedTuple
 
-from wc_cli import commits, durable, locks, messages
+from wc_cli import commits, durable, locks, messages, rendering
 from wc_cli.commits import Change
 from wc_cli.comparing import compared
 from wc_cli.git import Git, GitError, GitKilledError
 from wc_cli.upkeep import Upkeep
-from wc_core import codec, discovery, markdown, projections, repository
+from wc_core import codec, discovery, repository
 from wc_core.errors import (
     CorruptError,
     LockTimeoutError,
@@ -37,7 +37,6 @@ if TYPE_CHECKING:
 
     from wc_core.layout import Layout
     from wc_core.model import Entry
-    from wc_core.reader import Thread
 
 # A burst of writes becomes one commit: its end is when nothing was written for
 # this long, but nothing waits longer than that for its commit.
@@ -153,7 +152,7 @@ class Settler:
             raise CorruptError("its log is missing", "See: wc doctor")
         if thread.snapshot.meta.newer:
             raise CorruptError("a newer wc wrote it", "Upgrade wc on this machine.")
-        wanted = rendered(self.layout, thread)
+        wanted = rendering.of_thread(self.layout, thread)
         for path in (self.layout.edges(topic), self.layout.page(topic)):
             self.upkeep.put(path, wanted[path])
         log = thread.log
@@ -295,19 +294,6 @@ def is_overdue(layout: Layout) -> bool:
             if age > _OVERDUE_SECONDS:
                 return True
     return False
-
-
-def rendered(layout: Layout, thread: Thread) -> dict[str, bytes]:
-    """The projections of a thread, by path: a function of its log and of the
-    keys of other tools in its meta."""
-    state, entries = thread.state, thread.entries
-    unknown = thread.snapshot.unknown
-    meta = projections.render_meta(state, thread.snapshot.log_size, unknown)
-    return {
-        layout.meta(state.topic): meta,
-        layout.edges(state.topic): projections.render_edges(state.topic, entries),
-        layout.page(state.topic): markdown.render(state, entries),
-    }
 
 
 def settle(root: str, env: Mapping[str, str], seconds: float = 0.0) -> bool:

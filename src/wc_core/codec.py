@@ -355,16 +355,6 @@ def lines_by_id(topic: str, data: bytes) -> dict[str, bytes]:
     return dict(_named_lines(topic, good))
 
 
-def merged(topic: str, good: bytes, more: Iterable[bytes]) -> bytes:
-    """A log of good lines with some more, in the order of their entries; each
-    line's bytes unchanged."""
-    named = list(_named_lines(topic, good + b"".join(more)))
-    entries = read_log(topic, b"".join(line for _, line in named)).entries
-    order = {entry.id: position for position, entry in enumerate(entries)}
-    named.sort(key=lambda pair: order[pair[0]])
-    return b"".join(line for _, line in named)
-
-
 def _named_lines(topic: str, good: bytes) -> Iterator[tuple[str, bytes]]:
     for line in good.split(b"\n"):
         entry = read_line(topic, line)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from tests.contract import scenes
 from tests.contract.scenes import TOPIC, TRIED
-from wc_cli import settling
+from wc_cli import rendering
 from wc_core import codec, model
 from wc_core.errors import CorruptError
 from wc_core.files import names_in, read_plain
@@ -149,7 +149,7 @@ class Promises:
             fold = model.fold(topic, thread.entries, base)
             if thread.state != fold._replace(lost=thread.log.lost):
                 self.wrong.append(f"{topic}: the state is not the fold")
-            for path, data in settling.rendered(reader.layout, thread).items():
+            for path, data in rendering.of_thread(reader.layout, thread).items():
                 with open(path, "rb") as file:
                     if file.read() != data:
                         self.wrong.append(f"{path} is not the fold")

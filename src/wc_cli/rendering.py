@@ -1,0 +1,38 @@
+"""The projections of a thread as they belong into its files."""
+
+from __future__ import annotations
+
+from wc_core import markdown, projections
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Any
+
+    from wc_core.layout import Layout
+    from wc_core.model import Entry, State
+    from wc_core.reader import Thread
+
+
+def rendered(
+    layout: Layout,
+    state: State,
+    entries: Sequence[Entry],
+    log_size: int,
+    unknown: Mapping[str, Any],
+) -> dict[str, bytes]:
+    """The projections of a log of ``log_size`` bytes, by path; ``unknown`` are
+    the keys of other tools in its meta."""
+    topic = state.topic
+    return {
+        layout.meta(topic): projections.render_meta(state, log_size, unknown),
+        layout.edges(topic): projections.render_edges(topic, entries),
+        layout.page(topic): markdown.render(state, entries),
+    }
+
+
+def of_thread(layout: Layout, thread: Thread) -> dict[str, bytes]:
+    """The projections of a thread as it was read, by path."""
+    snapshot = thread.snapshot
+    size, unknown = snapshot.log_size, snapshot.unknown
+    return rendered(layout, thread.state, thread.entries, size, unknown)
