@@ -272,16 +272,16 @@ class _Planner:
         there = {path for path in self.differing if self.sides[path].ours is not None}
         there |= {path for path, one in self.changes.items() if one.mode}
         there -= {path for path, one in self.changes.items() if not one.mode}
+        inside: dict[str, list[str]] = {}
         for path in sorted(there):
             for folder in trees.folders_of(path):
                 if folder in there:
-                    self._drop(self._weaker(folder, path))
-
-    def _weaker(self, file: str, inside: str) -> str:
-        for one, other in ((file, inside), (inside, file)):
-            if is_log(one):
-                return other
-        return inside if self.sides[file].theirs is not None else file
+                    inside.setdefault(folder, []).append(path)
+        for file, paths in inside.items():
+            theirs = self.sides[file].theirs is not None
+            stays = is_log(file) or (theirs and not any(map(is_log, paths)))
+            for path in paths if stays else [file]:
+                self._drop(path)
 
     def _drop(self, path: str) -> None:
         self.changes.pop(path, None)
