@@ -138,6 +138,8 @@ def merged(repository: Repository, base: Tree | None, ours: Tree, theirs: Tree) 
     # Nothing is said to change that does not.
     changed = trees.differences(repository.git, one, commit)
     assert sorted(changed) == sorted(change.path for change in made.changes)
+    # Merged once more with either, it is as it is.
+    assert plan(repository.git, other, commit, other).changes == ()
     return Done(made, repository.tree(commit))
 
 
@@ -410,6 +412,15 @@ def test_an_old_page_beside_a_log_of_another_tool(repository: Repository) -> Non
     titles = {one.title for one in codec.read_log("t", done.log()).entries}
     assert titles == {"old", "By hand"}
     assert done.data(PAGE) == OLD + LATER
+
+
+def test_what_is_no_entry_on_an_old_page_is_said(repository: Repository) -> None:
+    ours = {PAGE: OLD.replace(b"Ball:", b"A note.\nBall:")}
+    for base, outvoted in ((None, (PAGE,)), ({PAGE: OLD}, (PAGE,)), (ours, ())):
+        done = merged(repository, base, ours, imported(OLD, OURS))
+        assert len(done.ids()) == 2
+        assert done.plan.outvoted == outvoted
+    assert merged(repository, None, {PAGE: b"# Read me\n"}, thread([FIRST])).plan[2]
 
 
 def test_two_old_pages_are_files(repository: Repository) -> None:
