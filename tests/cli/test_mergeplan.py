@@ -6,8 +6,10 @@ import os
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
-from tests.core.strategies import chain, entry, entry_id, json_line
+from tests.core.strategies import AGENTS, chain, entry, entry_id, json_line
 from wc_cli import trees
 from wc_cli.commits import blob_id
 from wc_cli.git import Git, GitError
@@ -83,8 +85,11 @@ class Repository:
 
     def _put(self, lines: list[bytes], parents: tuple[str, ...]) -> str:
         self.count += 1
-        head = [b"commit refs/heads/%d\nmark :1\n" % self.count]
-        head.append(b"committer Pat <pat@example.org> 1767268800 +0000\ndata 0\n")
+        # No two commits are the same one, whatever is in them.
+        name = f"{self.count}"
+        head = [f"commit refs/heads/{name}\nmark :1\n".encode()]
+        head.append(b"committer Pat <pat@example.org> 1767268800 +0000\n")
+        head.append(f"data {len(name)}\n{name}\n".encode())
         for word, parent in zip(("from", "merge"), parents, strict=False):
             head.append(f"{word} {parent}\n".encode())
         feed = b"".join([*head, *lines, b"\nget-mark :1\ndone\n"])
@@ -144,7 +149,7 @@ def merged(repository: Repository, base: Tree | None, ours: Tree, theirs: Tree) 
 
 
 def lines(entries: list[Entry]) -> bytes:
-    return b"".join(codec.to_line(one, place) for place, one in enumerate(entries))
+    return b"".join(codec.to_line(one, 0) for one in entries)
 
 
 def thread(entries: list[Entry], topic: str = "t", **unknown: Any) -> Tree:
@@ -429,6 +434,84 @@ def test_two_old_pages_are_files(repository: Repository) -> None:
     assert done.data(PAGE) == OLD + LATER + other
     assert sorted(done.tree) == [PAGE]
     assert done.plan.gained == {}
+
+
+# --- whatever was written ---------------------------------------------------------
+
+ROUNDS = int(os.environ.get("WC_TEST_ROUNDS", "12"))
+few = settings(
+    max_examples=ROUNDS, deadline=None, suppress_health_check=list(HealthCheck)
+)
+WRITTEN = [
+    entry(step, AGENTS[step % 3], action="say", parents=(entry_id(step - 1),))
+    for step in range(1, 9)
+]
+# What each side has of each thread: nothing at all, where that is no entry.
+Threads = dict[str, set[int]]
+stores = st.fixed_dictionaries({name: st.sets(st.integers(0, 7)) for name in "abc"})
+files = st.fixed_dictionaries(
+    {},
+    optional={
+        "notes.md": st.sampled_from((b"1\n", b"1\n2\n", b"0\n1\n")),
+        "x.jsonl": st.sampled_from((b"1\n", b"1\n2\n", b"3\n")),
+        "config.toml": st.sampled_from((b"a = 1\n", b"a = 2\n", b"[b]\nc = 1\n")),
+    },
+)
+
+
+def store(threads: Threads, rest: Tree) -> Tree:
+    tree = dict(rest)
+    for topic, found in threads.items():
+        if found:
+            tree |= thread([WRITTEN[step] for step in sorted(found)], topic)
+    return tree
+
+
+def joined(one: Threads, other: Threads) -> Threads:
+    return {topic: one[topic] | other[topic] for topic in one}
+
+
+@few
+@given(st.tuples(stores, stores, stores), st.tuples(files, files, files))
+def test_any_two_stores_become_one(
+    repository: Repository, threads: tuple[Threads, ...], rest: tuple[Tree, ...]
+) -> None:
+    base, mine, other = threads
+    sides = [base, joined(base, mine), joined(base, other)]
+    three = [store(*one) for one in zip(sides, rest, strict=True)]
+    done = merged(repository, *three)
+    again = merged(repository, three[0], three[2], three[1])
+    expected = store(joined(*sides[1:]), {})
+    for tree in (done.tree, again.tree):
+        found = {path: one.data for path, one in tree.items() if topic_at(path)}
+        assert found == expected
+    for path in {*rest[0], *rest[1], *rest[2]}:
+        old, one, two = (side.get(path) for side in rest)
+        if len({old, one, two}) < 3:  # one of them changed it at most, or both alike
+            has = done.tree.get(path)
+            assert (has.data if has else None) == (two if one == old else one)
+
+
+@few
+@given(st.lists(st.sets(st.integers(0, 7)), min_size=3, max_size=3))
+def test_what_gits_own_union_leaves_has_every_line(
+    tmp_path_factory: pytest.TempPathFactory,
+    repository: Repository,
+    found: list[set[int]],
+) -> None:
+    folder = tmp_path_factory.mktemp("union")
+    base, mine, other = found
+    logs = []
+    for name, chosen in (
+        ("ours", base | mine),
+        ("base", base),
+        ("theirs", base | other),
+    ):
+        logs.append(lines([WRITTEN[step] for step in sorted(chosen)]))
+        (folder / name).write_bytes(logs[-1])
+    names = [str(folder / name) for name in ("ours", "base", "theirs")]
+    union = repository.git.run("merge-file", "--union", "-p", *names)
+    assert merge_logs("t", union) == merge_logs("t", *logs)
 
 
 # --- files ----------------------------------------------------------------------
