@@ -153,8 +153,6 @@ class _Planner:
         union = self._union(topic, paths)
         if paths.log in self.differing:
             self._put(paths.log, union.data)
-        elif not model.written_by_wc(union.entries):
-            return {paths.log}
         return {paths.log, *self._project(topic, paths, union)}
 
     def _union(self, topic: str, paths: Paths) -> Union:

@@ -235,6 +235,15 @@ def test_a_thread_that_both_have_alike_is_no_change(repository: Repository) -> N
     assert done.data(PAGE) == good[PAGE]
 
 
+def test_what_both_have_alike_is_left_alone(repository: Repository) -> None:
+    alike = {LOG: b"\n" + lines([FIRST]), EDGES: b"somebody's\n"}
+    base = thread([FIRST]) | alike
+    done = merged(repository, base, base, base | {META: b"{}", PAGE: b"1"})
+    assert {path: one.data for path, one in done.tree.items()} == (
+        rendered_from(alike[LOG]) | alike
+    )
+
+
 def test_lines_that_are_no_entry_are_kept(repository: Repository) -> None:
     ours = rendered_from(lines([FIRST]) + b"no JSON\n" + lines([OURS]))
     theirs = rendered_from(lines([FIRST, THEIRS]) + b"torn")
@@ -303,6 +312,14 @@ def test_what_a_newer_wc_rendered_is_kept(repository: Repository, which: str) ->
     done = merged(repository, base, *pair)
     assert done.data(PAGE) == new[PAGE]
     assert done.data(META) == rendered_from(done.log())[META]
+
+
+def test_what_is_kept_whole_is_not_outvoted(repository: Repository) -> None:
+    ours = newer_meta(thread([FIRST, OURS], note="2"))
+    theirs = thread([FIRST, THEIRS], note="3")
+    done = merged(repository, thread([FIRST], note="1"), ours, theirs)
+    assert done.data(META) == ours[META]
+    assert done.plan.outvoted == ()
 
 
 def test_of_two_newer_ones_the_newest_counts(repository: Repository) -> None:
