@@ -153,8 +153,6 @@ class _Planner:
         union = self._union(topic, paths)
         if paths.log in self.differing:
             self._put(paths.log, union.data)
-        elif not model.written_by_wc(union.entries):
-            return {paths.log}
         return {paths.log, *self._project(topic, paths, union)}
 
     def _union(self, topic: str, paths: Paths) -> Union:
@@ -200,21 +198,29 @@ class _Planner:
         decided = set()
         for place, data in wanted.items():
             path = place.removeprefix("/")
-            sides = self.sides[path]
             if paths.log not in self.differing and path not in self.differing:
                 continue
-            if any(item and not item.is_file for item in sides[1:]):
+            if any(item and not item.is_file for item in self.sides[path][1:]):
                 continue  # a link, or a folder: not ours to replace
             decided.add(path)
             side = newer
             if not side and path == paths.page:
-                pages = (_version(topic, self._bytes(item)) for item in sides[1:])
-                side = _newer(list(pages), markdown.PROJECTION_VERSION)
-            if side and sides[side]:
-                self._take(path, sides[side])
+                side = self._newer_page(topic, path)
+            item = self.sides[path][side] if side else None
+            if item is not None:
+                self._take(path, item)
             else:
                 self._put(path, data)
         return decided
+
+    def _newer_page(self, topic: str, path: str) -> int:
+        """Which side has a page of a newer wc, see `_newer`."""
+        base, *both = self.sides[path]
+        pages = [self._bytes(item) for item in both]
+        if both[0] != base and _says_more(topic, pages[0]):
+            self.outvoted.add(path)
+        versions = [_version(topic, page) for page in pages]
+        return _newer(versions, markdown.PROJECTION_VERSION)
 
     def _unknown(self, path: str, metas: list[Meta | None]) -> Mapping[str, Any]:
         """The keys of other tools, of both sides; a meta that is gone or
@@ -272,16 +278,16 @@ class _Planner:
         there = {path for path in self.differing if self.sides[path].ours is not None}
         there |= {path for path, one in self.changes.items() if one.mode}
         there -= {path for path, one in self.changes.items() if not one.mode}
+        inside: dict[str, list[str]] = {}
         for path in sorted(there):
             for folder in trees.folders_of(path):
                 if folder in there:
-                    self._drop(self._weaker(folder, path))
-
-    def _weaker(self, file: str, inside: str) -> str:
-        for one, other in ((file, inside), (inside, file)):
-            if is_log(one):
-                return other
-        return inside if self.sides[file].theirs is not None else file
+                    inside.setdefault(folder, []).append(path)
+        for file, paths in inside.items():
+            theirs = self.sides[file].theirs is not None
+            stays = is_log(file) or (theirs and not any(map(is_log, paths)))
+            for path in paths if stays else [file]:
+                self._drop(path)
 
     def _drop(self, path: str) -> None:
         self.changes.pop(path, None)
@@ -293,12 +299,18 @@ class _Planner:
 def _old_entries(topic: str, page: bytes | None) -> tuple[Entry, ...]:
     """The entries of a page that is all there is of a thread; none of one
     that wc rendered from a log."""
-    if not page:
-        return ()
-    parsed = markdown.parse(topic, page)
+    parsed = markdown.parse(topic, page or b"")
     if parsed.version:
         return ()
     return tuple(model.in_order(codec.each_once(parsed.entries)[0]))
+
+
+def _says_more(topic: str, page: bytes | None) -> bool:
+    """Whether a page that wc did not render has more in it than entries."""
+    if not page or _version(topic, page):
+        return False
+    parsed = markdown.parse(topic, page)
+    return bool(parsed.damage) or not parsed.entries
 
 
 def _meta(topic: str, data: bytes | None) -> Meta | None:

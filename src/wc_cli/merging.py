@@ -264,7 +264,7 @@ def _merge_settings(base: bytes, ours: bytes, theirs: bytes) -> Merged:
     keys = merge_keys(_tables(base) or {}, mine, other)
     three = [lines_of(one) for one in (base, ours, theirs)]
     if max(map(len, three)) <= MAX_LINES:
-        for resolve in (both_once, both, only_theirs):
+        for resolve in (both_once, only_theirs):
             data = b"".join(merge_lines(resolve, *three))
             if _tables(data) == keys.values:
                 lost = keys.outvoted or resolve is only_theirs

@@ -159,6 +159,13 @@ def test_both_ends_of_a_fork_stand_behind_what_they_share() -> None:
     assert merge(one, other) == b"\n".join([*shared, theirs, ours, b""])
 
 
+def test_ids_that_say_no_time_stand_by_their_timestamps() -> None:
+    first = line(IDS[0])
+    late, early = line("7", at="2026-01-02"), line("note-a", at="2026-01-01")
+    data = merge(b"%b\n%b\n" % (first, late), b"%b\n%b\n" % (first, early))
+    assert data.split(b"\n") == [first, early, late, b""]
+
+
 def test_two_versions_of_an_entry_stand_side_by_side() -> None:
     poor, full, later = line(IDS[0]), line(IDS[0], "Title"), line(IDS[1])
     data = merge(b"%b\n%b\n" % (later, full), b"%b\n" % poor)
