@@ -47,7 +47,6 @@ if TYPE_CHECKING:
     from wc_core.repository import Repository
 
 _TRIES = 8
-# Seconds until another clone, which was faster, has had its turn.
 _JITTER = 0.2
 
 
@@ -145,20 +144,21 @@ class Traveller:
         with self._travelling() as git:
             self._settle()
             _, start = commits.tip(self.layout.root)
-            came: dict[str, int] = {}
+            ours = start
+            came: Mapping[str, int] = {}
             for attempt in range(_TRIES):
                 theirs = self._fetch(git)
-                if theirs:
+                if theirs and commits.apart(git, ours, theirs)[1]:
                     self._settle(theirs)
+                    came = comparing.news(git, start, theirs)
                 _, ours = commits.tip(self.layout.root)
                 try:
                     went = self._push(git, ours, theirs)
                 except RejectedError as error:
                     reason = error
-                    time.sleep(random.uniform(_JITTER / 2, _JITTER) * (attempt + 1))  # noqa: S311 - no secret
+                    # Another clone was faster: let it have its turn.
+                    time.sleep(random.uniform(0, _JITTER) * (attempt + 1))  # noqa: S311 - no secret
                     continue
-                if theirs:
-                    came = comparing.news(git, start, theirs)
                 self._note(ours, ours)
                 return Exchange(
                     self.remote.shown,
@@ -205,6 +205,8 @@ class Traveller:
                 git.run("update-ref", "-d", self.remote.tracking)
                 self.notes.append(f"{self.remote.shown} no longer had the branch")
             return ""
+        if theirs == had:
+            return theirs
         if not trees.is_store(git, theirs):
             git.run("update-ref", "-d", self.remote.tracking)
             raise ConflictError(
@@ -212,7 +214,7 @@ class Traveller:
                 "Nothing was changed. Rename it there, or use another repository: "
                 "WATERCOOLER_GIT_REPO",
             )
-        if had and had != theirs and commits.apart(git, had, theirs)[0]:
+        if had and commits.apart(git, had, theirs)[0]:
             self.notes.append(
                 f"the history of {self.remote.shown} was rewritten; nothing of "
                 "what was here is given up"
@@ -263,12 +265,13 @@ class Traveller:
 
     def _note_failure(self, problem: str, hint: str, *, lasting: bool) -> None:
         """Leave for readers, and for whoever tries again, what went wrong."""
+        shown = self.remote.shown
         known = freshness.load(self.layout) or Freshness()
-        if known.remote != self.remote.shown:
-            known = Freshness(self.remote.shown)
+        if known.remote != shown:
+            known = Freshness(shown)
         self._leave(
             known._replace(
-                problem=problem,
+                problem=problem.removeprefix(f"{shown}: "),
                 hint=hint,
                 failed_at=_now(),
                 failures=known.failures + 1,
