@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
-ROUNDS = int(os.environ.get("WC_TEST_ROUNDS", "40"))
+ROUNDS = int(os.environ.get("WC_TEST_ROUNDS", "24"))
 TOPICS = ("login", "search")
 
 
