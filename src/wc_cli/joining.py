@@ -21,10 +21,12 @@ _MAX_NAMED = 5
 
 
 class Joining(NamedTuple):
-    """A commit that the branch is to be joined with, and where it is from."""
+    """A commit that the branch is to be joined with, where it is from, and the
+    packs that it came in."""
 
     theirs: str
     whence: str
+    packs: tuple[str, ...] = ()
 
 
 class Joined(NamedTuple):

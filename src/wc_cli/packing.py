@@ -24,7 +24,7 @@ from wc_core.files import names_in, read_plain, size_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from wc_core.repository import Repository
 
@@ -40,6 +40,8 @@ _MEMORY = "pack.windowMemory=64m"
 # git itself takes a gc.pid that is older for left over.
 _STALE_SECONDS = 12 * 3600
 _INDEXED_BYTES = 1 << 19
+# What git, or a person, marks a pack with that is to be left as it is.
+_MARKED = (".keep", ".promisor", ".mtimes")
 _NAME = re.compile(rb"(?:^|/)(pack-[0-9a-f]{40,64})\.pack:", re.MULTILINE)
 
 
@@ -75,6 +77,31 @@ def _list(where: Repository) -> str:
 
 def _folder(where: Repository) -> str:
     return f"{where.common}/objects/pack"
+
+
+def names(where: Repository) -> frozenset[str]:
+    """The packs of a repository, of whomever."""
+    found = names_in(_folder(where))
+    return frozenset(one[:-5] for one in found if one.endswith(".pack"))
+
+
+def keeps_packs(where: Repository, env: Mapping[str, str]) -> bool:
+    """Whether what is fetched is to stay the pack it comes as."""
+    return not _is_left_alone(where, env)
+
+
+def take_over(where: Repository, fetched: Iterable[str]) -> None:
+    """Note packs that were fetched as packs of ours. The caller holds the git
+    lock."""
+    there = set(names_in(_folder(where)))
+    ours = [
+        one
+        for one in fetched
+        if f"{one}.idx" in there and there.isdisjoint(f"{one}{end}" for end in _MARKED)
+    ]
+    if ours:
+        known = _NAME.findall(read_plain(_list(where)) or b"")
+        _note(where, [*(one.decode() for one in known), *ours])
 
 
 def tidy(git: Git, where: Repository) -> None:

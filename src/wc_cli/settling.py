@@ -119,6 +119,7 @@ class Settler:
             where, ours = commits.tip(self.layout.root)
             how = packing.how(where, self.env, sign=self.upkeep.rules.sign)
             with self._noted():
+                packing.take_over(where, joining.packs)
                 return Outcome({}, *join(git, ours, joining, how))
         except (GitError, OSError, ValueError) as error:
             return Outcome(failed=f"not joined: {error}")
@@ -158,12 +159,13 @@ class Settler:
         if self.git is None:
             return
         with self._problem_of([""], "not taken in"):
-            _, commit = commits.tip(self.layout.root)
+            where, commit = commits.tip(self.layout.root)
             had = applying.applied(self.upkeep)
             if had not in {"", commit}:
                 applier = applying.Applier(self.upkeep, self.git)
                 problems = dict(applier.run(had, commit))
                 self.problems |= problems
+                commits.refresh_index(self.git, where)
                 if problems:
                     return
             if had != commit:

@@ -14,7 +14,7 @@ import random
 import time
 from typing import NamedTuple
 
-from wc_cli import commits, comparing, durable, locks, pending, settling, trees
+from wc_cli import commits, comparing, durable, locks, packing, pending, settling, trees
 from wc_cli.git import Git, GitError
 from wc_cli.joining import Joining
 from wc_cli.wire import Wire
@@ -111,6 +111,7 @@ class Traveller:
         self.notes: list[str] = []
         self.outvoted: list[str] = []
         self.joined = False
+        self.packs: set[str] = set()
 
     def look(self) -> Exchange:
         """What an exchange would come to. What is on disk is committed, and the
@@ -198,8 +199,12 @@ class Traveller:
     def _fetch(self, git: Git) -> str:
         """The commit the remote's branch is at; empty where it has none."""
         self.waiting.tell(f"Fetching from {self.remote.shown} …")
-        had = repository.resolve(self._where(), self.remote.tracking)
-        theirs = Wire(git, self.remote).fetch()
+        where = self._where()
+        had = repository.resolve(where, self.remote.tracking)
+        before = packing.names(where)
+        packed = packing.keeps_packs(where, self.env)
+        theirs = Wire(git, self.remote).fetch(packed=packed)
+        self.packs |= packing.names(where) - before if packed else set()
         if not theirs:
             if had:
                 git.run("update-ref", "-d", self.remote.tracking)
@@ -228,7 +233,9 @@ class Traveller:
     def _settle(self, theirs: str = "") -> None:
         """Commit what is on disk, join ``theirs``; entries that cannot be
         committed now stay for later, and are mentioned."""
-        joining = Joining(theirs, self.remote.shown) if theirs else None
+        joining = None
+        if theirs:
+            joining = Joining(theirs, self.remote.shown, tuple(sorted(self.packs)))
         seconds = self.waiting.seconds
         done = settling.settle(self.layout.root, self.env, seconds, joining)
         if done is None:

@@ -56,6 +56,7 @@ class Wire:
 
     def __init__(self, git: Git, remote: Remote) -> None:
         self.remote = remote
+        self.settings = dict(_SETTINGS)
         self.git = copy.copy(git)
         self.git.inherited = ()
         self.where = repository.find(git.prefix[1])
@@ -67,11 +68,14 @@ class Wire:
         known = gitconfig.values("remote", "url", where, self.git.env)
         return any(map(remotes.is_relative, known.get(self.remote.name, [])))
 
-    def fetch(self) -> str:
+    def fetch(self, *, packed: bool = False) -> str:
         """The commit that the remote's branch is at, its tracking ref moved
         there; empty where the remote has no such branch, the tracking ref left
-        where it was. Raises WireError."""
+        where it was. ``packed``: what comes stays the pack it comes as. Raises
+        WireError."""
         refspec = f"+{_REF}:{self.remote.tracking}"
+        if packed:
+            self.settings["fetch.unpackLimit"] = "1"
         with self._sorted_out():
             try:
                 self._run("fetch", *_FETCH, "--", self.remote.name, refspec)
@@ -145,7 +149,7 @@ class Wire:
         with any name, a command line cannot."""
         ours = {"mirror": "false", "followRemoteHEAD": "never", **more}
         prefix = f"remote.{self.remote.name}."
-        settings = {**_SETTINGS, **{f"{prefix}{key}": ours[key] for key in ours}}
+        settings = {**self.settings, **{f"{prefix}{key}": ours[key] for key in ours}}
         first = gitconfig.count(self.git.env)
         result = {"GIT_CONFIG_COUNT": str(first + len(settings))}
         for index, (key, value) in enumerate(settings.items(), first):
