@@ -64,12 +64,13 @@ def sync(context: Context, said: Sync) -> None:
     if not said.every:
         raise InvalidInputError("--every takes at least 1 second.", "Say --every 1.")
     where, remote = route(context, said.remote)
-    if not context.place.exists:
+    anew = not context.place.exists
+    if anew:
         _adopt(context, where, remote, _waiting(context, said))
     if said.watch:
         _watch(context, remote, said)
     traveller = _traveller(context, remote, said)
-    found = traveller.look() if said.dry_run else traveller.exchange()
+    found = traveller.look() if said.dry_run else traveller.exchange(anew=anew)
     _show(found, said)
 
 

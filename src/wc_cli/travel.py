@@ -135,8 +135,9 @@ class Traveller:
                 behind=behind,
             )
 
-    def exchange(self) -> Exchange:
-        """Bring what the remote has, send what it has not.
+    def exchange(self, *, anew: bool = False) -> Exchange:
+        """Bring what the remote has, send what it has not; in a store made
+        ``anew`` all that it has came just now.
 
         Raises OfflineError where the remote cannot be reached or refuses,
         ConflictError where its branch is not a store, StorageError,
@@ -146,12 +147,12 @@ class Traveller:
             self._settle()
             _, start = commits.tip(self.layout.root)
             ours = start
-            came: Mapping[str, int] = {}
+            came = comparing.news(git, "", start) if anew else {}
             for attempt in range(_TRIES):
                 theirs = self._fetch(git)
                 if theirs and commits.apart(git, ours, theirs)[1]:
                     self._settle(theirs)
-                    came = comparing.news(git, start, theirs)
+                    came = comparing.news(git, "" if anew else start, theirs)
                 _, ours = commits.tip(self.layout.root)
                 try:
                     went = self._push(git, ours, theirs)
