@@ -11,10 +11,11 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 from itertools import islice
 from typing import NamedTuple
 
-from wc_cli import commits, durable, merging, trees
+from wc_cli import commits, durable, merging, pending, trees
 from wc_cli.git import GitError
 from wc_cli.threeway import merge_keys
 from wc_cli.treepaths import paths_of, topic_at
@@ -26,7 +27,7 @@ from wc_core.projections import Meta
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
     from typing import TypeAlias
 
     from wc_cli.git import Git
@@ -37,6 +38,9 @@ if TYPE_CHECKING:
 
 # So many threads are in memory at a time.
 _BATCH = 500
+# Where files of quarantine are that belong to no thread.
+_CONFLICTS = "conflicts"
+_MARK = re.compile(rb"^(?:<{7}|>{7}|\|{7}|={7})(?: [^\n]*)?\r?\n", re.MULTILINE)
 
 
 class Change(NamedTuple):
@@ -76,8 +80,51 @@ class Applier:
         Nothing that the folder has is lost to it: logs become unions, other
         files are merged with what somebody may have changed meanwhile.
         """
+        yield from self._take_in(self._pairs(old, new))
+
+    def give_back(
+        self, commit: str, paths: Mapping[str, bool]
+    ) -> Iterator[tuple[str, str]]:
+        """Give the threads that somebody's git touched at ``paths`` what
+        ``commit`` has of their logs, and have them settled; likewise.
+
+        Other files in which git left a conflict become what they are in
+        ``commit``, and what there is of them is kept in quarantine.
+        """
+        files = [path for path, conflict in paths.items() if conflict]
+        foreign = [path for path in files if not topic_at(path) and _belongs(path)]
+        for path, one in trees.items(self.git, commit, foreign).items():
+            disk = read_plain(f"{self.layout.root}/{path}", self.layout.root)
+            if disk and one.is_file:
+                self.upkeep.keep(_CONFLICTS, disk)
+                data = trees.blobs(self.git, [one.blob])[one.blob]
+                durable.create(f"{self.layout.root}/{path}", data, self.layout.root)
+        yield from self._give_back_logs(commit, paths)
+        for topic in pending.unsettled(self.layout):
+            self._give_back_spared(topic)
+
+    def _give_back_logs(
+        self, commit: str, paths: Iterable[str]
+    ) -> Iterator[tuple[str, str]]:
+        topics = {topic for topic in map(topic_at, paths) if topic}
+        logs = {paths_of(topic).log: self.layout.log(topic) for topic in topics}
+        found = trees.items(self.git, commit, logs)
+        files = {path: one for path, one in found.items() if one.is_file}
+        touched = {path for path, log in logs.items() if os.path.lexists(log)}
+        same = {path: (files.get(path), files.get(path)) for path in {*files, *touched}}
+        yield from self._take_in(same)
+
+    def _give_back_spared(self, topic: str) -> None:
+        """Give a log what was not committed yet, and its marker has."""
+        root = self.layout.root
+        marker = read_plain(self.upkeep.marker(topic), root) or b""
+        lines, _ = merging.split_torn(marker)
+        log = read_plain(self.layout.log(topic), root) or b""
+        if lines not in log and not set(lines.splitlines()) <= set(log.splitlines()):
+            self._thread(topic, {paths_of(topic).log: Change(lines, lines)})
+
+    def _take_in(self, pairs: Mapping[str, Pair]) -> Iterator[tuple[str, str]]:
         threads: dict[str, list[str]] = {}
-        pairs = self._pairs(old, new)
         for path in pairs:
             threads.setdefault(topic_at(path), []).append(path)
         rest = iter(threads.items())
@@ -133,11 +180,12 @@ class Applier:
         """The union of what is on disk and in both commits: what a commit
         lost that we had applied, we still have."""
         path, root = self.layout.log(topic), self.layout.root
-        disk = read_plain(path, root) or b""
+        disk = _without_marks(read_plain(path, root) or b"")
+        old, new = _without_marks(old), _without_marks(new)
         complete, torn = merging.split_torn(disk)
         parts = (complete, new) if complete == old else (complete, new, old)
         whole = merging.merge_logs(topic, *parts) + torn
-        if whole != disk:
+        if whole != read_plain(path, root):
             durable.create(path, whole, root)
             durable.flush_names(path, root)
 
@@ -180,6 +228,14 @@ class Applier:
             elif wanted != disk:
                 durable.make_folder(os.path.dirname(path), root)
                 durable.create(path, wanted, root)
+
+
+def _without_marks(log: bytes) -> bytes:
+    """A log without the lines that git puts around a conflict; an entry never
+    begins like that."""
+    if not _MARK.search(log):
+        return log
+    return _MARK.sub(b"", log)
 
 
 def _belongs(path: str) -> bool:

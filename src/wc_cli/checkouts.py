@@ -121,5 +121,4 @@ def _add_worktree(git: Git, root: str, *, missing: bool) -> None:
     # Forced twice: git keeps the record of a checkout that is gone, locked.
     force = ["-f", "-f"] if missing else []
     git.run("worktree", "add", *force, "--quiet", root, BRANCH)
-    reason = "the store of wc: its threads live here"
-    git.run("worktree", "lock", "--reason", reason, root)
+    git.run("worktree", "lock", "--reason", repository.LOCK_REASON, root)

@@ -17,6 +17,7 @@ from wc_core import repository
 from wc_core.errors import StorageError
 from wc_core.files import names_in, read_plain
 from wc_core.layout import BRANCH
+from wc_core.text import one_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -68,8 +69,18 @@ def tip(root: str) -> tuple[Repository, str]:
     """The repository of a checkout and the commit its branch is at."""
     where = repository.find(root)
     if where is None or where.branch != BRANCH:
-        raise GitError(f"{root} does not have the branch {BRANCH} checked out")
+        raise GitError(why_away(where) if where else f"{root} is not in git any more")
     return where, where.commit
+
+
+def why_away(where: Repository) -> str:
+    """Why nothing is committed in a folder that is to have the branch, and
+    has something else; with what mends it."""
+    top = one_line(where.top)
+    said = f"{top} is not on the branch {BRANCH}"
+    if repository.rebased_branch(where.gitdir) == BRANCH:
+        return f"{said} while it is rebased: git rebase --continue, or --abort"
+    return f"{said}: git -C {top} switch {BRANCH}"
 
 
 def committed_files(
@@ -95,6 +106,14 @@ def committed_below(git: Git, commit: str, *paths: str) -> dict[str, Committed]:
             _, _, blob, size = info.split()
             found[os.fsdecode(path)] = Committed(blob.decode(), int(size))
     return found
+
+
+def is_committed(change: Change, have: Mapping[str, Committed]) -> bool:
+    """Whether a file is among those that a commit has, with these bytes."""
+    there = have.get(change.path)
+    if there is None:
+        return not change.data
+    return blob_id(change.data or b"", there.blob) == there.blob
 
 
 def empty_tree(git: Git) -> str:
@@ -263,8 +282,9 @@ def refresh_index(git: Git, where: Repository) -> None:
         data = read_plain(index)
         if data is not None:
             durable.write_new(copy, data)
-        # -i: the files are newer than the index, and that is all right.
-        git.run("read-tree", "-i", "-m", "HEAD", env={"GIT_INDEX_FILE": copy})
+        # -i: the files are newer than the index, and that is all right; --reset:
+        # so are conflicts that somebody's merge left there.
+        git.run("read-tree", "-i", "--reset", "HEAD", env={"GIT_INDEX_FILE": copy})
         os.replace(copy, index)
     except (OSError, StorageError) as error:
         raise GitError(f"the index cannot be written: {error}") from error

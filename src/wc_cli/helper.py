@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from wc_core.layout import Layout
+    from wc_core.repository import Repository
     from wc_core.settings import Settings
 
 _TRY_AGAIN_SECONDS = 30.0
@@ -57,7 +58,7 @@ def _is_unsettled(layout: Layout) -> bool:
 
 
 def _is_moved(layout: Layout) -> bool:
-    """Whether somebody moved the branch without wc."""
+    """Whether somebody moved the branch, or changed the folder, with git."""
     own = repository.find(layout.root)
     try:
         applied = (read_plain(layout.applied, layout.root) or b"").decode().strip()
@@ -65,7 +66,17 @@ def _is_moved(layout: Layout) -> bool:
         return False
     if not applied or own is None or own.branch != BRANCH:
         return False
-    return own.commit not in {"", applied} and _age(layout.settling) > 1
+    moved = own.commit not in {"", applied} or _was_visited(layout, own)
+    return moved and _age(layout.settling) > 1
+
+
+def _was_visited(layout: Layout, own: Repository) -> bool:
+    """Whether somebody's git wrote the index: see wc_cli.visits."""
+    try:
+        index = os.stat(f"{own.gitdir}/index").st_mtime_ns
+        return index != os.stat(layout.applied).st_mtime_ns
+    except FileNotFoundError:
+        return False
 
 
 def _is_travel_due(layout: Layout, rules: Settings) -> bool:

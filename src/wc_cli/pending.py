@@ -8,7 +8,8 @@ import os
 import time
 from typing import NamedTuple
 
-from wc_cli import locks
+from wc_cli import durable, locks
+from wc_core import codec
 from wc_core.errors import WcError
 from wc_core.files import names_in, read_plain
 from wc_core.layout import topic_of
@@ -16,6 +17,9 @@ from wc_core.reader import StoreReader
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from wc_cli.upkeep import Upkeep
     from wc_core.layout import Layout
 
 _OVERDUE_SECONDS = 60
@@ -66,3 +70,24 @@ def trouble(root: str) -> Trouble | None:
         return Trouble(str(fields["at"]), str(fields["problem"]))
     except (OSError, ValueError, TypeError, KeyError, RecursionError):
         return Trouble("an unknown time", "its report cannot be read")
+
+
+def report(upkeep: Upkeep, problems: Mapping[str, str]) -> None:
+    """Leave what could not be done, by thread, for receipts, doctor and
+    health; take away an older report where all is well."""
+    layout = upkeep.layout
+    if problems:
+        now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+        problem = next(iter(problems.values()))
+        fields = {"at": now, "problem": problem, "threads": problems}
+        data = f"{codec.dumps(fields)}\n".encode()
+        try:
+            upkeep.put(layout.settling, data)
+        except WcError:
+            # A full disk has room for a name: see `trouble`. What is in
+            # its place says itself that all is not well.
+            with contextlib.suppress(WcError):
+                durable.touch(layout.settling, layout.root)
+    else:
+        with contextlib.suppress(WcError):  # a folder in its place: likewise
+            durable.remove(layout.settling, layout.root)

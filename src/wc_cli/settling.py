@@ -22,13 +22,14 @@ from wc_cli import (
     packing,
     pending,
     rendering,
+    visits,
 )
 from wc_cli.commits import Change
 from wc_cli.comparing import compared
 from wc_cli.git import Git, GitError, GitKilledError
 from wc_cli.joining import join
 from wc_cli.upkeep import Upkeep
-from wc_core import codec, discovery, model, repository
+from wc_core import discovery, model, repository
 from wc_core.errors import (
     CorruptError,
     LockTimeoutError,
@@ -36,7 +37,6 @@ from wc_core.errors import (
     WcError,
 )
 from wc_core.files import read_plain, size_of
-from wc_core.layout import BRANCH
 from wc_core.reader import StoreReader
 
 TYPE_CHECKING = False
@@ -45,11 +45,14 @@ if TYPE_CHECKING:
 
     from wc_cli.joining import Joining
     from wc_core.model import Entry
+    from wc_core.repository import Repository
 
 # A burst of writes becomes one commit: its end is when nothing was written for
 # this long, but nothing waits longer than that for its commit.
 _BURST_SECONDS = 0.05
 _ROUNDS = 50
+# Seconds until somebody's git in the folder has ended.
+_PATIENCE = 1.0
 
 
 class Settled(NamedTuple):
@@ -96,6 +99,11 @@ class Settler:
         with self._problem_of([""], "not tidied up"):
             self._recover()
             self.upkeep.sweep()
+        held = self._let_visitors_go(patience)
+        if held:
+            self.problems |= dict.fromkeys(["", *self.unsettled()], held)
+            pending.report(self.upkeep, self.problems)
+            return Outcome(self.problems, failed=held if joining else "")
         self._catch_up()
         self._settle_all(patience)
         outcome = Outcome()
@@ -103,7 +111,7 @@ class Settler:
             outcome = self._join(self.git, joining)
             self._catch_up()
             self._settle_all(patience)
-        self._report()
+        pending.report(self.upkeep, self.problems)
         return outcome._replace(problems=self.problems)
 
     def _settle_all(self, patience: float) -> None:
@@ -117,12 +125,14 @@ class Settler:
     def _join(self, git: Git, joining: Joining) -> Outcome:
         try:
             where, ours = commits.tip(self.layout.root)
-            how = packing.how(where, self.env, sign=self.upkeep.rules.sign)
             with self._noted():
                 packing.take_over(where, joining.packs)
-                return Outcome({}, *join(git, ours, joining, how))
+                return Outcome({}, *join(git, ours, joining, self._how(where)))
         except (GitError, OSError, ValueError) as error:
             return Outcome(failed=f"not joined: {error}")
+
+    def _how(self, where: Repository) -> commits.How:
+        return packing.how(where, self.env, sign=self.upkeep.rules.sign)
 
     def _await_calm(self, seconds: float) -> None:
         """Wait until nothing is written any more, at most so long."""
@@ -153,6 +163,21 @@ class Settler:
             commits.remove_reports(where)
         durable.remove(self.layout.committing, self.layout.root)
 
+    def _let_visitors_go(self, patience: float) -> str:
+        """Finish what somebody's git left half-done; why nothing can be
+        committed now, or nothing."""
+        root = self.layout.root
+        found = visits.visit(root, max(patience, _PATIENCE))
+        if found.hold or not found.left or self.git is None:
+            return f"not committed: {found.hold}" if found.hold else ""
+        try:
+            where, _ = commits.tip(root)
+            with self._noted():
+                visits.finish(self.git, where, self._how(where))
+        except (GitError, WcError, OSError, ValueError) as error:
+            return f"a merge that was left is not finished: {error}"
+        return ""
+
     def _catch_up(self) -> None:
         """Take in what the branch has got without us: a merge of ours that
         was interrupted, or what a person did there with git."""
@@ -160,16 +185,35 @@ class Settler:
             return
         with self._problem_of([""], "not taken in"):
             where, commit = commits.tip(self.layout.root)
-            had = applying.applied(self.upkeep)
+            had, index = applying.applied(self.upkeep), visits.index_ns(where)
+            visited = bool(had) and index != visits.changed_ns(self.layout.applied)
+            applier = applying.Applier(self.upkeep, self.git)
+            problems: dict[str, str] = {}
             if had not in {"", commit}:
-                applier = applying.Applier(self.upkeep, self.git)
-                problems = dict(applier.run(had, commit))
-                self.problems |= problems
-                commits.refresh_index(self.git, where)
-                if problems:
-                    return
-            if had != commit:
-                applying.note_applied(self.upkeep, commit)
+                problems |= applier.run(had, commit)
+            if visited:
+                problems |= applier.give_back(commit, visits.changed(self.git))
+            self.problems |= problems
+            if visited or had not in {"", commit}:
+                index = self._refresh(self.git, where, index)
+            if not problems:
+                self._note(commit, index)
+
+    def _note(self, commit: str, index: int) -> None:
+        """Note that the folder has what a commit has, and that nobody's git
+        was here since the index was written at that time."""
+        if applying.applied(self.upkeep) != commit:
+            applying.note_applied(self.upkeep, commit)
+        visits.stamp(self.layout.applied, index)
+
+    def _refresh(self, git: Git, where: Repository, index: int) -> int:
+        """Make the index agree with the branch, and say when it was written;
+        unless it is another one than that of ``index``: then somebody's git
+        was here, which is looked into first, the next time."""
+        if visits.index_ns(where) != index:
+            return index
+        commits.refresh_index(git, where)
+        return visits.index_ns(where)
 
     @contextlib.contextmanager
     def _problem_of(self, topics: list[str], what: str) -> Iterator[None]:
@@ -210,6 +254,7 @@ class Settler:
         if not model.written_by_wc(thread.entries):
             return Settled(topic, thread.log.size, ())  # as its own tool keeps it
         wanted = rendering.of_thread(self.layout, thread)
+        durable.make_folder(self.layout.pages, self.layout.root)
         for path in (self.layout.edges(topic), self.layout.page(topic)):
             self.upkeep.put(path, wanted[path])
         log = thread.log
@@ -223,7 +268,6 @@ class Settler:
     def _commit(self, settled: list[Settled]) -> None:
         """One commit for everything that the branch does not have yet."""
         if self.git is None:
-            self._check_committable()
             return
         where, parent = commits.tip(self.layout.root)
         shared = [
@@ -237,36 +281,28 @@ class Settler:
         entries = self._news(self.git, settled, have)
         settled = [one for one in settled if one.topic not in self.problems]
         changes = [*shared, *(change for one in settled for change in one.changes)]
-        changed = [one for one in changes if not _is_committed(one, have)]
+        changed = [one for one in changes if not commits.is_committed(one, have)]
         if changed:
             topics = [one.topic for one in settled]
             code_repo = messages.code_repo(where, self.env)
             message = messages.message_for(entries, topics, code_repo)
             with self._noted():
-                how = packing.how(where, self.env, sign=self.upkeep.rules.sign)
+                how = self._how(where)
                 commits.commit(
                     self.git, changed, message, (parent,) if parent else (), how
                 )
-            if applying.applied(self.upkeep) == parent:
-                _, now = commits.tip(self.layout.root)
-                applying.note_applied(self.upkeep, now)
         if not changed and not settled:
             return
+        index = visits.changed_ns(self.layout.applied)
         try:
-            commits.refresh_index(self.git, where)
+            index = self._refresh(self.git, where, index)
             packing.tidy(self.git, where)
         except GitError as error:
             # The commit is made; that it is all tidy is not a part of it.
             self.problems[""] = f"committed, but not tidy: {error}"
-
-    def _check_committable(self) -> None:
-        """Whoever stands at another commit in the folder of a branch's store
-        finds there what was never committed: raises GitError, so that it is
-        when they are back."""
-        where = repository.find(self.layout.root)
-        linked = os.path.isfile(f"{self.layout.root}/.git")
-        if linked and where is not None and repository.has_branch(where, BRANCH):
-            raise GitError(f"{self.layout.root} is not on the branch {BRANCH}")
+        if applying.applied(self.upkeep) == parent:
+            _, now = commits.tip(self.layout.root)
+            self._note(now, index)
 
     @contextlib.contextmanager
     def _noted(self) -> Iterator[None]:
@@ -319,31 +355,6 @@ class Settler:
         with contextlib.suppress(LockTimeoutError), self.upkeep.lock(topic):
             if not self.reader.has(topic):
                 durable.remove(self.upkeep.marker(topic), self.layout.root)
-
-    def _report(self) -> None:
-        """Leave what could not be done for receipts, doctor and health."""
-        if self.problems:
-            now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-            problem = next(iter(self.problems.values()))
-            fields = {"at": now, "problem": problem, "threads": self.problems}
-            data = f"{codec.dumps(fields)}\n".encode()
-            try:
-                self.upkeep.put(self.layout.settling, data)
-            except WcError:
-                # A full disk has room for a name: see `trouble`. What is in
-                # its place says itself that all is not well.
-                with contextlib.suppress(WcError):
-                    durable.touch(self.layout.settling, self.layout.root)
-        else:
-            with contextlib.suppress(WcError):  # a folder in its place: likewise
-                durable.remove(self.layout.settling, self.layout.root)
-
-
-def _is_committed(change: Change, have: Mapping[str, commits.Committed]) -> bool:
-    there = have.get(change.path)
-    if there is None:
-        return not change.data
-    return commits.blob_id(change.data or b"", there.blob) == there.blob
 
 
 def settle(

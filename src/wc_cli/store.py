@@ -15,7 +15,7 @@ from wc_cli import durable
 from wc_cli.addressees import Addressees
 from wc_cli.upkeep import LOCK_SECONDS, Upkeep
 from wc_core import codec, files, model, moves, ulid, views, vocabulary
-from wc_core.discovery import BRANCH_STORE, PLAIN
+from wc_core.discovery import BRANCH_STORE, NAMED, PLAIN
 from wc_core.errors import (
     ConflictError,
     CorruptError,
@@ -201,6 +201,10 @@ class StoreWriter:
         durable.make_folder(self.layout.folder(draft.topic), self.layout.root)
         durable.touch(self.upkeep.marker(draft.topic), self.layout.root)
         size = self._append(draft.topic, entry, state, snapshot, thread)
+        if self.place.kind in {BRANCH_STORE, NAMED}:
+            # Until it is committed somebody's git may take it out of the log.
+            line = codec.to_line(entry, state.entry_count)
+            durable.spare(self.upkeep.marker(draft.topic), line, self.layout.root)
         return self._after(entry, move, state, size, snapshot)
 
     def _make_safe(self, topic: str) -> None:

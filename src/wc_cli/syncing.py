@@ -193,7 +193,7 @@ def _counts(topics: Mapping[str, int]) -> str:
     total = counted(sum(topics.values()), "entry", "entries")
     ordered = sorted(topics.items(), key=lambda pair: (-pair[1], pair[0]))
     named = [
-        topic if count == 1 else f"{topic} {count}"
+        topic if 1 in (count, len(topics)) else f"{topic} {count}"
         for topic, count in ordered[:_MAX_NAMED]
     ]
     if len(ordered) > _MAX_NAMED:

@@ -141,6 +141,12 @@ def _of_repository(where: Repository, env: Mapping[str, str]) -> Place:
     # One that was never finished holds nothing yet: it is made anew.
     found = [one for one in repository.checkouts_of(where, BRANCH) if one.finished]
     for checkout in found:
+        if checkout.trusted and checkout.away.startswith("the branch"):
+            raise StoreMovedError(
+                f"The store's folder {checkout.path} has {checkout.away} checked out.",
+                "Nothing of it is lost. Bring its threads back: "
+                f"git -C {quoted(checkout.path)} switch {BRANCH}",
+            )
         if checkout.trusted:
             return Place(BRANCH_STORE, checkout.path, where, exists=True)
     if found:

@@ -14,6 +14,8 @@ from wc_core.files import read_plain
 
 _CHANGE_MARK = "-wt-"
 _MAX_SYMREFS = 5
+# Why git keeps the worktree of a store: by that we know it again.
+LOCK_REASON = "the store of wc: its threads live here"
 
 
 class Repository(NamedTuple):
@@ -194,12 +196,15 @@ class Checkout(NamedTuple):
     ``points_to`` is the git directory ``<path>/.git`` names: equal to
     ``admin`` where all is well, empty where there is no such file.
     ``finished`` is false while git is still making it, or died at that.
+    ``away`` says what it stands at instead of the branch: "a rebase" of it,
+    "another commit", or another branch; empty where all is well.
     """
 
     path: str
     admin: str
     points_to: str
     finished: bool = True
+    away: str = ""
 
     @property
     def trusted(self) -> bool:
@@ -208,28 +213,56 @@ class Checkout(NamedTuple):
 
 
 def checkouts_of(repository: Repository, branch: str) -> list[Checkout]:
-    """Every worktree that has ``branch`` checked out, the main one first."""
+    """Every worktree that has ``branch`` checked out, the main one first; then
+    those that are away from it and to come back: in the middle of a rebase of
+    the branch, or locked by us, for it is what they are for."""
     found = []
-    if head_branch(repository.common) == branch:
-        folder, base = os.path.split(repository.common)
-        if base == ".git":
-            found.append(Checkout(folder, repository.common, repository.common))
+    folder, base = os.path.split(repository.common)
+    away = _away(repository.common, branch)
+    if base == ".git" and away is not None:
+        common = repository.common
+        found.append(Checkout(folder, common, common, away=away))
     admins = f"{repository.common}/worktrees"
     try:
         ids = sorted(os.listdir(admins))
     except OSError:
         ids = []  # a repository without linked worktrees has no such folder
     for one in ids:
-        admin = f"{admins}/{one}"
-        if head_branch(admin) == branch:
-            target = _read_text(f"{admin}/gitdir").rstrip("\n")
-            dot_git = os.path.join(admin, target) if target else ""
-            path = os.path.realpath(os.path.dirname(dot_git)) if dot_git else ""
-            # What git-worktree(1) writes there before it has all the files.
-            finished = _read_text(f"{admin}/locked").strip() != "initializing"
-            points_to = pointed_dir(f"{path}/.git")
-            found.append(Checkout(path, admin, points_to, finished))
-    return found
+        away = _away(f"{admins}/{one}", branch)
+        if away is not None:
+            found.append(_checkout(f"{admins}/{one}", away))
+    return sorted(found, key=lambda one: bool(one.away))
+
+
+def _checkout(admin: str, away: str) -> Checkout:
+    target = _read_text(f"{admin}/gitdir").rstrip("\n")
+    dot_git = os.path.join(admin, target) if target else ""
+    path = os.path.realpath(os.path.dirname(dot_git)) if dot_git else ""
+    # What git-worktree(1) writes there before it has all the files.
+    finished = _read_text(f"{admin}/locked").strip() != "initializing"
+    return Checkout(path, admin, pointed_dir(f"{path}/.git"), finished, away)
+
+
+def _away(gitdir: str, branch: str) -> str | None:
+    """What a worktree of the branch stands at instead of it; ``None`` for one
+    that has nothing to do with the branch."""
+    head = head_branch(gitdir)
+    if head == branch:
+        return ""
+    if not head and rebased_branch(gitdir) == branch:
+        return "a rebase"
+    if _read_text(f"{gitdir}/locked").strip() == LOCK_REASON:
+        return f"the branch {head}" if head else "another commit"
+    return None
+
+
+def rebased_branch(gitdir: str) -> str:
+    """The branch that git-rebase(1) has begun to rebase here; or nothing."""
+    for folder in ("rebase-merge", "rebase-apply"):
+        name = _read_text(f"{gitdir}/{folder}/head-name").strip()
+        if name.startswith("refs/heads/"):
+            return name.removeprefix("refs/heads/")
+    return ""
 
 
 def worktrees(repository: Repository) -> list[tuple[str, str]]:

@@ -1,0 +1,547 @@
+"""What a user of ``wc sync`` sees, and of what travels by itself."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import time
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.conftest import THREADS, Machine
+from tests.contract.pairs import Clone, Pair
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+SAFE = "Your entries are safe here; the next sync sends them."
+NOTHING = "origin: nothing new, here or there\n"
+INLINE = {"WATERCOOLER_SYNC": "inline"}
+BACKGROUND = {"WATERCOOLER_SYNC": "background"}
+
+
+@pytest.fixture(scope="module")
+def prepared(tmp_path_factory: pytest.TempPathFactory) -> Pair:
+    return Pair.prepare(tmp_path_factory.mktemp("pairs") / "first")
+
+
+@pytest.fixture
+def pair(prepared: Pair, tmp_path: Path) -> Pair:
+    return prepared.copy(tmp_path / "pair")
+
+
+def said(clone: Clone, *words: str, **how: Any) -> str:
+    """What a command that succeeds says, notes and all."""
+    done = clone.ok(*words, **how)
+    return done.out + done.err
+
+
+def fails(clone: Clone, code: int, *words: str, **how: Any) -> str:
+    """What a command says that fails with that code, in words and in JSON."""
+    error = clone.wc(*words, "--json", **how)
+    done = clone.wc(*words, **how)
+    assert (done.code, done.out) == (error.code, error.out) == (code, ""), done
+    fields = error.error
+    assert done.err == f"wc: {fields['message']}\n    {fields['hint']}\n"
+    return done.err
+
+
+def until(true: Callable[[], object], what: str = "") -> None:
+    deadline = time.monotonic() + 30
+    while not true():
+        assert time.monotonic() < deadline, what or "it does not come true"
+        time.sleep(0.02)
+
+
+def bare(path: Path, clone: Clone) -> Path:
+    clone.git("init", "-q", "--bare", str(path), cwd=clone.home)
+    return path
+
+
+# --- there and back -----------------------------------------------------------
+
+
+def test_what_goes_and_what_comes(pair: Pair) -> None:
+    a, b = pair.a, pair.b
+    assert said(a, "sync") == NOTHING
+    for topic in ("auth", "auth", "plan"):
+        a.say(topic, "x")
+    before = pair.remote_tip()
+    would = "origin: 3 entries (auth 2, plan) would go\n"
+    assert said(a, "sync", "--dry-run") == would
+    assert pair.remote_tip() == before
+    assert said(a, "sync") == "origin: 3 entries (auth 2, plan) went\n"
+    b.say("auth", "y")
+    known = b.log("auth")
+    facts = {"came": {"auth": 2, "plan": 1}, "went": {"auth": 1}, "joined": True}
+    facts |= {"remote": "origin", "outvoted": [], "notes": []}
+    looked = b.ok("sync", "--dry-run", "--json").json
+    assert looked == {**facts, "ahead": 1, "behind": 1, "dry_run": True}
+    assert b.log("auth") == known
+    words = "origin: 3 entries (auth 2, plan) would come · 1 entry (auth) would go\n"
+    assert said(b, "sync", "--dry-run") == words
+    done = b.ok("sync", "--json").json
+    assert done == {**facts, "ahead": 0, "behind": 0, "dry_run": False}
+    assert said(a, "sync") == "origin: 1 entry (auth) came\n"
+    assert a.tip() == b.tip() == pair.remote_tip()
+    a.check(b)
+    b.check(a)
+
+
+def test_many_threads_are_not_all_named(pair: Pair) -> None:
+    for number in range(10):
+        pair.a.ok("say", f"t{number}", "--title", "x", "--new")
+    expected = "t0, t1, t2, t3, t4, t5, t6, t7, 2 more"
+    assert said(pair.a, "sync") == f"origin: 10 entries ({expected}) went\n"
+
+
+def test_a_fork_is_shown_until_somebody_joins_it(pair: Pair) -> None:
+    for clone in (pair.a, pair.b):
+        clone.say("auth", f"Of {clone.home.name}")
+    pair.a.ok("sync")
+    pair.b.ok("sync")
+    shown = pair.b.ok("read", "auth").out
+    assert "forked: 2 histories; the next entry joins them\n" in shown
+    assert shown.count(" · forked · ") == 2
+    assert pair.b.ok("read", "auth", "--json").json["forked"] is True
+    pair.b.say("auth", "Joined")
+    assert "forked" not in pair.b.ok("read", "auth").out
+
+
+def test_two_sides_of_a_file_of_nobody(pair: Pair) -> None:
+    for clone in (pair.a, pair.b):
+        (clone.store / "picture.bin").write_bytes(b"\0" + clone.home.name.encode())
+        clone.git("add", "picture.bin")
+        clone.git("commit", "-q", "-m", "picture")
+    pair.a.ok("sync")
+    expected = (
+        "origin: nothing new to read, but the histories were brought together\n"
+        "note: picture.bin was changed on both sides; the version of origin counts, "
+        "yours is in the history\n"
+    )
+    assert said(pair.b, "sync") == expected
+    assert (pair.b.store / "picture.bin").read_bytes() == b"\0a"
+
+
+# --- which remote -------------------------------------------------------------
+
+
+def test_the_first_push_makes_the_branch(pair: Pair) -> None:
+    pair.set_remote("")
+    a = pair.a
+    assert said(a, "sync") == (
+        "origin: 3 entries (auth 2, plan) went\nnote: origin no longer had the branch\n"
+    )
+    assert pair.remote_tip() == a.tip()
+    assert said(a, "sync") == NOTHING
+
+
+def test_init_pushes_where_it_is_asked_to(pair: Pair) -> None:
+    a = pair.a
+    a.git("update-ref", "-d", f"refs/remotes/origin/{THREADS}")
+    pair.set_remote("")
+    store = a.ok("whoami", "--json").json["store"]
+    expected = f"The store was there already: {store} (2 threads)\n"
+    assert a.ok("init").out == expected
+    assert pair.remote_tip() == ""
+    more = "origin has it; what is written is pushed in the background.\n"
+    assert a.ok("init", "--push").out == expected + more
+    assert pair.remote_tip() == a.tip()
+    assert a.ok("init", "--push", "--json").json["pushed_to"] == "origin"
+
+
+def test_of_several_remotes_somebody_has_to_say_which(pair: Pair) -> None:
+    a = pair.a
+    other = bare(pair.root / "other.git", a)
+    a.git("remote", "add", "second", str(other))
+    assert said(a, "sync") == NOTHING
+    all_of_it = "3 entries (auth 2, plan) went\n"
+    assert said(a, "sync", "second") == f"second: {all_of_it}"
+    a.git("remote", "rename", "origin", "first")
+    for name in ("first", "second"):
+        a.git("update-ref", "-d", f"refs/remotes/{name}/{THREADS}")
+    assert fails(a, 2, "sync") == (
+        "wc: There are several remotes: first, second.\n"
+        "    Say which one: wc sync first\n"
+    )
+    assert fails(a, 2, "sync", "third") == (
+        "wc: There is no remote third.\n    There are: first, second.\n"
+    )
+    assert said(a, "sync", "first") == "first: nothing new, here or there\n"
+    assert said(a, "sync") == "first: nothing new, here or there\n"
+    for name in ("first", "second"):
+        a.git("remote", "remove", name)
+    assert fails(a, 2, "sync") == (
+        "wc: This repository has no remote.\n"
+        "    Add one (git remote add origin URL), or name one: wc sync URL\n"
+    )
+
+
+@pytest.mark.parametrize("form", ["name", "path", "home", "url"])
+def test_a_repository_for_the_threads_alone(pair: Pair, form: str) -> None:
+    a, b = pair.a, pair.b
+    other = bare(a.home / "other.git", a)
+    a.git("remote", "add", "second", str(other))
+    forms = {
+        "name": ("second", "second"),
+        "path": (str(other), "~/other.git"),
+        "home": ("~/other.git", "~/other.git"),
+        "url": (f"file://{other}", f"file://{other}"),
+    }
+    repo, shown = forms[form]
+    named = {"WATERCOOLER_GIT_REPO": repo}
+    a.say("auth", "x")
+    before = pair.remote_tip()
+    went = "4 entries (auth 3, plan) went"
+    assert said(a, "sync", env=named) == f"{shown}: {went}\n"
+    done = a.ok("say", "auth", "--title", "y", "--json", env={**named, **INLINE})
+    assert done.json["pushed"] is True
+    a.git("--git-dir", str(other), "rev-parse", "--verify", f"refs/heads/{THREADS}")
+    assert pair.remote_tip() == before
+    theirs = {"WATERCOOLER_GIT_REPO": str(other)}
+    assert said(b, "sync", env=theirs).endswith(": 2 entries (auth) came\n")
+
+
+@pytest.mark.parametrize("how", ["variable", "argument", "remote"])
+def test_credentials_are_never_shown(pair: Pair, how: str) -> None:
+    a = pair.a
+    url = "https://pat:secret@127.0.0.1:1/x.git?key=secret"
+    words, env = ["sync"], {}
+    if how == "variable":
+        env = {"WATERCOOLER_GIT_REPO": url}
+    elif how == "argument":
+        words = ["sync", url]
+    else:
+        a.git("remote", "set-url", "origin", url)
+    text = fails(a, 8, *words, env=env)
+    for shown in (text, a.wc("doctor", env=env).out, a.wc("brief", env=env).out):
+        assert "secret" not in shown
+    for path in (a.store / ".local").rglob("*"):
+        assert not path.is_file() or b"secret" not in path.read_bytes()
+    assert not a.git("for-each-ref", "refs/watercooler").count("secret")
+
+
+def test_a_store_without_a_branch_has_nothing_to_exchange(pair: Pair) -> None:
+    a = pair.a
+    (a.home / "notes").mkdir()
+    (a.path / "sub/.watercooler/threads").mkdir(parents=True)
+    for cwd, store in (("../notes", "~/notes"), ("sub", "~/app/sub")):
+        assert fails(a, 2, "sync", cwd=cwd) == (
+            f"wc: The store {store}/.watercooler has no branch of its own to "
+            "exchange.\n"
+            "    One in the code's tree travels with the code; one outside git with "
+            "whatever copies it.\n"
+        )
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (("--watch", "--dry-run"), "--watch and --dry-run exclude each other"),
+        (("--every", "0"), "--every takes at least 1 second"),
+        (("--timeout", "soon"), "Invalid value for '--timeout'"),
+    ],
+)
+def test_options_that_make_no_sense(
+    pair: Pair, words: tuple[str, ...], expected: str
+) -> None:
+    assert expected in fails(pair.a, 2, "sync", *words)
+
+
+def test_a_clone_adopts_what_the_remote_has(pair: Pair) -> None:
+    c = Clone(pair.root, "c")
+    c.prepare(pair.remote)
+    c.git("update-ref", "-d", f"refs/remotes/origin/{THREADS}", cwd=c.path)
+    assert said(c, "sync") == NOTHING
+    assert c.tip() == pair.remote_tip()
+    c.check(pair.a)
+
+
+# --- remotes that do not -------------------------------------------------------
+
+
+def test_a_remote_that_is_gone_and_back(pair: Pair) -> None:
+    a = pair.a
+    away = pair.root / "away"
+    pair.remote.rename(away)
+    text = fails(a, 8, "sync")
+    assert text.startswith("wc: origin: ")
+    assert "does not appear to be a git repository" in text
+    assert SAFE in text
+    assert fails(a, 8, "sync", "--dry-run") == text
+    for env, words in ((INLINE, ()), ({}, ("--sync",))):
+        done = a.ok("say", "auth", "--title", "x", *words, env=env)
+        assert done.out.endswith(" · committed · not pushed\n")
+        assert "note: not pushed: origin: " in done.err
+    away.rename(pair.remote)
+    assert said(a, "sync") == "origin: 2 entries (auth) went\n"
+    done = a.ok("say", "auth", "--title", "x", "--sync")
+    assert done.out.endswith(" · committed · pushed\n")
+    assert pair.remote_tip() == a.tip()
+
+
+@pytest.mark.parametrize("how", ["timeout", "variable", "settings", "say"])
+def test_a_remote_that_hangs_is_waited_for_and_no_longer(pair: Pair, how: str) -> None:
+    a = pair.a
+    hang = pair.root / "hang"
+    hang.write_text(f"#!/bin/sh\necho $$ > {pair.root}/pid\nexec sleep 60\n")
+    hang.chmod(0o755)
+    a.git("remote", "set-url", "origin", "ssh://nowhere.invalid/x.git")
+    a.git("config", "core.sshCommand", str(hang))
+    a.git("config", "ssh.variant", "simple")
+    words, env = ["sync"], {}
+    if how == "timeout":
+        words += ["--timeout", "1"]
+    elif how == "settings":
+        (a.store / "config.toml").write_text("[sync]\nlimit = 1\n")
+    else:
+        env = {"WATERCOOLER_LIMIT": "1"}
+    began = time.monotonic()
+    if how == "say":
+        done = a.ok("say", "auth", "--title", "x", "--sync", "--json", env=env).json
+        assert (done["committed"], done["pushed"]) == (True, False)
+        assert "did not answer within 1 s" in done["notes"][-1]
+    else:
+        done = a.wc(*words, env=env)
+        assert done.code == 8
+        assert done.err == f"wc: origin did not answer within 1 s.\n    {SAFE}\n"
+    assert time.monotonic() - began < 15
+    pid = int((pair.root / "pid").read_text())
+    until(lambda: not Path(f"/proc/{pid}").exists() or _is_zombie(pid))
+
+
+def _is_zombie(pid: int) -> bool:
+    return ") Z " in Path(f"/proc/{pid}/stat").read_text()
+
+
+def test_a_remote_that_may_only_be_read(pair: Pair) -> None:
+    hook = pair.remote / "hooks/pre-receive"
+    hook.parent.mkdir(exist_ok=True)
+    hook.write_text("#!/bin/sh\necho closed for today >&2\nexit 1\n")
+    hook.chmod(0o755)
+    pair.a.say("auth", "x")
+    text = fails(pair.a, 8, "sync")
+    assert text.startswith("wc: origin refused: pre-receive hook declined: closed for")
+    assert "Ask whoever runs the remote for the right to push" in text
+    assert pair.a.git("status", "--porcelain") == ""
+
+
+def test_a_branch_that_was_lost_or_rewritten_takes_nothing_with_it(pair: Pair) -> None:
+    a, b = pair.a, pair.b
+    b.say("auth", "y")
+    b.ok("sync")
+    a.ok("sync")
+    pair.set_remote(a.git("rev-parse", f"{THREADS}~2"))
+    a.say("auth", "x")
+    done = a.ok("sync")
+    assert done.err == (
+        "note: the history of origin was rewritten; nothing of what was here is "
+        "given up\n"
+    )
+    b.ok("sync")
+    a.check(b)
+    b.check(a)
+    pair.set_remote("")
+    assert b.ok("sync").err == "note: origin no longer had the branch\n"
+    assert said(b, "sync") == NOTHING
+
+
+def test_a_branch_of_that_name_that_is_no_store(pair: Pair) -> None:
+    a = pair.a
+    before = a.tip()
+    pair.set_remote(a.git("rev-parse", "main"))
+    expected = (
+        f"wc: origin has a branch {THREADS} that is not a store.\n"
+        "    Nothing was changed. Rename it there, or use another repository: "
+        "WATERCOOLER_GIT_REPO\n"
+    )
+    assert fails(a, 4, "sync") == expected
+    a.say("auth", "x")
+    assert fails(a, 4, "sync") == expected
+    assert pair.remote_tip() == a.git("rev-parse", "main")
+    assert a.git("rev-parse", f"{THREADS}~1") == before
+
+
+# --- going on ------------------------------------------------------------------
+
+
+class Watch:
+    """``wc sync --watch``, running."""
+
+    def __init__(self, clone: Clone, *words: str) -> None:
+        self.process = subprocess.Popen(
+            [*Machine.wc_words, "sync", "--watch", "--every", "1", *words],
+            cwd=clone.path,
+            env=clone.env,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+    def line(self) -> str:
+        assert self.process.stdout is not None
+        return self.process.stdout.readline()
+
+    def complaint(self) -> str:
+        assert self.process.stderr is not None
+        return self.process.stderr.readline()
+
+    def interrupt(self) -> tuple[int, str, str]:
+        self.process.send_signal(signal.SIGINT)
+        out, err = self.process.communicate(timeout=30)
+        return self.process.returncode, out, err
+
+
+@pytest.fixture
+def watch(pair: Pair) -> Iterator[Watch]:
+    watch = Watch(pair.a)
+    yield watch
+    watch.process.kill()
+    watch.process.communicate()
+
+
+def test_watching(pair: Pair, watch: Watch) -> None:
+    """What others write arrives, what is written here goes at once; a remote
+    that is gone is said, and waited for."""
+    a, b = pair.a, pair.b
+    b.say("auth", "Of b")
+    b.ok("sync")
+    assert watch.line() == "origin: 1 entry (auth) came\n"
+    a.say("plan", "Of a")
+    assert watch.line() == "origin: 1 entry (plan) went\n"
+    away = pair.root / "away"
+    pair.remote.rename(away)
+    assert "does not appear to be a git repository" in watch.complaint()
+    a.say("plan", "Of a again")
+    away.rename(pair.remote)
+    assert watch.line() == "origin: 1 entry (plan) went\n"
+    code, out, _ = watch.interrupt()
+    assert (code, out) == (130, "")
+    b.ok("sync")
+    b.check(a)
+
+
+def test_watching_in_json_has_a_line_for_each_exchange(pair: Pair) -> None:
+    watch = Watch(pair.a, "--json")
+    try:
+        pair.b.say("auth", "x")
+        pair.b.ok("sync")
+        found = json.loads(watch.line())
+        assert (found["came"], found["went"]) == ({"auth": 1}, {})
+        assert watch.interrupt()[0] == 130
+    finally:
+        watch.process.kill()
+
+
+# --- by itself -----------------------------------------------------------------
+
+
+def test_what_is_written_is_pushed_in_the_background(pair: Pair) -> None:
+    a = pair.a
+    done = a.say("auth", "x", env=BACKGROUND)
+    assert (done["committed"], done["pushed"]) == (False, False)
+    until(partial(_is_named, a, done["entry_id"]))
+    until(lambda: pair.remote_tip() == a.tip())
+    until(lambda: a.is_idle)
+
+
+@pytest.mark.parametrize(
+    "off",
+    [
+        "no branch there",
+        "push = off",
+        "WATERCOOLER_PUSH",
+        "WATERCOOLER_SYNC",
+    ],
+)
+def test_what_nobody_asked_to_push_stays(pair: Pair, off: str) -> None:
+    a = pair.a
+    env: Mapping[str, str] = BACKGROUND
+    if off == "no branch there":
+        pair.set_remote("")
+        a.git("update-ref", "-d", f"refs/remotes/origin/{THREADS}")
+    elif off == "push = off":
+        (a.store / "config.toml").write_text('[sync]\npush = "off"\n')
+    elif off == "WATERCOOLER_PUSH":
+        env = {**BACKGROUND, off: "off"}
+    else:
+        env = {off: "off"}
+    before = pair.remote_tip()
+    done = a.say("auth", "x", env=env)
+    assert done["pushed"] is False
+    if off != "WATERCOOLER_SYNC":
+        until(partial(_is_named, a, done["entry_id"]))
+    until(lambda: a.is_idle)
+    assert pair.remote_tip() == before
+    # Who asks for it gets it, whatever is configured.
+    assert said(a, "sync").startswith("origin: ")
+    assert pair.remote_tip() == a.tip()
+
+
+@pytest.mark.parametrize(
+    ("setting", "fetched"),
+    [("", False), ("60", True), ("0", False), ("config 60", True), ("config 0", False)],
+)
+def test_a_command_that_reads_fetches_where_it_is_time(
+    pair: Pair,
+    setting: str,
+    fetched: bool,  # noqa: FBT001
+) -> None:
+    a, b = pair.a, pair.b
+    b.say("auth", "x")
+    b.ok("sync")
+    env: Mapping[str, str] = BACKGROUND
+    seconds = setting.removeprefix("config ")
+    if setting.startswith("config"):
+        (a.store / "config.toml").write_text(f"[sync]\nfetch_every = {seconds}\n")
+        a.ok("sync", "--dry-run")
+    elif setting:
+        env = {**BACKGROUND, "WATERCOOLER_FETCH_EVERY": seconds}
+    _age_exchange(a, 120)
+    before = a.ids("auth")
+    a.ok("list", env=env)
+    if fetched:
+        until(lambda: a.ids("auth") != before)
+    else:
+        time.sleep(0.3)
+    until(lambda: a.is_idle)
+    assert (a.ids("auth") != before) is fetched
+
+
+def _is_named(clone: Clone, entry: str) -> bool:
+    return entry in clone.git("log", "--format=%B", THREADS)
+
+
+def _age_exchange(clone: Clone, seconds: float) -> None:
+    """Make the last exchange that much longer ago."""
+    path = Path(clone.layout.travel)
+    fields = json.loads(path.read_text())
+    when = time.time() - seconds
+    fields["fetched_at"] = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(when))
+    path.write_text(json.dumps(fields))
+    os.utime(path, (when, when))
+
+
+def test_a_remote_that_hangs_holds_nobody_up(pair: Pair) -> None:
+    """Not the writer, not what settles, and not whoever comes after."""
+    a = pair.a
+    hang = pair.root / "hang"
+    hang.write_text("#!/bin/sh\nexec sleep 60\n")
+    hang.chmod(0o755)
+    a.git("remote", "set-url", "origin", "ssh://nowhere.invalid/x.git")
+    a.git("config", "core.sshCommand", str(hang))
+    a.git("config", "ssh.variant", "simple")
+    env = {**BACKGROUND, "WATERCOOLER_LIMIT": "4"}
+    for title in ("x", "y"):
+        done = a.say("auth", title, env=env)
+        until(partial(_is_named, a, done["entry_id"]))
+    travel = Path(a.layout.travel_lock)
+    assert travel.exists()
+    shutil.rmtree(a.store / ".local/unsettled")
+    until(lambda: a.is_idle)
