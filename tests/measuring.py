@@ -8,11 +8,14 @@ import os
 import shutil
 import tempfile
 from collections import defaultdict
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
+
+    import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 # How coverage asks a child to measure itself, and how we do.
@@ -31,12 +34,30 @@ def noting(env: dict[str, str]) -> dict[str, str]:
     """That environment; a child that coverage would measure takes notes."""
     if _COVERAGE not in env:
         return env
-    from coverage import tracer
-
+    try:
+        from coverage import tracer
+    except ImportError:  # where coverage was not compiled, it does all itself
+        return env
     said = os.pathsep.join((_folder(), tracer.__file__, f"{ROOT}/src/"))
     path = f"{env['PYTHONPATH']}{os.pathsep}{ROOT}/tests/measured"
     kept = {name: text for name, text in env.items() if name != _COVERAGE}
     return {**kept, _NOTES: said, "PYTHONPATH": path}
+
+
+@contextmanager
+def unmeasured(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Neither this process nor what it starts is measured."""
+    from coverage import Coverage
+
+    for name in [one for one in os.environ if one.startswith("COV")]:
+        monkeypatch.delenv(name)
+    current = Coverage.current()
+    if current is None:
+        yield
+        return
+    current.stop()
+    yield
+    current.start()
 
 
 def hand_over() -> None:
@@ -52,7 +73,8 @@ def hand_over() -> None:
     shutil.rmtree(_folder())
     current = Coverage.current()
     if current is not None:
-        data = CoverageData(current.get_option("run:data_file"), suffix=True)
+        beside = str(current.get_option("run:data_file"))
+        data = CoverageData(beside, suffix=True)
         data.add_arcs({name: _steps(packed[name]) for name in packed})
         # What nothing runs counts as well.
         data.touch_files([str(one) for one in (ROOT / "src").rglob("*.py")])

@@ -1,15 +1,20 @@
-"""What is started in here is not measured."""
+"""What runs in here is not measured."""
 
 from __future__ import annotations
 
-import os
+from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.measuring import unmeasured
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
 
 @pytest.fixture(autouse=True)
-def _unmeasured(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Thousands of processes, each of which would take three times as long, run
-    what tests/cli has run and measured."""
-    for name in [one for one in os.environ if one.startswith("COV")]:
-        monkeypatch.delenv(name)
+def _unmeasured(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Thousands of processes and calls, each of which would take two or three
+    times as long, run what the other tests have run and measured."""
+    with unmeasured(monkeypatch):
+        yield

@@ -10,6 +10,10 @@ from __future__ import annotations
 
 import os
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import NoReturn
+
 ASKED = "COVERAGE_NOTES"
 
 
@@ -53,7 +57,7 @@ def _start(folder: str, tracer_file: str, source: str) -> None:
             with open(path, "wb") as file:
                 marshal.dump(tracer.data, file)
 
-    def noted_exit(status: int) -> None:
+    def noted_exit(status: int) -> NoReturn:
         note()
         ended(status)
 
