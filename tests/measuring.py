@@ -15,8 +15,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    import pytest
-
 ROOT = Path(__file__).resolve().parents[1]
 # How coverage asks a child to measure itself, and how we do.
 _COVERAGE, _NOTES = "COVERAGE_PROCESS_CONFIG", "COVERAGE_NOTES"
@@ -45,12 +43,10 @@ def noting(env: dict[str, str]) -> dict[str, str]:
 
 
 @contextmanager
-def unmeasured(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Neither this process nor what it starts is measured."""
+def paused() -> Iterator[None]:
+    """What this process does meanwhile is not measured."""
     from coverage import Coverage
 
-    for name in [one for one in os.environ if one.startswith("COV")]:
-        monkeypatch.delenv(name)
     current = Coverage.current()
     if current is None:
         yield
