@@ -21,8 +21,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 
+from tests import measuring
+
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
 SOURCE = Path(__file__).resolve().parents[1] / "src"
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
@@ -108,6 +110,12 @@ def _nobody(monkeypatch: pytest.MonkeyPatch) -> None:
             monkeypatch.delenv(name)
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _measured() -> Iterator[None]:
+    yield
+    measuring.hand_over()
+
+
 class Done(NamedTuple):
     """How a program ended."""
 
@@ -144,7 +152,7 @@ class Machine:
         self.home = root / "home"
         self.home.mkdir(parents=True)
         kept = ("PATH", "PYTHONPYCACHEPREFIX", "TMPDIR", "VIRTUAL_ENV")
-        self.env = {
+        env = {
             **{name: os.environ[name] for name in kept if name in os.environ},
             **{k: v for k, v in os.environ.items() if k.startswith(("COV", "PYTEST"))},
             "HOME": str(self.home),
@@ -154,6 +162,7 @@ class Machine:
             "LC_ALL": "C.UTF-8",
             "WATERCOOLER_SYNC": "off",
         }
+        self.env = measuring.noting(env)
         if user:
             text = f"[user]\n\tname = {user}\n\temail = {user.lower()}@example.org\n"
             (self.home / ".gitconfig").write_text(text)

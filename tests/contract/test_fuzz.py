@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from pathlib import Path
     from random import Random
 
+pytestmark = pytest.mark.usefixtures("unmeasured")
+
 # Cases that cost a tenth of a second, or a thousandth.
 CASES = {
     "codec": 250,

@@ -22,6 +22,8 @@ from fastmcp.exceptions import McpError
 from tests.observe.every_call import ADDRESSES, CALLS
 from tests.observe.stores import Session, Store, fingerprint
 
+pytestmark = pytest.mark.usefixtures("unmeasured")
+
 ROOT = Path(__file__).parents[2]
 
 
