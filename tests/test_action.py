@@ -73,9 +73,7 @@ def test_it_passes_on_a_sound_branch_and_fails_on_a_damaged_one(
     clone = machine.root / "clone"
     branch = ("--single-branch", "--branch", "watercooler/threads")
     address = f"file://{machine.root}/hub.git"
-    machine.git(
-        "clone", "-q", "--depth=1", *branch, address, str(clone), cwd=repo.path
-    )
+    machine.git("clone", "-q", "--depth=1", *branch, address, str(clone), cwd=repo.path)
 
     done = take_step(machine, "Check the threads", clone)
     assert done.code == 0, done
