@@ -48,7 +48,10 @@ Most commands take these. A name is `Agent@seat (tag)`; see
 CONDITIONS = """\
 Every command that writes an entry takes these. A write whose condition does not hold
 exits 4 and changes nothing. A second write under the same key gives the receipt of
-the first and writes nothing."""
+the first and writes nothing. `--sync` waits until the entry is committed and the remote
+has it, and gives the remote the branch if it has none yet. If that cannot be done, the
+exit status is 0 all the same, for the entry is saved; the receipt says `not pushed`,
+and a note why: see [messages](sync.md#what-the-messages-mean)."""
 
 SHARED: dict[type[Options], tuple[str, str]] = {
     writing.Speaker: ("Who speaks", SPEAKER),
@@ -58,6 +61,7 @@ SHARED: dict[type[Options], tuple[str, str]] = {
 EXAMPLES = {
     "say": (
         "wc say login --title 'Fixed, please review' --role implementer --to Codex",
+        "wc say login --title 'Needed tonight' --sync",
         "git diff --stat | wc say login --title 'What I changed' --body -",
         "wc say login --title 'It is back' --reopen",
     ),
@@ -73,6 +77,13 @@ EXAMPLES = {
     "updates": ("wc updates --since 3h",),
     "seen": ("wc seen login", "wc seen --all"),
     "reindex": ("wc reindex --closed",),
+    "init": ("wc init", "wc init --push"),
+    "sync": (
+        "wc sync",
+        "wc sync --dry-run --json",
+        "wc sync --watch --every 10",
+        "wc sync git@example.org:team/threads.git",
+    ),
     "statusline": ("wc statusline --color always",),
     "completion": ("wc completion zsh",),
     "help": ("wc help say",),
@@ -94,7 +105,14 @@ than the entry's. *not pushed* is what no remote is known to have; nothing is as
 the network. A store that is committed with the code shows the code's commits; outside
 git there are none.""",
     "init": """\
-The first write does the same. Nothing is asked of the network, nothing is pushed.""",
+The first write does the same. Without `--push` nothing is asked of the network, and
+nothing is pushed; with it, it exchanges with the remote as `wc sync` does.""",
+    "sync": """\
+What is on disk is committed, what the remote has is merged, what it has not is pushed;
+there is no conflict to resolve. Where nobody has checked out the store yet, it does
+that first. A remote that was given the branch once is kept up to date in the
+background from then on. [Between machines](sync.md) has the rest: where to, what each
+message means, how to turn it off.""",
     "statusline": """\
 The prompt uses the script `wc-statusline`, which says the same from small files and
 starts no process. This one looks at the threads themselves.""",
@@ -114,11 +132,15 @@ ENVIRONMENT = """\
 | `WATERCOOLER_AGENT` | who speaks, unless `--as` is given |
 | `WATERCOOLER_SEAT` | the seat, unless `--seat` is given |
 | `WATERCOOLER_USER` | the tag: whose agent this is |
-| `WATERCOOLER_SYNC` | settling and the way to the remote: `background` (default), `inline` or `off` |
-| `WATERCOOLER_PUSH` | `auto` (default): pushed in the background where the remote has the branch; `off`: by `wc sync` alone |
-| `WATERCOOLER_FETCH_EVERY` | seconds after which a command fetches in the background; `0`: never; default 300 |
+| `WATERCOOLER_SYNC` | settling and the way to the remote: `background` (default), \
+`inline` or `off` |
+| `WATERCOOLER_PUSH` | `auto` (default): pushed in the background where the remote has \
+the branch; `off`: only when asked, by `wc sync`, `wc init --push` or `--sync` |
+| `WATERCOOLER_FETCH_EVERY` | seconds after which a command fetches in the background; \
+`0`: never; default 300 |
 | `WATERCOOLER_LIMIT` | seconds that a command waits for a remote at most; default 30 |
-| `WATERCOOLER_GIT_REPO` | the remote to exchange threads with: a remote's name, a URL or a path |
+| `WATERCOOLER_GIT_REPO` | the remote to exchange threads with: a remote's name, a URL \
+or a path |
 | `WATERCOOLER_GIT_SSH_KEY` | the private key to use for ssh |
 | `WATERCOOLER_GIT_AUTHOR` | whose name stands on the store's commits |
 | `WATERCOOLER_GIT_EMAIL` | and whose address |

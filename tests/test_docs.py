@@ -14,11 +14,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from wc_cli import table
-from wc_core import errors
+from wc_cli import table, wireerrors
+from wc_core import errors, layout
 from wc_observe import resources, tools
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from tests.conftest import Repo
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -30,7 +32,7 @@ NAMES = [str(page.relative_to(ROOT)) for page in PAGES]
 PACKAGES = ("wc_core", "wc_cli", "wc_observe")
 
 # What the examples run that is not ours.
-PROGRAMS = {"claude", "eval", "git", "mkdir", "pip", "pipx", "python", "uv"}
+PROGRAMS = {"cd", "claude", "cp", "eval", "git", "mkdir", "pip", "pipx", "python", "uv"}
 
 
 def text_of(name: str) -> str:
@@ -243,6 +245,70 @@ def test_the_settings_shown_are_read_without_complaint(tmp_path: Path) -> None:
     assert found.counterparts["codex"] == ("Claude Code",)
     assert found.topic_counterparts["login"]["codex"] == ("Cursor",)
     assert found.directory.aliases["cc"] == "Claude Code"
+
+
+def pieces(node: ast.AST) -> Iterator[str]:
+    """The texts in a piece of code; what is put into one is a NUL in it."""
+    if isinstance(node, ast.JoinedStr):
+        yield "".join(map(piece_of, node.values))
+    elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+        yield node.value
+    for child in ast.iter_child_nodes(node):
+        yield from pieces(child)
+
+
+def piece_of(node: ast.expr) -> str:
+    if isinstance(node, ast.Constant):
+        return str(node.value)
+    name = ast.unparse(node)
+    return layout.BRANCH if name == "{BRANCH}" else "\0"
+
+
+@cache
+def pieces_of_code() -> frozenset[str]:
+    files = (ROOT / "src").glob("wc_c*/*.py")
+    trees = (ast.parse(path.read_text(encoding="utf-8")) for path in files)
+    return frozenset(piece for tree in trees for piece in pieces(tree))
+
+
+def is_said(words: str) -> bool:
+    """Whether the code can print this: in one piece, by single words, or as
+    something of git's that it knows."""
+    known = pieces_of_code()
+    whole = {piece.strip() for piece in known}
+    return (
+        any(words in piece for piece in known)
+        or all(word in whole for word in words.split())
+        or any(re.search(pattern, words) for _, pattern, _ in wireerrors._SORTS)
+    )
+
+
+def messages_of_exchange() -> list[str]:
+    text = text_of("docs/sync.md")
+    part = text.partition("## What the messages mean")[2].partition("\n## ")[0]
+    rows = re.findall(r"^\| (`.*?) \| ", part, re.MULTILINE)
+    return [span for row in rows for span in spans(row)]
+
+
+@pytest.mark.parametrize("message", messages_of_exchange())
+def test_messages_are_what_the_code_says(message: str) -> None:
+    parts = re.split(r"…|\b[A-Z][A-Z_]+\b|\bN\b", message.removeprefix("note: "))
+    words = [word for part in parts if (word := part.strip(" :;,.·()"))]
+    assert words
+    assert [word for word in words if not is_said(word)] == []
+
+
+@pytest.mark.parametrize("module", ["syncing", "travel", "wire", "wireerrors"])
+def test_what_an_exchange_fails_with_is_explained(module: str) -> None:
+    page = text_of("docs/sync.md")
+    tree = ast.parse(text_of(f"src/wc_cli/{module}.py"))
+    for call in (node for node in ast.walk(tree) if isinstance(node, ast.Call)):
+        if not ast.unparse(call.func).endswith("Error") or not call.args:
+            continue
+        said = next(pieces(call.args[0]), "")
+        longest = max(re.split(r"\0", said), key=len).strip(" :;,.(")
+        if " " in longest and not longest.startswith("--"):
+            assert longest in page, said
 
 
 def test_the_picture_is_there() -> None:

@@ -1,8 +1,8 @@
 """``wc demo``: the whole story on real repositories, no agent needed.
 
-A throwaway repository with two worktrees, a private HOME, the real commands
-as processes of their own, the real MCP server over stdio. Nothing outside the
-throwaway folder is touched.
+A throwaway repository with two worktrees, a second machine, private HOMEs, the
+real commands as processes of their own, the real MCP server over stdio. Nothing
+outside the throwaway folder is touched.
 """
 
 from __future__ import annotations
@@ -59,9 +59,11 @@ class _Story:
 
     def __init__(self, folder: str, context: Context) -> None:
         self.look = render.style(context.env)
+        self.folder = folder
         self.home = f"{folder}/home"
         self.app = f"{folder}/app"
         self.fix = f"{folder}/app-wt-login"
+        self.laptop = f"{folder}/laptop"
         os.mkdir(self.home)
         kept = {k: context.env[k] for k in _KEPT_VARIABLES if k in context.env}
         self.env = {
@@ -71,6 +73,12 @@ class _Story:
             "WATERCOOLER_SYNC": "inline",
             "GIT_CONFIG_NOSYSTEM": "1",
             "COLUMNS": "100",
+        }
+        # Another machine: nothing in common but the remote.
+        self.there = {
+            **self.env,
+            "HOME": f"{folder}/home-of-laptop",
+            "WATERCOOLER_USER": "sam",
         }
 
     def tell(self) -> None:
@@ -103,6 +111,38 @@ class _Story:
         self._wc("Codex", self.fix, "list")
         log = ["log", "--format=%h %s", "watercooler/threads"]
         self._show(self.app, ["git", *log], ["git", *log], self.env)
+        self._meet_another_machine()
+
+    def _meet_another_machine(self) -> None:
+        """Two machines write to one thread while they are apart."""
+        self._title("Another machine: the threads travel with git, once you ask")
+        for words in (
+            ("git", "init", "-q", "--bare", "-b", "main", f"{self.folder}/hub.git"),
+            ("git", "remote", "add", "origin", f"{self.folder}/hub.git"),
+            ("git", "push", "-q", "origin", "main"),
+        ):
+            subprocess.run(words, cwd=self.app, env=self.env, check=True)  # noqa: S603
+        title = "Ship it on Friday?"
+        self._wc("Claude Code", self.app, "new", "release", "--title", title)
+        self._wc("Claude Code", self.app, "sync")
+        os.mkdir(self.there["HOME"])
+        ident = ["-c", "user.name=sam", "-c", "user.email=sam@localhost"]
+        clone = ["git", "clone", "hub.git", "laptop"]
+        self._show(self.folder, clone, [*clone, "-q", *ident], self.there)
+        self._wc("Codex", self.laptop, "init")
+        self._title("Both write to one thread while they are apart")
+        apart = {"WATERCOOLER_SYNC": "off"}
+        title = "The phone is not tested"
+        self._wc("Codex", self.laptop, "ack", "release", "--title", title, **apart)
+        title = "The notes are written"
+        self._wc("Claude Code", self.app, "say", "release", "--title", title, **apart)
+        self._title("Both sync: every entry once, on both, and no conflict")
+        self._wc("Claude Code", self.app, "sync")
+        self._wc("Codex", self.laptop, "sync")
+        self._wc("Claude Code", self.app, "sync")
+        self._wc("Codex", self.laptop, "list")
+        self._wc("Claude Code", self.app, "list")
+        self._wc("Claude Code", self.app, "log", "release")
 
     def _title(self, text: str) -> None:
         say(f"\n{self.look(f'# {text}', '1', '36')}")
@@ -120,9 +160,10 @@ class _Story:
             words = ["git", "config", key, value]
             subprocess.run(words, cwd=self.app, env=self.env, check=True)  # noqa: S603
 
-    def _wc(self, agent: str, folder: str, *words: str) -> None:
+    def _wc(self, agent: str, folder: str, *words: str, **more: str) -> None:
         """One command of an agent, in its worktree."""
-        env = {**self.env, "WATERCOOLER_AGENT": agent}
+        machine = self.there if folder == self.laptop else self.env
+        env = {**machine, "WATERCOOLER_AGENT": agent, **more}
         real = [sys.executable, "-m", "wc_cli.main", *words]
         self._show(folder, ["wc", *words], real, env)
 

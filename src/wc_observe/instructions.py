@@ -53,6 +53,7 @@ Exit status 0 means the entry is on disk. `wc help` has the rest.
   Use `wc ack` for a remark. Take it only if it is stuck, and say why.
 - A free ball (`anyone`) is anybody's: `wc take TOPIC`.
 - `CLOSED` ends a thread and frees its ball.
+- `forked`: two machines wrote at once. Read it again; the next entry joins them.
 
 ## When wc refuses (exit status, code)
 - 2 `INVALID_INPUT`: the hint lists what is allowed.

@@ -28,6 +28,15 @@ def test_the_demo(machine: Machine) -> None:
         "wc handoff login",
         "wc set-status login CLOSED",
         "git log",
+        "wc sync",
+        "origin: 6 entries (login 5, release) went",
+        "git clone",
+        "wc ack release",
+        "1 entry (release) came · 1 entry (release) went",
+        "release ⑂",
+        "wc log release",
+        "The phone is not tested",
+        "The notes are written",
     ]
     places = [done.out.find(one) for one in told]
     assert -1 not in places, dict(zip(told, places, strict=True))
