@@ -27,7 +27,7 @@ def left(root: Path, text: str) -> Freshness | None:
 
 
 def test_what_was_left_is_read_back(tmp_path: Path) -> None:
-    found = Freshness("origin", AGO, "a", "b", 2, 1, "no answer", "wait", AGO, 3, True)  # noqa: FBT003
+    found = Freshness("origin", AGO, "a", "b", 2, 1, "no answer", "wait", AGO, 3, True)
     assert left(tmp_path, json.dumps(found._asdict())) == found
 
 
@@ -59,14 +59,14 @@ def test_ages_are_counted_from_what_was_noted() -> None:
     [
         (Standing("origin", tracked=False), "origin: does not have the branch"),
         (Standing("origin", tracked=True), "origin: not in step"),
-        (Standing("origin", True, "", 0, 0), "origin: in step"),  # noqa: FBT003
-        (Standing("o", True, "", 1, 0), "o: 1 commit to push"),  # noqa: FBT003
+        (Standing("origin", True, "", 0, 0), "origin: in step"),
+        (Standing("o", True, "", 1, 0), "o: 1 commit to push"),
         (
-            Standing("o", True, AGO, 2, 3),  # noqa: FBT003
+            Standing("o", True, AGO, 2, 3),
             "o: 2 commits to push · 3 commits to merge · fetched 4m ago",
         ),
         (
-            Standing("o", True, "", 0, 1, "no\nanswer"),  # noqa: FBT003
+            Standing("o", True, "", 0, 1, "no\nanswer"),
             "o: 1 commit to merge · no answer",
         ),
     ],
@@ -76,7 +76,7 @@ def test_it_is_said_in_a_sentence(standing: Standing, sentence: str) -> None:
 
 
 def test_it_is_said_in_json() -> None:
-    fields: dict[str, Any] = Standing("o", True, AGO, 2, None).to_json()  # noqa: FBT003
+    fields: dict[str, Any] = Standing("o", True, AGO, 2, None).to_json()
     assert fields == {"remote": "o", "fetched_at": AGO, "ahead": 2, "behind": None}
     never = Standing("o", tracked=False, problem="no answer").to_json()
     assert (never["fetched_at"], never["problem"]) == (None, "no answer")
