@@ -66,10 +66,12 @@ def _exchange_all(root: str, env: Mapping[str, str]) -> bool:
         remote = travel.due(root, env)
         if remote is None:
             return True
-        until = time.monotonic() + settings.load(root, env).limit
+        rules = settings.load(root, env)
+        until = time.monotonic() + rules.limit
         try:
             waiting = travel.Waiting(until, in_line=False)
-            travel.Traveller(root, env, remote, waiting).exchange()
+            traveller = travel.Traveller(root, env, remote, waiting)
+            traveller.exchange(push=travel.KNOWN if rules.push else travel.NEVER)
         except OfflineError:
             return False
         except LockTimeoutError:

@@ -122,8 +122,12 @@ def empty_tree(git: Git) -> str:
 
 
 def apart(git: Git, ours: str, theirs: str) -> tuple[int, int]:
-    """How many commits ``ours`` has that ``theirs`` has not, and the other
-    way round."""
+    """How many commits ``ours`` has that ``theirs``, which may be none, has not,
+    and the other way round."""
+    if ours == theirs:
+        return 0, 0
+    if not theirs:
+        return int(git.line("rev-list", "--count", ours)), 0
     out = git.line("rev-list", "--left-right", "--count", f"{ours}...{theirs}")
     ahead, behind = out.split()
     return int(ahead), int(behind)

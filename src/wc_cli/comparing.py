@@ -52,8 +52,10 @@ def beyond(topic: str, there: bytes, log: bytes) -> tuple[Entry, ...]:
 
 
 def news(git: Git, old: str, new: str) -> dict[str, int]:
-    """How many entries the commit ``new`` has that ``old``, which may be none,
-    has not, thread by thread."""
+    """How many entries the commit ``new`` has that ``old`` has not, thread by
+    thread; either may be none."""
+    if not new:
+        return {}
     old = old or commits.empty_tree(git)
     logs = {
         topic_at(path): (_blob(before), _blob(after))

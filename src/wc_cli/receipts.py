@@ -58,7 +58,9 @@ def _settled_now(context: Context, layout: Layout, *, asked: bool) -> list[str]:
         if remote is not None:
             until = time.monotonic() + context.settings.limit
             waiting = travel.Waiting(until)
-            travel.Traveller(layout.root, context.env, remote, waiting).exchange()
+            traveller = travel.Traveller(layout.root, context.env, remote, waiting)
+            known = travel.KNOWN if context.settings.push else travel.NEVER
+            traveller.exchange(push=travel.ASKED if asked else known)
     except WcError as error:
         # The entry is saved: whatever this is, it is no failure of the write.
         notes.append(f"not pushed: {error.message}")

@@ -70,7 +70,7 @@ def sync(context: Context, said: Sync) -> None:
     if said.watch:
         _watch(context, remote, said)
     traveller = _traveller(context, remote, said)
-    found = traveller.look() if said.dry_run else traveller.exchange(anew=anew)
+    found = (traveller.look if said.dry_run else traveller.exchange)(anew=anew)
     _show(found, said)
 
 
@@ -183,8 +183,11 @@ def _sentence(found: Exchange, *, dry_run: bool) -> str:
         facts.append(f"{_counts(found.came)} {will}{'come' if dry_run else 'came'}")
     if found.went:
         facts.append(f"{_counts(found.went)} {will}{'go' if dry_run else 'went'}")
-    if not facts and found.moved:
-        facts.append("nothing new to read, but the histories were brought together")
+    if not facts and (found.behind or found.ahead):
+        came, went = counted(found.behind, "commit"), counted(found.ahead, "commit")
+        facts += [f"{came} {will}{'come' if dry_run else 'came'}"] * bool(found.behind)
+        facts += [f"{went} {will}{'go' if dry_run else 'went'}"] * bool(found.ahead)
+        facts.append("no entries")
     return f"{found.remote}: {' · '.join(facts) or 'nothing new, here or there'}"
 
 

@@ -46,6 +46,10 @@ if TYPE_CHECKING:
     from wc_core.remotes import Remote
     from wc_core.repository import Repository
 
+# What is pushed: everything, for somebody asked for it; everything where the
+# remote has the branch; nothing.
+ASKED, KNOWN, NEVER = "asked", "known", "never"
+
 _TRIES = 8
 _JITTER = 0.2
 
@@ -53,10 +57,10 @@ _JITTER = 0.2
 class Exchange(NamedTuple):
     """What an exchange came to.
 
-    ``came`` and ``went`` count entries by thread. ``joined`` says that two
-    histories became one, ``outvoted`` names files of ours that the other
-    side's version took the place of. ``ahead`` is the number of commits that
-    the remote has not got: zero unless it was only looked at.
+    ``came`` and ``went`` count entries by thread, ``behind`` and ``ahead`` the
+    commits that they, or other files, came and went in. ``joined`` says that
+    two histories became one, ``outvoted`` names files of ours that the other
+    side's version took the place of.
     """
 
     remote: str
@@ -71,7 +75,7 @@ class Exchange(NamedTuple):
     @property
     def moved(self) -> bool:
         """Whether there is anything to tell."""
-        return bool(self.came or self.went or self.joined or self.notes)
+        return bool(self.came or self.ahead or self.behind or self.notes)
 
     def to_json(self) -> dict[str, Any]:
         """The shape of an exchange."""
@@ -113,7 +117,7 @@ class Traveller:
         self.joined = False
         self.packs: set[str] = set()
 
-    def look(self) -> Exchange:
+    def look(self, *, anew: bool = False) -> Exchange:
         """What an exchange would come to. What is on disk is committed, and the
         tracking ref moves, as after any write and fetch.
 
@@ -124,20 +128,16 @@ class Traveller:
             theirs = self._fetch(git)
             _, ours = commits.tip(self.layout.root)
             self._note(ours, theirs)
-            ahead, behind = commits.apart(git, ours, theirs) if theirs else (1, 0)
-            return Exchange(
-                self.remote.shown,
-                comparing.news(git, ours, theirs) if behind else {},
-                comparing.news(git, theirs, ours) if ahead else {},
-                joined=bool(ahead and behind),
-                notes=tuple(self.notes),
-                ahead=ahead,
-                behind=behind,
-            )
+            ahead, behind = commits.apart(git, ours, theirs)
+            start = "" if anew else ours
+            came = comparing.news(git, start, theirs) if behind or anew else {}
+            went = comparing.news(git, theirs, ours) if ahead else {}
+            self.joined = bool(ahead and behind)
+            return self._exchange(came, went, (ahead, behind))
 
-    def exchange(self, *, anew: bool = False) -> Exchange:
-        """Bring what the remote has, send what it has not; in a store made
-        ``anew`` all that it has came just now.
+    def exchange(self, *, anew: bool = False, push: str = ASKED) -> Exchange:
+        """Bring what the remote has, send what it has not, if `push` says so;
+        in a store made ``anew`` all that it has came just now.
 
         Raises OfflineError where the remote cannot be reached or refuses,
         ConflictError where its branch is not a store, StorageError,
@@ -146,31 +146,44 @@ class Traveller:
         with self._travelling() as git:
             self._settle()
             _, start = commits.tip(self.layout.root)
-            ours = start
-            came = comparing.news(git, "", start) if anew else {}
+            ours, start = start, "" if anew else start
+            brought = 0
             for attempt in range(_TRIES):
                 theirs = self._fetch(git)
-                if theirs and commits.apart(git, ours, theirs)[1]:
+                ahead, behind = commits.apart(git, ours, theirs)
+                if behind:
                     self._settle(theirs)
-                    came = comparing.news(git, "" if anew else start, theirs)
+                    brought += behind
                 _, ours = commits.tip(self.layout.root)
+                wanted = push == ASKED or (push == KNOWN and theirs != "")
                 try:
-                    went = self._push(git, ours, theirs)
+                    went = self._push(git, ours, theirs) if wanted else {}
                 except RejectedError as error:
                     reason = error
                     # Another clone was faster: let it have its turn.
                     time.sleep(random.uniform(0, _JITTER) * (attempt + 1))  # noqa: S311 - no secret
                     continue
-                self._note(ours, ours)
-                return Exchange(
-                    self.remote.shown,
-                    came,
-                    went,
-                    joined=self.joined,
-                    outvoted=tuple(self.outvoted),
-                    notes=tuple(self.notes),
-                )
+                self._note(ours, ours if wanted else theirs)
+                came = comparing.news(git, start, theirs) if brought or anew else {}
+                return self._exchange(came, went, (ahead if wanted else 0, brought))
             raise reason
+
+    def _exchange(
+        self,
+        came: Mapping[str, int],
+        went: Mapping[str, int],
+        apart: tuple[int, int],
+    ) -> Exchange:
+        return Exchange(
+            self.remote.shown,
+            came,
+            went,
+            joined=self.joined,
+            outvoted=tuple(self.outvoted),
+            notes=tuple(self.notes),
+            ahead=apart[0],
+            behind=apart[1],
+        )
 
     @contextlib.contextmanager
     def _travelling(self) -> Iterator[Git]:
@@ -178,7 +191,14 @@ class Traveller:
         is noted, and raised as what it means to whoever asked."""
         root = self.layout.root
         seconds = self.waiting.seconds if self.waiting.in_line else 0.0
-        handle = locks.acquire(self.layout.travel_lock, "sync", seconds, root)
+        path = self.layout.travel_lock
+        try:
+            handle = locks.acquire(path, "wc sync", seconds, root)
+        except LockTimeoutError as error:
+            raise LockTimeoutError(
+                f"Another exchange is under way: {locks.holder_of(path)}.",
+                "It sends what you wrote as well. To wait for it: wc sync --timeout 60",
+            ) from error
         try:
             yield Git(root, self.env, handle=handle, until=self.waiting.until)
         except WireError as error:
@@ -265,11 +285,8 @@ class Traveller:
     def _note(self, ours: str, theirs: str) -> None:
         """Leave for readers how fresh the store is."""
         git = Git(self.layout.root, self.env)
-        ahead, behind = (0, 0) if ours == theirs else (1, 0)
-        if theirs and ours != theirs:
-            ahead, behind = commits.apart(git, ours, theirs)
-        shown = self.remote.shown
-        self._leave(Freshness(shown, _now(), ours, theirs, ahead, behind))
+        apart = commits.apart(git, ours, theirs)
+        self._leave(Freshness(self.remote.shown, _now(), ours, theirs, *apart))
 
     def _note_failure(self, problem: str, hint: str, *, lasting: bool) -> None:
         """Leave for readers, and for whoever tries again, what went wrong."""
@@ -277,6 +294,12 @@ class Traveller:
         known = freshness.load(self.layout) or Freshness()
         if known.remote != shown:
             known = Freshness(shown)
+        with contextlib.suppress(GitError):
+            where, ours = commits.tip(self.layout.root)
+            theirs = repository.resolve(where, self.remote.tracking)
+            ahead, behind = commits.apart(Git(where.top, self.env), ours, theirs)
+            known = known._replace(ours=ours, theirs=theirs)
+            known = known._replace(ahead=ahead, behind=behind)
         self._leave(
             known._replace(
                 problem=problem.removeprefix(f"{shown}: "),

@@ -10,7 +10,8 @@ import json
 from typing import NamedTuple
 
 from wc_core import remotes, repository, times
-from wc_core.files import read_plain
+from wc_core.errors import WcError
+from wc_core.files import names_in, read_plain
 from wc_core.layout import BRANCH
 from wc_core.text import one_line
 from wc_core.wording import counted
@@ -58,7 +59,7 @@ class Standing(NamedTuple):
     """A store beside its remote: ``ahead`` and ``behind`` count commits, as of
     the last fetch; ``None`` where that is not known. ``tracked`` says whether
     the remote is known to have the branch; a ``lasting`` problem does not go
-    away by itself."""
+    away by itself; ``unsettled`` threads have entries that no commit has."""
 
     remote: str
     tracked: bool
@@ -68,6 +69,7 @@ class Standing(NamedTuple):
     problem: str = ""
     hint: str = ""
     lasting: bool = False
+    unsettled: int = 0
 
     def sentence(self, now_ms: int) -> str:
         """The same for people: ``origin: in step · fetched 5m ago``."""
@@ -79,7 +81,9 @@ class Standing(NamedTuple):
         else:
             facts += [f"{counted(self.ahead, 'commit')} to push"] if self.ahead else []
             facts += [f"{counted(self.behind, 'commit')} to merge"] * bool(self.behind)
-            facts = facts or ["in step"]
+            facts = facts or ["in step"] * (not self.unsettled)
+        if self.unsettled:
+            facts.insert(0, f"{counted(self.unsettled, 'thread')} to commit")
         if self.fetched_at:
             ago = times.age(self.fetched_at, now_ms)
             facts.append(f"fetched {'now' if ago == 'now' else f'{ago} ago'}")
@@ -140,7 +144,15 @@ def standing(
         known.problem,
         known.hint,
         known.lasting,
+        _unsettled(layout),
     )
+
+
+def _unsettled(layout: Layout) -> int:
+    try:
+        return len(names_in(layout.unsettled, layout.root))
+    except WcError:
+        return 0  # what is in its place is said elsewhere
 
 
 def _seconds(at: str) -> float:

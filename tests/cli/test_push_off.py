@@ -1,0 +1,33 @@
+"""``push = "off"``: nothing leaves the machine unless somebody asks."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.conftest import THREADS
+from wc_cli import background
+
+if TYPE_CHECKING:
+    from tests.conftest import Machine, Repo
+
+
+@pytest.mark.parametrize("mode", ["inline", "background"])
+def test_what_is_written_stays_here(machine: Machine, repo: Repo, mode: str) -> None:
+    hub = str(machine.root / "hub.git")
+    machine.git("init", "-q", "--bare", hub, cwd=repo.path)
+    repo.git("remote", "add", "origin", hub)
+    repo.ok("new", "login", "--title", "Passkeys", "--as", "Codex", "--sync")
+    had = machine.git("rev-parse", THREADS, cwd=hub)
+    off = {"WATERCOOLER_PUSH": "off", "WATERCOOLER_FETCH_EVERY": "1"}
+    if mode == "inline":
+        repo.settled("ack", "login", "--title", "Mine", "--as", "Codex", env=off)
+    else:
+        repo.ok("ack", "login", "--title", "Mine", "--as", "Codex")
+        (repo.store / ".local/sync.json").unlink()  # a fetch is due
+        env = {**machine.env, **off, "WATERCOOLER_SYNC": "background"}
+        background.exchange(str(repo.store), env)
+        assert (repo.store / ".local/sync.json").exists()
+    assert machine.git("rev-parse", THREADS, cwd=hub) == had
+    assert repo.json("sync", env=off)["went"] == {"login": 1}
