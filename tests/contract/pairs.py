@@ -176,7 +176,7 @@ class Clone:
         assert self.git("status", "--porcelain") == ""
         assert self.git("symbolic-ref", "HEAD") == f"refs/heads/{THREADS}"
         doctor = self.wc("doctor")
-        assert doctor.out.endswith("Nothing is wrong.\n"), doctor
+        assert (doctor.code, doctor.err) == (0, ""), doctor
         assert os.listdir(self.layout.unsettled) == []
         assert os.listdir(self.layout.scratch) == []
 

@@ -142,6 +142,7 @@ def test_a_merge_that_somebody_left_is_finished(pair: Pair, *, wait: bool) -> No
     else:
         a.git("commit", "-q", "-a", "--no-edit")
     assert a.settle().problems == {}
+    a.ok("sync")
     a.check(pair.b)
     assert a.git("rev-list", "--count", "--merges", f"{before}..{THREADS}") == "1"
     a.git("merge-base", "--is-ancestor", THEIRS, THREADS)
@@ -196,7 +197,6 @@ def test_a_rebase_that_stopped_holds_entries_back(pair: Pair, how: str) -> None:
         a.git("add", "-A")
     a.git("rebase", how)
     assert a.settle().problems == {}
-    a.check()
     a.ok("sync")
     a.check(pair.b)
     worktrees = a.git("worktree", "list", "--porcelain")
