@@ -190,11 +190,14 @@ def broken(
             f"({checkout.points_to}); this one looks like a copy of it.",
             f"To give this copy a store of its own: rm -r {quoted(admin)} && wc init",
         )
+    # git complains without a path where it is run in another repository, and
+    # with one where there is nothing that points anywhere.
+    which = f" {quoted(path)}" if checkout.points_to else ""
     return StoreMovedError(
         f"This repository was moved: its store {path} still points to "
         f"{checkout.points_to or 'nowhere'}.",
         "If that is right, tell git: "
-        f"git --git-dir={quoted(where.common)} worktree repair {quoted(path)}",
+        f"git --git-dir={quoted(where.common)} worktree repair{which}",
     )
 
 
