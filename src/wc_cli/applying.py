@@ -28,7 +28,7 @@ from wc_core.projections import Meta
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
-    from typing import TypeAlias
+    from typing import Any, TypeAlias
 
     from wc_cli.git import Git
     from wc_cli.trees import Item
@@ -72,6 +72,7 @@ class Applier:
         self.git = git
         self.layout = upkeep.layout
         self.reader = upkeep.reader
+        self._new = ""
 
     def run(self, old: str, new: str) -> Iterator[tuple[str, str]]:
         """Take in what ``new`` has otherwise than ``old``; gives the threads,
@@ -80,6 +81,7 @@ class Applier:
         Nothing that the folder has is lost to it: logs become unions, other
         files are merged with what somebody may have changed meanwhile.
         """
+        self._new = new
         yield from self._take_in(self._pairs(old, new))
 
     def give_back(
@@ -139,7 +141,7 @@ class Applier:
                         self._thread(topic, changed)
                     else:
                         self._files(changed)
-                except (WcError, OSError, ValueError) as error:
+                except (WcError, GitError, OSError, ValueError) as error:
                     yield topic, f"not taken in: {error}"
 
     def _pairs(self, old: str, new: str) -> dict[str, Pair]:
@@ -212,8 +214,23 @@ class Applier:
         unknown = thread.snapshot.unknown
         if meta.new is not None:
             before = _meta(topic, meta.old).unknown
-            unknown = merge_keys(before, unknown, theirs.unknown).values
+            if _is_readable(topic, meta.new):
+                unknown = merge_keys(before, unknown, theirs.unknown).values
+            else:
+                unknown = {**before, **self._unknown_to_parents(topic), **unknown}
         self.upkeep.project(thread.state, thread.log.size, unknown)
+
+    def _unknown_to_parents(self, topic: str) -> dict[str, Any]:
+        """What the two that git made a meta of, which nobody can read, had in
+        theirs that wc does not know."""
+        path = paths_of(topic).meta
+        unknown: dict[str, Any] = {}
+        words = ("rev-list", "--parents", "-n", "1", self._new, "--")
+        for parent in self.git.line(*words).split()[1:]:
+            for one in trees.items(self.git, parent, [path]).values():
+                data = trees.blobs(self.git, [one.blob])[one.blob]
+                unknown |= _meta(topic, data).unknown
+        return unknown
 
     def _files(self, changed: Mapping[str, Change]) -> None:
         root = self.layout.root
@@ -244,6 +261,10 @@ def _belongs(path: str) -> bool:
     parts = [part.casefold() for part in path.split("/")]
     strange = not {"", ".", "..", ".git"}.isdisjoint(parts)
     return not strange and parts[0] != ".local"
+
+
+def _is_readable(topic: str, data: bytes) -> bool:
+    return not isinstance(projections.read_meta(topic, data), Damage)
 
 
 def _meta(topic: str, data: bytes | None) -> Meta:

@@ -70,7 +70,8 @@ def find(cwd: str, env: Mapping[str, str], *, missing_ok: bool = False) -> Place
     where = repository.find(cwd)
     named = env.get("WATERCOOLER_DIR", "")
     if named:
-        return _named(os.path.realpath(os.path.join(cwd, named)), where, missing_ok)
+        root = os.path.realpath(os.path.join(cwd, named))
+        return _named(root, where, env, missing_ok)
     in_tree = _upward(cwd, where, env)
     if in_tree:
         kind = IN_TREE_STORE if where else PLAIN
@@ -92,7 +93,12 @@ def find(cwd: str, env: Mapping[str, str], *, missing_ok: bool = False) -> Place
     return Place(PLAIN, os.path.join(here, IN_TREE), None, exists=False)
 
 
-def _named(root: str, where: Repository | None, missing_ok: bool) -> Place:  # noqa: FBT001
+def _named(
+    root: str,
+    where: Repository | None,
+    env: Mapping[str, str],
+    missing_ok: bool,  # noqa: FBT001
+) -> Place:
     exists = os.path.isdir(root)
     if where is not None and not exists:
         for one in repository.checkouts_of(where, BRANCH):
@@ -100,7 +106,7 @@ def _named(root: str, where: Repository | None, missing_ok: bool) -> Place:  # n
                 continue
             # Not a new store's name, but that of one that is gone.
             if not missing_ok:
-                raise broken(where, one)
+                raise broken(where, one, env)
             return Place(BRANCH_STORE, root, where, exists, branch_exists=True)
     return Place(BRANCH_STORE if is_checkout(root) else NAMED, root, where, exists)
 
@@ -150,13 +156,13 @@ def _of_repository(where: Repository, env: Mapping[str, str]) -> Place:
         if checkout.trusted:
             return Place(BRANCH_STORE, checkout.path, where, exists=True)
     if found:
-        raise broken(where, found[0])
+        raise broken(where, found[0], env)
     exists = repository.has_branch(where, BRANCH)
     return Place(BRANCH_STORE, planned_root(where, env), where, False, exists)
 
 
 def broken(
-    where: Repository, checkout: Checkout
+    where: Repository, checkout: Checkout, env: Mapping[str, str]
 ) -> StoreMissingError | StoreMovedError:
     """The error for a checkout of the store that cannot be used, with the
     command that mends it."""
@@ -165,6 +171,12 @@ def broken(
         return StoreMissingError(
             f"Git has lost the place of the store: {admin}/gitdir is empty.",
             f"To check the store out anew: rm -r {quoted(admin)} && wc init",
+        )
+    if moved := _moved_along(checkout, env):
+        return StoreMovedError(
+            f"The store's folder {path} is missing, and {moved} looks like it.",
+            f"If it was moved, tell git: git --git-dir={quoted(where.common)} "
+            f"worktree repair {quoted(moved)}",
         )
     if not os.path.isdir(path) or not os.listdir(path):
         return StoreMissingError(
@@ -178,12 +190,27 @@ def broken(
             f"({checkout.points_to}); this one looks like a copy of it.",
             f"To give this copy a store of its own: rm -r {quoted(admin)} && wc init",
         )
+    # git complains without a path where it is run in another repository, and
+    # with one where there is nothing that points anywhere.
+    which = f" {quoted(path)}" if checkout.points_to else ""
     return StoreMovedError(
         f"This repository was moved: its store {path} still points to "
         f"{checkout.points_to or 'nowhere'}.",
         "If that is right, tell git: "
-        f"git --git-dir={quoted(where.common)} worktree repair",
+        f"git --git-dir={quoted(where.common)} worktree repair{which}",
     )
+
+
+def _moved_along(checkout: Checkout, env: Mapping[str, str]) -> str:
+    """The folder in this home that belonged to a checkout which is gone: the
+    home folder was moved, the repository with it."""
+    base = os.path.basename(checkout.path)
+    path = f"{env.get('HOME', '')}/{IN_TREE}/worktrees/{base}"
+    if os.path.isdir(checkout.path) or not base:
+        return ""
+    points_to = repository.pointed_dir(f"{path}/.git")
+    same = os.path.basename(points_to) == os.path.basename(checkout.admin)
+    return path if points_to and same and not os.path.isdir(points_to) else ""
 
 
 def planned_root(where: Repository, env: Mapping[str, str]) -> str:

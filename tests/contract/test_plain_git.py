@@ -4,7 +4,9 @@ was acknowledged is lost, and the next command of wc tidies up."""
 from __future__ import annotations
 
 import contextlib
+import json
 import os
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -15,7 +17,6 @@ from wc_cli import settling
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
 THEIRS = f"origin/{THREADS}"
 
@@ -142,6 +143,7 @@ def test_a_merge_that_somebody_left_is_finished(pair: Pair, *, wait: bool) -> No
     else:
         a.git("commit", "-q", "-a", "--no-edit")
     assert a.settle().problems == {}
+    a.ok("sync")
     a.check(pair.b)
     assert a.git("rev-list", "--count", "--merges", f"{before}..{THREADS}") == "1"
     a.git("merge-base", "--is-ancestor", THEIRS, THREADS)
@@ -151,28 +153,63 @@ def test_a_merge_that_somebody_left_is_finished(pair: Pair, *, wait: bool) -> No
 
 def test_a_merge_with_conflicts_is_finished(pair: Pair) -> None:
     """Without the store's .gitattributes git writes its marks into the files;
-    with it there are conflicts of bytes, and of what the other side deleted."""
+    with it there are conflicts of bytes, and of what one side deleted."""
     a, b = pair.a, pair.b
-    for clone, data in ((a, b"\0a"), (b, b"\0b")):
-        (clone.store / "picture.bin").write_bytes(data)
-        (clone.store / "notes.txt").write_text("x\n")
-        clone.git("add", "picture.bin", "notes.txt")
-        clone.git("commit", "-q", "-m", "files")
-    (a.store / "notes.txt").write_text("of a\n")
-    a.git("commit", "-q", "-a", "-m", "notes")
+    a.ok("sync")
+    for name in ("gone-there.txt", "gone-here.txt"):
+        commit_file(a, name, b"x\n")
+    a.ok("sync")
+    b.ok("sync")
+    for clone, gone, kept in ((a, "here", "there"), (b, "there", "here")):
+        clone.git("rm", "-q", f"gone-{gone}.txt")
+        of = clone.home.name.encode()
+        commit_file(clone, f"gone-{kept}.txt", b"of " + of)
+        commit_file(clone, "picture.bin", b"\0" + of)
+        commit_file(clone, "notes.txt", b"of " + of + b"\n")
+        clone.commit("auth", f"Of {clone.home.name}")
     b.git("push", "-q", "origin", THREADS)
     a.git("fetch", "-q", "origin")
     (a.store / ".gitattributes").write_text("")
     assert a.tried("merge", THEIRS).code == 1
     assert b"\n=======\n" in a.log("auth")
+    assert "DU gone-here.txt" in a.git("status", "--porcelain")
     a.git("checkout", "-q", "HEAD", "--", ".gitattributes")
     a.say("auth", "Meanwhile")
     a.age("MERGE_HEAD")
     assert a.settle().problems == {}
     a.check(b)
     assert (a.store / "picture.bin").read_bytes() == b"\0b"
-    kept = a.store / ".local/quarantine/conflicts"
-    assert any(b"=======" in one.read_bytes() for one in kept.iterdir())
+    assert (a.store / "notes.txt").read_bytes().count(b"of ") == 2
+    assert (a.store / "gone-there.txt").read_bytes() == b"of a"
+    assert (a.store / "gone-here.txt").read_bytes() == b"of b"
+    aside = a.store / ".local/quarantine/conflicts"
+    assert any(b"=======" in one.read_bytes() for one in aside.iterdir())
+
+
+def commit_file(clone: Clone, name: str, data: bytes) -> None:
+    (clone.store / name).write_bytes(data)
+    clone.git("add", name)
+    clone.git("commit", "-q", "-m", name)
+
+
+@pytest.mark.parametrize("words", ["merge -q --no-edit", "rebase -q"])
+def test_what_other_tools_keep_in_meta_survives_a_merge(pair: Pair, words: str) -> None:
+    a, b = pair.a, pair.b
+    for clone in (a, b):
+        meta = Path(clone.layout.meta("auth"))
+        fields = json.loads(meta.read_text())
+        fields[f"x-{clone.home.name}"] = 1
+        meta.write_text(json.dumps(fields))
+        clone.commit("auth", "With a key of another tool")
+    b.git("push", "-q", "origin", THREADS)
+    a.git("fetch", "-q", "origin")
+    a.git(*words.split(), THEIRS)
+    assert a.settle().problems == {}
+    fields = json.loads(Path(a.layout.meta("auth")).read_text())
+    assert fields["x-a"] == 1
+    if words.startswith("merge"):
+        assert fields["x-b"] == 1
+    a.check(b)
 
 
 @pytest.mark.parametrize("how", ["--continue", "--abort"])
@@ -196,7 +233,6 @@ def test_a_rebase_that_stopped_holds_entries_back(pair: Pair, how: str) -> None:
         a.git("add", "-A")
     a.git("rebase", how)
     assert a.settle().problems == {}
-    a.check()
     a.ok("sync")
     a.check(pair.b)
     worktrees = a.git("worktree", "list", "--porcelain")
