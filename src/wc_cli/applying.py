@@ -103,7 +103,7 @@ class Applier:
                 durable.create(f"{self.layout.root}/{path}", data, self.layout.root)
         yield from self._give_back_logs(commit, paths)
         for topic in pending.unsettled(self.layout):
-            self._give_back_spared(topic)
+            self.give_back_spared(topic)
 
     def _give_back_logs(
         self, commit: str, paths: Iterable[str]
@@ -116,13 +116,9 @@ class Applier:
         same = {path: (files.get(path), files.get(path)) for path in {*files, *touched}}
         yield from self._take_in(same)
 
-    def _give_back_spared(self, topic: str) -> None:
+    def give_back_spared(self, topic: str) -> None:
         """Give a log what was not committed yet, and its marker has."""
-        root = self.layout.root
-        marker = read_plain(self.upkeep.marker(topic), root) or b""
-        lines, _ = merging.split_torn(marker)
-        log = read_plain(self.layout.log(topic), root) or b""
-        if lines not in log and not set(lines.splitlines()) <= set(log.splitlines()):
+        if lines := missing(self.upkeep, topic):
             self._thread(topic, {paths_of(topic).log: Change(lines, lines)})
 
     def _take_in(self, pairs: Mapping[str, Pair]) -> Iterator[tuple[str, str]]:
@@ -245,6 +241,18 @@ class Applier:
             elif wanted != disk:
                 durable.make_folder(os.path.dirname(path), root)
                 durable.create(path, wanted, root)
+
+
+def missing(upkeep: Upkeep, topic: str) -> bytes:
+    """The lines that the marker of a thread has and its log has not: somebody's
+    git took them away before they were committed."""
+    root = upkeep.layout.root
+    lines, _ = merging.split_torn(read_plain(upkeep.marker(topic), root) or b"")
+    log = read_plain(upkeep.layout.log(topic), root) or b""
+    if lines in log:
+        return b""
+    known = set(log.split(b"\n"))
+    return b"".join(one + b"\n" for one in lines.split(b"\n") if one not in known)
 
 
 def _without_marks(log: bytes) -> bytes:

@@ -91,6 +91,8 @@ class Settler:
             else None
         )
         self.problems: dict[str, str] = {}
+        # Where the branch was when the folder last took in what it has.
+        self.followed = ""
 
     def run(self, patience: float = 0.0, joining: Joining | None = None) -> Outcome:
         """Settle until nothing is left or what is left cannot be now, each
@@ -185,6 +187,7 @@ class Settler:
             return
         with self._problem_of([""], "not taken in"):
             where, commit = commits.tip(self.layout.root)
+            self.followed = commit
             had, index = applying.applied(self.upkeep), visits.index_ns(where)
             visited = bool(had) and index != visits.changed_ns(self.layout.applied)
             applier = applying.Applier(self.upkeep, self.git)
@@ -238,6 +241,8 @@ class Settler:
                     self._forget(topic)
         with self._problem_of([one.topic for one in settled] or [""], "not committed"):
             self._commit(settled)
+        if self.git is not None and applying.applied(self.upkeep) != self.followed:
+            return  # what somebody takes out of the branch is not noted yet
         for one in settled:
             if one.topic not in self.problems:
                 with self._problem_of([one.topic], "not finished"):
@@ -245,6 +250,8 @@ class Settler:
 
     def _project(self, topic: str) -> Settled:
         """Render a thread from its log; the bytes to be committed."""
+        if self.git is not None:
+            applying.Applier(self.upkeep, self.git).give_back_spared(topic)
         self.upkeep.refresh(topic)
         thread = self.reader.thread(topic)
         if thread.snapshot.log_size < 0:
@@ -270,6 +277,8 @@ class Settler:
         if self.git is None:
             return
         where, parent = commits.tip(self.layout.root)
+        if parent != self.followed:
+            raise GitError("somebody moved the branch at this moment")
         shared = [
             Change(
                 name, read_plain(f"{self.layout.root}/{name}", self.layout.root) or b""
@@ -300,9 +309,9 @@ class Settler:
         except GitError as error:
             # The commit is made; that it is all tidy is not a part of it.
             self.problems[""] = f"committed, but not tidy: {error}"
+        _, self.followed = commits.tip(self.layout.root)
         if applying.applied(self.upkeep) == parent:
-            _, now = commits.tip(self.layout.root)
-            self._note(now, index)
+            self._note(self.followed, index)
 
     @contextlib.contextmanager
     def _noted(self) -> Iterator[None]:
@@ -345,9 +354,11 @@ class Settler:
         return found
 
     def _clear(self, one: Settled) -> None:
-        """Remove the marker unless something was appended meanwhile."""
+        """Remove the marker unless something was appended meanwhile, or taken
+        away."""
         with contextlib.suppress(LockTimeoutError), self.upkeep.lock(one.topic):
-            if size_of(self.layout.log(one.topic), self.layout.root) == one.log_size:
+            size = size_of(self.layout.log(one.topic), self.layout.root)
+            if size == one.log_size and not applying.missing(self.upkeep, one.topic):
                 durable.remove(self.upkeep.marker(one.topic), self.layout.root)
 
     def _forget(self, topic: str) -> None:

@@ -87,7 +87,7 @@ def test_what_goes_and_what_comes(pair: Pair) -> None:
     words = "origin: 3 entries (auth 2, plan) would come · 1 entry (auth) would go\n"
     assert said(b, "sync", "--dry-run") == words
     done = b.ok("sync", "--json").json
-    assert done == {**facts, "ahead": 0, "behind": 0, "dry_run": False}
+    assert done == {**facts, "ahead": 1, "behind": 1, "dry_run": False}
     assert said(a, "sync") == "origin: 1 entry (auth) came\n"
     assert a.tip() == b.tip() == pair.remote_tip()
     a.check(b)
@@ -122,7 +122,7 @@ def test_two_sides_of_a_file_of_nobody(pair: Pair) -> None:
         clone.git("commit", "-q", "-m", "picture")
     pair.a.ok("sync")
     expected = (
-        "origin: nothing new to read, but the histories were brought together\n"
+        "origin: 1 commit came · 1 commit went · no entries\n"
         "note: picture.bin was changed on both sides; the version of origin counts, "
         "yours is in the history\n"
     )
