@@ -203,8 +203,7 @@ class Settler:
                 self._note(commit, index)
 
     def _note(self, commit: str, index: int) -> None:
-        """Note that the folder has what a commit has, and that nobody's git
-        was here since the index was written at that time."""
+        """Note that the folder has what a commit has, as of that index."""
         if applying.applied(self.upkeep) != commit:
             applying.note_applied(self.upkeep, commit)
         visits.stamp(self.layout.applied, index)

@@ -55,6 +55,10 @@ def each(*commands: str) -> Callable[[Clone], None]:
     return run
 
 
+def name_of(action: Callable[[Clone], None]) -> str:
+    return action.__name__
+
+
 ACTIONS = (
     each(f"merge -q --no-edit {THEIRS}"),
     each(f"merge -q --no-edit -X ours {THEIRS}"),
@@ -83,7 +87,7 @@ ACTIONS = (
 )
 
 
-@pytest.mark.parametrize("action", ACTIONS, ids=lambda one: one.__name__)
+@pytest.mark.parametrize("action", ACTIONS, ids=name_of)
 def test_whatever_people_do_the_next_command_tidies_up(
     pair: Pair, action: Callable[[Clone], None]
 ) -> None:
@@ -91,9 +95,16 @@ def test_whatever_people_do_the_next_command_tidies_up(
     pair.a.say("auth", "Later")
     assert pair.a.settle().problems == {}
     pair.a.check()
-    pair.a.ok("sync")
-    pair.b.ok("sync")
-    pair.a.ok("sync")
+
+
+@pytest.mark.parametrize("action", [ACTIONS[0], *ACTIONS[3:8:2]], ids=name_of)
+def test_and_then_everybody_gets_the_same(
+    pair: Pair, action: Callable[[Clone], None]
+) -> None:
+    action(pair.a)
+    pair.a.say("auth", "Later")
+    for clone in (pair.a, pair.b, pair.a):
+        clone.ok("sync")
     pair.a.check(pair.b)
     pair.b.check(pair.a)
     assert pair.a.tip() == pair.b.tip()
@@ -111,7 +122,7 @@ def test_whatever_people_do_the_next_command_tidies_up(
         each(f"switch -q -f --detach {THEIRS}", f"switch -q {THREADS}"),
         each(f"pull -q --rebase --autostash origin {THREADS}"),
     ],
-    ids=lambda one: one.__name__,
+    ids=name_of,
 )
 def test_what_was_not_committed_yet_comes_back(
     pair: Pair, action: Callable[[Clone], None]
