@@ -19,7 +19,7 @@ from wc_cli import commits, durable, merging, pending, trees
 from wc_cli.git import GitError
 from wc_cli.threeway import merge_keys
 from wc_cli.treepaths import paths_of, topic_at
-from wc_core import model, projections
+from wc_core import codec, model, projections
 from wc_core.codec import Damage
 from wc_core.errors import NotFoundError, WcError
 from wc_core.files import read_plain
@@ -171,17 +171,45 @@ class Applier:
                 # Then it is settled: rendered, and committed where we differ.
                 durable.touch(self.upkeep.marker(topic), root)
             if log := changed.pop(paths.log, None):
-                self._log(topic, log.old or b"", log.new or b"")
+                page = changed.get(paths.page, Change(None, None)).old
+                beside = self._imported(topic, log, page)
+                self._log(topic, log.old or b"", log.new or b"", *beside)
             self._beside(topic, changed)
 
-    def _log(self, topic: str, old: bytes, new: bytes) -> None:
+    def _imported(self, topic: str, log: Change, had: bytes | None) -> list[bytes]:
+        """What a page was that was all there was of a thread which gets a log
+        now: the lines of its entries. What is on disk of it is kept."""
+        if log.old is not None:
+            return []
+        layout, root = self.layout, self.layout.root
+        there = read_plain(layout.log(topic), root)
+        # Beside a log it is a projection, or what git made of two.
+        disk = read_plain(layout.page(topic), root) if there is None else None
+        new = codec.read_log(topic, log.new or b"").entries
+        had_here = codec.read_log(topic, there or b"").entries
+        known = {entry.id for entry in (*new, *had_here)}
+        lines: dict[str, bytes] = {}
+        for page in (had, disk):
+            for position, entry in enumerate(merging.old_entries(topic, page)):
+                if entry.id not in known:
+                    lines.setdefault(entry.id, codec.to_line(entry, position))
+        # Another tool's log need not have the ids that we would give.
+        if not lines or not model.written_by_wc(new):
+            return []
+        if disk:
+            self.upkeep.keep(topic, disk)
+        return list(lines.values())
+
+    def _log(self, topic: str, old: bytes, new: bytes, *more: bytes) -> None:
         """The union of what is on disk and in both commits: what a commit
         lost that we had applied, we still have."""
         path, root = self.layout.log(topic), self.layout.root
         disk = _without_marks(read_plain(path, root) or b"")
         old, new = _without_marks(old), _without_marks(new)
         complete, torn = merging.split_torn(disk)
-        parts = (complete, new) if complete == old else (complete, new, old)
+        parts = (complete, new, *more)
+        if complete != old:
+            parts = (*parts, old)
         whole = merging.merge_logs(topic, *parts) + torn
         if whole != read_plain(path, root):
             durable.create(path, whole, root)
@@ -234,7 +262,7 @@ class Applier:
             path = f"{root}/{name}"
             disk = read_plain(path, root)
             wanted = new
-            if disk not in (old, new):
+            if not _is_one_of(disk, old, new):
                 wanted = merging.merge_file(name, old, disk, new).data
             if wanted is None:
                 durable.remove(path, root)
@@ -261,6 +289,19 @@ def _without_marks(log: bytes) -> bytes:
     if not _MARK.search(log):
         return log
     return _MARK.sub(b"", log)
+
+
+def _is_one_of(disk: bytes | None, *known: bytes | None) -> bool:
+    """Whether a file is as one of the commits has it; also if git, told so by
+    somebody's settings, checked it out with other line ends."""
+    if disk in known:
+        return True
+    if disk is None or b"\0" in disk:
+        return False
+    plain = disk.replace(b"\r\n", b"\n")
+    return any(
+        one is not None and one.replace(b"\r\n", b"\n") == plain for one in known
+    )
 
 
 def _belongs(path: str) -> bool:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from wc_cli import trees
 from wc_cli.commits import blob_id
-from wc_cli.merging import merge_file, unite
+from wc_cli.merging import merge_file, old_entries, unite
 from wc_cli.rendering import rendered
 from wc_cli.threeway import merge_keys
 from wc_cli.treepaths import STORE, is_log, paths_of, topic_at
@@ -161,7 +161,7 @@ class _Planner:
         logs = [self._bytes(item) for item in self.sides[paths.log][1:]]
         pages: list[tuple[Entry, ...]] = []
         for log, item in zip(logs, self.sides[paths.page][1:], strict=True):
-            old = () if log is not None else _old_entries(topic, self._bytes(item))
+            old = () if log is not None else old_entries(topic, self._bytes(item))
             pages.append(old)
         ours, theirs = (log or b"" for log in logs)
         union = unite(topic, ours, theirs)
@@ -172,7 +172,7 @@ class _Planner:
             if not model.written_by_wc(union.entries):
                 # Another tool's log need not have the ids that we would give.
                 before = self._bytes(self.sides[paths.page].base)
-                known |= {entry.id for entry in _old_entries(topic, before)}
+                known |= {entry.id for entry in old_entries(topic, before)}
             lines = [
                 codec.to_line(entry, position)
                 for page in pages
@@ -294,15 +294,6 @@ class _Planner:
         if self.sides[path].ours is not None:
             self.changes[path] = TreeChange(path)
             self.outvoted.add(path)
-
-
-def _old_entries(topic: str, page: bytes | None) -> tuple[Entry, ...]:
-    """The entries of a page that is all there is of a thread; none of one
-    that wc rendered from a log."""
-    parsed = markdown.parse(topic, page or b"")
-    if parsed.version:
-        return ()
-    return tuple(model.in_order(codec.each_once(parsed.entries)[0]))
 
 
 def _says_more(topic: str, page: bytes | None) -> bool:

@@ -20,7 +20,7 @@ from wc_cli.threeway import (
     merge_lines,
     only_theirs,
 )
-from wc_core import codec, ulid
+from wc_core import codec, markdown, ulid
 from wc_core.model import Entry, in_order
 
 TYPE_CHECKING = False
@@ -83,6 +83,15 @@ def unite(topic: str, *logs: bytes) -> Union:
     lines, entries = found.canonical()
     data = b"".join(line + b"\n" for line in [*found.bad, *lines])
     return Union(data, tuple(entries), len(found.bad), ids)
+
+
+def old_entries(topic: str, page: bytes | None) -> tuple[Entry, ...]:
+    """The entries of a page that is all there is of a thread; none of one
+    that wc rendered from a log."""
+    parsed = markdown.parse(topic, page or b"")
+    if parsed.version:
+        return ()
+    return tuple(in_order(codec.each_once(parsed.entries)[0]))
 
 
 class _Versions:

@@ -112,15 +112,16 @@ class Settler:
         if joining is not None and self.git is not None:
             outcome = self._join(self.git, joining)
             self._catch_up()
-            self._settle_all(patience)
+            self._settle_all(patience, again=True)
         pending.report(self.upkeep, self.problems)
         return outcome._replace(problems=self.problems)
 
-    def _settle_all(self, patience: float) -> None:
-        for _ in range(_ROUNDS):
+    def _settle_all(self, patience: float, *, again: bool = False) -> None:
+        for turn in range(_ROUNDS):
             self._await_calm(patience)
             topics = [one for one in self.unsettled() if one not in self.problems]
-            self._settle(topics)
+            if topics or not (again or turn):
+                self._settle(topics)
             if not topics:
                 break
 

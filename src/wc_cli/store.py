@@ -23,7 +23,7 @@ from wc_core.errors import (
     WcError,
 )
 from wc_core.files import read_plain
-from wc_core.layout import ATTRIBUTES, IGNORED, file_name, new_topic
+from wc_core.layout import ATTRIBUTES, BRANCH, IGNORED, file_name, new_topic
 from wc_core.likeness import nearly
 from wc_core.model import Base, Entry
 from wc_core.reader import StoreReader
@@ -158,9 +158,21 @@ class StoreWriter:
         if self.place.kind in {BRANCH_STORE, PLAIN}:
             durable.ensure_line(f"{root}/.gitattributes", ATTRIBUTES, root)
         durable.ensure_line(f"{root}/.gitignore", IGNORED, root)
+        if self.place.kind == BRANCH_STORE:
+            self._note_applied()
         self._show_all()
         # Last: its being there says that the rest is.
         durable.make_folder(layout.unsettled, root)
+
+    def _note_applied(self) -> None:
+        """Note what git has just checked out: what the branch gets from now on
+        without us is to be taken in."""
+        from wc_cli import applying  # once for every store
+        from wc_core import repository
+
+        where = repository.find(self.layout.root)
+        if where is not None and where.branch == BRANCH and where.commit:
+            applying.note_applied(self.upkeep, where.commit)
 
     def _show_all(self) -> None:
         """The status lines of the threads that a store we adopt brings along."""
