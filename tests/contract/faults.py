@@ -159,15 +159,16 @@ class _Processes:
 
     def Popen(self, words: list[str], **options: Any) -> Any:  # noqa: N802
         """Start git, or have that go wrong."""
-        one = Call("git", "git", next(w for w in words if w in _GIT_WORDS))
+        one = Call("git", "git", _command(words))
         return self.calls.make(one, Hit("git", subprocess.Popen, (words,), options))
 
 
-_GIT_WORDS = frozenset(
-    {"ls-tree", "cat-file", "var", "fast-import", "read-tree", "update-ref"}
-    | {"hash-object", "mktree", "commit-tree", "worktree", "rev-parse", "ls-files"}
-    | {"pack-objects", "diff-tree", "rev-list", "fetch", "push", "gc"}
-)
+def _command(words: list[str]) -> str:
+    """Which of git's commands that is: the first word after its options."""
+    at = 3  # git, and where
+    while words[at] == "-c":
+        at += 2
+    return words[at]
 
 
 class _Left:
