@@ -48,6 +48,11 @@ class Known:
         refs = ("refs/heads/main", "refs/remotes/origin/main", "refs/stash")
         return [*found, *(repository.resolve(self.clone.where, one) for one in refs)]
 
+    @property
+    def is_on_pages(self) -> bool:
+        """Whether something was shown of a page that is all there is."""
+        return not set(self.entries) <= set(self.lines)
+
     def look(self, said: str) -> list[str]:
         """What is wrong in the clone now, after a step that said so."""
         wrong = [] if self._code() == self.code else ["the code's repository changed"]

@@ -138,8 +138,10 @@ class Machinery:
         up: bool,
     ) -> list[str]:
         wrong = [] if _is_fine(world, step, said, up=up) else [f"{step}: {said}"]
-        if step.op == "merge" and world.rewritten:
-            # By plain git a person gave up what others had given up.
+        pages = known[step.clone].is_on_pages
+        if step.op == "merge" and (world.rewritten or pages):
+            # By plain git a person gave up what others had given up, or has a
+            # log beside a page now: the next command tells.
             world.do(Step(step.number, "settle", step.clone))
         for one in known:
             own = said if one.clone.number == step.clone else ""
@@ -267,7 +269,7 @@ def script(start: Start, steps: Sequence[Step]) -> str:
     """A program that takes these steps, and says what is wrong."""
     lines = "".join(f"    {one!r},\n" for one in steps)
     return (
-        "# PYTHONPATH=src python this-file, in the root of the repository\n"
+        "# PYTHONPATH=src:. python this-file, in the root of the repository\n"
         "from tests.contract.simulation import Machinery\n"
         "from tests.contract.worlds import Start, Step\n"
         f"print(Machinery().play({start!r}, [\n{lines}], loud=True).wrong)\n"
