@@ -83,6 +83,15 @@ def why_away(where: Repository) -> str:
     return f"{said}: git -C {top} switch {BRANCH}"
 
 
+def check_unread(root: str) -> None:
+    """Raise GitError if a store only looked like one that nobody commits: when
+    the disk did not let us read git's files."""
+    if os.path.lexists(f"{root}/.git"):
+        where = repository.find(root)
+        if where is None or where.top != root or where.branch == BRANCH:
+            raise GitError("git's own files could not be read")
+
+
 def committed_files(
     git: Git, commit: str, paths: Iterable[str]
 ) -> dict[str, Committed]:

@@ -275,6 +275,7 @@ class Settler:
     def _commit(self, settled: list[Settled]) -> None:
         """One commit for everything that the branch does not have yet."""
         if self.git is None:
+            commits.check_unread(self.layout.root)
             return
         where, parent = commits.tip(self.layout.root)
         if parent != self.followed:

@@ -77,12 +77,14 @@ ACTIONS = (
     ("ENOSPC", "any"),
     ("EIO", "any"),
     ("kill-git", "git"),
+    ("unreadable", "files"),
 )
 LATEST = {
     "git": {"settle": 12, "repair": 12, "init": 12, "write": 12},
     "any": {"write": 80},
+    "files": {"write": 40},
 }
-LONGEST = {"git": 22, "any": 300}
+LONGEST = {"git": 22, "any": 300, "files": 150}
 
 
 def start_of(dice: random.Random, most: int) -> Start:

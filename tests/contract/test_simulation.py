@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 
 SEED = int(os.environ.get("WC_TEST_SEED", "1"))
 ROUNDS = int(os.environ.get("WC_TEST_ROUNDS", "120"))
+ALL = os.environ.get("WC_TEST_CALLS") == "all"
+# Settling an entry reads fewer times.
+LAST_READ = 90
 # So that several workers have something to do.
 PARTS = 8
 STEPS = 12
@@ -116,6 +119,16 @@ def test_whatever_happens_nothing_is_lost_and_all_becomes_one(
 @pytest.mark.parametrize("name", STORIES)
 def test_a_story(machinery: Machinery, name: str) -> None:
     assert machinery.play(*STORIES[name]).wrong == ()
+
+
+def test_a_file_that_cannot_be_read_for_a_moment_leaves_nothing_uncommitted(
+    machinery: Machinery,
+) -> None:
+    for at in range(1, LAST_READ, 1 if ALL else 3):
+        hit = ("unreadable", "files", at)
+        steps = [Step(1, "write", 0, ALPHA), Step(2, "settle", 0, {}, hit)]
+        result = machinery.play(Start((True,)), steps)
+        assert result.wrong == (), at
 
 
 def test_the_simulation_sees_what_is_wrong(machinery: Machinery) -> None:

@@ -47,7 +47,8 @@ class Start(NamedTuple):
 
 
 class _Nth(faults.Calls):
-    """Something happens to the so-manieth call of one kind: ``git`` or any."""
+    """Something happens to the so-manieth call of one kind: ``git``, those of the
+    module ``files``, which reads, or ``any``."""
 
     def __init__(self, action: str, kind: str, at: int) -> None:
         super().__init__(at, action)
@@ -55,7 +56,7 @@ class _Nth(faults.Calls):
 
     def make(self, call: faults.Call, hit: faults.Hit) -> Any:
         """Make a call, or have it go wrong."""
-        if self.kind == "git" and call.name != "git":
+        if self.kind not in {"any", call.name, call.module}:
             return hit()
         return super().make(call, hit)
 
