@@ -21,13 +21,11 @@ from wc_cli import (
     messages,
     packing,
     pending,
-    rendering,
     visits,
 )
 from wc_cli.commits import Change
 from wc_cli.comparing import compared
 from wc_cli.git import Git, GitError, GitKilledError
-from wc_cli.joining import join
 from wc_cli.upkeep import Upkeep
 from wc_core import discovery, model, repository
 from wc_core.errors import (
@@ -115,14 +113,18 @@ class Settler:
         return outcome._replace(problems=self.problems)
 
     def _settle_all(self, patience: float) -> None:
-        for _ in range(_ROUNDS):
+        for turn in range(_ROUNDS):
             self._await_calm(patience)
             topics = [one for one in self.unsettled() if one not in self.problems]
-            self._settle(topics)
+            # What is shared by all threads is looked at once, with or without any.
+            if topics or not turn:
+                self._settle(topics)
             if not topics:
                 break
 
     def _join(self, git: Git, joining: Joining) -> Outcome:
+        from wc_cli.joining import join  # most have nothing to join
+
         try:
             where, ours = commits.tip(self.layout.root)
             with self._noted():
@@ -245,6 +247,8 @@ class Settler:
 
     def _project(self, topic: str) -> Settled:
         """Render a thread from its log; the bytes to be committed."""
+        from wc_cli import rendering  # who only exchanges does without
+
         self.upkeep.refresh(topic)
         thread = self.reader.thread(topic)
         if thread.snapshot.log_size < 0:

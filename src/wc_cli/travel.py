@@ -16,7 +16,6 @@ from typing import NamedTuple
 
 from wc_cli import commits, comparing, durable, locks, packing, pending, settling, trees
 from wc_cli.git import Git, GitError
-from wc_cli.joining import Joining
 from wc_cli.wire import Wire
 from wc_cli.wireerrors import (
     RefusedError,
@@ -256,6 +255,8 @@ class Traveller:
         committed now stay for later, and are mentioned."""
         joining = None
         if theirs:
+            from wc_cli.joining import Joining  # most have nothing to join
+
             joining = Joining(theirs, self.remote.shown, tuple(sorted(self.packs)))
         seconds = self.waiting.seconds
         done = settling.settle(self.layout.root, self.env, seconds, joining)
