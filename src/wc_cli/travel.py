@@ -145,6 +145,8 @@ class Traveller:
         with self._travelling() as git:
             self._settle()
             _, start = commits.tip(self.layout.root)
+            if push == ASKED and not anew and (sent := self._sent_first(git, start)):
+                return sent
             ours, start = start, "" if anew else start
             brought = 0
             for attempt in range(_TRIES):
@@ -166,6 +168,15 @@ class Traveller:
                 came = comparing.news(git, start, theirs) if brought or anew else {}
                 return self._exchange(came, went, (ahead if wanted else 0, brought))
             raise reason
+
+    def _sent_first(self, git: Git, ours: str) -> Exchange | None:
+        """The exchange without a look at what the remote has, see `sending`."""
+        sent = sending.at_once(git, self.remote, self.layout, ours)
+        if sent is None:
+            return None
+        self.notes += sent.notes
+        self._note(ours, ours)
+        return self._exchange({}, sent.went, (sent.ahead, 0))
 
     def _exchange(
         self,
@@ -228,7 +239,7 @@ class Traveller:
         if not theirs:
             if had:
                 git.run("update-ref", "-d", self.remote.tracking)
-                self.notes.append(f"{self.remote.shown} no longer had the branch")
+                self.notes.append(sending.lost(self.remote))
             return ""
         if theirs == had:
             return theirs
@@ -240,10 +251,7 @@ class Traveller:
                 "WATERCOOLER_GIT_REPO",
             )
         if had and commits.apart(git, had, theirs)[0]:
-            self.notes.append(
-                f"the history of {self.remote.shown} was rewritten; nothing of "
-                "what was here is given up"
-            )
+            self.notes.append(sending.rewritten(self.remote))
         return theirs
 
     def _where(self) -> Repository:
