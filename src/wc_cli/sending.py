@@ -58,16 +58,14 @@ def at_once(git: Git, remote: Remote, layout: Layout, ours: str) -> Sent | None:
 
 
 def _usual(layout: Layout, remote: Remote, env: Mapping[str, str]) -> str:
-    """Where the remote's branch was when all was well with it at the end of
-    the last exchange; empty where it was not, or is not as it was left."""
+    """Where the remote's branch was when we last looked; empty where it may well
+    have something for us, or did not do as it was asked."""
     where = repository.find(layout.root)
     known = freshness.load(layout) or Freshness()
-    if where is None or known.behind or known.problem:
+    is_open = known.remote == remote.shown and (known.behind or known.problem)
+    if where is None or is_open or _is_pushed_elsewhere(where, remote, env):
         return ""
-    had = repository.resolve(where, remote.tracking)
-    if had != known.theirs or _is_pushed_elsewhere(where, remote, env):
-        return ""
-    return had
+    return repository.resolve(where, remote.tracking)
 
 
 def _is_pushed_elsewhere(
