@@ -8,7 +8,6 @@ half-done is finished once they have been away for a while.
 from __future__ import annotations
 
 import os
-import shutil
 import time
 from typing import NamedTuple
 
@@ -80,7 +79,9 @@ def _age(path: str) -> float:
 def finish(git: Git, where: Repository, how: How) -> None:
     """Finish what somebody began and left: join the branch with what they
     merge, and forget about the rest. Raises GitError."""
-    from wc_cli.joining import Joining, join  # hardly ever
+    import shutil  # hardly ever
+
+    from wc_cli.joining import Joining, join
 
     for theirs in _merged(where):
         now = repository.resolve(where, f"refs/heads/{BRANCH}")

@@ -106,14 +106,31 @@ class Wire:
         if not _ID.fullmatch(commit):
             raise ValueError(commit)  # an empty one would delete the branch
         words = ("push", *_PUSH, "--", self.remote.name, f"{commit}:{_REF}")
+        # Where a mirror fetches branches into branches, git would move our own
+        # back to what it pushed: it is told not to track this one.
+        more = {} if self._is_usual() else {"fetch": f"^{_REF}"}
         with self._sorted_out():
-            # Where a mirror fetches branches into branches, git would move our
-            # own back to what it pushed: it is told not to track this one.
-            out = self._run(*words, fetch=f"^{_REF}")
+            out = self._run(*words, **more)
             tracking = self.remote.tracking
-            self.git.run("update-ref", "-m", "wc: pushed", tracking, commit)
+            if more or self._tracked() != commit:
+                self.git.run("update-ref", "-m", "wc: pushed", tracking, commit)
         taken = _TAKEN.search(out)
         return (taken["before"] or b"").decode() if taken else commit
+
+    def _is_usual(self) -> bool:
+        """Whether git fetches the remote's branches as it does after git-clone(1):
+        then it knows itself which ref tracks one that was pushed."""
+        known = gitconfig.values("remote", "fetch", self.where, self.git.env)
+        name = self.remote.name
+        usual = f"refs/remotes/{name}/"
+        tracks = self.remote.tracking == f"{usual}{BRANCH}"
+        return tracks and known.get(name) == [f"+refs/heads/*:{usual}*"]
+
+    def _tracked(self) -> str:
+        """Where the tracking ref is, as far as one sees without git."""
+        if self.where is None:
+            return ""
+        return repository.resolve(self.where, self.remote.tracking)
 
     @contextlib.contextmanager
     def _sorted_out(self) -> Iterator[None]:
