@@ -27,9 +27,11 @@ if TYPE_CHECKING:
 
 
 class Sent(NamedTuple):
-    """How many entries went, by thread, and what is to be said about it."""
+    """How many entries went, by thread, in how many commits, and what is to be
+    said about it."""
 
     went: Mapping[str, int]
+    ahead: int
     notes: tuple[str, ...] = ()
 
 
@@ -40,7 +42,8 @@ def at_once(git: Git, remote: Remote, layout: Layout, ours: str) -> Sent | None:
     Raises WireError where the time is over.
     """
     had = _usual(layout, remote, git.env)
-    if had in {"", ours}:
+    ahead, behind = commits.apart(git, ours, had) if had else (0, 0)
+    if behind or not ahead:
         return None
     try:
         there = Wire(git, remote).push(ours)
@@ -48,13 +51,15 @@ def at_once(git: Git, remote: Remote, layout: Layout, ours: str) -> Sent | None:
         if isinstance(error, UnreachableError) and time.monotonic() >= git.until:
             raise
         return None
-    if not there:
-        return Sent(comparing.news(git, "", ours), (lost(remote),))
-    if had.startswith(there):
-        return Sent(comparing.news(git, had, ours))
-    there = git.line("rev-parse", "--verify", "--quiet", f"{there}^{{commit}}")
-    notes = (rewritten(remote),) if commits.apart(git, had, there)[0] else ()
-    return Sent(comparing.news(git, there, ours), notes)
+    if there and had.startswith(there):
+        return Sent(comparing.news(git, had, ours), ahead)
+    notes: tuple[str, ...] = (lost(remote),)
+    if there:
+        name = f"{there}^{{commit}}"
+        there = git.line("rev-parse", "--verify", "--quiet", name)
+        notes = (rewritten(remote),) if commits.apart(git, had, there)[0] else ()
+    ahead, _ = commits.apart(git, ours, there)
+    return Sent(comparing.news(git, there, ours), ahead, notes)
 
 
 def _usual(layout: Layout, remote: Remote, env: Mapping[str, str]) -> str:

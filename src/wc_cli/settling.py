@@ -28,12 +28,7 @@ from wc_cli.comparing import compared
 from wc_cli.git import Git, GitError, GitKilledError
 from wc_cli.upkeep import Upkeep
 from wc_core import discovery, model, repository
-from wc_core.errors import (
-    CorruptError,
-    LockTimeoutError,
-    NotFoundError,
-    WcError,
-)
+from wc_core.errors import CorruptError, LockTimeoutError, NotFoundError, WcError
 from wc_core.files import read_plain, size_of
 from wc_core.reader import StoreReader
 

@@ -14,15 +14,20 @@ import random
 import time
 from typing import NamedTuple
 
-from wc_cli import commits, comparing, durable, locks, packing, pending, settling, trees
+from wc_cli import (
+    commits,
+    comparing,
+    durable,
+    locks,
+    packing,
+    pending,
+    sending,
+    settling,
+    trees,
+)
 from wc_cli.git import Git, GitError
 from wc_cli.wire import Wire
-from wc_cli.wireerrors import (
-    RefusedError,
-    RejectedError,
-    UnreachableError,
-    WireError,
-)
+from wc_cli.wireerrors import RefusedError, RejectedError, UnreachableError, WireError
 from wc_core import freshness, remotes, repository, settings
 from wc_core.codec import dumps
 from wc_core.errors import (
