@@ -21,21 +21,14 @@ from wc_cli import (
     messages,
     packing,
     pending,
-    rendering,
     visits,
 )
 from wc_cli.commits import Change
 from wc_cli.comparing import compared
 from wc_cli.git import Git, GitError, GitKilledError
-from wc_cli.joining import join
 from wc_cli.upkeep import Upkeep
 from wc_core import discovery, model, repository
-from wc_core.errors import (
-    CorruptError,
-    LockTimeoutError,
-    NotFoundError,
-    WcError,
-)
+from wc_core.errors import CorruptError, LockTimeoutError, NotFoundError, WcError
 from wc_core.files import read_plain, size_of
 from wc_core.reader import StoreReader
 
@@ -120,12 +113,15 @@ class Settler:
         for turn in range(_ROUNDS):
             self._await_calm(patience)
             topics = [one for one in self.unsettled() if one not in self.problems]
+            # What all threads share is looked at once, with or without any.
             if topics or not (again or turn):
                 self._settle(topics)
             if not topics:
                 break
 
     def _join(self, git: Git, joining: Joining) -> Outcome:
+        from wc_cli.joining import join  # most have nothing to join
+
         try:
             where, ours = commits.tip(self.layout.root)
             with self._noted():
@@ -250,6 +246,8 @@ class Settler:
 
     def _project(self, topic: str) -> Settled:
         """Render a thread from its log; the bytes to be committed."""
+        from wc_cli import rendering  # who only exchanges does without
+
         if self.git is not None:
             applying.Applier(self.upkeep, self.git).give_back_spared(topic)
         self.upkeep.refresh(topic)

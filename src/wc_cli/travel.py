@@ -14,16 +14,20 @@ import random
 import time
 from typing import NamedTuple
 
-from wc_cli import commits, comparing, durable, locks, packing, pending, settling, trees
-from wc_cli.git import Git, GitError
-from wc_cli.joining import Joining
-from wc_cli.wire import Wire
-from wc_cli.wireerrors import (
-    RefusedError,
-    RejectedError,
-    UnreachableError,
-    WireError,
+from wc_cli import (
+    commits,
+    comparing,
+    durable,
+    locks,
+    packing,
+    pending,
+    sending,
+    settling,
+    trees,
 )
+from wc_cli.git import Git, GitError
+from wc_cli.wire import Wire
+from wc_cli.wireerrors import RefusedError, RejectedError, UnreachableError, WireError
 from wc_core import freshness, remotes, repository, settings
 from wc_core.codec import dumps
 from wc_core.errors import (
@@ -146,6 +150,8 @@ class Traveller:
         with self._travelling() as git:
             self._settle()
             _, start = commits.tip(self.layout.root)
+            if push == ASKED and not anew and (sent := self._sent_first(git, start)):
+                return sent
             ours, start = start, "" if anew else start
             brought = 0
             for attempt in range(_TRIES):
@@ -167,6 +173,15 @@ class Traveller:
                 came = comparing.news(git, start, theirs) if brought or anew else {}
                 return self._exchange(came, went, (ahead if wanted else 0, brought))
             raise reason
+
+    def _sent_first(self, git: Git, ours: str) -> Exchange | None:
+        """The exchange without a look at what the remote has, see `sending`."""
+        sent = sending.at_once(git, self.remote, self.layout, ours)
+        if sent is None:
+            return None
+        self.notes += sent.notes
+        self._note(ours, ours)
+        return self._exchange({}, sent.went, (sent.ahead, 0))
 
     def _exchange(
         self,
@@ -229,7 +244,7 @@ class Traveller:
         if not theirs:
             if had:
                 git.run("update-ref", "-d", self.remote.tracking)
-                self.notes.append(f"{self.remote.shown} no longer had the branch")
+                self.notes.append(sending.lost(self.remote))
             return ""
         if theirs == had:
             return theirs
@@ -241,10 +256,7 @@ class Traveller:
                 "WATERCOOLER_GIT_REPO",
             )
         if had and commits.apart(git, had, theirs)[0]:
-            self.notes.append(
-                f"the history of {self.remote.shown} was rewritten; nothing of "
-                "what was here is given up"
-            )
+            self.notes.append(sending.rewritten(self.remote))
         return theirs
 
     def _where(self) -> Repository:
@@ -256,6 +268,8 @@ class Traveller:
         committed now stay for later, and are mentioned."""
         joining = None
         if theirs:
+            from wc_cli.joining import Joining  # most have nothing to join
+
             joining = Joining(theirs, self.remote.shown, tuple(sorted(self.packs)))
         seconds = self.waiting.seconds
         done = settling.settle(self.layout.root, self.env, seconds, joining)

@@ -8,13 +8,11 @@ half-done is finished once they have been away for a while.
 from __future__ import annotations
 
 import os
-import shutil
 import time
 from typing import NamedTuple
 
-from wc_cli import commits, durable, joining
+from wc_cli import commits, durable
 from wc_cli.git import GitError
-from wc_cli.joining import Joining
 from wc_core import repository
 from wc_core.errors import StorageError
 from wc_core.files import read_plain
@@ -81,9 +79,13 @@ def _age(path: str) -> float:
 def finish(git: Git, where: Repository, how: How) -> None:
     """Finish what somebody began and left: join the branch with what they
     merge, and forget about the rest. Raises GitError."""
+    import shutil  # hardly ever
+
+    from wc_cli.joining import Joining, join
+
     for theirs in _merged(where):
         now = repository.resolve(where, f"refs/heads/{BRANCH}")
-        joining.join(git, now, Joining(theirs, "a merge that was left"), how)
+        join(git, now, Joining(theirs, "a merge that was left"), how)
     for name in (*_BEGUN, *_BESIDE):
         durable.remove(f"{where.gitdir}/{name}")
     shutil.rmtree(f"{where.gitdir}/sequencer", ignore_errors=True)

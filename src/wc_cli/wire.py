@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 _REF = f"refs/heads/{BRANCH}"
 _NO_BRANCH = b"couldn't find remote ref"
 _ID = re.compile("[0-9a-f]{40}(?:[0-9a-f]{24})?")
+# git-push(1) "OUTPUT": where the branch was, or that it is new.
+_TAKEN = re.compile(rb"^(?: \t[^\t\n]*\t(?P<before>[0-9a-f]+)\.\.|\*\t)", re.MULTILINE)
 _SETTINGS = {
     "push.pushOption": "",  # such as: open a merge request
     # A line that is dead is noticed even if nobody is left to kill us.
@@ -97,18 +99,38 @@ class Wire:
             hint = "Have it removed there, or use another: WATERCOOLER_GIT_REPO=…"
             raise WireError(message, hint) from error
 
-    def push(self, commit: str) -> None:
+    def push(self, commit: str) -> str:
         """Move the remote's branch forward to a commit, made where there is
-        none, and its tracking ref with it. Raises WireError."""
+        none, and its tracking ref with it. Where it was, at least the first
+        characters of that; empty where it was made. Raises WireError."""
         if not _ID.fullmatch(commit):
             raise ValueError(commit)  # an empty one would delete the branch
         words = ("push", *_PUSH, "--", self.remote.name, f"{commit}:{_REF}")
+        # Where a mirror fetches branches into branches, git would move our own
+        # back to what it pushed: it is told not to track this one.
+        more = {} if self._is_usual() else {"fetch": f"^{_REF}"}
         with self._sorted_out():
-            # Where a mirror fetches branches into branches, git would move our
-            # own back to what it pushed: it is told not to track this one.
-            self._run(*words, fetch=f"^{_REF}")
+            out = self._run(*words, **more)
             tracking = self.remote.tracking
-            self.git.run("update-ref", "-m", "wc: pushed", tracking, commit)
+            if more or self._tracked() != commit:
+                self.git.run("update-ref", "-m", "wc: pushed", tracking, commit)
+        taken = _TAKEN.search(out)
+        return (taken["before"] or b"").decode() if taken else commit
+
+    def _is_usual(self) -> bool:
+        """Whether git fetches the remote's branches as it does after git-clone(1):
+        then it knows itself which ref tracks one that was pushed."""
+        known = gitconfig.values("remote", "fetch", self.where, self.git.env)
+        name = self.remote.name
+        usual = f"refs/remotes/{name}/"
+        tracks = self.remote.tracking == f"{usual}{BRANCH}"
+        return tracks and known.get(name) == [f"+refs/heads/*:{usual}*"]
+
+    def _tracked(self) -> str:
+        """Where the tracking ref is, as far as one sees without git."""
+        if self.where is None:
+            return ""
+        return repository.resolve(self.where, self.remote.tracking)
 
     @contextlib.contextmanager
     def _sorted_out(self) -> Iterator[None]:
@@ -120,12 +142,12 @@ class Wire:
         except GitError as error:
             raise sorted_out(error, self.remote, self.git.env) from error
 
-    def _run(self, *words: str, **settings: str) -> None:
+    def _run(self, *words: str, **settings: str) -> bytes:
         """A git that asks the remote; ``settings`` of this remote are added."""
         began = time.monotonic()
         env = {**self._ssh(), **self._settings(settings)}
         try:
-            self.git.run(*words, env=env)
+            return self.git.run(*words, env=env)
         except GitTimeoutError as error:
             seconds = round(time.monotonic() - began)
             limit = f"within {seconds} s" if seconds else "in time"

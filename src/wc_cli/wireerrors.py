@@ -69,13 +69,12 @@ _LOCAL = "See: wc doctor"
 _UNKNOWN = f"{_SAFE} Try it by hand, to see all that git says: git fetch"
 
 # The first that is found decides. What the other side says ("remote: …") is
-# told apart from what went wrong here.
-_HERE = re.compile(
-    r"^(?!remote:|error: remote )[^\n]*(?:No space left|Read-only file system"
+# told apart from what went wrong here. Nothing is compiled while all goes well.
+_HERE = (
+    r"(?m)^(?!remote:|error: remote )[^\n]*(?:No space left|Read-only file system"
     r"|Disk quota|[Uu]nable to create '|cannot lock ref|bad object|src refspec"
     r"|unable to (?:write|create|update)|insufficient permission for adding"
-    r"|local refs could not be updated|not a valid object)",
-    re.MULTILINE,
+    r"|local refs could not be updated|not a valid object)"
 )
 _SORTS: tuple[tuple[type[WireError], str, str], ...] = (
     (UnreachableError, r"Host key verification failed|HOST IDENTIFICATION", _KNOWN),
@@ -126,26 +125,26 @@ _SORTS: tuple[tuple[type[WireError], str, str], ...] = (
         _LATER,
     ),
 )
-_RACE = re.compile(
+_RACE = (
     r"but expected|reference already exists|incorrect old value|\.lock': File exists"
 )
-_REJECTED = re.compile(rb"^!\t[^\t\n]*\t\[rejected\]", re.MULTILINE)
-_DECLINED = re.compile(rb"^!\t[^\t\n]*\t\[remote rejected\] \((.*)\)$", re.MULTILINE)
+_REJECTED = rb"(?m)^!\t[^\t\n]*\t\[rejected\]"
+_DECLINED = rb"(?m)^!\t[^\t\n]*\t\[remote rejected\] \((.*)\)$"
 
 
 def sorted_out(error: GitError, remote: Remote, env: Mapping[str, str]) -> WireError:
     """The kind of error that a fetch or a push of git's was."""
     said = os.fsdecode(error.err)
-    if _REJECTED.search(error.out):
+    if re.search(_REJECTED, error.out):
         message = f"{remote.shown} has entries that are not here yet"
         return RejectedError(message, _AGAIN)
     if isinstance(error, GitKilledError):
         return WireError(f"{remote.shown}: {error}", _LATER)
-    if _HERE.search(said):
+    if re.search(_HERE, said):
         prune = f"Run: git remote prune {remote.shown}"
         hint = prune if "git remote prune" in said else _LOCAL
         return WireError(f"{remote.shown}: {_fit(str(error), env)}", hint)
-    declined = _DECLINED.search(error.out)
+    declined = re.search(_DECLINED, error.out)
     if declined:
         return _declined(os.fsdecode(declined[1]), said, remote, env)
     for kind, pattern, hint in _SORTS:
@@ -159,7 +158,7 @@ def _declined(
     reason: str, said: str, remote: Remote, env: Mapping[str, str]
 ) -> WireError:
     """The remote took the commits, but did not move its branch."""
-    if _RACE.search(f"{reason}\n{said}"):
+    if re.search(_RACE, f"{reason}\n{said}"):
         return RejectedError(f"{remote.shown} was written meanwhile", _AGAIN)
     more = _why(said)
     hint = _RIGHTS

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import re
+from functools import lru_cache
 
 from wc_core.files import read_plain
 
@@ -109,7 +110,7 @@ class _Reader:
         yield from self._file(shared)
         # Only the file itself can turn this on, nothing it includes.
         extended: str | None = "false"
-        for section, subsection, key, value in parse(_text_of(shared)):
+        for section, subsection, key, value in _parsed(_text_of(shared)):
             if (section, subsection, key) == ("extensions", "", "worktreeconfig"):
                 extended = value
         if _is_true(extended):
@@ -117,7 +118,7 @@ class _Reader:
 
     def _file(self, path: str, depth: int = 0) -> Iterator[tuple[str, str | None]]:
         """The settings of one file, includes in place."""
-        for section, subsection, name, value in parse(_text_of(path)):
+        for section, subsection, name, value in _parsed(_text_of(path)):
             key = ".".join(one for one in (section, subsection, name) if one)
             yield key, value
             if depth < _MAX_DEPTH:
@@ -233,6 +234,13 @@ def _regex(part: re.Match[str]) -> str:
         inner = f"^{inner[1:]}" if inner[0] in "!^" else inner
         return f"(?!/)[{inner}]"
     return _WILD[kind]
+
+
+@lru_cache(maxsize=16)
+def _parsed(text: str) -> tuple[tuple[str, str, str, str | None], ...]:
+    """What is in a file's text: a command asks for several settings, each from
+    the same few files."""
+    return tuple(parse(text))
 
 
 def parse(text: str) -> Iterator[tuple[str, str, str, str | None]]:

@@ -19,13 +19,16 @@ if TYPE_CHECKING:
 
 class Size(NamedTuple):
     """How much there is in what is measured: the big store, the lengths of threads,
-    how many threads of one entry, and how many writers with how many posts each."""
+    how many threads of one entry, how many writers with how many posts each, how
+    many clones with how many entries each, and how many commits of one entry."""
 
     big: tuple[int, int] = (1000, 20)
     lengths: tuple[int, ...] = (10, 1000, 10_000)
     threads: tuple[int, ...] = (100, 1000, 10_000)
     writers: tuple[tuple[int, int], ...] = ((1, 25), (2, 25), (8, 25), (30, 10))
     peer_threads: int = 1000
+    clones: tuple[int, int] = (5, 20)
+    commits: int = 1000
 
 
 QUICK_SIZE = Size(
@@ -34,6 +37,8 @@ QUICK_SIZE = Size(
     threads=(10, 50, 100),
     writers=((1, 3), (2, 3), (8, 3)),
     peer_threads=50,
+    clones=(3, 4),
+    commits=30,
 )
 SH, PYTHON, TYPER = "sh -c :", "python -c pass", "one-command Typer app"
 SERVER, CALL = "trivial FastMCP server: start", "trivial FastMCP server: a call"

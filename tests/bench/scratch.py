@@ -84,7 +84,7 @@ class Scratch:
         }
         self._layouts: dict[str, Layout] = {}
         self._servers: dict[str, Server] = {}
-        self._closing = contextlib.ExitStack()
+        self.closing = contextlib.ExitStack()
         self.write_identity(self.folder)
 
     def file(self, name: str, text: str) -> str:
@@ -103,7 +103,7 @@ class Scratch:
     def memory(self) -> str:
         """A place like the scratch folder, in memory."""
         made = tempfile.TemporaryDirectory(prefix="wc-bench-", dir=MEMORY)
-        place = os.path.realpath(self._closing.enter_context(made))
+        place = os.path.realpath(self.closing.enter_context(made))
         self.write_identity(place)
         return place
 
@@ -217,7 +217,7 @@ class Scratch:
         with contextlib.suppress(BenchError):
             self.settle()
         os.chdir(ROOT)
-        self._closing.close()
+        self.closing.close()
 
 
 def is_locked(path: str) -> bool:

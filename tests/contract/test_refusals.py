@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests import smart_http
 from tests.contract import hubs
 from tests.contract.hubs import REF, Clone, Hub
 from wc_cli.wireerrors import (
@@ -59,7 +60,7 @@ def test_an_http_server_says_no(
     program.write_text(f"#!/bin/sh\n: >'{asked}'\necho secret\n")
     program.chmod(0o755)
     hub.machine.git(*("config", "--global", "core.askPass", str(program)), cwd=hub.path)
-    with hubs.http(hub.path.parent) as server:
+    with smart_http.http(hub.path.parent) as server:
         server.answer = status
         clone = Clone(hub.machine, "one", server.url())
         asking = {"GIT_ASKPASS": str(program), "SSH_ASKPASS": str(program)}
@@ -71,7 +72,7 @@ def test_an_http_server_says_no(
 
 
 def test_a_wrong_password_is_refused_and_not_shown(hub: Hub) -> None:
-    with hubs.http(hub.path.parent, private=True) as server:
+    with smart_http.http(hub.path.parent, private=True) as server:
         url = server.url(user="pat:wr0ng@")
         clone = Clone(hub.machine, "one")
         for error in both(clone.wire({"WATERCOOLER_GIT_REPO": url}), clone.commit()):
@@ -85,7 +86,7 @@ def test_a_server_that_knows_nothing_of_git_can_only_be_read(hub: Hub) -> None:
     first = clone.commit()
     clone.wire().push(first)
     hub.git("update-server-info")
-    with hubs.http(hub.path.parent) as server:
+    with smart_http.http(hub.path.parent) as server:
         server.plain = True
         reader = Clone(hub.machine, "two", server.url())
         assert reader.wire().fetch() == first
@@ -95,7 +96,7 @@ def test_a_server_that_knows_nothing_of_git_can_only_be_read(hub: Hub) -> None:
 
 def test_an_http_server_that_may_only_be_read(hub: Hub) -> None:
     hub.git("config", "http.receivepack", "false")
-    with hubs.http(hub.path.parent) as server:
+    with smart_http.http(hub.path.parent) as server:
         clone = Clone(hub.machine, "one", server.url())
         assert clone.wire().fetch() == ""
         with pytest.raises(RefusedError):

@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests import smart_http
 from tests.contract import hubs
-from tests.contract.hubs import PASSWORD, REF, USER, Clone, Hub
+from tests.contract.hubs import REF, Clone, Hub
+from tests.smart_http import PASSWORD, USER
 from wc_cli.wireerrors import (
     RejectedError,
     UnreachableError,
@@ -52,13 +54,13 @@ def over_file(hub: Hub) -> Iterator[Route]:
 
 @contextlib.contextmanager
 def over_http(hub: Hub) -> Iterator[Route]:
-    with hubs.http(hub.path.parent) as server:
+    with smart_http.http(hub.path.parent) as server:
         yield Route(server.url())
 
 
 @contextlib.contextmanager
 def over_http_with_a_password_in_the_url(hub: Hub) -> Iterator[Route]:
-    with hubs.http(hub.path.parent, private=True) as server:
+    with smart_http.http(hub.path.parent, private=True) as server:
         yield Route(server.url(user=f"{USER}:{PASSWORD}@"))
 
 
@@ -68,7 +70,7 @@ def over_http_with_a_credential_helper(hub: Hub) -> Iterator[Route]:
     config = hub.machine.home / ".gitconfig"
     with config.open("a") as file:
         file.write(f'[credential]\n\thelper = "{helper}"\n')
-    with hubs.http(hub.path.parent, private=True) as server:
+    with smart_http.http(hub.path.parent, private=True) as server:
         yield Route(server.url())
 
 
