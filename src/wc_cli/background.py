@@ -13,7 +13,7 @@ import random
 import sys
 import time
 
-from wc_cli import locks, settling, travel
+from wc_cli import locks, routes, settling, travel
 from wc_core import settings
 from wc_core.errors import LockTimeoutError, OfflineError, WcError
 
@@ -63,7 +63,7 @@ def _exchange_all(root: str, env: Mapping[str, str]) -> bool:
     """Exchange until nothing is due; whether there is no use in trying again
     soon."""
     for _ in range(_ROUNDS):
-        remote = travel.due(root, env)
+        remote = routes.due(root, env)
         if remote is None:
             return True
         rules = settings.load(root, env)

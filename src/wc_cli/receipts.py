@@ -47,14 +47,14 @@ def settled(context: Context, receipt: Receipt, *, sync: bool = False) -> Receip
 def _settled_now(context: Context, layout: Layout, *, asked: bool) -> list[str]:
     """Settle, and exchange with the remote where it has the branch, or the
     user ``asked`` for it; what could not be done."""
-    from wc_cli import pending, settling, travel  # not in the usual case
+    from wc_cli import pending, routes, settling, travel  # not in the usual case
 
     notes = []
     if settling.settle(layout.root, context.env, _INLINE_SECONDS) is None:
         by = pending.held_up(layout) or "somebody else is at it"
         notes.append(f"not settled yet: {by}")
     try:
-        remote = travel.wanted(context.place.root, context.env, asked=asked)
+        remote = routes.wanted(context.place.root, context.env, asked=asked)
         if remote is not None:
             until = time.monotonic() + context.settings.limit
             waiting = travel.Waiting(until)

@@ -19,15 +19,15 @@ from wc_cli import (
     durable,
     locks,
     messages,
-    packing,
     pending,
     visits,
 )
 from wc_cli.commits import Change
 from wc_cli.comparing import compared
-from wc_cli.git import Git, GitError, GitKilledError
+from wc_cli.following import Follower
+from wc_cli.git import Git, GitError
 from wc_cli.upkeep import Upkeep
-from wc_core import discovery, model, repository
+from wc_core import discovery, model
 from wc_core.errors import CorruptError, LockTimeoutError, NotFoundError, WcError
 from wc_core.files import read_plain, size_of
 from wc_core.reader import StoreReader
@@ -38,7 +38,6 @@ if TYPE_CHECKING:
 
     from wc_cli.joining import Joining
     from wc_core.model import Entry
-    from wc_core.repository import Repository
 
 # A burst of writes becomes one commit: its end is when nothing was written for
 # this long, but nothing waits longer than that for its commit.
@@ -83,16 +82,16 @@ class Settler:
             if discovery.is_checkout(self.layout.root)
             else None
         )
+        self.follower = Follower(self.upkeep, self.git, env) if self.git else None
         self.problems: dict[str, str] = {}
-        # Where the branch was when the folder last took in what it has.
-        self.followed = ""
 
     def run(self, patience: float = 0.0, joining: Joining | None = None) -> Outcome:
         """Settle until nothing is left or what is left cannot be now, each
         time waiting at most ``patience`` seconds for a burst to end; then join
         the branch with another, and settle what came of it."""
         with self._problem_of([""], "not tidied up"):
-            self._recover()
+            if self.follower is not None:
+                self.follower.recover()
             self.upkeep.sweep()
         held = self._let_visitors_go(patience)
         if held:
@@ -102,12 +101,33 @@ class Settler:
         self._catch_up()
         self._settle_all(patience)
         outcome = Outcome()
-        if joining is not None and self.git is not None:
-            outcome = self._join(self.git, joining)
+        if joining is not None and self.follower is not None:
+            outcome = self._join(self.follower, joining)
             self._catch_up()
             self._settle_all(patience, again=True)
         pending.report(self.upkeep, self.problems)
         return outcome._replace(problems=self.problems)
+
+    def _let_visitors_go(self, patience: float) -> str:
+        """Have finished what somebody's git left half-done; why nothing can be
+        committed now, or nothing."""
+        found = visits.visit(self.layout.root, max(patience, _PATIENCE))
+        if found.hold:
+            return f"not committed: {found.hold}"
+        if found.left and self.follower is not None:
+            return self.follower.finish()
+        return ""
+
+    def _catch_up(self) -> None:
+        if self.follower is not None:
+            with self._problem_of([""], "not taken in"):
+                self.problems |= self.follower.catch_up()
+
+    def _join(self, follower: Follower, joining: Joining) -> Outcome:
+        try:
+            return Outcome({}, *follower.join(joining))
+        except (GitError, OSError, ValueError) as error:
+            return Outcome(failed=f"not joined: {error}")
 
     def _settle_all(self, patience: float, *, again: bool = False) -> None:
         for turn in range(_ROUNDS):
@@ -118,20 +138,6 @@ class Settler:
                 self._settle(topics)
             if not topics:
                 break
-
-    def _join(self, git: Git, joining: Joining) -> Outcome:
-        from wc_cli.joining import join  # most have nothing to join
-
-        try:
-            where, ours = commits.tip(self.layout.root)
-            with self._noted():
-                packing.take_over(where, joining.packs)
-                return Outcome({}, *join(git, ours, joining, self._how(where)))
-        except (GitError, OSError, ValueError) as error:
-            return Outcome(failed=f"not joined: {error}")
-
-    def _how(self, where: Repository) -> commits.How:
-        return packing.how(where, self.env, sign=self.upkeep.rules.sign)
 
     def _await_calm(self, seconds: float) -> None:
         """Wait until nothing is written any more, at most so long."""
@@ -149,70 +155,6 @@ class Settler:
         """How long the logs are that await settling."""
         root = self.layout.root
         return {one: size_of(self.layout.log(one), root) for one in self.unsettled()}
-
-    def _recover(self) -> None:
-        """Finish what was begun by a git of ours that was killed."""
-        try:
-            since_ns = os.stat(self.layout.committing).st_mtime_ns
-        except FileNotFoundError:
-            return
-        where = repository.find(self.layout.root)
-        if where is not None:
-            commits.remove_left_locks(where, since_ns)
-            commits.remove_reports(where)
-        durable.remove(self.layout.committing, self.layout.root)
-
-    def _let_visitors_go(self, patience: float) -> str:
-        """Finish what somebody's git left half-done; why nothing can be
-        committed now, or nothing."""
-        root = self.layout.root
-        found = visits.visit(root, max(patience, _PATIENCE))
-        if found.hold or not found.left or self.git is None:
-            return f"not committed: {found.hold}" if found.hold else ""
-        try:
-            where, _ = commits.tip(root)
-            with self._noted():
-                visits.finish(self.git, where, self._how(where))
-        except (GitError, WcError, OSError, ValueError) as error:
-            return f"a merge that was left is not finished: {error}"
-        return ""
-
-    def _catch_up(self) -> None:
-        """Take in what the branch has got without us: a merge of ours that
-        was interrupted, or what a person did there with git."""
-        if self.git is None:
-            return
-        with self._problem_of([""], "not taken in"):
-            where, commit = commits.tip(self.layout.root)
-            self.followed = commit
-            had, index = applying.applied(self.upkeep), visits.index_ns(where)
-            visited = bool(had) and index != visits.changed_ns(self.layout.applied)
-            applier = applying.Applier(self.upkeep, self.git)
-            problems: dict[str, str] = {}
-            if had not in {"", commit}:
-                problems |= applier.run(had, commit)
-            if visited:
-                problems |= applier.give_back(commit, visits.changed(self.git))
-            self.problems |= problems
-            if visited or had not in {"", commit}:
-                index = self._refresh(self.git, where, index)
-            if not problems:
-                self._note(commit, index)
-
-    def _note(self, commit: str, index: int) -> None:
-        """Note that the folder has what a commit has, as of that index."""
-        if applying.applied(self.upkeep) != commit:
-            applying.note_applied(self.upkeep, commit)
-        visits.stamp(self.layout.applied, index)
-
-    def _refresh(self, git: Git, where: Repository, index: int) -> int:
-        """Make the index agree with the branch, and say when it was written;
-        unless it is another one than that of ``index``: then somebody's git
-        was here, which is looked into first, the next time."""
-        if visits.index_ns(where) != index:
-            return index
-        commits.refresh_index(git, where)
-        return visits.index_ns(where)
 
     @contextlib.contextmanager
     def _problem_of(self, topics: list[str], what: str) -> Iterator[None]:
@@ -237,8 +179,10 @@ class Settler:
                     self._forget(topic)
         with self._problem_of([one.topic for one in settled] or [""], "not committed"):
             self._commit(settled)
-        if self.git is not None and applying.applied(self.upkeep) != self.followed:
-            return  # what somebody takes out of the branch is not noted yet
+        if self.follower is not None and not self.follower.in_step:
+            # What somebody takes out of the branch now would not be noticed.
+            why = "committed, but not all that the branch has is taken in"
+            self.problems = dict.fromkeys(topics, why) | self.problems
         for one in settled:
             if one.topic not in self.problems:
                 with self._problem_of([one.topic], "not finished"):
@@ -248,8 +192,8 @@ class Settler:
         """Render a thread from its log; the bytes to be committed."""
         from wc_cli import rendering  # who only exchanges does without
 
-        if self.git is not None:
-            applying.Applier(self.upkeep, self.git).give_back_spared(topic)
+        if self.follower is not None:
+            self.follower.give_back_spared(topic)
         self.upkeep.refresh(topic)
         thread = self.reader.thread(topic)
         if thread.snapshot.log_size < 0:
@@ -272,11 +216,11 @@ class Settler:
 
     def _commit(self, settled: list[Settled]) -> None:
         """One commit for everything that the branch does not have yet."""
-        if self.git is None:
+        if self.git is None or self.follower is None:
             commits.check_unread(self.layout.root)
             return
         where, parent = commits.tip(self.layout.root)
-        if parent != self.followed:
+        if parent != self.follower.at:
             raise GitError("somebody moved the branch at this moment")
         shared = [
             Change(
@@ -294,40 +238,14 @@ class Settler:
             topics = [one.topic for one in settled]
             code_repo = messages.code_repo(where, self.env)
             message = messages.message_for(entries, topics, code_repo)
-            with self._noted():
-                how = self._how(where)
-                commits.commit(
-                    self.git, changed, message, (parent,) if parent else (), how
-                )
+            parents = (parent,) if parent else ()
+            with self.follower.noted():
+                how = self.follower.how(where)
+                commits.commit(self.git, changed, message, parents, how)
         if not changed and not settled:
             return
-        index = visits.changed_ns(self.layout.applied)
-        try:
-            index = self._refresh(self.git, where, index)
-            packing.tidy(self.git, where)
-        except GitError as error:
-            # The commit is made; that it is all tidy is not a part of it.
-            self.problems[""] = f"committed, but not tidy: {error}"
-        _, self.followed = commits.tip(self.layout.root)
-        if applying.applied(self.upkeep) == parent:
-            self._note(self.followed, index)
-
-    @contextlib.contextmanager
-    def _noted(self) -> Iterator[None]:
-        """Note that git is at work, for whoever comes after us if it, or we
-        with it, are killed."""
-        durable.touch(self.layout.committing, self.layout.root)
-        try:
-            yield
-        except GitKilledError:
-            raise
-        except GitError:
-            where = repository.find(self.layout.root)
-            if where is not None:
-                commits.remove_reports(where)
-            durable.remove(self.layout.committing, self.layout.root)
-            raise
-        durable.remove(self.layout.committing, self.layout.root)
+        if problem := self.follower.committed(where, parent):
+            self.problems[""] = problem
 
     def _news(
         self, git: Git, settled: list[Settled], have: Mapping[str, commits.Committed]

@@ -28,11 +28,10 @@ from wc_cli import (
 from wc_cli.git import Git, GitError
 from wc_cli.wire import Wire
 from wc_cli.wireerrors import RefusedError, RejectedError, UnreachableError, WireError
-from wc_core import freshness, remotes, repository, settings
+from wc_core import freshness, repository
 from wc_core.codec import dumps
 from wc_core.errors import (
     ConflictError,
-    InvalidInputError,
     LockTimeoutError,
     OfflineError,
     StorageError,
@@ -40,7 +39,6 @@ from wc_core.errors import (
 )
 from wc_core.freshness import Freshness
 from wc_core.layout import BRANCH, Layout
-from wc_core.text import one_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -330,37 +328,6 @@ class Traveller:
             durable.replace(self.layout.travel, data, self.layout.root)
 
 
-def the_remote(where: Repository, env: Mapping[str, str]) -> Remote:
-    """The remote of a store. Raises InvalidInputError where nobody can know
-    which it is."""
-    remote = remotes.find(where, env)
-    if remote is not None:
-        return remote
-    if known := remotes.names(where, env):
-        raise InvalidInputError(
-            f"There are several remotes: {', '.join(map(one_line, known))}.",
-            f"Say which one: wc sync {known[0]}",
-        )
-    raise InvalidInputError(
-        "This repository has no remote.",
-        "Add one (git remote add origin URL), or name one: wc sync URL",
-    )
-
-
-def wanted(root: str, env: Mapping[str, str], *, asked: bool) -> Remote | None:
-    """The remote to exchange with now: where it has the branch, or where the
-    user ``asked`` for it. Raises InvalidInputError then, if there is none."""
-    where = repository.find(root)
-    if where is None or where.branch != BRANCH:
-        return None
-    if asked:
-        return the_remote(where, env)
-    remote = remotes.find(where, env)
-    if remote is None or not repository.resolve(where, remote.tracking):
-        return None
-    return remote
-
-
 def fetch_first(
     where: Repository, env: Mapping[str, str], remote: Remote, waiting: Waiting
 ) -> None:
@@ -381,19 +348,6 @@ def _told(remote: Remote, error: WireError) -> WcError:
         said = f"{remote.shown}: {said}"
     there = isinstance(error, UnreachableError | RefusedError | RejectedError)
     return (OfflineError if there else StorageError)(f"{said}.", error.hint)
-
-
-def due(root: str, env: Mapping[str, str]) -> Remote | None:
-    """The remote to exchange with now, in the background."""
-    rules = settings.load(root, env)
-    remote = wanted(root, env, asked=False)
-    where = repository.find(root)
-    if rules.sync != "background" or remote is None or where is None:
-        return None
-    unsent = rules.push and where.commit != repository.resolve(where, remote.tracking)
-    known = freshness.load(Layout(root)) or Freshness()
-    stale = bool(rules.fetch_every) and known.age(time.time()) >= rules.fetch_every
-    return remote if unsent or stale else None
 
 
 def _now() -> str:

@@ -15,7 +15,8 @@ from tests.bench.processes import BenchError, run, say
 from tests.bench.stores import a_thread
 from tests.bench.table import Row, times
 from wc_cli import durable, settling
-from wc_cli.travel import Traveller, Waiting, the_remote
+from wc_cli.routes import the_remote
+from wc_cli.travel import Traveller, Waiting
 from wc_core import codec, repository
 from wc_core.layout import BRANCH, Layout, file_name
 

@@ -1,0 +1,62 @@
+"""Where the branch of a store travels to, and when it is time to."""
+
+from __future__ import annotations
+
+import time
+
+from wc_core import freshness, remotes, repository, settings
+from wc_core.errors import InvalidInputError
+from wc_core.freshness import Freshness
+from wc_core.layout import BRANCH, Layout
+from wc_core.text import one_line
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from wc_core.remotes import Remote
+    from wc_core.repository import Repository
+
+
+def the_remote(where: Repository, env: Mapping[str, str]) -> Remote:
+    """The remote of a store. Raises InvalidInputError where nobody can know
+    which it is."""
+    remote = remotes.find(where, env)
+    if remote is not None:
+        return remote
+    if known := remotes.names(where, env):
+        raise InvalidInputError(
+            f"There are several remotes: {', '.join(map(one_line, known))}.",
+            f"Say which one: wc sync {known[0]}",
+        )
+    raise InvalidInputError(
+        "This repository has no remote.",
+        "Add one (git remote add origin URL), or name one: wc sync URL",
+    )
+
+
+def wanted(root: str, env: Mapping[str, str], *, asked: bool) -> Remote | None:
+    """The remote to exchange with now: where it has the branch, or where the
+    user ``asked`` for it. Raises InvalidInputError then, if there is none."""
+    where = repository.find(root)
+    if where is None or where.branch != BRANCH:
+        return None
+    if asked:
+        return the_remote(where, env)
+    remote = remotes.find(where, env)
+    if remote is None or not repository.resolve(where, remote.tracking):
+        return None
+    return remote
+
+
+def due(root: str, env: Mapping[str, str]) -> Remote | None:
+    """The remote to exchange with now, in the background."""
+    rules = settings.load(root, env)
+    remote = wanted(root, env, asked=False)
+    where = repository.find(root)
+    if rules.sync != "background" or remote is None or where is None:
+        return None
+    unsent = rules.push and where.commit != repository.resolve(where, remote.tracking)
+    known = freshness.load(Layout(root)) or Freshness()
+    stale = bool(rules.fetch_every) and known.age(time.time()) >= rules.fetch_every
+    return remote if unsent or stale else None
