@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 SEED = int(os.environ.get("WC_TEST_SEED", "1"))
-ROUNDS = int(os.environ.get("WC_TEST_ROUNDS", "120"))
+ROUNDS = int(os.environ.get("WC_TEST_ROUNDS", "100"))
 ALL = os.environ.get("WC_TEST_CALLS") == "all"
 # Settling an entry reads fewer times.
 LAST_READ = 90
