@@ -279,7 +279,7 @@ def missing(upkeep: Upkeep, topic: str) -> bytes:
     log = read_plain(upkeep.layout.log(topic), root) or b""
     if lines in log:
         return b""
-    known = set(log.split(b"\n"))
+    known = {b"", *log.split(b"\n")}
     return b"".join(one + b"\n" for one in lines.split(b"\n") if one not in known)
 
 

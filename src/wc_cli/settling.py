@@ -299,7 +299,7 @@ def settle(
     if not os.path.isdir(layout.unsettled):
         return Outcome()  # the store is gone: nothing is made in its place
     outcome = None
-    while True:
+    for _ in range(_ROUNDS):
         try:
             handle = locks.acquire(layout.git_lock, "settling", seconds, layout.root)
         except LockTimeoutError:
@@ -307,8 +307,9 @@ def settle(
         found, done = settle_once(root, env, handle, joining=joining)
         outcome = found if outcome is None else outcome._replace(problems=found[0])
         if done:
-            return outcome
+            break
         joining = None
+    return outcome
 
 
 def settle_once(
