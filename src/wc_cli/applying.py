@@ -211,6 +211,12 @@ class Applier:
         if complete != old:
             parts = (*parts, old)
         whole = merging.merge_logs(topic, *parts) + torn
+        # What the branch has not is spared until it has: see StoreWriter.
+        known = set(new.splitlines())
+        lost = [line + b"\n" for line in whole.splitlines() if line not in known]
+        marker = self.upkeep.marker(topic)
+        if lost and b"".join(lost) not in (read_plain(marker, root) or b""):
+            durable.spare(marker, b"".join(lost), root)
         if whole != read_plain(path, root):
             durable.create(path, whole, root)
             durable.flush_names(path, root)

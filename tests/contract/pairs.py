@@ -168,7 +168,8 @@ class Clone:
             for topic, known in clone.said.items():
                 data = self.log(topic)
                 for one in known:
-                    assert data.count(f'"entry_id":"{one}"'.encode()) == 1, (topic, one)
+                    there = data.count(f'"entry_id":"{one}"'.encode())
+                    assert there == 1, (topic, one, there)
                 assert merging.is_canonical(topic, data)
                 path = os.path.relpath(self.layout.log(topic), self.store)
                 blob = self.git("rev-parse", f"{THREADS}:{path}")
