@@ -322,7 +322,7 @@ def check_doctor(words: str, scene: Scene, case: Damage) -> None:
     assert tree(scene.root) == before
     answer = done.json
     assert set(answer) == {
-        *("store", "kind", "threads", "entries", "findings", "mended")
+        *("store", "kind", "threads", "entries", "findings", "notes", "mended")
     }
     for one in answer["findings"]:
         assert set(one) == {"file", "line", "message", "fix"}

@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
+# Other tests have measured what these run, over and over.
+pytestmark = pytest.mark.usefixtures("unmeasured")
+
 ROUNDS = int(os.environ.get("WC_TEST_ROUNDS", "24"))
 TOPICS = ("login", "search")
 

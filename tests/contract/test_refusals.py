@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     from tests.conftest import Machine
     from wc_cli.wire import Wire
 
+# Other tests have measured what these run, over and over.
+pytestmark = pytest.mark.usefixtures("unmeasured")
+
 TRACKING = "refs/remotes/origin/watercooler/threads"
 
 

@@ -23,6 +23,9 @@ from tests.contract.worlds import Start, Step
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+# Other tests have measured what these run, over and over.
+pytestmark = pytest.mark.usefixtures("unmeasured")
+
 SEED = int(os.environ.get("WC_TEST_SEED", "1"))
 ROUNDS = int(os.environ.get("WC_TEST_ROUNDS", "100"))
 ALL = os.environ.get("WC_TEST_CALLS") == "all"

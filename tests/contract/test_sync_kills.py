@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 
     from tests.contract.clones import Clone
 
+# Other tests have measured what these run, over and over.
+pytestmark = pytest.mark.usefixtures("unmeasured")
+
 ALL = os.environ.get("WC_TEST_CALLS") == "all"
 # Before git has done anything; while it is at it, which ends as well; when it
 # has done its work, and nobody has heard of it.

@@ -31,6 +31,9 @@ if TYPE_CHECKING:
 
     Over = Callable[[Hub], AbstractContextManager["Route"]]
 
+# Other tests have measured what these run, over and over.
+pytestmark = pytest.mark.usefixtures("unmeasured")
+
 TRACKING = "refs/remotes/origin/watercooler/threads"
 
 
