@@ -63,11 +63,13 @@ class Trial:
         reading, writing = os.pipe()
         pid = os.fork()
         if not pid:
-            os.close(reading)
-            calls.install()
-            with open(writing, "wb") as pipe:
-                pickle.dump(Child(self.act(), tuple(calls.made)), pipe)
-            os._exit(0)
+            try:
+                os.close(reading)
+                calls.install()
+                with open(writing, "wb") as pipe:
+                    pickle.dump(Child(self.act(), tuple(calls.made)), pipe)
+            finally:
+                os._exit(0)
         os.close(writing)
         with open(reading, "rb") as pipe:
             heard = pipe.read()

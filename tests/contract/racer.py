@@ -78,10 +78,12 @@ def fork(work: Callable[[int, int], None]) -> Lane:
     answers, for_parent = os.pipe()
     pid = os.fork()
     if not pid:
-        os.close(words)
-        os.close(answers)
-        work(for_child, for_parent)
-        os._exit(0)
+        try:
+            os.close(words)
+            os.close(answers)
+            work(for_child, for_parent)
+        finally:
+            os._exit(0)
     os.close(for_child)
     os.close(for_parent)
     return Lane(pid, words, answers)

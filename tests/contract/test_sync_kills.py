@@ -165,7 +165,11 @@ class Stage(NamedTuple):
         }
         pid = os.fork()
         if not pid:
-            os._exit(inprocess.wc(["sync"], Path(clone.app), env).code)
+            code = 1
+            try:
+                code = inprocess.wc(["sync"], Path(clone.app), env).code
+            finally:
+                os._exit(code)
         _, status = os.waitpid(pid, 0)
         return os.waitstatus_to_exitcode(status)
 

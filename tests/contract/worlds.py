@@ -208,11 +208,13 @@ def _in_child(act: Callable[[], str], hit: tuple[str, str, int]) -> str:
     reading, writing = os.pipe()
     pid = os.fork()
     if not pid:
-        os.close(reading)
-        _Nth(*hit).install()
-        with open(writing, "wb") as pipe:
-            pipe.write(_outcome(act).encode(errors="replace"))
-        os._exit(0)
+        try:
+            os.close(reading)
+            _Nth(*hit).install()
+            with open(writing, "wb") as pipe:
+                pipe.write(_outcome(act).encode(errors="replace"))
+        finally:  # it never goes on as a second one of those who run tests
+            os._exit(0)
     os.close(writing)
     with open(reading, "rb") as pipe:
         heard = pipe.read()
