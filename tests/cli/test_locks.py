@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.conftest import leave
 from wc_cli import locks
 from wc_core.errors import LockTimeoutError
 
@@ -62,7 +63,7 @@ def test_who_waited_for_a_broken_lock_takes_the_new_one(root: Path, path: str) -
             handle = locks.acquire(path, "waiter", 20, str(root))
             same = os.path.samestat(os.fstat(handle), os.stat(path))
         finally:
-            os._exit(0 if same else 1)
+            leave(0 if same else 1)
     locks.break_lock(path, str(root))
     assert os.waitpid(waiter, 0)[1] == 0
 
@@ -89,7 +90,7 @@ def in_turn(path: str, root: str, seconds: float, turns: int) -> int:
                 time.sleep(seconds)
                 os.close(handle)
         finally:
-            os._exit(0)
+            leave(0)
     os.close(writing)
     os.read(reading, 1)
     os.close(reading)

@@ -19,6 +19,7 @@ import sys
 import time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from tests.conftest import leave
 from wc_cli import locks
 from wc_cli.context import Context
 from wc_cli.main import run
@@ -83,7 +84,7 @@ def fork(work: Callable[[int, int], None]) -> Lane:
             os.close(answers)
             work(for_child, for_parent)
         finally:
-            os._exit(0)
+            leave(0)
     os.close(for_child)
     os.close(for_parent)
     return Lane(pid, words, answers)
@@ -308,4 +309,4 @@ ROLES = {one.__name__: one for one in (write, same, killed, passing, look, hold)
 
 if __name__ == "__main__":
     print(json.dumps(ROLES[sys.argv[1]](json.loads(sys.argv[2]))), flush=True)
-    os._exit(0)
+    leave(0)

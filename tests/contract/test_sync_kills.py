@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 
+from tests.conftest import leave
 from tests.contract import inprocess, invariants
 from tests.contract.clones import REF
 from tests.contract.simulation import Machinery
@@ -169,7 +170,7 @@ class Stage(NamedTuple):
             try:
                 code = inprocess.wc(["sync"], Path(clone.app), env).code
             finally:
-                os._exit(code)
+                leave(code)
         _, status = os.waitpid(pid, 0)
         return os.waitstatus_to_exitcode(status)
 
