@@ -10,7 +10,6 @@ from __future__ import annotations
 import atexit
 import json
 import os
-import posix
 import pwd
 import re
 import shutil
@@ -55,11 +54,6 @@ _TELLTALE = re.compile(
 
 # The command lines that were measured by this process's tests.
 _MEASURED: set[tuple[str, ...]] = set()
-
-
-# How a forked child of a test ends: at once. ``os._exit`` may be one that measures,
-# and a child that goes on is a second one of those who run tests.
-leave = posix._exit
 
 
 class HomeTouchedError(BaseException):

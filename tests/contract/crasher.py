@@ -17,7 +17,7 @@ import signal
 import sys
 from typing import Any, NamedTuple
 
-from tests.conftest import leave
+from tests.leaving import leave
 from tests.contract import faults, promises, scenes
 from tests.contract.disk import LEAVES, Disk, Left, put
 from tests.contract.scenes import SCENES, TOPIC, TRIED

@@ -19,7 +19,7 @@ import sys
 import time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from tests.conftest import leave
+from tests.leaving import leave
 from wc_cli import locks
 from wc_cli.context import Context
 from wc_cli.main import run

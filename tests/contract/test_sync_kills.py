@@ -12,9 +12,9 @@ import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from tests.leaving import leave
 import pytest
 
-from tests.conftest import leave
 from tests.contract import inprocess, invariants
 from tests.contract.clones import REF
 from tests.contract.simulation import Machinery

@@ -12,7 +12,7 @@ import subprocess
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from tests.conftest import leave
+from tests.leaving import leave
 from tests.contract import faults
 from tests.contract.clones import REF, Clone
 from wc_core import repository
