@@ -16,6 +16,7 @@ import time
 from wc_cli import locks, routes, settling, travel
 from wc_core import settings
 from wc_core.errors import LockTimeoutError, OfflineError, WcError
+from wc_core.layout import Layout
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -62,9 +63,12 @@ def exchange(root: str, env: Mapping[str, str]) -> None:
 def _exchange_all(root: str, env: Mapping[str, str]) -> bool:
     """Exchange until nothing is due; whether there is no use in trying again
     soon."""
+    done = False
     for _ in range(_ROUNDS):
-        remote = routes.due(root, env)
+        remote = routes.due(root, env, done=done)
         if remote is None:
+            if not done:
+                _looked(root)
             return True
         rules = settings.load(root, env)
         until = time.monotonic() + rules.limit
@@ -72,6 +76,7 @@ def _exchange_all(root: str, env: Mapping[str, str]) -> bool:
             waiting = travel.Waiting(until, in_line=False)
             traveller = travel.Traveller(root, env, remote, waiting)
             traveller.exchange(push=travel.KNOWN if rules.push else travel.NEVER)
+            done = True
         except OfflineError:
             return False
         except LockTimeoutError:
@@ -79,6 +84,13 @@ def _exchange_all(root: str, env: Mapping[str, str]) -> bool:
         except WcError:
             return True  # noted; it does not get better by itself
     return True
+
+
+def _looked(root: str) -> None:
+    """Note that nothing is due, so that the next command does not ask again at
+    once. It is a convenience."""
+    with contextlib.suppress(OSError):
+        os.utime(Layout(root).travel, follow_symlinks=False)
 
 
 if __name__ == "__main__":

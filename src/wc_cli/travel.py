@@ -131,6 +131,8 @@ class Traveller:
             _, ours = commits.tip(self.layout.root)
             self._note(ours, theirs)
             ahead, behind = commits.apart(git, ours, theirs)
+            if behind:
+                self._check_store(git, theirs)
             start = "" if anew else ours
             came = comparing.news(git, start, theirs) if behind or anew else {}
             went = comparing.news(git, theirs, ours) if ahead else {}
@@ -156,6 +158,7 @@ class Traveller:
                 theirs = self._fetch(git)
                 ahead, behind = commits.apart(git, ours, theirs)
                 if behind:
+                    self._check_store(git, theirs)
                     self._settle(theirs)
                     brought += behind
                 _, ours = commits.tip(self.layout.root)
@@ -246,16 +249,21 @@ class Traveller:
             return ""
         if theirs == had:
             return theirs
-        if not trees.is_store(git, theirs):
-            git.run("update-ref", "-d", self.remote.tracking)
-            raise ConflictError(
-                f"{self.remote.shown} has a branch {BRANCH} that is not a store.",
-                "Nothing was changed. Rename it there, or use another repository: "
-                "WATERCOOLER_GIT_REPO",
-            )
         if had and commits.apart(git, had, theirs)[0]:
             self.notes.append(sending.rewritten(self.remote))
         return theirs
+
+    def _check_store(self, git: Git, theirs: str) -> None:
+        """Raise ConflictError if what the remote has there is not a store,
+        whoever fetched it."""
+        if trees.is_store(git, theirs):
+            return
+        git.run("update-ref", "-d", self.remote.tracking)
+        raise ConflictError(
+            f"{self.remote.shown} has a branch {BRANCH} that is not a store.",
+            "Nothing was changed. Rename it there, or use another repository: "
+            "WATERCOOLER_GIT_REPO",
+        )
 
     def _where(self) -> Repository:
         where, _ = commits.tip(self.layout.root)
