@@ -14,7 +14,7 @@ import sys
 import time
 
 from wc_cli import locks, routes, settling, travel
-from wc_core import settings
+from wc_core import repository, settings
 from wc_core.errors import LockTimeoutError, OfflineError, WcError
 from wc_core.layout import Layout
 
@@ -63,20 +63,21 @@ def exchange(root: str, env: Mapping[str, str]) -> None:
 def _exchange_all(root: str, env: Mapping[str, str]) -> bool:
     """Exchange until nothing is due; whether there is no use in trying again
     soon."""
-    done = False
+    tried = ""
     for _ in range(_ROUNDS):
-        remote = routes.due(root, env, done=done)
+        remote = routes.due(root, env, tried)
         if remote is None:
-            if not done:
+            if not tried:
                 _looked(root)
             return True
+        where = repository.find(root)
+        tried = where.commit if where is not None else ""
         rules = settings.load(root, env)
-        until = time.monotonic() + rules.limit
+        until = time.monotonic() + max(1, rules.limit)
         try:
             waiting = travel.Waiting(until, in_line=False)
             traveller = travel.Traveller(root, env, remote, waiting)
             traveller.exchange(push=travel.KNOWN if rules.push else travel.NEVER)
-            done = True
         except OfflineError:
             return False
         except LockTimeoutError:

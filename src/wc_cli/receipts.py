@@ -56,7 +56,7 @@ def _settled_now(context: Context, layout: Layout, *, asked: bool) -> list[str]:
     try:
         remote = routes.wanted(context.place.root, context.env, asked=asked)
         if remote is not None:
-            until = time.monotonic() + context.settings.limit
+            until = time.monotonic() + max(1, context.settings.limit)
             waiting = travel.Waiting(until)
             traveller = travel.Traveller(layout.root, context.env, remote, waiting)
             known = travel.KNOWN if context.settings.push else travel.NEVER

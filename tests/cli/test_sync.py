@@ -453,6 +453,17 @@ def test_watching(pair: Pair, watch: Watch) -> None:
     b.check(a)
 
 
+def test_watching_does_not_hurry_because_of_what_cannot_be_settled(
+    pair: Pair, watch: Watch
+) -> None:
+    Path(pair.a.layout.log("auth")).rename(pair.root / "log")
+    Path(f"{pair.a.layout.unsettled}/auth").touch()
+    assert watch.line() == NOTHING
+    time.sleep(1.2)  # in which it would be looked at twice
+    pair.a.say("plan", "x")
+    assert watch.line() == "origin: 1 entry (plan) went\n"
+
+
 def test_watching_in_json_has_a_line_for_each_exchange(pair: Pair) -> None:
     watch = Watch(pair.a, "--json")
     try:
