@@ -225,7 +225,7 @@ class Settler:
         if parent != self.follower.at:
             raise GitError("somebody moved the branch at this moment")
         # What was not taken in would be undone by what is still there.
-        names = _SHARED if self.follower.in_step else ()
+        names = self._shared() if self.follower.in_step else ()
         shared = [
             Change(
                 name, read_plain(f"{self.layout.root}/{name}", self.layout.root) or b""
@@ -250,6 +250,15 @@ class Settler:
             return
         if problem := self.follower.committed(where, parent):
             self.problems[""] = problem
+
+    def _shared(self) -> tuple[str, ...]:
+        """The files that all threads share; settings that cannot be used stay
+        here: they would stop everybody who writes."""
+        damage = self.upkeep.rules.damage
+        if damage is None or damage.file not in _SHARED:
+            return _SHARED
+        self.problems[""] = f"not committed: {damage.file}: {damage.message}"
+        return tuple(one for one in _SHARED if one != damage.file)
 
     def _news(
         self, git: Git, settled: list[Settled], have: Mapping[str, commits.Committed]

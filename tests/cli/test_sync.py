@@ -394,6 +394,28 @@ def test_a_file_that_cannot_be_taken_in_takes_no_settings_back(pair: Pair) -> No
     assert a.tip() == b.tip()
 
 
+def test_settings_that_cannot_be_used_stop_nobody_else(pair: Pair) -> None:
+    a, b = pair.a, pair.b
+    (a.store / "config.toml").write_text('[sync]\nlimit = "x"\n')
+    assert "note: not committed: config.toml: the settings cannot be used: " in (
+        a.ok("sync").err
+    )
+    b.ok("sync")
+    b.say("auth", "x")
+    (a.store / "config.toml").write_text("[sync]\nlimit = 20\n")
+    assert not a.ok("sync").err
+    assert a.git("show", f"{THREADS}:config.toml") == "[sync]\nlimit = 20"
+
+
+def test_a_store_that_is_named_from_another_repository(pair: Pair) -> None:
+    named = pair.root / "named"
+    words = ("clone", "-q", "--single-branch", "--branch", THREADS)
+    pair.a.git(*words, str(pair.remote), str(named), cwd=pair.root)
+    env = {"WATERCOOLER_DIR": str(named)}
+    done = pair.a.ok("say", "auth", "--title", "x", "--sync", env=env)
+    assert done.out.endswith(" · committed · pushed\n")
+
+
 # --- going on ------------------------------------------------------------------
 
 
@@ -454,14 +476,19 @@ def test_watching(pair: Pair, watch: Watch) -> None:
 
 
 def test_watching_does_not_hurry_because_of_what_cannot_be_settled(
-    pair: Pair, watch: Watch
+    pair: Pair,
 ) -> None:
     Path(pair.a.layout.log("auth")).rename(pair.root / "log")
     Path(f"{pair.a.layout.unsettled}/auth").touch()
-    assert watch.line() == NOTHING
-    time.sleep(1.2)  # in which it would be looked at twice
-    pair.a.say("plan", "x")
-    assert watch.line() == "origin: 1 entry (plan) went\n"
+    watch = Watch(pair.a, "--every", "60")
+    try:
+        assert watch.line() == NOTHING
+        time.sleep(1.2)  # in which it would be looked at twice
+        pair.a.say("plan", "x")
+        assert watch.line() == "origin: 1 entry (plan) went\n"
+    finally:
+        watch.process.kill()
+        watch.process.communicate()
 
 
 def test_watching_in_json_has_a_line_for_each_exchange(pair: Pair) -> None:
