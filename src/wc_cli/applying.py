@@ -131,14 +131,16 @@ class Applier:
                 {p: pairs[p] for them in batch.values() for p in them}
             )
             for topic, paths in batch.items():
-                changed = {path: changes[path] for path in paths}
-                try:
-                    if topic:
-                        self._thread(topic, changed)
-                    else:
-                        self._files(changed)
-                except (WcError, GitError, OSError, ValueError) as error:
-                    yield topic, f"not taken in: {error}"
+                # One file that cannot be taken in leaves the others alone.
+                for some in [paths] if topic else [[path] for path in paths]:
+                    changed = {path: changes[path] for path in some}
+                    try:
+                        if topic:
+                            self._thread(topic, changed)
+                        else:
+                            self._files(changed)
+                    except (WcError, GitError, OSError, ValueError) as error:
+                        yield topic, f"not taken in: {error}"
 
     def _pairs(self, old: str, new: str) -> dict[str, Pair]:
         """What two commits have at the paths where they differ, and where

@@ -14,8 +14,9 @@ import sys
 import time
 
 from wc_cli import locks, routes, settling, travel
-from wc_core import settings
+from wc_core import repository, settings
 from wc_core.errors import LockTimeoutError, OfflineError, WcError
+from wc_core.layout import Layout
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -62,12 +63,17 @@ def exchange(root: str, env: Mapping[str, str]) -> None:
 def _exchange_all(root: str, env: Mapping[str, str]) -> bool:
     """Exchange until nothing is due; whether there is no use in trying again
     soon."""
+    tried = ""
     for _ in range(_ROUNDS):
-        remote = routes.due(root, env)
+        remote = routes.due(root, env, tried)
         if remote is None:
+            if not tried:
+                _looked(root)
             return True
+        where = repository.find(root)
+        tried = where.commit if where is not None else ""
         rules = settings.load(root, env)
-        until = time.monotonic() + rules.limit
+        until = time.monotonic() + max(1, rules.limit)
         try:
             waiting = travel.Waiting(until, in_line=False)
             traveller = travel.Traveller(root, env, remote, waiting)
@@ -79,6 +85,13 @@ def _exchange_all(root: str, env: Mapping[str, str]) -> bool:
         except WcError:
             return True  # noted; it does not get better by itself
     return True
+
+
+def _looked(root: str) -> None:
+    """Note that nothing is due, so that the next command does not ask again at
+    once. It is a convenience."""
+    with contextlib.suppress(OSError):
+        os.utime(Layout(root).travel, follow_symlinks=False)
 
 
 if __name__ == "__main__":

@@ -104,9 +104,10 @@ class Context:
         layout = Layout(self.place.root)
         if not os.path.lexists(layout.travel):
             return None
-        from wc_core import freshness  # many stores never travel
+        from wc_core import freshness, repository  # many stores never travel
 
-        return freshness.standing(layout, self.place.repository, self.env)
+        where = repository.find(self.place.root)
+        return freshness.standing(layout, where, self.env)
 
     @property
     def source(self) -> Source:

@@ -77,7 +77,7 @@ class Git:
 
     Every git inherits ``handle``, the lock of whoever runs it: it is held
     until the last of them has ended, even if we are killed. None runs for
-    longer than a minute, or past ``until`` on the monotonic clock.
+    longer than ``longest``, a minute, or past ``until`` on the monotonic clock.
     """
 
     def __init__(
@@ -92,6 +92,7 @@ class Git:
         self.prefix = ("--git-dir", where) if bare else ("-C", where)
         self.inherited = () if handle is None else (handle,)
         self.until = until
+        self.longest: float = _SECONDS
         clean = {k: v for k, v in env.items() if k not in _LOCAL_VARIABLES}
         self.env = {
             **clean,
@@ -103,7 +104,7 @@ class Git:
 
     def run(self, *words: str, feed: bytes = b"", env: Mapping[str, str] = {}) -> bytes:
         """What git prints. Raises GitError."""
-        seconds = min(_SECONDS, self.until - time.monotonic())
+        seconds = min(self.longest, self.until - time.monotonic())
         if seconds <= 0:
             raise GitTimeoutError(f"there was no time left for git {words[0]}")
         try:

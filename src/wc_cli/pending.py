@@ -72,6 +72,14 @@ def trouble(root: str) -> Trouble | None:
         return Trouble("an unknown time", "its report cannot be read")
 
 
+def stuck(layout: Layout) -> frozenset[str]:
+    """The threads that could not be settled when that was last tried."""
+    with contextlib.suppress(OSError, ValueError, TypeError, KeyError, RecursionError):
+        data = read_plain(layout.settling, layout.root) or b""
+        return frozenset(json.loads(data)["threads"])
+    return frozenset()
+
+
 def report(upkeep: Upkeep, problems: Mapping[str, str]) -> None:
     """Leave what could not be done, by thread, for receipts, doctor and
     health; take away an older report where all is well."""

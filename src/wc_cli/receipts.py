@@ -56,7 +56,7 @@ def _settled_now(context: Context, layout: Layout, *, asked: bool) -> list[str]:
     try:
         remote = routes.wanted(context.place.root, context.env, asked=asked)
         if remote is not None:
-            until = time.monotonic() + context.settings.limit
+            until = time.monotonic() + max(1, context.settings.limit)
             waiting = travel.Waiting(until)
             traveller = travel.Traveller(layout.root, context.env, remote, waiting)
             known = travel.KNOWN if context.settings.push else travel.NEVER
@@ -81,16 +81,16 @@ def _pending(layout: Layout) -> list[str]:
 
 def _pushed(context: Context, layout: Layout, *, committed: bool) -> bool | None:
     """Whether the remote has what was written; ``None`` without a remote."""
-    where = context.place.repository
+    # Not that of the folder we are in: a store may be named.
+    where = repository.find(layout.root)
     if where is None or not remotes.names(where, context.env):
         return None
     if not committed:
         return False
     remote = remotes.find(where, context.env)
-    own = repository.find(layout.root)
-    if remote is None or own is None:
+    if remote is None:
         return False
-    return own.commit == repository.resolve(where, remote.tracking)
+    return where.commit == repository.resolve(where, remote.tracking)
 
 
 def show(receipt: Receipt, *, as_json: bool) -> None:

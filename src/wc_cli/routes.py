@@ -49,14 +49,18 @@ def wanted(root: str, env: Mapping[str, str], *, asked: bool) -> Remote | None:
     return remote
 
 
-def due(root: str, env: Mapping[str, str]) -> Remote | None:
-    """The remote to exchange with now, in the background."""
+def due(root: str, env: Mapping[str, str], tried: str = "") -> Remote | None:
+    """The remote to exchange with now, in the background; if that was just done
+    with the commit ``tried``, only for what was written meanwhile."""
     rules = settings.load(root, env)
     remote = wanted(root, env, asked=False)
     where = repository.find(root)
     if rules.sync != "background" or remote is None or where is None:
         return None
-    unsent = rules.push and where.commit != repository.resolve(where, remote.tracking)
+    there = (tried, repository.resolve(where, remote.tracking))
+    unsent = rules.push and where.commit not in there
     known = freshness.load(Layout(root)) or Freshness()
-    stale = bool(rules.fetch_every) and known.age(time.time()) >= rules.fetch_every
+    # A clock that was ahead is no reason to wait until that time.
+    age = abs(known.age(time.time()))
+    stale = not tried and bool(rules.fetch_every) and age >= rules.fetch_every
     return remote if unsent or stale else None

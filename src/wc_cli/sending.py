@@ -13,7 +13,7 @@ from typing import NamedTuple
 from wc_cli import commits, comparing
 from wc_cli.wire import Wire
 from wc_cli.wireerrors import UnreachableError, WireError
-from wc_core import freshness, gitconfig, repository
+from wc_core import freshness, repository
 from wc_core.freshness import Freshness
 
 TYPE_CHECKING = False
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from wc_cli.git import Git
     from wc_core.layout import Layout
     from wc_core.remotes import Remote
-    from wc_core.repository import Repository
 
 
 class Sent(NamedTuple):
@@ -41,12 +40,13 @@ def at_once(git: Git, remote: Remote, layout: Layout, ours: str) -> Sent | None:
 
     Raises WireError where the time is over.
     """
-    had = _usual(layout, remote, git.env)
+    wire = Wire(git, remote)
+    had = "" if wire.goes_elsewhere else _usual(layout, remote)
     ahead, behind = commits.apart(git, ours, had) if had else (0, 0)
     if behind or not ahead:
         return None
     try:
-        there = Wire(git, remote).push(ours)
+        there = wire.push(ours)
     except WireError as error:
         if isinstance(error, UnreachableError) and time.monotonic() >= git.until:
             raise
@@ -62,24 +62,15 @@ def at_once(git: Git, remote: Remote, layout: Layout, ours: str) -> Sent | None:
     return Sent(comparing.news(git, there, ours), ahead, notes)
 
 
-def _usual(layout: Layout, remote: Remote, env: Mapping[str, str]) -> str:
+def _usual(layout: Layout, remote: Remote) -> str:
     """Where the remote's branch was when we last looked; empty where it may well
     have something for us, or did not do as it was asked."""
     where = repository.find(layout.root)
     known = freshness.load(layout) or Freshness()
     is_open = known.remote == remote.shown and (known.behind or known.problem)
-    if where is None or is_open or _is_pushed_elsewhere(where, remote, env):
+    if where is None or is_open:
         return ""
     return repository.resolve(where, remote.tracking)
-
-
-def _is_pushed_elsewhere(
-    where: Repository, remote: Remote, env: Mapping[str, str]
-) -> bool:
-    """Whether what is pushed may go to where nothing is fetched from."""
-    pushed = gitconfig.values("remote", "pushurl", where, env)
-    instead = gitconfig.values("url", "pushinsteadof", where, env)
-    return bool(instead) or remote.name in pushed
 
 
 def lost(remote: Remote) -> str:

@@ -43,6 +43,8 @@ if TYPE_CHECKING:
 # this long, but nothing waits longer than that for its commit.
 _BURST_SECONDS = 0.05
 _ROUNDS = 50
+# What all threads share.
+_SHARED = (".gitattributes", ".gitignore", "config.toml")
 # Seconds until somebody's git in the folder has ended.
 _PATIENCE = 1.0
 
@@ -222,11 +224,13 @@ class Settler:
         where, parent = commits.tip(self.layout.root)
         if parent != self.follower.at:
             raise GitError("somebody moved the branch at this moment")
+        # What was not taken in would be undone by what is still there.
+        names = self._shared() if self.follower.in_step else ()
         shared = [
             Change(
                 name, read_plain(f"{self.layout.root}/{name}", self.layout.root) or b""
             )
-            for name in (".gitattributes", ".gitignore", "config.toml")
+            for name in names
         ]
         changes = [*shared, *(change for one in settled for change in one.changes)]
         have = commits.committed_files(self.git, parent, [one.path for one in changes])
@@ -246,6 +250,15 @@ class Settler:
             return
         if problem := self.follower.committed(where, parent):
             self.problems[""] = problem
+
+    def _shared(self) -> tuple[str, ...]:
+        """The files that all threads share; settings that cannot be used stay
+        here: they would stop everybody who writes."""
+        damage = self.upkeep.rules.damage
+        if damage is None or damage.file not in _SHARED:
+            return _SHARED
+        self.problems[""] = f"not committed: {damage.file}: {damage.message}"
+        return tuple(one for one in _SHARED if one != damage.file)
 
     def _news(
         self, git: Git, settled: list[Settled], have: Mapping[str, commits.Committed]

@@ -153,7 +153,8 @@ def _await_news(root: str, seconds: float, *, again: bool) -> None:
     deadline = time.monotonic() + seconds
     while (left := deadline - time.monotonic()) > 0:
         time.sleep(min(left, _LOOK))
-        if again and (pending.unsettled(layout) or _standing(root) != start):
+        written = set(pending.unsettled(layout)) - pending.stuck(layout)
+        if again and (written or _standing(root) != start):
             return
 
 

@@ -25,7 +25,7 @@ from wc_cli import (
     settling,
     trees,
 )
-from wc_cli.git import Git, GitError
+from wc_cli.git import Git, GitError, GitTimeoutError
 from wc_cli.wire import Wire
 from wc_cli.wireerrors import RefusedError, RejectedError, UnreachableError, WireError
 from wc_core import freshness, repository
@@ -131,6 +131,8 @@ class Traveller:
             _, ours = commits.tip(self.layout.root)
             self._note(ours, theirs)
             ahead, behind = commits.apart(git, ours, theirs)
+            if behind:
+                self._check_store(git, theirs)
             start = "" if anew else ours
             came = comparing.news(git, start, theirs) if behind or anew else {}
             went = comparing.news(git, theirs, ours) if ahead else {}
@@ -156,11 +158,14 @@ class Traveller:
                 theirs = self._fetch(git)
                 ahead, behind = commits.apart(git, ours, theirs)
                 if behind:
+                    self._check_store(git, theirs)
                     self._settle(theirs)
                     brought += behind
                 _, ours = commits.tip(self.layout.root)
-                wanted = push == ASKED or (push == KNOWN and theirs != "")
                 try:
+                    wanted = push == ASKED or (
+                        push == KNOWN and self._is_known(git, ours, theirs)
+                    )
                     went = self._push(git, ours, theirs) if wanted else {}
                 except RejectedError as error:
                     reason = error
@@ -171,6 +176,12 @@ class Traveller:
                 came = comparing.news(git, start, theirs) if brought or anew else {}
                 return self._exchange(came, went, (ahead if wanted else 0, brought))
             raise reason
+
+    def _is_known(self, git: Git, ours: str, theirs: str) -> bool:
+        """Whether the remote has the branch, wherever a push goes to."""
+        if ours == theirs or not theirs:
+            return theirs != ""
+        return Wire(git, self.remote).is_known(ours)
 
     def _sent_first(self, git: Git, ours: str) -> Exchange | None:
         """The exchange without a look at what the remote has, see `sending`."""
@@ -218,6 +229,10 @@ class Traveller:
             lasting = not isinstance(error, UnreachableError | RejectedError)
             self._note_failure(str(error), error.hint, lasting=lasting)
             raise _told(self.remote, error) from error
+        except GitTimeoutError as error:
+            hint = "Your entries are safe here; the next sync sends them."
+            self._note_failure(str(error), hint, lasting=False)
+            raise OfflineError(f"{self.remote.shown}: {error}.", hint) from error
         except GitError as error:
             self._note_failure(str(error), "", lasting=True)
             raise StorageError(
@@ -246,16 +261,21 @@ class Traveller:
             return ""
         if theirs == had:
             return theirs
-        if not trees.is_store(git, theirs):
-            git.run("update-ref", "-d", self.remote.tracking)
-            raise ConflictError(
-                f"{self.remote.shown} has a branch {BRANCH} that is not a store.",
-                "Nothing was changed. Rename it there, or use another repository: "
-                "WATERCOOLER_GIT_REPO",
-            )
         if had and commits.apart(git, had, theirs)[0]:
             self.notes.append(sending.rewritten(self.remote))
         return theirs
+
+    def _check_store(self, git: Git, theirs: str) -> None:
+        """Raise ConflictError if what the remote has there is not a store,
+        whoever fetched it."""
+        if trees.is_store(git, theirs):
+            return
+        git.run("update-ref", "-d", self.remote.tracking)
+        raise ConflictError(
+            f"{self.remote.shown} has a branch {BRANCH} that is not a store.",
+            "Nothing was changed. Rename it there, or use another repository: "
+            "WATERCOOLER_GIT_REPO",
+        )
 
     def _where(self) -> Repository:
         where, _ = commits.tip(self.layout.root)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import copy
+import math
 import re
 import time
 
@@ -30,6 +31,7 @@ _NO_BRANCH = b"couldn't find remote ref"
 _ID = re.compile("[0-9a-f]{40}(?:[0-9a-f]{24})?")
 # git-push(1) "OUTPUT": where the branch was, or that it is new.
 _TAKEN = re.compile(rb"^(?: \t[^\t\n]*\t(?P<before>[0-9a-f]+)\.\.|\*\t)", re.MULTILINE)
+_MADE = re.compile(rb"^\*\t", re.MULTILINE)
 _SETTINGS = {
     "push.pushOption": "",  # such as: open a merge request
     # A line that is dead is noticed even if nobody is left to kill us.
@@ -61,6 +63,8 @@ class Wire:
         self.settings = dict(_SETTINGS)
         self.git = copy.copy(git)
         self.git.inherited = ()
+        if self.git.until < math.inf:
+            self.git.longest = math.inf  # whoever waits has said for how long
         self.where = repository.find(git.prefix[1])
         if self.where is not None and self._is_relative(self.where):
             self.git.prefix = ("-C", remotes.home_folder(self.where))
@@ -116,6 +120,24 @@ class Wire:
                 self.git.run("update-ref", "-m", "wc: pushed", tracking, commit)
         taken = _TAKEN.search(out)
         return (taken["before"] or b"").decode() if taken else commit
+
+    def is_known(self, commit: str) -> bool:
+        """Whether wherever a push of that commit goes to has the branch already:
+        that may be elsewhere than where one fetches from. Raises WireError."""
+        if not self.goes_elsewhere:
+            return True
+        words = ("push", "--dry-run", *_PUSH, "--", self.remote.name)
+        with self._sorted_out():
+            return not _MADE.search(self._run(*words, f"{commit}:{_REF}"))
+
+    @property
+    def goes_elsewhere(self) -> bool:
+        """Whether what is pushed may go to where nothing is fetched from."""
+        name, env = self.remote.name, self.git.env
+        pushed = gitconfig.values("remote", "pushurl", self.where, env)
+        fetched = gitconfig.values("remote", "url", self.where, env)
+        instead = gitconfig.values("url", "pushinsteadof", self.where, env)
+        return bool(instead) or name in pushed or len(fetched.get(name, ())) > 1
 
     def _is_usual(self) -> bool:
         """Whether git fetches the remote's branches as it does after git-clone(1):

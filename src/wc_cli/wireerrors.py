@@ -191,4 +191,4 @@ def _fit(text: str, env: Mapping[str, str]) -> str:
     text = anonymous(text)
     if len(home) > 1:
         text = text.replace(f"{home}/", "~/")
-    return one_line(text, _WIDTH)
+    return one_line(text, _WIDTH).rstrip(".")

@@ -353,10 +353,16 @@ def test_a_branch_that_was_lost_or_rewritten_takes_nothing_with_it(pair: Pair) -
     assert said(b, "sync") == NOTHING
 
 
-def test_a_branch_of_that_name_that_is_no_store(pair: Pair) -> None:
+@pytest.mark.parametrize("fetched", [False, True])
+def test_a_branch_of_that_name_that_is_no_store(
+    pair: Pair,
+    fetched: bool,  # noqa: FBT001
+) -> None:
     a = pair.a
     before = a.tip()
     pair.set_remote(a.git("rev-parse", "main"))
+    if fetched:  # by a person
+        a.git("fetch", "-q", "origin")
     expected = (
         f"wc: origin has a branch {THREADS} that is not a store.\n"
         "    Nothing was changed. Rename it there, or use another repository: "
@@ -367,6 +373,47 @@ def test_a_branch_of_that_name_that_is_no_store(pair: Pair) -> None:
     assert fails(a, 4, "sync") == expected
     assert pair.remote_tip() == a.git("rev-parse", "main")
     assert a.git("rev-parse", f"{THREADS}~1") == before
+
+
+def test_a_file_that_cannot_be_taken_in_takes_no_settings_back(pair: Pair) -> None:
+    """Neither here nor, with what is pushed, for everybody else."""
+    a, b = pair.a, pair.b
+    settings = '[ball]\nenforce = "refuse"\n'
+    (b.store / "config.toml").write_text(settings)
+    (b.store / "a-file").write_text("x")
+    (b.store / "z-file").write_text("x")
+    b.git("add", ".")
+    b.git("commit", "-qm", "Settings")
+    b.ok("sync")
+    (a.store / "a-file").mkdir()
+    for _ in range(2):
+        assert "not taken in: " in a.ok("sync").err
+    assert (a.store / "config.toml").read_text() == settings
+    assert (a.store / "z-file").read_text() == "x"
+    assert a.git("show", f"{THREADS}:config.toml") == settings.strip()
+    assert a.tip() == b.tip()
+
+
+def test_settings_that_cannot_be_used_stop_nobody_else(pair: Pair) -> None:
+    a, b = pair.a, pair.b
+    (a.store / "config.toml").write_text('[sync]\nlimit = "x"\n')
+    assert "note: not committed: config.toml: the settings cannot be used: " in (
+        a.ok("sync").err
+    )
+    b.ok("sync")
+    b.say("auth", "x")
+    (a.store / "config.toml").write_text("[sync]\nlimit = 20\n")
+    assert not a.ok("sync").err
+    assert a.git("show", f"{THREADS}:config.toml") == "[sync]\nlimit = 20"
+
+
+def test_a_store_that_is_named_from_another_repository(pair: Pair) -> None:
+    named = pair.root / "named"
+    words = ("clone", "-q", "--single-branch", "--branch", THREADS)
+    pair.a.git(*words, str(pair.remote), str(named), cwd=pair.root)
+    env = {"WATERCOOLER_DIR": str(named)}
+    done = pair.a.ok("say", "auth", "--title", "x", "--sync", env=env)
+    assert done.out.endswith(" · committed · pushed\n")
 
 
 # --- going on ------------------------------------------------------------------
@@ -426,6 +473,22 @@ def test_watching(pair: Pair, watch: Watch) -> None:
     assert (code, out) == (130, "")
     b.ok("sync")
     b.check(a)
+
+
+def test_watching_does_not_hurry_because_of_what_cannot_be_settled(
+    pair: Pair,
+) -> None:
+    Path(pair.a.layout.log("auth")).rename(pair.root / "log")
+    Path(f"{pair.a.layout.unsettled}/auth").touch()
+    watch = Watch(pair.a, "--every", "60")
+    try:
+        assert watch.line() == NOTHING
+        time.sleep(1.2)  # in which it would be looked at twice
+        pair.a.say("plan", "x")
+        assert watch.line() == "origin: 1 entry (plan) went\n"
+    finally:
+        watch.process.kill()
+        watch.process.communicate()
 
 
 def test_watching_in_json_has_a_line_for_each_exchange(pair: Pair) -> None:
@@ -513,6 +576,38 @@ def test_a_command_that_reads_fetches_where_it_is_time(
         time.sleep(0.3)
     until(lambda: a.is_idle)
     assert (a.ids("auth") != before) is fetched
+
+
+@pytest.mark.parametrize("why", ["ahead", "lost"])
+def test_where_nothing_is_due_the_next_command_starts_nothing(
+    pair: Pair, why: str
+) -> None:
+    a = pair.a
+    a.ok("sync")
+    _age_exchange(a, 600)
+    if why == "lost":
+        a.git("update-ref", "-d", f"refs/remotes/origin/{THREADS}")
+    else:  # the clock was
+        path = Path(a.layout.travel)
+        fields = json.loads(path.read_text())
+        path.write_text(json.dumps({**fields, "fetched_at": "2099-01-01T00:00:00Z"}))
+        os.utime(path, (time.time() - 600,) * 2)
+    a.ok("list", env=BACKGROUND)
+    until(lambda: time.time() - os.stat(a.layout.travel).st_mtime < 300)
+
+
+def test_what_an_exchange_came_to_cannot_be_noted(pair: Pair) -> None:
+    """Then it is not made again and again."""
+    a = pair.a
+    a.ok("sync")
+    os.unlink(a.layout.travel)
+    os.mkdir(a.layout.travel)
+    log = pair.root / "traced"
+    env = {**BACKGROUND, "GIT_TRACE": str(log)}
+    a.ok("say", "auth", "--title", "x", env=env)
+    until(lambda: pair.remote_tip() == a.tip())
+    until(lambda: a.is_idle)
+    assert log.read_text().count("git fetch") < 3
 
 
 def _is_named(clone: Clone, entry: str) -> bool:

@@ -78,6 +78,19 @@ def test_a_remote_that_is_pushed_to_elsewhere_is_looked_at(
     pair.a.check(pair.b)
 
 
+@pytest.mark.parametrize("setting", ["remote.origin.pushurl", "remote.origin.url"])
+def test_nothing_goes_unasked_to_where_a_push_goes_and_the_branch_is_not(
+    pair: Pair, setting: str
+) -> None:
+    other = pair.root / "other.git"
+    pair.a.git("init", "-q", "--bare", str(other), cwd=pair.root)
+    pair.a.git("config", "--add", setting, str(other))
+    pair.a.ok("say", "auth", "--title", "x", env={"WATERCOOLER_SYNC": "inline"})
+    assert not pair.a.git("for-each-ref", cwd=other)
+    pair.a.ok("sync")
+    assert pair.a.git("for-each-ref", cwd=other)
+
+
 def test_a_remote_that_lost_the_branch_gets_it_again(pair: Pair) -> None:
     pair.set_remote("")
     done = pair.a.ok("sync")
