@@ -365,7 +365,9 @@ def spare(path: str, line: bytes, root: str) -> None:
         handle = os.open(name, flags, dir_fd=within)
         try:
             info = os.fstat(handle)
-            if stat.S_ISREG(info.st_mode) and info.st_size < _MAX_SPARE:
+            # Of a file with two names the other one may be anybody's.
+            single = stat.S_ISREG(info.st_mode) and info.st_nlink == 1
+            if single and info.st_size < _MAX_SPARE:
                 os.write(handle, line)
         finally:
             os.close(handle)

@@ -288,7 +288,10 @@ class Traveller:
         if theirs:
             from wc_cli.joining import Joining  # most have nothing to join
 
-            joining = Joining(theirs, self.remote.shown, tuple(sorted(self.packs)))
+            # An address is nobody's business who reads the commit elsewhere.
+            named = self.remote.tracking.startswith("refs/remotes/")
+            whence = self.remote.shown if named else "another repository"
+            joining = Joining(theirs, whence, tuple(sorted(self.packs)))
         seconds = self.waiting.seconds
         done = settling.settle(self.layout.root, self.env, seconds, joining)
         if done is None:

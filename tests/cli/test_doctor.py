@@ -19,8 +19,7 @@ def test_nothing_is_wrong(repo: Repo) -> None:
     answer = repo.json("doctor")
     assert list(answer) == [
         *("store", "kind", "threads", "entries"),
-        "findings",
-        "mended",
+        *("findings", "notes", "mended"),
     ]
     assert (answer["kind"], answer["threads"], answer["entries"]) == ("branch", 1, 1)
     assert answer["findings"] == []

@@ -10,9 +10,9 @@ import sys
 import time
 from typing import TYPE_CHECKING
 
-from tests.leaving import leave
 import pytest
 
+from tests.leaving import leave
 from wc_cli import locks
 from wc_core.errors import LockTimeoutError
 

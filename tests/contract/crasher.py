@@ -17,10 +17,10 @@ import signal
 import sys
 from typing import Any, NamedTuple
 
-from tests.leaving import leave
 from tests.contract import faults, promises, scenes
 from tests.contract.disk import LEAVES, Disk, Left, put
 from tests.contract.scenes import SCENES, TOPIC, TRIED
+from tests.leaving import leave
 from wc_core.errors import WcError
 
 # Whether also what makes no difference is tried.

@@ -12,13 +12,13 @@ import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from tests.leaving import leave
 import pytest
 
 from tests.contract import inprocess, invariants
 from tests.contract.clones import REF
 from tests.contract.simulation import Machinery
 from tests.contract.worlds import Start, World
+from tests.leaving import leave
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -12,9 +12,9 @@ import subprocess
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from tests.leaving import leave
 from tests.contract import faults
 from tests.contract.clones import REF, Clone
+from tests.leaving import leave
 from wc_core import repository
 from wc_core.errors import WcError
 from wc_core.repository import Repository
