@@ -168,6 +168,7 @@ class Applier:
         layout, root = self.layout, self.layout.root
         paths = paths_of(topic)
         with self.upkeep.lock(topic):
+            before = self._before(topic)
             if paths.log in changed or os.path.lexists(layout.log(topic)):
                 durable.make_folder(layout.folder(topic), root)
                 # Then it is settled: rendered, and committed where we differ.
@@ -176,7 +177,7 @@ class Applier:
                 page = changed.get(paths.page, Change(None, None)).old
                 beside = self._imported(topic, log, page)
                 self._log(topic, log.old or b"", log.new or b"", *beside)
-            self._beside(topic, changed)
+            self._beside(topic, changed, before)
 
     def _imported(self, topic: str, log: Change, had: bytes | None) -> list[bytes]:
         """What a page was that was all there was of a thread which gets a log
@@ -223,7 +224,19 @@ class Applier:
             durable.create(path, whole, root)
             durable.flush_names(path, root)
 
-    def _beside(self, topic: str, changed: dict[str, Change]) -> None:
+    def _before(self, topic: str) -> model.State | None:
+        """The state that the status lines of a thread show; ``None`` where they
+        are to be looked for."""
+        with contextlib.suppress(WcError):
+            snapshot = self.reader.snapshot(topic)
+            if snapshot.fresh:
+                return snapshot.state
+        self.upkeep.look_again()
+        return None
+
+    def _beside(
+        self, topic: str, changed: dict[str, Change], shown: model.State | None
+    ) -> None:
         """Meta, status lines and what else there is beside a log. What we
         render is rendered; the rest is as its own tool had it."""
         meta = changed.get(paths_of(topic).meta, Change(None, None))
@@ -241,7 +254,7 @@ class Applier:
         )
         if not ours:
             self._files(changed)
-            self.upkeep.show(self.reader.snapshot(topic).state)
+            self.upkeep.show(self.reader.snapshot(topic).state, shown)
             return
         unknown = thread.snapshot.unknown
         if meta.new is not None:
@@ -250,7 +263,7 @@ class Applier:
                 unknown = merge_keys(before, unknown, theirs.unknown).values
             else:
                 unknown = {**before, **self._unknown_to_parents(topic), **unknown}
-        self.upkeep.project(thread.state, thread.log.size, unknown)
+        self.upkeep.project(thread.state, thread.log.size, unknown, shown)
 
     def _unknown_to_parents(self, topic: str) -> dict[str, Any]:
         """What the two that git made a meta of, which nobody can read, had in

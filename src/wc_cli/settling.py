@@ -31,6 +31,7 @@ from wc_core import discovery, model
 from wc_core.errors import CorruptError, LockTimeoutError, NotFoundError, WcError
 from wc_core.files import read_plain, size_of
 from wc_core.reader import StoreReader
+from wc_core.wording import counted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -277,7 +278,8 @@ class Settler:
             data = one.changes[0].data or b""
             new, lost = compared(git, one.topic, data, have.get(log))
             if lost:
-                message = f"{log} lacks {lost} entries that the branch has"
+                entries = counted(lost, "entry", "entries")
+                message = f"{log} lacks {entries} that the branch has"
                 self.problems[one.topic] = f"not committed: {message}"
             else:
                 found += [(one.topic, entry) for entry in new]

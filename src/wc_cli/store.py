@@ -177,7 +177,8 @@ class StoreWriter:
     def _show_all(self) -> None:
         """The status lines of the threads that a store we adopt brings along."""
         for topic in self.reader.topics():
-            with contextlib.suppress(WcError):
+            # Others may be through with this, and writing.
+            with contextlib.suppress(WcError), self.upkeep.lock(topic, self.me):
                 state = self.reader.snapshot(topic).state
                 self.upkeep.show(state, model.start(topic))
 

@@ -92,6 +92,7 @@ class Upkeep:
             snapshot = self.reader.snapshot(topic)
             stale = not snapshot.fresh and snapshot.log_size >= 0
             if stale and not snapshot.meta.newer:
+                self.look_again()
                 self.project(snapshot.state, snapshot.log_size, snapshot.unknown)
 
     def project(
@@ -214,6 +215,10 @@ class Upkeep:
         known = {safe_name(topic) for topic in topics}
         shown = self._all_status_files().items()
         return sorted(path for name, had in shown if name not in known for path in had)
+
+    def look_again(self) -> None:
+        """Forget which status files there were: writers change them."""
+        self._shown = None
 
     def _all_status_files(self) -> dict[str, set[str]]:
         """Every status file, by the name its thread has in it."""
