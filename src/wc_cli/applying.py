@@ -225,12 +225,14 @@ class Applier:
             durable.flush_names(path, root)
 
     def _before(self, topic: str) -> model.State | None:
-        """The state that the status lines of a thread show; ``None`` where they
-        are to be looked for."""
-        with contextlib.suppress(WcError):
+        """The state that the status lines of a thread show, if nobody's git took
+        it back; ``None`` where they are to be looked for."""
+        try:
             snapshot = self.reader.snapshot(topic)
-            if snapshot.fresh:
-                return snapshot.state
+        except NotFoundError:
+            return model.start(topic)
+        if snapshot.fresh:
+            return snapshot.state
         self.upkeep.look_again()
         return None
 
@@ -254,7 +256,9 @@ class Applier:
         )
         if not ours:
             self._files(changed)
-            self.upkeep.show(self.reader.snapshot(topic).state, shown)
+            state = self.reader.snapshot(topic).state
+            self.upkeep.show(state, shown)
+            self.upkeep.clear_left(state)
             return
         unknown = thread.snapshot.unknown
         if meta.new is not None:
@@ -264,6 +268,7 @@ class Applier:
             else:
                 unknown = {**before, **self._unknown_to_parents(topic), **unknown}
         self.upkeep.project(thread.state, thread.log.size, unknown, shown)
+        self.upkeep.clear_left(thread.state)
 
     def _unknown_to_parents(self, topic: str) -> dict[str, Any]:
         """What the two that git made a meta of, which nobody can read, had in

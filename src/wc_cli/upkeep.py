@@ -216,6 +216,13 @@ class Upkeep:
         shown = self._all_status_files().items()
         return sorted(path for name, had in shown if name not in known for path in had)
 
+    def clear_left(self, state: State) -> None:
+        """Remove the status files of a thread that it had when they were looked
+        for, and has no more."""
+        wanted = statusfiles.files(self._view(state))
+        for path in self.status_files(state.topic) - set(wanted):
+            durable.remove(f"{self.layout.local}/{path}", self.layout.root)
+
     def look_again(self) -> None:
         """Forget which status files there were: writers change them."""
         self._shown = None
