@@ -9,7 +9,6 @@ taken again.
 
 from __future__ import annotations
 
-import contextlib
 import os
 import re
 from itertools import islice
@@ -48,19 +47,6 @@ class Change(NamedTuple):
 
     old: bytes | None
     new: bytes | None
-
-
-def applied(upkeep: Upkeep) -> str:
-    """The commit whose tree the folder has; empty where nobody noted one."""
-    layout = upkeep.layout
-    with contextlib.suppress(OSError, UnicodeDecodeError):
-        return (read_plain(layout.applied, layout.root) or b"").decode().strip()
-    return ""
-
-
-def note_applied(upkeep: Upkeep, commit: str) -> None:
-    """Note that the folder has all that ``commit`` has."""
-    upkeep.put(upkeep.layout.applied, f"{commit}\n".encode())
 
 
 class Applier:

@@ -165,9 +165,9 @@ def commit(
     message: str,
     parents: tuple[str, ...],
     how: How = PLAIN,
-) -> None:
+) -> str:
     """Put one commit on the branch, if it still is at the first of ``parents``:
-    with these changes to the tree of that.
+    with these changes to the tree of that. Its id.
 
     Raises GitError, the branch being where it was: for a branch that moved,
     an identity git does not have, a repository that cannot be written, a
@@ -189,12 +189,16 @@ def commit(
         parts.append(
             b"from %b\n\n" % (b"0" * len(parents[0] if parents else _NO_COMMIT))
         )
+    else:
+        parts.append(b"\nget-mark :1\n")
     parts.append(b"done\n")
     words = (*how.before, "fast-import", "--done", "--quiet", *how.after)
     out = git.line(*words, feed=b"".join(parts))
-    if how.sign:
-        signed = _signed(git, out.split()[2], message, parents)
-        git.run("update-ref", f"refs/heads/{BRANCH}", signed, *parents[:1])
+    if not how.sign:
+        return out
+    signed = _signed(git, out.split()[2], message, parents)
+    git.run("update-ref", f"refs/heads/{BRANCH}", signed, *parents[:1])
+    return signed
 
 
 def _signed(git: Git, tree: str, message: str, parents: tuple[str, ...]) -> str:

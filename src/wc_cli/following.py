@@ -1,9 +1,8 @@
 """Keeping the folder of a store and its branch together.
 
 The folder is written live, the branch gets commits of ours, and either may be
-changed by somebody's git. ``.local/applied`` names the commit whose tree the
-folder has; its time is that of the index we left. Whoever settles brings both
-together first, and notes where they are when it is done.
+changed by somebody's git. Whoever settles brings both together first, and notes
+where they are when it is done.
 """
 
 from __future__ import annotations
@@ -11,7 +10,8 @@ from __future__ import annotations
 import contextlib
 import os
 
-from wc_cli import applying, commits, durable, packing, visits
+from wc_cli import applied, applying, commits, durable, packing, visits
+from wc_cli.applied import Applied
 from wc_cli.git import GitError, GitKilledError
 from wc_core import repository
 from wc_core.errors import WcError
@@ -66,8 +66,9 @@ class Follower:
         interrupted, or what a person did there with git. What could not be,
         by thread. Raises GitError, WcError."""
         where, self.at = commits.tip(self.layout.root)
-        had, index = applying.applied(self.upkeep), visits.index_ns(where)
-        visited = bool(had) and index != visits.changed_ns(self.layout.applied)
+        had, seen = applied.load(self.layout)
+        index = applied.index_ns(where)
+        visited = bool(had) and index != seen
         applier = applying.Applier(self.upkeep, self.git)
         problems: dict[str, str] = {}
         if had not in {"", self.at}:
@@ -77,7 +78,7 @@ class Follower:
         if visited or had not in {"", self.at}:
             index = self._refresh(where, index)
         if not problems:
-            self._note(self.at, index)
+            self._note(Applied(self.at, index))
         return problems
 
     def give_back_spared(self, topic: str) -> None:
@@ -87,12 +88,14 @@ class Follower:
     @property
     def in_step(self) -> bool:
         """Whether it is noted that the folder has all that the branch has."""
-        return applying.applied(self.upkeep) == self.at
+        return applied.load(self.layout).commit == self.at
 
-    def committed(self, where: Repository, parent: str) -> str:
-        """Tidy up after a commit on ``parent``, or after none that was needed,
-        and note it; what of that could not be done, in words."""
-        index, problem = visits.changed_ns(self.layout.applied), ""
+    def committed(self, where: Repository, parent: str, made: str) -> str:
+        """Tidy up after the commit ``made`` on ``parent``, or with ``parent``
+        itself where none was needed, and note it; what of that could not be
+        done, in words."""
+        had, index = applied.load(self.layout)
+        problem = ""
         try:
             index = self._refresh(where, index)
             packing.tidy(self.git, where)
@@ -100,24 +103,24 @@ class Follower:
             # The commit is made; that it is all tidy is not a part of it.
             problem = f"committed, but not tidy: {error}"
         _, self.at = commits.tip(self.layout.root)
-        if applying.applied(self.upkeep) == parent:
-            self._note(self.at, index)
+        # What somebody else put there at this moment is not in the folder yet.
+        if had == parent and self.at == made:
+            self._note(Applied(made, index))
         return problem
 
-    def _note(self, commit: str, index: int) -> None:
+    def _note(self, found: Applied) -> None:
         """Note that the folder has what a commit has, as of that index."""
-        if applying.applied(self.upkeep) != commit:
-            applying.note_applied(self.upkeep, commit)
-        visits.stamp(self.layout.applied, index)
+        if found != applied.load(self.layout):
+            applied.note(self.upkeep, found)
 
     def _refresh(self, where: Repository, index: int) -> int:
         """Make the index agree with the branch, and say when it was written;
         unless it is another one than that of ``index``: then somebody's git
         was here, which is looked into first, the next time."""
-        if visits.index_ns(where) != index:
+        if applied.index_ns(where) != index:
             return index
         commits.refresh_index(self.git, where)
-        return visits.index_ns(where)
+        return applied.index_ns(where)
 
     def join(self, joining: Joining) -> Joined:
         """Join the branch with another commit. Raises GitError."""

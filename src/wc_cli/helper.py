@@ -11,9 +11,10 @@ import os
 import sys
 import time
 
+from wc_cli import applied
 from wc_core import repository
 from wc_core.errors import WcError
-from wc_core.files import names_in, read_plain
+from wc_core.files import names_in
 from wc_core.layout import BRANCH
 
 TYPE_CHECKING = False
@@ -21,10 +22,11 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from wc_core.layout import Layout
-    from wc_core.repository import Repository
     from wc_core.settings import Settings
 
 _TRY_AGAIN_SECONDS = 30.0
+# Somebody's git is at work for about so long.
+_MOMENT_SECONDS = 5.0
 _MAX_DOUBLINGS = 5
 
 
@@ -59,24 +61,12 @@ def _is_unsettled(layout: Layout) -> bool:
 
 def _is_moved(layout: Layout) -> bool:
     """Whether somebody moved the branch, or changed the folder, with git."""
-    own = repository.find(layout.root)
-    try:
-        applied = (read_plain(layout.applied, layout.root) or b"").decode().strip()
-    except (OSError, ValueError):
+    own, known = repository.find(layout.root), applied.load(layout)
+    if not known.commit or own is None or own.branch != BRANCH:
         return False
-    if not applied or own is None or own.branch != BRANCH:
-        return False
-    moved = own.commit not in {"", applied} or _was_visited(layout, own)
-    return moved and _age(layout.settling) > 1
-
-
-def _was_visited(layout: Layout, own: Repository) -> bool:
-    """Whether somebody's git wrote the index: see wc_cli.visits."""
-    try:
-        index = os.stat(f"{own.gitdir}/index").st_mtime_ns
-        return index != os.stat(layout.applied).st_mtime_ns
-    except FileNotFoundError:
-        return False
+    moved = own.commit not in {"", known.commit}
+    moved = moved or applied.index_ns(own) != known.index_ns
+    return moved and _age(layout.settling) > _MOMENT_SECONDS
 
 
 def _is_travel_due(layout: Layout, rules: Settings) -> bool:

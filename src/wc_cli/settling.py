@@ -239,6 +239,7 @@ class Settler:
         settled = [one for one in settled if one.topic not in self.problems]
         changes = [*shared, *(change for one in settled for change in one.changes)]
         changed = [one for one in changes if not commits.is_committed(one, have)]
+        made = parent
         if changed:
             topics = [one.topic for one in settled]
             code_repo = messages.code_repo(where, self.env)
@@ -246,10 +247,10 @@ class Settler:
             parents = (parent,) if parent else ()
             with self.follower.noted():
                 how = self.follower.how(where)
-                commits.commit(self.git, changed, message, parents, how)
+                made = commits.commit(self.git, changed, message, parents, how)
         if not changed and not settled:
             return
-        if problem := self.follower.committed(where, parent):
+        if problem := self.follower.committed(where, parent, made):
             self.problems[""] = problem
 
     def _shared(self) -> tuple[str, ...]:

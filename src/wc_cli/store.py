@@ -167,12 +167,12 @@ class StoreWriter:
     def _note_applied(self) -> None:
         """Note what git has just checked out: what the branch gets from now on
         without us is to be taken in."""
-        from wc_cli import applying  # once for every store
+        from wc_cli import applied  # once for every store
         from wc_core import repository
 
         where = repository.find(self.layout.root)
         if where is not None and where.branch == BRANCH and where.commit:
-            applying.note_applied(self.upkeep, where.commit)
+            applied.note(self.upkeep, applied.Applied(where.commit))
 
     def _show_all(self) -> None:
         """The status lines of the threads that a store we adopt brings along."""

@@ -14,7 +14,6 @@ from typing import NamedTuple
 from wc_cli import commits, durable
 from wc_cli.git import GitError
 from wc_core import repository
-from wc_core.errors import StorageError
 from wc_core.files import read_plain
 from wc_core.layout import BRANCH
 from wc_core.text import one_line
@@ -96,35 +95,6 @@ def _merged(where: Repository) -> list[str]:
         return (read_plain(f"{where.gitdir}/MERGE_HEAD") or b"").decode().split()
     except (OSError, UnicodeDecodeError) as error:
         raise GitError(f"MERGE_HEAD cannot be read: {error}") from error
-
-
-# git writes its index whenever it does anything in the folder. The time of the
-# one that we left is kept as the time of the file ``.local/applied``.
-
-
-def index_ns(where: Repository) -> int:
-    """When the index of a checkout was written; -1 where there is none."""
-    return changed_ns(f"{where.gitdir}/index")
-
-
-def changed_ns(path: str) -> int:
-    """When a file was written; -1 where there is none."""
-    try:
-        return os.lstat(path).st_mtime_ns
-    except OSError:
-        return -1
-
-
-def stamp(applied: str, index: int) -> None:
-    """Note that we have seen an index of that time. Raises StorageError."""
-    if index == -1 or index == changed_ns(applied):
-        return
-    try:
-        os.utime(applied, ns=(index, index), follow_symlinks=False)
-    except FileNotFoundError:
-        pass
-    except OSError as error:
-        raise StorageError(f"{applied}: {error.strerror}", "See: wc doctor") from error
 
 
 def changed(git: Git) -> dict[str, bool]:
