@@ -228,7 +228,7 @@ def test_the_page_of_the_server_has_its_tools_and_resources() -> None:
     said = {name: [one for one in words.split(", ") if one] for name, words in rows}
     real = {
         offer.answer.__name__.rstrip("_"): [*inspect.signature(offer.answer).parameters]
-        for offer in tools._OFFERS
+        for offer in tools.ALL
     }
     assert said == real
     addresses = re.findall(r"^\| `watercooler://([^`]+)`", page, re.MULTILINE)

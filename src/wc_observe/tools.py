@@ -1,24 +1,10 @@
-"""The tools: what each one is called, takes, and answers.
-
-An answer is either text or structured content, never the same payload in
-both, because clients put both into the model's context or forward only one:
-
-* ``format="markdown"`` is text alone;
-* ``format="json"`` is structured content, with one line of text that says
-  where the data is, for a client that shows only text;
-* what has no format is short, and the text has the same facts as the
-  structured content, so that it does not matter which one is forwarded.
-
-Only the last kind declares an output schema: a tool that does must return
-structured content each time, and clients refuse an answer without it.
-"""
+"""The tools: what each one is called, takes, and answers."""
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Literal
 
 from fastmcp.tools.base import Tool, ToolResult
-from mcp_types import ToolAnnotations
 from pydantic import Field
 
 from wc_core import updates
@@ -26,16 +12,10 @@ from wc_core.errors import InvalidInputError
 from wc_core.search import Question, search
 from wc_core.views import Filter
 from wc_observe import finding, health, listing, reading
-from wc_observe.boundary import guarded
 from wc_observe.calls import CURRENT
 from wc_observe.desk import Desk, open_desk
 from wc_observe.listing import Wanted
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-PREFIX = "watercooler_v1_"
+from wc_observe.offers import Offer, as_tool, structured
 
 _TEXTS = {"type": "array", "items": {"type": "string"}}
 _HEALTH = {
@@ -85,11 +65,6 @@ def _desk() -> Desk:
     return open_desk(CURRENT.get())
 
 
-def _structured(fields: dict[str, Any], count: int, what: str) -> ToolResult:
-    line = f'{what}: {count}, in the structured content; as text: format="markdown"'
-    return ToolResult(line, structured_content=fields)
-
-
 def health_() -> ToolResult:
     """Answer `health`."""
     fields = health.health(CURRENT.get())
@@ -121,7 +96,7 @@ def list_threads(
     if format == "markdown":
         return ToolResult(listing.as_markdown(desk, wanted))
     fields = listing.as_json(desk, wanted)
-    return _structured(fields, len(fields["threads"]), "threads")
+    return structured(fields, len(fields["threads"]), "threads")
 
 
 def read_thread(
@@ -138,7 +113,7 @@ def read_thread(
     if format == "markdown":
         return ToolResult(reading.part_markdown(desk, part))
     fields = reading.part_json(desk, part)
-    return _structured(fields, len(part.entries), "entries")
+    return structured(fields, len(part.entries), "entries")
 
 
 def get_entry(
@@ -162,7 +137,7 @@ def get_entry(
     thread, shown = reading.entry(desk, topic, index, entry_id, offset)
     if format == "markdown":
         return ToolResult(reading.entry_markdown(desk, thread, shown))
-    return _structured(reading.entry_json(desk, thread, shown), 1, "entries")
+    return structured(reading.entry_json(desk, thread, shown), 1, "entries")
 
 
 def list_updates(
@@ -179,7 +154,7 @@ def list_updates(
     if format == "markdown":
         return ToolResult(finding.updates_markdown(desk, since, found))
     fields = finding.updates_json(desk, since, found)
-    return _structured(fields, len(found.found), "entries")
+    return structured(fields, len(found.found), "entries")
 
 
 def search_threads(
@@ -197,7 +172,7 @@ def search_threads(
     if format == "markdown":
         return ToolResult(finding.hits_markdown(desk, question, found))
     fields = finding.hits_json(desk, question, found)
-    return _structured(fields, len(found.hits), "entries")
+    return structured(fields, len(found.hits), "entries")
 
 
 def reindex() -> ToolResult:
@@ -205,16 +180,7 @@ def reindex() -> ToolResult:
     return ToolResult(listing.index_page(_desk()))
 
 
-class Offer(NamedTuple):
-    """What answers, what models are told it does, what its structured
-    content looks like where there always is one."""
-
-    answer: Callable[..., ToolResult]
-    description: str
-    output_schema: dict[str, Any] | None = None
-
-
-_OFFERS = (
+OFFERS: tuple[Offer, ...] = (
     Offer(
         health_,
         "How the store is: which one, counts of threads, damage, what is not "
@@ -257,18 +223,10 @@ _OFFERS = (
 )
 
 
+# Each family of tools has a module of its own.
+ALL: tuple[Offer, ...] = OFFERS
+
+
 def all_tools() -> list[Tool]:
     """Every tool, ready to be added to a server."""
-    return [
-        Tool.from_function(
-            guarded(offer.answer),
-            name=PREFIX + offer.answer.__name__.rstrip("_"),
-            description=offer.description,
-            output_schema=offer.output_schema,
-            # Entries come from other people through git: an open world.
-            annotations=ToolAnnotations(
-                read_only_hint=True, idempotent_hint=True, open_world_hint=True
-            ),
-        )
-        for offer in _OFFERS
-    ]
+    return [as_tool(offer) for offer in ALL]
