@@ -200,8 +200,8 @@ def _parameter(param: Param) -> inspect.Parameter:
     default = param.default
     if default is REQUIRED:
         default = inspect.Parameter.empty
-    if param.kind == WORDS:
-        default = inspect.Parameter.empty
+    elif param.kind == WORDS:
+        default = None
     return inspect.Parameter(
         param.name,
         inspect.Parameter.KEYWORD_ONLY,

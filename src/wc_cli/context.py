@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from wc_core.freshness import Standing
     from wc_core.identity import Identity
     from wc_core.settings import Settings
-    from wc_core.views import Viewer
+    from wc_core.views import Overview, Viewer
 
 _RANDOM_BYTES = 10
 _NOT_ASKED = Asked()
@@ -96,6 +96,11 @@ class Context:
     def viewer(self) -> Viewer:
         """Who looks at threads."""
         return views.Viewer(self.identity, self.settings.directory)
+
+    @property
+    def overview(self) -> Overview:
+        """The store as they see it."""
+        return views.Overview(self.reader, self.viewer)
 
     @property
     def standing(self) -> Standing | None:

@@ -64,9 +64,14 @@ def argument(
     return Param(TEXT, (), metavar, help, default, complete)
 
 
-def words(metavar: str, help: str, *, complete: str = "") -> Any:  # noqa: A002
-    """All remaining arguments, one at least, as a tuple."""
-    return Param(WORDS, (), metavar, help, (), complete)
+def words(
+    metavar: str,
+    help: str,  # noqa: A002
+    *,
+    default: Any = REQUIRED,
+) -> Any:
+    """All remaining arguments as a tuple; one at least without a ``default``."""
+    return Param(WORDS, (), metavar, help, default, "")
 
 
 def text(
@@ -190,8 +195,8 @@ def _fill(positional: list[Param], said: list[str], values: dict[str, Any]) -> b
     """Give the arguments their words; whether none is left over."""
     for param in positional:
         if param.kind == WORDS:
-            values[param.name] = tuple(said)
-            return bool(said)
+            values[param.name] = tuple(said) or param.default
+            return True
         if said:
             values[param.name] = said.pop(0)
     return not said

@@ -19,6 +19,7 @@ from wc_core import index, views, vocabulary
 from wc_core import search as searching
 from wc_core import updates as updating
 from wc_core.errors import NotFoundError, WcError
+from wc_core.mentions import Mentions
 from wc_core.text import one_line
 from wc_core.views import Filter
 from wc_core.wording import quoted
@@ -76,9 +77,17 @@ class Read(Speaker):
 
 
 class Search(Which):
-    """Find the entries that contain every word."""
+    """Find the entries that contain every word, the best matches first."""
 
-    query: tuple[str, ...] = words("QUERY...", "Words to look for.")
+    query: tuple[str, ...] = words(
+        "QUERY...",
+        'Beginnings of words; "a phrase"; title:, body:, topic:, author: before one.',
+        default=(),
+    )
+    file: str = text("--file", "PATH", "Only entries about this file or folder.")
+    pr: int = number("--pr", "Only entries about this pull request.")
+    commit: str = text("--commit", "ID", "Only entries about this commit.")
+    branch: str = text("--branch", "BRANCH", "Only entries written on this branch.")
 
 
 class Updates(Speaker):
@@ -111,7 +120,7 @@ def list_threads(context: Context, said: List) -> None:
     """List threads."""
     context.remember()
     wanted = said.filter(open_only=said.open, mine=said.mine)
-    page = views.page(context.reader, context.viewer, wanted, said.limit, said.cursor)
+    page = context.overview.page(wanted, said.limit, said.cursor)
     standing = context.standing
     if said.json:
         fields = page.to_json(context.store)
@@ -232,8 +241,11 @@ def _readable(reader: StoreReader) -> list[State]:
 def search(context: Context, said: Search) -> None:
     """Search."""
     query = " ".join(said.query)
-    question = searching.Question(query, said.filter(), said.limit, said.cursor)
-    hits = searching.search(context.reader, context.viewer, question)
+    about = Mentions(said.file, said.pr, said.commit, said.branch)
+    where = said.filter()
+    question = searching.Question(query, where, said.limit, said.cursor, about)
+    overview = context.overview
+    hits = searching.search(searching.Scan(overview.reader), overview, question)
     if said.json:
         say_json(hits.to_json(context.store, query))
         return
@@ -248,9 +260,7 @@ def search(context: Context, said: Search) -> None:
 @command(Updates)
 def updates(context: Context, said: Updates) -> None:
     """Show what happened."""
-    found = updating.updates(
-        context.reader, context.viewer, said.since, now_ms(), said.limit
-    )
+    found = updating.updates(context.overview, said.since, now_ms(), said.limit)
     if said.json:
         say_json(found.to_json(context.store))
         return
@@ -268,7 +278,7 @@ def updates(context: Context, said: Updates) -> None:
 @command(Reindex)
 def reindex(context: Context, said: Reindex) -> None:
     """Write the index page."""
-    rows = views.rows(context.reader, context.viewer)
+    rows = context.overview.rows()
     if not context.place.exists:
         if said.json:
             say_json({"store": context.store, "path": None})

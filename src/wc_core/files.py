@@ -184,6 +184,27 @@ def _read(path: str, within: int | None, limit: int) -> bytes | None:
     return b"".join(chunks)
 
 
+def read_from(path: str, root: str, start: int, length: int = 0) -> bytes:
+    """The bytes of a regular file from ``start`` on, ``length`` at most (0: up
+    to its end). Raises OSError."""
+    with Folder(os.path.dirname(path), root) as folder:
+        if folder.handle is None:
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
+        handle = os.open(os.path.basename(path), _FLAGS, dir_fd=folder.handle)
+    try:
+        info = os.fstat(handle)
+        if not stat.S_ISREG(info.st_mode):
+            raise NotPlainError(0, "is not a regular file", path)
+        chunks = []
+        left = min(length or MAX_BYTES, max(0, info.st_size - start))
+        while left and (chunk := os.pread(handle, left, start)):
+            chunks.append(chunk)
+            start, left = start + len(chunk), left - len(chunk)
+    finally:
+        os.close(handle)
+    return b"".join(chunks)
+
+
 def size_of(path: str, root: str = "") -> int:
     """The length of a regular file; -1 where there is none.
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import time
 from typing import NamedTuple
 
@@ -29,9 +28,6 @@ if TYPE_CHECKING:
 
     from wc_core.model import Entry, State
 
-
-# The JSON escapes of ASCII, and of what is ASCII when case-folded: ß, ﬁ, K, ….
-_ASCII_ESCAPED = rb"\\u(?i:00[2-7]|00df|01(?:30|49|7f|f0)|1e9[6-9ae]|212a|fb0[0-6])"
 
 # A write of many pages grows a file page by page. A last line without an end
 # may be one that somebody is writing this very moment: seconds between looks.
@@ -244,23 +240,13 @@ class StoreReader:
                 message = f"{gone} of {known.entry_count} entries are gone from it"
                 yield self._damage(topic, "missing", message)
 
-    def may_contain(self, topic: str, words: list[str]) -> bool:
-        """Whether a thread can hold all of the (case-folded) words.
+    def log_bytes(self, topic: str) -> bytes | None:
+        """The log of a thread as it is; ``None`` where there is none.
 
-        A quick look at the log as one text, before its lines are parsed. Only
-        words of ASCII letters and digits can rule a log out, and only one
-        where no escape can stand for such a letter.
+        Raises CorruptError for one that cannot be read.
         """
-        sure = [word for word in words if word.isascii() and word.isalnum()]
         with self._open(self.layout.folder(topic)) as folder:
-            data = self._read(folder, self.layout.log(topic))
-        if data is None or not sure or re.search(_ASCII_ESCAPED, data):
-            return True
-        if data.isascii():
-            text = data.decode("ascii").lower()
-        else:
-            text = data.decode(errors="replace").casefold()
-        return all(word in text or word in topic.casefold() for word in sure)
+            return self._read(folder, self.layout.log(topic))
 
     def _size(self, folder: Folder, path: str) -> int:
         try:

@@ -1,22 +1,105 @@
-"""Plain search: every word must occur in an entry, whatever its case."""
+"""Search: which entries have the words, the best first.
+
+What a term is, `wc_core.words` says. Entries with all of the terms in their
+titles come first, then those with some, then the rest; the newest first among
+equals. An *engine* knows which entries match: `Scan` looks through the logs.
+"""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections import Counter
+from typing import NamedTuple, Protocol
 
+from wc_core import words
 from wc_core.errors import InvalidInputError, WcError
+from wc_core.mentions import Mentions, recorded
 from wc_core.times import utc
-from wc_core.views import cursor_of, cursor_parts, matching, numbered, rows
+from wc_core.views import cursor_of, cursor_parts, matching, numbered
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from typing import Any
 
     from wc_core.model import Entry
     from wc_core.reader import StoreReader
-    from wc_core.views import Filter, Numbered, Viewer
+    from wc_core.views import Filter, Numbered, Overview
+    from wc_core.words import Term
 
 _AROUND = 60
+# Where all terms are in the title, some, none.
+_RANKS = ALL_IN_TITLE, SOME_IN_TITLE, ELSEWHERE = 2, 1, 0
+_MANY = 20
+
+
+class Match(NamedTuple):
+    """An entry that matches. Two threads can have an entry of the same id:
+    pages imported from copies."""
+
+    rank: int
+    id: str
+    topic: str
+
+
+class Matches(NamedTuple):
+    """What matches: the best of it in order, and how many ``left`` there are to
+    choose from behind where a walk is; of all that matches how much is in which
+    thread. ``unreadable`` are threads that could not be searched. ``ready`` of
+    ``entries`` were looked at, see `Hits`."""
+
+    found: list[Match]
+    left: int
+    topics: dict[str, int]
+    unreadable: tuple[str, ...] = ()
+    ready: int = 0
+    entries: int = 0
+
+
+class Engine(Protocol):
+    """Knows which entries match, and what they are."""
+
+    def matches(self, topics: list[str], wanted: Wanted) -> Matches:
+        """The entries of these threads that have what is wanted."""
+
+    def entry(self, match: Match) -> Numbered:
+        """The entry. Raises WcError where it is gone."""
+
+
+class Wanted(NamedTuple):
+    """What an entry must have: each of the terms, and each of the mentions. Of
+    those that do ``limit`` (0: all) are wanted that come after ``behind``."""
+
+    terms: tuple[Term, ...]
+    about: Mentions
+    limit: int = 0
+    behind: Match | None = None
+
+    def rank(self, entry: Entry) -> int | None:
+        """How well an entry fits; ``None`` where it does not."""
+        title, body = words.plain(entry.title), words.plain(entry.body)
+        if self.about != Mentions():
+            known = {"title": title, "body": body}
+            known["recorded"] = words.plain(recorded(entry))
+            if not all(words.has(one, known) for one in self.about.terms):
+                return None
+            if not self.about.fit(entry):
+                return None
+        fields = {
+            "title": title,
+            "body": body,
+            "topic": words.plain(entry.topic),
+            "author": words.plain(entry.agent),
+        }
+        if not all(words.has(one, fields) for one in self.terms):
+            return None
+        return rank_of([one.needle in title for one in self.terms])
+
+
+def rank_of(in_title: list[bool]) -> int:
+    """The rank of a match, from which of its terms are in the title."""
+    if not any(in_title):
+        return ELSEWHERE
+    return ALL_IN_TITLE if all(in_title) else SOME_IN_TITLE
 
 
 class Hit(NamedTuple):
@@ -41,26 +124,43 @@ class Hit(NamedTuple):
 
 
 class Hits(NamedTuple):
-    """Some of the hits, the newest first; ``cursor`` gets the rest.
+    """Some of the hits, the best first; ``cursor`` gets the rest.
 
-    ``unreadable`` are threads that could not be searched.
+    ``total`` counts the hits of all pages, ``topics`` those in each thread, the
+    most first. ``unreadable`` are threads that could
+    not be searched. Where ``ready`` is less than ``entries``, only so many
+    entries have been looked at, the newest threads first: there may be more.
     """
 
     hits: tuple[Hit, ...]
     total: int
     cursor: str = ""
     unreadable: tuple[str, ...] = ()
+    topics: tuple[tuple[str, int], ...] = ()
+    ready: int = 0
+    entries: int = 0
+
+    @property
+    def partial(self) -> bool:
+        """Whether entries were left out that nobody has looked at yet."""
+        return self.ready < self.entries
 
     def to_json(self, store: str, query: str) -> dict[str, Any]:
-        """The search shape."""
+        """The search shape; of more than 20 threads the first ones."""
         fields: dict[str, Any] = {
             "store": store,
             "query": query,
             "total": self.total,
+            "topic_count": len(self.topics),
+            "topics": [
+                {"topic": topic, "hits": count} for topic, count in self.topics[:_MANY]
+            ],
             "hits": [hit.to_json() for hit in self.hits],
         }
         if self.cursor:
             fields |= {"cursor": self.cursor, "truncated": True}
+        if self.partial:
+            fields["partial"] = {"searched": self.ready, "entries": self.entries}
         if self.unreadable:
             fields["unreadable"] = list(self.unreadable)
         return fields
@@ -73,73 +173,116 @@ class Question(NamedTuple):
     where: Filter
     limit: int = 0
     cursor: str = ""
+    about: Mentions = Mentions()
+
+    def wanted(self) -> Wanted:
+        """What entries must have. Raises InvalidInputError for nothing."""
+        terms, about = words.parse(self.query), self.about.checked()
+        found = Wanted(terms, about, self.limit, _position(self.cursor))
+        if not found.terms and (found.about == Mentions() or self.query.strip()):
+            raise InvalidInputError(
+                "There is nothing to search for.",
+                "Give one word or more, made of letters or digits.",
+            )
+        return found
 
 
-def search(reader: StoreReader, viewer: Viewer, question: Question) -> Hits:
-    """The entries that contain every word, in title, body, topic or author.
+def search(engine: Engine, overview: Overview, question: Question) -> Hits:
+    """The entries that have all that the question asks for.
 
-    A walk by cursor gives each hit once: ids only grow. ``total`` counts the
-    hits of all pages. Raises InvalidInputError for a query without words and
-    for a foreign cursor.
+    A walk by cursor gives each hit that was there at its start once: what an
+    entry says does not change. Raises InvalidInputError for a question that
+    asks for nothing and for a foreign cursor.
     """
-    words = [word.casefold() for word in question.query.split()]
-    if not words:
-        raise InvalidInputError(
-            "There is nothing to search for.", "Give one word or more."
-        )
-    before = cursor_parts(question.cursor, 2, "a search") if question.cursor else []
-    found: list[tuple[str, str, Numbered]] = []
-    unreadable = []
-    for one in matching(rows(reader, viewer), question.where, viewer):
-        try:
-            found.extend(_in_thread(reader, one.topic, words))
-        except WcError:
-            unreadable.append(one.topic)
-    found.sort(key=_recency, reverse=True)
-    left = found
-    if before:
-        left = [one for one in found if _recency(one) < tuple(before)]
-    shown = left[: question.limit] if question.limit else left
+    wanted = question.wanted()
+    rows = matching(overview.rows(), question.where, overview.viewer)
+    matches = engine.matches([one.topic for one in rows], wanted)
     cursor = ""
-    if len(shown) < len(left):
-        cursor = cursor_of(*_recency(shown[-1]))
-    hits = tuple(Hit(topic, one, _snippet(one.entry, words)) for _, topic, one in shown)
-    return Hits(hits, len(found), cursor, tuple(unreadable))
+    if len(matches.found) < matches.left:
+        last = matches.found[-1]
+        cursor = cursor_of(str(last.rank), last.id, last.topic)
+    return Hits(
+        tuple(_hit(engine.entry(one), one, wanted) for one in matches.found),
+        sum(matches.topics.values()),
+        cursor,
+        matches.unreadable,
+        tuple(sorted(matches.topics.items(), key=_most_hits)),
+        matches.ready,
+        matches.entries,
+    )
 
 
-def _recency(one: tuple[str, str, Numbered]) -> tuple[str, str]:
-    # Two threads can have an entry of the same id: pages imported from
-    # copies.
-    return one[:2]
+def _hit(found: Numbered, match: Match, wanted: Wanted) -> Hit:
+    text = found.entry.body or found.entry.title
+    return Hit(match.topic, found, words.marked(text, wanted.terms, _AROUND))
 
 
-def _in_thread(
-    reader: StoreReader, topic: str, words: list[str]
-) -> list[tuple[str, str, Numbered]]:
-    """The entries that match, each with its id and topic."""
-    if not reader.may_contain(topic, words):
-        return []
-    found = []
-    for one in numbered(reader.thread(topic)):
-        entry = one.entry
-        texts = (entry.title, entry.body, topic, entry.agent)
-        folded = [text.casefold() for text in texts]
-        if all(any(word in text for text in folded) for word in words):
-            found.append((entry.id, topic, one))
-    return found
+def _most_hits(one: tuple[str, int]) -> tuple[int, str]:
+    return -one[1], one[0]
 
 
-def _snippet(entry: Entry, words: list[str]) -> str:
-    """One line around the first match, the match between ``«`` and ``»``."""
-    text = entry.body or entry.title
-    folded = text.casefold()
-    places = [folded.find(word) for word in words]
-    found = [(at, word) for at, word in zip(places, words, strict=True) if at >= 0]
-    if not found or len(folded) != len(text):
-        # Folding changed the length ("ß"): positions would be off.
-        return " ".join(text[: 2 * _AROUND].split())
-    at, word = min(found)
-    end = at + len(word)
-    before = text[max(0, at - _AROUND) : at]
-    after = text[end : end + _AROUND]
-    return " ".join(f"{before}«{text[at:end]}»{after}".split())
+def _position(cursor: str) -> Match | None:
+    """The hit after which a walk goes on."""
+    if not cursor:
+        return None
+    rank, entry_id, topic = cursor_parts(cursor, 3, "a search")
+    if rank not in map(str, _RANKS):
+        raise InvalidInputError(
+            f"{cursor!r} is not a cursor of a search.",
+            "Use the cursor of the page before, or none to start.",
+        )
+    return Match(int(rank), entry_id, topic)
+
+
+def may_have(topic: str, log: bytes | None, sure: Iterable[str]) -> bool:
+    """Whether a thread can have all of the words, of ASCII letters and digits.
+
+    A quick look at the log as one text, before its lines are parsed. It rules
+    out none in which an escape may stand for a letter.
+    """
+    if log is None or b"\\u" in log:
+        return True
+    text = words.folded(f"{topic} {log.decode(errors='replace')}")
+    return all(word in text for word in sure)
+
+
+class Scan:
+    """Looks through the logs of a store, one after the other."""
+
+    def __init__(self, reader: StoreReader) -> None:
+        self._reader = reader
+        self._entries: dict[tuple[str, str], Numbered] = {}
+
+    def matches(self, topics: Iterable[str], wanted: Wanted) -> Matches:
+        """As `Engine.matches`."""
+        found: list[Match] = []
+        unreadable = []
+        sure = [
+            word
+            for term in (*wanted.terms, *wanted.about.terms)
+            for word in term.words
+            if word.isascii()
+        ]
+        for topic in topics:
+            try:
+                if may_have(topic, self._reader.log_bytes(topic), sure):
+                    found += self._in_thread(topic, wanted)
+            except WcError:
+                unreadable.append(topic)
+        counts = Counter(one.topic for one in found)
+        behind = wanted.behind
+        left = [one for one in found if behind is None or one < behind]
+        left.sort(reverse=True)
+        shown = left[: wanted.limit or None]
+        return Matches(shown, len(left), counts, tuple(unreadable))
+
+    def _in_thread(self, topic: str, wanted: Wanted) -> Iterable[Match]:
+        for one in numbered(self._reader.thread(topic)):
+            rank = wanted.rank(one.entry)
+            if rank is not None:
+                self._entries[topic, one.entry.id] = one
+                yield Match(rank, one.entry.id, topic)
+
+    def entry(self, match: Match) -> Numbered:
+        """The entry, as it was found."""
+        return self._entries[match.topic, match.id]

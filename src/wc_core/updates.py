@@ -6,14 +6,13 @@ from typing import NamedTuple
 
 from wc_core import times
 from wc_core.errors import WcError
-from wc_core.views import Numbered, numbered, rows
+from wc_core.views import Numbered, numbered
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from wc_core.reader import StoreReader
-    from wc_core.views import Viewer
+    from wc_core.views import Overview
 
 # Nearly the last letter there is; it prints.
 _BEHIND = "\uffee"
@@ -45,9 +44,7 @@ class Updates(NamedTuple):
         return result
 
 
-def updates(
-    reader: StoreReader, viewer: Viewer, since: str, now_ms: int, limit: int = 0
-) -> Updates:
+def updates(overview: Overview, since: str, now_ms: int, limit: int = 0) -> Updates:
     """At most ``limit`` (0: all) entries after ``since``, a time, an age or
     an entry's id (see `times.since_id`).
 
@@ -56,11 +53,11 @@ def updates(
     floor = times.since_id(since, now_ms)
     found: list[tuple[str, Numbered]] = []
     unreadable = []
-    for row in rows(reader, viewer):
+    for row in overview.rows():
         if row.last_id and row.last_id <= floor:
             continue
         try:
-            everything = numbered(reader.thread(row.topic))
+            everything = numbered(overview.reader.thread(row.topic))
         except WcError:
             unreadable.append(row.topic)
             continue

@@ -154,69 +154,84 @@ def unreadable_row(topic: str) -> Row:
 
 def rows(reader: StoreReader, viewer: Viewer) -> list[Row]:
     """All threads, the latest move first; a bad one hides no other."""
-    found = []
-    for topic in reader.topics():
-        try:
-            found.append(row(reader, reader.snapshot(topic), viewer))
-        except NotFoundError:
-            continue  # gone since it was listed, or never begun
-        except WcError:
-            found.append(unreadable_row(topic))
-    found.sort(key=_recency, reverse=True)
+    every = (row_of(reader, topic, viewer) for topic in reader.topics())
+    found = [one for one in every if one is not None]
+    found.sort(key=recency, reverse=True)
     return found
 
 
-def _recency(one: Row) -> tuple[str, str]:
+def row_of(reader: StoreReader, topic: str, viewer: Viewer) -> Row | None:
+    """A listed thread as ``viewer`` sees it; ``None`` for one that is gone
+    since it was listed, or never begun."""
+    try:
+        return row(reader, reader.snapshot(topic), viewer)
+    except NotFoundError:
+        return None
+    except WcError:
+        return unreadable_row(topic)
+
+
+def recency(one: Row) -> tuple[str, str]:
+    """What rows are sorted by: two threads can have an entry of the same id."""
     return (one.last_id, one.topic)
 
 
 def matching(found: Iterable[Row], wanted: Filter, viewer: Viewer) -> list[Row]:
     """The rows a filter lets through."""
-    return [one for one in found if _lets_through(one, wanted, viewer)]
-
-
-def _lets_through(one: Row, wanted: Filter, viewer: Viewer) -> bool:
-    if wanted.open_only and one.status == CLOSED:
-        return False
-    if wanted.status and one.status != wanted.status:
-        return False
+    chosen = [*found]
+    if wanted.open_only:
+        chosen = [one for one in chosen if one.status != CLOSED]
+    if wanted.status:
+        chosen = [one for one in chosen if one.status == wanted.status]
     ball = wanted.ball.strip()
     if not ball:
-        return True
+        return chosen
     if ball.casefold() == "me":
-        return one.have_ball
+        return [one for one in chosen if one.have_ball]
     if ball.casefold() in FREE_WORDS:
-        return one.ball is None
-    return one.ball is not None and viewer.directory.matches(
-        ball, names.parse(one.ball)
-    )
+        return [one for one in chosen if one.ball is None]
+    # Many threads, few holders.
+    held = {
+        holder: viewer.directory.matches(ball, names.parse(holder))
+        for holder in {one.ball for one in chosen if one.ball is not None}
+    }
+    return [one for one in chosen if held.get(one.ball or "", False)]
 
 
-def page(
-    reader: StoreReader, viewer: Viewer, wanted: Filter, limit: int, cursor: str = ""
-) -> Page:
-    """At most ``limit`` rows (0: all) from ``cursor`` on.
+class Overview:
+    """A store as one viewer sees it, read anew at each question."""
 
-    A walk through all pages gives each thread that was there at its start
-    exactly once, whatever is written meanwhile: threads are taken in the
-    order they had then. Raises InvalidInputError for a foreign cursor.
-    """
-    found = rows(reader, viewer)
-    start = found[0].last_id if found else ""
-    position: tuple[str, str] | None = None
-    if cursor:
-        start, *rest = cursor_parts(cursor, 3, "a list")
-        position = (rest[0], rest[1])
-        found = _as_of(reader, found, start)
-    chosen = matching(found, wanted, viewer)
-    total = len(chosen)
-    if position is not None:
-        chosen = [one for one in chosen if _recency(one) < position]
-    if not limit or len(chosen) <= limit:
-        return Page(tuple(chosen), total=total)
-    shown = chosen[:limit]
-    following = cursor_of(start, shown[-1].last_id, shown[-1].topic)
-    return Page(tuple(shown), following, total)
+    def __init__(self, reader: StoreReader, viewer: Viewer) -> None:
+        self.reader = reader
+        self.viewer = viewer
+
+    def rows(self) -> list[Row]:
+        """All threads, the latest move first; a bad one hides no other."""
+        return rows(self.reader, self.viewer)
+
+    def page(self, wanted: Filter, limit: int, cursor: str = "") -> Page:
+        """At most ``limit`` rows (0: all) from ``cursor`` on.
+
+        A walk through all pages gives each thread that was there at its start
+        exactly once, whatever is written meanwhile: threads are taken in the
+        order they had then. Raises InvalidInputError for a foreign cursor.
+        """
+        found = self.rows()
+        start = found[0].last_id if found else ""
+        position: tuple[str, str] | None = None
+        if cursor:
+            start, *rest = cursor_parts(cursor, 3, "a list")
+            position = (rest[0], rest[1])
+            found = _as_of(self.reader, found, start)
+        chosen = matching(found, wanted, self.viewer)
+        total = len(chosen)
+        if position is not None:
+            chosen = [one for one in chosen if recency(one) < position]
+        if not limit or len(chosen) <= limit:
+            return Page(tuple(chosen), total=total)
+        shown = chosen[:limit]
+        following = cursor_of(start, shown[-1].last_id, shown[-1].topic)
+        return Page(tuple(shown), following, total)
 
 
 def cursor_of(*parts: str) -> str:
@@ -259,7 +274,7 @@ def _as_of(reader: StoreReader, found: list[Row], start: str) -> list[Row]:
             last = max((e.id for e in entries if e.id <= start), default="")
         if last or not one.last_id:
             then.append(one._replace(last_id=last))
-    then.sort(key=_recency, reverse=True)
+    then.sort(key=recency, reverse=True)
     return then
 
 

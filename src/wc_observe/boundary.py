@@ -27,6 +27,7 @@ from wc_core import errors
 from wc_core.errors import InvalidInputError, WcError
 from wc_core.text import clean
 from wc_observe.calls import CURRENT, ROOTS, Roots, RootsWanted, current_call
+from wc_observe.stores import Stores
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -91,6 +92,7 @@ class Boundary(Middleware):
     def __init__(self, start: Surroundings) -> None:
         self._start = start
         self._roots = Roots()
+        self._stores = Stores()
 
     async def on_call_tool(
         self,
@@ -135,7 +137,7 @@ class Boundary(Middleware):
     async def _enter(self, context: MiddlewareContext[Any]) -> None:
         own = context.fastmcp_context
         roots = await self._roots.of(own) if own is not None else []
-        CURRENT.set(current_call(own, roots, self._start))
+        CURRENT.set(current_call(own, roots, self._start, self._stores))
 
 
 def _roots_question() -> InputRequiredResult:

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
     from fastmcp.server.context import Context
 
+    from wc_observe.stores import Stores
+
 # The key under which a client of the stateless protocol hands its roots in.
 ROOTS = "roots"
 
@@ -47,12 +49,14 @@ class Surroundings(NamedTuple):
 
 
 class Call(NamedTuple):
-    """What a call is answered from: the client's name and folder, the rest."""
+    """What a call is answered from: the client's name and folder, the stores
+    that are kept in memory, the rest."""
 
     client: str
     folder: str
     env: Mapping[str, str]
     now_ms: Callable[[], int]
+    stores: Stores
 
 
 # Set by the boundary around each call; worker threads inherit it.
@@ -115,7 +119,10 @@ def _folders(answer: object) -> list[str]:
 
 
 def current_call(
-    context: Context | None, roots: Iterable[str], start: Surroundings
+    context: Context | None,
+    roots: Iterable[str],
+    start: Surroundings,
+    stores: Stores,
 ) -> Call:
     """The call being made: in the client's root that has a store, else in the
     first, else in the project's folder, else where the server was started."""
@@ -128,6 +135,7 @@ def current_call(
         folder=folder or (folders[0] if folders else own),
         env=start.env,
         now_ms=start.now_ms,
+        stores=stores,
     )
 
 

@@ -1,6 +1,6 @@
 """What one call reads from: its store, and who is looking.
 
-Opened anew for each call, so a write by any process shows in the next one.
+Brought up to date for each call, so a write by any process shows in the next one.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from wc_core import discovery, identity, repository, settings
 from wc_core.errors import NotFoundError, WcError
 from wc_core.identity import Asked
 from wc_core.layout import BRANCH
-from wc_core.reader import StoreReader
 from wc_core.text import one_line
 from wc_core.views import Viewer
 
@@ -23,15 +22,28 @@ if TYPE_CHECKING:
     from wc_core.discovery import Place
     from wc_core.identity import Identity
     from wc_observe.calls import Call
+    from wc_observe.live import LiveOverview, LiveReader
+    from wc_observe.stores import Live
 
 
 class Desk(NamedTuple):
-    """An existing store and its reader; ``store`` is how answers name it."""
+    """An existing store as the caller sees it; ``store`` is how answers name
+    it."""
 
     store: str
     place: Place
-    reader: StoreReader
-    viewer: Viewer
+    live: Live
+    overview: LiveOverview
+
+    @property
+    def reader(self) -> LiveReader:
+        """Its threads."""
+        return self.live.reader
+
+    @property
+    def viewer(self) -> Viewer:
+        """Who looks."""
+        return self.overview.viewer
 
 
 def open_desk(call: Call) -> Desk:
@@ -44,12 +56,13 @@ def open_desk(call: Call) -> Desk:
     store = shown(place.root, call.env)
     if not place.exists:
         raise missing(place, store)
-    reader = StoreReader(place.root)
+    live = call.stores.at(place.root)
+    live.refresh()
     found = settings.load(place.root, call.env)
     who = identity.identify(
         Asked(client=call.client), call.env, place.repository, found
     )
-    return Desk(store, place, reader, Viewer(who, found.directory))
+    return Desk(store, place, live, live.overview(Viewer(who, found.directory)))
 
 
 def missing(place: Place, store: str) -> NotFoundError:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 _SNIPPET_WIDTH = 120
 _TITLE_WIDTH = 100
+_TOPICS = 8
 
 
 def updates_json(desk: Desk, since: str, found: Updates) -> dict[str, Any]:
@@ -53,8 +54,18 @@ def hits_markdown(desk: Desk, question: Question, found: Hits) -> str:
     """Two lines for each hit: where it is, and the words around the match."""
     shown = len(found.hits)
     words = title(question.query, _TITLE_WIDTH)
-    count = f"{_count(shown, found.total)} with {words}, latest first"
+    asked = f" with {words}" if question.query.strip() else " that match"
+    count = f"{_count(shown, found.total)}{asked}, best first"
     parts = [_heading(desk, count, shown)]
+    if len(found.topics) > 1:
+        most = ", ".join(f"{topic} {hits}" for topic, hits in found.topics[:_TOPICS])
+        more = ", …" if len(found.topics) > _TOPICS else ""
+        parts.append(f"in {len(found.topics)} threads: {most}{more}\n")
+    if found.partial:
+        parts.append(
+            f"partial: {found.ready} of {found.entries} entries have been looked "
+            "at so far, the latest threads first; ask again in a moment\n"
+        )
     for hit in found.hits:
         parts += [_place(hit.topic, hit.found), "\n", block(one_line(hit.snippet))]
     if found.cursor:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from wc_core import index, views
+from wc_core import index
 from wc_core.moves import holder_text
 from wc_core.text import clean, one_line
 from wc_observe.quoting import cleaned, entries, title, word
@@ -35,9 +35,7 @@ class Wanted(NamedTuple):
 
 def as_json(desk: Desk, wanted: Wanted) -> dict[str, Any]:
     """The list shape."""
-    page = views.page(
-        desk.reader, desk.viewer, wanted.where, wanted.limit, wanted.cursor
-    )
+    page = desk.overview.page(wanted.where, wanted.limit, wanted.cursor)
     fields = page.to_json(desk.store)
     for row in fields["threads"]:
         row["title"] = one_line(row["title"], _JSON_TITLE_WIDTH)
@@ -50,7 +48,7 @@ def as_markdown(desk: Desk, wanted: Wanted) -> str:
     would take more than 150 bytes each; the cursor has the rest."""
     limit = wanted.limit
     while True:
-        page = views.page(desk.reader, desk.viewer, wanted.where, limit, wanted.cursor)
+        page = desk.overview.page(wanted.where, limit, wanted.cursor)
         fitting = _fitting(page.rows, wanted.limit)
         if len(fitting) == len(page.rows):
             return "".join((_heading(desk, page), *fitting, _ending(page)))
@@ -113,7 +111,7 @@ def index_page(desk: Desk) -> str:
             status=word(row.status, _NAME_WIDTH),
             ball=None if row.ball is None else word(row.ball, _NAME_WIDTH),
         )
-        for row in views.rows(desk.reader, desk.viewer)
+        for row in desk.overview.rows()
     ]
     text = f"Store: {desk.store}\n\n{clean(index.render(rows))}"
     if len(text) <= _INDEX_CHARACTERS:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import re
+from functools import lru_cache
 
 from wc_core.text import clean, one_line
 
@@ -37,6 +38,7 @@ def title(text: str, width: int = 0) -> str:
     return json.dumps(one_line(text, width), ensure_ascii=False)
 
 
+@lru_cache(maxsize=1024)
 def word(text: str, width: int = 80) -> str:
     """A name, time or status: bare, or in quotes where it could be mistaken."""
     line = one_line(text, width)

@@ -9,6 +9,7 @@ from pydantic import Field
 
 from wc_core import updates
 from wc_core.errors import InvalidInputError
+from wc_core.mentions import Mentions
 from wc_core.search import Question, search
 from wc_core.views import Filter
 from wc_observe import finding, health, listing, reading
@@ -59,6 +60,10 @@ Ball = Annotated[
 ]
 Status = Literal["", "OPEN", "IN_REVIEW", "BLOCKED", "CLOSED"]
 Many = Annotated[int, Field(ge=1, le=500)]
+
+# A client waits no longer for words that are still being read; the answer then
+# says how many of them are.
+_INDEX_SECONDS = 2.0
 
 
 def _desk() -> Desk:
@@ -150,15 +155,25 @@ def list_updates(
     """Answer `list_updates`."""
     desk = _desk()
     now = CURRENT.get().now_ms()
-    found = updates.updates(desk.reader, desk.viewer, since, now, limit)
+    found = updates.updates(desk.overview, since, now, limit)
     if format == "markdown":
         return ToolResult(finding.updates_markdown(desk, since, found))
     fields = finding.updates_json(desk, since, found)
     return structured(fields, len(found.found), "entries")
 
 
-def search_threads(
-    query: Annotated[str, Field(description="Words that must all occur")],
+def search_threads(  # noqa: PLR0913, PLR0917 (what a client may say)
+    query: Annotated[
+        str,
+        Field(
+            description="Beginnings of words, all of which must occur; "
+            '"a phrase"; title:, body:, topic: or author: before one'
+        ),
+    ] = "",
+    file: Annotated[str, Field(description="About this file or folder")] = "",
+    pr: Annotated[int, Field(ge=0, description="About this pull request")] = 0,
+    commit: Annotated[str, Field(description="About this commit")] = "",
+    branch: Annotated[str, Field(description="Written on this branch")] = "",
     status: Annotated[Status, Field(description="Of the thread")] = "",
     ball: Ball = "",
     limit: Many = 20,
@@ -167,8 +182,12 @@ def search_threads(
 ) -> ToolResult:
     """Answer `search_threads`."""
     desk = _desk()
-    question = Question(query, Filter(ball=ball, status=status), limit, cursor)
-    found = search(desk.reader, desk.viewer, question)
+    about = Mentions(file, pr, commit, branch)
+    where = Filter(ball=ball, status=status)
+    question = Question(query, where, limit, cursor, about)
+    question.wanted()  # what is wrong with it is said before anything is read
+    engine = desk.live.engine(desk.overview, _INDEX_SECONDS)
+    found = search(engine, desk.overview, question)
     if format == "markdown":
         return ToolResult(finding.hits_markdown(desk, question, found))
     fields = finding.hits_json(desk, question, found)

@@ -218,8 +218,13 @@ def test_updates_json(story: Repo) -> None:
 
 def test_search_json(story: Repo) -> None:
     answer = story.json("search", "tokens")
-    assert list(answer) == ["store", "query", "total", "hits"]
+    assert list(answer) == [
+        *("store", "query", "total"),
+        *("topic_count", "topics"),
+        "hits",
+    ]
     assert (answer["query"], answer["total"]) == ("tokens", 1)
+    assert answer["topics"] == [{"topic": "auth", "hits": 1}]
     assert list(answer["hits"][0]) == [
         *("topic", "idx", "id", "at", "author", "title", "snippet")
     ]
@@ -321,14 +326,19 @@ def _lines(shown: str) -> list[str]:
 
 
 def test_search_in_pages_and_places(story: Repo) -> None:
-    answer = story.json("search", "e", "--limit", "2")
+    answer = story.json("search", "pat", "--limit", "2")
     assert answer["truncated"]
-    rest = story.json("search", "e", "--cursor", answer["cursor"])
+    rest = story.json("search", "pat", "--cursor", answer["cursor"])
     assert answer["total"] == len(answer["hits"]) + len(rest["hits"])
     ids = [one["id"] for one in (*answer["hits"], *rest["hits"])]
     assert ids == sorted(ids, reverse=True)
-    assert story.json("search", "e", "--status", "closed")["total"] == 2
+    assert story.json("search", "pat", "--status", "closed")["total"] == 2
     assert "nothing to search" in story.fails(2, "search", " ")
+    assert "nothing to search" in story.fails(2, "search")
+    assert story.json("search", "--branch", "main")["total"] == 6
+    assert story.json("search", "--file", "draft")["total"] == 1
+    assert story.json("search", "--pr", "7", "--commit", "abcd")["total"] == 0
+    assert "no commit" in story.fails(2, "search", "--commit", "main")
 
 
 @pytest.mark.parametrize("since", ["1h", "2026-01-01", "2026-01-01T00:00:00Z"])
@@ -360,7 +370,7 @@ def test_threads_that_are_not_there(story: Repo) -> None:
 
 
 def test_a_foreign_cursor_of_a_search(story: Repo) -> None:
-    assert "not a cursor" in story.fails(2, "search", "e", "--cursor", "zz")
+    assert "not a cursor" in story.fails(2, "search", "pat", "--cursor", "zz")
 
 
 def test_where_no_store_is_none_is_made(repo: Repo) -> None:

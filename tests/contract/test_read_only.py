@@ -114,6 +114,7 @@ def test_what_reads_imports_nothing_that_writes() -> None:
         ("wc_observe/health.py", "def late() -> None:\n    import tempfile"),
         ("wc_core/reader.py", "import fcntl"),
         ("wc_core/search.py", "import sqlite3"),
+        ("wc_observe/live.py", "import sqlite3"),
         ("wc_core/views.py", "import wc_cli"),
         ("wc_observe/tools.py", "from wc_cli import __doc__ as words"),
     ],

@@ -9,7 +9,6 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.core.strategies import (
@@ -17,15 +16,13 @@ from tests.core.strategies import (
     chain,
     entry,
     entry_id,
-    json_line,
     nobody_special,
-    relaxed,
     write_thread,
 )
 from wc_core import codec, model
 from wc_core.errors import CorruptError, InvalidInputError, NotFoundError
 from wc_core.likeness import near_names
-from wc_core.model import Base, Entry, State
+from wc_core.model import Base, State
 from wc_core.projections import VERSION, render_meta
 from wc_core.reader import Cursor, StoreReader
 
@@ -422,7 +419,7 @@ def test_an_old_thread_of_markdown_alone_is_read_as_it_is(tmp_path: Path) -> Non
     assert thread.damage == ()
     assert store.reader.snapshot("t") == thread.snapshot
     assert thread.snapshot.log_size == -1
-    assert store.reader.may_contain("t", ["anything"])
+    assert store.reader.log_bytes("t") is None
 
 
 def test_a_page_of_ours_without_its_log_is_shown_and_said_to_be_damage(
@@ -500,64 +497,6 @@ def test_near_names_ignore_case_and_spacing() -> None:
 # Letters that are ASCII when case-folded, and some that are not.
 LETTERS = "abkKSs1\u017f\u00df\ufb01\u0130\u00e9\uff21\u212a"
 word = st.text(st.sampled_from(LETTERS), min_size=1, max_size=4)
-
-
-@relaxed
-@example(body="straße", wanted=["strasse"], ascii_only=True)
-@example(body="ﬁ", wanted=["fi"], ascii_only=True)
-@example(body="\u212a", wanted=["k"], ascii_only=False)
-@given(
-    body=st.lists(word, max_size=4).map(" ".join),
-    wanted=st.lists(word.map(str.casefold), min_size=1, max_size=2),
-    ascii_only=st.booleans(),
-)
-def test_a_quick_look_never_rules_out_a_thread_that_has_the_words(
-    tmp_path_factory: pytest.TempPathFactory,
-    body: str,
-    wanted: list[str],
-    *,
-    ascii_only: bool,
-) -> None:
-    store = Store(tmp_path_factory.mktemp("s"))
-    store.folder.mkdir(parents=True)
-    line = json_line(entry_id="x", body=body)
-    if not ascii_only:
-        line = codec.to_line(Entry("x", "t", "", "", body=body), 0)
-    store.log.write_bytes(line)
-    if all(one in body.casefold() for one in wanted):
-        assert store.reader.may_contain("t", wanted)
-
-
-@pytest.mark.parametrize(
-    ("words", "possible"),
-    [
-        (["title"], True),
-        (["t"], True),
-        (["absent"], False),
-        (["title", "absent"], False),
-        (["äbsent"], True),  # may be written with escapes
-        (["ab-sent"], True),
-        ([], True),
-    ],
-)
-def test_a_quick_look_rules_out_threads_without_the_words(
-    store: Store, words: list[str], *, possible: bool
-) -> None:
-    assert store.reader.may_contain("t", words) is possible
-    store.log.write_bytes(codec.to_line(entry(1, body="ä"), 0))
-    assert store.reader.may_contain("t", words) is possible
-
-
-def test_every_escape_of_an_ascii_letter_is_known() -> None:
-    import re
-
-    from wc_core.reader import _ASCII_ESCAPED
-
-    for code in range(0x10000):
-        folded = chr(code).casefold()
-        if any(one.isascii() and one.isalnum() for one in folded):
-            for escape in (f"\\u{code:04x}", f"\\u{code:04X}"):
-                assert re.search(_ASCII_ESCAPED, escape.encode()), escape
 
 
 def cursor_file(store: Store, key: str, content: bytes) -> None:

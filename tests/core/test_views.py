@@ -27,7 +27,7 @@ from wc_core import views
 from wc_core.errors import InvalidInputError, NotFoundError
 from wc_core.model import FREE, Ball
 from wc_core.reader import Cursor, StoreReader
-from wc_core.views import Filter, Numbered, Page, Row
+from wc_core.views import Filter, Numbered, Overview, Page, Row
 
 PAT, CLAUDE, SAM = AGENTS
 ALL = Filter()
@@ -185,7 +185,7 @@ def test_a_filter_lets_through_what_it_names(
     me = viewer(PAT)
     found = views.matching(views.rows(reader_of(store), me), wanted, me)
     assert "".join(topics(found)) == expected
-    page = views.page(reader_of(store), me, wanted, 0)
+    page = Overview(reader_of(store), me).page(wanted, 0)
     assert "".join(topics(page.rows)) == expected
 
 
@@ -194,33 +194,33 @@ def test_a_filter_lets_through_what_it_names(
 
 def test_a_page_says_whether_there_is_more(store: Path) -> None:
     reader, me = reader_of(store), viewer()
-    page = views.page(reader, me, ALL, 3)
+    page = Overview(reader, me).page(ALL, 3)
     assert (topics(page.rows), page.total) == (["c", "a", "b"], 4)
     shape = page.to_json("here")
     assert (shape["store"], shape["truncated"]) == ("here", True)
     assert len(shape["threads"]) == 3
-    rest = views.page(reader, me, ALL, 3, shape["cursor"])
+    rest = Overview(reader, me).page(ALL, 3, shape["cursor"])
     assert (topics(rest.rows), rest.cursor, rest.total) == (["d"], "", 4)
     assert set(rest.to_json("here")) == {"store", "threads"}
-    assert views.page(reader, me, ALL, 4).cursor == ""
-    assert views.page(reader, me, Filter(open_only=True), 1).total == 3
+    assert Overview(reader, me).page(ALL, 4).cursor == ""
+    assert Overview(reader, me).page(Filter(open_only=True), 1).total == 3
 
 
 def test_a_store_without_threads_has_one_empty_page(tmp_path: Path) -> None:
-    assert views.page(reader_of(tmp_path), viewer(), ALL, 5) == Page(())
+    assert Overview(reader_of(tmp_path), viewer()).page(ALL, 5) == Page(())
 
 
 @pytest.mark.parametrize("cursor", ["x", "a~b", "a~b~c~d", "a~ ~c", "%FF~b~c"])
 def test_a_foreign_cursor_is_refused(store: Path, cursor: str) -> None:
     with pytest.raises(InvalidInputError):
-        views.page(reader_of(store), viewer(), ALL, 5, cursor)
+        Overview(reader_of(store), viewer()).page(ALL, 5, cursor)
 
 
 def walk(root: Path, limit: int, between: list[Any], wanted: Filter = ALL) -> list[str]:
     """The topics of all pages; before each next page something happens."""
     cursor, found, events = "", [], iter(between)
     for _ in range(99):
-        page = views.page(reader_of(root), viewer(), wanted, limit, cursor)
+        page = Overview(reader_of(root), viewer()).page(wanted, limit, cursor)
         found += topics(page.rows)
         cursor = page.cursor
         if not cursor:

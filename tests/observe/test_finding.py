@@ -80,13 +80,11 @@ def test_updates_since_nonsense(store: Store, session: Session, since: str) -> N
 def test_search_shows_the_words_around_the_match(two: Store, session: Session) -> None:
     text = session.text("search_threads", query="BETA number 3")
     lines = text.replace(str(two.root), "STORE").splitlines()
-    assert lines[0] == (
-        '1 entry with "BETA number 3", latest first, in the store STORE'
-    )
+    assert lines[0] == ('1 entry with "BETA number 3", best first, in the store STORE')
     assert lines[2] == (
         '- beta entry 2 | 2026-01-01T00:06:00Z | author: Codex (pat) | "Entry 6"'
     )
-    assert lines[3].startswith("> «Beta» says number 3.")
+    assert lines[3] == "> «Beta» says «number» «3»."
 
 
 @pytest.mark.usefixtures("two")

@@ -13,6 +13,7 @@ from fastmcp import Client
 from tests.observe.stores import MODES, Session, Store
 from wc_observe.calls import Surroundings, current_call
 from wc_observe.server import build_server
+from wc_observe.stores import Stores
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -114,7 +115,7 @@ def test_outside_a_request_the_folder_is_the_servers(
     tmp_path: Path, env: dict[str, str]
 ) -> None:
     start = Surroundings(str(tmp_path), env, lambda: 0)
-    call = current_call(None, [], start)
+    call = current_call(None, [], start, Stores())
     assert call.folder == str(tmp_path)
     assert call.client == "MCP client"
 

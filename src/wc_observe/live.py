@@ -1,0 +1,325 @@
+"""A store kept in memory: what was read stays, what changed is read again.
+
+Nothing is believed for longer than a call. `LiveReader.refresh` finds out what
+changed since the last one:
+
+* In a small store the files of every thread are looked at: a millisecond.
+* In a large one a watcher says which files changed. It may be a moment late, so
+  that what wc itself writes is looked for as well: each write leaves a marker
+  before it, which stays until the thread is settled.
+* Where nothing can be watched the files of every thread are looked at there too.
+
+A log that grew is made entries of from where it ended; one that was replaced,
+from the beginning.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from bisect import insort
+from collections import OrderedDict
+from typing import NamedTuple
+
+from wc_core import codec, model, views
+from wc_core.errors import WcError
+from wc_core.files import names_in
+from wc_core.layout import file_name, topic_of
+from wc_core.reader import Cursor, Snapshot, StoreReader, Thread
+from wc_core.views import Overview, Row, Viewer
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from wc_core.names import Directory
+
+# So many threads are looked at one by one at each call.
+FEW = 300
+# Entries of whole threads kept in memory, all threads together.
+_MOST_ENTRIES = 4_000
+# The time of a folder may stand still for so long while things happen in it.
+_YOUNG_NS = 100_000_000
+# Above so many changed threads at once all of them are sorted anew.
+_SORT_ANEW = 50
+
+
+class Stamp(NamedTuple):
+    """What tells that a file is another one, or has other bytes in it."""
+
+    inode: int = 0
+    size: int = -1
+    mtime_ns: int = 0
+
+
+def stamp_of(path: str) -> Stamp:
+    """The stamp of what is there; that of nothing where nothing is."""
+    try:
+        info = os.lstat(path)
+    except OSError:
+        return Stamp()
+    return Stamp(info.st_ino, info.st_size, info.st_mtime_ns)
+
+
+class Stamps(NamedTuple):
+    """Those of a thread's log, of its meta, of its page where there is no log,
+    and of the folder with its cursors."""
+
+    log: Stamp
+    meta: Stamp
+    page: Stamp
+    cursors: Stamp
+
+
+class Kept(NamedTuple):
+    """A thread's state (``None`` where it cannot be read), and what its files
+    were like when it was read."""
+
+    stamps: Stamps
+    snapshot: Snapshot | None
+
+
+class LiveReader(StoreReader):
+    """A reader that remembers; its answers are as new as the last `refresh`.
+
+    ``watched`` is set by whoever tells it of changes with `hear`: a store of
+    more than ``few`` threads is then not looked through at each call.
+    """
+
+    def __init__(self, root: str, few: int = FEW) -> None:
+        super().__init__(root)
+        self._few = few
+        self.lock = threading.RLock()
+        self.watched = False
+        self._heard: set[str] = set()
+        self._anything = True
+        self._root = self._folder = Stamp()
+        self._topics: list[str] = []
+        self._kept: dict[str, Kept] = {}
+        self._threads: OrderedDict[str, tuple[Stamp, Thread]] = OrderedDict()
+        self._read_by: frozenset[str] = frozenset()
+
+    # --- what changed --------------------------------------------------------
+
+    def hear(self, paths: Iterable[str] | None) -> None:
+        """These files changed; ``None``: anything may have."""
+        found = {None} if paths is None else {self._topic_at(one) for one in paths}
+        with self.lock:
+            self._anything = self._anything or None in found
+            self._heard |= {one for one in found if one}
+
+    def _topic_at(self, path: str) -> str | None:
+        """The thread a file is of; empty for a file of none, ``None`` for a
+        folder with threads in it."""
+        layout = self.layout
+        cursors = f"{layout.local}/cursors"
+        for folder in (layout.threads, layout.unsettled, cursors):
+            if path.startswith(f"{folder}/"):
+                return topic_of(path[len(folder) + 1 :].partition("/")[0])
+        if path.startswith(f"{layout.pages}/"):
+            return topic_of(path[len(layout.pages) + 1 :].removesuffix(".md"))
+        return None if layout.threads.startswith(path) else ""
+
+    def refresh(self) -> set[str]:
+        """Find out what changed since the last time: the threads that did, that
+        came or went. Raises StorageError, CorruptError where the threads cannot
+        be listed."""
+        with self.lock:
+            before = self._topics
+            suspects = self._suspects()
+            self._read_by = self._readers()
+            changed = {one for one in suspects if self._look(one)}
+            if before is not self._topics:
+                others = {*before} ^ {*self._topics}
+                for topic in others:
+                    self._kept.pop(topic, None)
+                    self._threads.pop(topic, None)
+                changed |= others
+            return changed
+
+    def _suspects(self) -> Iterable[str]:
+        """The threads to look at; which ones there are is known then."""
+        heard, self._heard = self._heard, set()
+        everything, self._anything = self._anything, False
+        root, folder = stamp_of(self.layout.root), stamp_of(self.layout.threads)
+        if root.inode != self._root.inode:
+            # Another store in the place of the one that was here.
+            everything = True
+            self._kept.clear()
+            self._threads.clear()
+        try:
+            if everything or len(self._topics) <= self._few or not self.watched:
+                self._topics = super().topics()
+                return self._topics
+            young = folder.mtime_ns > time.time_ns() - _YOUNG_NS
+            if young or folder != self._folder or not heard <= self._kept.keys():
+                self._topics = super().topics()
+            marked = names_in(self.layout.unsettled, self.layout.root)
+            return heard.union(map(topic_of, marked))
+        except BaseException:
+            self._anything = True
+            raise
+        finally:
+            self._root, self._folder = root, folder
+
+    def _readers(self) -> frozenset[str]:
+        """The file names of the threads that anybody has a cursor in."""
+        try:
+            found = names_in(f"{self.layout.local}/cursors", self.layout.root)
+        except WcError:
+            return frozenset()  # doctor says what is in its place
+        return frozenset(found)
+
+    def _look(self, topic: str) -> bool:
+        """Whether a thread is to be read again."""
+        kept = self._kept.get(topic)
+        if kept is None:
+            return True
+        if kept.stamps == self._stamps(topic):
+            return False
+        del self._kept[topic]
+        return True
+
+    def _stamps(self, topic: str) -> Stamps:
+        layout = self.layout
+        log = stamp_of(layout.log(topic))
+        page = stamp_of(layout.page(topic)) if log.size < 0 else Stamp()
+        read = file_name(topic) in self._read_by
+        cursors = stamp_of(layout.cursors(topic)) if read else Stamp()
+        return Stamps(log, stamp_of(layout.meta(topic)), page, cursors)
+
+    # --- what is there -------------------------------------------------------
+
+    def topics(self) -> list[str]:
+        """As `StoreReader.topics`."""
+        return [*self._topics]
+
+    def snapshot(self, topic: str) -> Snapshot:
+        """As `StoreReader.snapshot`."""
+        kept = self._kept.get(topic)
+        if kept is not None and kept.snapshot is not None:
+            return kept.snapshot
+        # Before reading: what is written meanwhile shows the next time.
+        stamps = self._stamps(topic)
+        found: Snapshot | None = None
+        try:
+            known = self._threads.get(topic)
+            if known is not None and known[0] == stamps.log:
+                found = known[1].snapshot
+            else:
+                found = super().snapshot(topic)
+        finally:
+            self._kept[topic] = Kept(stamps, found)
+        return found
+
+    def thread(self, topic: str) -> Thread:
+        """As `StoreReader.thread`."""
+        stamp = stamp_of(self.layout.log(topic))
+        with self.lock:
+            known = self._threads.pop(topic, None)
+        thread = None
+        if known is not None:
+            same = known[0] == stamp
+            thread = known[1] if same else self._extended(topic, known, stamp)
+        if thread is None:
+            thread = super().thread(topic)
+        if thread.log.size == stamp.size:
+            with self.lock:
+                self._threads[topic] = (stamp, thread)
+                self._forget()
+        return thread
+
+    def _forget(self) -> None:
+        """Keep no more than so many entries: those of the last threads read."""
+        count = sum(len(thread.entries) for _, thread in self._threads.values())
+        while count > _MOST_ENTRIES and self._threads:
+            _, (_, thread) = self._threads.popitem(last=False)
+            count -= len(thread.entries)
+
+    def _extended(
+        self, topic: str, known: tuple[Stamp, Thread], stamp: Stamp
+    ) -> Thread | None:
+        """The thread with what its log has got since; ``None`` where all of it
+        has to be read."""
+        thread = known[1]
+        # Of another tool's log its meta says more, and that may have changed.
+        if known[0].inode != stamp.inode or not model.written_by_wc(thread.entries):
+            return None
+        added = self._added(topic, thread)
+        more = codec.read_log(topic, added)
+        if not more.entries or more.damage:
+            return None
+        state = thread.state
+        for one in more.entries:
+            parents = (state.last_id,) if one.parents is None else one.parents
+            if one.id <= state.last_id or {*parents} != {*state.heads}:
+                return None
+            state = model.apply(state, one)
+        entries = (*thread.entries, *more.entries)
+        size = thread.log.size + len(added)
+        log = codec.Log(entries, (), size, size)
+        snapshot = thread.snapshot._replace(state=state, log_size=size)
+        return Thread(snapshot, entries, log, thread.data + added)
+
+    def _added(self, topic: str, thread: Thread) -> bytes:
+        """What a log has got since it was read, if that is whole lines behind
+        what is still there."""
+        log = thread.log
+        if thread.damage or not log.size or log.complete != log.size:
+            return b""
+        data = self.log_bytes(topic) or b""
+        if not data.startswith(thread.data) or not data.endswith(b"\n"):
+            return b""
+        return data[log.size :]
+
+    def cursor(self, topic: str, key: str) -> Cursor:
+        """As `StoreReader.cursor`."""
+        if file_name(topic) in self._read_by:
+            return super().cursor(topic, key)
+        return Cursor(key)
+
+
+class LiveOverview(Overview):
+    """The threads as one viewer sees them, kept up to date."""
+
+    def __init__(self, reader: LiveReader, viewer: Viewer) -> None:
+        super().__init__(reader, viewer)
+        self._rows: dict[str, Row] = {}
+        # From the least recent on, so that a row is put in its place quickly.
+        self._sorted: list[Row] = []
+        self._stale: set[str] = {*reader.topics()}
+
+    def is_for(self, viewer: Viewer) -> bool:
+        """Whether another viewer would see the same."""
+        own: tuple[object, Directory] = (self.viewer.identity, self.viewer.directory)
+        return own == (viewer.identity, viewer.directory)
+
+    def forget(self, topics: Iterable[str]) -> None:
+        """These threads changed."""
+        self._stale.update(topics)
+
+    def rows(self) -> list[Row]:
+        """All threads, the latest move first."""
+        reader = self.reader
+        assert isinstance(reader, LiveReader)  # noqa: S101 (given by __init__)
+        with reader.lock:
+            if self._stale:
+                self._update(reader)
+            return self._sorted[::-1]
+
+    def _update(self, reader: LiveReader) -> None:
+        stale, self._stale = self._stale, set()
+        gone = {id(row) for one in stale if (row := self._rows.pop(one, None))}
+        new = [
+            row
+            for one in stale.intersection(reader.topics())
+            if (row := views.row_of(reader, one, self.viewer)) is not None
+        ]
+        self._rows.update((row.topic, row) for row in new)
+        if len(stale) > _SORT_ANEW:
+            self._sorted = sorted(self._rows.values(), key=views.recency)
+            return
+        self._sorted = [row for row in self._sorted if id(row) not in gone]
+        for row in new:
+            insort(self._sorted, row, key=views.recency)

@@ -1,0 +1,94 @@
+"""The stores that are kept in memory, one `Live` for each."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from typing import NamedTuple
+
+from wc_core.search import Scan
+from wc_observe.live import LiveOverview, LiveReader
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from wc_core.search import Engine
+    from wc_core.views import Viewer
+    from wc_observe.entryindex import EntryIndex
+
+# A client with more roots than that reads the ones it comes back to anew.
+_MOST_STORES = 4
+_MOST_VIEWERS = 4
+
+
+class Changes(NamedTuple):
+    """The threads that changed; ``listed``: some of them came or went."""
+
+    topics: frozenset[str]
+    listed: bool = False
+
+
+class Live:
+    """One store: its threads, its rows for each viewer, its words."""
+
+    def __init__(self, root: str) -> None:
+        self.reader = LiveReader(root)
+        self._overviews: list[LiveOverview] = []
+        self._index: EntryIndex | None = None
+        self._unread: set[str] = set()
+        self._lock = threading.RLock()
+
+    def refresh(self) -> None:
+        """Let what changed show. Raises StorageError, CorruptError."""
+        with self._lock:
+            changed = self.reader.refresh()
+            for overview in self._overviews:
+                overview.forget(changed)
+            if self._index is not None:
+                self._unread |= changed
+
+    def overview(self, viewer: Viewer) -> LiveOverview:
+        """The threads as somebody sees them."""
+        with self._lock:
+            for known in self._overviews:
+                if known.is_for(viewer):
+                    return known
+            made = LiveOverview(self.reader, viewer)
+            self._overviews = [made, *self._overviews[: _MOST_VIEWERS - 1]]
+            return made
+
+    def engine(self, overview: LiveOverview, seconds: float) -> Engine:
+        """What searches: the index, waited for so long if it is being made."""
+        from wc_observe import entryindex, fulltext  # not before somebody searches
+
+        if not fulltext.is_available():
+            return Scan(self.reader)
+        with self._lock:
+            unread, self._unread = self._unread, set()
+            if self._index is None:
+                self._index = entryindex.EntryIndex(self.reader)
+                unread = {row.topic for row in overview.rows()}
+            if unread:
+                counts = {row.topic: row.entry_count for row in overview.rows()}
+                found = [(one, count) for one, count in counts.items() if one in unread]
+                gone = [(one, 0) for one in unread if one not in counts]
+                self._index.expect([*found, *gone])
+            index = self._index
+        index.catch_up(seconds)
+        return index
+
+
+class Stores:
+    """The stores in use."""
+
+    def __init__(self) -> None:
+        self._known: OrderedDict[str, Live] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def at(self, root: str) -> Live:
+        """The store at ``root``."""
+        with self._lock:
+            live = self._known.pop(root, None) or Live(root)
+            self._known[root] = live
+            if len(self._known) > _MOST_STORES:
+                self._known.popitem(last=False)
+            return live

@@ -1,0 +1,94 @@
+"""Words: how texts are cut, what a query asks for, how a match is shown."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from wc_core import words
+from wc_core.errors import InvalidInputError
+from wc_core.words import Term
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("", []),
+        ("Log in, please!", ["log", "in", "please"]),
+        ("snake_case-and.dots/2", ["snake", "case", "and", "dots", "2"]),
+        ("Straße ÉCOLE e\u0301te\u0301", ["strasse", "ecole", "ete"]),
+        ("ﬁne Ⅳ ½", ["fine", "iv", "1", "2"]),
+        ("新しいAPI認証", [*"新しい", "api", *"認証"]),
+        ("ทดสอบ", [*"ทดสอบ"]),
+        ("हिन्दी में", ["हिन्दी", "में"]),
+        ("인증을 확인", ["인증을", "확인"]),
+        ("שלום, עולם", ["שלום", "עולם"]),
+        ("ship it 🚀🚀!", ["ship", "it", "🚀", "🚀"]),
+        ("a\0b\u200bc\u00a0d—e", ["a", "b", "c", "d", "e"]),
+    ],
+)
+def test_a_text_is_cut_into_words(text: str, expected: list[str]) -> None:
+    assert words.plain(text).split() == expected
+
+
+@given(st.text())
+def test_folding_says_the_same_however_often(text: str) -> None:
+    once = words.plain(text)
+    assert words.plain(once) == once
+    assert once.startswith(" ")
+    assert once.endswith(" ")
+    # Whoever cuts the folded text at ASCII alone, as an index does, finds the same.
+    cut = "".join(
+        one if one.isalnum() or ord(one) > 127 else " " for one in words.folded(text)
+    )
+    assert cut.split() == once.split()
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ("one TWO", [Term(("one",)), Term(("two",))]),
+        ("one one", [Term(("one",))]),
+        ('"Log out" now', [Term(("log", "out"), prefix=False), Term(("now",))]),
+        ('"log out"*', [Term(("log", "out"))]),
+        ('"no end', [Term(("no", "end"), prefix=False)]),
+        ("src/auth.py", [Term(("src", "auth", "py"))]),
+        ("12 v2 12*", [Term(("12",), prefix=False), Term(("v2",)), Term(("12",))]),
+        (
+            'Title:fix author:"Claude Code"',
+            [
+                Term(("fix",), field="title"),
+                Term(("claude", "code"), prefix=False, field="author"),
+            ],
+        ),
+        ("http://x", [Term(("http", "x"))]),
+        ("認証", [Term(("認", "証"))]),
+        ('* … () : ""', []),
+        ("", []),
+    ],
+)
+def test_a_query_is_read_as_terms(query: str, expected: list[Term]) -> None:
+    assert list(words.parse(query)) == expected
+
+
+def test_a_query_of_very_many_terms_is_refused() -> None:
+    assert len(words.parse(" ".join(f"a{n}" for n in range(32)))) == 32
+    with pytest.raises(InvalidInputError, match="33 terms"):
+        words.parse(" ".join(f"a{n}" for n in range(33)))
+
+
+@given(before=st.text(), word=st.text(min_size=1), exact=st.booleans())
+def test_what_is_in_a_text_is_found_and_marked(
+    before: str, word: str, *, exact: bool
+) -> None:
+    text = f"{before} {word}"
+    terms = words.parse(f'"{word}"' if exact else word)
+    fields = {"body": words.plain(text)}
+    wanted = words.plain(word)
+    if wanted.strip() and '"' not in word and ":" not in word:
+        assert all(words.has(one, fields) for one in terms) or "*" in word
+    shown = words.marked(text, terms, 10_000)
+    assert shown.replace("«", "").replace("»", "") == " ".join(text.split()).replace(
+        "«", ""
+    ).replace("»", "")

@@ -1,0 +1,331 @@
+"""What is kept in memory says what the files say, whatever happens to them."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.core.strategies import AGENTS, relaxed, viewer
+from tests.observe.stores import Store
+from wc_core import codec
+from wc_core.mentions import Mentions
+from wc_core.model import Ball
+from wc_core.reader import StoreReader
+from wc_core.search import Question, Scan, search
+from wc_core.views import Filter, Overview
+from wc_observe.entryindex import EntryIndex
+from wc_observe.live import LiveReader
+from wc_observe.stores import Live
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import pytest
+
+TOPICS = ("one", "two", "a%20b")
+QUERIES = ("hello", '"hello world"', "wor", "title:entry 3", "author:codex", "é", "one")
+
+
+@dataclass
+class Changing:
+    """A store, and what can happen to one of its threads."""
+
+    store: Store
+
+    def append(self, topic: str) -> None:
+        """What wc does: a marker, then a line."""
+        Path(self.store.layout.unsettled).mkdir(parents=True, exist_ok=True)
+        Path(self.store.layout.unsettled, topic).touch()
+        Path(self.store.layout.folder(topic)).mkdir(parents=True, exist_ok=True)
+        Path(self.store.layout.log(topic)).touch()
+        entry = self.store.entry(topic, "hello world", ball=Ball(AGENTS[1]))
+        self.store.append(topic, entry)
+
+    def settle(self, topic: str) -> None:
+        Path(self.store.layout.unsettled, topic).unlink(missing_ok=True)
+
+    def tear(self, topic: str) -> None:
+        with self._log(topic).open("ab") as log:
+            log.write(b'{"entry_id": "')
+
+    def spoil(self, topic: str) -> None:
+        with self._log(topic).open("ab") as log:
+            log.write(b"\xff not JSON\n")
+
+    def repeat(self, topic: str) -> None:
+        """The last line once more: a union of two logs can have that."""
+        data = self._log(topic).read_bytes()
+        self._log(topic).write_bytes(data + data[data[:-1].rfind(b"\n") + 1 :])
+
+    def shuffle(self, topic: str) -> None:
+        """An entry older than what is there, as a sync brings it."""
+        late = self.store.entry(topic, "é late", agent="Zed")
+        self.append(topic)
+        self.store.append(topic, late)
+
+    def replace(self, topic: str) -> None:
+        self._log(topic)
+        self.store.thread(topic, self.store.entry(topic, "Hello again, world."))
+
+    def rewrite(self, topic: str) -> None:
+        """Other bytes of the same length in the same file."""
+        data = self._log(topic).read_bytes()
+        self._log(topic).write_bytes(data.replace(b"hello", b"jelly"))
+
+    def remove(self, topic: str) -> None:
+        shutil.rmtree(self.store.layout.folder(topic), ignore_errors=True)
+
+    def page_only(self, topic: str) -> None:
+        self.remove(topic)
+        page = f"Status: OPEN\nBall: Codex\n\n# {topic}\n"
+        Path(self.store.layout.page(topic)).write_text(page)
+
+    def read(self, topic: str) -> None:
+        """What wc seen does."""
+        folder = Path(self.store.layout.cursors(topic))
+        folder.mkdir(parents=True, exist_ok=True)
+        made = folder / "new"
+        made.write_text('{"key": "codex(pat)", "heads": ["x"], "count": 2}')
+        made.replace(folder / "codex(pat)")
+
+    def recreate(self, _: str) -> None:
+        """Another store in the same place."""
+        shutil.rmtree(self.store.root)
+        Path(self.store.layout.pages).mkdir(parents=True)
+        self.append("one")
+
+    def _log(self, topic: str) -> Path:
+        path = Path(self.store.layout.log(topic))
+        if not path.exists():
+            self.append(topic)
+        return path
+
+
+HAPPENINGS: tuple[Callable[[Changing, str], None], ...] = (
+    Changing.append,
+    Changing.append,
+    Changing.append,
+    Changing.settle,
+    Changing.tear,
+    Changing.spoil,
+    Changing.repeat,
+    Changing.shuffle,
+    Changing.replace,
+    Changing.rewrite,
+    Changing.remove,
+    Changing.page_only,
+    Changing.read,
+    Changing.recreate,
+)
+steps = st.lists(
+    st.tuples(
+        st.lists(
+            st.tuples(st.sampled_from(HAPPENINGS), st.sampled_from(TOPICS)),
+            min_size=1,
+            max_size=3,
+        ),
+        st.sampled_from(QUERIES),
+    ),
+    max_size=8,
+)
+
+
+def tick(root: Path, known: dict[str, int]) -> set[str]:
+    """Every file below a folder that is not what it was; and their times made
+    different, which a test may be too fast for."""
+    found = {str(one): 0 for one in root.rglob("*")}
+    for name in found:
+        info = os.lstat(name)
+        found[name] = hash((info.st_ino, info.st_size, info.st_mtime_ns))
+    changed = {
+        name for name in known.keys() | found if known.get(name) != found.get(name)
+    }
+    for name in changed & found.keys():
+        info = os.lstat(name)
+        os.utime(name, ns=(info.st_atime_ns, info.st_mtime_ns + 5_000_000))
+        info = os.lstat(name)
+        found[name] = hash((info.st_ino, info.st_size, info.st_mtime_ns))
+    known.clear()
+    known.update(found)
+    return changed
+
+
+@relaxed
+@given(steps=steps, watched=st.booleans())
+def test_rows_threads_and_hits_are_those_of_the_files(
+    tmp_path_factory: pytest.TempPathFactory,
+    steps: list[tuple[list[tuple[Callable[[Changing, str], None], str]], str]],
+    *,
+    watched: bool,
+) -> None:
+    root = tmp_path_factory.mktemp("live") / "store"
+    changing = Changing(Store(root))
+    known: dict[str, int] = {}
+    tick(root, known)
+    live = Live(str(root))
+    live.reader = LiveReader(str(root), few=0)
+    me = viewer()
+    live.refresh()
+    overview = live.overview(me)
+    live.reader.watched = watched
+    for happenings, query in steps:
+        for happen, topic in happenings:
+            happen(changing, topic)
+        changed = tick(root, known)
+        if watched:
+            live.reader.hear(changed)
+        live.refresh()
+        plain = StoreReader(str(root))
+        expected = Overview(plain, me)
+        assert live.overview(me) is overview
+        assert overview.rows() == expected.rows()
+        for topic in plain.topics():
+            assert live.reader.thread(topic) == plain.thread(topic)
+        question = Question(query, Filter(), limit=2)
+        engine = live.engine(overview, 10.0)
+        assert isinstance(engine, EntryIndex)
+        cursor = ""
+        for _ in range(20):
+            page = question._replace(cursor=cursor)
+            hits = search(engine, overview, page)
+            assert (hits.ready, hits.partial) == (hits.entries, False)
+            assert hits._replace(ready=0, entries=0) == search(
+                Scan(plain), expected, page
+            )
+            cursor = hits.cursor
+            if not cursor:
+                break
+
+
+def test_what_wc_writes_shows_before_a_watcher_says_so(tmp_path: Path) -> None:
+    store = Store(tmp_path / "store")
+    changing = Changing(store)
+    for topic in TOPICS:
+        changing.append(topic)
+        changing.settle(topic)
+    live = Live(str(store.root))
+    live.reader = LiveReader(str(store.root), few=0)
+    live.refresh()
+    overview = live.overview(viewer())
+    live.reader.watched = True
+    before = {row.topic: row.entry_count for row in overview.rows()}
+    assert before == dict.fromkeys(TOPICS, 1)
+    changing.append("two")
+    changing.append("new")
+    live.refresh()
+    after = {row.topic: row.entry_count for row in overview.rows()}
+    assert after == before | {"two": 2, "new": 1}
+
+
+def test_what_another_tool_writes_shows_when_it_is_heard_of(tmp_path: Path) -> None:
+    store = Store(tmp_path / "store")
+    store.thread("one")
+    live = Live(str(store.root))
+    live.reader = LiveReader(str(store.root), few=0)
+    live.refresh()
+    overview = live.overview(viewer())
+    live.reader.watched = True
+    overview.rows()
+    store.append("one", store.entry("one"))
+    live.reader.hear([store.layout.log("one")])
+    live.refresh()
+    assert [row.entry_count for row in overview.rows()] == [2]
+    store.append("one", store.entry("one"))
+    live.reader.hear(None)
+    live.refresh()
+    assert [row.entry_count for row in overview.rows()] == [3]
+
+
+def test_a_grown_log_is_read_from_where_it_ended(tmp_path: Path) -> None:
+    store = Store(tmp_path / "store")
+    first = store.entry("one", parents=())
+    store.thread("one", first)
+    reader = LiveReader(str(store.root))
+    reader.refresh()
+    before = reader.thread("one")
+    store.append("one", store.entry("one", parents=(first.id,)))
+    after = reader.thread("one")
+    # The first entry was not made again.
+    assert after.entries[0] is before.entries[0]
+    assert after == StoreReader(str(store.root)).thread("one")
+
+
+def test_an_index_that_is_being_made_says_how_far_it_is(tmp_path: Path) -> None:
+    store = Store(tmp_path / "store")
+    for number in range(200):
+        store.thread(f"topic-{number}", store.entry("t", "hello " + "word " * 300))
+    live = Live(str(store.root))
+    live.refresh()
+    overview = live.overview(viewer())
+    engine = live.engine(overview, 0.0)
+    partial = search(engine, overview, Question("hello", Filter()))
+    assert partial.entries == 200
+    assert partial.total == partial.ready
+    fields = partial.to_json("here", "hello")
+    if partial.partial:
+        assert fields["partial"] == {"searched": partial.ready, "entries": 200}
+    whole = search(live.engine(overview, 30.0), overview, Question("hello", Filter()))
+    assert (whole.total, whole.ready, whole.partial) == (200, 200, False)
+    assert "partial" not in whole.to_json("here", "hello")
+
+
+def test_what_was_replaced_often_does_not_stay_in_the_index(tmp_path: Path) -> None:
+    store = Store(tmp_path / "store")
+    live = Live(str(store.root))
+    for number in range(30):
+        many = [store.entry("one", f"hello {number}") for _ in range(1000)]
+        Path(store.layout.log("one")).unlink(missing_ok=True)
+        store.thread("one", *many)
+        live.refresh()
+        overview = live.overview(viewer())
+        engine = live.engine(overview, 30.0)
+        hits = search(engine, overview, Question("hello", Filter(), limit=1))
+        assert hits.total == 1000
+    assert isinstance(engine, EntryIndex)
+    assert len(engine._ids) < 15_000
+
+
+def test_entries_are_found_in_the_index_by_what_they_are_about(tmp_path: Path) -> None:
+    store = Store(tmp_path / "store")
+    store.thread(
+        "one",
+        store.entry("one", "See src/auth.py and #12.", code_branch="main"),
+        store.entry("one", "See src/auth.pyc and 12.", code_branch="fix"),
+        store.entry("one", "", file_refs=("src/auth.py",), pr_refs=(12,)),
+    )
+    live = Live(str(store.root))
+    live.refresh()
+    overview = live.overview(viewer())
+    engine = live.engine(overview, 30.0)
+    scan = Scan(StoreReader(str(store.root)))
+    for about, count in (
+        (Mentions(file="src/auth.py"), 2),
+        (Mentions(pr=12), 2),
+        (Mentions(branch="main"), 1),
+        (Mentions(file="auth.py", branch="main", pr=12), 1),
+        (Mentions(branch="none"), 0),
+    ):
+        question = Question("", Filter(), about=about)
+        hits = search(engine, overview, question)
+        assert hits.total == count
+        assert hits.hits == search(scan, overview, question).hits
+
+
+def test_a_log_without_a_meta_is_read_once(tmp_path: Path) -> None:
+    store = Store(tmp_path / "store")
+    entries = store.thread("one", meta=False)
+    line = codec.to_line(entries[0], 0)
+    reader = LiveReader(str(store.root))
+    reader.refresh()
+    first = reader.snapshot("one")
+    assert not first.fresh
+    assert reader.refresh() == set()
+    assert reader.snapshot("one") is first
+    Path(store.layout.log("one")).write_bytes(line * 2)
+    assert reader.refresh() == {"one"}
