@@ -100,6 +100,7 @@ class Updates(Speaker):
         default="24h",
     )
     limit: int = number("--limit", "At most this many (0: all).")
+    digest: bool = flag("--digest", help="Per thread: what it came to.")
 
 
 class Seen(Speaker):
@@ -260,6 +261,9 @@ def search(context: Context, said: Search) -> None:
 @command(Updates)
 def updates(context: Context, said: Updates) -> None:
     """Show what happened."""
+    if said.digest:
+        _digest(context, said)
+        return
     found = updating.updates(context.overview, said.since, now_ms(), said.limit)
     if said.json:
         say_json(found.to_json(context.store))
@@ -271,6 +275,22 @@ def updates(context: Context, said: Updates) -> None:
     if found.more:
         more = _again("updates", said, since=found.next_since)
         remark(f"{found.more} more: {more}")
+    if found.unreadable:
+        remark(f"not read: {_together(found.unreadable)} (see: wc doctor)")
+
+
+def _digest(context: Context, said: Updates) -> None:
+    """What the threads came to that moved."""
+    found = updating.digest(context.overview, said.since, now_ms(), said.limit)
+    if said.json:
+        say_json(found.to_json(context.store))
+        return
+    look = render.style(context.env)
+    say("\n".join(render.news(one, look) for one in found.found))
+    if not found.found:
+        remark(one_line(f"Nothing since {said.since}."))
+    if found.more:
+        remark(f"{found.more} more: wc updates --digest --since {quoted(said.since)}")
     if found.unreadable:
         remark(f"not read: {_together(found.unreadable)} (see: wc doctor)")
 

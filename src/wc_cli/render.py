@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from wc_core.codec import Damage
     from wc_core.reader import Thread
     from wc_core.search import Hit
+    from wc_core.updates import News
     from wc_core.views import Numbered, Row
 
 _BOLD, _DIM, _YELLOW = "1", "2", "33"
@@ -174,6 +175,19 @@ def hit(found: Hit, look: Style) -> str:
     return (
         f"{look(place, _BOLD)} {one_line(item.title)} {look(about, _DIM)}\n"
         f"    {one_line(found.snippet)}"
+    )
+
+
+def news(found: News, look: Style) -> str:
+    """A thread in a digest: whose move it is, what came, the last of it."""
+    row, last = found.row, found.last
+    place = look(one_line(row.topic), _BOLD)
+    ball = look(f"ball: {one_line(holder_text(row.ball))}", _YELLOW)
+    authors = ", ".join(one_line(one) for one in found.authors)
+    count = counted(found.new, "entry", "entries")
+    return (
+        f"{place} {one_line(row.title)} · {one_line(row.status)} · {ball}\n"
+        f"    {count} by {authors}, the last: {one_line(last.entry.title)}"
     )
 
 

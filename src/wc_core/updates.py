@@ -10,9 +10,10 @@ from wc_core.views import Numbered, numbered
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from typing import Any
 
-    from wc_core.views import Overview
+    from wc_core.views import Overview, Row
 
 # Nearly the last letter there is; it prints.
 _BEHIND = "\uffee"
@@ -44,29 +45,97 @@ class Updates(NamedTuple):
         return result
 
 
+class News(NamedTuple):
+    """What a thread came to: its row now, how many entries are since the
+    moment, who wrote them, and the last one."""
+
+    row: Row
+    new: int
+    authors: tuple[str, ...]
+    last: Numbered
+
+    def to_json(self) -> dict[str, Any]:
+        """The thread of the digest shape."""
+        last = self.last.to_json()
+        del last["body"]
+        fields = {"entries": self.new, "authors": list(self.authors), "last": last}
+        return self.row.to_json() | fields
+
+
+class Digest(NamedTuple):
+    """Threads with entries since a moment, the latest move first; ``more`` were
+    left out."""
+
+    found: tuple[News, ...]
+    more: int = 0
+    unreadable: tuple[str, ...] = ()
+
+    def to_json(self, store: str) -> dict[str, Any]:
+        """The digest shape."""
+        result: dict[str, Any] = {
+            "store": store,
+            "threads": [one.to_json() for one in self.found],
+        }
+        if self.more:
+            result |= {"truncated": True, "more": self.more}
+        if self.unreadable:
+            result["unreadable"] = list(self.unreadable)
+        return result
+
+
+def digest(overview: Overview, since: str, now_ms: int, limit: int = 0) -> Digest:
+    """At most ``limit`` (0: all) threads with entries after ``since``, as for
+    `updates`.
+
+    Raises InvalidInputError for a ``since`` that is none.
+    """
+    found: list[News] = []
+    unreadable, more = [], 0
+    for row, new in _since(overview, times.since_id(since, now_ms)):
+        if new is None:
+            unreadable.append(row.topic)
+        elif new and limit and len(found) >= limit:
+            more += 1
+        elif new:
+            authors = dict.fromkeys(one.entry.agent for one in new)
+            found.append(News(row, len(new), tuple(authors), new[-1]))
+    return Digest(tuple(found), more, tuple(unreadable))
+
+
 def updates(overview: Overview, since: str, now_ms: int, limit: int = 0) -> Updates:
     """At most ``limit`` (0: all) entries after ``since``, a time, an age or
     an entry's id (see `times.since_id`).
 
     Raises InvalidInputError for a ``since`` that is none of these.
     """
-    floor = times.since_id(since, now_ms)
     found: list[tuple[str, Numbered]] = []
     unreadable = []
+    for row, new in _since(overview, times.since_id(since, now_ms)):
+        if new is None:
+            unreadable.append(row.topic)
+        else:
+            found += [(row.topic, one) for one in new]
+    found.sort(key=_by_id)
+    shown = found[:limit] if limit else found
+    following = _after(shown[-1][1].entry.id) if len(shown) < len(found) else ""
+    more = len(found) - len(shown)
+    return Updates(tuple(shown), more, following, tuple(unreadable))
+
+
+def _since(
+    overview: Overview, floor: str
+) -> Iterator[tuple[Row, list[Numbered] | None]]:
+    """The threads that moved, and their entries behind ``floor``; ``None`` for
+    a thread that cannot be read."""
     for row in overview.rows():
         if row.last_id and row.last_id <= floor:
             continue
         try:
             everything = numbered(overview.reader.thread(row.topic))
         except WcError:
-            unreadable.append(row.topic)
+            yield row, None
             continue
-        found += [(row.topic, one) for one in everything if one.entry.id > floor]
-    found.sort(key=_by_id)
-    shown = found[:limit] if limit else found
-    following = _after(shown[-1][1].entry.id) if len(shown) < len(found) else ""
-    more = len(found) - len(shown)
-    return Updates(tuple(shown), more, following, tuple(unreadable))
+        yield row, [one for one in everything if one.entry.id > floor]
 
 
 def _after(entry_id: str) -> str:

@@ -12,13 +12,14 @@ if TYPE_CHECKING:
     from typing import Any
 
     from wc_core.search import Hits, Question
-    from wc_core.updates import Updates
+    from wc_core.updates import Digest, Updates
     from wc_core.views import Numbered
     from wc_observe.desk import Desk
 
 _SNIPPET_WIDTH = 120
 _TITLE_WIDTH = 100
 _TOPICS = 8
+_AUTHORS = 4
 
 
 def updates_json(desk: Desk, since: str, found: Updates) -> dict[str, Any]:
@@ -42,6 +43,41 @@ def updates_markdown(desk: Desk, since: str, found: Updates) -> str:
         parts.append(block(one_line(one.entry.body, _SNIPPET_WIDTH)))
     if found.more:
         parts.append(f'truncated: the next ones with since="{found.next_since}"\n')
+    return "".join((*parts, _unreadable(found.unreadable)))
+
+
+def digest_json(desk: Desk, since: str, found: Digest) -> dict[str, Any]:
+    """The digest shape, with the beginning of each last body."""
+    fields = found.to_json(desk.store)
+    for thread, news in zip(fields["threads"], found.found, strict=True):
+        thread["last"]["snippet"] = one_line(news.last.entry.body, _SNIPPET_WIDTH)
+    return dict(cleaned({"since": since, **fields}))
+
+
+def digest_markdown(desk: Desk, since: str, found: Digest) -> str:
+    """Two lines for each thread: whose move it is, and how its last entry
+    begins."""
+    total = len(found.found) + found.more
+    count = f"{'1 thread' if total == 1 else f'{total} threads'} with entries"
+    if found.more:
+        count = f"{len(found.found)} of {count}"
+    heading = f"{count} since {word(since)}, latest first"
+    parts = [_heading(desk, heading, len(found.found))]
+    for news in found.found:
+        row, last = news.row, news.last
+        you = " = you" if row.have_ball else ""
+        ball = word(holder_text(row.ball))
+        authors = ", ".join(word(one or "unknown") for one in news.authors[:_AUTHORS])
+        more = ", …" if len(news.authors) > _AUTHORS else ""
+        parts.append(
+            f"- {row.topic}: {title(row.title, _TITLE_WIDTH)} {word(row.status)}, "
+            f"ball: {ball}{you}, {entries(news.new)} by {authors}{more}\n"
+            f"  last: entry {last.idx} | {word(utc(last.entry.at))} | "
+            f"{title(last.entry.title, _TITLE_WIDTH)}\n"
+        )
+        parts.append(block(one_line(last.entry.body, _SNIPPET_WIDTH)))
+    if found.more:
+        parts.append(f"truncated: {found.more} more, see list_threads\n")
     return "".join((*parts, _unreadable(found.unreadable)))
 
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from wc_core import views
 from wc_core.errors import InvalidInputError
 from wc_core.moves import holder_text
-from wc_core.text import clean
+from wc_core.text import clean, one_line
 from wc_core.times import utc
 from wc_observe.quoting import NOTICE, block, cleaned, entries, title, word
 
@@ -27,26 +27,41 @@ ENTRY_LIMIT = 100_000
 
 # What an entry takes beside its body and title.
 _ENTRY_FRAME = 200
+_HEADING_WIDTH = 120
+_SUMMARY_WIDTH = 300
 
 
 class Shown(NamedTuple):
     """An entry with as much of its body as is shown: ``length`` characters
-    there are, ``start`` is where the shown part begins."""
+    there are, ``start`` is where the shown part begins; ``heading`` alone: the
+    body was not asked for."""
 
     found: Numbered
     body: str
     length: int
     start: int = 0
+    heading: bool = False
 
     @property
     def end(self) -> int:
         """Where the shown part ends."""
         return self.start + len(self.body)
 
+    @property
+    def is_cut(self) -> bool:
+        """Whether more was asked for than is shown."""
+        return not self.heading and len(self.body) < self.length
+
     def to_json(self) -> dict[str, Any]:
-        """The entry of the read shape; a cut body says how long it is."""
+        """The entry of the read shape; a body that is cut or left out says how
+        long it is."""
         fields = self.found.to_json(self.body)
-        if len(self.body) < self.length:
+        if self.heading:
+            del fields["body"]
+            if self.found.entry.summary:
+                fields["summary"] = self.found.entry.summary
+            fields["body_length"] = self.length
+        elif self.is_cut:
             fields |= {"body_truncated": True, "body_length": self.length}
         return fields
 
@@ -61,25 +76,32 @@ class Part(NamedTuple):
     @property
     def truncated(self) -> bool:
         """Whether anything after the first entry asked for is left out."""
-        return self.next_index >= 0 or any(
-            len(one.body) < one.length for one in self.entries
-        )
+        return self.next_index >= 0 or any(one.is_cut for one in self.entries)
 
 
-def part(desk: Desk, topic: str, from_entry: int, limit: int) -> Part:
-    """At most ``limit`` entries from the one numbered ``from_entry`` on; a
-    negative number counts from the end.
+class Span(NamedTuple):
+    """At most ``limit`` entries from the one numbered ``start`` on; a negative
+    number counts from the end. ``headings``: without their bodies."""
+
+    start: int = 0
+    limit: int = 100
+    headings: bool = False
+
+
+def part(desk: Desk, topic: str, span: Span) -> Part:
+    """Some of the entries of a thread.
 
     Raises NotFoundError for a thread that does not exist.
     """
     thread = desk.reader.thread(views.find_topic(desk.reader, topic))
     everything = views.numbered(thread)
-    start = max(0, len(everything) + from_entry) if from_entry < 0 else from_entry
+    start = span.start if span.start >= 0 else max(0, len(everything) + span.start)
     chosen: list[Shown] = []
     used = 0
-    for one in everything[start : start + limit]:
+    for one in everything[start : start + span.limit]:
         body = clean(one.entry.body)
-        shown = Shown(one, _cut(body), len(body))
+        kept = "" if span.headings else _cut(body)
+        shown = Shown(one, kept, len(body), heading=span.headings)
         used += len(shown.body) + len(one.entry.title) + _ENTRY_FRAME
         if chosen and used > THREAD_LIMIT:
             break
@@ -114,8 +136,8 @@ def part_markdown(desk: Desk, shown: Part) -> str:
     topic = state.topic
     parts = [_head(desk, shown.thread), f"{NOTICE}\n"]
     for one in shown.entries:
-        parts += ["\n", _entry(one)]
-        if len(one.body) < one.length:
+        parts += [_heading(one)] if one.heading else ["\n", _entry(one)]
+        if one.is_cut:
             parts.append(
                 f"truncated: {len(one.body)} of {one.length} characters; all of it: "
                 f'get_entry(topic="{topic}", index={one.found.idx})\n'
@@ -151,6 +173,22 @@ def _head(desk: Desk, thread: Thread) -> str:
         for one in thread.damage
     ]
     return "".join(f"{line}\n" for line in lines)
+
+
+def _heading(one: Shown) -> str:
+    """An entry on one line, and what its author says it comes to."""
+    entry = one.found.entry
+    facts = [
+        f"- {one.found.idx}",
+        word(utc(entry.at)),
+        word(entry.agent or "unknown"),
+        *([] if entry.type in {"", "Note"} else [word(entry.type)]),
+        *([f"ball to: {word(holder_text(entry.ball.holder))}"] if entry.ball else []),
+        *([f"status: {word(entry.status)}"] if entry.status else []),
+        title(entry.title, _HEADING_WIDTH),
+        *([f"{one.length} characters"] if one.length else []),
+    ]
+    return f"{' | '.join(facts)}\n{block(one_line(entry.summary, _SUMMARY_WIDTH))}"
 
 
 def _entry(one: Shown) -> str:

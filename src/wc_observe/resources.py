@@ -8,6 +8,7 @@ from wc_observe.boundary import guarded
 from wc_observe.calls import CURRENT
 from wc_observe.desk import open_desk
 from wc_observe.listing import Wanted
+from wc_observe.reading import Span
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
 
 _MARKDOWN = "text/markdown"
 _THREADS = 50
-_ENTRIES = 100
 
 
 def how_to() -> str:
@@ -33,7 +33,7 @@ def threads() -> str:
 def thread(topic: str) -> str:
     """The first page of a thread."""
     desk = open_desk(CURRENT.get())
-    return reading.part_markdown(desk, reading.part(desk, topic, 0, _ENTRIES))
+    return reading.part_markdown(desk, reading.part(desk, topic, Span()))
 
 
 def index() -> str:

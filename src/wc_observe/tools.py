@@ -17,6 +17,7 @@ from wc_observe.calls import CURRENT
 from wc_observe.desk import Desk, open_desk
 from wc_observe.listing import Wanted
 from wc_observe.offers import Offer, as_tool, structured
+from wc_observe.reading import Span
 
 _TEXTS = {"type": "array", "items": {"type": "string"}}
 _HEALTH = {
@@ -110,11 +111,14 @@ def read_thread(
         int, Field(description="Number of the first entry; -10: the last ten")
     ] = 0,
     limit: Many = 100,
+    summary_only: Annotated[  # noqa: FBT002
+        bool, Field(description="A line for each entry, without bodies")
+    ] = False,
     format: Format = "markdown",  # noqa: A002
 ) -> ToolResult:
     """Answer `read_thread`."""
     desk = _desk()
-    part = reading.part(desk, topic, from_entry, limit)
+    part = reading.part(desk, topic, Span(from_entry, limit, summary_only))
     if format == "markdown":
         return ToolResult(reading.part_markdown(desk, part))
     fields = reading.part_json(desk, part)
@@ -150,11 +154,21 @@ def list_updates(
         str, Field(description="A time, an age (90m, 3h, 2d) or an entry's id")
     ] = "1d",
     limit: Many = 30,
+    digest: Annotated[  # noqa: FBT002
+        bool, Field(description="Per thread: what it came to, latest first")
+    ] = False,
     format: Format = "markdown",  # noqa: A002
 ) -> ToolResult:
     """Answer `list_updates`."""
     desk = _desk()
     now = CURRENT.get().now_ms()
+    if digest:
+        told = updates.digest(desk.overview, since, now, limit)
+        if format == "markdown":
+            return ToolResult(finding.digest_markdown(desk, since, told))
+        return structured(
+            finding.digest_json(desk, since, told), len(told.found), "threads"
+        )
     found = updates.updates(desk.overview, since, now, limit)
     if format == "markdown":
         return ToolResult(finding.updates_markdown(desk, since, found))
@@ -219,11 +233,13 @@ OFFERS: tuple[Offer, ...] = (
     Offer(
         read_thread,
         "Read a thread's entries in order. Bodies over 4,000 characters are cut; "
-        "get_entry has all of them.",
+        "get_entry has all of them. Begin with summary_only where it is long.",
     ),
     Offer(get_entry, "Read one entry, whole, by its number or its id."),
     Offer(
-        list_updates, "What was written since a moment, in all threads, oldest first."
+        list_updates,
+        "What was written since a moment, in all threads, oldest first. To catch "
+        "up: digest=true.",
     ),
     Offer(
         search_threads,

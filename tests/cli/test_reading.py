@@ -341,6 +341,18 @@ def test_search_in_pages_and_places(story: Repo) -> None:
     assert "no commit" in story.fails(2, "search", "--commit", "main")
 
 
+def test_updates_as_a_digest(story: Repo) -> None:
+    done = story.ok("updates", "--digest", "--limit", "1")
+    assert plain(done.out).startswith("chores ")
+    assert "the last: Done" in done.out
+    assert "more: wc updates --digest" in done.err
+    answer = story.json("updates", "--digest", "--limit", "1")
+    assert answer["truncated"]
+    assert [one["topic"] for one in answer["threads"]] == ["chores"]
+    nothing = story.ok("updates", "--digest", "--since", "2999-01-01")
+    assert nothing.err == "Nothing since 2999-01-01.\n"
+
+
 @pytest.mark.parametrize("since", ["1h", "2026-01-01", "2026-01-01T00:00:00Z"])
 def test_updates_since(story: Repo, since: str) -> None:
     assert len(story.json("updates", "--since", since)["entries"]) == 6

@@ -57,7 +57,11 @@ CALLS: list[tuple[str, dict[str, Any]]] = [
         ("read_thread", {"topic": topic} | arguments | form)
         for form in _FORMATS
         for topic in (*_WHERE, *_BAD)
-        for arguments in ({}, {"from_entry": -1, "limit": 1})
+        for arguments in (
+            {},
+            {"from_entry": -1, "limit": 1},
+            {"summary_only": True},
+        )
     ),
     *(
         ("get_entry", {"topic": topic} | arguments | form)
@@ -77,6 +81,7 @@ CALLS: list[tuple[str, dict[str, Any]]] = [
         for arguments in (
             {},
             {"since": "52w", "limit": 2},
+            {"since": "52w", "limit": 1, "digest": True},
             {"since": "2020-01-01"},
             {"since": "nonsense"},
         )
@@ -90,6 +95,9 @@ CALLS: list[tuple[str, dict[str, Any]]] = [
             {"query": "e", "limit": 1, "cursor": "7~"},
             {"query": ""},
             {"query": "x", "status": "NEW"},
+            {"query": '"hello" title:x', "file": "src/a.py", "pr": 1},
+            {"commit": "abcd", "branch": "main"},
+            {"commit": "nonsense"},
         )
     ),
 ]

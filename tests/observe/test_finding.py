@@ -87,6 +87,37 @@ def test_search_shows_the_words_around_the_match(two: Store, session: Session) -
     assert lines[3] == "> «Beta» says «number» «3»."
 
 
+def test_a_digest_tells_what_each_thread_came_to(two: Store, session: Session) -> None:
+    text = session.text("list_updates", since="2026-01-01T00:05:30Z", digest=True)
+    lines = text.replace(str(two.root), "STORE").splitlines()
+    assert lines[0] == (
+        "2 threads with entries since 2026-01-01T00:05:30Z, latest first, "
+        "in the store STORE"
+    )
+    assert lines[2:5] == [
+        '- beta: "Entry 2" OPEN, ball: Claude = you, 3 entries by Codex (pat)',
+        '  last: entry 4 | 2026-01-01T00:10:00Z | "Entry 10"',
+        "> Beta says number 5.",
+    ]
+    short = session.text("list_updates", since="52w", digest=True, limit=1)
+    assert short.startswith("1 of 2 threads with entries")
+    assert short.endswith("truncated: 1 more, see list_threads\n")
+    fields = session.json("list_updates", since="52w", digest=True, limit=1)
+    (thread,) = fields["threads"]
+    assert (thread["topic"], thread["entries"], thread["last"]["idx"]) == ("beta", 5, 4)
+    assert (fields["truncated"], fields["more"]) == (True, 1)
+
+
+@pytest.mark.usefixtures("two")
+def test_search_by_what_entries_are_about(store: Store, session: Session) -> None:
+    store.thread("gamma", store.entry("gamma", "See src/auth.py.", code_branch="fix"))
+    for arguments in ({"file": "auth.py"}, {"branch": "fix"}):
+        text = session.text("search_threads", **arguments)
+        assert text.startswith("1 entry that match, best first")
+        assert "- gamma entry 0" in text
+    assert "no commit" in session.error("search_threads", commit="fix")["message"]
+
+
 @pytest.mark.usefixtures("two")
 def test_search_can_be_walked_through(session: Session) -> None:
     seen: list[tuple[str, int]] = []

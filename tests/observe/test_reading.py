@@ -135,6 +135,28 @@ def test_many_entries_stop_at_the_budget(store: Store, session: Session) -> None
     assert seen == list(range(50))
 
 
+def test_a_thread_can_be_read_by_its_headings(store: Store, session: Session) -> None:
+    store.thread(
+        "plan",
+        store.entry("plan", "x" * 9000, summary="All is\nwell."),
+        store.give("plan", "Codex", title="Second", type="Decision", status="BLOCKED"),
+    )
+    text = session.text("read_thread", topic="plan", summary_only=True)
+    assert text.splitlines()[-3:] == [
+        '- 0 | 2026-01-01T00:01:00Z | Codex (pat) | "Entry 1" | 9000 characters',
+        "> All is well.",
+        (
+            "- 1 | 2026-01-01T00:02:00Z | Codex (pat) | Decision | ball to: Codex | "
+            'status: BLOCKED | "Second"'
+        ),
+    ]
+    fields = session.json("read_thread", topic="plan", summary_only=True)
+    assert "truncated" not in fields
+    assert [one["body_length"] for one in fields["entries"]] == [9000, 0]
+    assert fields["entries"][0]["summary"] == "All is\nwell."
+    assert not any("body" in one for one in fields["entries"])
+
+
 def test_a_megabyte_is_given_in_parts(store: Store, session: Session) -> None:
     body = "".join(chr(97 + number % 26) for number in range(1_000_000))
     store.thread("plan", store.entry("plan", body))

@@ -1,0 +1,77 @@
+"""The command, from the files, and the server, from its memory, say the same."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.conftest import Machine, Repo
+from tests.observe.stores import Session
+
+ASKED: dict[str, tuple[list[str], str, dict[str, Any]]] = {
+    "a word": (["search", "login"], "search_threads", {"query": "login"}),
+    "a phrase": (
+        ["search", '"the cookie"', "--limit", "1"],
+        "search_threads",
+        {"query": '"the cookie"', "limit": 1},
+    ),
+    "a field, accents, other scripts": (
+        ["search", "title:cafe", "認証"],
+        "search_threads",
+        {"query": "title:cafe 認証"},
+    ),
+    "a file": (
+        ["search", "--file", "src/auth.py", "--ball", "Codex"],
+        "search_threads",
+        {"file": "src/auth.py", "ball": "Codex"},
+    ),
+    "a branch and a status": (
+        ["search", "--branch", "main", "--status", "OPEN"],
+        "search_threads",
+        {"branch": "main", "status": "OPEN"},
+    ),
+    "nothing": (["search", "zzz"], "search_threads", {"query": "zzz"}),
+    "updates": (
+        ["updates", "--since", "2026-01-01", "--limit", "3"],
+        "list_updates",
+        {"since": "2026-01-01", "limit": 3},
+    ),
+    "a digest": (
+        ["updates", "--since", "2026-01-01", "--digest"],
+        "list_updates",
+        {"since": "2026-01-01", "digest": True},
+    ),
+    "threads": (["list", "--open"], "list_threads", {"open_only": True}),
+}
+
+
+@pytest.fixture(scope="module")
+def both(tmp_path_factory: pytest.TempPathFactory) -> tuple[Repo, Session]:
+    repo = Machine(tmp_path_factory.mktemp("both")).repo()
+    for topic, title, body in (
+        ("login", "Login fails", "The cookie is gone, see src/auth.py:12."),
+        ("menu", "Café 認証", "The cookie of the login, #7."),
+        ("done", "Old", "login"),
+    ):
+        repo.ok("new", topic, "--title", title, "--body", body, "--to", "Codex")
+    repo.ok("ack", "login", "--title", "Second", "--as", "Codex")
+    repo.ok("set-status", "done", "CLOSED")
+    env = {**repo.machine.env, "WATERCOOLER_AGENT": "Codex"}
+    return repo, Session(repo.path, env)
+
+
+@pytest.mark.parametrize("asked", ASKED)
+def test_the_same_question_has_the_same_answer(
+    both: tuple[Repo, Session], asked: str
+) -> None:
+    repo, session = both
+    words, tool, arguments = ASKED[asked]
+    said = repo.json(*words, "--as", "Codex")
+    told = session.json(tool, **arguments)
+    # The server adds what its clients ask for next, and leaves nothing out.
+    added = {key: told.pop(key) for key in told.keys() - said.keys()}
+    assert added.keys() <= {"since", "total"}
+    for one in (*told.get("entries", ()), *told.get("threads", ())):
+        (one.get("last") or one).pop("snippet", None)
+    assert told | {"store": ""} == said | {"store": ""}
