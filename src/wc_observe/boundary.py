@@ -6,7 +6,9 @@ one of our codes, a sentence and a hint; never as a traceback.
 
 from __future__ import annotations
 
+import asyncio
 import logging
+from contextlib import asynccontextmanager
 from functools import wraps
 from typing import ParamSpec, TypeVar
 
@@ -31,10 +33,11 @@ from wc_observe.stores import Stores
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import AsyncIterator, Callable, Mapping
     from typing import Any
 
     from fastmcp.resources.base import ResourceResult
+    from fastmcp.server.context import Context
     from fastmcp.server.middleware import CallNext, MiddlewareContext
     from mcp_types import CallToolRequestParams, ReadResourceRequestParams
 
@@ -45,6 +48,7 @@ R = TypeVar("R")
 
 _log = logging.getLogger(__name__)
 _SHOWN = 60
+_REPORT_SECONDS = 0.1
 
 
 class Refused(FastMCPError):  # noqa: N818  (carries an error, is none)
@@ -106,7 +110,8 @@ class Boundary(Middleware):
         context = context.copy(message=message.model_copy(update={"arguments": given}))
         try:
             await self._enter(context)
-            return await call_next(context)
+            async with self._telling(context):
+                return await call_next(context)
         except RootsWanted:
             return InputRequiredToolResult(_roots_question())
         except Refused as refused:
@@ -133,6 +138,28 @@ class Boundary(Middleware):
             error = refused.error
             code = INTERNAL_ERROR if type(error) is WcError else INVALID_PARAMS
             raise MCPError(code, as_text(error), as_fields(error)) from error
+
+    @asynccontextmanager
+    async def _telling(self, context: MiddlewareContext[Any]) -> AsyncIterator[None]:
+        """Report progress, to a client that asked for it, of what takes long."""
+        own = context.fastmcp_context
+        if own is None or own.request_context is None:
+            yield
+            return
+        reporting = asyncio.create_task(self._report(own))
+        try:
+            yield
+        finally:
+            reporting.cancel()
+
+    async def _report(self, own: Context) -> None:
+        while True:
+            await asyncio.sleep(_REPORT_SECONDS)
+            progress = self._stores.progress
+            if progress is not None:
+                done, total, what = progress
+                told = f"{done} of {total} {what}"
+                await own.report_progress(done, total, told)
 
     async def _enter(self, context: MiddlewareContext[Any]) -> None:
         own = context.fastmcp_context

@@ -5,18 +5,17 @@ from __future__ import annotations
 import json
 import platform
 from importlib import metadata
-from typing import NamedTuple
 
 from wc_core import discovery, freshness, repository, settings
 from wc_core.errors import CorruptError, StorageError, WcError
 from wc_core.files import names_in, read_plain
 from wc_core.layout import BRANCH, Layout
 from wc_core.model import ACTIONS, ENTRY_TYPES, ROLES, STATUSES
-from wc_core.reader import StoreReader
 from wc_core.text import clean, one_line
 from wc_core.version import __version__
 from wc_observe import desk
 from wc_observe.quoting import cleaned, word
+from wc_observe.surveying import survey
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,18 +26,8 @@ if TYPE_CHECKING:
 
 _MANY = 20
 _PROBLEM_WIDTH = 300
-
-
-class Survey(NamedTuple):
-    """All threads of a store by status, and those with damage."""
-
-    by_status: dict[str, int]
-    damaged: dict[str, str]
-
-    @property
-    def total(self) -> int:
-        """How many threads there are, the unreadable ones included."""
-        return sum(self.by_status.values())
+# So long logs are read in full; the next call goes on where this one ended.
+_SURVEY_SECONDS = 1.0
 
 
 def health(call: Call) -> dict[str, Any]:
@@ -82,10 +71,13 @@ def _place_fields(place: Place, call: Call) -> dict[str, Any]:
 
 
 def _store_fields(place: Place, call: Call, problems: list[str]) -> dict[str, Any]:
-    found = survey(StoreReader(place.root))
-    fields: dict[str, Any] = {
-        "threads": {"total": found.total, "by_status": found.by_status}
-    }
+    live = call.stores.at(place.root)
+    live.refresh()
+    found = survey(live.reader, live.sound, _SURVEY_SECONDS)
+    threads: dict[str, Any] = {"total": found.total, "by_status": found.by_status}
+    if found.examined < found.total:
+        threads["examined"] = found.examined
+    fields: dict[str, Any] = {"threads": threads}
     if found.damaged:
         fields["damaged"] = [
             {"topic": topic, "problem": one_line(text, _PROBLEM_WIDTH)}
@@ -117,28 +109,6 @@ def _store_fields(place: Place, call: Call, problems: list[str]) -> dict[str, An
     if damage is not None:
         problems.append(f"{damage.file}: {damage.message}")
     return fields
-
-
-def survey(reader: StoreReader) -> Survey:
-    """Every log read in full: damage shows nowhere else.
-
-    Raises StorageError or CorruptError only where the threads cannot even be
-    listed.
-    """
-    by_status: dict[str, int] = {}
-    damaged: dict[str, str] = {}
-    for topic in reader.topics():
-        status = "?"
-        try:
-            thread = reader.thread(topic)
-            status = one_line(thread.state.status, _PROBLEM_WIDTH)
-            lost = [one for one in thread.damage if one.lost]
-            if lost:
-                damaged[topic] = f"{lost[0].place}: {lost[0].message}"
-        except WcError as error:
-            damaged[topic] = error.message
-        by_status[status] = by_status.get(status, 0) + 1
-    return Survey(by_status, damaged)
 
 
 def _settling_problem(layout: Layout) -> str:
@@ -180,6 +150,9 @@ def health_text(fields: dict[str, Any]) -> str:
         each = ", ".join(f"{count} {word(status)}" for status, count in counts)
         total = fields["threads"]["total"]
         lines.append(f"threads: {total}" + (f" ({each})" if each else ""))
+        if "examined" in fields["threads"]:
+            examined = fields["threads"]["examined"]
+            lines.append(f"looked for damage in {examined} of them so far, ask again")
     if "unsettled" in fields:
         lines.append(f"not yet committed: {fields['unsettled']}")
     if "sync" in fields:

@@ -289,6 +289,8 @@ class LiveOverview(Overview):
         # From the least recent on, so that a row is put in its place quickly.
         self._sorted: list[Row] = []
         self._stale: set[str] = {*reader.topics()}
+        # How many threads were looked at of those that have to be.
+        self.progress = (0, 0)
 
     def is_for(self, viewer: Viewer) -> bool:
         """Whether another viewer would see the same."""
@@ -311,11 +313,13 @@ class LiveOverview(Overview):
     def _update(self, reader: LiveReader) -> None:
         stale, self._stale = self._stale, set()
         gone = {id(row) for one in stale if (row := self._rows.pop(one, None))}
-        new = [
-            row
-            for one in stale.intersection(reader.topics())
-            if (row := views.row_of(reader, one, self.viewer)) is not None
-        ]
+        there = [one for one in reader.topics() if one in stale]
+        new = []
+        for count, topic in enumerate(there):
+            self.progress = (count, len(there))
+            if (row := views.row_of(reader, topic, self.viewer)) is not None:
+                new.append(row)
+        self.progress = (len(there), len(there))
         self._rows.update((row.topic, row) for row in new)
         if len(stale) > _SORT_ANEW:
             self._sorted = sorted(self._rows.values(), key=views.recency)

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from wc_core.search import Engine
     from wc_core.views import Viewer
     from wc_observe.entryindex import EntryIndex
+    from wc_observe.live import Stamp
 
 # A client with more roots than that reads the ones it comes back to anew.
 _MOST_STORES = 4
@@ -27,15 +28,38 @@ class Changes(NamedTuple):
     listed: bool = False
 
 
+class Progress(NamedTuple):
+    """How much is done of what."""
+
+    done: int
+    total: int
+    what: str
+
+
 class Live:
     """One store: its threads, its rows for each viewer, its words."""
 
     def __init__(self, root: str) -> None:
         self.reader = LiveReader(root)
+        # What is wrong with the logs that were read in full, see `surveying`.
+        self.sound: dict[str, tuple[Stamp, str]] = {}
         self._overviews: list[LiveOverview] = []
         self._index: EntryIndex | None = None
         self._unread: set[str] = set()
         self._lock = threading.RLock()
+
+    @property
+    def progress(self) -> Progress | None:
+        """How far it is with what takes a while; ``None`` when nothing does."""
+        for overview in self._overviews:
+            done, total = overview.progress
+            if done < total:
+                return Progress(done, total, "threads read")
+        if self._index is not None:
+            done, total = self._index.progress
+            if done < total:
+                return Progress(done, total, "entries in the index")
+        return None
 
     def refresh(self) -> None:
         """Let what changed show. Raises StorageError, CorruptError."""
@@ -83,6 +107,13 @@ class Stores:
     def __init__(self) -> None:
         self._known: OrderedDict[str, Live] = OrderedDict()
         self._lock = threading.Lock()
+
+    @property
+    def progress(self) -> Progress | None:
+        """How far the store is that is busy; ``None`` when none is."""
+        with self._lock:
+            known = [*self._known.values()]
+        return next((one.progress for one in known if one.progress), None)
 
     def at(self, root: str) -> Live:
         """The store at ``root``."""

@@ -13,7 +13,7 @@ import pytest
 from fastmcp import Client
 from fastmcp.exceptions import McpError
 
-from tests.observe.stores import MODES, Session, Store, only_text
+from tests.observe.stores import MODES, NOW_MS, Session, Store, only_text
 from wc_core.errors import ConflictError
 from wc_core.model import ACTIONS, ENTRY_TYPES, ROLES, STATUSES
 from wc_observe.boundary import Refused, allowed_values, guarded, invalid
@@ -294,3 +294,28 @@ def test_a_store_that_may_not_be_read(store: Store, session: Session) -> None:
         assert not found["ok"]
     finally:
         os.chmod(store.layout.threads, 0o700)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_progress_is_told_of_what_takes_long(
+    store: Store, env: dict[str, str], mode: Mode
+) -> None:
+    for number in range(3000):
+        store.thread(f"topic-{number}", store.entry("t", "x"), meta=False)
+    told: list[tuple[float, float | None, str | None]] = []
+
+    async def hear(done: float, total: float | None, message: str | None) -> None:
+        told.append((done, total, message))
+
+    async def ask() -> None:
+        start = Surroundings(str(store.root.parent), env, lambda: NOW_MS)
+        async with Client(build_server(start), mode=mode) as client:
+            await client.call_tool(
+                "watercooler_v1_list_threads", {}, progress_handler=hear
+            )
+
+    asyncio.run(ask())
+    assert told
+    assert all(total == 3000 and done < 3000 for done, total, _ in told)
+    assert [done for done, *_ in told] == sorted(done for done, *_ in told)
+    assert told[0][2] == f"{told[0][0]:.0f} of 3000 threads read"

@@ -1,0 +1,43 @@
+"""Health of a store that is too large to be read at once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from wc_observe.live import LiveReader
+from wc_observe.surveying import survey
+
+if TYPE_CHECKING:
+    from tests.observe.stores import Store
+    from wc_observe.live import Stamp
+
+
+def test_logs_are_read_in_full_as_long_as_the_time_lasts(store: Store) -> None:
+    for topic in ("one", "two", "three"):
+        store.thread(topic)
+    with Path(store.layout.log("two")).open("ab") as log:
+        log.write(b"not JSON\n")
+    reader = LiveReader(str(store.root))
+    known: dict[str, tuple[Stamp, str]] = {}
+    reader.refresh()
+    short = survey(reader, known, 0.0)
+    assert (short.by_status, short.examined) == ({"OPEN": 3}, 0)
+    whole = survey(reader, known, 60.0)
+    assert (whole.total, whole.examined) == (3, 3)
+    assert list(whole.damaged) == ["two"]
+    # What was read is remembered, and no longer than it is true.
+    assert survey(reader, known, 0.0) == whole
+    store.thread("two")
+    reader.refresh()
+    mended = survey(reader, known, 0.0)
+    assert (mended.damaged, mended.examined) == ({}, 2)
+
+
+def test_a_thread_that_cannot_be_read_is_damaged_at_once(store: Store) -> None:
+    Path(store.layout.log("one")).mkdir(parents=True)
+    reader = LiveReader(str(store.root))
+    reader.refresh()
+    found = survey(reader, {}, 0.0)
+    assert (found.by_status, found.examined) == ({"?": 1}, 1)
+    assert "not a regular file" in found.damaged["one"]
