@@ -203,6 +203,54 @@ def test_rows_threads_and_hits_are_those_of_the_files(
                 break
 
 
+said = st.sampled_from(["hello", "hello world", "world", "nothing"])
+entries = st.tuples(st.sampled_from(TOPICS), said, said)
+
+
+@relaxed
+@given(
+    first=st.lists(entries, min_size=1, max_size=8),
+    then=st.lists(st.lists(entries, max_size=2), max_size=8),
+    limit=st.integers(1, 3),
+    query=st.sampled_from(["hello", "hello world", "title:world"]),
+)
+def test_a_walk_gives_each_hit_once_whatever_is_written_meanwhile(
+    tmp_path_factory: pytest.TempPathFactory,
+    first: list[tuple[str, str, str]],
+    then: list[list[tuple[str, str, str]]],
+    limit: int,
+    query: str,
+) -> None:
+    store = Store(tmp_path_factory.mktemp("walk") / "store")
+
+    def write(drafts: list[tuple[str, str, str]]) -> None:
+        for topic, title, body in drafts:
+            Path(store.layout.folder(topic)).mkdir(parents=True, exist_ok=True)
+            Path(store.layout.log(topic)).touch()
+            store.append(topic, store.entry(topic, body, title=title))
+
+    live = Live(str(store.root))
+    me = viewer()
+    write(first)
+    live.refresh()
+    overview = live.overview(me)
+    question = Question(query, Filter(), limit)
+    there = search(Scan(live.reader), overview, question._replace(limit=0))
+    seen: list[tuple[str, str]] = []
+    cursor = ""
+    for number in range(40):
+        write(then[number] if number < len(then) else [])
+        live.refresh()
+        engine = live.engine(overview, 10.0)
+        page = search(engine, overview, question._replace(cursor=cursor))
+        seen += [(hit.topic, hit.found.entry.id) for hit in page.hits]
+        cursor = page.cursor
+        if not cursor:
+            break
+    assert len(seen) == len({*seen})
+    assert {*seen} >= {(hit.topic, hit.found.entry.id) for hit in there.hits}
+
+
 def test_what_wc_writes_shows_before_a_watcher_says_so(tmp_path: Path) -> None:
     store = Store(tmp_path / "store")
     changing = Changing(store)
