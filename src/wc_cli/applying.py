@@ -17,7 +17,7 @@ from typing import NamedTuple
 from wc_cli import commits, durable, merging, pending, trees
 from wc_cli.git import GitError
 from wc_cli.threeway import merge_keys
-from wc_cli.treepaths import paths_of, topic_at
+from wc_cli.treepaths import is_safe, paths_of, topic_at
 from wc_core import codec, model, projections
 from wc_core.codec import Damage
 from wc_core.errors import NotFoundError, WcError
@@ -319,9 +319,7 @@ def _is_one_of(disk: bytes | None, *known: bytes | None) -> bool:
 def _belongs(path: str) -> bool:
     """Whether a path of the branch may be written to: not what is there for
     this machine alone, nor what git would not write either."""
-    parts = [part.casefold() for part in path.split("/")]
-    strange = not {"", ".", "..", ".git"}.isdisjoint(parts)
-    return not strange and parts[0] != ".local"
+    return is_safe(path) and path.split("/", maxsplit=1)[0].casefold() != ".local"
 
 
 def _is_readable(topic: str, data: bytes) -> bool:

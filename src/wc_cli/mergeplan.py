@@ -14,7 +14,7 @@ from wc_cli.commits import blob_id
 from wc_cli.merging import merge_file, old_entries, unite
 from wc_cli.rendering import rendered
 from wc_cli.threeway import merge_keys
-from wc_cli.treepaths import STORE, is_log, paths_of, topic_at
+from wc_cli.treepaths import STORE, is_log, is_safe, paths_of, topic_at
 from wc_cli.trees import Sides
 from wc_core import codec, markdown, model, projections
 from wc_core.codec import Damage
@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from wc_cli.trees import Item
     from wc_core.model import Entry
     from wc_core.projections import Meta
-
-_NOT_IN_TREES = frozenset({"", ".", "..", ".git"})
 
 
 class TreeChange(NamedTuple):
@@ -71,7 +69,7 @@ class _Planner:
         self.differing = {
             path: self._sides(path, *pair)
             for path, pair in trees.differences(git, ours, theirs).items()
-            if _NOT_IN_TREES.isdisjoint(path.lower().split("/"))
+            if is_safe(path)
         }
         self.sides = dict(self.differing)
         self.data: dict[str, bytes] = {}

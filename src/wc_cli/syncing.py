@@ -9,7 +9,7 @@ from wc_cli import pending
 from wc_cli.context import remark, say, say_json
 from wc_cli.options import argument, command, flag, number
 from wc_cli.routes import the_remote
-from wc_cli.travel import Traveller, Waiting, fetch_first
+from wc_cli.travel import Traveller, Waiting, fetch_first, look_first
 from wc_cli.writing import Speaker
 from wc_core import remotes, repository
 from wc_core.discovery import BRANCH_STORE
@@ -66,6 +66,9 @@ def sync(context: Context, said: Sync) -> None:
         raise InvalidInputError("--every takes at least 1 second.", "Say --every 1.")
     where, remote = route(context, said.remote)
     anew = not context.place.exists
+    if anew and said.dry_run and not context.place.branch_exists:
+        _show(look_first(where, context.env, remote, _waiting(context, said)), said)
+        return
     if anew:
         _adopt(context, where, remote, _waiting(context, said))
     if said.watch:

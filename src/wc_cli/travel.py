@@ -172,10 +172,24 @@ class Traveller:
                     # Another clone was faster: let it have its turn.
                     time.sleep(random.uniform(0, _JITTER) * (attempt + 1))  # noqa: S311 - no secret
                     continue
-                self._note(ours, ours if wanted else theirs)
+                self._note(ours, self._arrived(git, ours, theirs, wanted=wanted))
                 came = comparing.news(git, start, theirs) if brought or anew else {}
                 return self._exchange(came, went, (ahead if wanted else 0, brought))
             raise reason
+
+    def _arrived(self, git: Git, ours: str, theirs: str, *, wanted: bool) -> str:
+        """Where the branch is now that one fetches from."""
+        if not wanted or ours == theirs:
+            return theirs
+        if not Wire(git, self.remote).goes_elsewhere:
+            return ours
+        theirs = self._fetch(git)
+        if theirs != ours:
+            self.notes.append(
+                f"git pushes to another place than it fetches from as "
+                f"{self.remote.shown}; it went there, and has not arrived here"
+            )
+        return theirs
 
     def _is_known(self, git: Git, ours: str, theirs: str) -> bool:
         """Whether the remote has the branch, wherever a push goes to."""
@@ -271,11 +285,7 @@ class Traveller:
         if trees.is_store(git, theirs):
             return
         git.run("update-ref", "-d", self.remote.tracking)
-        raise ConflictError(
-            f"{self.remote.shown} has a branch {BRANCH} that is not a store.",
-            "Nothing was changed. Rename it there, or use another repository: "
-            "WATERCOOLER_GIT_REPO",
-        )
+        raise _no_store(self.remote)
 
     def _where(self) -> Repository:
         where, _ = commits.tip(self.layout.root)
@@ -351,16 +361,37 @@ class Traveller:
             durable.replace(self.layout.travel, data, self.layout.root)
 
 
+def look_first(
+    where: Repository, env: Mapping[str, str], remote: Remote, waiting: Waiting
+) -> Exchange:
+    """What would come to where there is no store yet. Raises OfflineError,
+    StorageError, ConflictError."""
+    theirs = fetch_first(where, env, remote, waiting)
+    git = Git(where.top or where.common, env, until=waiting.until)
+    if theirs and not trees.is_store(git, theirs):
+        raise _no_store(remote)
+    behind, _ = commits.apart(git, theirs, "") if theirs else (0, 0)
+    return Exchange(remote.shown, comparing.news(git, "", theirs), behind=behind)
+
+
 def fetch_first(
     where: Repository, env: Mapping[str, str], remote: Remote, waiting: Waiting
-) -> None:
-    """Fetch the branch where there is no store yet. Raises OfflineError,
-    StorageError."""
+) -> str:
+    """Fetch the branch where there is no store yet; the commit it is at, empty
+    where there is none. Raises OfflineError, StorageError."""
     git = Git(where.top or where.common, env, until=waiting.until)
     try:
-        Wire(git, remote).fetch()
+        return Wire(git, remote).fetch()
     except WireError as error:
         raise _told(remote, error) from error
+
+
+def _no_store(remote: Remote) -> ConflictError:
+    return ConflictError(
+        f"{remote.shown} has a branch {BRANCH} that is not a store.",
+        "Nothing was changed. Rename it there, or use another repository: "
+        "WATERCOOLER_GIT_REPO",
+    )
 
 
 def _told(remote: Remote, error: WireError) -> WcError:

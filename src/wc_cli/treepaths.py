@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import NamedTuple
 
 from wc_core.errors import InvalidInputError
@@ -9,6 +10,8 @@ from wc_core.layout import Layout, topic_of
 
 # The layout of a store as a tree has it, but for the slash it begins with.
 STORE = Layout("")
+# What HFS+ leaves out when it compares names.
+_INVISIBLE = re.compile("[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]")
 
 
 class Paths(NamedTuple):
@@ -41,6 +44,20 @@ def topic_at(path: str) -> str:
         return topic if topic and path in paths_of(topic) else ""
     except InvalidInputError:
         return ""  # longer than the name of a file can be
+
+
+def is_safe(path: str) -> bool:
+    """Whether a path may be in a checkout at all: no part of it leads out, or is
+    git's own folder under any name that a file system takes for that, as
+    git-config(1) core.protectHFS and core.protectNTFS have it."""
+    return all(map(_is_plain, path.replace("\\", "/").split("/")))
+
+
+def _is_plain(name: str) -> bool:
+    if name in {"", ".", ".."}:
+        return False
+    seen = _INVISIBLE.sub("", name).casefold().partition(":")[0].rstrip(" .")
+    return seen not in {"", ".git", "git~1"}
 
 
 def is_log(path: str) -> bool:

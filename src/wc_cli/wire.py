@@ -105,18 +105,25 @@ class Wire:
 
     def push(self, commit: str) -> str:
         """Move the remote's branch forward to a commit, made where there is
-        none, and its tracking ref with it. Where it was, at least the first
-        characters of that; empty where it was made. Raises WireError."""
+        none, and its tracking ref with it, unless it goes elsewhere. Where it
+        was, at least the first characters of that; empty where it was made.
+        Raises WireError."""
         if not _ID.fullmatch(commit):
             raise ValueError(commit)  # an empty one would delete the branch
         words = ("push", *_PUSH, "--", self.remote.name, f"{commit}:{_REF}")
         # Where a mirror fetches branches into branches, git would move our own
         # back to what it pushed: it is told not to track this one.
         more = {} if self._is_usual() else {"fetch": f"^{_REF}"}
+        had = self._tracked()
         with self._sorted_out():
             out = self._run(*words, **more)
             tracking = self.remote.tracking
-            if more or self._tracked() != commit:
+            if self.goes_elsewhere:
+                # That says nothing of where one fetches from, but git moves it.
+                if self._tracked() != had:
+                    undo = (tracking, had) if had else ("-d", tracking)
+                    self.git.run("update-ref", *undo)
+            elif more or self._tracked() != commit:
                 self.git.run("update-ref", "-m", "wc: pushed", tracking, commit)
         taken = _TAKEN.search(out)
         return (taken["before"] or b"").decode() if taken else commit

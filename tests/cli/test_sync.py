@@ -264,6 +264,21 @@ def test_a_clone_adopts_what_the_remote_has(pair: Pair) -> None:
     c.check(pair.a)
 
 
+def test_a_look_makes_no_store(pair: Pair) -> None:
+    c = Clone(pair.root, "c")
+    c.prepare(pair.remote)
+    c.git("update-ref", "-d", f"refs/remotes/origin/{THREADS}", cwd=c.path)
+    would = "origin: 3 entries (auth 2, plan) would come\n"
+    assert said(c, "sync", "--dry-run") == would
+    assert not c.git("for-each-ref", "refs/heads/watercooler", cwd=c.path)
+    assert not c.git("worktree", "list", "--porcelain", cwd=c.path).count("watercooler")
+    pair.remote.rename(pair.root / "away")
+    bare(pair.remote, pair.a)
+    d = Clone(pair.root, "d")
+    d.prepare(pair.remote)
+    assert said(d, "sync", "--dry-run") == NOTHING
+
+
 # --- remotes that do not -------------------------------------------------------
 
 

@@ -91,6 +91,21 @@ def test_nothing_goes_unasked_to_where_a_push_goes_and_the_branch_is_not(
     assert pair.a.git("for-each-ref", cwd=other)
 
 
+def test_what_went_elsewhere_is_not_said_to_have_arrived(pair: Pair) -> None:
+    other = pair.root / "other.git"
+    pair.a.git("clone", "-q", "--bare", str(pair.a.path), str(other), cwd=pair.root)
+    pair.a.git("config", "remote.origin.pushurl", str(other))
+    pair.a.ok("sync")
+    pair.a.say("auth", "x")
+    before = pair.remote_tip()
+    done = pair.a.ok("sync")
+    assert "2 entries (auth) went" in done.out
+    assert "it went there, and has not arrived" in done.err
+    assert pair.a.git("rev-parse", "watercooler/threads", cwd=other) == pair.a.tip()
+    assert pair.a.tip("origin/watercooler/threads") == pair.remote_tip() == before
+    assert pair.a.ok("list", "--json").json["sync"]["ahead"] > 0
+
+
 def test_a_remote_that_lost_the_branch_gets_it_again(pair: Pair) -> None:
     pair.set_remote("")
     done = pair.a.ok("sync")
