@@ -21,7 +21,7 @@ from wc_cli.treepaths import is_safe, paths_of, topic_at
 from wc_core import codec, model, projections
 from wc_core.codec import Damage
 from wc_core.errors import NotFoundError, WcError
-from wc_core.files import read_plain
+from wc_core.files import NotPlainError, read_plain
 from wc_core.projections import Meta
 
 TYPE_CHECKING = False
@@ -126,7 +126,7 @@ class Applier:
                         else:
                             self._files(changed)
                     except (WcError, GitError, OSError, ValueError) as error:
-                        yield topic, f"not taken in: {error}"
+                        yield topic, f"not taken in: {_said(error)}"
 
     def _pairs(self, old: str, new: str) -> dict[str, Pair]:
         """What two commits have at the paths where they differ, and where
@@ -320,6 +320,13 @@ def _belongs(path: str) -> bool:
     """Whether a path of the branch may be written to: not what is there for
     this machine alone, nor what git would not write either."""
     return is_safe(path) and path.split("/", maxsplit=1)[0].casefold() != ".local"
+
+
+def _said(error: Exception) -> str:
+    """An error in words, without the number of one that has none."""
+    if isinstance(error, NotPlainError):
+        return f"{error.filename} {error.strerror}"
+    return str(error)
 
 
 def _is_readable(topic: str, data: bytes) -> bool:

@@ -130,13 +130,13 @@ def tidy(git: Git, where: Repository) -> None:
 
 def _packs(where: Repository) -> list[Pack]:
     """The packs of ours that are there, the smallest first; not those that
-    somebody made a common index of."""
+    somebody made a common index of, or means to keep."""
     names = _NAME.findall(read_plain(_list(where)) or b"")
     indexed = _beginning(f"{_folder(where)}/multi-pack-index")
     found = {
         Pack(size_of(f"{_folder(where)}/{name.decode()}.pack"), name.decode())
         for name in names
-        if name not in indexed
+        if name not in indexed and size_of(f"{_folder(where)}/{name.decode()}.keep") < 0
     }
     return sorted(one for one in found if one.size >= 0)
 
@@ -167,11 +167,12 @@ def _chosen(packs: list[Pack]) -> list[Pack]:
 
 def _is_at_work(where: Repository) -> bool:
     """Whether a git of the user's is packing at this moment."""
-    try:
-        age = time.time() - os.stat(f"{where.common}/gc.pid").st_mtime
-    except FileNotFoundError:
-        return False
-    return age < _STALE_SECONDS
+    for name in ("gc.pid", "objects/maintenance.lock"):
+        with contextlib.suppress(FileNotFoundError):
+            age = time.time() - os.stat(f"{where.common}/{name}").st_mtime
+            if age < _STALE_SECONDS:
+                return True
+    return False
 
 
 def _replace(

@@ -135,12 +135,15 @@ def _watch(context: Context, remote: Remote, said: Sync) -> None:
     """Exchange again and again: what is written here at once, what is new
     there when it is time to look."""
     pause = float(said.every)
+    notes: tuple[str, ...] = ()
     while True:
         try:
             found = _traveller(context, remote, said).exchange()
             _progress("")
-            if found.moved:
+            # What lasts is said once.
+            if found._replace(notes=()).moved or found.notes != notes:
                 _show(found, said)
+            notes = found.notes
             pause = float(said.every)
         except (OfflineError, LockTimeoutError) as error:
             _progress("")

@@ -500,6 +500,24 @@ def test_where_git_is_to_do_nothing_by_itself_nothing_is_packed(
     assert os.listdir(_packs(repo)) == []
 
 
+def test_packs_that_somebody_means_to_keep_stay(repo: Repo) -> None:
+    """And none is made of many while git's own maintenance is at it."""
+    ids = [post(repo) for _ in range(3)]
+    kept = {one for one in os.listdir(_packs(repo)) if one.endswith(".pack")}
+    for one in kept:
+        (_packs(repo) / one.replace(".pack", ".keep")).touch()
+    lock = repo.path / ".git/objects/maintenance.lock"
+    lock.touch()
+    ids += [post(repo) for _ in range(22)]
+    assert len([one for one in os.listdir(_packs(repo)) if one.endswith(".idx")]) == 25
+    lock.unlink()
+    ids += [post(repo) for _ in range(6)]
+    now = {one for one in os.listdir(_packs(repo)) if one.endswith(".pack")}
+    assert kept < now
+    assert len(now) < 15
+    check_branch(repo, *ids)
+
+
 def test_packs_of_others_stay(repo: Repo) -> None:
     """Made into one are those of the store alone, and none that git has
     listed in an index of many."""
