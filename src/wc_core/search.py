@@ -14,7 +14,7 @@ from wc_core import words
 from wc_core.errors import InvalidInputError, WcError
 from wc_core.mentions import Mentions, recorded
 from wc_core.times import utc
-from wc_core.views import cursor_of, cursor_parts, matching, numbered
+from wc_core.views import cursor_of, cursor_parts, numbered
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -195,7 +195,7 @@ def search(engine: Engine, overview: Overview, question: Question) -> Hits:
     asks for nothing and for a foreign cursor.
     """
     wanted = question.wanted()
-    rows = matching(overview.rows(), question.where, overview.viewer)
+    rows = overview.matching(question.where)
     matches = engine.matches([one.topic for one in rows], wanted)
     cursor = ""
     if len(matches.found) < matches.left:

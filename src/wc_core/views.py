@@ -209,6 +209,10 @@ class Overview:
         """All threads, the latest move first; a bad one hides no other."""
         return rows(self.reader, self.viewer)
 
+    def matching(self, wanted: Filter) -> list[Row]:
+        """Those that a filter lets through, the latest move first."""
+        return matching(self.rows(), wanted, self.viewer)
+
     def page(self, wanted: Filter, limit: int, cursor: str = "") -> Page:
         """At most ``limit`` rows (0: all) from ``cursor`` on.
 
@@ -216,17 +220,16 @@ class Overview:
         exactly once, whatever is written meanwhile: threads are taken in the
         order they had then. Raises InvalidInputError for a foreign cursor.
         """
-        found = self.rows()
-        start = found[0].last_id if found else ""
-        position: tuple[str, str] | None = None
         if cursor:
             start, *rest = cursor_parts(cursor, 3, "a list")
-            position = (rest[0], rest[1])
-            found = _as_of(self.reader, found, start)
-        chosen = matching(found, wanted, self.viewer)
-        total = len(chosen)
-        if position is not None:
-            chosen = [one for one in chosen if recency(one) < position]
+            found = _as_of(self.reader, self.rows(), start)
+            chosen = matching(found, wanted, self.viewer)
+            total = len(chosen)
+            chosen = [one for one in chosen if recency(one) < (rest[0], rest[1])]
+        else:
+            start = next((one.last_id for one in self.rows()), "")
+            chosen = self.matching(wanted)
+            total = len(chosen)
         if not limit or len(chosen) <= limit:
             return Page(tuple(chosen), total=total)
         shown = chosen[:limit]

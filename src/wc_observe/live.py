@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from wc_core.names import Directory
+    from wc_core.views import Filter
 
 # So many threads are looked at one by one at each call.
 FEW = 300
@@ -43,6 +44,7 @@ _MOST_ENTRIES = 4_000
 _YOUNG_NS = 100_000_000
 # Above so many changed threads at once all of them are sorted anew.
 _SORT_ANEW = 50
+_MOST_FILTERS = 16
 
 
 class Stamp(NamedTuple):
@@ -285,10 +287,12 @@ class LiveOverview(Overview):
 
     def __init__(self, reader: LiveReader, viewer: Viewer) -> None:
         super().__init__(reader, viewer)
+        self._lock = reader.lock
         self._rows: dict[str, Row] = {}
         # From the least recent on, so that a row is put in its place quickly.
         self._sorted: list[Row] = []
         self._stale: set[str] = {*reader.topics()}
+        self._matching: dict[Filter, list[Row]] = {}
         # How many threads were looked at of those that have to be.
         self.progress = (0, 0)
 
@@ -303,21 +307,32 @@ class LiveOverview(Overview):
 
     def rows(self) -> list[Row]:
         """All threads, the latest move first."""
-        reader = self.reader
-        assert isinstance(reader, LiveReader)  # noqa: S101 (given by __init__)
-        with reader.lock:
+        with self._lock:
             if self._stale:
-                self._update(reader)
+                self._update()
+                self._matching.clear()
             return self._sorted[::-1]
 
-    def _update(self, reader: LiveReader) -> None:
+    def matching(self, wanted: Filter) -> list[Row]:
+        """Those that a filter lets through, looked for once."""
+        with self._lock:
+            rows = self.rows()
+            found = self._matching.get(wanted)
+            if found is None:
+                found = views.matching(rows, wanted, self.viewer)
+                if len(self._matching) >= _MOST_FILTERS:
+                    self._matching.clear()
+                self._matching[wanted] = found
+            return found
+
+    def _update(self) -> None:
         stale, self._stale = self._stale, set()
         gone = {id(row) for one in stale if (row := self._rows.pop(one, None))}
-        there = [one for one in reader.topics() if one in stale]
+        there = [one for one in self.reader.topics() if one in stale]
         new = []
         for count, topic in enumerate(there):
             self.progress = (count, len(there))
-            if (row := views.row_of(reader, topic, self.viewer)) is not None:
+            if (row := views.row_of(self.reader, topic, self.viewer)) is not None:
                 new.append(row)
         self.progress = (len(there), len(there))
         self._rows.update((row.topic, row) for row in new)
