@@ -12,7 +12,10 @@ from typing import NamedTuple
 
 from wc_core import times, ulid
 from wc_core.model import CLOSED, written_by_wc
+from wc_core.moves import holder_text
+from wc_core.names import parse
 from wc_core.views import thread_head
+from wc_core.wording import Table, counted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,6 +23,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from wc_core.model import Entry, State
+    from wc_core.names import Directory
     from wc_core.reader import Thread
 
 STALE_MS = 2 * 24 * 3600 * 1000
@@ -129,6 +133,13 @@ class History(NamedTuple):
         return fields
 
 
+def of_thread(thread: Thread, now_ms: int, directory: Directory) -> History:
+    """The history of a thread, its names compared as the directory does."""
+    return history(
+        thread.state, thread.entries, now_ms, lambda one: directory.key(parse(one))
+    )
+
+
 def history(
     state: State, entries: Sequence[Entry], now_ms: int, key: Callable[[str], str]
 ) -> History:
@@ -221,3 +232,29 @@ def is_stale(state: State, now_ms: int, longer_ms: int = STALE_MS) -> bool:
         return False
     since = since_ms(state)
     return since is not None and now_ms - since > longer_ms
+
+
+def summary(fields: dict[str, Any]) -> list[str]:
+    """What the history shape comes to, in a few short facts."""
+    facts = [
+        f"changed hands {counted(fields['changes'], 'time')}",
+        f"bounced {counted(fields['bounces'], 'time')}",
+        f"free for {times.span(fields['free_seconds'])}",
+    ]
+    if fields["spells"]:
+        facts.insert(0, f"there for {times.span(fields['spells'][-1]['seconds'])}")
+    return facts
+
+
+def table(fields: dict[str, Any]) -> Table:
+    """The spells of the history shape, a row for each."""
+    return Table(("BALL", "SINCE", "FOR", "BY"), tuple(map(_row, fields["spells"])))
+
+
+def _row(spell: dict[str, Any]) -> tuple[str, ...]:
+    return (
+        holder_text(spell["holder"]) if spell.get("known", True) else "?",
+        spell["since"],
+        times.span(spell["seconds"]),
+        f"{spell['by'] or '?'} #{spell['idx']}" if "by" in spell else "",
+    )

@@ -13,7 +13,9 @@ from typing import NamedTuple
 from wc_core import ballhistory, names, times
 from wc_core.errors import InvalidInputError, NotFoundError, WcError
 from wc_core.model import CLOSED
-from wc_core.times import utc
+from wc_core.moves import holder_text
+from wc_core.times import span, utc
+from wc_core.wording import Table
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,6 +27,8 @@ if TYPE_CHECKING:
     from wc_core.reader import StoreReader, Thread
     from wc_core.views import Viewer
 
+# Rows in each list of an answer, unless somebody asks for more.
+ROWS = 20
 RECENT_THREADS = 100
 RECENT_ENTRIES = 20_000
 STALE_AFTER = "2d"
@@ -247,3 +251,50 @@ def _threads(reader: StoreReader, states: Iterable[State]) -> Iterable[Thread]:
         count += 1
         left -= len(thread.entries)
         yield thread
+
+
+def tables(fields: dict[str, Any]) -> list[Table]:
+    """The stats shape as tables, those without rows left out."""
+    recent = fields["recent"]
+    found = (
+        _table(("BALL", "OPEN THREADS", "LONGEST", "FOR"), fields["balls"], _ball_row),
+        _table(("STALE", "BALL", "FOR", "TITLE"), fields["stale"], _stale_row),
+        _table(
+            ("BUSIEST", "ENTRIES", "STATUS", "TITLE"),
+            fields["busiest"],
+            _picked("topic", "entry_count", "status", "title"),
+        ),
+        _table(("AUTHOR", "ENTRIES"), recent["authors"], _picked("author", "entries")),
+        _table(
+            ("BOUNCING", "BOUNCES", "CHANGES"),
+            recent["bounces"],
+            _picked("topic", "bounces", "changes"),
+        ),
+    )
+    return [one for one in found if one.rows]
+
+
+def _table(
+    head: tuple[str, ...],
+    rows: Iterable[dict[str, Any]],
+    row: Callable[[dict[str, Any]], tuple[str, ...]],
+) -> Table:
+    return Table(head, tuple(map(row, rows)))
+
+
+def _picked(*names: str) -> Callable[[dict[str, Any]], tuple[str, ...]]:
+    return lambda one: tuple(str(one[name]) or "?" for name in names)
+
+
+def _ball_row(one: dict[str, Any]) -> tuple[str, ...]:
+    oldest = one["oldest"]
+    count = str(one["threads"])
+    return holder_text(one["holder"]), count, oldest["topic"], _for(oldest)
+
+
+def _stale_row(one: dict[str, Any]) -> tuple[str, ...]:
+    return one["topic"], holder_text(one["ball"]), _for(one), one["title"]
+
+
+def _for(one: dict[str, Any]) -> str:
+    return "?" if one["seconds"] is None else span(one["seconds"])

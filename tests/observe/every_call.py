@@ -76,6 +76,16 @@ CALLS: list[tuple[str, dict[str, Any]]] = [
         )
     ),
     *(
+        ("get_ball_history", {"topic": topic} | form)
+        for form in _FORMATS
+        for topic in (*_WHERE, *_BAD)
+    ),
+    *(
+        ("get_stats", arguments | form)
+        for form in _FORMATS
+        for arguments in ({}, {"stale_after": "0s"}, {"stale_after": "soon"})
+    ),
+    *(
         ("list_updates", arguments | form)
         for form in _FORMATS
         for arguments in (

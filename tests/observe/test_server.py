@@ -36,6 +36,8 @@ NAMES = {
     "search_threads",
     "reindex",
     "list_vocabulary",
+    "get_ball_history",
+    "get_stats",
 }
 
 
