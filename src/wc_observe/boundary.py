@@ -13,6 +13,7 @@ from functools import wraps
 from typing import ParamSpec, TypeVar
 
 from fastmcp.exceptions import FastMCPError, NotFoundError, ValidationError
+from fastmcp.prompts.base import InputRequiredPromptResult
 from fastmcp.resources.base import InputRequiredResourceResult
 from fastmcp.server.middleware import Middleware
 from fastmcp.tools.base import InputRequiredToolResult, ToolResult
@@ -36,10 +37,15 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Mapping
     from typing import Any
 
+    from fastmcp.prompts.base import PromptResult
     from fastmcp.resources.base import ResourceResult
     from fastmcp.server.context import Context
     from fastmcp.server.middleware import CallNext, MiddlewareContext
-    from mcp_types import CallToolRequestParams, ReadResourceRequestParams
+    from mcp_types import (
+        CallToolRequestParams,
+        GetPromptRequestParams,
+        ReadResourceRequestParams,
+    )
 
     from wc_observe.calls import Surroundings
 
@@ -49,6 +55,7 @@ R = TypeVar("R")
 _log = logging.getLogger(__name__)
 _SHOWN = 60
 _REPORT_SECONDS = 0.1
+_MANY = 5
 
 
 class Refused(FastMCPError):  # noqa: N818  (carries an error, is none)
@@ -135,9 +142,42 @@ class Boundary(Middleware):
         except RootsWanted:
             return InputRequiredResourceResult(_roots_question())
         except Refused as refused:
-            error = refused.error
-            code = INTERNAL_ERROR if type(error) is WcError else INVALID_PARAMS
-            raise MCPError(code, as_text(error), as_fields(error)) from error
+            raise _protocol_error(refused.error) from refused
+
+    async def on_get_prompt(
+        self,
+        context: MiddlewareContext[GetPromptRequestParams],
+        call_next: CallNext[GetPromptRequestParams, PromptResult],
+    ) -> PromptResult:
+        """Make the messages of a prompt; errors are as for a resource."""
+        try:
+            await _check_prompt(context)
+            await self._enter(context)
+            return await call_next(context)
+        except RootsWanted:
+            return InputRequiredPromptResult(_roots_question())
+        except Refused as refused:
+            raise _protocol_error(refused.error) from refused
+
+    async def on_request(
+        self,
+        context: MiddlewareContext[Any],
+        call_next: CallNext[Any, Any],
+    ) -> Any:
+        """Complete an argument: the one request with a hook of no other name."""
+        if context.method != "completion/complete":
+            return await call_next(context)
+        own = context.fastmcp_context
+        try:
+            # Its answer cannot be a question.
+            roots = await self._roots.of(own) if own is not None else []
+        except RootsWanted:
+            roots = self._roots.last(own) if own is not None else []
+        CURRENT.set(current_call(own, roots, self._start, self._stores))
+        try:
+            return await call_next(context)
+        except Refused as refused:
+            raise _protocol_error(refused.error) from refused
 
     @asynccontextmanager
     async def _telling(self, context: MiddlewareContext[Any]) -> AsyncIterator[None]:
@@ -169,6 +209,38 @@ class Boundary(Middleware):
 
 def _roots_question() -> InputRequiredResult:
     return InputRequiredResult(input_requests={ROOTS: ListRootsRequest()})
+
+
+def _protocol_error(error: WcError) -> MCPError:
+    code = INTERNAL_ERROR if type(error) is WcError else INVALID_PARAMS
+    return MCPError(code, as_text(error), as_fields(error))
+
+
+async def _check_prompt(context: MiddlewareContext[GetPromptRequestParams]) -> None:
+    """Raise Refused for a prompt that is not there and for arguments that it
+    does not take: the framework would pass over them."""
+    own, message = context.fastmcp_context, context.message
+    if own is None:
+        return
+    prompt = await own.fastmcp.get_prompt(message.name)
+    if prompt is None:
+        prompts = await own.fastmcp.list_prompts(run_middleware=False)
+        names = ", ".join(sorted(one.name for one in prompts))
+        problem = f"There is no prompt {_short(message.name)}."
+        raise Refused(errors.NotFoundError(problem, f"There are: {names}"))
+    taken = prompt.arguments or []
+    given = message.arguments or {}
+    unknown = set(given) - {one.name for one in taken}
+    wrong = [f"there is no argument {_short(one)}" for one in sorted(unknown)]
+    wrong += [
+        f"{one.name} is required"
+        for one in taken
+        if one.required and one.name not in given
+    ]
+    if wrong:
+        names = ", ".join(one.name for one in taken)
+        hint = f"{message.name} takes: {names}"
+        raise Refused(InvalidInputError("; ".join(wrong[:_MANY]), hint))
 
 
 def as_fields(error: WcError) -> dict[str, Any]:
@@ -229,9 +301,13 @@ def _problem(name: str, one: Mapping[str, Any]) -> str:
         return f"there is no argument {name!r}"
     if one["type"].startswith("missing"):
         return f"{name} is required"
-    given = repr(one["input"])
-    given = given if len(given) <= _SHOWN else f"{given[:_SHOWN]}…"
-    return f"{name} cannot be {given}"
+    return f"{name} cannot be {_short(one['input'])}"
+
+
+def _short(value: object) -> str:
+    """A value as it was given, or its beginning."""
+    shown = repr(value)
+    return shown if len(shown) <= _SHOWN else f"{shown[:_SHOWN]}…"
 
 
 def allowed_values(schema: Mapping[str, Any]) -> str:

@@ -1,4 +1,4 @@
-"""The server: tools and resources that read, and nothing that could write."""
+"""The server: tools, resources and prompts that read; nothing could write."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from fastmcp import FastMCP
 from wc_core.version import __version__
 from wc_observe import instructions
 from wc_observe.boundary import Boundary
+from wc_observe.completion import add_completion
+from wc_observe.prompts import add_prompts
 from wc_observe.resources import add_resources
 from wc_observe.tools import all_tools
 
@@ -29,4 +31,6 @@ def build_server(start: Surroundings) -> FastMCP:
         resource_security=None,
     )
     add_resources(server)
+    add_prompts(server)
+    add_completion(server)
     return server

@@ -71,7 +71,10 @@ def test_what_is_offered(mode: Mode) -> None:
         "watercooler://threads",
         "watercooler://index",
     }
-    assert [one.uri_template for one in templates] == ["watercooler://threads/{topic}"]
+    assert [one.uri_template for one in templates] == [
+        "watercooler://threads/{topic}",
+        "watercooler://threads/{topic}/{entry}",
+    ]
 
 
 def test_only_what_always_has_structured_content_declares_a_schema() -> None:
