@@ -151,6 +151,9 @@ or a path |
 | `WATERCOOLER_GIT_AUTHOR` | whose name stands on the store's commits |
 | `WATERCOOLER_GIT_EMAIL` | and whose address |
 | `WATERCOOLER_ALLOW_BREAK_LOCK` | `1`: `wc break-lock --force` may do what it says |
+| `WATERCOOLER_DEBUG` | `1`: a line of JSON for each command in the store's \
+`.local/debug.log`, without what anybody wrote; `bodies`: with it. See \
+[debugging](observe.md#debugging) for the server |
 | `WATERCOOLER_ASCII` | `1`: the status line without emoji |
 | `NO_COLOR` | no colours |
 | `COLUMNS` | the status line is cut to this width |

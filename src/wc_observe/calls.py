@@ -145,7 +145,7 @@ def current_call(
     folders = [*roots]
     folder = next((one for one in folders if _has_store(one, start)), "")
     return Call(
-        client=_client_name(context),
+        client=client_name(context),
         folder=folder or (folders[0] if folders else own),
         env=start.env,
         now_ms=start.now_ms,
@@ -160,7 +160,7 @@ def _has_store(folder: str, start: Surroundings) -> bool:
         return False
 
 
-def _client_name(context: Context | None) -> str:
+def client_name(context: Context | None) -> str:
     """The agent a client is, as far as its own name for itself tells."""
     if context is None or context.request_context is None:
         return _UNNAMED

@@ -66,6 +66,10 @@ def serve() -> None:
     from wc_observe.server import build_server
 
     server = build_server(Surroundings(folder, dict(os.environ), _now_ms))
+    if os.environ.get("WATERCOOLER_DEBUG"):
+        from wc_observe import debuglog  # the usual start does without
+
+        debuglog.take_over()
     gc.freeze()
     gc.enable()
     try:

@@ -14,6 +14,8 @@ from wc_observe.tools import all_tools
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from fastmcp.server.middleware import Middleware
+
     from wc_observe.calls import Surroundings
 
 
@@ -24,7 +26,7 @@ def build_server(start: Surroundings) -> FastMCP:
         "watercooler",
         instructions=instructions.SHORT,
         version=__version__,
-        middleware=[Boundary(start)],
+        middleware=[*_journal(start), Boundary(start)],
         tools=all_tools(),
         # A topic is checked where topics become paths, and foreign ones may
         # well look like a path.
@@ -34,3 +36,16 @@ def build_server(start: Surroundings) -> FastMCP:
     add_prompts(server)
     add_completion(server)
     return server
+
+
+def _journal(start: Surroundings) -> list[Middleware]:
+    """What notes each request, where somebody wants that."""
+    if not start.env.get("WATERCOOLER_DEBUG"):
+        return []
+    from wc_core import debugging  # the usual start does without
+    from wc_observe.debuglog import Journal, complain
+
+    mode = debugging.mode(start.env)
+    if mode.complaint:
+        complain(f"wc-observe: {mode.complaint}\n")
+    return [Journal(mode, start.now_ms)] if mode.on else []
