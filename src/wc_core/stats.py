@@ -81,9 +81,10 @@ class Stats(NamedTuple):
         """The stats shape, with at most ``limit`` (0: all) rows in each list."""
         end = limit or None
         recent = self.recent
+        by_status = dict(list(self.by_status.items())[:end])
         fields: dict[str, Any] = {
             "store": store,
-            "threads": {"total": self.total, "by_status": dict(self.by_status)},
+            "threads": {"total": self.total, "by_status": by_status},
             "balls": [self._pile(one) for one in self.piles[:end]],
             "stale_total": len(self.stale),
             "stale": [self._stale(one) for one in self.stale[:end]],
@@ -109,7 +110,8 @@ class Stats(NamedTuple):
 
     def _longest_list(self) -> int:
         recent = (self.recent.authors, self.recent.bounces)
-        each = (self.piles, self.stale, self.busiest, self.unreadable, *recent)
+        own = (self.by_status, self.piles, self.stale, self.busiest)
+        each = (*own, self.unreadable, *recent)
         return max(map(len, each))
 
     def _pile(self, one: Pile) -> dict[str, Any]:

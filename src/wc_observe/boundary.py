@@ -55,7 +55,10 @@ R = TypeVar("R")
 _log = logging.getLogger(__name__)
 _SHOWN = 60
 _REPORT_SECONDS = 0.1
+# Characters of a sentence in an error.
+_TOLD = 1_000
 _MANY = 5
+_ADDRESSES = 10
 
 
 class Refused(FastMCPError):  # noqa: N818  (carries an error, is none)
@@ -143,6 +146,9 @@ class Boundary(Middleware):
             return InputRequiredResourceResult(_roots_question())
         except Refused as refused:
             raise _protocol_error(refused.error) from refused
+        except NotFoundError as error:
+            told = await _unknown_resource(context, str(context.message.uri))
+            raise _protocol_error(told) from error
 
     async def on_get_prompt(
         self,
@@ -244,14 +250,22 @@ async def _check_prompt(context: MiddlewareContext[GetPromptRequestParams]) -> N
 
 
 def as_fields(error: WcError) -> dict[str, Any]:
-    """The error as JSON, the same for ``wc … --json``."""
+    """The error as JSON, the same for ``wc … --json``; what repeats a very long
+    argument is cut in its middle."""
     told = {"code": error.code, "message": error.message, "hint": error.hint}
-    return {"error": {key: clean(value) for key, value in told.items()}}
+    return {"error": {key: _bounded(value) for key, value in told.items()}}
 
 
 def as_text(error: WcError) -> str:
     """The error as ``CODE: message`` and, on a line of its own, the hint."""
-    return clean(f"{error.code}: {error.message}\n{error.hint}".rstrip())
+    lines = f"{error.code}: {_bounded(error.message)}\n{_bounded(error.hint)}"
+    return lines.rstrip()
+
+
+def _bounded(text: str) -> str:
+    if len(text) > _TOLD:
+        text = f"{text[: _TOLD // 2]} … {text[-_TOLD // 2 :]}"
+    return clean(text)
 
 
 def _refusal(error: WcError) -> ToolResult:
@@ -276,6 +290,19 @@ async def _unknown_tool(context: MiddlewareContext[Any], name: str) -> WcError:
     return errors.NotFoundError(f"There is no tool {name!r}.", f"There are: {names}")
 
 
+async def _unknown_resource(context: MiddlewareContext[Any], uri: str) -> WcError:
+    own = context.fastmcp_context
+    found: list[str] = []
+    if own is not None:
+        templates = await own.fastmcp.list_resource_templates(run_middleware=False)
+        found = [one.uri_template for one in templates]
+        resources = await own.fastmcp.list_resources(run_middleware=False)
+        found += [str(one.uri) for one in resources]
+    names = ", ".join(sorted(found)[:_ADDRESSES])
+    problem = f"There is no resource {_short(uri)}."
+    return errors.NotFoundError(problem, f"There are: {names}")
+
+
 def invalid(
     tool: str, cause: object, parameters: Mapping[str, Mapping[str, Any]]
 ) -> InvalidInputError:
@@ -298,7 +325,7 @@ def invalid(
 
 def _problem(name: str, one: Mapping[str, Any]) -> str:
     if one["type"] == "unexpected_keyword_argument":
-        return f"there is no argument {name!r}"
+        return f"there is no argument {_short(name)}"
     if one["type"].startswith("missing"):
         return f"{name} is required"
     return f"{name} cannot be {_short(one['input'])}"

@@ -278,8 +278,12 @@ def test_errors_of_resources_are_ours_too(
 
 
 def test_a_resource_that_does_not_exist(session: Session) -> None:
-    with pytest.raises(McpError, match="not found"):
+    with pytest.raises(McpError) as raised:
         session.read("nothing")
+    told = raised.value.error.data["error"]
+    assert told["code"] == "NOT_FOUND"
+    assert "'watercooler://nothing'" in told["message"]
+    assert "watercooler://threads/{topic}, " in told["hint"]
 
 
 def test_the_guide_can_be_relied_on(session: Session) -> None:
