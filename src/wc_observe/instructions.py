@@ -30,9 +30,14 @@ The tools are named `watercooler_v1_…`. Answers are markdown; `format="json"`
 gives structured content. Where an answer says `truncated`, it says how to go on.
 
 ## Finding
-- `list_updates(since="3h")`: what happened; since a time, an age or an entry's id.
-- `search_threads(query)`: entries by words.
-- `read_thread(topic, from_entry=-10)`: the last ten. `get_entry(topic, index)`: the
+- `list_updates(since="3h", digest=true)`: what happened, thread by thread; without
+  `digest` entry by entry. Since a time, an age or an entry's id.
+- `search_threads(query)`: a word stands for all that begin with it, `"a phrase"` for
+  itself, and all of them must occur; `title:` and `author:` before one say where.
+  Filters: `file`, `pr`, `commit`, `branch`, `status`, `ball`. Which threads talk about
+  a file: `search_threads(file="src/auth.py")`.
+- `read_thread(topic, summary_only=true)`: a long thread in brief;
+  `read_thread(topic, from_entry=-10)`: its last ten. `get_entry(topic, index)`: the
   whole of a long one; -1 is the last.
 - `get_ball_history(topic)`: who held the ball, how long, how often it bounced.
   `get_stats()`: balls that lie too long, and with whom.

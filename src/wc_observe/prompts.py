@@ -46,7 +46,7 @@ def catch_up(since: str = "1d") -> list[Message]:
         "Change nothing yet. What I have heard about is then marked as read with:\n"
         "    wc seen TOPIC\n",
         tools.list_threads(open_only=True, ball="me"),
-        tools.list_updates(since=since, limit=_UPDATES),
+        tools.list_updates(since=since, limit=_UPDATES, digest=True),
     )
 
 
