@@ -160,6 +160,14 @@ def test_closing_its_input_ends_it(started: subprocess.Popen[bytes]) -> None:
     assert (started.returncode, errors) == (0, b"")
 
 
+def test_half_a_character_is_answered_as_well(started: subprocess.Popen[bytes]) -> None:
+    call = {"name": "watercooler_v1_read_thread", "arguments": {"topic": "\ud83d"}}
+    say(started, {"id": 2, "method": "tools/call", "params": call})
+    answer = json.loads(pipe(started.stdout).readline())
+    error = answer["result"]["structuredContent"]["error"]
+    assert error["message"] == 'There is no thread "\ufffd".'
+
+
 def test_a_client_that_is_gone_gets_no_traceback(
     started: subprocess.Popen[bytes],
 ) -> None:
