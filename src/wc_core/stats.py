@@ -8,6 +8,7 @@ last, as many as fit into a fixed number of entries, and says how many it read.
 from __future__ import annotations
 
 from collections import Counter
+from functools import cache
 from typing import NamedTuple
 
 from wc_core import ballhistory, names, times
@@ -157,17 +158,19 @@ def stats(reader: StoreReader, viewer: Viewer, now_ms: int, stale_ms: int) -> St
     """
     states, unreadable = _states(reader)
     states.sort(key=_recency, reverse=True)
+    since = {one.topic: ballhistory.since_ms(one) for one in states}
     stale = [one for one in states if ballhistory.is_stale(one, now_ms, stale_ms)]
-    stale.sort(key=lambda one: (ballhistory.since_ms(one) or 0, one.topic))
+    stale.sort(key=lambda one: (since[one.topic] or 0, one.topic))
     by_status = Counter(one.status for one in states)
 
+    @cache  # there are many threads, and few names
     def key(name: str) -> str:
         return viewer.directory.key(names.parse(name))
 
     return Stats(
         now_ms,
         dict(sorted(by_status.items(), key=lambda one: (-one[1], one[0]))),
-        tuple(_piles(states, key)),
+        tuple(_piles(states, since, key)),
         tuple(stale),
         tuple(sorted(states, key=lambda one: (-one.entry_count, one.topic))),
         _recent(reader, states, now_ms, key),
@@ -192,7 +195,9 @@ def _recency(one: State) -> tuple[str, str]:
     return (one.last_id, one.topic)
 
 
-def _piles(states: Iterable[State], key: Callable[[str], str]) -> list[Pile]:
+def _piles(
+    states: Iterable[State], since: Mapping[str, int | None], key: Callable[[str], str]
+) -> list[Pile]:
     """The balls of open threads by who has them, the most first; a holder as
     the thread that moved last spells them."""
     found: dict[str | None, list[State]] = {}
@@ -200,17 +205,16 @@ def _piles(states: Iterable[State], key: Callable[[str], str]) -> list[Pile]:
         if one.status != CLOSED:
             holder = None if one.ball is None else key(one.ball)
             found.setdefault(holder, []).append(one)
+
+    def waiting(one: State) -> tuple[bool, int, str]:
+        moment = since[one.topic]
+        return (moment is None, moment or 0, one.topic)
+
     piles = []
     for held in found.values():
-        oldest = min(held, key=_waiting)
-        since = ballhistory.since_ms(oldest)
-        piles.append(Pile(held[0].ball, len(held), oldest.topic, since))
+        oldest = min(held, key=waiting).topic
+        piles.append(Pile(held[0].ball, len(held), oldest, since[oldest]))
     return sorted(piles, key=lambda one: (-one.threads, one.holder or ""))
-
-
-def _waiting(one: State) -> tuple[bool, int, str]:
-    since = ballhistory.since_ms(one)
-    return (since is None, since or 0, one.topic)
 
 
 def _recent(
