@@ -191,10 +191,10 @@ def test_the_store_is_the_same_after_prompts_and_completions(
 ) -> None:
     session = Session(store.root.parent, environment(tmp_path))
     before = fingerprint(tmp_path)
-    for name, arguments in PROMPTS[::3]:
+    for name, arguments in PROMPTS[::6]:
         with contextlib.suppress(McpError):
             session.prompt(name, **arguments)
         assert fingerprint(tmp_path) == before, (name, arguments)
-    for where, name, typed, given in COMPLETIONS[::3]:
+    for where, name, typed, given in COMPLETIONS[::6]:
         session.complete(where, {name: typed}, **given)
         assert fingerprint(tmp_path) == before, (where, name)

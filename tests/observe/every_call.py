@@ -77,11 +77,8 @@ CALLS: list[tuple[str, dict[str, Any]]] = [
             {},
         )
     ),
-    *(
-        ("get_ball_history", {"topic": topic} | form)
-        for form in _FORMATS
-        for topic in (*_WHERE, *_BAD)
-    ),
+    *(("get_ball_history", {"topic": topic}) for topic in (*_WHERE, *_BAD)),
+    *(("get_ball_history", {"topic": "plan"} | form) for form in _FORMATS[1:]),
     *(
         ("get_stats", arguments | form)
         for form in _FORMATS
