@@ -73,6 +73,7 @@ EXAMPLES = {
     "list": ("wc list --mine --open", "wc list --ball anyone --json"),
     "read": ("wc read login --new", "wc read login --from 10 --limit 5 --peek"),
     "log": ("wc log login", "wc log login --limit 10 --json"),
+    "stats": ("wc stats login", "wc stats --stale-after 36h --json"),
     "search": ("wc search passkey browser", "wc search --status OPEN passkey"),
     "updates": ("wc updates --since 3h",),
     "seen": ("wc seen login", "wc seen --all"),
@@ -104,6 +105,11 @@ that added its line. *by* is whose name stands on the commit, where it is anothe
 than the entry's. *not pushed* is what no remote is known to have; nothing is asked of
 the network. A store that is committed with the code shows the code's commits; outside
 git there are none.""",
+    "stats": """\
+A bounce is a ball that comes straight back from the one it was passed to. Names count
+with all their parts. Figures are of all threads, from their states; authors and bounces
+of the 100 that moved last, for which the logs have to be read. What an older tool did
+with a ball is not known and shows as `?`.""",
     "init": """\
 The first write does the same. Without `--push` nothing is asked of the network, and
 nothing is pushed; with it, it exchanges with the remote as `wc sync` does.""",
@@ -145,6 +151,9 @@ or a path |
 | `WATERCOOLER_GIT_AUTHOR` | whose name stands on the store's commits |
 | `WATERCOOLER_GIT_EMAIL` | and whose address |
 | `WATERCOOLER_ALLOW_BREAK_LOCK` | `1`: `wc break-lock --force` may do what it says |
+| `WATERCOOLER_DEBUG` | `1`: a line of JSON for each command in the store's \
+`.local/debug.log`, without what anybody wrote; `bodies`: with it. See \
+[debugging](observe.md#debugging) for the server |
 | `WATERCOOLER_ASCII` | `1`: the status line without emoji |
 | `NO_COLOR` | no colours |
 | `COLUMNS` | the status line is cut to this width |

@@ -16,7 +16,7 @@ import pytest
 
 from wc_cli import table, wireerrors
 from wc_core import errors, layout
-from wc_observe import resources, tools
+from wc_observe import prompts, resources, tools
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -222,13 +222,17 @@ def test_the_core_imports_upward_in_the_map_only() -> None:
             assert imports(module) <= above, module
 
 
-def test_the_page_of_the_server_has_its_tools_and_resources() -> None:
+def test_the_page_of_the_server_has_all_that_it_offers() -> None:
     page = text_of("docs/observe.md")
     rows = re.findall(r"^\| `(\w+)\(([^)]*)\)`", page, re.MULTILINE)
     said = {name: [one for one in words.split(", ") if one] for name, words in rows}
     real = {
         offer.answer.__name__.rstrip("_"): [*inspect.signature(offer.answer).parameters]
         for offer in tools.ALL
+    }
+    real |= {
+        answer.__name__: [one.name for one in arguments]
+        for answer, _, arguments in prompts._PROMPTS
     }
     assert said == real
     addresses = re.findall(r"^\| `watercooler://([^`]+)`", page, re.MULTILINE)

@@ -12,7 +12,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from wc_core.discovery import Place
     from wc_core.identity import Identity
-    from wc_core.reader import Snapshot, StoreReader
+    from wc_core.reader import StoreReader
     from wc_core.settings import Settings
 
 # Stands for any agent where only the seat of a name is known.
@@ -47,7 +47,7 @@ class Addressees:
         """Names known without opening other threads."""
         known = [*self._configured(topic), *self._seats()]
         with contextlib.suppress(WcError):
-            known.extend(people(self.reader.snapshot(topic)))
+            known.extend(self.reader.snapshot(topic).state.people)
         return known
 
     def _configured(self, topic: str) -> list[str]:
@@ -72,13 +72,5 @@ class Addressees:
         found: dict[str, None] = {}
         for topic in self.reader.topics():
             with contextlib.suppress(WcError):
-                found.update(dict.fromkeys(people(self.reader.snapshot(topic))))
+                found.update(dict.fromkeys(self.reader.snapshot(topic).state.people))
         return list(dict.fromkeys([*found, *self._configured("")]))
-
-
-def people(snapshot: Snapshot) -> list[str]:
-    """Everybody a thread's state names."""
-    state = snapshot.state
-    found = [one.name for one in state.participants]
-    found += [one.to for one in state.passes]
-    return [one for one in (*found, state.ball or "") if one]

@@ -87,14 +87,12 @@ def _topics() -> list[str]:
 
 
 def _agents() -> list[str]:
-    from wc_cli.addressees import people
-
     context = _context()
     reader = context.reader
     found: dict[str, None] = {}
     for topic in reader.topics():
         try:
-            found.update(dict.fromkeys(people(reader.snapshot(topic))))
+            found.update(dict.fromkeys(reader.snapshot(topic).state.people))
         except WcError:
             continue  # one bad thread hides nobody else's names
     known = context.settings.directory.aliases.values()

@@ -51,6 +51,14 @@ def _ready_streams() -> None:
 
 def run(argv: Sequence[str]) -> int:
     """Carry out one command line; the exit code."""
+    if not os.environ.get("WATERCOOLER_DEBUG"):
+        return _run(argv)
+    from wc_cli import debuglog  # the usual command pays one look for it
+
+    return debuglog.recorded(_run, argv)
+
+
+def _run(argv: Sequence[str]) -> int:
     try:
         _dispatch(argv)
         sys.stdout.flush()

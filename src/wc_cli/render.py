@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from wc_core.search import Hit
     from wc_core.updates import News
     from wc_core.views import Numbered, Row
+    from wc_core.wording import Table
 
 _BOLD, _DIM, _YELLOW = "1", "2", "33"
 _MIN_TITLE = 12
@@ -121,6 +122,17 @@ def _row_line(cells: tuple[str, ...], widths: list[int], limit: int) -> str:
     if limit:
         title = cut(title, max(_MIN_TITLE, limit - width_of(line) - 2))
     return f"{line}  {title}".rstrip()
+
+
+def table(shown: Table, look: Style) -> list[str]:
+    """A table as aligned lines; the last column as wide as it is, or cut to
+    what the terminal has."""
+    lines = [shown.head, *(tuple(map(one_line, row)) for row in shown.rows)]
+    columns = range(len(shown.head) - 1)
+    widths = [max(width_of(line[i]) for line in lines) for i in columns]
+    limit = _terminal_width()
+    head, *rows = (_row_line(line, widths, limit) for line in lines)
+    return [look(head, _DIM), *rows]
 
 
 def thread_head(thread: Thread, look: Style) -> str:

@@ -27,6 +27,7 @@ from wc_core.layout import ATTRIBUTES, BRANCH, IGNORED, file_name, new_topic
 from wc_core.likeness import nearly
 from wc_core.model import Base, Entry
 from wc_core.reader import StoreReader
+from wc_core.times import rfc3339
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -383,11 +384,3 @@ def _written_before(thread: Thread, key: str) -> Receipt | None:
                 notes=("this key was used before: nothing new was written",),
             )
     return None
-
-
-def rfc3339(now_ms: int) -> str:
-    """Milliseconds since 1970 as ``2026-01-31T12:00:00.123Z``."""
-    import time
-
-    seconds, rest = divmod(now_ms, 1000)
-    return f"{time.strftime('%Y-%m-%dT%H:%M:%S', time.gmtime(seconds))}.{rest:03}Z"

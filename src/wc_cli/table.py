@@ -36,6 +36,7 @@ COMMANDS: dict[str, Command] = {
     "search": Command("reading:search", READING),
     "updates": Command("reading:updates", READING),
     "log": Command("history:log", READING),
+    "stats": Command("stats:show", READING),
     "seen": Command("reading:seen", READING),
     "reindex": Command("reading:reindex", READING),
     "statusline": Command("prompt:statusline_", READING),

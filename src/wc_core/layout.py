@@ -132,6 +132,11 @@ class Layout(NamedTuple):
         return f"{self.local}/quarantine/{file_name(topic)}"
 
     @property
+    def debug_log(self) -> str:
+        """What commands did, where somebody wants to know."""
+        return f"{self.local}/debug.log"
+
+    @property
     def index_page(self) -> str:
         """What ``wc reindex`` writes."""
         return f"{self.local}/index.md"

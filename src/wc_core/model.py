@@ -129,6 +129,13 @@ class State(NamedTuple):
         """Whether two histories stand side by side, unhealed."""
         return len(self.heads) > 1
 
+    @property
+    def people(self) -> list[str]:
+        """Everybody who wrote, was passed the ball or holds it."""
+        found = [one.name for one in self.participants]
+        found += [one.to for one in self.passes]
+        return [one for one in (*found, self.ball or "") if one]
+
     def new_for(self, is_me: Callable[[str], bool]) -> int:
         """Entries that are NEW for the participant whose names ``is_me``
         knows, read cursors aside. Of two spellings the one that wrote last

@@ -28,12 +28,15 @@ _HOST_AND_PATH = re.compile(r"[^/]+:")
 _UNFIT = re.compile(
     r"[\x00-\x20\x7f~^:?*\[\\]|\.\.|@\{|//|^/|/$|(?:^|/)\.|\.lock(?:/|$)"
 )
-# What stands before the host of a URL; a password may have a slash.
+# What stands before the host of a URL; a password may have a slash. A scheme is
+# looked for at its beginning only: a long word takes one pass.
 _USER = re.compile(
-    r"(?P<scheme>[A-Za-z0-9+.-]+)://"
+    r"(?<![A-Za-z0-9+.-])(?P<scheme>[A-Za-z0-9+.-]+)://"
     r"(?P<user>[^/?#\s]*@|[^/?#@\s]*:(?!\d*(?:[/?#\s'\"]|$))[^@\s]*@)"
 )
-_QUERY = re.compile(r"(?P<url>[A-Za-z0-9+.-]+://[^?#\s'\"]*)[?#][^\s'\"]*")
+_QUERY = re.compile(
+    r"(?<![A-Za-z0-9+.-])(?P<url>[A-Za-z0-9+.-]+://[^?#\s'\"]*)[?#][^\s'\"]*"
+)
 
 
 class Remote(NamedTuple):

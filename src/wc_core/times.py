@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import time
+
 from wc_core import ulid
 from wc_core.errors import InvalidInputError
 
 _MAX_DIGITS = 9
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800}
+_SPANS = (("d", 86400), ("h", 3600), ("m", 60), ("s", 1))
 
 
 def utc(text: str) -> str:
@@ -39,6 +42,22 @@ def milliseconds(text: str) -> int | None:
     return round(moment.timestamp() * 1000)
 
 
+def rfc3339(moment_ms: int) -> str:
+    """Milliseconds since 1970 as ``2026-01-31T12:00:00.123Z``."""
+    seconds, rest = divmod(moment_ms, 1000)
+    return f"{time.strftime('%Y-%m-%dT%H:%M:%S', time.gmtime(seconds))}.{rest:03}Z"
+
+
+def age_ms(text: str) -> int | None:
+    """The milliseconds of an age such as ``90m``, ``3h`` or ``2d``; ``None`` for
+    other text."""
+    wanted = text.strip()
+    number, unit = wanted[:-1], wanted[-1:].lower()
+    if unit in _UNITS and number.isdecimal() and len(number) <= _MAX_DIGITS:
+        return int(number) * _UNITS[unit] * 1000
+    return None
+
+
 def since_id(text: str, now_ms: int) -> str:
     """The greatest entry id that is *not* since ``text``: a time, an age such
     as ``90m``, ``3h`` or ``2d``, or the id of an entry.
@@ -48,9 +67,9 @@ def since_id(text: str, now_ms: int) -> str:
     wanted = text.strip()
     if ulid.prefix(wanted):
         return wanted
-    number, unit = wanted[:-1], wanted[-1:].lower()
-    if unit in _UNITS and number.isdecimal() and len(number) <= _MAX_DIGITS:
-        moment = now_ms - int(number) * _UNITS[unit] * 1000
+    back = age_ms(wanted)
+    if back is not None:
+        moment = now_ms - back
     else:
         found = milliseconds(wanted)
         if found is None:
@@ -73,3 +92,14 @@ def age(text: str, now_ms: int) -> str:
         if seconds >= length:
             return f"{seconds // length}{unit}"
     return "now"
+
+
+def span(seconds: int) -> str:
+    """How long, in the two units that say it best: ``3d 4h``, ``12m 5s``, ``0s``."""
+    left = max(0, seconds)
+    parts: list[str] = []
+    for unit, length in _SPANS:
+        count, left = divmod(left, length)
+        if parts or count or unit == "s":
+            parts.append(f"{count}{unit}")
+    return " ".join(one for one in parts[:2] if parts[0] == one or one[0] != "0")

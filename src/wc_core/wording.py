@@ -1,6 +1,16 @@
-"""Small pieces of sentences."""
+"""Small pieces of sentences, and tables of them."""
 
 from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Table(NamedTuple):
+    """Headings and rows of as many cells: others' words as they are, for who
+    shows it to make harmless."""
+
+    head: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
 
 
 def quoted(word: str) -> str:

@@ -13,6 +13,7 @@ from functools import wraps
 from typing import ParamSpec, TypeVar
 
 from fastmcp.exceptions import FastMCPError, NotFoundError, ValidationError
+from fastmcp.prompts.base import InputRequiredPromptResult
 from fastmcp.resources.base import InputRequiredResourceResult
 from fastmcp.server.middleware import Middleware
 from fastmcp.tools.base import InputRequiredToolResult, ToolResult
@@ -36,10 +37,15 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Mapping
     from typing import Any
 
+    from fastmcp.prompts.base import PromptResult
     from fastmcp.resources.base import ResourceResult
     from fastmcp.server.context import Context
     from fastmcp.server.middleware import CallNext, MiddlewareContext
-    from mcp_types import CallToolRequestParams, ReadResourceRequestParams
+    from mcp_types import (
+        CallToolRequestParams,
+        GetPromptRequestParams,
+        ReadResourceRequestParams,
+    )
 
     from wc_observe.calls import Surroundings
 
@@ -49,6 +55,10 @@ R = TypeVar("R")
 _log = logging.getLogger(__name__)
 _SHOWN = 60
 _REPORT_SECONDS = 0.1
+# Characters of a sentence in an error.
+_TOLD = 1_000
+_MANY = 5
+_ADDRESSES = 10
 
 
 class Refused(FastMCPError):  # noqa: N818  (carries an error, is none)
@@ -135,9 +145,45 @@ class Boundary(Middleware):
         except RootsWanted:
             return InputRequiredResourceResult(_roots_question())
         except Refused as refused:
-            error = refused.error
-            code = INTERNAL_ERROR if type(error) is WcError else INVALID_PARAMS
-            raise MCPError(code, as_text(error), as_fields(error)) from error
+            raise _protocol_error(refused.error) from refused
+        except NotFoundError as error:
+            told = await _unknown_resource(context, str(context.message.uri))
+            raise _protocol_error(told) from error
+
+    async def on_get_prompt(
+        self,
+        context: MiddlewareContext[GetPromptRequestParams],
+        call_next: CallNext[GetPromptRequestParams, PromptResult],
+    ) -> PromptResult:
+        """Make the messages of a prompt; errors are as for a resource."""
+        try:
+            await _check_prompt(context)
+            await self._enter(context)
+            return await call_next(context)
+        except RootsWanted:
+            return InputRequiredPromptResult(_roots_question())
+        except Refused as refused:
+            raise _protocol_error(refused.error) from refused
+
+    async def on_request(
+        self,
+        context: MiddlewareContext[Any],
+        call_next: CallNext[Any, Any],
+    ) -> Any:
+        """Complete an argument: the one request with a hook of no other name."""
+        if context.method != "completion/complete":
+            return await call_next(context)
+        own = context.fastmcp_context
+        try:
+            # Its answer cannot be a question.
+            roots = await self._roots.of(own) if own is not None else []
+        except RootsWanted:
+            roots = self._roots.last(own) if own is not None else []
+        CURRENT.set(current_call(own, roots, self._start, self._stores))
+        try:
+            return await call_next(context)
+        except Refused as refused:
+            raise _protocol_error(refused.error) from refused
 
     @asynccontextmanager
     async def _telling(self, context: MiddlewareContext[Any]) -> AsyncIterator[None]:
@@ -171,15 +217,55 @@ def _roots_question() -> InputRequiredResult:
     return InputRequiredResult(input_requests={ROOTS: ListRootsRequest()})
 
 
+def _protocol_error(error: WcError) -> MCPError:
+    code = INTERNAL_ERROR if type(error) is WcError else INVALID_PARAMS
+    return MCPError(code, as_text(error), as_fields(error))
+
+
+async def _check_prompt(context: MiddlewareContext[GetPromptRequestParams]) -> None:
+    """Raise Refused for a prompt that is not there and for arguments that it
+    does not take: the framework would pass over them."""
+    own, message = context.fastmcp_context, context.message
+    if own is None:
+        return
+    prompt = await own.fastmcp.get_prompt(message.name)
+    if prompt is None:
+        prompts = await own.fastmcp.list_prompts(run_middleware=False)
+        names = ", ".join(sorted(one.name for one in prompts))
+        problem = f"There is no prompt {_short(message.name)}."
+        raise Refused(errors.NotFoundError(problem, f"There are: {names}"))
+    taken = prompt.arguments or []
+    given = message.arguments or {}
+    unknown = set(given) - {one.name for one in taken}
+    wrong = [f"there is no argument {_short(one)}" for one in sorted(unknown)]
+    wrong += [
+        f"{one.name} is required"
+        for one in taken
+        if one.required and one.name not in given
+    ]
+    if wrong:
+        names = ", ".join(one.name for one in taken)
+        hint = f"{message.name} takes: {names}"
+        raise Refused(InvalidInputError("; ".join(wrong[:_MANY]), hint))
+
+
 def as_fields(error: WcError) -> dict[str, Any]:
-    """The error as JSON, the same for ``wc … --json``."""
+    """The error as JSON, the same for ``wc … --json``; what repeats a very long
+    argument is cut in its middle."""
     told = {"code": error.code, "message": error.message, "hint": error.hint}
-    return {"error": {key: clean(value) for key, value in told.items()}}
+    return {"error": {key: _bounded(value) for key, value in told.items()}}
 
 
 def as_text(error: WcError) -> str:
     """The error as ``CODE: message`` and, on a line of its own, the hint."""
-    return clean(f"{error.code}: {error.message}\n{error.hint}".rstrip())
+    lines = f"{error.code}: {_bounded(error.message)}\n{_bounded(error.hint)}"
+    return lines.rstrip()
+
+
+def _bounded(text: str) -> str:
+    if len(text) > _TOLD:
+        text = f"{text[: _TOLD // 2]} … {text[-_TOLD // 2 :]}"
+    return clean(text)
 
 
 def _refusal(error: WcError) -> ToolResult:
@@ -204,6 +290,19 @@ async def _unknown_tool(context: MiddlewareContext[Any], name: str) -> WcError:
     return errors.NotFoundError(f"There is no tool {name!r}.", f"There are: {names}")
 
 
+async def _unknown_resource(context: MiddlewareContext[Any], uri: str) -> WcError:
+    own = context.fastmcp_context
+    found: list[str] = []
+    if own is not None:
+        templates = await own.fastmcp.list_resource_templates(run_middleware=False)
+        found = [one.uri_template for one in templates]
+        resources = await own.fastmcp.list_resources(run_middleware=False)
+        found += [str(one.uri) for one in resources]
+    names = ", ".join(sorted(found)[:_ADDRESSES])
+    problem = f"There is no resource {_short(uri)}."
+    return errors.NotFoundError(problem, f"There are: {names}")
+
+
 def invalid(
     tool: str, cause: object, parameters: Mapping[str, Mapping[str, Any]]
 ) -> InvalidInputError:
@@ -226,12 +325,16 @@ def invalid(
 
 def _problem(name: str, one: Mapping[str, Any]) -> str:
     if one["type"] == "unexpected_keyword_argument":
-        return f"there is no argument {name!r}"
+        return f"there is no argument {_short(name)}"
     if one["type"].startswith("missing"):
         return f"{name} is required"
-    given = repr(one["input"])
-    given = given if len(given) <= _SHOWN else f"{given[:_SHOWN]}…"
-    return f"{name} cannot be {given}"
+    return f"{name} cannot be {_short(one['input'])}"
+
+
+def _short(value: object) -> str:
+    """A value as it was given, or its beginning."""
+    shown = repr(value)
+    return shown if len(shown) <= _SHOWN else f"{shown[:_SHOWN]}…"
 
 
 def allowed_values(schema: Mapping[str, Any]) -> str:

@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 # The key under which a client of the stateless protocol hands its roots in.
 ROOTS = "roots"
 
+# One process for many clients: none may see another's folders.
+_SHARED = ("streamable-http", "sse")
+
 # A client that has not said its roots by then never will; its user waits.
 _ROOTS_SECONDS = 2.0
 
@@ -72,6 +75,7 @@ class Roots:
 
     def __init__(self) -> None:
         self._silent: set[str] = set()
+        self._said: list[str] = []
 
     async def of(self, context: Context) -> list[str]:
         """The client's folders, asked for anew: they may have changed.
@@ -87,8 +91,18 @@ class Roots:
             answers = context.input_responses
             if answers is None:
                 raise RootsWanted
-            return _folders(answers.get(ROOTS))
-        return await self._ask(context)
+            found = _folders(answers.get(ROOTS))
+        else:
+            found = await self._ask(context)
+        if context.transport not in _SHARED:
+            self._said = found
+        return found
+
+    def last(self, context: Context) -> list[str]:
+        """What the client said in an earlier call, for a request that cannot be
+        answered with a question; nothing where several clients share the
+        server."""
+        return [] if context.transport in _SHARED else self._said
 
     async def _ask(self, context: Context) -> list[str]:
         if context.session_id in self._silent:
@@ -131,7 +145,7 @@ def current_call(
     folders = [*roots]
     folder = next((one for one in folders if _has_store(one, start)), "")
     return Call(
-        client=_client_name(context),
+        client=client_name(context),
         folder=folder or (folders[0] if folders else own),
         env=start.env,
         now_ms=start.now_ms,
@@ -146,7 +160,7 @@ def _has_store(folder: str, start: Surroundings) -> bool:
         return False
 
 
-def _client_name(context: Context | None) -> str:
+def client_name(context: Context | None) -> str:
     """The agent a client is, as far as its own name for itself tells."""
     if context is None or context.request_context is None:
         return _UNNAMED

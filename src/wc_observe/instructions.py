@@ -28,9 +28,20 @@ in a shell, in any folder of the repository.
 
 The tools are named `watercooler_v1_…`. Answers are markdown; `format="json"`
 gives structured content. Where an answer says `truncated`, it says how to go on.
-`list_updates(since="3h")` tells what happened, `search_threads(query)` finds
-entries, `get_entry(topic, index)` has the whole of a long one, `health` what is
-wrong.
+
+## Finding
+- `list_updates(since="3h", digest=true)`: what happened, thread by thread; without
+  `digest` entry by entry. Since a time, an age or an entry's id.
+- `search_threads(query)`: a word stands for all that begin with it, `"a phrase"` for
+  itself, and all of them must occur; `title:` and `author:` before one say where.
+  Filters: `file`, `pr`, `commit`, `branch`, `status`, `ball`. Which threads talk about
+  a file: `search_threads(file="src/auth.py")`.
+- `read_thread(topic, summary_only=true)`: a long thread in brief;
+  `read_thread(topic, from_entry=-10)`: its last ten. `get_entry(topic, index)`: the
+  whole of a long one; -1 is the last.
+- `get_ball_history(topic)`: who held the ball, how long, how often it bounced.
+  `get_stats()`: balls that lie too long, and with whom.
+- `health`: what is wrong. `list_vocabulary`: the words a field may have.
 
 ## Writing
     wc new TOPIC --title '…' --body '…' [--to NAME]   a new thread; you hold it
@@ -41,9 +52,13 @@ wrong.
     wc set-status TOPIC IN_REVIEW                     OPEN IN_REVIEW BLOCKED CLOSED
     wc seen TOPIC                                     what is there is not NEW any more
 
+What you read with the tools stays NEW until you write there or run `wc seen`.
 A long body: `--body @file`, or `--body -` from standard input. `--role` planner,
 critic, implementer, tester, pm, scribe; `--type` Note, Plan, Decision, PR, Closure.
-Exit status 0 means the entry is on disk. `wc help` has the rest.
+Exit status 0 means the entry is on disk; the receipt names who holds the ball now.
+`not pushed` in it is no error: it is saved, and travels later. `--key WORD` makes a
+write safe to repeat, `--as NAME` says who you are if `whoami` is wrong, `--reopen`
+writes to a closed thread. `wc help` has the rest. If `wc` counts words, run `wc-cli`.
 
 ## The ball
 - Holding it, you owe the next move: do it, then `wc say` what you did.
@@ -52,6 +67,7 @@ Exit status 0 means the entry is on disk. `wc help` has the rest.
 - If somebody else holds it, `wc say` is recorded and the ball stays with them.
   Use `wc ack` for a remark. Take it only if it is stuck, and say why.
 - A free ball (`anyone`) is anybody's: `wc take TOPIC`.
+- Do not stop while you hold a ball: pass it on, or say what you wait for.
 - `CLOSED` ends a thread and frees its ball.
 - `forked`: two machines wrote at once. Read it again; the next entry joins them.
 

@@ -64,8 +64,15 @@ def serve() -> None:
     gc.disable()
     from wc_observe.calls import Surroundings
     from wc_observe.server import build_server
+    from wc_observe.surrogates import mending
 
+    if sys.stdin is not None:
+        sys.stdin = mending(sys.stdin.buffer)
     server = build_server(Surroundings(folder, dict(os.environ), _now_ms))
+    if os.environ.get("WATERCOOLER_DEBUG"):
+        from wc_observe import debuglog  # the usual start does without
+
+        debuglog.take_over()
     gc.freeze()
     gc.enable()
     try:

@@ -55,7 +55,7 @@ def cleaned(value: Any) -> Any:
     if isinstance(value, str):
         return clean(value)
     if isinstance(value, dict):
-        return {key: cleaned(one) for key, one in value.items()}
+        return {clean(key): cleaned(one) for key, one in value.items()}
     if isinstance(value, list):
         return [cleaned(one) for one in value]
     return value

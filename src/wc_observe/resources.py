@@ -36,6 +36,13 @@ def thread(topic: str) -> str:
     return reading.part_markdown(desk, reading.part(desk, topic, Span()))
 
 
+def entry(topic: str, entry: str) -> str:
+    """One entry, or the beginning of a very long one."""
+    desk = open_desk(CURRENT.get())
+    thread, shown = reading.entry(desk, topic, None, entry, 0)
+    return reading.entry_markdown(desk, thread, shown)
+
+
 def index() -> str:
     """The index page."""
     return listing.index_page(open_desk(CURRENT.get()))
@@ -45,6 +52,12 @@ _RESOURCES: tuple[tuple[str, str, Callable[..., str], str], ...] = (
     ("instructions", "instructions", how_to, "How to use threads: read this first."),
     ("threads", "threads", threads, "The threads, the latest move first."),
     ("threads/{topic}", "thread", thread, "One thread with its entries."),
+    (
+        "threads/{topic}/{entry}",
+        "entry",
+        entry,
+        "One entry, whole, by its number or its id.",
+    ),
     ("index", "index", index, "Whose move it is, at a glance."),
 )
 

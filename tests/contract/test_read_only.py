@@ -19,7 +19,13 @@ from typing import Any
 import pytest
 from fastmcp.exceptions import McpError
 
-from tests.observe.every_call import ADDRESSES, CALLS
+from tests.observe.every_call import (
+    ADDRESSES,
+    CALLS,
+    COMPLETIONS,
+    EVERYTHING,
+    PROMPTS,
+)
 from tests.observe.stores import Session, Store, fingerprint
 
 pytestmark = pytest.mark.usefixtures("unmeasured")
@@ -140,7 +146,7 @@ def test_nothing_writes_whatever_is_called(store: Store, tmp_path: Path) -> None
     told = in_a_fresh_process(store.root.parent, env)
     assert told["refused"] == []
     assert told["left_out"] == []
-    assert told["calls"] == len(CALLS) + len(ADDRESSES)
+    assert told["calls"] == EVERYTHING
     assert 0 < told["failures"] < told["calls"]
     assert fingerprint(tmp_path) == before
 
@@ -178,3 +184,17 @@ def test_the_store_is_the_same_after_each_resource(
         with contextlib.suppress(McpError):
             session.read(address)
         assert fingerprint(tmp_path) == before, address
+
+
+def test_the_store_is_the_same_after_prompts_and_completions(
+    store: Store, tmp_path: Path
+) -> None:
+    session = Session(store.root.parent, environment(tmp_path))
+    before = fingerprint(tmp_path)
+    for name, arguments in PROMPTS[::6]:
+        with contextlib.suppress(McpError):
+            session.prompt(name, **arguments)
+        assert fingerprint(tmp_path) == before, (name, arguments)
+    for where, name, typed, given in COMPLETIONS[::6]:
+        session.complete(where, {name: typed}, **given)
+        assert fingerprint(tmp_path) == before, (where, name)

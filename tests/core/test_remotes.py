@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+import time
 from typing import TYPE_CHECKING
 
 import pytest
@@ -208,3 +209,11 @@ def test_where_there_is_no_remote_none_can_be_named(place: Place) -> None:
     with pytest.raises(InvalidInputError) as caught:
         remotes.named(place.where, place.git.env, "origin")
     assert "git remote add" in caught.value.hint
+
+
+@pytest.mark.parametrize("piece", ["x", "x:", "x:/", "a-b."])
+def test_a_long_word_that_is_no_url_takes_one_pass(piece: str) -> None:
+    text = piece * 20_000
+    started = time.process_time()
+    assert remotes.anonymous(text) == text
+    assert time.process_time() - started < 2

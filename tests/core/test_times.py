@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tests.core.strategies import NOON_MS, entry_id, relaxed
 from wc_core import ulid
 from wc_core.errors import InvalidInputError
-from wc_core.times import age, milliseconds, since_id, utc
+from wc_core.times import age, milliseconds, rfc3339, since_id, span, utc
 
 
 @pytest.mark.parametrize(
@@ -129,3 +129,26 @@ def test_an_age_is_said_in_one_unit(seconds: int, text: str) -> None:
 
 def test_the_age_of_what_is_no_time_is_not_known() -> None:
     assert age("then", NOON_MS) == "?"
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [
+        (-5, "0s"),
+        (0, "0s"),
+        (59, "59s"),
+        (60, "1m"),
+        (125, "2m 5s"),
+        (3600, "1h"),
+        (3605, "1h"),
+        (90_060, "1d 1h"),
+        (400 * 86_400, "400d"),
+    ],
+)
+def test_a_length_of_time_is_said_in_two_units(seconds: int, text: str) -> None:
+    assert span(seconds) == text
+
+
+@given(st.integers(-(10**13), 10**14))
+def test_a_moment_in_words_is_that_moment(moment: int) -> None:
+    assert milliseconds(rfc3339(moment)) == moment

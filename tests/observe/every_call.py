@@ -1,5 +1,5 @@
-"""Every tool and every resource, with good and bad input, in a process that
-refuses to write: ``python -m tests.observe.every_call FOLDER [--bite]``.
+"""Every tool, resource, prompt and completion, with good and bad input, in a
+process that refuses to write: ``python -m tests.observe.every_call FOLDER [--bite]``.
 
 Prints what it did as JSON. With ``--bite`` it tries to write instead, to show
 that each attempt is refused.
@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import re
 import socket
 import sqlite3
 import subprocess
@@ -19,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from fastmcp import Client
 from fastmcp.exceptions import McpError
+from mcp_types import PromptReference, ResourceTemplateReference
 
 from wc_observe.calls import Surroundings
 from wc_observe.server import build_server
@@ -75,6 +77,13 @@ CALLS: list[tuple[str, dict[str, Any]]] = [
             {},
         )
     ),
+    *(("get_ball_history", {"topic": topic}) for topic in (*_WHERE, *_BAD)),
+    *(("get_ball_history", {"topic": "plan"} | form) for form in _FORMATS[1:]),
+    *(
+        ("get_stats", arguments | form)
+        for form in _FORMATS
+        for arguments in ({}, {"stale_after": "0s"}, {"stale_after": "soon"})
+    ),
     *(
         ("list_updates", arguments | form)
         for form in _FORMATS
@@ -108,8 +117,35 @@ ADDRESSES = [
     "index",
     "nothing",
     *(f"threads/{topic.replace('%', '%25')}" for topic in _WHERE),
+    *(f"threads/{topic.replace('%', '%25')}/0" for topic in _WHERE),
     "threads/..%2F..%2Fetc%2Fpasswd",
+    "threads/plan/..%2F..%2Fmeta.json",
 ]
+
+PROMPTS: list[tuple[str, dict[str, str]]] = [
+    ("no_such_prompt", {}),
+    *(("catch_up", one) for one in ({}, {"since": "9w"}, {"since": "x"}, {"y": ""})),
+    *(("review_thread", {"topic": topic}) for topic in (*_WHERE, *_BAD)),
+    *(("draft_handoff", {"topic": topic, "to": topic}) for topic in (*_WHERE, *_BAD)),
+]
+
+COMPLETIONS: list[tuple[str, str, str, dict[str, str]]] = [
+    (where, name, typed, {"topic": topic})
+    for where, name in (
+        ("catch_up", "since"),
+        ("review_thread", "topic"),
+        ("draft_handoff", "topic"),
+        ("draft_handoff", "to"),
+        ("no_such_prompt", "topic"),
+        ("watercooler://threads/{topic}", "topic"),
+        ("watercooler://threads/{topic}/{entry}", "topic"),
+        ("watercooler://threads/{topic}/{entry}", "entry"),
+        ("watercooler://nothing/{x}", "x"),
+    )
+    for typed, topic in (("", "plan"), ("P", "garbage"), ("\0", "../plan"))
+]
+
+EVERYTHING = len(CALLS) + len(ADDRESSES) + len(PROMPTS) + len(COMPLETIONS)
 
 
 class WriteError(BaseException):
@@ -179,12 +215,37 @@ def arm() -> list[str]:
     return refused
 
 
+def reference(where: str) -> PromptReference | ResourceTemplateReference:
+    """A prompt, or the template of an address."""
+    if ":" in where:
+        return ResourceTemplateReference(type="ref/resource", uri=where)
+    return PromptReference(type="ref/prompt", name=where)
+
+
+async def completed(client: Client[Any]) -> dict[str, set[str]]:
+    """The prompts, and what of them and of templates can be completed, with
+    the names of their arguments."""
+    prompts = {
+        one.name: {argument.name for argument in one.arguments or ()}
+        for one in await client.list_prompts()
+    }
+    templates = {
+        one.uri_template: set(re.findall(r"{(\w+)}", one.uri_template))
+        for one in await client.list_resource_templates()
+    }
+    whole = prompts | templates
+    return prompts | {f"completion of {one}": names for one, names in whole.items()}
+
+
 async def call_everything(server: FastMCP) -> dict[str, Any]:
     """What was called, and what the server offers."""
     used: dict[str, set[str]] = {}
     failures = 0
     async with Client(server) as client:
         tools = await client.list_tools()
+        offered = {
+            one.name: set(one.input_schema.get("properties", {})) for one in tools
+        }
         for name, arguments in CALLS:
             tool = f"watercooler_v1_{name}"
             result = await client.call_tool_mcp(tool, arguments)
@@ -195,9 +256,20 @@ async def call_everything(server: FastMCP) -> dict[str, Any]:
                 await client.read_resource(f"watercooler://{address}")
             except McpError:
                 failures += 1
-    offered = {one.name: set(one.input_schema.get("properties", {})) for one in tools}
+        for name, arguments in PROMPTS:
+            try:
+                await client.get_prompt(name, arguments)
+            except McpError:
+                failures += 1
+            used.setdefault(name, set()).update(arguments)
+        for where, name, typed, given in COMPLETIONS:
+            await client.complete(
+                reference(where), {"name": name, "value": typed}, dict(given)
+            )
+            used.setdefault(f"completion of {where}", set()).add(name)
+        offered |= await completed(client)
     return {
-        "calls": len(CALLS) + len(ADDRESSES),
+        "calls": EVERYTHING,
         "failures": failures,
         "left_out": sorted(
             f"{tool}({name})"

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from fastmcp import Client
-from mcp_types import Implementation
+from mcp_types import Implementation, PromptReference, ResourceTemplateReference
 
 from wc_core import codec, model, projections, ulid
 from wc_core.layout import Layout
@@ -20,7 +20,7 @@ from wc_observe.calls import Surroundings
 from wc_observe.server import build_server
 
 if TYPE_CHECKING:
-    from mcp_types import CallToolResult
+    from mcp_types import CallToolResult, Completion
 
 START_MS = 1_767_225_600_000  # 2026-01-01T00:00:00Z
 NOW_MS = START_MS + 30 * 24 * 3600 * 1000
@@ -151,6 +151,40 @@ class Session:
         assert only_text(result) == expected
         assert "Traceback" not in expected
         return told
+
+    def prompt(self, name: str, /, **arguments: Any) -> tuple[str, str]:
+        """The two messages of a prompt: what to do, and the data."""
+
+        async def ask() -> tuple[str, str]:
+            async with self._client() as client:
+                found = await client.get_prompt(name, arguments)
+                assert [one.role for one in found.messages] == ["user", "user"]
+                task, data = (
+                    getattr(one.content, "text", "") for one in found.messages
+                )
+                return task, data
+
+        return asyncio.run(ask())
+
+    def complete(
+        self, where: str, typed: dict[str, str], /, **given: str
+    ) -> Completion:
+        """What may stand where the first of ``typed`` is begun, in a prompt or
+        an address."""
+        name, value = next(iter(typed.items()))
+        ref = (
+            ResourceTemplateReference(type="ref/resource", uri=where)
+            if ":" in where
+            else PromptReference(type="ref/prompt", name=where)
+        )
+
+        async def ask() -> Completion:
+            async with self._client() as client:
+                argument = {"name": name, "value": value}
+                found: Completion = await client.complete(ref, argument, dict(given))
+                return found
+
+        return asyncio.run(ask())
 
     def read(self, address: str) -> str:
         """The text of a resource."""

@@ -89,7 +89,7 @@ def test_a_real_client(store: Store, env: dict[str, str], mode: Mode) -> None:
             keep_alive=False,
         )
         async with Client(transport, mode=mode, roots=[]) as client:
-            assert len(await client.list_tools()) == 9
+            assert len(await client.list_tools()) == 11
             found = await client.call_tool(
                 "watercooler_v1_list_threads", {"format": "json"}
             )
@@ -158,6 +158,14 @@ def test_signals_end_it_at_once(
 def test_closing_its_input_ends_it(started: subprocess.Popen[bytes]) -> None:
     _, errors = started.communicate(timeout=20)
     assert (started.returncode, errors) == (0, b"")
+
+
+def test_half_a_character_is_answered_as_well(started: subprocess.Popen[bytes]) -> None:
+    call = {"name": "watercooler_v1_read_thread", "arguments": {"topic": "\ud83d"}}
+    say(started, {"id": 2, "method": "tools/call", "params": call})
+    answer = json.loads(pipe(started.stdout).readline())
+    error = answer["result"]["structuredContent"]["error"]
+    assert error["message"] == 'There is no thread "\ufffd".'
 
 
 def test_a_client_that_is_gone_gets_no_traceback(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
 import json
 import os
 import re
@@ -14,8 +15,10 @@ from fastmcp import Client
 from fastmcp.exceptions import McpError
 
 from tests.observe.stores import MODES, NOW_MS, Session, Store, only_text
+from wc_cli import table
 from wc_core.errors import ConflictError
 from wc_core.model import ACTIONS, ENTRY_TYPES, ROLES, STATUSES
+from wc_observe import tools
 from wc_observe.boundary import Refused, allowed_values, guarded, invalid
 from wc_observe.calls import Surroundings
 from wc_observe.instructions import FULL, SHORT
@@ -36,6 +39,8 @@ NAMES = {
     "search_threads",
     "reindex",
     "list_vocabulary",
+    "get_ball_history",
+    "get_stats",
 }
 
 
@@ -69,7 +74,10 @@ def test_what_is_offered(mode: Mode) -> None:
         "watercooler://threads",
         "watercooler://index",
     }
-    assert [one.uri_template for one in templates] == ["watercooler://threads/{topic}"]
+    assert [one.uri_template for one in templates] == [
+        "watercooler://threads/{topic}",
+        "watercooler://threads/{topic}/{entry}",
+    ]
 
 
 def test_only_what_always_has_structured_content_declares_a_schema() -> None:
@@ -270,18 +278,52 @@ def test_errors_of_resources_are_ours_too(
 
 
 def test_a_resource_that_does_not_exist(session: Session) -> None:
-    with pytest.raises(McpError, match="not found"):
+    with pytest.raises(McpError) as raised:
         session.read("nothing")
+    told = raised.value.error.data["error"]
+    assert told["code"] == "NOT_FOUND"
+    assert "'watercooler://nothing'" in told["message"]
+    assert "watercooler://threads/{topic}, " in told["hint"]
 
 
 def test_the_guide_can_be_relied_on(session: Session) -> None:
     assert session.read("instructions") == FULL
-    assert len(FULL) < 4_000
+    assert len(FULL) < 5_500
     assert len(SHORT) < 600
-    for tool in re.findall(r"`([a-z_]+)\(", FULL):
-        assert tool in NAMES
+    offers = {one.answer.__name__.rstrip("_"): one.answer for one in tools.ALL}
+    called = re.findall(r"`([a-z_]+)\(([^)`]*)\)`", FULL)
+    assert len(called) >= 8
+    for tool, words in called:
+        taken = inspect.signature(offers[tool]).parameters
+        for word in re.findall(r"([a-z_]+)(?:=|,|$)", re.sub(r'"[^"]*"', "", words)):
+            assert word in {*taken, "true"}, (tool, word)
+    taken_by = map(inspect.signature, offers.values())
+    known = {name for one in taken_by for name in one.parameters}
+    for name in re.findall(r"`([a-z]+(?:_[a-z]+)*)`", FULL):
+        assert name in {*offers, *known, *WORDS}, name
     for word in (*STATUSES, *ROLES, *ENTRY_TYPES):
         assert word in FULL
+
+
+# What the guide has in the form of a tool and is none.
+WORDS = {"truncated", "anyone", "forked", "wc"}
+
+
+def test_the_commands_of_the_guide_are_wcs() -> None:
+    """Each can be understood, with the options that it shows."""
+    texts = re.findall(r"(?:^    |`)wc ([a-z-]+)([^\n`]*)", FULL, re.MULTILINE)
+    assert len(texts) > 10
+    for name, rest in texts:
+        declared = table.load(name)
+        assert declared is not None, name
+        flags = {flag for one in declared.options.params() for flag in one.flags}
+        assert set(re.findall(r"--[a-z]+", rest.partition("  ")[0])) <= flags
+    for flag in re.findall(r"`(--[a-z]+)", FULL):
+        say, new = table.load("say"), table.load("new")
+        assert say is not None
+        assert new is not None
+        params = (*say.options.params(), *new.options.params())
+        assert flag in {one for param in params for one in param.flags}, flag
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")

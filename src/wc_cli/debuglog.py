@@ -1,0 +1,100 @@
+"""``WATERCOOLER_DEBUG`` for commands: a line for each in the store's
+``.local/debug.log``. That it cannot be written is no failure.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import time
+
+from wc_cli import durable, table
+from wc_cli.context import now_ms, remark
+from wc_cli.options import FLAG, NUMBER, parse
+from wc_core import debugging, discovery, errors, ulid
+from wc_core.errors import WcError
+from wc_core.layout import Layout
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from typing import Any
+
+    from wc_cli.options import Param
+
+# Two files of this size at most.
+_MOST = 1 << 20
+
+
+def recorded(run: Callable[[Sequence[str]], int], argv: Sequence[str]) -> int:
+    """Carry out a command line and note what became of it; its exit code."""
+    mode = debugging.mode(os.environ)
+    if mode.complaint:
+        remark(f"wc: {mode.complaint}")
+    if not mode.on:
+        return run(argv)
+    begun = time.perf_counter_ns()
+    code = run(argv)
+    fields = {
+        "id": ulid.encode(int.from_bytes(os.urandom(16)))[-8:],
+        "action": _action(argv),
+        "arguments": dict(_arguments(argv, bodies=mode.bodies)),
+        "duration_ms": (time.perf_counter_ns() - begun) // 10_000 / 100,
+        "outcome": _outcome(code),
+        "exit": code,
+        "pid": os.getpid(),
+    }
+    with contextlib.suppress(WcError, OSError, ValueError):
+        _note(fields)
+    return code
+
+
+def _action(argv: Sequence[str]) -> str:
+    """The command; a word that is none may be anything."""
+    name = argv[0] if argv else ""
+    return f"wc {name}" if name in {*table.COMMANDS, *table.ALIASES} else "wc ?"
+
+
+def _arguments(argv: Sequence[str], *, bodies: bool) -> Iterator[tuple[str, Any]]:
+    """The words that were given, by what the command calls them."""
+    declared = table.load(argv[0]) if argv else None
+    said = parse(declared.options, argv[1:]) if declared is not None else None
+    if declared is None or said is None:
+        yield "words", debugging.told(" ".join(argv[1:]), bodies)
+        return
+    for param in declared.options.params():
+        value = getattr(said, param.name)
+        if value != param.default:
+            shown = debugging.safe if _is_a_word(param) else None
+            yield param.name, shown(value) if shown else _text(value, bodies=bodies)
+
+
+def _is_a_word(param: Param) -> bool:
+    """Whether it takes a name or a number, never what somebody wrote."""
+    return bool(param.complete) or param.kind in {FLAG, NUMBER}
+
+
+def _text(value: Any, *, bodies: bool) -> Any:
+    words = " ".join(value) if isinstance(value, tuple) else value
+    return debugging.told(words, bodies)
+
+
+def _outcome(code: int) -> str:
+    """The code of an error, ``ok``, or how else it ended."""
+    known = {one.exit_code: one.code for one in WcError.__subclasses__()}
+    return {0: "ok", errors.WcError.exit_code: "INTERNAL", **known}.get(code, "other")
+
+
+def _note(fields: dict[str, Any]) -> None:
+    """Add the line; a file that is full gives way to a new one."""
+    place = discovery.find(os.getcwd(), os.environ, missing_ok=True)
+    layout = Layout(place.root)
+    if not os.path.isdir(layout.local):
+        return  # no store was ever written to here
+    line = debugging.line({**fields, "store": place.root}, now_ms()).encode()
+    path = layout.debug_log
+    with contextlib.suppress(FileNotFoundError):
+        if os.lstat(path).st_size + len(line) > _MOST:
+            durable.move(path, f"{path}.1", layout.root)
+    durable.touch(path, layout.root)
+    durable.spare(path, line, layout.root)
