@@ -14,6 +14,7 @@ from wc_core import codec, model, names, projections, settings, statusfiles, uli
 from wc_core.errors import CorruptError, StorageError
 from wc_core.files import NotPlainError, names_in, read_plain
 from wc_core.layout import Layout, file_name, safe_name
+from wc_core.processes import is_running
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -66,7 +67,7 @@ class Upkeep:
                 age = time.time() - os.lstat(path).st_mtime
                 # On another machine or in a container, whose processes we do
                 # not see, somebody may be at it for a moment still.
-                if age > _DAY or (age > _MINUTE and not locks.is_running(int(pid))):
+                if age > _DAY or (age > _MINUTE and not is_running(int(pid))):
                     durable.remove(path, self.layout.root)
 
     def put(self, path: str, data: bytes) -> bool:
