@@ -26,8 +26,11 @@ def utc(text: str) -> str:
         return text
 
 
-def milliseconds(text: str) -> int | None:
-    """Milliseconds since 1970 of an RFC 3339 time; ``None`` for other text."""
+def milliseconds(text: str, *, zoned: bool = False) -> int | None:
+    """Milliseconds since 1970 of an RFC 3339 time; ``None`` for other text.
+
+    A time without a zone is in UTC, or, where it must be ``zoned``, no time.
+    """
     from datetime import UTC, datetime
 
     try:
@@ -35,6 +38,8 @@ def milliseconds(text: str) -> int | None:
     except ValueError:
         return None
     if moment.tzinfo is None:
+        if zoned:
+            return None
         moment = moment.replace(tzinfo=UTC)
     return round(moment.timestamp() * 1000)
 
@@ -48,9 +53,9 @@ def since_id(text: str, now_ms: int) -> str:
     wanted = text.strip()
     if ulid.prefix(wanted):
         return wanted
-    number, unit = wanted[:-1], wanted[-1:].lower()
-    if unit in _UNITS and number.isdecimal() and len(number) <= _MAX_DIGITS:
-        moment = now_ms - int(number) * _UNITS[unit] * 1000
+    ago = seconds_of(wanted)
+    if ago is not None:
+        moment = now_ms - ago * 1000
     else:
         found = milliseconds(wanted)
         if found is None:
@@ -63,12 +68,36 @@ def since_id(text: str, now_ms: int) -> str:
     return ulid.encode(max(0, first - 1))
 
 
+def seconds_of(text: str) -> int | None:
+    """The seconds in ``90m``, ``3h`` or ``2d``; ``None`` for other text."""
+    number, unit = text[:-1], text[-1:].lower()
+    if unit in _UNITS and number.isdecimal() and len(number) <= _MAX_DIGITS:
+        return int(number) * _UNITS[unit]
+    return None
+
+
+def rfc3339(moment_ms: int) -> str:
+    """A moment in UTC with ``Z``, to the second."""
+    from datetime import UTC, datetime
+
+    moment = datetime.fromtimestamp(moment_ms // 1000, UTC)
+    return moment.isoformat().replace("+00:00", "Z")
+
+
+def seconds_between(moment_ms: int, now_ms: int) -> int:
+    """How many seconds ago a moment was; 0 for one in the future."""
+    return max(0, now_ms - moment_ms) // 1000
+
+
 def age(text: str, now_ms: int) -> str:
     """How long ago, in the one unit that says it best: ``now``, ``5m``, ``3d``."""
     moment = milliseconds(text)
-    if moment is None:
-        return "?"
-    seconds = max(0, now_ms - moment) // 1000
+    return "?" if moment is None else age_text(seconds_between(moment, now_ms))
+
+
+def age_text(seconds: int) -> str:
+    """So many seconds in the one unit that says it best; below a minute it is
+    ``now``."""
     for unit, length in (("w", 604800), ("d", 86400), ("h", 3600), ("m", 60)):
         if seconds >= length:
             return f"{seconds // length}{unit}"
