@@ -251,6 +251,14 @@ class Upkeep:
             if read_plain(f"{self.layout.local}/{path}", self.layout.root) != data:
                 self._put_local(path, data)
 
+    def leave_note(self, name: str, data: bytes) -> None:
+        """Put somebody's note beside the threads, in the place of theirs."""
+        self._put_local(f"presence/{name}", data)
+
+    def take_note(self, name: str) -> None:
+        """Take a note away, which may be gone already."""
+        durable.remove(f"{self.layout.presence}/{name}", self.layout.root)
+
     def mark_read(self, state: State, key: str) -> None:
         """Move somebody's read cursor to all there is in ``state``."""
         path = self.reader.cursor_path(state.topic, key)

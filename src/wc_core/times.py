@@ -76,6 +76,14 @@ def seconds_of(text: str) -> int | None:
     return None
 
 
+def ago(seconds: int | None) -> str:
+    """How long ago, in words."""
+    if seconds is None:
+        return "at an unknown time"
+    text = age_text(seconds)
+    return "just now" if text == "now" else f"{text} ago"
+
+
 def rfc3339(moment_ms: int) -> str:
     """A moment in UTC with ``Z``, to the second."""
     from datetime import UTC, datetime

@@ -2,6 +2,22 @@
 
 from __future__ import annotations
 
+import os
+
+from wc_core.text import one_line
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+def shown_path(path: str, env: Mapping[str, str]) -> str:
+    """A path as people write it: their home is ``~``."""
+    home = os.path.realpath(env["HOME"]) if env.get("HOME") else ""
+    if home not in {"", "/"} and (path == home or path.startswith(f"{home}/")):
+        path = f"~{path[len(home) :]}"
+    return one_line(path)
+
 
 def quoted(word: str) -> str:
     """A word as a shell takes it, for commands in hints."""

@@ -57,13 +57,7 @@ def test_what_is_not_there_is_no_problem(path: Path, where: str) -> None:
 
 
 TORN = [
-    b"",
-    b"{",
-    b'{"status": "done"',
-    b"[",
-    b'"',
-    b"\0\0{}",
-    b'{"a": 1}}',
+    *(b"", b"{", b'{"status": "done"', b"[", b'"', b"\0\0{}", b'{"a": 1}}'),
     b"{" * 9999,
 ]
 
