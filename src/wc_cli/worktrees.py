@@ -9,6 +9,7 @@ from wc_cli.writing import Speaker
 from wc_core import neighbours, presence, views, vocabulary
 from wc_core.errors import WcError
 from wc_core.layout import Layout
+from wc_core.neighbours import View
 from wc_core.presence import Note
 from wc_core.statefile import StateFiles
 from wc_core.times import age_text, rfc3339
@@ -16,6 +17,7 @@ from wc_core.times import age_text, rfc3339
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from wc_cli.context import Context
+    from wc_core.discovery import Place
     from wc_core.neighbours import Look
     from wc_core.views import Row
 
@@ -41,25 +43,37 @@ class NoteWords(Speaker):
 @command(Worktrees)
 def worktrees(context: Context, said: Worktrees) -> None:
     """Show the worktrees."""
+    seen = _view(context)
+    if seen.problem:
+        remark(f"threads left out: {seen.problem}")
+    if said.json:
+        say_json(seen.to_json())
+        return
+    say(worktreetext.worktrees(seen.found, seen.look, render.style(context.env)))
+    if not seen.found:
+        remark(_NO_WORKTREES)
+
+
+def _view(context: Context) -> View:
+    """What goes on now. What is wrong with the threads is no reason to hide
+    the loops."""
+    now = now_ms()
+    place: Place | None = None
+    rows: list[Row] = []
+    notes: list[Note] = []
+    store, problem = None, ""
     try:
         context.remember()
-        place, store = context.place, context.store
-        layout = Layout(place.root)
-        rows: list[Row] = views.rows(context.reader, context.viewer)
+        place = context.place
+        if place.exists:
+            rows = views.rows(context.reader, context.viewer)
+            notes = presence.notes(Layout(place.root), now)
+            store = context.store
     except WcError as error:
-        # What is wrong with the threads is no reason to hide the loops.
-        remark(f"threads left out: {error.message}")
-        place, store, layout, rows = None, None, None, []
-    now = now_ms()
+        problem = error.message
     look = neighbours.look_from(place, context.cwd, context.env, now)
-    notes = presence.notes(layout, now) if layout is not None else []
     found = neighbours.neighbours(look, StateFiles(), rows, notes)
-    if said.json:
-        say_json(neighbours.as_json(look, store, found))
-        return
-    say(worktreetext.worktrees(found, look, render.style(context.env)))
-    if not found:
-        remark(_NO_WORKTREES)
+    return View(look, found, store, problem)
 
 
 @command(NoteWords)

@@ -95,12 +95,12 @@ class Loop(NamedTuple):
         if not self.status:
             return f"its state {self.seen.problem or 'is not said'}"
         if self.orphaned:
-            return f"orphaned: says {self.status}, but its process is gone"
+            return f"orphaned: it says {self.status} but its process is gone"
         if self.waits_for_human:
             return "waits for a human"
         if self.status.startswith(_WAITING):
             return f"waits for {self.status.removeprefix(_WAITING)}"
-        return self.status
+        return f"ended: {self.status}" if self.status in ENDED else self.status
 
     @property
     def turn(self) -> str:

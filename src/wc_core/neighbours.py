@@ -216,19 +216,25 @@ def look_from(
     return Look(where, top, env, now_ms)
 
 
-def as_json(
-    look: Look, store: str | None, found: Iterable[Neighbour], limit: int = 0
-) -> dict[str, Any]:
-    """The worktrees shape; at most ``limit`` of them (0: all)."""
-    everything = list(found)
-    shown = everything[:limit] if limit else everything
-    fields: dict[str, Any] = {
-        "store": store,
-        "worktrees": [one.to_json(look) for one in shown],
-    }
-    if len(shown) < len(everything):
-        fields |= {"total": len(everything), "truncated": True}
-    return fields
+class View(NamedTuple):
+    """The worktrees as somebody sees them. ``store`` is how answers name it,
+    ``None`` where there is none; ``problem`` is why it cannot be used."""
+
+    look: Look
+    found: list[Neighbour]
+    store: str | None = None
+    problem: str = ""
+
+    def to_json(self, limit: int = 0) -> dict[str, Any]:
+        """The worktrees shape; at most ``limit`` of them (0: all)."""
+        shown = self.found[:limit] if limit else self.found
+        fields: dict[str, Any] = {
+            "store": self.store,
+            "worktrees": [one.to_json(self.look) for one in shown],
+        }
+        if len(shown) < len(self.found):
+            fields |= {"total": len(self.found), "truncated": True}
+        return fields | ({"problem": self.problem} if self.problem else {})
 
 
 def loop_json(look: Look, one: Neighbour, loop: Loop) -> dict[str, Any]:

@@ -107,6 +107,8 @@ def test_a_loop_has_what_its_file_says(tmp_path: Path) -> None:
         ("waiting:api", "waits for api"),
         ("waiting:budget", "waits for budget"),
         ("waiting:godot", "waits for godot"),
+        ("done", "ended: done"),
+        ("stopped", "ended: stopped"),
         ("hibernating", "hibernating"),
         ("\x1b[31mred\n", "red"),
         (None, "unknown"),
@@ -144,7 +146,7 @@ def test_a_loop_whose_process_is_gone_is_orphaned(tmp_path: Path) -> None:
     found = loop(tmp_path, terminal_pid=pid)
     assert found.orphaned
     assert found.to_json()["orphaned"]
-    assert found.says == "orphaned: says running, but its process is gone"
+    assert found.says == "orphaned: it says running but its process is gone"
     assert loop(tmp_path, terminal_pid=pid, status="starting").orphaned
     assert not loop(tmp_path, terminal_pid=pid, status="done").orphaned
     assert loop(tmp_path, terminal_pid=pid, status="waiting:human").waits_for_human

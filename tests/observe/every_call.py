@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import signal
 import socket
 import sqlite3
 import subprocess
@@ -100,6 +101,16 @@ CALLS: list[tuple[str, dict[str, Any]]] = [
             {"commit": "nonsense"},
         )
     ),
+    *(
+        (tool, dict(form))
+        for tool in ("list_worktrees", "get_loop_status", "get_team_status")
+        for form in _FORMATS
+    ),
+    *(
+        ("get_loop_status", {"change_id": change, **form})
+        for form in _FORMATS
+        for change in ("work", "fix", *_BAD)
+    ),
 ]
 
 ADDRESSES = [
@@ -109,6 +120,8 @@ ADDRESSES = [
     "nothing",
     *(f"threads/{topic.replace('%', '%25')}" for topic in _WHERE),
     "threads/..%2F..%2Fetc%2Fpasswd",
+    "worktrees",
+    *(f"loop/{change}" for change in ("fix", "nope", "..%2F..%2Fetc")),
 ]
 
 
@@ -124,6 +137,7 @@ _REFUSED = (
     "os.exec",
     "os.fork",
     "os.forkpty",
+    "os.killpg",
     "os.link",
     "os.lockf",
     "os.mkdir",
@@ -162,6 +176,9 @@ def _writes(event: str, args: tuple[Any, ...]) -> bool:
         return bool(set(mode or "") & set("wax+")) or bool((flags or 0) & _WRITING)
     if event == "sqlite3.connect":
         return bool(args[0] != ":memory:")
+    if event == "os.kill":
+        # Signal 0 is sent to nobody: it asks whether a process is there.
+        return bool(args[1])
     return event.startswith(_REFUSED)
 
 
@@ -254,6 +271,7 @@ def attempts(folder: Path) -> dict[str, Callable[[], object]]:
         "process": lambda: subprocess.run(["true"], check=True),
         "shell": lambda: os.system("true"),
         "fork": os.fork,
+        "signal": lambda: os.kill(os.getpid(), signal.SIGURG),
         "network": lambda: socket.create_connection(("127.0.0.1", 9)),
         "database": lambda: sqlite3.connect(new),
         "tool": lambda: _in_a_tool(folder),

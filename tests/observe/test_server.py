@@ -36,6 +36,9 @@ NAMES = {
     "search_threads",
     "reindex",
     "list_vocabulary",
+    "list_worktrees",
+    "get_loop_status",
+    "get_team_status",
 }
 
 
@@ -68,8 +71,12 @@ def test_what_is_offered(mode: Mode) -> None:
         "watercooler://instructions",
         "watercooler://threads",
         "watercooler://index",
+        "watercooler://worktrees",
     }
-    assert [one.uri_template for one in templates] == ["watercooler://threads/{topic}"]
+    assert [one.uri_template for one in templates] == [
+        "watercooler://threads/{topic}",
+        "watercooler://loop/{change_id}",
+    ]
 
 
 def test_only_what_always_has_structured_content_declares_a_schema() -> None:
