@@ -30,13 +30,16 @@ WAITING_FOR_HUMAN = "waiting:human"
 # What an autonomous loop says of itself while its process is at work.
 WORKING = frozenset({"starting", "running"})
 ENDED = frozenset({"done", "stopped"})
+# It says none.
+UNKNOWN = "unknown"
 # What can be asked of these stands behind a colon.
 _WAITING = "waiting:"
 
 # An iteration may take its time; a loop that says nothing for so long is no news.
 _STALE = 3600
 _PROCESS_SKEW = 2.0
-_MAX_PID = 1 << 31
+# As many digits as the status line takes.
+_MAX_PID = 1_000_000_000
 
 
 class Iteration(NamedTuple):
@@ -181,7 +184,7 @@ def loop(files: StateFiles, top: str, now_ms: int) -> Loop | None:
 
 def _unsaid(found: Found) -> str:
     """The status of a loop that says none; empty where it cannot be read."""
-    return "" if found.fields is None else "unknown"
+    return "" if found.fields is None else UNKNOWN
 
 
 def _is_gone(pid: int, age: int | None) -> bool:
