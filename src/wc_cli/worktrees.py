@@ -6,7 +6,7 @@ from wc_cli import render, worktreetext
 from wc_cli.context import now_ms, remark, say, say_json
 from wc_cli.options import argument, command, flag, text
 from wc_cli.writing import Speaker
-from wc_core import neighbours, presence, views, vocabulary
+from wc_core import neighbours, presence, vocabulary
 from wc_core.errors import WcError
 from wc_core.layout import Layout
 from wc_core.neighbours import View
@@ -66,7 +66,7 @@ def _view(context: Context) -> View:
         context.remember()
         place = context.place
         if place.exists:
-            rows = views.rows(context.reader, context.viewer)
+            rows = context.overview.rows()
             notes = presence.notes(Layout(place.root), now)
             store = context.store
     except WcError as error:

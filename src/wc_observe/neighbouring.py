@@ -55,8 +55,14 @@ def view(call: Call) -> View:
 
 
 def change_ids(call: Call) -> list[str]:
-    """What loops can be asked for by, each once."""
-    return [_called(one) for one, _ in _loops(view(call))]
+    """What loops can be asked for by, each once; threads are not looked at."""
+    try:
+        place = discovery.find(call.folder, call.env)
+    except WcError:
+        place = None
+    look = neighbours.look_from(place, call.folder, call.env, call.now_ms())
+    found = neighbours.neighbours(look, _FILES, (), ())
+    return list(dict.fromkeys(_called(one) for one, _ in _loops(View(look, found))))
 
 
 def _loops(seen: View) -> list[tuple[Neighbour, Loop]]:

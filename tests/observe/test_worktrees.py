@@ -17,6 +17,7 @@ from wc_core.presence import Note
 from wc_observe import neighbouring
 from wc_observe.calls import Call
 from wc_observe.quoting import NOTICE
+from wc_observe.stores import Stores
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -134,7 +135,7 @@ def test_one_loop_with_all_that_is_known(world: World) -> None:
         {"n": 1, "done_check": "false", "commits": 1},
         {"n": 2},
     ]
-    call = Call("x", str(world.top), world.env, lambda: NOW_MS)
+    call = Call("x", str(world.top), world.env, lambda: NOW_MS, Stores())
     assert neighbouring.change_ids(call) == ["login"]
 
 
