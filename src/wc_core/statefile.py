@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import os
-import threading
 import time
 from typing import NamedTuple
 
@@ -53,11 +52,13 @@ ABSENT = Found()
 
 
 class StateFiles:
-    """Such files, each with what it last said to this process."""
+    """Such files, each with what it last said to this process.
+
+    Threads may share one: what each of them does to it is a single step.
+    """
 
     def __init__(self) -> None:
         self._kept: dict[str, tuple[Found, int]] = {}
-        self._lock = threading.Lock()
 
     def read(self, path: str, root: str) -> Found:
         """What the file says, or said last. Nothing outside ``root`` is read,
@@ -93,25 +94,24 @@ class StateFiles:
             if not at_it:
                 break
         if problem == "gone":
-            self._forget(path)
+            self._kept.pop(path, None)
             return ABSENT
         return self._last_good(path, changed // 1_000_000, problem)
 
     def _keep(self, path: str, found: Found, data: bytes) -> Found:
-        with self._lock:
-            self._kept.pop(path, None)
-            self._kept[path] = (found, len(data))
-            while sum(size for _, size in self._kept.values()) > _MAX_KEPT:
-                del self._kept[next(iter(self._kept))]
+        self._kept.pop(path, None)
+        self._kept[path] = (found, len(data))
+        kept = [*self._kept.items()]
+        total = sum(size for _, (_, size) in kept)
+        for oldest, (_, size) in kept:
+            if total <= _MAX_KEPT:
+                break
+            self._kept.pop(oldest, None)
+            total -= size
         return found
 
-    def _forget(self, path: str) -> None:
-        with self._lock:
-            self._kept.pop(path, None)
-
     def _last_good(self, path: str, changed_ms: int, problem: str) -> Found:
-        with self._lock:
-            kept = self._kept.get(path)
+        kept = self._kept.get(path)
         if kept is None:
             return Found(None, changed_ms, problem)
         return kept[0]._replace(problem=problem, last_good=True)
