@@ -85,6 +85,12 @@ EXAMPLES = {
         "wc sync --watch --every 10",
         "wc sync git@example.org:team/threads.git",
     ),
+    "worktrees": ("wc worktrees", "wc worktrees --json"),
+    "note": (
+        "wc note 'writing the tests'",
+        "wc note 'waiting for a review' --status waiting --for 3h",
+        "wc note --clear",
+    ),
     "statusline": ("wc statusline --color always",),
     "completion": ("wc completion zsh",),
     "help": ("wc help say",),
@@ -119,6 +125,17 @@ there is no conflict to resolve. Where nobody has checked out the store yet, it 
 that first. A remote that was given the branch once is kept up to date in the
 background from then on. [Between machines](sync.md) has the rest: where to, what each
 message means, how to turn it off.""",
+    "worktrees": """\
+Nothing is run or asked: it reads git's files, the threads, what participants have
+[noted](store.md#presence), and in each worktree `.claude/loop-state.json` and
+`.claude/activity.json`, where other tools keep how an autonomous loop stands and
+what an agent is at. The threads of a worktree are those last written from its
+branch, or named after its branch or its change (a folder `<project>-wt-<change>`).
+Whatever comes from a file has its age. A file that is being rewritten shows what
+it said before, where that is known, and says so.""",
+    "note": """\
+It is of this machine alone, moves no ball and is no entry; see
+[presence](store.md#presence).""",
     "statusline": """\
 The prompt uses the script `wc-statusline`, which says the same from small files and
 starts no process. This one looks at the threads themselves.""",

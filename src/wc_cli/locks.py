@@ -17,6 +17,7 @@ from typing import NamedTuple
 from wc_cli import durable
 from wc_core.errors import LockTimeoutError
 from wc_core.files import NotPlainError, read_plain
+from wc_core.processes import is_running
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -47,17 +48,6 @@ class Holder(NamedTuple):
         """Whether the process is known to run: on this machine."""
         here = self.machine == os.uname().nodename and self.pid.isdecimal()
         return here and is_running(int(self.pid))
-
-
-def is_running(pid: int) -> bool:
-    """Whether there is a process of that number on this machine."""
-    try:
-        os.kill(pid, 0)
-    except PermissionError:
-        return True  # somebody else's
-    except (ProcessLookupError, OverflowError):
-        return False
-    return True
 
 
 @contextlib.contextmanager

@@ -6,12 +6,13 @@ import json
 import os
 import sys
 
-from wc_cli.context import Context, say
+from wc_cli.context import Context, now_ms, say
 from wc_cli.options import Options, command, flag, text
-from wc_core import statusline
+from wc_core import loops, statusline
 from wc_core.discovery import StoreMissingError, StoreMovedError
 from wc_core.errors import InvalidInputError, WcError
-from wc_core.statusline import Here, Look, Row
+from wc_core.statefile import StateFiles
+from wc_core.statusline import Here, Look, Mark, Row
 
 # As in the script: a width of more digits is none.
 _DIGITS = 4
@@ -58,6 +59,7 @@ def _line(context: Context, look: Look) -> str:
         change_id=where.change_id if where is not None else "",
         me=identity.name,
         directory=context.settings.directory,
+        loop=_loop(where.top if where is not None else ""),
     )
     reader = context.reader
     viewer = context.viewer
@@ -71,6 +73,13 @@ def _line(context: Context, look: Look) -> str:
             Row(state, viewer.new_count(state, reader.cursor(topic, viewer.key)))
         )
     return statusline.line(rows, here, look)
+
+
+def _loop(top: str) -> Mark:
+    """What the line says of the loop in a worktree."""
+    if not top or not os.path.lexists(loops.loop_path(top)):
+        return Mark()
+    return statusline.mark(loops.loop(StateFiles(), top, now_ms()))
 
 
 def _look(context: Context, said: Statusline) -> Look:

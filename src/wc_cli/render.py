@@ -79,7 +79,7 @@ def _pad(text: str, width: int) -> str:
     return text + " " * (width - width_of(text))
 
 
-def _terminal_width() -> int:
+def terminal_width() -> int:
     """The width to cut lines to; 0 where nobody looks and nothing is cut."""
     return shutil.get_terminal_size().columns if sys.stdout.isatty() else 0
 
@@ -92,7 +92,7 @@ def thread_list(rows: Iterable[Row], now_ms: int, look: Style) -> str:
     head = ("", "TOPIC", "BALL", "STATUS", "ENTRIES", "AGE", "TITLE")
     table = [head, *(cell for cell, _ in cells)]
     widths = [max(width_of(line[i]) for line in table) for i in range(len(head) - 1)]
-    limit = _terminal_width()
+    limit = terminal_width()
     lines = [look(_row_line(head, widths, limit), _DIM)]
     for cell, mine in cells:
         line = _row_line(cell, widths, limit)
@@ -130,7 +130,7 @@ def table(shown: Table, look: Style) -> list[str]:
     lines = [shown.head, *(tuple(map(one_line, row)) for row in shown.rows)]
     columns = range(len(shown.head) - 1)
     widths = [max(width_of(line[i]) for line in lines) for i in columns]
-    limit = _terminal_width()
+    limit = terminal_width()
     head, *rows = (_row_line(line, widths, limit) for line in lines)
     return [look(head, _DIM), *rows]
 

@@ -39,6 +39,8 @@ COMMANDS: dict[str, Command] = {
     "stats": Command("stats:show", READING),
     "seen": Command("reading:seen", READING),
     "reindex": Command("reading:reindex", READING),
+    "worktrees": Command("worktrees:worktrees", READING),
+    "note": Command("worktrees:note", WRITING),
     "statusline": Command("prompt:statusline_", READING),
     "sync": Command("syncing:sync", PLACE),
     "init": Command("places:init", PLACE),

@@ -14,6 +14,7 @@ from wc_core import codec, model, names, projections, settings, statusfiles, uli
 from wc_core.errors import CorruptError, StorageError
 from wc_core.files import NotPlainError, names_in, read_plain
 from wc_core.layout import Layout, file_name, safe_name
+from wc_core.processes import is_running
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -66,7 +67,7 @@ class Upkeep:
                 age = time.time() - os.lstat(path).st_mtime
                 # On another machine or in a container, whose processes we do
                 # not see, somebody may be at it for a moment still.
-                if age > _DAY or (age > _MINUTE and not locks.is_running(int(pid))):
+                if age > _DAY or (age > _MINUTE and not is_running(int(pid))):
                     durable.remove(path, self.layout.root)
 
     def put(self, path: str, data: bytes) -> bool:
@@ -249,6 +250,14 @@ class Upkeep:
         for path, data in wanted.items():
             if read_plain(f"{self.layout.local}/{path}", self.layout.root) != data:
                 self._put_local(path, data)
+
+    def leave_note(self, name: str, data: bytes) -> None:
+        """Put somebody's note beside the threads, in the place of theirs."""
+        self._put_local(f"presence/{name}", data)
+
+    def take_note(self, name: str) -> None:
+        """Take a note away, which may be gone already."""
+        durable.remove(f"{self.layout.presence}/{name}", self.layout.root)
 
     def mark_read(self, state: State, key: str) -> None:
         """Move somebody's read cursor to all there is in ``state``."""

@@ -122,11 +122,19 @@ class Folder:
     def is_recent(self, path: str, seconds: float) -> bool:
         """Whether a file in here was written to within so many seconds, by a
         clock that may be off either way; one that is gone was not."""
+        changed = self.changed_ns(path)
+        return changed >= 0 and abs(time.time() - changed / 1e9) <= seconds
+
+    def changed_ns(self, path: str) -> int:
+        """When a file in here was last written to, in nanoseconds since 1970;
+        -1 for one that is gone."""
+        if self.handle is None:
+            return -1
         try:
             info = os.lstat(os.path.basename(path), dir_fd=self.handle)
         except OSError:
-            return False
-        return abs(time.time() - info.st_mtime) <= seconds
+            return -1
+        return info.st_mtime_ns
 
     def last_line(self, path: str, size: int) -> bytes:
         """The last line of a file of ``size`` bytes, at a cost that does not

@@ -65,7 +65,7 @@ def _canonical(key: str) -> str:
     return f"{section.lower()}{dot}{subsection}{second}{name.lower()}"
 
 
-def _is_true(value: str | None) -> bool:
+def is_true(value: str | None) -> bool:
     """A boolean as git reads it; a key without a value is true."""
     if value is None or value.lower() in {"true", "yes", "on"}:
         return True
@@ -85,7 +85,7 @@ class _Reader:
     def everything(self) -> Iterator[tuple[str, str | None]]:
         """All settings, the strongest last."""
         env, home = self.env, self.home
-        if not _is_true(env.get("GIT_CONFIG_NOSYSTEM", "")):
+        if not is_true(env.get("GIT_CONFIG_NOSYSTEM", "")):
             yield from self._file(env.get("GIT_CONFIG_SYSTEM", "/etc/gitconfig"))
         if "GIT_CONFIG_GLOBAL" in env:
             yield from self._file(env["GIT_CONFIG_GLOBAL"])
@@ -113,7 +113,7 @@ class _Reader:
         for section, subsection, key, value in _parsed(_text_of(shared)):
             if (section, subsection, key) == ("extensions", "", "worktreeconfig"):
                 extended = value
-        if _is_true(extended):
+        if is_true(extended):
             yield from self._file(f"{self.repository.gitdir}/config.worktree")
 
     def _file(self, path: str, depth: int = 0) -> Iterator[tuple[str, str | None]]:

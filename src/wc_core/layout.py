@@ -127,6 +127,11 @@ class Layout(NamedTuple):
         """The folder with the read cursors of one thread, a file per reader."""
         return f"{self.local}/cursors/{file_name(topic)}"
 
+    @property
+    def presence(self) -> str:
+        """The folder with what participants say they are doing."""
+        return f"{self.local}/presence"
+
     def quarantine(self, topic: str) -> str:
         """The folder for bytes of one thread that repair took out of its way."""
         return f"{self.local}/quarantine/{file_name(topic)}"

@@ -14,6 +14,8 @@ from wc_core.files import read_plain
 
 _CHANGE_MARK = "-wt-"
 _MAX_SYMREFS = 5
+# What HEAD says where refs are kept in a format that only git reads (reftable).
+_STUB = ".invalid"
 # Why git keeps the worktree of a store: by that we know it again.
 LOCK_REASON = "the store of wc: its threads live here"
 
@@ -133,7 +135,8 @@ def head_branch(gitdir: str) -> str:
     target = text.removeprefix("ref:").strip()
     if target == text or not target.startswith("refs/heads/"):
         return ""
-    return target.removeprefix("refs/heads/")
+    branch = target.removeprefix("refs/heads/")
+    return "" if branch == _STUB else branch
 
 
 def resolve(repository: Repository, ref: str) -> str:
@@ -222,25 +225,37 @@ def checkouts_of(repository: Repository, branch: str) -> list[Checkout]:
     if base == ".git" and away is not None:
         common = repository.common
         found.append(Checkout(folder, common, common, away=away))
-    admins = f"{repository.common}/worktrees"
-    try:
-        ids = sorted(os.listdir(admins))
-    except OSError:
-        ids = []  # a repository without linked worktrees has no such folder
-    for one in ids:
-        away = _away(f"{admins}/{one}", branch)
+    for admin in admins_of(repository):
+        away = _away(admin, branch)
         if away is not None:
-            found.append(_checkout(f"{admins}/{one}", away))
+            found.append(checkout_at(admin, away))
     return sorted(found, key=lambda one: bool(one.away))
 
 
-def _checkout(admin: str, away: str) -> Checkout:
+def admins_of(repository: Repository) -> list[str]:
+    """The folders that git keeps about linked worktrees, sorted."""
+    folder = f"{repository.common}/worktrees"
+    try:
+        return [f"{folder}/{one}" for one in sorted(os.listdir(folder))]
+    except OSError:
+        return []  # a repository without linked worktrees has no such folder
+
+
+def checkout_at(admin: str, away: str = "") -> Checkout:
+    """The linked worktree that one of these folders is about."""
     target = _read_text(f"{admin}/gitdir").rstrip("\n")
     dot_git = os.path.join(admin, target) if target else ""
     path = os.path.realpath(os.path.dirname(dot_git)) if dot_git else ""
     # What git-worktree(1) writes there before it has all the files.
-    finished = _read_text(f"{admin}/locked").strip() != "initializing"
+    finished = lock_reason(admin) != "initializing"
     return Checkout(path, admin, pointed_dir(f"{path}/.git"), finished, away)
+
+
+def lock_reason(admin: str) -> str | None:
+    """Why a linked worktree is locked, which may be empty; ``None`` for one
+    that is not."""
+    path = f"{admin}/locked"
+    return _read_text(path).strip() if os.path.lexists(path) else None
 
 
 def _away(gitdir: str, branch: str) -> str | None:
@@ -251,7 +266,7 @@ def _away(gitdir: str, branch: str) -> str | None:
         return ""
     if not head and rebased_branch(gitdir) == branch:
         return "a rebase"
-    if _read_text(f"{gitdir}/locked").strip() == LOCK_REASON:
+    if lock_reason(gitdir) == LOCK_REASON:
         return f"the branch {head}" if head else "another commit"
     return None
 
@@ -267,12 +282,9 @@ def rebased_branch(gitdir: str) -> str:
 
 def worktrees(repository: Repository) -> list[tuple[str, str]]:
     """(root, branch) of every linked worktree git knows of."""
-    admins = f"{repository.common}/worktrees"
-    if not os.path.isdir(admins):
-        return []
     found = []
-    for one in sorted(os.listdir(admins)):
-        target = _read_text(f"{admins}/{one}/gitdir").rstrip("\n")
-        path = os.path.dirname(os.path.join(f"{admins}/{one}", target))
-        found.append((path, head_branch(f"{admins}/{one}")))
+    for admin in admins_of(repository):
+        target = _read_text(f"{admin}/gitdir").rstrip("\n")
+        path = os.path.dirname(os.path.join(admin, target))
+        found.append((path, head_branch(admin)))
     return found

@@ -6,8 +6,10 @@ from the threads themselves. Change both.
 
 from __future__ import annotations
 
+import re
 from typing import NamedTuple
 
+from wc_core.loops import ENDED, UNKNOWN, WORKING
 from wc_core.model import CLOSED, OPEN, State
 from wc_core.names import Directory, Name
 from wc_core.statusfiles import (
@@ -23,9 +25,16 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from wc_core.loops import Loop
+
 # What the script says where a store cannot be used.
 STORE_MISSING = "wc: store missing, run wc doctor"
 STORE_MOVED = "wc: store moved, run wc doctor"
+
+_SEPARATOR_WIDTH = 3
+# A status of a loop that can be shown as it is, and a number.
+_STATUS = re.compile(r"[a-z][a-z0-9:_-]{0,39}")
+_MAX_COUNT = 999_999
 
 
 class Row(NamedTuple):
@@ -36,17 +45,53 @@ class Row(NamedTuple):
     new: int | None = None
 
 
+class Mark(NamedTuple):
+    """The loop of a worktree in the line, and where there is little room."""
+
+    text: str = ""
+    short: str = ""
+    urgent: bool = False
+
+    @property
+    def width(self) -> int:
+        """The columns it takes behind something else."""
+        return _SEPARATOR_WIDTH + len(self.text) if self.text else 0
+
+
+def mark(loop: Loop | None) -> Mark:
+    """What the line says of a loop: nothing of one that has ended, or of
+    whose state nothing is known."""
+    if loop is None or loop.status in ENDED | {UNKNOWN}:
+        return Mark()
+    if not _STATUS.fullmatch(loop.status):
+        return Mark()
+    number, limit = _counted(loop.number), _counted(loop.limit)
+    turn = f" {number}/{limit}" if number and limit else f" {number}" if number else ""
+    short = f"loop{turn}"
+    if loop.waits_for_human:
+        return Mark(f"{short} waiting for you", short, urgent=True)
+    if loop.orphaned:
+        return Mark(f"{short} orphaned", short)
+    return Mark(short if loop.status in WORKING else f"{short} {loop.status}", short)
+
+
+def _counted(number: int | None) -> str:
+    return "" if number is None or number > _MAX_COUNT else str(number)
+
+
 class Here(NamedTuple):
     """Where one looks from, and as whom.
 
     ``branch`` is empty where there is none (detached, no git). ``change_id``
     is the one in the worktree's folder name, see `repository.change_of`.
+    ``loop`` is the one of this worktree.
     """
 
     branch: str = ""
     change_id: str = ""
     me: Name | None = None
     directory: Directory = Directory()
+    loop: Mark = Mark()
 
 
 class _Signs(NamedTuple):
@@ -62,7 +107,6 @@ class _Signs(NamedTuple):
 
 _EMOJI = _Signs("🎾", 2, " · ", "…", 1)
 _ASCII = _Signs("[*]", 3, " - ", "...", 3)
-_SEPARATOR_WIDTH = 3
 _LEAST_CUT = 4
 
 
@@ -110,17 +154,26 @@ def line(rows: Iterable[Row], here: Here, look: Look | None = None) -> str:
     nothing to say.
 
     In this order: balls of mine in threads of this branch, balls of mine
-    elsewhere, threads of this branch that others hold.
+    elsewhere, threads of this branch that others hold. Behind it the loop that
+    runs here, or that alone.
     """
     look = look or Look()
     mine, around = _split(rows, here)
     ours = [row for row in mine if _belongs(row, here)]
+    others = _MINE if here.loop.urgent else _OTHERS
     if ours:
-        return look.paint(_tell_mine(ours, len(mine), look), _MINE)
+        return look.paint(_tell_mine(ours, len(mine), here, look), _MINE)
     if mine:
-        return look.paint(_tell_elsewhere(mine, look), _MINE)
+        return look.paint(_tell_elsewhere(mine, here, look), _MINE)
     if around:
-        return look.paint(_tell_others(around, look), _OTHERS)
+        return look.paint(_tell_others(around, here, look), others)
+    return look.paint(_tell_loop(here.loop, look), others)
+
+
+def _tell_loop(loop: Mark, look: Look) -> str:
+    for text in (loop.text, loop.short):
+        if look.fits(len(text)):
+            return text
     return ""
 
 
@@ -150,29 +203,36 @@ def _belongs(row: Row, here: Here) -> bool:
     return not set(places_of(row.state)).isdisjoint(places(here))
 
 
-def _tell_mine(ours: list[Row], total: int, look: Look) -> str:
+def _tell_mine(ours: list[Row], total: int, here: Here, look: Look) -> str:
     away = total - len(ours)
-    extras = _extras(ours[0], len(ours), f"{away} elsewhere" if away else "")
+    extras = _extras(ours[0], len(ours), here.loop)._replace(
+        away=f"{away} elsewhere" if away else ""
+    )
     head = _Head(f"{look.signs.ball} you", look.signs.ball_width + len(" you"))
     return _tell(head, topic_text(ours[0].state), extras, look) or _only_ball(look)
 
 
-def _tell_elsewhere(mine: list[Row], look: Look) -> str:
+def _tell_elsewhere(mine: list[Row], here: Here, look: Look) -> str:
     count = len(mine)
     texts = [f"{count} waiting for you elsewhere", f"{count} elsewhere", str(count)]
     if count == 1:
         texts.insert(0, f"{topic_text(mine[0].state)} waits for you elsewhere")
-    for text in texts:
-        if look.fits(look.signs.ball_width + 1 + _width(text)):
-            return f"{look.signs.ball} {text}"
+    for loop in (here.loop, Mark()):
+        for text in texts:
+            if look.fits(look.signs.ball_width + 1 + _width(text) + loop.width):
+                parts = [
+                    f"{look.signs.ball} {text}",
+                    *([loop.text] if loop.text else []),
+                ]
+                return look.signs.separator.join(parts)
     return _only_ball(look)
 
 
-def _tell_others(around: list[Row], look: Look) -> str:
+def _tell_others(around: list[Row], here: Here, look: Look) -> str:
     latest = around[-1]
     holder = holder_text(latest.state)
     text = f"{holder} has the ball" if holder else "anyone can take"
-    extras = _extras(latest, len(around), "")
+    extras = _extras(latest, len(around), here.loop)
     told = _tell(_Head(text, _width(text)), topic_text(latest.state), extras, look)
     return told or look.cut(text, look.columns)
 
@@ -191,19 +251,21 @@ class _Extras(NamedTuple):
     new: str
     more: str
     away: str
+    loop: str
 
 
 # What is dropped first where there is no room.
-_DROP = ("away", "more", "status", "new")
+_DROP = ("away", "more", "status", "new", "loop")
 
 
-def _extras(row: Row, count: int, away: str) -> _Extras:
+def _extras(row: Row, count: int, loop: Mark) -> _Extras:
     status = status_text(row.state)
     return _Extras(
         status="" if status == OPEN else status,
         new=f"{row.new} new" if row.new else "",
         more=f"+{count - 1}" if count > 1 else "",
-        away=away,
+        away="",
+        loop=loop.text,
     )
 
 

@@ -29,8 +29,11 @@ def utc(text: str) -> str:
         return text
 
 
-def milliseconds(text: str) -> int | None:
-    """Milliseconds since 1970 of an RFC 3339 time; ``None`` for other text."""
+def milliseconds(text: str, *, zoned: bool = False) -> int | None:
+    """Milliseconds since 1970 of an RFC 3339 time; ``None`` for other text.
+
+    A time without a zone is in UTC, or, where it must be ``zoned``, no time.
+    """
     from datetime import UTC, datetime
 
     try:
@@ -38,6 +41,8 @@ def milliseconds(text: str) -> int | None:
     except ValueError:
         return None
     if moment.tzinfo is None:
+        if zoned:
+            return None
         moment = moment.replace(tzinfo=UTC)
     return round(moment.timestamp() * 1000)
 
@@ -82,12 +87,28 @@ def since_id(text: str, now_ms: int) -> str:
     return ulid.encode(max(0, first - 1))
 
 
+def ago(seconds: int | None) -> str:
+    """How long ago, in words."""
+    if seconds is None:
+        return "at an unknown time"
+    text = age_text(seconds)
+    return "just now" if text == "now" else f"{text} ago"
+
+
+def seconds_between(moment_ms: int, now_ms: int) -> int:
+    """How many seconds ago a moment was; 0 for one in the future."""
+    return max(0, now_ms - moment_ms) // 1000
+
+
 def age(text: str, now_ms: int) -> str:
     """How long ago, in the one unit that says it best: ``now``, ``5m``, ``3d``."""
     moment = milliseconds(text)
-    if moment is None:
-        return "?"
-    seconds = max(0, now_ms - moment) // 1000
+    return "?" if moment is None else age_text(seconds_between(moment, now_ms))
+
+
+def age_text(seconds: int) -> str:
+    """So many seconds in the one unit that says it best; below a minute it is
+    ``now``."""
     for unit, length in (("w", 604800), ("d", 86400), ("h", 3600), ("m", 60)):
         if seconds >= length:
             return f"{seconds // length}{unit}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from wc_core.errors import InvalidInputError
 from wc_core.model import ENTRY_TYPES, ROLES, STATUSES
 from wc_core.names import MAX_NAME_BYTES
+from wc_core.times import age_ms
 
 MAX_TITLE_BYTES = 500
 MAX_KEY_BYTES = 200
@@ -12,6 +13,9 @@ MAX_BODY_BYTES = 16 * 1024 * 1024
 # Far beyond what anybody reads; below what would be too much for a reader.
 MAX_ENTRIES = 1_000_000
 MAX_THREADS = 100_000
+# What somebody can say they are at, and for how many seconds at most.
+PRESENCES = ("running", "waiting", "blocked", "idle")
+MAX_LASTING = 7 * 24 * 3600
 _MAX_SECONDS = 3600.0
 
 
@@ -49,6 +53,28 @@ def title(text: str) -> str:
 def reason(text: str) -> str:
     """A reason: one printable line, or nothing."""
     return _line(text, "reason", MAX_TITLE_BYTES) if text else ""
+
+
+def note(text: str) -> str:
+    """What somebody is doing: one printable line, or nothing."""
+    return _line(text, "note", MAX_TITLE_BYTES) if text else ""
+
+
+def presence_status(word: str) -> str:
+    """What somebody is at, in its one spelling; running if it is not said."""
+    if not word:
+        return PRESENCES[0]
+    return _one_of(word, PRESENCES, "what one can be at")
+
+
+def lasting(text: str) -> int:
+    """For how many seconds something counts, at most a week."""
+    seconds = (age_ms(text) or 0) // 1000
+    if not seconds or seconds > MAX_LASTING:
+        raise InvalidInputError(
+            f"{text!r} is no length of time.", "Write 90m, 3h or 2d, at most 7d."
+        )
+    return seconds
 
 
 def key(text: str) -> str:

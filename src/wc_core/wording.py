@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from typing import NamedTuple
+
+from wc_core.text import one_line
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 
 class Table(NamedTuple):
@@ -11,6 +18,14 @@ class Table(NamedTuple):
 
     head: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
+
+
+def shown_path(path: str, env: Mapping[str, str]) -> str:
+    """A path as people write it: their home is ``~``."""
+    home = os.path.realpath(env["HOME"]) if env.get("HOME") else ""
+    if home not in {"", "/"} and (path == home or path.startswith(f"{home}/")):
+        path = f"~{path[len(home) :]}"
+    return one_line(path)
 
 
 def quoted(word: str) -> str:

@@ -10,6 +10,7 @@ from mcp_types import Completion, PromptReference
 from wc_core import views
 from wc_core.errors import WcError
 from wc_core.names import MAX_NAME_BYTES
+from wc_observe import neighbouring
 from wc_observe.boundary import guarded
 from wc_observe.calls import CURRENT
 from wc_observe.desk import open_desk
@@ -94,6 +95,10 @@ def _ages(_: StoreReader, __: Mapping[str, str]) -> Iterable[str]:
     return ("1h", "4h", "1d", "2d", "1w")
 
 
+def _changes(_: StoreReader, __: Mapping[str, str]) -> list[str]:
+    return neighbouring.change_ids(CURRENT.get())
+
+
 # (name of a prompt or address of a template, argument) -> what it may be.
 _VALUES: dict[tuple[str, str], Values] = {
     ("catch_up", "since"): _ages,
@@ -103,6 +108,7 @@ _VALUES: dict[tuple[str, str], Values] = {
     ("watercooler://threads/{topic}", "topic"): _topics,
     ("watercooler://threads/{topic}/{entry}", "topic"): _topics,
     ("watercooler://threads/{topic}/{entry}", "entry"): _entries,
+    ("watercooler://loop/{change_id}", "change_id"): _changes,
 }
 
 

@@ -16,8 +16,8 @@ from mcp.shared.exceptions import MCPError
 
 from wc_core import debugging, discovery
 from wc_core.errors import WcError
+from wc_core.wording import shown_path
 from wc_observe.calls import CURRENT, client_name
-from wc_observe.desk import shown
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -145,7 +145,7 @@ def _store() -> str | None:
     if call is None:
         return None
     try:
-        return shown(discovery.find(call.folder, call.env).root, call.env)
+        return shown_path(discovery.find(call.folder, call.env).root, call.env)
     except WcError:
         return None
 

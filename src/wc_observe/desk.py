@@ -5,20 +5,17 @@ Brought up to date for each call, so a write by any process shows in the next on
 
 from __future__ import annotations
 
-import os
 from typing import NamedTuple
 
 from wc_core import discovery, identity, repository, settings
 from wc_core.errors import NotFoundError, WcError
 from wc_core.identity import Asked
 from wc_core.layout import BRANCH
-from wc_core.text import one_line
 from wc_core.views import Viewer
+from wc_core.wording import shown_path
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from wc_core.discovery import Place
     from wc_core.identity import Identity
     from wc_observe.calls import Call
@@ -53,7 +50,7 @@ def open_desk(call: Call) -> Desk:
     CorruptError where its checkout cannot be used.
     """
     place = discovery.find(call.folder, call.env)
-    store = shown(place.root, call.env)
+    store = shown_path(place.root, call.env)
     if not place.exists:
         raise missing(place, store)
     live = call.stores.at(place.root)
@@ -96,11 +93,3 @@ def who_calls(call: Call) -> Identity:
         root = ""  # health says what is wrong with it
     found = settings.load(root, call.env) if root else settings.Settings()
     return identity.identify(Asked(client=call.client), call.env, where, found)
-
-
-def shown(path: str, env: Mapping[str, str]) -> str:
-    """A path as people write it: their home is ``~``."""
-    home = os.path.realpath(env["HOME"]) if env.get("HOME") else ""
-    if home not in {"", "/"} and (path == home or path.startswith(f"{home}/")):
-        path = f"~{path[len(home) :]}"
-    return one_line(path)

@@ -13,6 +13,7 @@ from wc_core.layout import BRANCH, Layout
 from wc_core.model import ACTIONS, ENTRY_TYPES, ROLES, STATUSES
 from wc_core.text import clean, one_line
 from wc_core.version import __version__
+from wc_core.wording import shown_path
 from wc_observe import desk
 from wc_observe.quoting import cleaned, word
 from wc_observe.surveying import survey
@@ -59,7 +60,7 @@ def _told(error: WcError) -> str:
 
 def _place_fields(place: Place, call: Call) -> dict[str, Any]:
     fields: dict[str, Any] = {
-        "store": desk.shown(place.root, call.env),
+        "store": shown_path(place.root, call.env),
         "kind": place.kind,
         "exists": place.exists,
     }
@@ -178,11 +179,11 @@ def whoami(call: Call) -> dict[str, Any]:
         "tag": who.name.tag,
         "source": who.source,
         "client": call.client,
-        "folder": desk.shown(call.folder, call.env),
+        "folder": shown_path(call.folder, call.env),
     }
     try:
         place = discovery.find(call.folder, call.env)
-        fields |= {"store": desk.shown(place.root, call.env), "exists": place.exists}
+        fields |= {"store": shown_path(place.root, call.env), "exists": place.exists}
     except CorruptError as error:
         fields |= {"store": None, "problem": _told(error)}
     where = repository.find(call.folder)

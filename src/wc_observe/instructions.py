@@ -41,6 +41,8 @@ gives structured content. Where an answer says `truncated`, it says how to go on
   whole of a long one; -1 is the last.
 - `get_ball_history(topic)`: who held the ball, how long, how often it bounced.
   `get_stats()`: balls that lie too long, and with whom.
+- `list_worktrees()`: who works on what beside you; `get_loop_status()`: whether a loop
+  in another worktree runs, ended or waits for a human. Say what you do: `wc note`.
 - `health`: what is wrong. `list_vocabulary`: the words a field may have.
 
 ## Writing

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from wc_core.views import Filter
-from wc_observe import instructions, listing, reading
+from wc_observe import instructions, listing, neighbouring, reading
 from wc_observe.boundary import guarded
 from wc_observe.calls import CURRENT
 from wc_observe.desk import open_desk
@@ -48,6 +48,16 @@ def index() -> str:
     return listing.index_page(open_desk(CURRENT.get()))
 
 
+def worktrees() -> str:
+    """What goes on in each worktree."""
+    return neighbouring.as_markdown(neighbouring.view(CURRENT.get()))
+
+
+def loop(change_id: str) -> str:
+    """The autonomous loop of one change."""
+    return neighbouring.loops_markdown(neighbouring.view(CURRENT.get()), change_id)
+
+
 _RESOURCES: tuple[tuple[str, str, Callable[..., str], str], ...] = (
     ("instructions", "instructions", how_to, "How to use threads: read this first."),
     ("threads", "threads", threads, "The threads, the latest move first."),
@@ -59,6 +69,8 @@ _RESOURCES: tuple[tuple[str, str, Callable[..., str], str], ...] = (
         "One entry, whole, by its number or its id.",
     ),
     ("index", "index", index, "Whose move it is, at a glance."),
+    ("worktrees", "worktrees", worktrees, "What goes on in each worktree."),
+    ("loop/{change_id}", "loop", loop, "How an autonomous loop stands."),
 )
 
 

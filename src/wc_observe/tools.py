@@ -12,7 +12,7 @@ from wc_core.errors import InvalidInputError
 from wc_core.mentions import Mentions
 from wc_core.search import Question, search
 from wc_core.views import Filter
-from wc_observe import finding, health, insighttools, listing, reading
+from wc_observe import finding, health, insighttools, listing, reading, worktreetools
 from wc_observe.calls import CURRENT
 from wc_observe.desk import Desk, open_desk
 from wc_observe.listing import Wanted
@@ -259,7 +259,7 @@ OFFERS: tuple[Offer, ...] = (
 
 
 # Each family of tools has a module of its own.
-ALL: tuple[Offer, ...] = (*OFFERS, *insighttools.OFFERS)
+ALL: tuple[Offer, ...] = (*OFFERS, *worktreetools.OFFERS, *insighttools.OFFERS)
 
 
 def all_tools() -> list[Tool]:

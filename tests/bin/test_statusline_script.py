@@ -17,10 +17,11 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from wc_core import ulid
+from wc_core import loops, ulid
 from wc_core.identity import AGENT_VARIABLES, Identity
 from wc_core.model import CLOSED, STATUSES, State
 from wc_core.names import PLATFORMS, Directory, Name, parse
+from wc_core.statefile import StateFiles
 from wc_core.statusfiles import (
     MAIN_WORKTREE,
     View,
@@ -34,13 +35,15 @@ from wc_core.statusline import (
     STORE_MOVED,
     Here,
     Look,
+    Mark,
     Row,
     line,
+    mark,
     trouble,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
 SCRIPT = Path(__file__).resolve().parents[2] / "bin" / "wc-statusline"
 THREADS = "watercooler/threads"
@@ -284,6 +287,39 @@ LOOKS = st.builds(
     color=st.booleans(),
 )
 PLACES = st.sampled_from(["main", "feature/auth", "auth", "detached"])
+STATES = st.none() | st.fixed_dictionaries(
+    {},
+    optional={
+        "change": st.text(max_size=9),
+        "task": st.sampled_from(
+            ["Log in", '{"status": "done"}', "a\n  }\n}", "ü\x1b["]
+        ),
+        "max_iterations": st.sampled_from([None, 0, 10, 999_999, 1 << 40, "5", -1]),
+        "current_iteration": st.sampled_from([None, 0, 3, 1_000_000, True, [3]]),
+        "status": st.sampled_from(
+            [
+                *("starting", "running", "stalled", "stuck", "stopped", "done"),
+                *("waiting:human", "waiting:api", "hibernating", "Odd One", ""),
+                *("x" * 41, None, 7, {"status": "running"}),
+            ]
+        ),
+        "terminal_pid": st.sampled_from([None, 1, os.getpid(), 999_999_999, "x", 1.5]),
+        "iterations": st.just([{"n": 1, "status": "stalled", "commits": ["1a"]}]),
+    },
+)
+
+
+def loop_of(top: Path, state: Any) -> Mark:
+    """The loop's file as the tools that run one write it, and what the twin
+    makes of it."""
+    path = top / ".claude/loop-state.json"
+    path.unlink(missing_ok=True)
+    if state is not None:
+        path.parent.mkdir(exist_ok=True)
+        with path.open("w") as file:
+            json.dump(state, file, indent=2)
+    now = time.time_ns() // 1_000_000
+    return mark(loops.loop(StateFiles(), str(top), now))
 
 
 @pytest.fixture(scope="module")
@@ -323,17 +359,25 @@ def _rows(made: Iterable[View], who: Who) -> Iterator[Row]:
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
-@given(made=views(), who=WHOS, look=LOOKS, place=PLACES)
+@given(made=views(), who=WHOS, look=LOOKS, place=PLACES, loop=STATES)
 @example(
     [View(state("main", "codex", 2, status="IN_REVIEW"), {"codex": 3})],
     Who(Name("Codex"), "codex", written=True),
     Look(),
     "main",
+    {"max_iterations": 10, "current_iteration": 3, "status": "running"},
 )
-def test_says_the_same_as_the_twin(
-    shared: World, name: str, made: list[View], who: Who, look: Look, place: str
+def test_says_the_same_as_the_twin(  # noqa: PLR0913, PLR0917 (each is drawn)
+    shared: World,
+    name: str,
+    made: list[View],
+    who: Who,
+    look: Look,
+    place: str,
+    loop: Any,
 ) -> None:
     cwd, worktree, here = _place(shared, place)
+    here = here._replace(loop=loop_of(cwd, loop))
     shutil.rmtree(shared.store / ".local", ignore_errors=True)
     (shared.store / ".local" / "status").mkdir(parents=True)
     for view in made:
@@ -938,6 +982,133 @@ def test_a_long_line_of_readers_leaves_the_number_out(world: World) -> None:
     one = state("main", "Claude", entry_count=9)
     write(world.store, one, new=crowd | {"claudecode(pat)": 3})
     assert world.run(world.repo) == "🎾 you · main"
+
+
+# --- a loop -----------------------------------------------------------------------
+
+RUNNING = {
+    "worktree_name": "app",
+    "change": "login",
+    "task": "Log in",
+    "max_iterations": 10,
+    "current_iteration": 3,
+    "status": "running",
+    "terminal_pid": None,
+    "started_at": "2026-01-01T12:00:00+02:00",
+    "iterations": [{"n": 1, "status": "done"}] * 3,
+}
+
+
+def test_a_loop_stands_behind_the_ball(world: World, shell: list[str]) -> None:
+    be(world.store)
+
+    def says(**changed: Any) -> str:
+        loop_of(world.repo, RUNNING | changed)
+        return world.run(world.repo, shell=shell)
+
+    write(world.store, state("x", "Codex", branch="other"))
+    assert says() == "loop 3/10"
+    assert says(status="waiting:human") == "loop 3/10 waiting for you"
+    write(world.store, state("main", "Codex"))
+    assert says() == "Codex has the ball · main · loop 3/10"
+    assert says(status="stalled") == "Codex has the ball · main · loop 3/10 stalled"
+    assert says(status="done") == "Codex has the ball · main"
+    write(world.store, state("far", "Claude", branch="other"))
+    assert says() == "🎾 far waits for you elsewhere · loop 3/10"
+    with subprocess.Popen(["sleep", "60"]) as process:
+        assert says(terminal_pid=process.pid).endswith("elsewhere · loop 3/10")
+        process.kill()
+    said = says(terminal_pid=process.pid)
+    assert said == "🎾 far waits for you elsewhere · loop 3/10 orphaned"
+    deep = world.repo / "src"
+    deep.mkdir()
+    loop_of(world.repo, RUNNING)
+    given_json = json.dumps(_json(cwd=str(deep))).encode()
+    said = world.run(
+        world.repo, "--stdin", "--ascii", "--color=never", shell=shell, stdin=given_json
+    )
+    assert said == "[*] far waits for you elsewhere - loop 3/10"
+
+
+def test_what_waits_for_a_person_is_not_grey(world: World) -> None:
+    write(world.store, state("main", "Codex"))
+    loop_of(world.repo, RUNNING | {"status": "waiting:human"})
+    said = world.run(world.repo, "--color=always")
+    text = "Codex has the ball · main · loop 3/10 waiting for you"
+    assert said == f"\033[1;33m{text}\033[0m"
+
+
+def test_half_a_loop_is_none_or_the_one_it_is_half_of(
+    world: World, shell: list[str]
+) -> None:
+    write(world.store, state("main", "Codex"))
+    path = world.repo / ".claude/loop-state.json"
+    loop_of(world.repo, RUNNING | {"current_iteration": 12, "status": "stalled"})
+    whole = path.read_bytes()
+    plain = "Codex has the ball · main"
+    known = {plain, f"{plain} · loop 12/10 stalled"}
+    said = {}
+    for length in range(0, len(whole) + 1, 7 if shell == ["dash"] else 41):
+        path.write_bytes(whole[:length])
+        said[length] = world.run(world.repo, shell=shell)
+        assert said[length] in known, length
+    assert said[0] == plain
+    path.write_bytes(whole)
+    assert world.run(world.repo, shell=shell) != plain
+
+
+OTHER_LOOPS = [
+    b"",
+    b"{",
+    b"{\n}",
+    b"[]",
+    b"\0\n" * 50,
+    b"{\n  }\n",
+    json.dumps(RUNNING).encode(),
+    json.dumps(RUNNING, indent=1).encode(),
+    json.dumps({"loop": RUNNING}, indent=2).encode(),
+    json.dumps({"loop": RUNNING}, indent=1).encode(),
+    json.dumps(RUNNING, indent="\t").encode(),
+    b'{\n  "status": running,\n  "max_iterations": 9\n}',
+    b'{\n  "status": "run\x1b[31m",\n  "max_iterations": 9\n}',
+    b'{\n  "status": "\xc2\x9b31m"\n}',
+    b'{\n  "status": "' + b"x" * 5000 + b'"\n}',
+]
+
+
+def test_what_is_not_understood_of_a_loop_is_not_said(
+    world: World, shell: list[str]
+) -> None:
+    write(world.store, state("main", "Codex"))
+    loop_of(world.repo, RUNNING)
+    for data in OTHER_LOOPS:
+        (world.repo / ".claude/loop-state.json").write_bytes(data)
+        said = world.run(world.repo, shell=shell)
+        assert said == "Codex has the ball · main", data[:99]
+
+
+def test_a_loop_is_not_read_through_links(world: World, shell: list[str]) -> None:
+    write(world.store, state("main", "Codex"))
+    folder, away = world.repo / ".claude", world.home / "away"
+    loop_of(world.repo, RUNNING)
+    file = folder / "loop-state.json"
+    file.rename(world.home / "state")
+    makers: list[Callable[[], object]] = [
+        lambda: file.symlink_to(world.home / "state"),
+        lambda: os.mkfifo(file),
+        file.mkdir,
+    ]
+    for make in makers:
+        make()
+        assert world.run(world.repo, shell=shell) == "Codex has the ball · main"
+        file.rename(world.home / "was")
+        shutil.rmtree(world.home / "was", ignore_errors=True)
+        (world.home / "was").unlink(missing_ok=True)
+    (world.home / "state").rename(file)
+    assert world.run(world.repo, shell=shell).endswith("loop 3/10")
+    folder.rename(away)
+    folder.symlink_to(away)
+    assert world.run(world.repo, shell=shell) == "Codex has the ball · main"
 
 
 # --- standard input -----------------------------------------------------------------

@@ -29,7 +29,7 @@ FOLDERS = (
     *(".local/unsettled", ".local/cursors", ".local/cursors/auth", ".local/status"),
     *(".local/status/holder", ".local/status/branch", ".local/status/branch/auth"),
     *(".local/me", ".local/me/=main", ".local/scratch", ".local/imported"),
-    *(".local/quarantine", ".local/quarantine/auth"),
+    *(".local/quarantine", ".local/quarantine/auth", ".local/presence"),
 )
 FILES = (
     *(f"graph/baseline/threads/auth/{one}" for one in ("entries.jsonl", "meta.json")),
@@ -47,6 +47,7 @@ WRITING = (
     ("seen", "auth"),
     ("seen", "--all"),
     ("reindex",),
+    ("note", "busy"),
     ("init",),
     ("doctor", "--repair"),
     ("set-status", "auth", "CLOSED"),
@@ -54,6 +55,7 @@ WRITING = (
 READING = (
     *(("list",), ("read", "auth"), ("read", "old"), ("search", "secret")),
     *(("updates",), ("statusline",), ("doctor",), ("whoami",)),
+    ("worktrees",),
 )
 OLD_PAGE = "# old — Thread\nStatus: OPEN\n\n---\nEntry: Pat 2026-01-01T00:00:00Z\n\nx\n"
 

@@ -57,7 +57,31 @@ def store(tmp_path: Path) -> Store:
     Path(store.layout.unsettled, "plan").touch()
     Path(store.layout.settling).write_text('{"problem": "no"}')
     Path(store.layout.config).write_text('[aliases]\ncc = "Claude Code"\n')
+    presence = Path(store.layout.presence)
+    presence.mkdir()
+    (presence / "a").write_bytes(b"{")
+    _worktrees(store.root.parent, tmp_path / "home")
     return store
+
+
+def _worktrees(top: Path, home: Path) -> None:
+    """A repository as git leaves it, with a linked worktree; in each a loop."""
+    admin, linked = top / ".git/worktrees/fix", top.parent / "fix"
+    for folder in (top / ".git/objects", top / ".git/refs", admin, linked):
+        folder.mkdir(parents=True)
+    for gitdir in (top / ".git", admin):
+        (gitdir / "HEAD").write_text("ref: refs/heads/main\n")
+    (admin / "commondir").write_text("../..\n")
+    (admin / "gitdir").write_text(f"{linked}/.git\n")
+    (linked / ".git").write_text(f"gitdir: {admin}\n")
+    state = {"status": "running", "terminal_pid": os.getpid(), "change": "fix"}
+    for tree, data in ((top, "{"), (linked, json.dumps(state))):
+        (tree / ".claude").mkdir()
+        for name in ("loop-state.json", "activity.json"):
+            (tree / ".claude" / name).write_text(data)
+    team = home / ".cache/wt-tools/team_status.json"
+    team.parent.mkdir(parents=True)
+    team.write_text('{"members": ["pat"]}')
 
 
 def environment(tmp_path: Path) -> dict[str, str]:
@@ -156,7 +180,7 @@ def test_the_refusal_bites(tmp_path: Path) -> None:
     folder.mkdir()
     told = in_a_fresh_process(folder, environment(tmp_path), "--bite")
     assert told["got_through"] == []
-    assert len(told["refused"]) == 24
+    assert len(told["refused"]) == 25
     assert told["there"] == ["there"]
 
 

@@ -11,6 +11,7 @@ import asyncio
 import json
 import os
 import re
+import signal
 import socket
 import sqlite3
 import subprocess
@@ -109,6 +110,16 @@ CALLS: list[tuple[str, dict[str, Any]]] = [
             {"commit": "nonsense"},
         )
     ),
+    *(
+        (tool, dict(form))
+        for tool in ("list_worktrees", "get_loop_status", "get_team_status")
+        for form in _FORMATS
+    ),
+    *(
+        ("get_loop_status", {"change_id": change, **form})
+        for form in _FORMATS
+        for change in ("work", "fix", *_BAD)
+    ),
 ]
 
 ADDRESSES = [
@@ -120,6 +131,8 @@ ADDRESSES = [
     *(f"threads/{topic.replace('%', '%25')}/0" for topic in _WHERE),
     "threads/..%2F..%2Fetc%2Fpasswd",
     "threads/plan/..%2F..%2Fmeta.json",
+    "worktrees",
+    *(f"loop/{change}" for change in ("fix", "nope", "..%2F..%2Fetc")),
 ]
 
 PROMPTS: list[tuple[str, dict[str, str]]] = [
@@ -140,6 +153,7 @@ COMPLETIONS: list[tuple[str, str, str, dict[str, str]]] = [
         ("watercooler://threads/{topic}", "topic"),
         ("watercooler://threads/{topic}/{entry}", "topic"),
         ("watercooler://threads/{topic}/{entry}", "entry"),
+        ("watercooler://loop/{change_id}", "change_id"),
         ("watercooler://nothing/{x}", "x"),
     )
     for typed, topic in (("", "plan"), ("P", "garbage"), ("\0", "../plan"))
@@ -160,6 +174,7 @@ _REFUSED = (
     "os.exec",
     "os.fork",
     "os.forkpty",
+    "os.killpg",
     "os.link",
     "os.lockf",
     "os.mkdir",
@@ -198,6 +213,9 @@ def _writes(event: str, args: tuple[Any, ...]) -> bool:
         return bool(set(mode or "") & set("wax+")) or bool((flags or 0) & _WRITING)
     if event == "sqlite3.connect":
         return bool(args[0] != ":memory:")
+    if event == "os.kill":
+        # Signal 0 is sent to nobody: it asks whether a process is there.
+        return bool(args[1])
     return event.startswith(_REFUSED)
 
 
@@ -326,6 +344,7 @@ def attempts(folder: Path) -> dict[str, Callable[[], object]]:
         "process": lambda: subprocess.run(["true"], check=True),
         "shell": lambda: os.system("true"),
         "fork": os.fork,
+        "signal": lambda: os.kill(os.getpid(), signal.SIGURG),
         "network": lambda: socket.create_connection(("127.0.0.1", 9)),
         "database": lambda: sqlite3.connect(new),
         "tool": lambda: _in_a_tool(folder),

@@ -17,6 +17,7 @@ from fastmcp.client.transports import StdioTransport
 
 from tests.observe.stores import MODES
 from wc_core.version import __version__
+from wc_observe import tools
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -89,7 +90,7 @@ def test_a_real_client(store: Store, env: dict[str, str], mode: Mode) -> None:
             keep_alive=False,
         )
         async with Client(transport, mode=mode, roots=[]) as client:
-            assert len(await client.list_tools()) == 11
+            assert len(await client.list_tools()) == len(tools.ALL)
             found = await client.call_tool(
                 "watercooler_v1_list_threads", {"format": "json"}
             )

@@ -41,6 +41,9 @@ NAMES = {
     "list_vocabulary",
     "get_ball_history",
     "get_stats",
+    "list_worktrees",
+    "get_loop_status",
+    "get_team_status",
 }
 
 
@@ -73,10 +76,12 @@ def test_what_is_offered(mode: Mode) -> None:
         "watercooler://instructions",
         "watercooler://threads",
         "watercooler://index",
+        "watercooler://worktrees",
     }
     assert [one.uri_template for one in templates] == [
         "watercooler://threads/{topic}",
         "watercooler://threads/{topic}/{entry}",
+        "watercooler://loop/{change_id}",
     ]
 
 

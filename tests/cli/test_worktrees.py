@@ -1,0 +1,214 @@
+"""``wc worktrees`` and ``wc note``."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import time
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.conftest import Done, Machine, Repo
+from tests.contract import inprocess
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+LOOP = {
+    "change": "login",
+    "task": "Log in with a passkey",
+    "status": "waiting:human",
+    "current_iteration": 3,
+    "max_iterations": 10,
+}
+
+
+class Here(Repo):
+    """A folder in which wc runs in this process."""
+
+    def wc(
+        self,
+        *words: str,
+        cwd: Path | str = "",
+        feed: bytes | None = None,
+        env: Mapping[str, str] | None = None,
+        **_: Any,
+    ) -> Done:
+        given = {**self.machine.env, **(env or {})}
+        return inprocess.wc(words, self.path / cwd, given, feed or b"")
+
+    def worktree(self, name: str, branch: str = "") -> Here:
+        return Here(self.machine, super().worktree(name, branch).path)
+
+
+@pytest.fixture
+def repo(machine: Machine) -> Here:
+    return Here(machine, machine.repo().path)
+
+
+def put(repo: Repo, name: str, value: Any, *, ago: float = 0) -> None:
+    path = repo.path / ".claude" / name
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(json.dumps(value, indent=2))
+    if ago:
+        os.utime(path, (time.time() - ago, time.time() - ago))
+
+
+@pytest.fixture
+def login(repo: Here) -> Here:
+    """A linked worktree with a thread of its branch and one of its change."""
+    login = repo.worktree("app-wt-login", "fix/login")
+    login.ok("new", "login", "--title", "T", "--to", "Codex", "--force")
+    login.ok("new", "review", "--title", "T", "--status", "IN_REVIEW")
+    login.ok("new", "over", "--title", "T")
+    login.ok("set-status", "over", "CLOSED")
+    repo.ok("new", "other", "--title", "T")
+    return login
+
+
+def undated(text: str) -> str:
+    return re.sub(r"\b(just now|\d+[mh] ago)", "AGO", text)
+
+
+def test_what_goes_on_in_each_worktree(repo: Here, login: Here) -> None:
+    put(login, "loop-state.json", LOOP)
+    put(login, "activity.json", {"skill": "apply", "skill_args": "x"}, ago=400)
+    assert login.ok("note", "reading").out == "noted for 30m: running: reading\n"
+    repo.git("worktree", "add", "-q", "--detach", "../lost")
+    commit = repo.git("rev-parse", "HEAD")[:12]
+    shown = undated(repo.ok("worktrees").out)
+    assert shown.replace(str(repo.path.parent), "/home") == (
+        "> main · main worktree · /home/app · AGO\n"
+        "    ball  other → you\n"
+        "  login · branch fix/login · /home/app-wt-login · AGO\n"
+        "    loop  3/10 waits for a human, AGO: Log in with a passkey\n"
+        "    note  Pat running: reading, AGO\n"
+        "    at    apply x, old: AGO\n"
+        "    ball  review → you, IN_REVIEW\n"
+        "    ball  login → Codex\n"
+        f"  lost · at {commit} · /home/lost · AGO\n"
+    )
+    found = repo.json("worktrees")
+    assert found["store"].endswith(repo.store.name)
+    first, second, _ = found["worktrees"]
+    assert (first["here"], first["main"]) == (True, True)
+    assert [one["topic"] for one in first["threads"]] == ["other"]
+    assert second["threads"] == [
+        {"topic": "review", "status": "IN_REVIEW", "ball": "Pat", "have_ball": True},
+        {"topic": "login", "status": "OPEN", "ball": "Codex", "have_ball": False},
+    ]
+    assert second["loop"]["waits_for_human"]
+    assert second["activity"]["stale"]
+    assert second["presence"][0]["note"] == "reading"
+    assert second["change_id"] == "login"
+    assert login.json("worktrees")["worktrees"][0]["name"] == "login"
+
+
+def test_the_store_s_own_worktree_is_left_out(repo: Here) -> None:
+    repo.ok("init")
+    for where in (repo.path, repo.store):
+        (only,) = repo.json("worktrees", cwd=where)["worktrees"]
+        assert only["name"] == "main"
+
+
+def test_one_that_cannot_be_read_hides_no_other(repo: Here, login: Here) -> None:
+    put(repo, "loop-state.json", LOOP)
+    put(login, "loop-state.json", LOOP)
+    (login.path / ".claude/loop-state.json").write_bytes(b'{"status": "ru')
+    main, torn = repo.json("worktrees")["worktrees"]
+    assert main["loop"]["status"] == "waiting:human"
+    assert torn["loop"]["problem"] == "is being rewritten this moment"
+    assert "status" not in torn["loop"]
+    assert "its state is being rewritten this moment" in repo.ok("worktrees").out
+    # Neither does a store that cannot be used.
+    (repo.store / ".git").write_text("gitdir: /elsewhere\n")
+    done = repo.ok("worktrees", "--json")
+    assert "threads left out: " in done.err
+    assert done.json["store"] is None
+    assert [one["name"] for one in done.json["worktrees"]] == ["main", "login"]
+    assert done.json["worktrees"][0]["loop"]["waits_for_human"]
+
+
+def test_without_a_store_loops_are_seen_all_the_same(repo: Here) -> None:
+    put(repo, "loop-state.json", LOOP)
+    (only,) = repo.json("worktrees")["worktrees"]
+    assert only["loop"]["says"] == "waits for a human"
+    assert not (repo.machine.home / ".watercooler").exists()
+
+
+def test_outside_git_there_is_one_place(repo: Here) -> None:
+    plain = Here(repo.machine, repo.machine.folder("plain").path)
+    done = plain.ok("worktrees")
+    assert (done.out, "no git repository" in done.err) == ("", True)
+    plain.ok("note", "thinking")
+    (plain.path / "sub").mkdir()
+    (only,) = plain.json("worktrees", cwd="sub")["worktrees"]
+    assert (only["path"], only["presence"][0]["note"]) == (str(plain.path), "thinking")
+
+
+def test_a_note_is_one_s_own_in_a_worktree(repo: Here) -> None:
+    fix = repo.worktree("fix")
+    said = repo.json("note", "reading", "--status", "blocked", "--for", "2h")
+    assert {key: said[key] for key in ("worktree", "agent", "status", "note")} == {
+        "worktree": str(repo.path),
+        "agent": "Pat",
+        "status": "blocked",
+        "note": "reading",
+    }
+    fix.ok("note", "--status", "idle")
+    repo.ok("note", "testing", "--as", "Codex")
+    assert repo.ok("note").out == "Pat blocked: reading, just now\n"
+    assert fix.json("note")["status"] == "idle"
+    assert repo.json("note", "--as", "Zed")["status"] is None
+    main, other = repo.json("worktrees")["worktrees"]
+    assert [one["agent"] for one in main["presence"]] == ["Codex (Pat)", "Pat"]
+    assert [one["status"] for one in other["presence"]] == ["idle"]
+    assert repo.ok("note", "--clear").out == "Taken back.\n"
+    assert repo.json("note", "--clear")["cleared"] is False
+    main, other = repo.json("worktrees")["worktrees"]
+    assert [one["agent"] for one in main["presence"]] == ["Codex (Pat)"]
+    assert other["presence"]
+
+
+def test_a_note_is_never_committed_and_goes_when_it_is_over(repo: Here) -> None:
+    repo.settled("new", "x", "--title", "T")
+    repo.settled("note", "short", "--for", "1s")
+    folder = repo.store / ".local/presence"
+    assert len(os.listdir(folder)) == 1
+    assert repo.machine.git("status", "--porcelain", cwd=repo.store) == ""
+    assert "presence" not in repo.git("ls-tree", "-r", "watercooler/threads")
+    time.sleep(1.1)
+    assert "presence" not in repo.json("worktrees")["worktrees"][0]
+    repo.ok("note", "mine", "--as", "Codex")
+    (left,) = folder.iterdir()
+    assert json.loads(left.read_text())["note"] == "mine"
+
+
+@pytest.mark.parametrize(
+    ("words", "hint"),
+    [
+        (("x", "--status", "asleep"), "Use running, waiting, blocked, idle."),
+        (("x", "--for", "long"), "Write 90m, 3h or 2d, at most 7d."),
+        (("x", "--for", "8d"), "at most 7d"),
+        (("x", "--for", "0m"), "at most 7d"),
+        (("two\nlines",), "Put the first line there"),
+        (("x" * 600,), "longer than 500 bytes"),
+    ],
+)
+def test_what_is_no_note_is_refused(
+    repo: Here, words: tuple[str, ...], hint: str
+) -> None:
+    assert hint in repo.fails(2, "note", *words)
+
+
+def test_nothing_a_terminal_obeys_gets_out(repo: Here, login: Here) -> None:
+    evil = "a\x1b]0;x\x07b\r\nc\u202ed"
+    put(login, "loop-state.json", dict.fromkeys([*LOOP, "stall_reason"], evil))
+    put(login, "activity.json", {"skill": evil, "broadcast": [evil]})
+    for words in (("worktrees",), ("worktrees", "--json")):
+        out = repo.ok(*words).out
+        assert not set(out) & set("\x1b\x07\r\u202e")
+    assert len(repo.ok("worktrees").out.splitlines()) == 7

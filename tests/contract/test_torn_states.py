@@ -1,0 +1,189 @@
+"""Reading what somebody truncates and writes anew, again and again.
+
+WC_TEST_ROUNDS is how often it is read, 1,000 times by itself.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.observe.stores import Session, structured
+from wc_core import livestate, loops
+from wc_core.statefile import StateFiles
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+pytestmark = pytest.mark.usefixtures("unmeasured")
+
+ROUNDS = int(os.environ.get("WC_TEST_ROUNDS", "1000"))
+
+# Every state that is ever written says its number six times, at both ends and
+# in between, and is longer or shorter than the one before.
+WRITER = """
+import json, sys
+number = 0
+print("ready", flush=True)
+while True:
+    number += 1
+    state = {
+        "change": f"change-{number}",
+        "task": f"{number} " + "x" * (number * 37 % 3000),
+        "status": "running",
+        "current_iteration": number,
+        "max_iterations": number,
+        "iterations": [{"n": number, "tokens_used": number}] * (number % 40 + 1),
+        "total_tokens": number,
+        "skill": f"skill-{number}",
+        "updated_at": None,
+    }
+    for path in sys.argv[1 : 2 + (number % 10 == 0)]:
+        with open(path, "w") as file:
+            json.dump(state, file, indent=2)
+"""
+
+
+@pytest.fixture
+def rewritten(tmp_path: Path) -> Iterator[Path]:
+    """A worktree whose loop is rewritten without a pause, and what its agent is
+    at every tenth time."""
+    folder = tmp_path / "work/.claude"
+    folder.mkdir(parents=True)
+    paths = [str(folder / name) for name in ("loop-state.json", "activity.json")]
+    words = [sys.executable, "-c", WRITER, *paths]
+    with subprocess.Popen(words, stdout=subprocess.PIPE) as writer:
+        assert writer.stdout is not None
+        writer.stdout.readline()
+        yield folder.parent
+        assert writer.poll() is None
+        writer.kill()
+
+
+def number_in(loop: dict[str, Any]) -> int:
+    """The one number of a state, which is all from one moment."""
+    number: int = loop["iteration"]
+    turns = loop.get("iterations", [])
+    assert loop["status"] == "running"
+    assert loop["max_iterations"] == number
+    assert loop["task"].split()[0] == str(number)
+    for turn in turns:
+        assert turn == {"n": number, "tokens_used": number}
+    if turns:
+        assert loop["total_tokens"] == number
+        assert len(turns) == min(20, number % 40 + 1)
+        assert loop["change_id"] == f"change-{number}"
+    return number
+
+
+def first(files: StateFiles, top: Path) -> None:
+    """Until one state could be read: what is said before is that none could."""
+    for _ in range(1000):
+        found = loops.loop(files, str(top), 0)
+        assert found is not None
+        if found.status:
+            return
+        assert found.seen.problem == "is being rewritten this moment"
+    raise AssertionError("nothing could ever be read")
+
+
+def torn(path: Path) -> bool:
+    """Whether whoever just reads a file gets half of it."""
+    try:
+        json.loads(path.read_bytes())
+    except ValueError:
+        return True
+    return False
+
+
+def test_what_is_read_is_whole_and_never_older_than_before(rewritten: Path) -> None:
+    files = StateFiles()
+    first(files, rewritten)
+    last = kept = changes = halves = 0
+    longest = 0.0
+    since = time.monotonic()
+    for turn in range(ROUNDS):
+        if turn % 10 == 0:
+            halves += torn(rewritten / ".claude/loop-state.json")
+        now = time.time_ns() // 1_000_000
+        found = loops.loop(files, str(rewritten), now)
+        assert found is not None
+        number = number_in(found.details())
+        assert number >= last
+        if number > last:
+            longest = max(longest, time.monotonic() - since)
+            since = time.monotonic()
+        kept += found.seen.last_good
+        changes += number > last
+        last = number
+        assert found.seen.age is not None
+        if turn % 10 == 0:
+            activity = livestate.activity(files, str(rewritten), now)
+            assert activity is None or activity.skill or activity.seen.problem
+    # A plain reader would have met many a half.
+    assert halves > ROUNDS // 200
+    assert changes > ROUNDS // 100
+    report = {
+        "reads": ROUNDS,
+        "torn for a plain reader": f"{halves / (ROUNDS / 10):.0%}",
+        "fresh": ROUNDS - kept,
+        "last good": kept,
+        "oldest shown, seconds": round(longest, 3),
+    }
+    sys.stdout.write(json.dumps(report))
+
+
+def test_the_server_answers_nothing_else(rewritten: Path) -> None:
+    session = Session(rewritten, {"HOME": str(rewritten.parent), "USER": "pat"})
+    tools = ("get_loop_status", "list_worktrees")
+    wanted = [(tool, {"format": "json"}) for tool in tools] * max(2, ROUNDS // 50)
+    last = 0
+    for result in session.calls(*wanted):
+        assert not result.is_error, result.content
+        fields = structured(result)
+        said = fields.get("loops") or [fields["worktrees"][0]["loop"]]
+        (loop,) = said
+        if "status" not in loop:
+            # Only before anything could be read at all.
+            assert (last, loop["problem"]) == (0, "is being rewritten this moment")
+            continue
+        number = number_in(loop)
+        assert number >= last
+        last = number
+    assert last
+
+
+def test_a_writer_that_is_careful_is_always_read(tmp_path: Path) -> None:
+    """Files that are replaced at one moment are never taken for half of one."""
+    path = tmp_path / ".claude/loop-state.json"
+    path.parent.mkdir()
+    program = """
+import json, os, sys
+path, number = sys.argv[1], 0
+while True:
+    number += 1
+    with open(path + ".new", "w") as file:
+        json.dump({"status": "running", "current_iteration": number}, file)
+    os.replace(path + ".new", path)
+    number == 1 and print("ready", flush=True)
+"""
+    words = [sys.executable, "-c", program, str(path)]
+    with subprocess.Popen(words, stdout=subprocess.PIPE) as writer:
+        assert writer.stdout is not None
+        writer.stdout.readline()
+        files, seen = StateFiles(), []
+        for _ in range(ROUNDS // 4):
+            found = loops.loop(files, str(tmp_path), 0)
+            assert found is not None
+            assert found.status == "running"
+            seen.append(found.number or 0)
+        writer.kill()
+    assert seen == sorted(seen)
+    assert len(set(seen)) > 3
