@@ -33,15 +33,19 @@ from wc_observe.stores import Stores
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Mapping
+    from collections.abc import AsyncIterator, Callable, Mapping, Sequence
     from typing import Any
 
-    from fastmcp.resources.base import ResourceResult
+    from fastmcp.resources.base import Resource, ResourceResult
     from fastmcp.server.context import Context
     from fastmcp.server.middleware import CallNext, MiddlewareContext
-    from mcp_types import CallToolRequestParams, ReadResourceRequestParams
+    from mcp_types import (
+        CallToolRequestParams,
+        ListResourcesRequest,
+        ReadResourceRequestParams,
+    )
 
-    from wc_observe.calls import Surroundings
+    from wc_observe.calls import Call, Surroundings
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -135,9 +139,22 @@ class Boundary(Middleware):
         except RootsWanted:
             return InputRequiredResourceResult(_roots_question())
         except Refused as refused:
-            error = refused.error
-            code = INTERNAL_ERROR if type(error) is WcError else INVALID_PARAMS
-            raise MCPError(code, as_text(error), as_fields(error)) from error
+            raise as_protocol(refused.error) from refused.error
+
+    async def on_list_resources(
+        self,
+        context: MiddlewareContext[ListResourcesRequest],
+        call_next: CallNext[ListResourcesRequest, Sequence[Resource]],
+    ) -> Sequence[Resource]:
+        """List resources; those of the caller's store are among them."""
+        own = context.fastmcp_context
+        if own is not None:
+            CURRENT.set(await self.call_of(own))
+        return await call_next(context)
+
+    async def call_of(self, own: Context) -> Call:
+        """Who calls, for requests that the client's roots cannot be asked for."""
+        return current_call(own, await self._roots.known(own), self._start)
 
     @asynccontextmanager
     async def _telling(self, context: MiddlewareContext[Any]) -> AsyncIterator[None]:
@@ -175,6 +192,12 @@ def as_fields(error: WcError) -> dict[str, Any]:
     """The error as JSON, the same for ``wc … --json``."""
     told = {"code": error.code, "message": error.message, "hint": error.hint}
     return {"error": {key: clean(value) for key, value in told.items()}}
+
+
+def as_protocol(error: WcError) -> MCPError:
+    """The error where the protocol has no results that are errors."""
+    code = INTERNAL_ERROR if type(error) is WcError else INVALID_PARAMS
+    return MCPError(code, as_text(error), as_fields(error))
 
 
 def as_text(error: WcError) -> str:

@@ -28,6 +28,9 @@ ROOTS = "roots"
 # A client that has not said its roots by then never will; its user waits.
 _ROOTS_SECONDS = 2.0
 
+# The transport that has a single client.
+_ONE_CLIENT = "stdio"
+
 # What clients call themselves where that is not the name of their agent.
 _CLIENTS = {
     "claude-ai": "Claude Desktop",
@@ -72,6 +75,7 @@ class Roots:
 
     def __init__(self) -> None:
         self._silent: set[str] = set()
+        self._last: list[str] = []
 
     async def of(self, context: Context) -> list[str]:
         """The client's folders, asked for anew: they may have changed.
@@ -87,8 +91,19 @@ class Roots:
             answers = context.input_responses
             if answers is None:
                 raise RootsWanted
-            return _folders(answers.get(ROOTS))
+            found = _folders(answers.get(ROOTS))
+            if context.transport == _ONE_CLIENT:
+                self._last = found
+            return found
         return await self._ask(context)
+
+    async def known(self, context: Context) -> list[str]:
+        """The client's folders, where the protocol may have no way to ask: then
+        those it named last, if it is the only client there can be."""
+        try:
+            return await self.of(context)
+        except RootsWanted:
+            return self._last if context.transport == _ONE_CLIENT else []
 
     async def _ask(self, context: Context) -> list[str]:
         if context.session_id in self._silent:

@@ -117,34 +117,39 @@ class Watcher:
         self._thread = threading.Thread(
             target=self._run, name="wc-observe watcher", daemon=True
         )
-        self._thread.start()
         # An interpreter that ends under a thread of the library's aborts.
         atexit.register(self.stop)
+        self._thread.start()
 
-    def stop(self) -> None:
-        """End it, and wait until it has ended: nothing is told any more. From
-        within ``heard`` it returns at once."""
+    def stop(self, *, wait: bool = True) -> None:
+        """End it; with ``wait`` nothing is told any more once this returns,
+        but from within ``heard``, where it returns at once."""
         self._stop.set()
-        atexit.unregister(self.stop)
         thread = self._thread
-        if thread is not None and thread is not threading.current_thread():
+        if wait and thread is not None and thread is not threading.current_thread():
             thread.join()
-        self.health = Health(OFF, "stopped")
 
     def _run(self) -> None:
-        while not self._stop.is_set():
-            there = _identities(self._folders)
-            try:
-                self._refuse_network(there)
-                begun = self._clock().monotonic
-                with closing(Ear(list(there), recursive=self._recursive)) as ear:
-                    self._opening = self._clock().monotonic - begun
-                    self._listen(ear, there)
-            except FileNotFoundError:
-                self._stop.wait(_ABSENT)
-            except DeafError as deaf:
-                self.health = Health(POLLING, f"{deaf}")
-                self._poll()
+        try:
+            while not self._stop.is_set():
+                self._begin()
+        finally:
+            self.health = Health(OFF, "stopped")
+            atexit.unregister(self.stop)
+
+    def _begin(self) -> None:
+        there = _identities(self._folders)
+        try:
+            self._refuse_network(there)
+            begun = self._clock().monotonic
+            with closing(Ear(list(there), recursive=self._recursive)) as ear:
+                self._opening = self._clock().monotonic - begun
+                self._listen(ear, there)
+        except FileNotFoundError:
+            self._stop.wait(_ABSENT)
+        except DeafError as deaf:
+            self.health = Health(POLLING, f"{deaf}")
+            self._poll()
 
     def _refuse_network(self, there: There) -> None:
         if self._mode == "on":
