@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from contextvars import ContextVar
 
 from wc_core import settings
 from wc_observe.stamps import Stamps
@@ -13,6 +14,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from wc_observe.addresses import Changes
+    from wc_observe.watching import Health
+
+
+# That of the server that answers the current call.
+CURRENT_HEARING: ContextVar[Hearing] = ContextVar("hearing")
 
 
 class Hearing:
@@ -47,6 +53,11 @@ class Hearing:
                     store.watcher.stop(wait=False)
 
         return end
+
+    def health(self, root: str) -> Health | None:
+        """How changes in a store are noticed; None where nobody listens."""
+        store = self._stores.get(root)
+        return None if store is None else store.watcher.health
 
     @property
     def roots(self) -> list[str]:

@@ -38,7 +38,7 @@ from wc_core.errors import ConflictError, WcError
 from wc_observe import addresses
 from wc_observe.boundary import as_protocol
 from wc_observe.calls import CURRENT
-from wc_observe.hearing import Hearing
+from wc_observe.hearing import CURRENT_HEARING, Hearing
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -106,6 +106,7 @@ class Subscriptions(Middleware):
         self, context: MiddlewareContext[Any], call_next: CallNext[Any, Any]
     ) -> Any:
         """Answer first; then see whether somebody is to be told of changes."""
+        CURRENT_HEARING.set(self.hearing)
         try:
             return await call_next(context)
         finally:

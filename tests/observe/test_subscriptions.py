@@ -19,7 +19,7 @@ from mcp.shared.subscriptions import ResourceUpdated
 from mcp_types import ResourceListChangedNotification, ResourceUpdatedNotification
 
 from tests.conftest import SOURCE
-from tests.observe.stores import MODES, NOW_MS, Mode, Store
+from tests.observe.stores import MODES, NOW_MS, Mode, Store, only_text, structured
 from wc_observe import addresses, subscriptions
 from wc_observe.addresses import of_topic
 from wc_observe.calls import Surroundings
@@ -275,6 +275,30 @@ def test_nobody_is_watched_before_a_client_asked_for_something(
         async with Client(server) as client:
             await client.call_tool("watercooler_v1_health", {})
             assert listened_to(server) == []
+
+    run(go())
+
+
+@pytest.mark.parametrize(("mode", "noticed"), [("auto", "watching"), ("off", "off")])
+def test_health_says_how_changes_are_noticed(
+    store: Store, env: dict[str, str], mode: str, noticed: str
+) -> None:
+    store.thread("plan")
+    env |= {"WATERCOOLER_WATCH": mode}
+    server = build_server(Surroundings(str(store.root.parent), env, lambda: NOW_MS))
+
+    async def go() -> None:
+        async with listening(server, "auto", PLAN) as ears:
+            while True:
+                told = await ears.client.call_tool_mcp("watercooler_v1_health", {})
+                changes = structured(told)["changes"]
+                if changes.get("why") != "not started":
+                    break
+            assert changes["noticed_by"] == noticed
+            assert f"changes noticed by: {noticed}" in only_text(told)
+        async with Client(server) as client:
+            told = await client.call_tool_mcp("watercooler_v1_health", {})
+            assert "changes" not in structured(told)
 
     run(go())
 
