@@ -222,6 +222,7 @@ def test_an_address_is_told_as_it_was_written(
         "watercooler://threads/",
         "watercooler://threads/../plan",
         "watercooler://threads/%2E%2E",
+        "watercooler://threads/%FF",
         "watercooler://threads/a b",
         "file:///etc/passwd",
         "",
