@@ -100,7 +100,7 @@ class Boundary(Middleware):
     def __init__(self, start: Surroundings) -> None:
         self._start = start
         self._roots = Roots()
-        self._stores = Stores()
+        self.stores = Stores()
 
     async def on_call_tool(
         self,
@@ -154,7 +154,8 @@ class Boundary(Middleware):
 
     async def call_of(self, own: Context) -> Call:
         """Who calls, for requests that the client's roots cannot be asked for."""
-        return current_call(own, await self._roots.known(own), self._start)
+        roots = await self._roots.known(own)
+        return current_call(own, roots, self._start, self.stores)
 
     @asynccontextmanager
     async def _telling(self, context: MiddlewareContext[Any]) -> AsyncIterator[None]:
@@ -172,7 +173,7 @@ class Boundary(Middleware):
     async def _report(self, own: Context) -> None:
         while True:
             await asyncio.sleep(_REPORT_SECONDS)
-            progress = self._stores.progress
+            progress = self.stores.progress
             if progress is not None:
                 done, total, what = progress
                 told = f"{done} of {total} {what}"
@@ -181,7 +182,7 @@ class Boundary(Middleware):
     async def _enter(self, context: MiddlewareContext[Any]) -> None:
         own = context.fastmcp_context
         roots = await self._roots.of(own) if own is not None else []
-        CURRENT.set(current_call(own, roots, self._start, self._stores))
+        CURRENT.set(current_call(own, roots, self._start, self.stores))
 
 
 def _roots_question() -> InputRequiredResult:

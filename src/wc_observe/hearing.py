@@ -6,25 +6,31 @@ import threading
 from contextvars import ContextVar
 
 from wc_core import settings
+from wc_core.layout import Layout
 from wc_observe.stamps import Stamps
-from wc_observe.watching import Watcher
+from wc_observe.watching import WATCHING, Watcher
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from wc_observe.addresses import Changes
+    from wc_observe.stores import Stores
     from wc_observe.watching import Health
-
 
 # That of the server that answers the current call.
 CURRENT_HEARING: ContextVar[Hearing] = ContextVar("hearing")
 
+# Stores that are watched for the sake of calls alone.
+_MOST_KEPT = 4
+
 
 class Hearing:
-    """Who listens to which store."""
+    """Who listens to which store. What is heard of a store that is kept in
+    memory is told there first."""
 
-    def __init__(self) -> None:
+    def __init__(self, stores: Stores) -> None:
+        self._memory = stores
         self._lock = threading.Lock()
         self._stores: dict[str, _Store] = {}
 
@@ -37,22 +43,53 @@ class Hearing:
         ``callback`` must return at once.
         """
         with self._lock:
-            store = self._stores.get(root)
-            if store is None:
-                store = self._stores[root] = _Store(
-                    root, settings.load(root, env).watch
-                )
-            token = object()
-            store.listeners[token] = callback
+            store = self._at(root, env)
+            token = store.add(callback)
 
         def end() -> None:
             with self._lock:
                 store.listeners.pop(token, None)
-                if not store.listeners and self._stores.get(root) is store:
-                    del self._stores[root]
-                    store.watcher.stop(wait=False)
+                self._drop(root, store)
 
         return end
+
+    def keep(self, root: str, env: Mapping[str, str]) -> None:
+        """Watch a store for the sake of what is kept of it in memory, which is
+        not so for more than four of them."""
+        with self._lock:
+            self._at(root, env).kept = True
+            kept = [root for root, store in self._stores.items() if store.kept]
+            for one in kept[:-_MOST_KEPT]:
+                self._release(one)
+
+    def keeps(self, root: str) -> bool:
+        """Whether that is so already."""
+        store = self._stores.get(root)
+        return store is not None and store.kept
+
+    def close(self) -> None:
+        """Watch nothing for the sake of calls any more."""
+        with self._lock:
+            for one in list(self._stores):
+                self._release(one)
+
+    def _at(self, root: str, env: Mapping[str, str]) -> _Store:
+        store = self._stores.get(root)
+        if store is None:
+            mode = settings.load(root, env).watch
+            store = self._stores[root] = _Store(root, mode, self._memory)
+        return store
+
+    def _release(self, root: str) -> None:
+        store = self._stores[root]
+        store.kept = False
+        self._drop(root, store)
+
+    def _drop(self, root: str, store: _Store) -> None:
+        unused = not store.listeners and not store.kept
+        if unused and self._stores.get(root) is store:
+            del self._stores[root]
+            store.end()
 
     def health(self, root: str) -> Health | None:
         """How changes in a store are noticed; None where nobody listens."""
@@ -61,23 +98,54 @@ class Hearing:
 
     @property
     def roots(self) -> list[str]:
-        """The stores somebody listens to."""
+        """The stores that are watched."""
         return list(self._stores)
 
 
 class _Store:
-    def __init__(self, root: str, mode: str) -> None:
+    def __init__(self, root: str, mode: str, memory: Stores) -> None:
+        self.kept = False
         self.listeners: dict[object, Callable[[Changes], None]] = {}
-        # Looked at before the watcher runs: its first word is to look again,
-        # so whatever comes after this is told.
-        self._stamps = Stamps(root)
-        self.watcher = Watcher(
-            self._stamps.folders, self._heard, recursive=True, mode=mode
-        )
+        self._root = root
+        self._memory = memory
+        self._lock = threading.Lock()
+        self._ended = False
+        self._stamps: Stamps | None = None
+        layout = Layout(root)
+        folders = (layout.threads, layout.pages, f"{layout.local}/cursors")
+        self.watcher = Watcher(folders, self._heard, recursive=True, mode=mode)
         self.watcher.start()
 
+    def add(self, callback: Callable[[Changes], None]) -> object:
+        """Tell somebody of whatever changes from now on; the listener's key."""
+        with self._lock:
+            if self._stamps is None:
+                # Until the watcher has begun, its first word is to look again.
+                self._stamps = Stamps(self._root)
+            token = object()
+            self.listeners[token] = callback
+            return token
+
+    def end(self) -> None:
+        self.watcher.stop(wait=False)
+        with self._lock:
+            self._ended = True
+            live = self._memory.known(self._root)
+            if live is not None:
+                live.reader.watched = False
+
     def _heard(self, paths: frozenset[str] | None) -> None:
-        changes = self._stamps.look(paths)
+        with self._lock:
+            if self._ended:
+                return
+            live = self._memory.known(self._root)
+            if live is not None:
+                live.reader.hear(paths)
+                # Where it only looks now and then, each call looks for itself.
+                live.reader.watched = self.watcher.health.kind == WATCHING
+            if self._stamps is None:
+                return
+            changes = self._stamps.look(paths)
         if changes:
             for callback in list(self.listeners.values()):
                 callback(changes)

@@ -26,6 +26,7 @@ def build_server(start: Surroundings) -> FastMCP:
         instructions=instructions.SHORT,
         version=__version__,
         middleware=[boundary, subscriptions, Listed()],
+        lifespan=subscriptions.lifespan,
         tools=all_tools(),
         # A topic is checked where topics become paths, and foreign ones may
         # well look like a path.

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+from contextlib import asynccontextmanager
 from functools import partial
 
 from fastmcp.server.dependencies import get_context
@@ -42,7 +43,7 @@ from wc_observe.hearing import CURRENT_HEARING, Hearing
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import AsyncIterator, Callable
     from typing import Any
 
     from fastmcp import FastMCP
@@ -70,9 +71,17 @@ class Subscriptions(Middleware):
 
     def __init__(self, boundary: Boundary) -> None:
         self._boundary = boundary
-        self.hearing = Hearing()
+        self.hearing = Hearing(boundary.stores)
         self._streams: set[_Stream] = set()
         self._tasks: set[asyncio.Task[None]] = set()
+
+    @asynccontextmanager
+    async def lifespan(self, _: FastMCP) -> AsyncIterator[None]:
+        """As long as the server runs."""
+        try:
+            yield
+        finally:
+            self.hearing.close()
 
     def serve(self, server: FastMCP) -> None:
         """Answer requests for subscriptions, and announce that we do."""
@@ -116,7 +125,10 @@ class Subscriptions(Middleware):
 
     def _after(self, own: Context, call: Call) -> None:
         """Listen for a client that has just called something, or elsewhere if
-        it has moved."""
+        it has moved; and for what answers from memory."""
+        for root in call.stores.unwatched():
+            if not self.hearing.keeps(root):
+                self._start(asyncio.to_thread(self.hearing.keep, root, call.env))
         if own.request_context is None:
             return
         if own.session.protocol_version not in MODERN_PROTOCOL_VERSIONS:

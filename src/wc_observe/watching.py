@@ -145,6 +145,10 @@ class Watcher:
             with closing(Ear(list(there), recursive=self._recursive)) as ear:
                 self._opening = self._clock().monotonic - begun
                 self._listen(ear, there)
+            if not self._stop.is_set():
+                # Nothing is heard until it has begun anew.
+                self.health = Health(POLLING, "beginning anew")
+                self._tell(None)
         except FileNotFoundError:
             self._stop.wait(_ABSENT)
         except DeafError as deaf:

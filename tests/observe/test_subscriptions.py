@@ -22,7 +22,9 @@ from tests.conftest import SOURCE
 from tests.observe.stores import MODES, NOW_MS, Mode, Store, only_text, structured
 from wc_observe import addresses, subscriptions
 from wc_observe.addresses import of_topic
+from wc_observe.boundary import Boundary
 from wc_observe.calls import Surroundings
+from wc_observe.live import FEW
 from wc_observe.server import build_server
 from wc_observe.subscriptions import Subscriptions
 
@@ -124,8 +126,7 @@ async def until(test: Callable[[], bool]) -> None:
 
 
 def run(doing: Coroutine[Any, Any, None]) -> None:
-    """Run it; nothing of it is left then."""
-    before = threading.active_count()
+    """Run it; nothing watches any more then."""
     asyncio.run(doing)
 
     def watchers() -> list[str]:
@@ -136,7 +137,6 @@ def run(doing: Coroutine[Any, Any, None]) -> None:
             break
         threading.Event().wait(0.01)
     assert watchers() == []
-    assert threading.active_count() <= before
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -471,5 +471,42 @@ def test_the_private_names_it_stands_on_are_still_there(server: FastMCP) -> None
     async def go() -> None:
         async with listening(server, "legacy", PLAN):
             assert listened_to(server) != []
+
+    run(go())
+
+
+def test_a_large_store_is_watched_for_the_sake_of_calls(
+    store: Store, server: FastMCP
+) -> None:
+    for number in range(FEW + 1):
+        store.thread(f"t{number}")
+    (boundary,) = (one for one in server.middleware if isinstance(one, Boundary))
+
+    async def go() -> None:
+        async with Client(server) as client:
+
+            async def entries(topic: str) -> int:
+                told = await client.call_tool_mcp(
+                    "watercooler_v1_list_threads", {"format": "json", "limit": 500}
+                )
+                rows = {row["topic"]: row for row in structured(told)["threads"]}
+                return int(rows[topic]["entry_count"]) if topic in rows else 0
+
+            assert await entries("t5") == 1
+            live = boundary.stores.known(str(store.root))
+            assert live is not None
+            await until(lambda: live.reader.watched)
+            assert listened_to(server) == [str(store.root)]
+            for topic, before in (("t5", 1), ("new", 0), ("t5", 2)):
+                if before:
+                    store.append(topic, store.entry(topic))
+                else:
+                    store.thread(topic)
+                async with asyncio.timeout(SECONDS):
+                    while await entries(topic) == before:  # noqa: ASYNC110
+                        await asyncio.sleep(0.005)
+            assert live.reader.watched
+        await until(lambda: listened_to(server) == [])
+        assert not live.reader.watched
 
     run(go())
