@@ -7,6 +7,7 @@ from contextvars import ContextVar
 
 from wc_core import settings
 from wc_core.layout import Layout
+from wc_observe.beside import Beside
 from wc_observe.stamps import Stamps
 from wc_observe.watching import WATCHING, Watcher
 
@@ -14,6 +15,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from wc_core.discovery import Place
     from wc_observe.addresses import Changes
     from wc_observe.stores import Stores
     from wc_observe.watching import Health
@@ -50,6 +52,33 @@ class Hearing:
             with self._lock:
                 store.listeners.pop(token, None)
                 self._drop(root, store)
+
+        return end
+
+    def listen_at(
+        self,
+        place: Place,
+        env: Mapping[str, str],
+        callback: Callable[[Changes], None],
+    ) -> Callable[[], None]:
+        """The same, for the store of a place."""
+        return self.listen(place.root, env, callback)
+
+    def listen_beside(
+        self,
+        place: Place,
+        env: Mapping[str, str],
+        callback: Callable[[Changes], None],
+    ) -> Callable[[], None]:
+        """The same, and for what goes on in the worktrees of its repository."""
+        end_store = self.listen_at(place, env, callback)
+        if place.repository is None or settings.load(place.root, env).watch == "off":
+            return end_store
+        beside = Beside(place.repository, place.root, env, callback)
+
+        def end() -> None:
+            beside.end()
+            end_store()
 
         return end
 

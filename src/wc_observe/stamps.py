@@ -66,8 +66,8 @@ class Stamps:
 
     def _some(self, names: Iterable[str]) -> Iterator[tuple[str, Stamp]]:
         for name in names:
-            stamp = _stamp(f"{self._layout.threads}/{name}/entries.jsonl")
-            stamp = stamp or _stamp(f"{self._layout.pages}/{name}.md")
+            stamp = stamp_of(f"{self._layout.threads}/{name}/entries.jsonl")
+            stamp = stamp or stamp_of(f"{self._layout.pages}/{name}.md")
             if stamp is not None:
                 yield name, stamp
 
@@ -79,7 +79,9 @@ def _names_in(folder: str) -> list[str]:
         return []  # who reads it will be told why
 
 
-def _stamp(path: str) -> Stamp | None:
+def stamp_of(path: str) -> Stamp | None:
+    """What tells a file from another one; None where there is none, or it is
+    empty."""
     try:
         info = os.lstat(path)
     except (OSError, ValueError):

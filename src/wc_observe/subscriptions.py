@@ -14,7 +14,6 @@ from __future__ import annotations
 import asyncio
 import os
 from contextlib import asynccontextmanager
-from functools import partial
 
 from fastmcp.server.dependencies import get_context
 from fastmcp.server.middleware import Middleware
@@ -210,9 +209,10 @@ class _Hearer:
 
     def __init__(self, hearing: Hearing) -> None:
         self._hearing = hearing
+        self._uris: dict[str, set[str]] = {}
         self._loop = asyncio.get_running_loop()
         self._folder: str | None = None
-        self._root = ""
+        self._heard_of: tuple[str, bool] = ("", False)
         self._end: Callable[[], None] | None = None
         self._closed = False
 
@@ -220,7 +220,7 @@ class _Hearer:
         """Whether a call from there is about the store listened to."""
         # A store that is not there yet, or no more, may come to be elsewhere.
         same = self._folder == call.folder and self._end is not None
-        return same and os.path.isdir(self._root)
+        return same and os.path.isdir(self._heard_of[0])
 
     async def move(self, call: Call, *, strict: bool = False) -> None:
         """Listen to the store that a call reads, and to no other.
@@ -234,13 +234,14 @@ class _Hearer:
                 raise
             return
         self._folder = call.folder
-        if self._end is not None and place.root == self._root:
+        beside = any(map(addresses.is_beside, self._uris))
+        if self._end is not None and self._heard_of == (place.root, beside):
             return
         # Looking at ten thousand logs takes a while.
-        listen = partial(self._hearing.listen, place.root, call.env, self._heard)
-        end = await asyncio.to_thread(listen)
+        listen = self._hearing.listen_beside if beside else self._hearing.listen_at
+        end = await asyncio.to_thread(listen, place, call.env, self._heard)
         self._stop()
-        self._root, self._end = place.root, end
+        self._heard_of, self._end = (place.root, beside), end
         if self._closed:
             self._stop()
 
@@ -272,7 +273,6 @@ class _Client(_Hearer):
     def __init__(self, hearing: Hearing, connection: Connection) -> None:
         super().__init__(hearing)
         self._connection = connection
-        self._uris: dict[str, set[str]] = {}
         # What there is to say, each thing once, in order; "" is the list.
         self._unsaid: dict[str, None] = {}
         self._saying: asyncio.Task[None] | None = None
@@ -297,7 +297,7 @@ class _Client(_Hearer):
     def tell(self, changes: Changes) -> None:
         if self._closed:
             return
-        for key in addresses.about(changes) & self._uris.keys():
+        for key in addresses.about(changes, self._uris):
             self._unsaid.update(dict.fromkeys(self._uris[key]))
         if changes.listed:
             self._unsaid[""] = None
@@ -352,7 +352,7 @@ class _Stream(_Hearer):
     def tell(self, changes: Changes) -> None:
         if self._closed or self._deliver is None:
             return
-        for key in addresses.about(changes) & self._uris.keys():
+        for key in addresses.about(changes, self._uris):
             for uri in self._uris[key]:
                 self._deliver(ResourceUpdated(uri))
         if changes.listed:

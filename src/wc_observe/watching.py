@@ -34,6 +34,7 @@ _log = logging.getLogger(__name__)
 # Seconds. How long it takes at most until a folder in the place of another is
 # noticed, one that was not there, and one where some were and some were not.
 _TICK, _ABSENT, _PARTLY = 1.0, 0.05, 0.1
+_ABSENT_A_SECOND = 100
 # A file written right after its folder was made may not have been told of.
 _LOOK_AGAIN = 0.2
 # Events get lost where there are more than the kernel keeps (16,384).
@@ -190,7 +191,9 @@ class Watcher:
             return _LOOK_AGAIN / 2
         if len(there) == len(self._folders):
             return _TICK
-        return _PARTLY if there else _ABSENT
+        # Looking for many takes longer.
+        seldom = min(_TICK, len(self._folders) / _ABSENT_A_SECOND)
+        return max(_PARTLY, seldom) if there else max(_ABSENT, seldom)
 
     def _pass_on(self, heard: Heard, ear: Ear) -> bool:
         """Tell what was heard. Returns whether it can go on listening."""

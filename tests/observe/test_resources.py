@@ -141,11 +141,7 @@ def test_every_topic_has_one_address_however_it_is_spelt(name: str) -> None:
     assert addresses.canonical(uri) == uri
     everything = "".join(f"%{byte:02x}" for byte in topic.encode())
     assert addresses.canonical(f"{addresses.THREADS}/{everything}") == uri
-    assert addresses.about(Changes(frozenset({topic}))) == {
-        uri,
-        addresses.THREADS,
-        addresses.INDEX,
-    }
+    assert addresses.about(Changes(frozenset({topic})), {uri, "x"}) == {uri}
 
 
 @given(st.text())
@@ -157,10 +153,34 @@ def test_any_text_is_an_address_or_refused(text: str) -> None:
             assert addresses.canonical(spelt) == spelt
 
 
-def test_nothing_changed_is_about_nothing() -> None:
-    assert not Changes()
-    assert addresses.about(Changes()) == frozenset()
-    assert addresses.about(Changes(listed=True)) == {addresses.THREADS, addresses.INDEX}
+LOOP = "watercooler://loop/fix"
+EVERY = {
+    "plan": of_topic("plan"),
+    "other": of_topic("other"),
+    "threads": addresses.THREADS,
+    "index": addresses.INDEX,
+    "worktrees": addresses.WORKTREES,
+    "loop": LOOP,
+    "instructions": addresses.INSTRUCTIONS,
+}
+
+
+@pytest.mark.parametrize(
+    ("changes", "about"),
+    [
+        (Changes(), ""),
+        (Changes(frozenset({"plan"})), "plan threads index worktrees"),
+        (Changes(listed=True), "threads index worktrees"),
+        (Changes(beside=True), "worktrees"),
+        (Changes(beside=True, loops=True), "worktrees loop"),
+    ],
+)
+def test_what_a_change_is_about(changes: Changes, about: str) -> None:
+    assert bool(changes) == bool(about)
+    wanted = {EVERY[name] for name in about.split()}
+    assert addresses.about(changes, EVERY.values()) == wanted
+    assert all(addresses.canonical(uri) == uri for uri in EVERY.values())
+    assert addresses.canonical("watercooler://loop/%66ix") == LOOP
 
 
 def _nothing(_: Store) -> None:

@@ -55,13 +55,14 @@ class Ears:
         self.told.append(what)
         self._news.set()
 
-    async def hears(self, *wanted: str) -> None:
-        """Wait for all of these; forget what was told."""
+    async def hears(self, *wanted: str) -> list[str]:
+        """Wait for all of these; what was told since the last time."""
         async with asyncio.timeout(SECONDS):
             while not set(wanted) <= set(self.told):
                 self._news.clear()
                 await self._news.wait()
-        self.told.clear()
+        told, self.told = self.told, []
+        return told
 
     async def hears_nothing(self) -> None:
         """Nothing comes that does not take as long as a flush of events."""
@@ -182,8 +183,7 @@ def test_threads_that_come_and_go_are_told_to_all(
             shutil.rmtree(store.layout.folder("new"))
             await ears.hears(LIST, addresses.THREADS)
             store.append("plan", store.entry("plan"))
-            await ears.hears(addresses.THREADS)
-            assert LIST not in ears.told
+            assert LIST not in await ears.hears(addresses.THREADS)
 
     run(go())
 
@@ -223,6 +223,8 @@ def test_an_address_is_told_as_it_was_written(
         "watercooler://threads/../plan",
         "watercooler://threads/%2E%2E",
         "watercooler://threads/%FF",
+        "watercooler://loop/",
+        "watercooler://loop/%00",
         "watercooler://threads/a b",
         "file:///etc/passwd",
         "",
@@ -508,5 +510,46 @@ def test_a_large_store_is_watched_for_the_sake_of_calls(
             assert live.reader.watched
         await until(lambda: listened_to(server) == [])
         assert not live.reader.watched
+
+    run(go())
+
+
+def _write(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_what_goes_on_in_other_worktrees_is_told(repo: Repo, mode: Mode) -> None:
+    loop = "watercooler://loop/fix"
+    env = repo.machine.env
+    one = repo.worktree("app-wt-one")
+    store = Store(repo.path / ".watercooler")
+    server = build_server(Surroundings(str(one.path), env, lambda: NOW_MS))
+    state = ".claude/loop-state.json"
+
+    async def go() -> None:
+        async with listening(server, mode, addresses.WORKTREES, loop) as ears:
+            _write(repo.path / state, "{}")
+            await ears.hears(addresses.WORKTREES, loop)
+            # Truncated and written again, as careless writers do.
+            _write(repo.path / state, '{"status": "done"}')
+            await ears.hears(addresses.WORKTREES, loop)
+            two = await asyncio.to_thread(repo.worktree, "app-wt-fix")
+            await ears.hears(addresses.WORKTREES)
+            _write(two.path / ".claude/activity.json", "{}")
+            await ears.hears(addresses.WORKTREES)
+            _write(two.path / state, "{}")
+            await ears.hears(addresses.WORKTREES, loop)
+            _write(repo.machine.home / ".cache/wt-tools/team_status.json", "{}")
+            await ears.hears(addresses.WORKTREES)
+            await asyncio.to_thread(two.git, "switch", "-q", "-c", "elsewhere")
+            await ears.hears(addresses.WORKTREES)
+            if mode == "legacy":
+                await ears.client.session.unsubscribe_resource(loop)
+                _write(two.path / state, "{ }")
+                assert loop not in await ears.hears(addresses.WORKTREES)
+            store.thread("plan")
+            assert loop not in await ears.hears(addresses.WORKTREES, LIST)
 
     run(go())
