@@ -20,7 +20,7 @@ from mcp_types import ResourceListChangedNotification, ResourceUpdatedNotificati
 
 from tests.conftest import SOURCE
 from tests.observe.stores import MODES, NOW_MS, Mode, Store, only_text, structured
-from wc_observe import addresses, subscriptions
+from wc_observe import addresses, hearers, subscriptions
 from wc_observe.addresses import of_topic
 from wc_observe.boundary import Boundary
 from wc_observe.calls import Surroundings
@@ -380,7 +380,7 @@ def test_the_announcement_is_true(server: FastMCP, mode: Mode) -> None:
 
 @pytest.mark.parametrize("mode", MODES)
 def test_a_client_cannot_ask_for_without_end(server: FastMCP, mode: Mode) -> None:
-    many = [of_topic(f"t{number}") for number in range(subscriptions.MAX_ADDRESSES)]
+    many = [of_topic(f"t{number}") for number in range(hearers.MAX_ADDRESSES)]
 
     async def ask() -> None:
         async with listening(server, mode, *many, PLAN):
@@ -522,9 +522,9 @@ def _write(path: Path, text: str) -> None:
 @pytest.mark.parametrize("mode", MODES)
 def test_what_goes_on_in_other_worktrees_is_told(repo: Repo, mode: Mode) -> None:
     loop = "watercooler://loop/fix"
-    env = repo.machine.env
     one = repo.worktree("app-wt-one")
     store = Store(repo.path / ".watercooler")
+    env = repo.machine.env | {"WATERCOOLER_DIR": str(store.root)}
     server = build_server(Surroundings(str(one.path), env, lambda: NOW_MS))
     state = ".claude/loop-state.json"
 
