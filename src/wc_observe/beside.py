@@ -30,20 +30,15 @@ _MOST = 200
 
 
 class Beside:
-    """Calls back, on another thread, for whatever changes from now on; until
-    it is ended. ``root`` is the store's, where agents leave notes."""
+    """Calls its ``listeners``, on another thread, for whatever changes from
+    now on; until it is ended. ``root`` is the store's, where agents leave
+    notes."""
 
-    def __init__(
-        self,
-        where: Repository,
-        root: str,
-        env: Mapping[str, str],
-        callback: Callable[[Changes], None],
-    ) -> None:
+    def __init__(self, where: Repository, root: str, env: Mapping[str, str]) -> None:
+        self.listeners: dict[object, Callable[[Changes], None]] = {}
         self._where = where
         self._root = root
         self._env = env
-        self._callback = callback
         self._lock = threading.Lock()
         self._ended = False
         self._seen = self._look()
@@ -79,7 +74,8 @@ class Beside:
             moved = [one for one in every if before.get(one) != self._seen.get(one)]
         if moved:
             loops = any(one.endswith(_LOOP) for one in moved)
-            self._callback(Changes(beside=True, loops=loops))
+            for callback in list(self.listeners.values()):
+                callback(Changes(beside=True, loops=loops))
 
     def _look(self) -> dict[str, Stamp | None]:
         """The files that say something, whether they are there or not."""

@@ -35,6 +35,7 @@ class Hearing:
         self._memory = stores
         self._lock = threading.Lock()
         self._stores: dict[str, _Store] = {}
+        self._beside: dict[tuple[str, str, str], Beside] = {}
 
     def listen(
         self, root: str, env: Mapping[str, str], callback: Callable[[Changes], None]
@@ -72,12 +73,22 @@ class Hearing:
     ) -> Callable[[], None]:
         """The same, and for what goes on in the worktrees of its repository."""
         end_store = self.listen_at(place, env, callback)
-        if place.repository is None or settings.load(place.root, env).watch == "off":
+        where, root = place.repository, place.root
+        if where is None or settings.load(root, env).watch == "off":
             return end_store
-        beside = Beside(place.repository, place.root, env, callback)
+        key, token = (where.common, where.top, root), object()
+        with self._lock:
+            beside = self._beside.get(key)
+            if beside is None:
+                beside = self._beside[key] = Beside(where, root, env)
+            beside.listeners[token] = callback
 
         def end() -> None:
-            beside.end()
+            with self._lock:
+                beside.listeners.pop(token, None)
+                if not beside.listeners and self._beside.get(key) is beside:
+                    del self._beside[key]
+                    beside.end()
             end_store()
 
         return end

@@ -36,7 +36,7 @@ _log = logging.getLogger(__name__)
 _TICK, _ABSENT, _PARTLY = 1.0, 0.05, 0.1
 _ABSENT_A_SECOND = 100
 # A file written right after its folder was made may not have been told of.
-_LOOK_AGAIN = 0.2
+_LOOKS_AGAIN = (0.02, 0.2)
 # Events get lost where there are more than the kernel keeps (16,384).
 _FLOOD = 4096
 # Events can be lost in other ways that nobody has thought of.
@@ -105,7 +105,7 @@ class Watcher:
         self._looking = 0.0
         self._next = 0.0
         self._young: set[str] = set()
-        self._young_at = 0.0
+        self._looks: list[float] = []
         self._grown = False
 
     def start(self) -> None:
@@ -174,6 +174,7 @@ class Watcher:
         self.health = Health(WATCHING, why)
         self._grown = False
         self._young.clear()
+        self._looks.clear()
         self._look()
         while _identities(self._folders) == there:
             heard = ear.wait(self._patience(there), self._stop)
@@ -188,7 +189,7 @@ class Watcher:
 
     def _patience(self, there: There) -> float:
         if self._young:
-            return _LOOK_AGAIN / 2
+            return _LOOKS_AGAIN[0]
         if len(there) == len(self._folders):
             return _TICK
         # Looking for many takes longer.
@@ -208,12 +209,17 @@ class Watcher:
             made = {one for one in heard.added if _is_folder(one)}
             if made:
                 self._young |= made
-                self._young_at = moment + _LOOK_AGAIN
+                soon, later = (moment + one for one in _LOOKS_AGAIN)
+                # More that come meanwhile do not put it off.
+                self._looks = [min([soon, *self._looks]), later]
                 self._grown = True
                 if not ear.deep:
                     return False
-        if self._young and moment >= self._young_at:
-            young, self._young = frozenset(self._young), set()
+        if self._looks and moment >= self._looks[0]:
+            young = frozenset(self._young)
+            self._looks.pop(0)
+            if not self._looks:
+                self._young.clear()
             self._tell(young)
             return survey(young).plain
         return True

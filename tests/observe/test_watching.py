@@ -124,12 +124,12 @@ def test_only_the_folder_itself_is_heard_where_that_is_asked_for(root: Path) -> 
         assert str(root / "plan" / "x") not in told.paths()
 
 
-def test_a_new_folder_is_named_twice_for_what_was_written_at_once(root: Path) -> None:
+def test_a_new_folder_is_named_again_for_what_was_written_at_once(root: Path) -> None:
     with watching(root) as (told, _):
         new = root / "new"
         new.mkdir()
         (new / "entries.jsonl").write_text("{}\n")
-        told.until(lambda all_: sum(str(new) in (one or ()) for one in all_) == 2)
+        told.until(lambda all_: sum(str(new) in (one or ()) for one in all_) == 3)
         told.forget()
         (new / "entries.jsonl").write_text("{}\n{}\n")
         told.names(new / "entries.jsonl")
