@@ -162,6 +162,8 @@ the branch; `off`: only when asked, by `wc sync`, `wc init --push` or `--sync` |
 | `WATERCOOLER_FETCH_EVERY` | seconds after which a command fetches in the background; \
 `0`: never; default 300 |
 | `WATERCOOLER_LIMIT` | seconds that a command waits for a remote at most; default 30 |
+| `WATERCOOLER_WATCH` | how the server notices changes: `auto` (default), `on`: on a \
+network file system too, `off` |
 | `WATERCOOLER_GIT_REPO` | the remote to exchange threads with: a remote's name, a URL \
 or a path |
 | `WATERCOOLER_GIT_SSH_KEY` | the private key to use for ssh |

@@ -18,6 +18,8 @@
     cc = "Claude Code"
     [git]
     sign = true               # sign the store's commits, as git is set up to
+    [observe]
+    watch = "auto"            # auto | on | off: how the server notices changes
 
 Older stores' ``config.json`` (``counterpart``) and ``agents.json``
 (``canonical``, ``counterpart``) are read as well; ``config.toml`` wins.
@@ -43,6 +45,7 @@ ENFORCE = ("off", "warn", "refuse")
 SEATS = ("auto", "off")
 SYNC = ("background", "inline", "off")
 PUSH = ("auto", "off")
+WATCH = ("auto", "on", "off")
 
 _FETCH_EVERY, _LIMIT = 300, 30
 _MAX_SECONDS = 7 * 24 * 3600
@@ -72,6 +75,7 @@ class Settings(NamedTuple):
     fetch_every: int = _FETCH_EVERY
     limit: int = _LIMIT
     sign: bool = False
+    watch: str = "auto"
     damage: Damage | None = None
 
 
@@ -103,6 +107,8 @@ def _with_env(settings: Settings, env: Mapping[str, str]) -> Settings:
         found["sync"] = sync
     if (push := env.get("WATERCOOLER_PUSH", "")) in PUSH:
         found["push"] = push == "auto"
+    if (watch := env.get("WATERCOOLER_WATCH", "")) in WATCH:
+        found["watch"] = watch
     for name, variable in _SECONDS.items():
         said = env.get(variable, "")
         if said.isascii() and said.isdecimal():
@@ -161,6 +167,7 @@ def _with_toml(settings: Settings, data: bytes) -> Settings:
         fetch_every=_seconds(sync, "fetch_every", _FETCH_EVERY),
         limit=_seconds(sync, "limit", _LIMIT),
         sign=_switch(_table(fields, "git"), "sign"),
+        watch=_choice(_table(fields, "observe"), "watch", WATCH, "auto"),
     )
 
 

@@ -34,20 +34,21 @@ from wc_observe.stores import Stores
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Mapping
+    from collections.abc import AsyncIterator, Callable, Mapping, Sequence
     from typing import Any
 
     from fastmcp.prompts.base import PromptResult
-    from fastmcp.resources.base import ResourceResult
+    from fastmcp.resources.base import Resource, ResourceResult
     from fastmcp.server.context import Context
     from fastmcp.server.middleware import CallNext, MiddlewareContext
     from mcp_types import (
         CallToolRequestParams,
         GetPromptRequestParams,
+        ListResourcesRequest,
         ReadResourceRequestParams,
     )
 
-    from wc_observe.calls import Surroundings
+    from wc_observe.calls import Call, Surroundings
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -106,7 +107,7 @@ class Boundary(Middleware):
     def __init__(self, start: Surroundings) -> None:
         self._start = start
         self._roots = Roots()
-        self._stores = Stores()
+        self.stores = Stores()
 
     async def on_call_tool(
         self,
@@ -145,10 +146,10 @@ class Boundary(Middleware):
         except RootsWanted:
             return InputRequiredResourceResult(_roots_question())
         except Refused as refused:
-            raise _protocol_error(refused.error) from refused
+            raise as_protocol(refused.error) from refused
         except NotFoundError as error:
             told = await _unknown_resource(context, str(context.message.uri))
-            raise _protocol_error(told) from error
+            raise as_protocol(told) from error
 
     async def on_get_prompt(
         self,
@@ -163,7 +164,7 @@ class Boundary(Middleware):
         except RootsWanted:
             return InputRequiredPromptResult(_roots_question())
         except Refused as refused:
-            raise _protocol_error(refused.error) from refused
+            raise as_protocol(refused.error) from refused
 
     async def on_request(
         self,
@@ -171,19 +172,30 @@ class Boundary(Middleware):
         call_next: CallNext[Any, Any],
     ) -> Any:
         """Complete an argument: the one request with a hook of no other name."""
-        if context.method != "completion/complete":
-            return await call_next(context)
         own = context.fastmcp_context
-        try:
-            # Its answer cannot be a question.
-            roots = await self._roots.of(own) if own is not None else []
-        except RootsWanted:
-            roots = self._roots.last(own) if own is not None else []
-        CURRENT.set(current_call(own, roots, self._start, self._stores))
+        if context.method != "completion/complete" or own is None:
+            return await call_next(context)
+        CURRENT.set(await self.call_of(own))
         try:
             return await call_next(context)
         except Refused as refused:
-            raise _protocol_error(refused.error) from refused
+            raise as_protocol(refused.error) from refused
+
+    async def on_list_resources(
+        self,
+        context: MiddlewareContext[ListResourcesRequest],
+        call_next: CallNext[ListResourcesRequest, Sequence[Resource]],
+    ) -> Sequence[Resource]:
+        """List resources; those of the caller's store are among them."""
+        own = context.fastmcp_context
+        if own is not None:
+            CURRENT.set(await self.call_of(own))
+        return await call_next(context)
+
+    async def call_of(self, own: Context) -> Call:
+        """Who calls, for requests that the client's roots cannot be asked for."""
+        roots = await self._roots.known(own)
+        return current_call(own, roots, self._start, self.stores)
 
     @asynccontextmanager
     async def _telling(self, context: MiddlewareContext[Any]) -> AsyncIterator[None]:
@@ -201,7 +213,7 @@ class Boundary(Middleware):
     async def _report(self, own: Context) -> None:
         while True:
             await asyncio.sleep(_REPORT_SECONDS)
-            progress = self._stores.progress
+            progress = self.stores.progress
             if progress is not None:
                 done, total, what = progress
                 told = f"{done} of {total} {what}"
@@ -210,16 +222,11 @@ class Boundary(Middleware):
     async def _enter(self, context: MiddlewareContext[Any]) -> None:
         own = context.fastmcp_context
         roots = await self._roots.of(own) if own is not None else []
-        CURRENT.set(current_call(own, roots, self._start, self._stores))
+        CURRENT.set(current_call(own, roots, self._start, self.stores))
 
 
 def _roots_question() -> InputRequiredResult:
     return InputRequiredResult(input_requests={ROOTS: ListRootsRequest()})
-
-
-def _protocol_error(error: WcError) -> MCPError:
-    code = INTERNAL_ERROR if type(error) is WcError else INVALID_PARAMS
-    return MCPError(code, as_text(error), as_fields(error))
 
 
 async def _check_prompt(context: MiddlewareContext[GetPromptRequestParams]) -> None:
@@ -254,6 +261,12 @@ def as_fields(error: WcError) -> dict[str, Any]:
     argument is cut in its middle."""
     told = {"code": error.code, "message": error.message, "hint": error.hint}
     return {"error": {key: _bounded(value) for key, value in told.items()}}
+
+
+def as_protocol(error: WcError) -> MCPError:
+    """The error where the protocol has no results that are errors."""
+    code = INTERNAL_ERROR if type(error) is WcError else INVALID_PARAMS
+    return MCPError(code, as_text(error), as_fields(error))
 
 
 def as_text(error: WcError) -> str:

@@ -98,11 +98,13 @@ class Roots:
             self._said = found
         return found
 
-    def last(self, context: Context) -> list[str]:
-        """What the client said in an earlier call, for a request that cannot be
-        answered with a question; nothing where several clients share the
-        server."""
-        return [] if context.transport in _SHARED else self._said
+    async def known(self, context: Context) -> list[str]:
+        """The client's folders, where the protocol may have no way to ask: then
+        those it named last, if it is the only client there can be."""
+        try:
+            return await self.of(context)
+        except RootsWanted:
+            return [] if context.transport in _SHARED else self._said
 
     async def _ask(self, context: Context) -> list[str]:
         if context.session_id in self._silent:

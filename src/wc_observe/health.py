@@ -15,6 +15,7 @@ from wc_core.text import clean, one_line
 from wc_core.version import __version__
 from wc_core.wording import shown_path
 from wc_observe import desk
+from wc_observe.hearing import CURRENT_HEARING
 from wc_observe.quoting import cleaned, word
 from wc_observe.surveying import survey
 
@@ -106,10 +107,23 @@ def _store_fields(place: Place, call: Call, problems: list[str]) -> dict[str, An
         fields["sync"] = {**standing.to_json(), "summary": summary}
         if standing.problem and standing.lasting:
             problems.append(f"sync: {standing.problem}. {standing.hint}".rstrip())
+    fields |= _changes(place.root)
     damage = settings.load(place.root, call.env).damage
     if damage is not None:
         problems.append(f"{damage.file}: {damage.message}")
     return fields
+
+
+def _changes(root: str) -> dict[str, Any]:
+    """How changes are noticed, if somebody waits to be told of them."""
+    hearing = CURRENT_HEARING.get(None)
+    found = hearing.health(root) if hearing is not None else None
+    if found is None:
+        return {}
+    return {
+        "changes": {"noticed_by": found.kind}
+        | ({"why": found.why} if found.why else {})
+    }
 
 
 def _settling_problem(layout: Layout) -> str:
@@ -158,6 +172,9 @@ def health_text(fields: dict[str, Any]) -> str:
         lines.append(f"not yet committed: {fields['unsettled']}")
     if "sync" in fields:
         lines.append(f"sync: {word(fields['sync']['summary'], 1000)}")
+    if "changes" in fields:
+        kind, why = fields["changes"]["noticed_by"], fields["changes"].get("why", "")
+        lines.append(f"changes noticed by: {kind}" + (f"; {why}" if why else ""))
     if "you" in fields:
         lines.append(f"you: {word(fields['you'], 250)}")
     lines.append(

@@ -102,6 +102,11 @@ class LiveReader(StoreReader):
         self._threads: OrderedDict[str, tuple[Stamp, Thread]] = OrderedDict()
         self._read_by: frozenset[str] = frozenset()
 
+    @property
+    def is_large(self) -> bool:
+        """Whether it has more threads than are looked at one by one."""
+        return len(self._topics) > self._few
+
     # --- what changed --------------------------------------------------------
 
     def hear(self, paths: Iterable[str] | None) -> None:

@@ -2,22 +2,42 @@
 
 from __future__ import annotations
 
+import asyncio
+
+from fastmcp.resources.base import Resource
+from fastmcp.server.middleware import Middleware
+from mcp_types import Annotations
+from pydantic import AnyUrl
+
+from wc_core.errors import WcError
+from wc_core.model import CLOSED
+from wc_core.moves import holder_text
 from wc_core.views import Filter
 from wc_observe import instructions, listing, neighbouring, reading
+from wc_observe.addresses import of_topic
 from wc_observe.boundary import guarded
 from wc_observe.calls import CURRENT
 from wc_observe.desk import open_desk
 from wc_observe.listing import Wanted
+from wc_observe.quoting import title, word
 from wc_observe.reading import Span
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from fastmcp import FastMCP
+    from fastmcp.server.middleware import CallNext, MiddlewareContext
+    from mcp_types import ListResourcesRequest
+
+    from wc_core.views import Row
 
 _MARKDOWN = "text/markdown"
 _THREADS = 50
+# Threads that clients offer by name, and how much is said of each.
+LISTED = 100
+_TITLE_WIDTH = 100
+_NAME_WIDTH = 60
 
 
 def how_to() -> str:
@@ -85,3 +105,39 @@ def add_resources(server: FastMCP) -> None:
             annotations={"readOnlyHint": True, "idempotentHint": True},
         )
         offered(guarded(answer))
+
+
+class Listed(Middleware):
+    """The threads that moved last, among the resources a client can list: it
+    offers them to its user by name."""
+
+    async def on_list_resources(
+        self,
+        context: MiddlewareContext[ListResourcesRequest],
+        call_next: CallNext[ListResourcesRequest, Sequence[Resource]],
+    ) -> Sequence[Resource]:
+        """What is there always, then at most 100 threads, open ones first."""
+        fixed = await call_next(context)
+        # Reading ten thousand threads takes a while, and others call as well.
+        return [*fixed, *await asyncio.to_thread(_recent)]
+
+
+def _recent() -> list[Resource]:
+    try:
+        rows = open_desk(CURRENT.get()).overview.rows()
+    except (WcError, LookupError):
+        return []  # whoever reads one of the others is told what is wrong
+    rows.sort(key=lambda row: row.status == CLOSED)  # the rest as it was: latest first
+    return [_listed(row) for row in rows[:LISTED]]
+
+
+def _listed(row: Row) -> Resource:
+    status = word(row.status, _NAME_WIDTH)
+    ball = word(holder_text(row.ball), _NAME_WIDTH)
+    return Resource(
+        uri=AnyUrl(of_topic(row.topic)),
+        name=row.topic,
+        description=f"{title(row.title, _TITLE_WIDTH)} {status}, ball: {ball}",
+        mime_type=_MARKDOWN,
+        annotations=Annotations(last_modified=row.updated_at or None),
+    )

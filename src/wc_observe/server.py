@@ -9,7 +9,8 @@ from wc_observe import instructions
 from wc_observe.boundary import Boundary
 from wc_observe.completion import add_completion
 from wc_observe.prompts import add_prompts
-from wc_observe.resources import add_resources
+from wc_observe.resources import Listed, add_resources
+from wc_observe.subscriptions import Subscriptions
 from wc_observe.tools import all_tools
 
 TYPE_CHECKING = False
@@ -20,13 +21,16 @@ if TYPE_CHECKING:
 
 
 def build_server(start: Surroundings) -> FastMCP:
-    """The server as started in these surroundings; it holds no state of any
-    store, so every answer is read anew."""
+    """The server as started in these surroundings; what it answers is read
+    anew each time."""
+    boundary = Boundary(start)
+    subscriptions = Subscriptions(boundary)
     server: FastMCP = FastMCP(
         "watercooler",
         instructions=instructions.SHORT,
         version=__version__,
-        middleware=[*_journal(start), Boundary(start)],
+        middleware=[*_journal(start), boundary, subscriptions, Listed()],
+        lifespan=subscriptions.lifespan,
         tools=all_tools(),
         # A topic is checked where topics become paths, and foreign ones may
         # well look like a path.
@@ -35,6 +39,7 @@ def build_server(start: Surroundings) -> FastMCP:
     add_resources(server)
     add_prompts(server)
     add_completion(server)
+    subscriptions.serve(server)
     return server
 
 

@@ -21,13 +21,6 @@ _MOST_STORES = 4
 _MOST_VIEWERS = 4
 
 
-class Changes(NamedTuple):
-    """The threads that changed; ``listed``: some of them came or went."""
-
-    topics: frozenset[str]
-    listed: bool = False
-
-
 class Progress(NamedTuple):
     """How much is done of what."""
 
@@ -123,3 +116,19 @@ class Stores:
             if len(self._known) > _MOST_STORES:
                 self._known.popitem(last=False)
             return live
+
+    def known(self, root: str) -> Live | None:
+        """The store at ``root``, if it has been used of late."""
+        with self._lock:
+            return self._known.get(root)
+
+    def unwatched(self) -> list[str]:
+        """The roots of those that are too large to be looked through at each
+        call, which they are as long as nobody tells of changes."""
+        with self._lock:
+            known = list(self._known.items())
+        return [
+            root
+            for root, live in known
+            if live.reader.is_large and not live.reader.watched
+        ]

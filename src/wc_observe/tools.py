@@ -32,6 +32,7 @@ _HEALTH = {
         "damaged": {"type": "array", "items": {"type": "object"}},
         "unsettled": {"type": "integer"},
         "sync": {"type": "object"},
+        "changes": {"type": "object"},
         "problems": _TEXTS,
         "you": {"type": "string"},
         "versions": {"type": "object"},

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from tests.core.strategies import json_values, relaxed
 from wc_core.names import PLATFORMS, Name
-from wc_core.settings import ENFORCE, SYNC, Settings, load
+from wc_core.settings import ENFORCE, SYNC, WATCH, Settings, load
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -82,6 +82,9 @@ def test_the_ball_policy_is_one_of_three(tmp_path: Path, value: str) -> None:
         "ball = 1",
         '[identity]\nseats = "on"',
         "[identity]\nseats = false",
+        '[observe]\nwatch = "yes"',
+        "[observe]\nwatch = true",
+        "observe = 1",
         "counterparts = []",
         "[counterparts]\nCodex = 1",
         "[counterparts]\nCodex = [1]",
@@ -185,3 +188,11 @@ def test_when_to_commit_is_said_by_the_environment(
     tmp_path: Path, value: str, sync: str
 ) -> None:
     assert load(str(tmp_path), {"WATERCOOLER_SYNC": value}).sync == sync
+
+
+@pytest.mark.parametrize("value", WATCH)
+def test_watching_is_set_for_all_and_by_each(tmp_path: Path, value: str) -> None:
+    found = settings(tmp_path, config_toml=f'[observe]\nwatch = "{value}"')
+    assert (found.watch, found.damage) == (value, None)
+    for said, meant in (("on", "on"), ("off", "off"), ("maybe", value), ("", value)):
+        assert load(str(tmp_path), {"WATERCOOLER_WATCH": said}).watch == meant

@@ -16,18 +16,28 @@ import socket
 import sqlite3
 import subprocess
 import sys
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fastmcp import Client
 from fastmcp.exceptions import McpError
-from mcp_types import PromptReference, ResourceTemplateReference
+from mcp.client.subscriptions import listen
+from mcp_types import (
+    EmptyResult,
+    PromptReference,
+    ResourceTemplateReference,
+    SubscribeRequest,
+    SubscribeRequestParams,
+    UnsubscribeRequest,
+    UnsubscribeRequestParams,
+)
 
 from wc_observe.calls import Surroundings
 from wc_observe.server import build_server
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import AsyncIterator, Callable
 
     from fastmcp import FastMCP
 
@@ -256,10 +266,11 @@ async def completed(client: Client[Any]) -> dict[str, set[str]]:
 
 
 async def call_everything(server: FastMCP) -> dict[str, Any]:
-    """What was called, and what the server offers."""
+    """What was called, and what the server offers; meanwhile clients of both
+    eras are subscribed to everything, and the store is watched."""
     used: dict[str, set[str]] = {}
     failures = 0
-    async with Client(server) as client:
+    async with Client(server) as client, subscribed(server):
         tools = await client.list_tools()
         offered = {
             one.name: set(one.input_schema.get("properties", {})) for one in tools
@@ -269,6 +280,7 @@ async def call_everything(server: FastMCP) -> dict[str, Any]:
             result = await client.call_tool_mcp(tool, arguments)
             failures += bool(result.is_error)
             used.setdefault(tool, set()).update(arguments)
+        await client.list_resources()
         for address in ADDRESSES:
             try:
                 await client.read_resource(f"watercooler://{address}")
@@ -296,6 +308,43 @@ async def call_everything(server: FastMCP) -> dict[str, Any]:
         )
         + sorted(set(offered) - set(used)),
     }
+
+
+@asynccontextmanager
+async def subscribed(server: FastMCP) -> AsyncIterator[None]:
+    """A client of each era that wants to be told of every address."""
+    every = [f"watercooler://{address}" for address in ADDRESSES if _is_ours(address)]
+    async with Client(server, mode="legacy") as older, Client(server) as newer:
+        for address in every:
+            await older.session.send_request(_subscribe(address), EmptyResult)
+        async with listen(
+            newer.session, resources_list_changed=True, resource_subscriptions=every
+        ):
+            await _until_watching(newer)
+            yield
+        for address in every:
+            await older.session.send_request(_unsubscribe(address), EmptyResult)
+
+
+async def _until_watching(client: Client[Any]) -> None:
+    for _ in range(1000):
+        told = await client.call_tool("watercooler_v1_health", {})
+        if (told.structured_content or {})["changes"]["noticed_by"] == "watching":
+            return
+        await asyncio.sleep(0.01)
+    raise AssertionError(told)
+
+
+def _is_ours(address: str) -> bool:
+    return not address.startswith(("nothing", "threads/.."))
+
+
+def _subscribe(address: str) -> SubscribeRequest:
+    return SubscribeRequest(params=SubscribeRequestParams(uri=address))
+
+
+def _unsubscribe(address: str) -> UnsubscribeRequest:
+    return UnsubscribeRequest(params=UnsubscribeRequestParams(uri=address))
 
 
 def _in_a_tool(folder: Path) -> None:

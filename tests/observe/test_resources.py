@@ -1,0 +1,259 @@
+"""Threads among the resources, and the addresses they have."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from fastmcp import Client
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.core.strategies import relaxed
+from tests.observe.stores import MODES, NOW_MS, Mode, Store
+from wc_core import codec
+from wc_core.errors import InvalidInputError
+from wc_core.layout import topic_of
+from wc_observe import addresses
+from wc_observe.addresses import Changes, of_topic
+from wc_observe.calls import Surroundings
+from wc_observe.resources import LISTED
+from wc_observe.server import build_server
+from wc_observe.stamps import Stamps
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from mcp_types import Resource
+
+FIXED = {"watercooler://instructions", addresses.THREADS, addresses.INDEX}
+
+
+def listed(
+    folder: Path, env: dict[str, str], mode: Mode = "auto"
+) -> tuple[list[Resource], dict[str, str]]:
+    """The resources with the text of each."""
+
+    async def ask() -> tuple[list[Resource], dict[str, str]]:
+        server = build_server(Surroundings(str(folder), env, lambda: NOW_MS))
+        async with Client(server, mode=mode) as client:
+            found = await client.list_resources()
+            texts = {}
+            for one in found:
+                if str(one.uri) not in FIXED:
+                    text: Any = (await client.read_resource(str(one.uri)))[0]
+                    texts[str(one.uri)] = text.text
+            return found, texts
+
+    return asyncio.run(ask())
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_threads_are_listed_by_an_address_that_reads_them(
+    store: Store, env: dict[str, str], mode: Mode
+) -> None:
+    names = [
+        "plan",
+        "größe",
+        "日本",
+        "a b",
+        "x#y",
+        "q?z",
+        "50%",
+        'we"ird',
+        "con",
+        "a&b=c",
+    ]
+    for name in names:
+        log = Path(store.layout.threads, name, "entries.jsonl")
+        log.parent.mkdir(parents=True)
+        log.write_bytes(codec.to_line(store.entry("x"), 0))
+    found, texts = listed(store.root.parent, env, mode)
+    assert {str(one.uri) for one in found} == FIXED | texts.keys()
+    topics = {one.name for one in found if str(one.uri) in texts}
+    assert topics == set(map(topic_of, names))
+    for one in found:
+        if str(one.uri) in texts:
+            assert texts[str(one.uri)].startswith(f"thread {one.name}: ")
+            assert str(one.uri) == of_topic(one.name)
+            assert one.mime_type == "text/markdown"
+
+
+def test_what_a_thread_calls_itself_is_marked_as_its_own_words(
+    store: Store, env: dict[str, str]
+) -> None:
+    title = 'Do" this\n\x1b[31m now' + "x" * 300
+    store.thread("plan", store.give("plan", "Codex; rm -rf", title=title))
+    found, _ = listed(store.root.parent, env)
+    (one,) = (one for one in found if one.name == "plan")
+    assert one.description is not None
+    assert one.description.startswith('"Do\\" this ')
+    assert one.description.endswith('…" OPEN, ball: "Codex; rm -rf"')
+    assert one.description.isprintable()
+    assert len(one.description) < 200
+    assert one.annotations is not None
+    assert one.annotations.last_modified == "2026-01-01T00:01:00Z"
+
+
+def test_the_latest_are_listed_and_open_ones_before_closed_ones(
+    store: Store, env: dict[str, str]
+) -> None:
+    for number in range(LISTED + 2):
+        topic = f"t{number:03}"
+        closed = {"status": "CLOSED"} if number > LISTED - 2 else {}
+        store.thread(topic, store.entry(topic, **closed))
+
+    async def ask() -> list[str]:
+        start = Surroundings(str(store.root.parent), env, lambda: NOW_MS)
+        async with Client(build_server(start)) as client:
+            return [one.name for one in await client.list_resources()]
+
+    names = [one for one in asyncio.run(ask()) if one[1:].isdigit()]
+    still_open = [f"t{number:03}" for number in range(LISTED - 2, -1, -1)]
+    assert names == [*still_open, f"t{LISTED + 1:03}"]
+
+
+def test_without_a_store_the_other_resources_are_listed(
+    tmp_path: Path, env: dict[str, str]
+) -> None:
+    found, _ = listed(tmp_path, env)
+    assert {str(one.uri) for one in found} == FIXED
+    env["WATERCOOLER_DIR"] = "/dev/null"
+    found, _ = listed(tmp_path, env)
+    assert {str(one.uri) for one in found} == FIXED
+
+
+file_names = st.text(
+    st.characters(exclude_characters="/\0", exclude_categories=["Cs"]), min_size=1
+).filter(lambda name: name not in {".", ".."} and len(name.encode()) <= 255)
+
+
+@given(file_names)
+@relaxed
+def test_every_topic_has_one_address_however_it_is_spelt(name: str) -> None:
+    topic = topic_of(name)
+    uri = of_topic(topic)
+    assert uri.isascii()
+    assert "/" not in uri.removeprefix("watercooler://threads/")
+    assert addresses.canonical(uri) == uri
+    everything = "".join(f"%{byte:02x}" for byte in topic.encode())
+    assert addresses.canonical(f"{addresses.THREADS}/{everything}") == uri
+    assert addresses.about(Changes(frozenset({topic})), {uri, "x"}) == {uri}
+
+
+@given(st.text())
+@relaxed
+def test_any_text_is_an_address_or_refused(text: str) -> None:
+    for uri in (text, f"{addresses.THREADS}/{text}"):
+        with contextlib.suppress(InvalidInputError):
+            spelt = addresses.canonical(uri)
+            assert addresses.canonical(spelt) == spelt
+
+
+LOOP = "watercooler://loop/fix"
+EVERY = {
+    "plan": of_topic("plan"),
+    "other": of_topic("other"),
+    "threads": addresses.THREADS,
+    "index": addresses.INDEX,
+    "worktrees": addresses.WORKTREES,
+    "loop": LOOP,
+    "instructions": addresses.INSTRUCTIONS,
+}
+
+
+@pytest.mark.parametrize(
+    ("changes", "about"),
+    [
+        (Changes(), ""),
+        (Changes(frozenset({"plan"})), "plan threads index worktrees"),
+        (Changes(listed=True), "threads index worktrees"),
+        (Changes(beside=True), "worktrees"),
+        (Changes(beside=True, loops=True), "worktrees loop"),
+    ],
+)
+def test_what_a_change_is_about(changes: Changes, about: str) -> None:
+    assert bool(changes) == bool(about)
+    wanted = {EVERY[name] for name in about.split()}
+    assert addresses.about(changes, EVERY.values()) == wanted
+    assert all(addresses.canonical(uri) == uri for uri in EVERY.values())
+    assert addresses.canonical("watercooler://loop/%66ix") == LOOP
+
+
+def _nothing(_: Store) -> None:
+    pass
+
+
+def _append(store: Store) -> None:
+    store.append("plan", store.entry("plan"))
+
+
+def _replace(store: Store) -> None:
+    log = Path(store.layout.log("plan"))
+    data = log.read_bytes()
+    log.unlink()
+    Path(store.layout.log("other")).touch()  # takes the inode, where that is reused
+    log.write_bytes(data)
+
+
+def _beside(store: Store) -> None:
+    Path(store.layout.meta("plan")).write_text("{}")
+    Path(store.layout.page("plan")).write_text("#")
+    Path(store.layout.folder("empty")).mkdir()
+    Path(store.layout.pages, "README").touch()
+
+
+def _new(store: Store) -> None:
+    store.thread("new")
+
+
+def _remove(store: Store) -> None:
+    Path(store.layout.log("plan")).unlink()
+
+
+def _page(store: Store) -> None:
+    Path(store.layout.page("old")).write_text("more")
+
+
+def _link(store: Store) -> None:
+    Path(store.layout.log("plan")).unlink()
+    Path(store.layout.log("plan")).symlink_to(store.layout.page("old"))
+
+
+@pytest.mark.parametrize(
+    ("act", "topics", "come_or_gone"),
+    [
+        (_nothing, set(), False),
+        (_append, {"plan"}, False),
+        (_replace, {"plan"}, False),
+        (_beside, set(), False),
+        (_new, {"new"}, True),
+        (_remove, {"plan"}, True),
+        (_page, {"old"}, False),
+        (_link, {"plan"}, True),
+    ],
+)
+@pytest.mark.parametrize("told", [True, False], ids=["told where", "not told where"])
+def test_a_look_finds_what_moved_and_only_once(
+    store: Store,
+    act: Callable[[Store], None],
+    topics: set[str],
+    *,
+    come_or_gone: bool,
+    told: bool,
+) -> None:
+    store.thread("plan")
+    Path(store.layout.folder("other")).mkdir()
+    Path(store.layout.page("old")).write_text("Status: OPEN\n")
+    stamps = Stamps(str(store.root))
+    act(store)
+    every = frozenset(map(str, store.root.rglob("*")))
+    gone = frozenset({store.layout.log("plan"), "/elsewhere"})
+    paths = (every | gone) - set(stamps.folders) if told else None
+    assert stamps.look(paths) == Changes(frozenset(topics), come_or_gone)
+    assert not stamps.look(paths)
+    assert not stamps.look(None)
+    assert not stamps.look(frozenset(stamps.folders))
