@@ -28,7 +28,14 @@ from pydantic import ValidationError as ArgumentError
 from wc_core import errors
 from wc_core.errors import InvalidInputError, WcError
 from wc_core.text import clean
-from wc_observe.calls import CURRENT, ROOTS, Roots, RootsWanted, current_call
+from wc_observe.calls import (
+    CURRENT,
+    ROOTS,
+    Roots,
+    RootsWanted,
+    current_call,
+    remote_call,
+)
 from wc_observe.stores import Stores
 
 TYPE_CHECKING = False
@@ -163,6 +170,9 @@ class Boundary(Middleware):
 
     async def _enter(self, context: MiddlewareContext[Any]) -> None:
         own = context.fastmcp_context
+        if self._start.served_as:
+            CURRENT.set(remote_call(own, self._start, self._stores))
+            return
         roots = await self._roots.of(own) if own is not None else []
         CURRENT.set(current_call(own, roots, self._start, self._stores))
 

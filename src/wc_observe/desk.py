@@ -17,10 +17,10 @@ from wc_core.views import Viewer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from wc_core.discovery import Place
     from wc_core.identity import Identity
+    from wc_core.repository import Repository
+    from wc_core.settings import Settings
     from wc_observe.calls import Call
     from wc_observe.live import LiveOverview, LiveReader
     from wc_observe.stores import Live
@@ -53,16 +53,24 @@ def open_desk(call: Call) -> Desk:
     CorruptError where its checkout cannot be used.
     """
     place = discovery.find(call.folder, call.env)
-    store = shown(place.root, call.env)
+    store = shown(place.root, call)
     if not place.exists:
         raise missing(place, store)
     live = call.stores.at(place.root)
     live.refresh()
     found = settings.load(place.root, call.env)
-    who = identity.identify(
-        Asked(client=call.client), call.env, place.repository, found
-    )
+    who = _caller(call, place.repository, found)
     return Desk(store, place, live, live.overview(Viewer(who, found.directory)))
+
+
+def _caller(call: Call, where: Repository | None, found: Settings) -> Identity:
+    """Who calls; over a network, the client's own name and whom it has proved
+    to be: this machine's user and worktree are not theirs."""
+    asked = Asked(client=call.client)
+    if not call.served_as:
+        return identity.identify(asked, call.env, where, found)
+    theirs = {"WATERCOOLER_USER": call.subject, "GIT_CONFIG_NOSYSTEM": "1"}
+    return identity.identify(asked, theirs, None, found)
 
 
 def missing(place: Place, store: str) -> NotFoundError:
@@ -95,11 +103,15 @@ def who_calls(call: Call) -> Identity:
     except WcError:
         root = ""  # health says what is wrong with it
     found = settings.load(root, call.env) if root else settings.Settings()
-    return identity.identify(Asked(client=call.client), call.env, where, found)
+    return _caller(call, where, found)
 
 
-def shown(path: str, env: Mapping[str, str]) -> str:
-    """A path as people write it: their home is ``~``."""
+def shown(path: str, call: Call) -> str:
+    """A path as people write it: their home is ``~``. Over a network it is the
+    name under which the store is served: folders here are no business of theirs."""
+    if call.served_as:
+        return call.served_as
+    env = call.env
     home = os.path.realpath(env["HOME"]) if env.get("HOME") else ""
     if home not in {"", "/"} and (path == home or path.startswith(f"{home}/")):
         path = f"~{path[len(home) :]}"

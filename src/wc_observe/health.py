@@ -59,7 +59,7 @@ def _told(error: WcError) -> str:
 
 def _place_fields(place: Place, call: Call) -> dict[str, Any]:
     fields: dict[str, Any] = {
-        "store": desk.shown(place.root, call.env),
+        "store": desk.shown(place.root, call),
         "kind": place.kind,
         "exists": place.exists,
     }
@@ -178,14 +178,16 @@ def whoami(call: Call) -> dict[str, Any]:
         "tag": who.name.tag,
         "source": who.source,
         "client": call.client,
-        "folder": desk.shown(call.folder, call.env),
+        "folder": desk.shown(call.folder, call),
     }
     try:
         place = discovery.find(call.folder, call.env)
-        fields |= {"store": desk.shown(place.root, call.env), "exists": place.exists}
+        fields |= {"store": desk.shown(place.root, call), "exists": place.exists}
     except CorruptError as error:
         fields |= {"store": None, "problem": _told(error)}
-    where = repository.find(call.folder)
+    if call.subject:
+        fields["subject"] = call.subject
+    where = None if call.served_as else repository.find(call.folder)
     if where is not None and where.branch:
         fields["code_branch"] = where.branch
     return dict(cleaned(fields))
@@ -196,9 +198,10 @@ def whoami_text(fields: dict[str, Any]) -> str:
     store = fields["store"] or one_line(fields["problem"], 1000)
     missing = "" if fields.get("exists", True) else " (not there yet: wc init)"
     on = f", branch {word(fields['code_branch'])}" if "code_branch" in fields else ""
+    subject = f", as: {word(fields['subject'])}" if "subject" in fields else ""
     return (
         f"you: {word(fields['you'], 250)} (by: {fields['source']}, "
-        f"client: {word(fields['client'])})\n"
+        f"client: {word(fields['client'])}{subject})\n"
         f"folder: {fields['folder']}{on}\n"
         f"store: {store}{missing}\n"
     )
