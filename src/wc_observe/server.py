@@ -12,17 +12,32 @@ from wc_observe.tools import all_tools
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from fastmcp.server.auth import AuthProvider
+    from fastmcp.server.middleware import Middleware
+
     from wc_observe.calls import Surroundings
 
 
-def build_server(start: Surroundings) -> FastMCP:
+def build_server(
+    start: Surroundings,
+    *,
+    auth: AuthProvider | None = None,
+    around: Sequence[Middleware] = (),
+) -> FastMCP:
     """The server as started in these surroundings; it holds no state of any
-    store, so every answer is read anew."""
+    store, so every answer is read anew.
+
+    Over HTTP, ``auth`` says who calls, and ``around`` sees each call and its
+    answer as the client does.
+    """
     server: FastMCP = FastMCP(
         "watercooler",
         instructions=instructions.SHORT,
         version=__version__,
-        middleware=[Boundary(start)],
+        auth=auth,
+        middleware=[*around, Boundary(start)],
         tools=all_tools(),
         # A topic is checked where topics become paths, and foreign ones may
         # well look like a path.

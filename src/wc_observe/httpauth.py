@@ -1,0 +1,238 @@
+"""How callers over HTTP prove who they are: FastMCP's verifiers, and what they
+leave open.
+
+Each verifier answers a token with the ``subject`` that `whoami` shows, or with
+nothing. What is added to FastMCP's: static tokens are kept as digests, GitHub
+users must be on a list, signed tokens must end one day.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import time
+
+import httpx2
+from fastmcp.server.auth import AccessToken, MultiAuth, TokenVerifier
+from fastmcp.server.auth.providers.github import GitHubTokenVerifier
+from fastmcp.server.auth.providers.jwt import JWTVerifier, StaticTokenVerifier
+from fastmcp.utilities.token_cache import TokenCache
+
+from wc_core.errors import InvalidInputError, StorageError
+from wc_observe.httpoptions import GITHUB_API, TOKEN_VARIABLE
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from fastmcp.server.auth import AuthProvider
+
+    from wc_observe.httpoptions import Auth, GitHub, Jwt
+
+# 20 characters of base64 are 120 bits; what is shorter can be guessed.
+MIN_TOKEN = 20
+MAX_TOKENS_FILE = 100_000
+
+# What GitHub's tokens begin with. No other is shown to it: a token for somebody
+# else is none of its business, and asking takes time.
+_GITHUB_TOKEN = re.compile(r"(?:gh[opusr]_|github_pat_)[A-Za-z0-9_]{10,}")
+
+# A user who is taken off a list may go on reading for that long.
+_GITHUB_SECONDS = 300
+_GITHUB_TOKENS = 1000
+_TIMEOUT = 10.0
+
+
+def verifiers(auth: Auth, env: Mapping[str, str]) -> AuthProvider | None:
+    """What verifies tokens; none if nobody is asked for any. A token is taken
+    if one of the ways takes it.
+
+    Raises InvalidInputError for tokens that cannot be used, StorageError for a
+    file that cannot be read.
+    """
+    found: dict[str, TokenVerifier] = {}
+    if auth.tokens:
+        found["token"] = static(_token_text(auth.token_file, env))
+    if auth.jwt is not None:
+        found["jwt"] = signed(auth.jwt)
+    if auth.github is not None:
+        found["github"] = GitHubUsers(auth.github)
+    if len(found) > 1:
+        return MultiAuth(verifiers=found)
+    return next(iter(found.values()), None)
+
+
+class Digests(StaticTokenVerifier):
+    """Static tokens, known by their digests only: how long looking one up
+    takes says nothing about any of them."""
+
+    async def verify_token(self, token: str) -> AccessToken | None:
+        """Whose token it is."""
+        return await super().verify_token(_digest(token))
+
+
+def static(text: str) -> Digests:
+    """The verifier for the tokens in a text, one on each line: ``TOKEN`` or
+    ``NAME TOKEN``. Blank lines and those that begin with ``#`` do not count.
+
+    Raises InvalidInputError, which never quotes a token.
+    """
+    known: dict[str, dict[str, str]] = {}
+    for number, line in enumerate(text.splitlines(), 1):
+        words = line.split()
+        if not words or words[0].startswith("#"):
+            continue
+        name, token = " ".join(words[:-1]), words[-1]
+        if len(token) < MIN_TOKEN:
+            raise InvalidInputError(
+                f"Line {number} of the tokens has one of fewer than {MIN_TOKEN} "
+                "characters.",
+                "Make one with: openssl rand -base64 32",
+            )
+        known[_digest(token)] = {"client_id": name or "token", "sub": name}
+    if not known:
+        raise InvalidInputError(
+            "There is no token, so nobody could call.",
+            "Make one with: openssl rand -base64 32",
+        )
+    return Digests(known)
+
+
+def _digest(token: str) -> str:
+    return hashlib.sha256(token.encode(errors="surrogateescape")).hexdigest()
+
+
+def _token_text(path: str, env: Mapping[str, str]) -> str:
+    if not path:
+        return env.get(TOKEN_VARIABLE, "")
+    return _text_of(path, "the tokens")
+
+
+def _text_of(path: str, what: str) -> str:
+    try:
+        with open(path, encoding="utf-8") as file:
+            return file.read(MAX_TOKENS_FILE)
+    except UnicodeDecodeError as error:
+        raise InvalidInputError(f"The file of {what}, {path}, is no text.") from error
+    except OSError as error:
+        raise StorageError(
+            f"The file of {what}, {path}, cannot be read: {error.strerror}."
+        ) from error
+
+
+class GitHubUsers(GitHubTokenVerifier):
+    """GitHub tokens of the users on a list, or of an organization's members.
+
+    A token of anybody at all is one that GitHub knows, so the list decides. To
+    see a private membership the token needs the scope ``read:org``.
+    """
+
+    def __init__(self, allowed: GitHub) -> None:
+        transport = None if allowed.api == GITHUB_API else _Elsewhere(allowed.api)
+        client = httpx2.AsyncClient(timeout=_TIMEOUT, transport=transport)
+        super().__init__(http_client=client)
+        self._client = client
+        self._logins = frozenset(one.casefold() for one in allowed.logins)
+        self._organizations = allowed.organizations
+        self._known = TokenCache(ttl_seconds=_GITHUB_SECONDS, max_size=_GITHUB_TOKENS)
+
+    async def verify_token(self, token: str) -> AccessToken | None:
+        """The user, by login; answered from memory for five minutes."""
+        if not _GITHUB_TOKEN.fullmatch(token):
+            return None
+        cached, known = self._known.get(token)
+        if cached:
+            return known
+        found = await super().verify_token(token)
+        login = str(found.claims.get("login") or "") if found is not None else ""
+        if found is None or not login or not await self._allowed(login, token):
+            return None
+        user = found.model_copy(update={"subject": login})
+        self._known.set(token, user)
+        return user
+
+    async def _allowed(self, login: str, token: str) -> bool:
+        if login.casefold() in self._logins:
+            return True
+        for organization in self._organizations:
+            if await self._is_member(organization, token):
+                return True
+        return False
+
+    async def _is_member(self, organization: str, token: str) -> bool:
+        try:
+            answer = await self._client.get(
+                f"{GITHUB_API}/user/memberships/orgs/{organization}",
+                headers={"Authorization": f"Bearer {token}"},
+            )
+            return answer.status_code == httpx2.codes.OK and (
+                answer.json().get("state") == "active"
+            )
+        except (httpx2.RequestError, ValueError, AttributeError):
+            return False
+
+
+class _Elsewhere(httpx2.AsyncHTTPTransport):
+    """What is asked of github.com is asked of another one, such as a GitHub
+    Enterprise Server: FastMCP's verifier knows no other address."""
+
+    def __init__(self, api: str) -> None:
+        super().__init__()
+        self._api = api
+
+    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+        """Send the request to the other address."""
+        address = str(request.url).replace(GITHUB_API, self._api, 1)
+        moved = httpx2.Request(
+            request.method,
+            address,
+            headers=[(k, v) for k, v in request.headers.items() if k != "host"],
+            extensions=request.extensions,
+        )
+        return await super().handle_async_request(moved)
+
+
+class Ending(JWTVerifier):
+    """Signed tokens that are valid now and will end; who holds one is named by
+    a claim."""
+
+    def __init__(self, told: Jwt, public_key: str | None) -> None:
+        super().__init__(
+            public_key=public_key,
+            jwks_uri=told.jwks or None,
+            issuer=told.issuer,
+            audience=told.audience,
+            algorithm=told.algorithm,
+        )
+        self._name_claim = told.name_claim
+
+    async def verify_token(self, token: str) -> AccessToken | None:
+        """The token's subject, where it has one and is valid now."""
+        found = await super().verify_token(token)
+        if found is None or found.expires_at is None:
+            return None
+        begins = found.claims.get("nbf")
+        if begins is not None and not _is_past(begins):
+            return None
+        name = found.claims.get(self._name_claim)
+        if not isinstance(name, str) or not name.strip():
+            return None
+        return found.model_copy(update={"subject": name})
+
+
+def _is_past(moment: object) -> bool:
+    return isinstance(moment, (int, float)) and moment <= time.time()
+
+
+def signed(told: Jwt) -> Ending:
+    """The verifier of signed tokens.
+
+    Raises StorageError for a key that cannot be read, InvalidInputError for
+    one that is none.
+    """
+    if told.jwks:
+        return Ending(told, None)
+    key = _text_of(told.key_file, "the public key")
+    if "PUBLIC KEY" not in key:
+        raise InvalidInputError(f"{told.key_file} has no public key in PEM.")
+    return Ending(told, key)
