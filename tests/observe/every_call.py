@@ -26,8 +26,6 @@ from wc_observe.server import build_server
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from fastmcp import FastMCP
-
 _FORMATS: tuple[dict[str, Any], ...] = ({}, {"format": "json"}, {"format": "xml"})
 _WHERE = ("plan", "forked", "torn", "garbage", "markdown", "a%20b", "linked", "empty")
 _BAD = ("nope", "../plan", "", "a\0b", "%2e%2e", "x" * 300)
@@ -165,13 +163,19 @@ def _writes(event: str, args: tuple[Any, ...]) -> bool:
     return event.startswith(_REFUSED)
 
 
-def arm() -> list[str]:
-    """From now on refuse every write; the list says what was refused, also
-    where somebody caught the error."""
+def _nothing(_event: str, _args: tuple[Any, ...]) -> bool:
+    return False
+
+
+def arm(
+    permitted: Callable[[str, tuple[Any, ...]], bool] = _nothing,
+) -> list[str]:
+    """From now on refuse every write, but what is permitted by name; the list
+    says what was refused, also where somebody caught the error."""
     refused: list[str] = []
 
     def hook(event: str, args: tuple[Any, ...]) -> None:
-        if _writes(event, args):
+        if _writes(event, args) and not permitted(event, args):
             refused.append(f"{event} {args!r}")
             raise WriteError(event)
 
@@ -179,11 +183,11 @@ def arm() -> list[str]:
     return refused
 
 
-async def call_everything(server: FastMCP) -> dict[str, Any]:
+async def call_everything(client: Client[Any]) -> dict[str, Any]:
     """What was called, and what the server offers."""
     used: dict[str, set[str]] = {}
     failures = 0
-    async with Client(server) as client:
+    async with client:
         tools = await client.list_tools()
         for name, arguments in CALLS:
             tool = f"watercooler_v1_{name}"
@@ -290,7 +294,7 @@ def main() -> None:
         start = Surroundings(str(folder), dict(os.environ), lambda: 1_770_000_000_000)
         server = build_server(start)
         refused = arm()
-        told = asyncio.run(call_everything(server)) | {"refused": refused}
+        told = asyncio.run(call_everything(Client(server))) | {"refused": refused}
     sys.stdout.write(json.dumps(told))
 
 

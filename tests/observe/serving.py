@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import os
 import re
 import signal
 import subprocess
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
     from tests.observe.stores import Mode
 
-SOURCES = Path(__file__).parents[2] / "src"
+ROOT = Path(__file__).parents[2]
 PROGRAM = "from wc_observe.main import main; main()"
 COMMAND = [sys.executable, "-W", "error", "-c", PROGRAM, "--transport", "http"]
 # What the older protocol begins with, and what every request has to accept.
@@ -44,7 +45,8 @@ HELLO = {
 
 
 def environment(env: dict[str, str]) -> dict[str, str]:
-    return env | {"PYTHONPATH": str(SOURCES), "PYTHONDONTWRITEBYTECODE": "1"}
+    path = f"{ROOT / 'src'}{os.pathsep}{ROOT}"
+    return env | {"PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1"}
 
 
 def pipe(stream: IO[str] | None) -> IO[str]:
@@ -53,7 +55,8 @@ def pipe(stream: IO[str] | None) -> IO[str]:
 
 
 class Served:
-    """A server that is listening; ``base`` is its address."""
+    """A server that is listening; ``base`` is its address, ``out`` what it has
+    printed in the end."""
 
     def __init__(self, process: subprocess.Popen[str]) -> None:
         self.process = process
@@ -62,6 +65,7 @@ class Served:
         assert found, first + pipe(process.stderr).read()
         pipe(process.stderr).readline()
         self.base = found[1]
+        self.out = ""
         self.port = int(self.base.rpartition(":")[2])
         # Certificates would be loaded for nothing: there is no TLS here.
         self.http = httpx2.Client(verify=False, trust_env=False, timeout=20)
@@ -73,7 +77,7 @@ class Served:
 
     def ended(self) -> tuple[int, str]:
         """The same for one that has been told already."""
-        _, rest = self.process.communicate(timeout=30)
+        self.out, rest = self.process.communicate(timeout=30)
         return self.process.returncode, rest
 
     def get(self, path: str, **headers: str) -> httpx2.Response:
@@ -130,7 +134,7 @@ def serving(
         env=environment(env),
         cwd=folder,
         stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
     ) as process:
