@@ -7,6 +7,7 @@ one of our codes, a sentence and a hint; never as a traceback.
 from __future__ import annotations
 
 import asyncio
+import copy
 import logging
 from contextlib import asynccontextmanager
 from functools import wraps
@@ -36,6 +37,7 @@ from wc_observe.calls import (
     current_call,
     remote_call,
 )
+from wc_observe.desk import hidden
 from wc_observe.stores import Stores
 
 TYPE_CHECKING = False
@@ -122,7 +124,7 @@ class Boundary(Middleware):
         except RootsWanted:
             return InputRequiredToolResult(_roots_question())
         except Refused as refused:
-            return _refusal(refused.error)
+            return _refusal(_without_folders(refused.error))
         except ValidationError as error:
             parameters = await _parameters(context, message.name)
             return _refusal(invalid(message.name, error.__cause__, parameters))
@@ -142,7 +144,7 @@ class Boundary(Middleware):
         except RootsWanted:
             return InputRequiredResourceResult(_roots_question())
         except Refused as refused:
-            error = refused.error
+            error = _without_folders(refused.error)
             code = INTERNAL_ERROR if type(error) is WcError else INVALID_PARAMS
             raise MCPError(code, as_text(error), as_fields(error)) from error
 
@@ -175,6 +177,15 @@ class Boundary(Middleware):
             return
         roots = await self._roots.of(own) if own is not None else []
         CURRENT.set(current_call(own, roots, self._start, self._stores))
+
+
+def _without_folders(error: WcError) -> WcError:
+    """The error as its caller may see it."""
+    told = copy.copy(error)
+    told.message, told.hint = (
+        hidden(text, CURRENT.get()) for text in (error.message, error.hint)
+    )
+    return told
 
 
 def _roots_question() -> InputRequiredResult:

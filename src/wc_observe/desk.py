@@ -106,6 +106,23 @@ def who_calls(call: Call) -> Identity:
     return _caller(call, where, found)
 
 
+def hidden(text: str, call: Call) -> str:
+    """The text without folders of this machine, where it goes over a network."""
+    if not call.served_as:
+        return text
+    try:
+        root = discovery.find(call.folder, call.env).root
+    except WcError:
+        root = ""
+    home = call.env.get("HOME", "")
+    named = ((root, call.served_as), (call.folder, call.served_as), (home, "~"))
+    for path, name in named:
+        for one in (path, os.path.realpath(path) if path else ""):
+            if one.strip("/"):
+                text = text.replace(one, name)
+    return text
+
+
 def shown(path: str, call: Call) -> str:
     """A path as people write it: their home is ``~``. Over a network it is the
     name under which the store is served: folders here are no business of theirs."""

@@ -49,7 +49,8 @@ def health(call: Call) -> dict[str, Any]:
     except WcError as error:
         problems.append(_told(error))
     if problems:
-        fields |= {"ok": False, "problems": problems}
+        told = [desk.hidden(one, call) for one in problems]
+        fields |= {"ok": False, "problems": told}
     return dict(cleaned(fields | {"versions": versions()}))
 
 
@@ -184,7 +185,7 @@ def whoami(call: Call) -> dict[str, Any]:
         place = discovery.find(call.folder, call.env)
         fields |= {"store": desk.shown(place.root, call), "exists": place.exists}
     except CorruptError as error:
-        fields |= {"store": None, "problem": _told(error)}
+        fields |= {"store": None, "problem": desk.hidden(_told(error), call)}
     if call.subject:
         fields["subject"] = call.subject
     where = None if call.served_as else repository.find(call.folder)

@@ -100,15 +100,16 @@ def read(words: Sequence[str], env: Mapping[str, str]) -> Options:
 
     Ends the process with the usage and status 2 where they cannot be used.
     """
-    parser = _parser()
-    said = parser.parse_args(words)
+    arguments = parser()
+    said = arguments.parse_args(words)
     try:
         return _checked(said, env)
     except ValueError as error:
-        parser.error(str(error))
+        arguments.error(str(error))
 
 
-def _parser() -> argparse.ArgumentParser:
+def parser() -> argparse.ArgumentParser:
+    """What the words may be, and the help."""
     parser = argparse.ArgumentParser(
         prog="wc-observe",
         usage="wc-observe --transport http [OPTION]...",

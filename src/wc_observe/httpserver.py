@@ -7,6 +7,7 @@ import logging
 import os
 import sys
 from functools import partial
+from ipaddress import ip_address
 from typing import TYPE_CHECKING
 
 import uvicorn
@@ -36,10 +37,10 @@ class Server(uvicorn.Server):
     """uvicorn's, with a word when it listens and an orderly end: the first
     signal lets running calls finish, the second does not."""
 
-    def __init__(self, config: uvicorn.Config, site: Site, options: Options) -> None:
+    def __init__(self, config: uvicorn.Config, site: Site, grace: float) -> None:
         super().__init__(config)
         self._site = site
-        self._options = options
+        self._grace = grace
 
     async def startup(self, sockets: list[Any] | None = None) -> None:
         """Listen, then say where."""
@@ -55,9 +56,7 @@ class Server(uvicorn.Server):
 
     async def shutdown(self, sockets: list[Any] | None = None) -> None:
         """Close the streams, wait for the calls, stop."""
-        leave = asyncio.ensure_future(
-            self._site.under_way.leave(self._options.limits.grace)
-        )
+        leave = asyncio.ensure_future(self._site.under_way.leave(self._grace))
         await super().shutdown(sockets)
         leave.cancel()
 
@@ -68,6 +67,8 @@ class Server(uvicorn.Server):
         lines = [f"wc-observe {__version__}: listening on {base}"]
         for store, paths in self._site.paths.items():
             lines.append(f"  {store}: {' '.join(base + path for path in paths)}")
+        if not ip_address(host.partition("%")[0]).is_loopback:
+            lines.append("  Tokens are not encrypted: put a proxy with TLS before it.")
         return "".join(f"{line}\n" for line in lines)
 
 
@@ -85,7 +86,7 @@ def serve(address: Address, options: Options, start: Surroundings) -> None:
     # What strangers send is no event of ours; what we cannot answer is.
     logging.getLogger("uvicorn.error").setLevel(logging.ERROR)
     try:
-        asyncio.run(Server(config, site, options).serve())
+        asyncio.run(Server(config, site, options.limits.grace).serve())
     except SystemExit as error:
         raise StorageError(
             f"Cannot listen on {address.host} port {options.port} (see above).",

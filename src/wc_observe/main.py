@@ -37,9 +37,9 @@ _INTERRUPTED = 130
 def main() -> None:
     """Run the command; exits with 0, or 2 for arguments it does not know."""
     arguments = sys.argv[1:]
-    if not arguments or arguments == ["--transport", "stdio"]:
+    if arguments in ([], ["--transport", "stdio"], ["--transport=stdio"]):
         serve()
-    elif "--transport" in arguments or "--transport=http" in arguments:
+    elif any(one.startswith("--transport") for one in arguments):
         serve_http(arguments)
     elif arguments in (["--help"], ["-h"]):
         sys.stdout.write(USAGE)
@@ -99,7 +99,7 @@ def _listen(options: Options) -> None:
             raise
         raise InvalidInputError(
             "--transport http needs the package prometheus-client, which is not here.",
-            "Install it with: pip install 'wc-watercooler[http]'",
+            "Install wc with its extra, '.[http]', or: pip install prometheus-client",
         ) from error
     from wc_observe.calls import Surroundings
 

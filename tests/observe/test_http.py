@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from typing import TYPE_CHECKING
 
 import pytest
+from fastmcp.exceptions import McpError
 
-from tests.observe.serving import HEADERS, Served, bearer, serving
+from tests.observe.serving import HEADERS, ROOT, Served, bearer, serving
 from tests.observe.stores import MODES, Store, only_text
 from wc_core.version import __version__
 
@@ -63,10 +65,17 @@ def server(place: Path, team: Store, away: Store) -> Iterator[Served]:
     options = ["--auth", "token", "--token-file", str(place / "tokens")]
     stores = [f"--store=team={team.root.parent}", f"--store=lab={lab.root}"]
     more = ["--allow-host", "wc.example.org", "--rate", "10000"]
+    more += ["--trust-proxy", "127.0.0.1"]
     with serving(away.root.parent, env, *options, *stores, *more) as served:
         yield served
 
 
+# What a reverse proxy adds to a request that came to it by TLS.
+PROXIED = {
+    "Host": "wc.example.org",
+    "X-Forwarded-Proto": "https",
+    "X-Forwarded-For": "192.0.2.7",
+}
 TEAM, LAB = "/stores/team/mcp", "/stores/lab/mcp"
 
 
@@ -90,12 +99,7 @@ def test_a_client_cannot_choose_a_folder(
 
 @pytest.mark.parametrize("mode", MODES)
 def test_a_resource_is_that_of_the_store(server: Served, mode: Mode) -> None:
-    async def ask() -> str:
-        async with server.client(TEAM, ALEX, mode) as client:
-            (found,) = await client.read_resource("watercooler://threads")
-            return str(getattr(found, "text", ""))
-
-    assert "plan" in asyncio.run(ask())
+    assert "experiment" in resource(server, "watercooler://threads", mode)
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -126,6 +130,36 @@ def test_no_answer_names_a_folder_of_the_server(server: Served, place: Path) -> 
         found = server.call(tool, arguments, path=TEAM, token=ALEX)
         assert str(place) not in found.model_dump_json()
         assert "team" in only_text(found)
+
+
+def test_no_error_names_a_folder_of_the_server(server: Served, place: Path) -> None:
+    folder, moved = place / "lab", place / "elsewhere"
+    folder.rename(moved)
+    try:
+        for tool in ("health", "whoami", "list_threads", "reindex"):
+            found = server.call(tool, path=LAB, token=ALEX).model_dump_json()
+            assert str(place) not in found
+            assert "lab" in found
+        for mode in MODES:
+            with pytest.raises(McpError) as caught:
+                resource(server, "watercooler://index", mode)
+            assert str(place) not in str(caught.value)
+    finally:
+        moved.rename(folder)
+
+
+def resource(server: Served, address: str, mode: Mode = "auto") -> str:
+    async def ask() -> str:
+        async with server.client(LAB, ALEX, mode) as client:
+            (found,) = await client.read_resource(address)
+            return str(getattr(found, "text", ""))
+
+    return asyncio.run(ask())
+
+
+def test_a_form_of_a_web_page_is_no_call(server: Served) -> None:
+    answer = server.hello(TEAM, ALEX, **{"Content-Type": "text/plain"})
+    assert answer.status_code == 400
 
 
 def test_a_session_of_one_store_is_unknown_to_another(server: Served) -> None:
@@ -173,6 +207,9 @@ def test_without_a_token_there_is_nothing(
         ({"Host": "wc.example.org"}, 200),
         ({"Host": "wc.example.org", "Origin": "http://wc.example.org"}, 200),
         ({"Host": "wc.example.org", "Origin": "http://localhost"}, 403),
+        ({"Host": "wc.example.org", "Origin": "https://wc.example.org"}, 403),
+        (PROXIED | {"Origin": "https://wc.example.org"}, 200),
+        (PROXIED | {"Origin": "https://evil.example.org"}, 403),
         ({}, 200),
     ],
 )
@@ -217,13 +254,9 @@ def test_the_numbers_are_those_of_what_happened(server: Served) -> None:
     server.call("no_such_thing", path=LAB, token=ALEX)
     server.hello(LAB, ALEX)
 
-    async def read(address: str) -> None:
-        async with server.client(LAB, ALEX) as client:
-            await client.read_resource(address)
-
-    asyncio.run(read("watercooler://index"))
-    with pytest.raises(Exception, match="NOT_FOUND"):
-        asyncio.run(read("watercooler://threads/nope"))
+    resource(server, "watercooler://threads/experiment")
+    with pytest.raises(McpError, match="NOT_FOUND"):
+        resource(server, "watercooler://threads/nope")
     answer = server.get("/metrics", **bearer(CI))
     assert answer.headers["content-type"].startswith("text/plain; version=0.0.4")
     lines = answer.text.splitlines()
@@ -231,8 +264,6 @@ def test_the_numbers_are_those_of_what_happened(server: Served) -> None:
         ("watercooler_v1_list_vocabulary", "ok"),
         ("watercooler_v1_read_thread", "NOT_FOUND"),
         ("no such tool", "NOT_FOUND"),
-        ("resource", "ok"),
-        ("resource", "NOT_FOUND"),
     ):
         labels = f'{{outcome="{outcome}",store="lab",what="{what}"}}'
         assert f"wc_calls_total{labels} 1.0" in lines
@@ -240,10 +271,16 @@ def test_the_numbers_are_those_of_what_happened(server: Served) -> None:
     assert 'wc_store_readable{store="team"} 1.0' in lines
     assert f'wc_info{{version="{__version__}"}} 1.0' in lines
     parts = [line.rpartition(" ") for line in lines if line[0] != "#"]
+    assert 'outcome="NOT_FOUND",store="lab",what="resource"' in answer.text
+    assert 'outcome="ok",store="lab",what="resource"' in answer.text
     counts = {name: float(value) for name, _, value in parts}
     assert counts['wc_sessions{store="lab"}'] >= 1
     assert counts['wc_call_seconds_count{what="resource"}'] >= 2
     assert counts['wc_http_responses_total{status="200"}'] > 5
     assert "process_resident_memory_bytes" in counts
+    documented = re.findall(r"`(wc_\w+)\{", (ROOT / "docs/http.md").read_text())
+    assert len(documented) == 8
+    for name in documented:
+        assert any(one.startswith(name) for one in counts), name
     assert "no_such_thing" not in answer.text
     assert ALEX not in answer.text
