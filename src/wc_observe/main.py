@@ -88,19 +88,18 @@ def serve_http(arguments: list[str]) -> None:
 
 
 def _listen(options: Options) -> None:
+    from importlib.util import find_spec
+
     from wc_core.errors import InvalidInputError
     from wc_observe import httpaddress
 
     address = httpaddress.listening_at(options)
-    try:
-        from wc_observe import httpserver
-    except ModuleNotFoundError as error:
-        if error.name != "prometheus_client":
-            raise
+    if find_spec("prometheus_client") is None:
         raise InvalidInputError(
             "--transport http needs the package prometheus-client, which is not here.",
             "Install wc with its extra, '.[http]', or: pip install prometheus-client",
-        ) from error
+        )
+    from wc_observe import httpserver
     from wc_observe.calls import Surroundings
 
     start = Surroundings(_folder(), dict(os.environ), _now_ms)

@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.observe.serving import PROGRAM, refused
-from wc_core.errors import InvalidInputError, WcError
+from wc_core.errors import InvalidInputError, StorageError, WcError
 from wc_observe import httpoptions
+from wc_observe.calls import Surroundings
 from wc_observe.httpaddress import Address, listening_at
 from wc_observe.httpauth import verifiers
 from wc_observe.httpoptions import Auth, Options
+from wc_observe.httpserver import serve
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -196,15 +198,17 @@ def test_a_refusal_is_told_in_words(tmp_path: Path, env: dict[str, str]) -> None
 
 
 def test_a_port_that_is_taken_is_told_in_words(
-    tmp_path: Path, env: dict[str, str]
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
+    start = Surroundings(str(tmp_path), {}, lambda: 0)
     with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = str(taken.getsockname()[1])
-        status, said = refused(tmp_path, env, "--port", port)
-    assert status == 7
-    assert f"Cannot listen on 127.0.0.1 port {port}" in said
-    assert "address already in use" in said.casefold()
-    assert "Traceback" not in said
+        port = taken.getsockname()[1]
+        options = read("--port", str(port))
+        with pytest.raises(StorageError) as caught:
+            serve(listening_at(options), options, start)
+    assert f"Cannot listen on 127.0.0.1 port {port}" in caught.value.message
+    assert "--port" in caught.value.hint
+    assert "address already in use" in caplog.text.casefold()
 
 
 def test_without_the_extra_it_says_what_to_install(
