@@ -38,7 +38,6 @@ from wc_observe.calls import (
     remote_call,
 )
 from wc_observe.desk import hidden
-from wc_observe.stores import Stores
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -51,6 +50,7 @@ if TYPE_CHECKING:
     from mcp_types import CallToolRequestParams, ReadResourceRequestParams
 
     from wc_observe.calls import Surroundings
+    from wc_observe.stores import Stores
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -102,10 +102,10 @@ def internal(error: Exception) -> WcError:
 class Boundary(Middleware):
     """Who calls, on the way in; our errors, on the way out."""
 
-    def __init__(self, start: Surroundings) -> None:
+    def __init__(self, start: Surroundings, stores: Stores) -> None:
         self._start = start
         self._roots = Roots()
-        self._stores = Stores()
+        self._stores = stores
 
     async def on_call_tool(
         self,

@@ -129,9 +129,7 @@ def _folders(answer: object) -> list[str]:
     return [path for path in paths if "\0" not in path and os.path.isdir(path)]
 
 
-def remote_call(
-    context: Context | None, start: Surroundings, stores: Stores
-) -> Call:
+def remote_call(context: Context | None, start: Surroundings, stores: Stores) -> Call:
     """The call that somebody makes over a network, in the store they reached."""
     # Already imported by a server that asks for tokens, and of no use to others.
     from fastmcp.server.dependencies import get_access_token

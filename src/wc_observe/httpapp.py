@@ -20,8 +20,9 @@ from starlette.routing import Mount, Route, request_response
 from wc_core import discovery
 from wc_observe.httplimits import MAX_BODY, Fairness, Guesses, Leaving, UnderWay
 from wc_observe.httppages import healthz, metrics_page, nothing_here
-from wc_observe.metrics import Answers, Counted, Metrics
+from wc_observe.metrics import Answers, Counted, Metrics, Now
 from wc_observe.server import build_server
+from wc_observe.stores import Stores
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -73,44 +74,62 @@ def _env_of(folder: str, env: Mapping[str, str]) -> dict[str, str]:
     return rest
 
 
+class _Shared(NamedTuple):
+    """What every address has to do with."""
+
+    options: Options
+    auth: AuthProvider | None
+    metrics: Metrics
+    fair: Middleware
+    kept: dict[str, Stores]
+
+
 def build_site(
     options: Options, start: Surroundings, auth: AuthProvider | None
 ) -> Site:
     """Everything that is served, not yet listening."""
     stores = surroundings(options, start)
+    kept = {name: Stores() for name in stores}
     apps: dict[str, StarletteWithLifespan] = {}
     under_way = UnderWay()
-    metrics = Metrics(
-        stores,
-        lambda: {name: open_sessions(app) for name, app in apps.items()},
-        lambda: under_way.counts,
+    now = Now(
+        sessions=lambda: {name: open_sessions(app) for name, app in apps.items()},
+        under_way=lambda: under_way.counts,
+        behind=lambda: {name: _behind(one) for name, one in kept.items()},
     )
-    fair = Middleware(
-        Fairness,
-        rate=options.limits.rate,
-        at_once=max(1, options.limits.connections // _SHARE),
-    )
+    metrics = Metrics(stores, now)
+    at_once = max(1, options.limits.connections // _SHARE)
+    fair = Middleware(Fairness, rate=options.limits.rate, at_once=at_once)
+    shared = _Shared(options, auth, metrics, fair, kept)
     for name, one in stores.items():
-        apps[name] = _store_app(options, one, auth, fair, Counted(metrics, name))
+        apps[name] = _store_app(shared, one)
     paths = {name: _paths(options, name) for name in stores}
-    pages = _pages(options, [*stores.values()], metrics, auth, fair)
-    mounted = [
-        Mount(path.removesuffix(options.path), apps[name])
-        for name, found in paths.items()
-        for path in found
-    ]
-    guesses = [Middleware(Guesses)] if auth else []
     app = Starlette(
-        routes=[*pages, *mounted],
+        routes=[*_pages(shared, [*stores.values()]), *_mounted(options, apps)],
         middleware=[
             Middleware(Answers, metrics=metrics),
             Middleware(Leaving, under_way=under_way),
-            *guesses,
+            *([Middleware(Guesses)] if auth else ()),
         ],
         lifespan=_lifespan([*apps.values()], options.limits.sessions),
     )
     _say_what_is_not_here(app)
     return Site(app, under_way, paths)
+
+
+def _mounted(
+    options: Options, apps: Mapping[str, StarletteWithLifespan]
+) -> list[Mount]:
+    return [
+        Mount(path.removesuffix(options.path), app)
+        for name, app in apps.items()
+        for path in _paths(options, name)
+    ]
+
+
+def _behind(stores: Stores) -> int:
+    progress = stores.progress
+    return progress.total - progress.done if progress is not None else 0
 
 
 def _paths(options: Options, name: str) -> tuple[str, ...]:
@@ -119,43 +138,38 @@ def _paths(options: Options, name: str) -> tuple[str, ...]:
     return named if len(options.stores) > 1 else (*named, options.path)
 
 
-def _pages(
-    options: Options,
-    stores: Sequence[Surroundings],
-    metrics: Metrics,
-    auth: AuthProvider | None,
-    fair: Middleware,
-) -> list[Route]:
+def _pages(shared: _Shared, stores: Sequence[Surroundings]) -> list[Route]:
     """`/healthz` for anybody, `/metrics` for those who may call."""
     guard = Middleware(
         HostOriginGuardMiddleware,
-        allowed_hosts=options.hosts,
-        allowed_origins=options.origins,
+        allowed_hosts=shared.options.hosts,
+        allowed_origins=shared.options.origins,
         mode="strict",
     )
-    numbers: Any = metrics_page(metrics)
+    numbers: Any = metrics_page(shared.metrics)
     asked: list[Middleware] = []
-    if auth is not None:
+    if auth := shared.auth:
         asked = auth.get_middleware()
         numbers = RequireAuthMiddleware(request_response(numbers), auth.required_scopes)
+    around = [guard, *asked, shared.fair]
     return [
-        Route("/healthz", healthz(stores), middleware=[guard, fair]),
-        Route("/metrics", numbers, methods=["GET"], middleware=[guard, *asked, fair]),
+        Route("/healthz", healthz(stores), middleware=[guard, shared.fair]),
+        Route("/metrics", numbers, methods=["GET"], middleware=around),
     ]
 
 
-def _store_app(
-    options: Options,
-    start: Surroundings,
-    auth: AuthProvider | None,
-    fair: Middleware,
-    counted: Counted,
-) -> StarletteWithLifespan:
+def _store_app(shared: _Shared, start: Surroundings) -> StarletteWithLifespan:
     """FastMCP's application for one store.
 
     Said in full: what is left out would come from the environment.
     """
-    server = build_server(start, auth=auth, around=[counted])
+    name, options = start.served_as, shared.options
+    server = build_server(
+        start,
+        auth=shared.auth,
+        around=[Counted(shared.metrics, name)],
+        stores=shared.kept[name],
+    )
     app = server.http_app(
         path=options.path,
         transport="http",
@@ -166,7 +180,7 @@ def _store_app(
         allowed_origins=[*options.origins],
         session_idle_timeout=options.limits.idle,
         middleware=[
-            fair,
+            shared.fair,
             Middleware(RequestBodyLimitMiddleware, max_body_size=MAX_BODY),
         ],
     )

@@ -19,7 +19,7 @@ from fastmcp.server.auth.providers.jwt import JWTVerifier, StaticTokenVerifier
 from fastmcp.utilities.token_cache import TokenCache
 
 from wc_core.errors import InvalidInputError, StorageError
-from wc_observe.httpoptions import GITHUB_API, TOKEN_VARIABLE
+from wc_observe.httpcallers import GITHUB_API, TOKEN_VARIABLE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from fastmcp.server.auth import AuthProvider
 
-    from wc_observe.httpoptions import Auth, GitHub, Jwt
+    from wc_observe.httpcallers import Auth, GitHub, Jwt
 
 # 20 characters of base64 are 120 bits; what is shorter can be guessed.
 MIN_TOKEN = 20

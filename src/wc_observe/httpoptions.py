@@ -1,8 +1,7 @@
 """What ``wc-observe --transport http`` may be told, read and checked.
 
 Nothing here serves anything: words in, `Options` out, or the usage and exit
-status 2. A token never stands on the command line, where every process of the
-machine could read it.
+status 2.
 """
 
 from __future__ import annotations
@@ -13,57 +12,25 @@ import re
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
+from wc_observe.httpcallers import (
+    LOCAL,
+    TOKEN_FILE_VARIABLE,
+    TOKEN_VARIABLE,
+    add_auth,
+    auth_of,
+)
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from wc_observe.httpcallers import Auth
+
 PORT = 8421
-TOKEN_VARIABLE = "WATERCOOLER_HTTP_TOKEN"  # noqa: S105  (a name, no token)
-TOKEN_FILE_VARIABLE = "WATERCOOLER_HTTP_TOKEN_FILE"  # noqa: S105
-METHODS = ("token", "github", "jwt")
-GITHUB_API = "https://api.github.com"
-ALGORITHMS = (
-    *("RS256", "RS384", "RS512", "PS256", "PS384", "PS512"),
-    *("ES256", "ES384", "ES512", "Ed25519"),
-)
 
 _NAME = re.compile(r"[a-z0-9](?:[a-z0-9._-]{0,62}[a-z0-9])?")
 _PATH = re.compile(r"(?:/[A-Za-z0-9._~-]+)+")
-_LOCAL = frozenset({"localhost", "127.0.0.1", "::1"})
 _TAKEN = frozenset({"/healthz", "/metrics"})
-
-
-class GitHub(NamedTuple):
-    """Whose GitHub tokens are taken: these users', and these organizations'."""
-
-    logins: tuple[str, ...]
-    organizations: tuple[str, ...]
-    api: str
-
-
-class Jwt(NamedTuple):
-    """Which signed tokens are taken; either keys are fetched or one is given."""
-
-    jwks: str
-    key_file: str
-    issuer: str
-    audience: str
-    algorithm: str
-    name_claim: str
-
-
-class Auth(NamedTuple):
-    """The ways to prove who one is; none of them means nobody is asked."""
-
-    tokens: bool = False
-    token_file: str = ""
-    github: GitHub | None = None
-    jwt: Jwt | None = None
-
-    @property
-    def wanted(self) -> bool:
-        """Whether a caller has to prove anything."""
-        return self.tokens or self.github is not None or self.jwt is not None
 
 
 class Limits(NamedTuple):
@@ -122,7 +89,7 @@ def parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--transport", choices=["http"], required=True)
     _add_places(parser)
-    _add_auth(parser)
+    add_auth(parser)
     limits = parser.add_argument_group("limits")
     for flag, default, kind, words in (
         ("--rate", 50.0, float, "requests a second for each caller"),
@@ -174,29 +141,6 @@ def _add_places(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def _add_auth(parser: argparse.ArgumentParser) -> None:
-    group = parser.add_argument_group("who may call")
-    add = group.add_argument
-    add(
-        "--auth",
-        action="append",
-        default=[],
-        choices=METHODS,
-        help="a way to prove who one is; may be repeated (default: none, which is "
-        "for loopback only)",
-    )
-    add("--token-file", default="", metavar="FILE", help="static tokens")
-    for flag, what in (("--github-login", "user"), ("--github-org", "organization")):
-        add(flag, action="append", default=[], metavar="NAME", help=f"a GitHub {what}")
-    add("--github-api", default=GITHUB_API, metavar="URL", help=f"({GITHUB_API})")
-    add("--jwt-jwks", default="", metavar="URL", help="where the signing keys are")
-    add("--jwt-public-key", default="", metavar="FILE", help="or the key, as PEM")
-    add("--jwt-issuer", default="", metavar="URL", help="who issues the tokens")
-    add("--jwt-audience", default="", metavar="URL", help="for whom: this server")
-    add("--jwt-algorithm", default="RS256", choices=ALGORITHMS, help="(RS256)")
-    add("--jwt-name-claim", default="sub", metavar="CLAIM", help="the name (sub)")
-
-
 def _checked(said: argparse.Namespace, env: Mapping[str, str]) -> Options:
     options = Options(
         host=said.host,
@@ -206,7 +150,7 @@ def _checked(said: argparse.Namespace, env: Mapping[str, str]) -> Options:
         hosts=tuple(said.allow_host),
         origins=tuple(said.allow_origin),
         proxies=tuple(said.trust_proxy),
-        auth=_auth(said, env),
+        auth=auth_of(said, env),
         limits=_limits(said),
     )
     _check_places(options)
@@ -242,7 +186,7 @@ def _check_places(options: Options) -> None:
 def _check_loopback_names(options: Options) -> None:
     """Raise ValueError where others than this machine are to call, unasked who
     they are."""
-    public = [one for one in options.hosts if one.casefold() not in _LOCAL]
+    public = [one for one in options.hosts if one.casefold() not in LOCAL]
     if public:
         raise ValueError(
             f"--allow-host {public[0]} is for callers from elsewhere, and they have "
@@ -261,77 +205,6 @@ def _store(word: str) -> tuple[str, str]:
     if not os.path.isdir(folder):
         raise ValueError(f"--store {name}: there is no folder {folder}.")
     return name, folder
-
-
-def _auth(said: argparse.Namespace, env: Mapping[str, str]) -> Auth:
-    methods = frozenset(said.auth)
-    _refuse_unused(said, methods)
-    file = said.token_file or env.get(TOKEN_FILE_VARIABLE, "")
-    if "token" in methods and not (file or env.get(TOKEN_VARIABLE, "").strip()):
-        raise ValueError(
-            f"--auth token needs --token-file FILE, {TOKEN_FILE_VARIABLE} or "
-            f"{TOKEN_VARIABLE}."
-        )
-    return Auth(
-        tokens="token" in methods,
-        token_file=file,
-        github=_github(said) if "github" in methods else None,
-        jwt=_jwt(said) if "jwt" in methods else None,
-    )
-
-
-def _refuse_unused(said: argparse.Namespace, methods: frozenset[str]) -> None:
-    """Raise ValueError for an option of a method that is not asked for: a
-    server that was meant to ask for tokens must not start without."""
-    given = {
-        "token": said.token_file,
-        "github": said.github_login or said.github_org,
-        "jwt": said.jwt_jwks or said.jwt_public_key,
-    }
-    for method, value in given.items():
-        if value and method not in methods:
-            raise ValueError(f"An option for --auth {method} without --auth {method}.")
-
-
-def _github(said: argparse.Namespace) -> GitHub:
-    logins, organizations = tuple(said.github_login), tuple(said.github_org)
-    if not logins and not organizations:
-        raise ValueError(
-            "--auth github needs --github-login or --github-org: else everybody "
-            "with a GitHub account may read."
-        )
-    for one in (*logins, *organizations):
-        if not re.fullmatch(r"[A-Za-z0-9](?:[A-Za-z0-9_-]*[A-Za-z0-9])?", one):
-            raise ValueError(f"{one!r} cannot be a name on GitHub.")
-    return GitHub(logins, organizations, _url("--github-api", said.github_api))
-
-
-def _jwt(said: argparse.Namespace) -> Jwt:
-    if bool(said.jwt_jwks) == bool(said.jwt_public_key):
-        raise ValueError("--auth jwt needs --jwt-jwks or --jwt-public-key, not both.")
-    if not said.jwt_issuer or not said.jwt_audience:
-        raise ValueError(
-            "--auth jwt needs --jwt-issuer and --jwt-audience: a token that was "
-            "made for another server must not open this one."
-        )
-    return Jwt(
-        jwks=_url("--jwt-jwks", said.jwt_jwks) if said.jwt_jwks else "",
-        key_file=said.jwt_public_key,
-        issuer=said.jwt_issuer,
-        audience=said.jwt_audience,
-        algorithm=said.jwt_algorithm,
-        name_claim=said.jwt_name_claim,
-    )
-
-
-def _url(flag: str, text: str) -> str:
-    """An address we ask about tokens: by TLS, unless it is on this machine."""
-    parts = urlsplit(text)
-    if not parts.hostname or parts.scheme not in {"http", "https"}:
-        raise ValueError(f"{flag} cannot be {text!r}; such as: https://id.example.org")
-    if parts.scheme == "http" and parts.hostname not in _LOCAL:
-        raise ValueError(f"{flag} has to begin with https://.")
-    return text.rstrip("/")
 
 
 def _limits(said: argparse.Namespace) -> Limits:

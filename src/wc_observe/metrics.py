@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import time
+from typing import NamedTuple
 
 # prometheus_client writes files where this is set; we write none.
 os.environ.pop("PROMETHEUS_MULTIPROC_DIR", None)
@@ -48,22 +49,24 @@ if TYPE_CHECKING:
 _SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5)
 
 
+class Now(NamedTuple):
+    """What happens at this moment: open sessions of each store, requests of
+    each kind, and how far the memory of each store is behind."""
+
+    sessions: Callable[[], Mapping[str, int]]
+    under_way: Callable[[], Mapping[str, int]]
+    behind: Callable[[], Mapping[str, int]]
+
+
 class Metrics:
     """All the numbers of one server.
 
-    Stores are looked at when somebody asks; ``sessions`` then counts the open
-    ones of each, by name, and ``under_way`` the requests of each kind.
+    Stores, and what happens at this moment, are looked at when somebody asks.
     """
 
-    def __init__(
-        self,
-        stores: Mapping[str, Surroundings],
-        sessions: Callable[[], Mapping[str, int]],
-        under_way: Callable[[], Mapping[str, int]],
-    ) -> None:
+    def __init__(self, stores: Mapping[str, Surroundings], now: Now) -> None:
         self._stores = stores
-        self._sessions = sessions
-        self._under_way = under_way
+        self._now = now
         self.registry = CollectorRegistry()
         self.calls = Counter(
             "wc_calls",
@@ -93,12 +96,17 @@ class Metrics:
         yield _gauge(
             "wc_sessions",
             "Open sessions (the stateless protocol has none)",
-            ("store", self._sessions()),
+            ("store", self._now.sessions()),
         )
         yield _gauge(
             "wc_http_under_way",
             "Requests being answered, and streams that wait for news",
-            ("kind", self._under_way()),
+            ("kind", self._now.under_way()),
+        )
+        yield _gauge(
+            "wc_index_behind",
+            "Threads, or entries, that are still to be read into memory",
+            ("store", self._now.behind()),
         )
         threads = {name: _threads(start) for name, start in self._stores.items()}
         known = {name: one for name, one in threads.items() if one is not None}

@@ -14,7 +14,7 @@ from joserfc import jwk
 from tests.observe.serving import Served, StandIn, serving, standing_in
 from tests.observe.stores import MODES, Store, only_text
 from wc_observe.httpauth import verifiers
-from wc_observe.httpoptions import Auth, Jwt
+from wc_observe.httpcallers import Auth, Jwt
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

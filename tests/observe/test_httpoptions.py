@@ -13,11 +13,13 @@ from wc_observe import httpoptions
 from wc_observe.calls import Surroundings
 from wc_observe.httpaddress import Address, listening_at
 from wc_observe.httpauth import verifiers
-from wc_observe.httpoptions import Auth, Options
+from wc_observe.httpcallers import Auth, GitHub
 from wc_observe.httpserver import serve
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from wc_observe.httpoptions import Options
 
 TOKEN = "a-token-0123456789-a-token"
 ENV = {"WATERCOOLER_HTTP_TOKEN": TOKEN}
@@ -52,7 +54,7 @@ def test_every_option_is_read(tmp_path: Path) -> None:
     )
     assert options.stores == (("one", str(tmp_path)), ("two.2", str(tmp_path)))
     assert options.auth.token_file == "x"
-    assert options.auth.github == httpoptions.GitHub(
+    assert options.auth.github == GitHub(
         ("alex",), ("acme",), "https://git.example.org"
     )
     assert options.auth.jwt is not None
