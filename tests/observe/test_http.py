@@ -223,6 +223,40 @@ def test_host_and_origin_are_checked(
     assert answer.status_code == status
 
 
+def test_callers_at_once_are_each_answered_as_themselves(
+    server: Served, team: Store
+) -> None:
+    async def calls(token: str, you: str, mode: Mode) -> None:
+        async with server.client(TEAM, token, mode) as client:
+            for tool, arguments in ASKED:
+                name = f"watercooler_v1_{tool}"
+                found = await client.call_tool_mcp(name, arguments)
+                assert not found.is_error, only_text(found)
+            assert f"you: {you} " in only_text(found)
+
+    async def write() -> None:
+        for _ in range(50):
+            team.append("plan", team.entry("plan", "word"))
+            await asyncio.sleep(0.01)
+
+    async def everything() -> None:
+        people = ((ALEX, "Claude Code (alex)"), (CI, "Claude Code (CI)"))
+        callers = [calls(*one, mode) for one in people for mode in MODES]
+        await asyncio.gather(write(), *callers)
+
+    asyncio.run(everything())
+
+
+ASKED: tuple[tuple[str, dict[str, str]], ...] = (
+    ("list_threads", {"ball": "me"}),
+    ("search_threads", {"query": "word"}),
+    ("read_thread", {"topic": "plan"}),
+    ("list_updates", {"since": "52w"}),
+    ("health", {}),
+    ("whoami", {}),
+)
+
+
 def test_health_is_for_anybody_and_says_little(server: Served) -> None:
     answer = server.get("/healthz")
     assert answer.json() == {
