@@ -10,9 +10,12 @@ from __future__ import annotations
 
 import hashlib
 import time
+from typing import Literal
 
 from fastmcp.server.auth import AccessToken, MultiAuth, TokenVerifier
 from fastmcp.server.auth.providers.jwt import JWTVerifier, StaticTokenVerifier
+from joserfc import jwk
+from joserfc.errors import JoseError
 
 from wc_core.errors import InvalidInputError, StorageError
 from wc_observe.httpcallers import TOKEN_VARIABLE
@@ -27,7 +30,10 @@ if TYPE_CHECKING:
 
 # 20 characters of base64 are 120 bits; what is shorter can be guessed.
 MIN_TOKEN = 20
-MAX_TOKENS_FILE = 100_000
+_MAX_FILE = 100_000
+
+_KEY_TYPES: dict[str, Literal["RSA", "EC", "OKP"]]
+_KEY_TYPES = {"RS": "RSA", "PS": "RSA", "ES": "EC", "Ed": "OKP"}
 
 
 def verifiers(auth: Auth, env: Mapping[str, str]) -> AuthProvider | None:
@@ -101,7 +107,7 @@ def _token_text(path: str, env: Mapping[str, str]) -> str:
 def _text_of(path: str, what: str) -> str:
     try:
         with open(path, encoding="utf-8") as file:
-            return file.read(MAX_TOKENS_FILE)
+            return file.read(_MAX_FILE)
     except UnicodeDecodeError as error:
         raise InvalidInputError(f"The file of {what}, {path}, is no text.") from error
     except OSError as error:
@@ -151,6 +157,15 @@ def signed(told: Jwt) -> Ending:
     if told.jwks:
         return Ending(told, None)
     key = _text_of(told.key_file, "the public key")
-    if "PUBLIC KEY" not in key:
-        raise InvalidInputError(f"{told.key_file} has no public key in PEM.")
+    try:
+        known = jwk.import_key(key, _KEY_TYPES[told.algorithm[:2]])
+    except (JoseError, ValueError) as error:
+        raise InvalidInputError(
+            f"{told.key_file} has no public key for {told.algorithm}, in PEM: {error}.",
+        ) from error
+    if known.is_private:
+        raise InvalidInputError(
+            f"{told.key_file} has no public key but the private one.",
+            "It can sign tokens: keep it from this server.",
+        )
     return Ending(told, key)

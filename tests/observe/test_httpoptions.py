@@ -6,6 +6,7 @@ import socket
 from typing import TYPE_CHECKING
 
 import pytest
+from fastmcp.server.auth.providers.jwt import RSAKeyPair
 
 from tests.observe.serving import PROGRAM, refused
 from wc_core.errors import InvalidInputError, StorageError, WcError
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 
     from wc_observe.httpoptions import Options
 
+KEY_PAIR = RSAKeyPair.generate()
+RSA_KEY = KEY_PAIR.public_key
 TOKEN = "a-token-0123456789-a-token"
 ENV = {"WATERCOOLER_HTTP_TOKEN": TOKEN}
 GITHUB = ["--auth", "github", "--github-login", "alex"]
@@ -184,10 +187,23 @@ def test_files_that_cannot_be_read(tmp_path: Path, content: bytes | None) -> Non
             verifiers(read(*words).auth, {})
 
 
-def test_a_file_without_a_key_is_refused(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("text", "algorithm"),
+    [
+        (KEY_PAIR.private_key.get_secret_value(), "RS256"),
+        ("-----BEGIN PUBLIC KEY-----\nAAAA\n-----END PUBLIC KEY-----\n", "RS256"),
+        ("words", "RS256"),
+        (RSA_KEY, "ES256"),
+        (RSA_KEY, "Ed25519"),
+    ],
+)
+def test_a_file_without_the_key_is_refused(
+    tmp_path: Path, text: str, algorithm: str
+) -> None:
     file = tmp_path / "key.pem"
-    file.write_text("-----BEGIN PRIVATE KEY-----\n")
-    options = read("--auth", "jwt", "--jwt-public-key", str(file), *ISSUED)
+    file.write_text(text)
+    words = ["--jwt-public-key", str(file), *ISSUED, "--jwt-algorithm", algorithm]
+    options = read("--auth", "jwt", *words)
     with pytest.raises(InvalidInputError, match="no public key"):
         verifiers(options.auth, {})
 
