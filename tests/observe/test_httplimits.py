@@ -27,7 +27,7 @@ CALL = {
     "jsonrpc": "2.0",
     "id": 2,
     "method": "tools/call",
-    "params": {"name": "watercooler_v1_health", "arguments": {}},
+    "params": {"name": "watercooler_v1_list_threads", "arguments": {}},
 }
 
 
@@ -247,19 +247,20 @@ def test_buckets_fill_again_and_are_bounded() -> None:
 
 @pytest.fixture
 def slow(tmp_path: Path) -> Callable[[], None]:
-    """Makes calls of `health` last about two seconds: somebody seems to be
+    """Makes the first list last two or three seconds: somebody seems to be
     writing each of the threads, which is waited for."""
     store = Store(tmp_path / ".watercooler")
     logs = []
-    for count in range(30):
-        store.thread(f"thread-{count}")
+    for count in range(45):
+        store.thread(f"thread-{count}", meta=False)
         logs.append(Path(store.layout.log(f"thread-{count}")))
         with logs[-1].open("ab") as log:
             log.write(b'{"entry_id"')
 
     def touched() -> None:
         for log in logs:
-            os.utime(log)
+            # A little in the future: recent for longer.
+            os.utime(log, (time.time() + 1.9,) * 2)
 
     return touched
 
@@ -269,7 +270,7 @@ Answer = list[httpx2.Response | Exception]
 
 @contextlib.contextmanager
 def calling(server: Served, touched: Callable[[], None]) -> Iterator[Answer]:
-    """While a call of `health` is under way; then there is what came of it."""
+    """While a call is under way; then there is what came of it."""
     session = server.hello().headers["mcp-session-id"]
     headers = HEADERS | {"mcp-session-id": session}
     address = f"{server.base}/mcp"
@@ -308,7 +309,7 @@ def test_a_signal_lets_calls_finish_and_ends_streams(
         assert time.monotonic() - began < 15
         (found,) = answer
         assert isinstance(found, httpx2.Response), found
-        assert "health:" in found.text
+        assert "thread-7" in found.text
 
 
 def new(server: Served) -> dict[str, str]:
@@ -324,7 +325,7 @@ def test_a_call_that_takes_too_long_is_not_waited_for(
             assert server.end(signal.SIGINT) == (0, "")
         (found,) = answer
         assert isinstance(found, httpx2.Response), found
-        assert "health:" not in found.text
+        assert "thread-7" not in found.text
 
 
 def test_the_second_signal_ends_it_at_once(
