@@ -16,7 +16,7 @@ import pytest
 
 from wc_cli import table, wireerrors
 from wc_core import errors, layout
-from wc_observe import prompts, resources, tools
+from wc_observe import httpoptions, prompts, resources, tools
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -32,7 +32,10 @@ NAMES = [str(page.relative_to(ROOT)) for page in PAGES]
 PACKAGES = ("wc_core", "wc_cli", "wc_observe")
 
 # What the examples run that is not ours.
-PROGRAMS = {"cd", "claude", "cp", "eval", "git", "mkdir", "pip", "pipx", "python", "uv"}
+PROGRAMS = {
+    *("cd", "claude", "cp", "eval", "git", "mkdir", "openssl", "pip", "pipx"),
+    *("podman", "python", "uv"),
+}
 
 
 def text_of(name: str) -> str:
@@ -101,6 +104,8 @@ def test_examples_run_what_there_is(name: str) -> None:
             ours = program.removeprefix("./")
             if ours in {"wc", "bin/wc"}:
                 check_command(words)
+            elif ours == "wc-observe":
+                httpoptions.parser().parse_args(words[1:])
             elif "/" in ours and not before:
                 assert (ROOT / ours).is_file(), line
             elif not before:
@@ -125,6 +130,7 @@ def test_commands_in_the_text_exist(name: str) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_options_in_the_text_exist(name: str) -> None:
     everything = set().union(*(flags(one) for one in table.COMMANDS))
+    everything |= set(httpoptions.parser()._option_string_actions)
     scripts = "".join(text_of(f"bin/{one}") for one in ("wc-statusline", "bench"))
     for span in spans(text_of(name)):
         option = re.match(r"--[a-z][a-z-]*", span)

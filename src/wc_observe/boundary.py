@@ -7,6 +7,7 @@ one of our codes, a sentence and a hint; never as a traceback.
 from __future__ import annotations
 
 import asyncio
+import copy
 import logging
 from contextlib import asynccontextmanager
 from functools import wraps
@@ -29,8 +30,15 @@ from pydantic import ValidationError as ArgumentError
 from wc_core import errors
 from wc_core.errors import InvalidInputError, WcError
 from wc_core.text import clean
-from wc_observe.calls import CURRENT, ROOTS, Roots, RootsWanted, current_call
-from wc_observe.stores import Stores
+from wc_observe.calls import (
+    CURRENT,
+    ROOTS,
+    Roots,
+    RootsWanted,
+    current_call,
+    remote_call,
+)
+from wc_observe.desk import hidden
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -49,6 +57,7 @@ if TYPE_CHECKING:
     )
 
     from wc_observe.calls import Call, Surroundings
+    from wc_observe.stores import Stores
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -104,10 +113,10 @@ def internal(error: Exception) -> WcError:
 class Boundary(Middleware):
     """Who calls, on the way in; our errors, on the way out."""
 
-    def __init__(self, start: Surroundings) -> None:
+    def __init__(self, start: Surroundings, stores: Stores) -> None:
         self._start = start
         self._roots = Roots()
-        self.stores = Stores()
+        self.stores = stores
 
     async def on_call_tool(
         self,
@@ -126,7 +135,7 @@ class Boundary(Middleware):
         except RootsWanted:
             return InputRequiredToolResult(_roots_question())
         except Refused as refused:
-            return _refusal(refused.error)
+            return _refusal(_without_folders(refused.error))
         except ValidationError as error:
             parameters = await _parameters(context, message.name)
             return _refusal(invalid(message.name, error.__cause__, parameters))
@@ -194,6 +203,8 @@ class Boundary(Middleware):
 
     async def call_of(self, own: Context) -> Call:
         """Who calls, for requests that the client's roots cannot be asked for."""
+        if self._start.served_as:
+            return remote_call(own, self._start, self.stores)
         roots = await self._roots.known(own)
         return current_call(own, roots, self._start, self.stores)
 
@@ -221,8 +232,21 @@ class Boundary(Middleware):
 
     async def _enter(self, context: MiddlewareContext[Any]) -> None:
         own = context.fastmcp_context
+        if self._start.served_as:
+            CURRENT.set(remote_call(own, self._start, self.stores))
+            return
         roots = await self._roots.of(own) if own is not None else []
         CURRENT.set(current_call(own, roots, self._start, self.stores))
+
+
+def _without_folders(error: WcError) -> WcError:
+    """The error as its caller may see it."""
+    call = CURRENT.get(None)
+    if call is None:
+        return error
+    told = copy.copy(error)
+    told.message, told.hint = (hidden(text, call) for text in (told.message, told.hint))
+    return told
 
 
 def _roots_question() -> InputRequiredResult:
@@ -265,6 +289,7 @@ def as_fields(error: WcError) -> dict[str, Any]:
 
 def as_protocol(error: WcError) -> MCPError:
     """The error where the protocol has no results that are errors."""
+    error = _without_folders(error)
     code = INTERNAL_ERROR if type(error) is WcError else INVALID_PARAMS
     return MCPError(code, as_text(error), as_fields(error))
 

@@ -44,22 +44,33 @@ _UNNAMED = "MCP client"
 
 
 class Surroundings(NamedTuple):
-    """What the server was started in; ``now_ms`` is milliseconds since 1970."""
+    """What the server was started in; ``now_ms`` is milliseconds since 1970.
+
+    ``served_as`` is the name of the one store that is served to callers over a
+    network. Such callers choose no folder, and nothing in this machine's
+    environment says who they are. It is empty for a client that started us.
+    """
 
     folder: str
     env: Mapping[str, str]
     now_ms: Callable[[], int]
+    served_as: str = ""
 
 
 class Call(NamedTuple):
     """What a call is answered from: the client's name and folder, the stores
-    that are kept in memory, the rest."""
+    that are kept in memory, the rest.
+
+    ``subject`` is whom a caller over a network has proved to be, if anybody.
+    """
 
     client: str
     folder: str
     env: Mapping[str, str]
     now_ms: Callable[[], int]
     stores: Stores
+    served_as: str = ""
+    subject: str = ""
 
 
 # Set by the boundary around each call; worker threads inherit it.
@@ -132,6 +143,23 @@ def _folders(answer: object) -> list[str]:
         for root in answer.roots
     ]
     return [path for path in paths if "\0" not in path and os.path.isdir(path)]
+
+
+def remote_call(context: Context | None, start: Surroundings, stores: Stores) -> Call:
+    """The call that somebody makes over a network, in the store they reached."""
+    # Already imported by a server that asks for tokens, and of no use to others.
+    from fastmcp.server.dependencies import get_access_token
+
+    token = get_access_token()
+    return Call(
+        client=client_name(context),
+        folder=start.folder,
+        env=start.env,
+        now_ms=start.now_ms,
+        stores=stores,
+        served_as=start.served_as,
+        subject=one_line(token.subject or "", 100) if token else "",
+    )
 
 
 def current_call(

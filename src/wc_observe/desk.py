@@ -5,6 +5,7 @@ Brought up to date for each call, so a write by any process shows in the next on
 
 from __future__ import annotations
 
+import os
 from typing import NamedTuple
 
 from wc_core import discovery, identity, repository, settings
@@ -18,6 +19,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from wc_core.discovery import Place
     from wc_core.identity import Identity
+    from wc_core.repository import Repository
+    from wc_core.settings import Settings
     from wc_observe.calls import Call
     from wc_observe.live import LiveOverview, LiveReader
     from wc_observe.stores import Live
@@ -50,16 +53,24 @@ def open_desk(call: Call) -> Desk:
     CorruptError where its checkout cannot be used.
     """
     place = discovery.find(call.folder, call.env)
-    store = shown_path(place.root, call.env)
+    store = shown(place.root, call)
     if not place.exists:
         raise missing(place, store)
     live = call.stores.at(place.root)
     live.refresh()
     found = settings.load(place.root, call.env)
-    who = identity.identify(
-        Asked(client=call.client), call.env, place.repository, found
-    )
+    who = _caller(call, place.repository, found)
     return Desk(store, place, live, live.overview(Viewer(who, found.directory)))
+
+
+def _caller(call: Call, where: Repository | None, found: Settings) -> Identity:
+    """Who calls; over a network, the client's own name and whom it has proved
+    to be: this machine's user and worktree are not theirs."""
+    asked = Asked(client=call.client)
+    if not call.served_as:
+        return identity.identify(asked, call.env, where, found)
+    theirs = {"WATERCOOLER_USER": call.subject, "GIT_CONFIG_NOSYSTEM": "1"}
+    return identity.identify(asked, theirs, None, found)
 
 
 def missing(place: Place, store: str) -> NotFoundError:
@@ -92,4 +103,27 @@ def who_calls(call: Call) -> Identity:
     except WcError:
         root = ""  # health says what is wrong with it
     found = settings.load(root, call.env) if root else settings.Settings()
-    return identity.identify(Asked(client=call.client), call.env, where, found)
+    return _caller(call, where, found)
+
+
+def hidden(text: str, call: Call) -> str:
+    """The text without folders of this machine, where it goes over a network."""
+    if not call.served_as:
+        return text
+    try:
+        root = discovery.find(call.folder, call.env).root
+    except WcError:
+        root = ""
+    home = call.env.get("HOME", "")
+    named = ((root, call.served_as), (call.folder, call.served_as), (home, "~"))
+    for path, name in named:
+        for one in (path, os.path.realpath(path) if path else ""):
+            if one.strip("/"):
+                text = text.replace(one, name)
+    return text
+
+
+def shown(path: str, call: Call) -> str:
+    """A path as people write it. Over a network it is the name under which the
+    store is served: folders here are no business of theirs."""
+    return call.served_as or shown_path(path, call.env)

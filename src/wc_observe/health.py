@@ -13,7 +13,6 @@ from wc_core.layout import BRANCH, Layout
 from wc_core.model import ACTIONS, ENTRY_TYPES, ROLES, STATUSES
 from wc_core.text import clean, one_line
 from wc_core.version import __version__
-from wc_core.wording import shown_path
 from wc_observe import desk
 from wc_observe.hearing import CURRENT_HEARING
 from wc_observe.quoting import cleaned, word
@@ -51,7 +50,8 @@ def health(call: Call) -> dict[str, Any]:
     except WcError as error:
         problems.append(_told(error))
     if problems:
-        fields |= {"ok": False, "problems": problems}
+        told = [desk.hidden(one, call) for one in problems]
+        fields |= {"ok": False, "problems": told}
     return dict(cleaned(fields | {"versions": versions()}))
 
 
@@ -61,7 +61,7 @@ def _told(error: WcError) -> str:
 
 def _place_fields(place: Place, call: Call) -> dict[str, Any]:
     fields: dict[str, Any] = {
-        "store": shown_path(place.root, call.env),
+        "store": desk.shown(place.root, call),
         "kind": place.kind,
         "exists": place.exists,
     }
@@ -196,14 +196,16 @@ def whoami(call: Call) -> dict[str, Any]:
         "tag": who.name.tag,
         "source": who.source,
         "client": call.client,
-        "folder": shown_path(call.folder, call.env),
+        "folder": desk.shown(call.folder, call),
     }
     try:
         place = discovery.find(call.folder, call.env)
-        fields |= {"store": shown_path(place.root, call.env), "exists": place.exists}
+        fields |= {"store": desk.shown(place.root, call), "exists": place.exists}
     except CorruptError as error:
-        fields |= {"store": None, "problem": _told(error)}
-    where = repository.find(call.folder)
+        fields |= {"store": None, "problem": desk.hidden(_told(error), call)}
+    if call.subject:
+        fields["subject"] = call.subject
+    where = None if call.served_as else repository.find(call.folder)
     if where is not None and where.branch:
         fields["code_branch"] = where.branch
     return dict(cleaned(fields))
@@ -214,9 +216,10 @@ def whoami_text(fields: dict[str, Any]) -> str:
     store = fields["store"] or one_line(fields["problem"], 1000)
     missing = "" if fields.get("exists", True) else " (not there yet: wc init)"
     on = f", branch {word(fields['code_branch'])}" if "code_branch" in fields else ""
+    subject = f", as: {word(fields['subject'])}" if "subject" in fields else ""
     return (
         f"you: {word(fields['you'], 250)} (by: {fields['source']}, "
-        f"client: {word(fields['client'])})\n"
+        f"client: {word(fields['client'])}{subject})\n"
         f"folder: {fields['folder']}{on}\n"
         f"store: {store}{missing}\n"
     )

@@ -13,13 +13,19 @@ if TYPE_CHECKING:
     from types import FrameType
     from typing import NoReturn
 
+    from wc_observe.httpoptions import Options
+
 USAGE = """\
 usage: wc-observe [--help | --version]
+       wc-observe --transport http [OPTION]...
 
 Serves the threads of this repository to MCP clients, over standard input and
 output. It reads; it cannot write. The store is that of the client's root
 folder, else of CLAUDE_PROJECT_DIR, else of the current folder; WATERCOOLER_DIR
 names another.
+
+With --transport http it listens on 127.0.0.1 instead; for its options:
+wc-observe --transport http --help
 
 To write: wc help.
 """
@@ -31,8 +37,10 @@ _INTERRUPTED = 130
 def main() -> None:
     """Run the command; exits with 0, or 2 for arguments it does not know."""
     arguments = sys.argv[1:]
-    if not arguments:
+    if arguments in ([], ["--transport", "stdio"], ["--transport=stdio"]):
         serve()
+    elif any(one.startswith("--transport") for one in arguments):
+        serve_http(arguments)
     elif arguments in (["--help"], ["-h"]):
         sys.stdout.write(USAGE)
     elif arguments == ["--version"]:
@@ -48,38 +56,91 @@ def main() -> None:
 
 def serve() -> None:
     """Serve until standard input ends or a signal comes."""
-    # Whoever started us may stop us at any time, even while we import. There
-    # is nothing to finish, and the thread that reads standard input would not
-    # let the interpreter go.
-    signal.signal(signal.SIGTERM, _leave)
-    signal.signal(signal.SIGINT, _leave)
-    folder = _folder()
-    # Read by FastMCP when it is imported: no question to a package index, and
-    # no settings from the .env file of whatever project we are started in.
-    os.environ.setdefault("FASTMCP_CHECK_FOR_UPDATES", "off")
-    os.environ.setdefault("FASTMCP_ENV_FILE", os.devnull)
-    os.environ.setdefault("FASTMCP_LOG_LEVEL", "WARNING")
-    # Importing makes many objects and hardly any garbage: collecting meanwhile
-    # takes a tenth of the start. Frozen, they are not looked through later.
-    gc.disable()
+    _prepare()
     from wc_observe.calls import Surroundings
     from wc_observe.server import build_server
     from wc_observe.surrogates import mending
 
     if sys.stdin is not None:
         sys.stdin = mending(sys.stdin.buffer)
-    server = build_server(Surroundings(folder, dict(os.environ), _now_ms))
-    if os.environ.get("WATERCOOLER_DEBUG"):
-        from wc_observe import debuglog  # the usual start does without
-
-        debuglog.take_over()
-    gc.freeze()
-    gc.enable()
+    server = build_server(Surroundings(_folder(), dict(os.environ), _now_ms))
+    _settle()
     try:
         server.run("stdio", show_banner=False, log_level="WARNING")
     except* BrokenPipeError:
         # The client is gone without a word; nobody is left to tell.
         os._exit(0)
+
+
+def serve_http(arguments: list[str]) -> None:
+    """Listen until a signal comes; exits with 0, or says what is in the way."""
+    from wc_core.errors import WcError
+    from wc_observe import httpoptions
+
+    options = httpoptions.read(arguments, os.environ)
+    _prepare()
+    try:
+        _listen(options)
+    except WcError as error:
+        told = f"wc-observe: {error.message}\n{error.hint}".rstrip()
+        sys.stderr.write(f"{told}\n")
+        raise SystemExit(error.exit_code) from error
+    # A call that did not end in time may still have its thread.
+    sys.stderr.flush()
+    os._exit(0)
+
+
+def _listen(options: Options) -> None:
+    from importlib.util import find_spec
+
+    from wc_core.errors import InvalidInputError
+    from wc_observe import httpaddress
+
+    address = httpaddress.listening_at(options)
+    if find_spec("prometheus_client") is None:
+        raise InvalidInputError(
+            "--transport http needs the package prometheus-client, which is not here.",
+            "Install wc with its extra, '.[http]', or: pip install prometheus-client",
+        )
+    from wc_observe import httpserver
+    from wc_observe.calls import Surroundings
+
+    start = Surroundings(_folder(), dict(os.environ), _now_ms)
+    _settle()
+    httpserver.serve(address, options, start)
+
+
+def _prepare() -> None:
+    # Whoever started us may stop us at any time, even while we import. There
+    # is nothing to finish, and the thread that reads standard input would not
+    # let the interpreter go.
+    signal.signal(signal.SIGTERM, _leave)
+    signal.signal(signal.SIGINT, _leave)
+    _folder()
+    # Read by FastMCP when it is imported: no question to a package index, and
+    # no settings from the .env file of whatever project we are started in.
+    os.environ.setdefault("FASTMCP_CHECK_FOR_UPDATES", "off")
+    os.environ.setdefault("FASTMCP_ENV_FILE", os.devnull)
+    os.environ.setdefault("FASTMCP_LOG_LEVEL", "WARNING")
+    # Importing makes many objects and hardly any garbage: collecting meanwhile
+    # takes a tenth of the start.
+    gc.disable()
+
+
+def _settle() -> None:
+    """What was imported is there to stay, and is not looked through later; and
+    it logs what we want it to."""
+    if os.environ.get("WATERCOOLER_DEBUG"):
+        from wc_observe import debuglog  # the usual start does without
+
+        debuglog.take_over()
+    else:
+        import logging  # FastMCP has it imported by now
+
+        # Who calls with arguments that do not fit is told; nobody else need be.
+        logging.getLogger("fastmcp.server.server").setLevel(logging.ERROR)
+    gc.freeze()
+    gc.enable()
 
 
 def _leave(signum: int, _: FrameType | None) -> NoReturn:

@@ -35,7 +35,11 @@ _FILES = StateFiles()
 
 
 def view(call: Call) -> View:
-    """What goes on now. A store that cannot be used hides no loop."""
+    """What goes on now. A store that cannot be used hides no loop.
+
+    Raises NotFoundError over a network, where folders are nobody's business.
+    """
+    _check_is_here(call)
     now = call.now_ms()
     place: Place | None = None
     rows: list[Row] = []
@@ -54,8 +58,18 @@ def view(call: Call) -> View:
     return View(look, neighbours.neighbours(look, _FILES, rows, notes), store, problem)
 
 
+def _check_is_here(call: Call) -> None:
+    if call.served_as:
+        raise NotFoundError(
+            "What goes on in worktrees is told on their own machine alone.",
+            "There: wc worktrees",
+        )
+
+
 def change_ids(call: Call) -> list[str]:
     """What loops can be asked for by, each once; threads are not looked at."""
+    if call.served_as:
+        return []
     try:
         place = discovery.find(call.folder, call.env)
     except WcError:
@@ -242,14 +256,16 @@ def _iteration(turn: Iteration) -> str:
 
 
 def team_json(call: Call) -> dict[str, Any]:
-    """The team shape, with the file it is from."""
+    """The team shape, with the file it is from. Raises as `view`."""
+    _check_is_here(call)
     team = livestate.team(_FILES, call.env, call.now_ms())
     file = shown_path(livestate.team_path(call.env), call.env) or None
     return dict(cleaned({"file": file, **team.to_json()}))
 
 
 def team_markdown(call: Call) -> str:
-    """A line for each member."""
+    """A line for each member. Raises as `view`."""
+    _check_is_here(call)
     team = livestate.team(_FILES, call.env, call.now_ms())
     file = shown_path(livestate.team_path(call.env), call.env)
     if not team.found:

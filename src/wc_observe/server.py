@@ -10,26 +10,41 @@ from wc_observe.boundary import Boundary
 from wc_observe.completion import add_completion
 from wc_observe.prompts import add_prompts
 from wc_observe.resources import Listed, add_resources
+from wc_observe.stores import Stores
 from wc_observe.subscriptions import Subscriptions
 from wc_observe.tools import all_tools
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from fastmcp.server.auth import AuthProvider
     from fastmcp.server.middleware import Middleware
 
     from wc_observe.calls import Surroundings
 
 
-def build_server(start: Surroundings) -> FastMCP:
-    """The server as started in these surroundings; what it answers is read
-    anew each time."""
-    boundary = Boundary(start)
+def build_server(
+    start: Surroundings,
+    *,
+    auth: AuthProvider | None = None,
+    around: Sequence[Middleware] = (),
+    stores: Stores | None = None,
+) -> FastMCP:
+    """The server as started in these surroundings; what it answers is what the
+    files say at that moment.
+
+    Over HTTP, ``auth`` says who calls, ``around`` sees each call and its answer
+    as the client does, and ``stores`` are those that are kept in memory.
+    """
+    boundary = Boundary(start, stores or Stores())
     subscriptions = Subscriptions(boundary)
     server: FastMCP = FastMCP(
         "watercooler",
         instructions=instructions.SHORT,
         version=__version__,
-        middleware=[*_journal(start), boundary, subscriptions, Listed()],
+        auth=auth,
+        middleware=[*around, *_journal(start), boundary, subscriptions, Listed()],
         lifespan=subscriptions.lifespan,
         tools=all_tools(),
         # A topic is checked where topics become paths, and foreign ones may

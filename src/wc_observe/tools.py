@@ -43,7 +43,10 @@ _WHOAMI = {
     "type": "object",
     "properties": {
         name: {"type": "string"}
-        for name in ("you", "agent", "seat", "tag", "source", "client", "folder")
+        for name in (
+            *("you", "agent", "seat", "tag", "source"),
+            *("client", "subject", "folder"),
+        )
     }
     | {"store": {"type": ["string", "null"]}, "exists": {"type": "boolean"}},
     "required": ["you", "agent", "source", "client", "folder", "store"],

@@ -7,6 +7,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import json
 import os
@@ -25,7 +26,9 @@ from tests.observe.every_call import (
     COMPLETIONS,
     EVERYTHING,
     PROMPTS,
+    call_everything,
 )
+from tests.observe.serving import serving, standing_in
 from tests.observe.stores import Session, Store, fingerprint
 
 pytestmark = pytest.mark.usefixtures("unmeasured")
@@ -171,6 +174,43 @@ def test_nothing_writes_whatever_is_called(store: Store, tmp_path: Path) -> None
     assert told["refused"] == []
     assert told["left_out"] == []
     assert told["calls"] == EVERYTHING
+    assert 0 < told["failures"] < told["calls"]
+    assert fingerprint(tmp_path) == before
+
+
+def test_nothing_writes_over_http_whatever_is_called(
+    store: Store, tmp_path: Path
+) -> None:
+    env = environment(tmp_path)
+    known = {"/user": {"id": 1, "login": "alex"}, "/user/repos": []}
+    before = fingerprint(tmp_path)
+    # A setting that would have the library of the numbers write them to files.
+    env["PROMETHEUS_MULTIPROC_DIR"] = str(tmp_path)
+    with standing_in(lambda path, _token: (200, known[path])) as github:
+        port = github.address.rpartition(":")[2]
+        program = [sys.executable, "-m", "tests.observe.served_calls", port]
+        auth = [
+            "--auth=github",
+            "--github-login=alex",
+            f"--github-api={github.address}",
+        ]
+        with serving(
+            store.root.parent, env, *auth, "--rate=10000", program=program
+        ) as server:
+            client = server.client(token="gho_alexalexalex")
+            told = asyncio.run(call_everything(client))
+            assert server.get("/healthz").status_code == 200
+            page = server.get("/metrics", Authorization="Bearer gho_alexalexalex")
+            assert "wc_calls_total" in page.text
+            status, said = server.end()
+            assert status == 0
+            assert "Traceback" not in said
+            own = json.loads(server.out)
+    assert own["refused"] == []
+    assert own["bitten"] == 4
+    assert own["asked"] > 0
+    assert told["left_out"] == []
+    assert told["calls"] == len(CALLS) + len(ADDRESSES)
     assert 0 < told["failures"] < told["calls"]
     assert fingerprint(tmp_path) == before
 

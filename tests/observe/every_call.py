@@ -229,13 +229,19 @@ def _writes(event: str, args: tuple[Any, ...]) -> bool:
     return event.startswith(_REFUSED)
 
 
-def arm() -> list[str]:
-    """From now on refuse every write; the list says what was refused, also
-    where somebody caught the error."""
+def _nothing(_event: str, _args: tuple[Any, ...]) -> bool:
+    return False
+
+
+def arm(
+    permitted: Callable[[str, tuple[Any, ...]], bool] = _nothing,
+) -> list[str]:
+    """From now on refuse every write, but what is permitted by name; the list
+    says what was refused, also where somebody caught the error."""
     refused: list[str] = []
 
     def hook(event: str, args: tuple[Any, ...]) -> None:
-        if _writes(event, args):
+        if _writes(event, args) and not permitted(event, args):
             refused.append(f"{event} {args!r}")
             raise WriteError(event)
 
@@ -265,12 +271,11 @@ async def completed(client: Client[Any]) -> dict[str, set[str]]:
     return prompts | {f"completion of {one}": names for one, names in whole.items()}
 
 
-async def call_everything(server: FastMCP) -> dict[str, Any]:
-    """What was called, and what the server offers; meanwhile clients of both
-    eras are subscribed to everything, and the store is watched."""
+async def call_everything(client: Client[Any]) -> dict[str, Any]:
+    """What was called, and what the server offers."""
     used: dict[str, set[str]] = {}
     failures = 0
-    async with Client(server) as client, subscribed(server):
+    async with client:
         tools = await client.list_tools()
         offered = {
             one.name: set(one.input_schema.get("properties", {})) for one in tools
@@ -308,6 +313,13 @@ async def call_everything(server: FastMCP) -> dict[str, Any]:
         )
         + sorted(set(offered) - set(used)),
     }
+
+
+async def while_subscribed(server: FastMCP) -> dict[str, Any]:
+    """The same; meanwhile clients of both eras are subscribed to everything, and
+    the store is watched."""
+    async with subscribed(server):
+        return await call_everything(Client(server))
 
 
 @asynccontextmanager
@@ -430,7 +442,7 @@ def main() -> None:
         start = Surroundings(str(folder), dict(os.environ), lambda: 1_770_000_000_000)
         server = build_server(start)
         refused = arm()
-        told = asyncio.run(call_everything(server)) | {"refused": refused}
+        told = asyncio.run(while_subscribed(server)) | {"refused": refused}
     sys.stdout.write(json.dumps(told))
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from fastmcp import Client
+from mcp_types import Implementation
 
 from tests.observe.stores import MODES, Session, Store
 from wc_observe.calls import Surroundings, current_call
@@ -260,6 +261,34 @@ def test_a_root_whose_store_is_broken_is_no_reason_to_fail(
     session = Session(here.root.parent, env, mode=mode)
     session.roots = [moved.as_uri(), here.root.parent.as_uri()]
     assert "in-here" in session.text("list_threads")
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_over_a_network_neither_folder_nor_user_are_the_servers(
+    repository: Path, tmp_path: Path, env: dict[str, str], mode: Mode
+) -> None:
+    linked = tmp_path / "app-wt-fix-login"
+    git(repository, "worktree", "add", "-q", "-b", "fix", str(linked))
+    Store(linked / ".watercooler").thread("served")
+    rooted = other(tmp_path, "rooted")
+    env |= {"WATERCOOLER_AGENT": "Codex (pat)", "CLAUDECODE": "1"}
+    start = Surroundings(str(linked), env, lambda: 0, served_as="team")
+
+    async def ask() -> dict[str, object]:
+        roots = [rooted.root.parent.as_uri()]
+        info = Implementation(name="claude-code", version="1")
+        server = build_server(start)
+        async with Client(server, mode=mode, roots=roots, client_info=info) as client:
+            listed = await client.call_tool("watercooler_v1_list_threads", {})
+            assert "served" in listed.content[0].text
+            assert str(tmp_path) not in listed.content[0].text
+            found = await client.call_tool("watercooler_v1_whoami", {})
+            return dict(found.structured_content)
+
+    found = asyncio.run(ask())
+    assert (found["you"], found["seat"], found["tag"]) == ("Claude Code", "", "")
+    assert (found["store"], found["folder"]) == ("team", "team")
+    assert "code_branch" not in found
 
 
 def test_a_stateless_client_may_answer_nothing(

@@ -34,6 +34,13 @@ COMMAND = [
 ]
 
 
+# What is imported when it ends.
+MODULES = (
+    "import sys\nfrom wc_observe.main import main\n"
+    "try:\n main()\nfinally:\n sys.stderr.write(repr(sorted(sys.modules)))"
+)
+
+
 def environment(env: dict[str, str]) -> dict[str, str]:
     return env | {"PYTHONPATH": str(SOURCES), "PYTHONDONTWRITEBYTECODE": "1"}
 
@@ -200,18 +207,29 @@ def test_the_folder_it_was_started_in_may_be_gone(
     assert (done.returncode, done.stderr) == (0, b"")
 
 
+def test_what_http_needs_is_not_imported_for_others(env: dict[str, str]) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", MODULES, "--transport", "stdio"],
+        check=True,
+        env=environment(env),
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert "'wc_observe.tools'" in done.stderr
+    for heavy in ("wc_observe.http", "prometheus_client"):
+        assert f"'{heavy}" not in done.stderr
+
+
 @pytest.mark.parametrize(
     ("arguments", "status"), [(["--help"], 0), (["--version"], 0), (["x"], 2)]
 )
 def test_what_needs_no_server_imports_none(
     env: dict[str, str], arguments: list[str], status: int
 ) -> None:
-    program = (
-        "import sys\nfrom wc_observe.main import main\n"
-        "try:\n main()\nfinally:\n sys.stderr.write(repr(sorted(sys.modules)))"
-    )
     done = subprocess.run(
-        [sys.executable, "-c", program, *arguments],
+        [sys.executable, "-c", MODULES, *arguments],
         check=False,
         env=environment(env),
         capture_output=True,

@@ -1,0 +1,155 @@
+"""What may be said of who may call over HTTP: read, and checked.
+
+A token never stands on the command line, where every process of the machine
+could read it.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+from urllib.parse import urlsplit
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Mapping
+
+TOKEN_VARIABLE = "WATERCOOLER_HTTP_TOKEN"  # noqa: S105  (a name, no token)
+TOKEN_FILE_VARIABLE = "WATERCOOLER_HTTP_TOKEN_FILE"  # noqa: S105
+METHODS = ("token", "github", "jwt")
+GITHUB_API = "https://api.github.com"
+ALGORITHMS = (
+    *("RS256", "RS384", "RS512", "PS256", "PS384", "PS512"),
+    *("ES256", "ES384", "ES512", "Ed25519"),
+)
+LOCAL = frozenset({"localhost", "127.0.0.1", "::1"})
+
+
+class GitHub(NamedTuple):
+    """Whose GitHub tokens are taken: these users', and these organizations'."""
+
+    logins: tuple[str, ...]
+    organizations: tuple[str, ...]
+    api: str
+
+
+class Jwt(NamedTuple):
+    """Which signed tokens are taken; either keys are fetched or one is given."""
+
+    jwks: str
+    key_file: str
+    issuer: str
+    audience: str
+    algorithm: str
+    name_claim: str
+
+
+class Auth(NamedTuple):
+    """The ways to prove who one is; none of them means nobody is asked."""
+
+    tokens: bool = False
+    token_file: str = ""
+    github: GitHub | None = None
+    jwt: Jwt | None = None
+
+    @property
+    def wanted(self) -> bool:
+        """Whether a caller has to prove anything."""
+        return self.tokens or self.github is not None or self.jwt is not None
+
+
+def add_auth(parser: argparse.ArgumentParser) -> None:
+    """The words for it."""
+    group = parser.add_argument_group("who may call")
+    add = group.add_argument
+    add(
+        "--auth",
+        action="append",
+        default=[],
+        choices=METHODS,
+        help="a way to prove who one is; may be repeated (default: none, which is "
+        "for loopback only)",
+    )
+    add("--token-file", default="", metavar="FILE", help="static tokens")
+    for flag, what in (("--github-login", "user"), ("--github-org", "organization")):
+        add(flag, action="append", default=[], metavar="NAME", help=f"a GitHub {what}")
+    add("--github-api", default=GITHUB_API, metavar="URL", help=f"({GITHUB_API})")
+    add("--jwt-jwks", default="", metavar="URL", help="where the signing keys are")
+    add("--jwt-public-key", default="", metavar="FILE", help="or the key, as PEM")
+    add("--jwt-issuer", default="", metavar="URL", help="who issues the tokens")
+    add("--jwt-audience", default="", metavar="URL", help="for whom: this server")
+    add("--jwt-algorithm", default="RS256", choices=ALGORITHMS, help="(RS256)")
+    add("--jwt-name-claim", default="sub", metavar="CLAIM", help="the name (sub)")
+
+
+def auth_of(said: argparse.Namespace, env: Mapping[str, str]) -> Auth:
+    """What was said. Raises ValueError where it cannot be used."""
+    methods = frozenset(said.auth)
+    _refuse_unused(said, methods)
+    file = said.token_file or env.get(TOKEN_FILE_VARIABLE, "")
+    if "token" in methods and not (file or env.get(TOKEN_VARIABLE, "").strip()):
+        raise ValueError(
+            f"--auth token needs --token-file FILE, {TOKEN_FILE_VARIABLE} or "
+            f"{TOKEN_VARIABLE}."
+        )
+    return Auth(
+        tokens="token" in methods,
+        token_file=file,
+        github=_github(said) if "github" in methods else None,
+        jwt=_jwt(said) if "jwt" in methods else None,
+    )
+
+
+def _refuse_unused(said: argparse.Namespace, methods: frozenset[str]) -> None:
+    """Raise ValueError for an option of a method that is not asked for: a
+    server that was meant to ask for tokens must not start without."""
+    given = {
+        "token": said.token_file,
+        "github": said.github_login or said.github_org,
+        "jwt": said.jwt_jwks or said.jwt_public_key,
+    }
+    for method, value in given.items():
+        if value and method not in methods:
+            raise ValueError(f"An option for --auth {method} without --auth {method}.")
+
+
+def _github(said: argparse.Namespace) -> GitHub:
+    logins, organizations = tuple(said.github_login), tuple(said.github_org)
+    if not logins and not organizations:
+        raise ValueError(
+            "--auth github needs --github-login or --github-org: else everybody "
+            "with a GitHub account may read."
+        )
+    for one in (*logins, *organizations):
+        if not re.fullmatch(r"[A-Za-z0-9](?:[A-Za-z0-9_-]*[A-Za-z0-9])?", one):
+            raise ValueError(f"{one!r} cannot be a name on GitHub.")
+    return GitHub(logins, organizations, _url("--github-api", said.github_api))
+
+
+def _jwt(said: argparse.Namespace) -> Jwt:
+    if bool(said.jwt_jwks) == bool(said.jwt_public_key):
+        raise ValueError("--auth jwt needs --jwt-jwks or --jwt-public-key, not both.")
+    if not said.jwt_issuer or not said.jwt_audience:
+        raise ValueError(
+            "--auth jwt needs --jwt-issuer and --jwt-audience: a token that was "
+            "made for another server must not open this one."
+        )
+    return Jwt(
+        jwks=_url("--jwt-jwks", said.jwt_jwks) if said.jwt_jwks else "",
+        key_file=said.jwt_public_key,
+        issuer=said.jwt_issuer,
+        audience=said.jwt_audience,
+        algorithm=said.jwt_algorithm,
+        name_claim=said.jwt_name_claim,
+    )
+
+
+def _url(flag: str, text: str) -> str:
+    """An address we ask about tokens: by TLS, unless it is on this machine."""
+    parts = urlsplit(text)
+    if not parts.hostname or parts.scheme not in {"http", "https"}:
+        raise ValueError(f"{flag} cannot be {text!r}; such as: https://id.example.org")
+    if parts.scheme == "http" and parts.hostname not in LOCAL:
+        raise ValueError(f"{flag} has to begin with https://.")
+    return text.rstrip("/")

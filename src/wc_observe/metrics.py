@@ -1,0 +1,218 @@
+"""Numbers for Prometheus: calls, sessions, threads, answers.
+
+Labels have few values whatever clients do: tools and resources that exist, our
+error codes, the names stores are served under.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from typing import NamedTuple
+
+# prometheus_client writes files where this is set; we write none.
+os.environ.pop("PROMETHEUS_MULTIPROC_DIR", None)
+os.environ.pop("prometheus_multiproc_dir", None)
+
+from fastmcp.server.middleware import Middleware
+from prometheus_client import (
+    CollectorRegistry,
+    Counter,
+    Histogram,
+    ProcessCollector,
+)
+from prometheus_client.exposition import (
+    CONTENT_TYPE_PLAIN_0_0_4,
+    generate_latest,
+)
+from prometheus_client.metrics_core import (
+    GaugeMetricFamily,
+    InfoMetricFamily,
+)
+
+from wc_core import discovery
+from wc_core.errors import WcError
+from wc_core.reader import StoreReader
+from wc_core.version import __version__
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+    from typing import Any
+
+    from fastmcp.server.middleware import CallNext, MiddlewareContext
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+    from wc_observe.calls import Surroundings
+
+# From a framework's bare call to what nobody should wait for.
+_SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5)
+
+
+class Now(NamedTuple):
+    """What happens at this moment: open sessions of each store, requests of
+    each kind, and how far the memory of each store is behind."""
+
+    sessions: Callable[[], Mapping[str, int]]
+    under_way: Callable[[], Mapping[str, int]]
+    behind: Callable[[], Mapping[str, int]]
+
+
+class Metrics:
+    """All the numbers of one server.
+
+    Stores, and what happens at this moment, are looked at when somebody asks.
+    """
+
+    def __init__(self, stores: Mapping[str, Surroundings], now: Now) -> None:
+        self._stores = stores
+        self._now = now
+        self.registry = CollectorRegistry()
+        self.calls = Counter(
+            "wc_calls",
+            "Calls of tools and readings of resources",
+            ["store", "what", "outcome"],
+            registry=self.registry,
+        )
+        self.seconds = Histogram(
+            "wc_call_seconds",
+            "How long they took",
+            ["what"],
+            buckets=_SECONDS,
+            registry=self.registry,
+        )
+        self.answers = Counter(
+            "wc_http_responses",
+            "Answers over HTTP, refusals included",
+            ["status"],
+            registry=self.registry,
+        )
+        ProcessCollector(registry=self.registry)
+        self.registry.register(self)
+
+    def collect(self) -> Iterator[GaugeMetricFamily | InfoMetricFamily]:
+        """What is looked up when it is asked for; called by the registry."""
+        yield InfoMetricFamily("wc", "What answers", value={"version": __version__})
+        yield _gauge(
+            "wc_sessions",
+            "Open sessions (the stateless protocol has none)",
+            ("store", self._now.sessions()),
+        )
+        yield _gauge(
+            "wc_http_under_way",
+            "Requests being answered, and streams that wait for news",
+            ("kind", self._now.under_way()),
+        )
+        yield _gauge(
+            "wc_index_behind",
+            "Threads, or entries, that are still to be read into memory",
+            ("store", self._now.behind()),
+        )
+        threads = {name: _threads(start) for name, start in self._stores.items()}
+        known = {name: one for name, one in threads.items() if one is not None}
+        readable = {name: int(one is not None) for name, one in threads.items()}
+        yield _gauge("wc_threads", "Threads", ("store", known))
+        yield _gauge(
+            "wc_store_readable", "Whether the store can be read", ("store", readable)
+        )
+
+    def rendered(self) -> tuple[bytes, str]:
+        """The page and its content type."""
+        return generate_latest(self.registry), CONTENT_TYPE_PLAIN_0_0_4
+
+
+def _gauge(
+    name: str, words: str, values: tuple[str, Mapping[str, int]]
+) -> GaugeMetricFamily:
+    """A number for each value of a label."""
+    label, numbers = values
+    gauge = GaugeMetricFamily(name, words, labels=[label])
+    for value, number in numbers.items():
+        gauge.add_metric([value], number)
+    return gauge
+
+
+def _threads(start: Surroundings) -> int | None:
+    """How many threads a store has; None where it cannot be read."""
+    try:
+        place = discovery.find(start.folder, start.env)
+        return len(StoreReader(place.root).topics()) if place.exists else None
+    except WcError:
+        return None
+
+
+class Counted(Middleware):
+    """Counts the calls of one store's server, with how they ended."""
+
+    def __init__(self, metrics: Metrics, store: str) -> None:
+        self._metrics = metrics
+        self._store = store
+
+    async def on_call_tool(
+        self, context: MiddlewareContext[Any], call_next: CallNext[Any, Any]
+    ) -> Any:
+        """Count a call of a tool; ours never raise."""
+        own = context.fastmcp_context
+        name = context.message.name
+        known = own is not None and await own.fastmcp.get_tool(name) is not None
+        with self._timed(name if known else "no such tool") as outcome:
+            result = await call_next(context)
+            if result.is_error:
+                outcome.append(_code(result.structured_content))
+            return result
+
+    async def on_read_resource(
+        self, context: MiddlewareContext[Any], call_next: CallNext[Any, Any]
+    ) -> Any:
+        """Count the reading of a resource, whichever it is."""
+        with self._timed("resource"):
+            return await call_next(context)
+
+    def _timed(self, what: str) -> _Timed:
+        return _Timed(self._metrics, self._store, what)
+
+
+class _Timed:
+    """Around one call: what went wrong is put into the list, or is raised."""
+
+    def __init__(self, metrics: Metrics, store: str, what: str) -> None:
+        self._metrics = metrics
+        self._store = store
+        self._what = what
+        self._outcome: list[str] = []
+
+    def __enter__(self) -> list[str]:
+        self._began = time.perf_counter()
+        return self._outcome
+
+    def __exit__(self, kind: object, error: object, trace: object) -> None:
+        outcome = self._outcome[0] if self._outcome else "ok"
+        if kind is not None:
+            outcome = _code(getattr(error, "data", None))
+        self._metrics.calls.labels(self._store, self._what, outcome).inc()
+        taken = time.perf_counter() - self._began
+        self._metrics.seconds.labels(self._what).observe(taken)
+
+
+def _code(fields: object) -> str:
+    """Our code in an error's fields; a failure of the protocol has none."""
+    told = fields.get("error") if isinstance(fields, dict) else None
+    return str(told.get("code", "?")) if isinstance(told, dict) else "refused"
+
+
+class Answers:
+    """Counts answers by status, outside everything that may refuse."""
+
+    def __init__(self, app: ASGIApp, metrics: Metrics) -> None:
+        self._app = app
+        self._metrics = metrics
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on."""
+
+        async def counted(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                self._metrics.answers.labels(message["status"]).inc()
+            await send(message)
+
+        await self._app(scope, receive, counted)
