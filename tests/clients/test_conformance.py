@@ -1,0 +1,108 @@
+"""The protocol's conformance suite against the server over HTTP.
+
+Most of its scenarios call tools, prompts and resources of a server that is made
+for the suite (`test_simple_text`, `test://static-text` ...). A product has none
+of them: what fails for that reason is in `conformance-expected-failures.toml`,
+check by check, each with the reason. Anything else that fails, and anything in
+that file that passes, fails the test.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import time
+import tomllib
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tests.clients.conftest import Place
+    from tests.clients.installing import Programs
+
+EXPECTED = Path(__file__).with_name("conformance-expected-failures.toml")
+REVISIONS = ("2025-11-25", "2026-07-28")
+SECONDS = 60.0
+FEWEST = 40
+FINE = {"SUCCESS", "INFO", "SKIPPED"}
+_ADDRESS = re.compile(r"store: (http://\S+)")
+
+
+class Check(NamedTuple):
+    """One check of the suite: where it is made, its name, what came out."""
+
+    scenario: str
+    name: str
+    fine: bool
+    told: str
+
+
+@pytest.fixture(scope="module")
+def address(place: Place) -> Iterator[str]:
+    """Where the server listens, in the repository."""
+    told = place.repo.machine.root / "listening"
+    with (
+        told.open("w") as errors,
+        subprocess.Popen(
+            [*place.server, "--transport", "http", "--port", "0", "--rate", "1000"],
+            cwd=place.repo.path,
+            env=place.env,
+            stdin=subprocess.DEVNULL,
+            stderr=errors,
+        ) as server,
+    ):
+        try:
+            yield _address(server, told)
+        finally:
+            server.terminate()
+    assert server.returncode == 0
+
+
+def _address(server: subprocess.Popen[bytes], told: Path) -> str:
+    end = time.monotonic() + SECONDS
+    while time.monotonic() < end and server.poll() is None:
+        if found := _ADDRESS.search(told.read_text()):
+            return found[1]
+        time.sleep(0.05)
+    raise AssertionError(told.read_text())
+
+
+def checks(results: Path) -> list[Check]:
+    """Every check that the suite has written down."""
+    found = []
+    for file in results.glob("server-*/checks.json"):
+        scenario = re.sub(r"^server-|-\d{4}-\d\d-\d\dT.*$", "", file.parent.name)
+        found += [
+            Check(scenario, one["id"], one["status"] in FINE, one.get("errorMessage"))
+            for one in json.loads(file.read_text())
+        ]
+    return found
+
+
+def test_only_what_a_product_has_not_fails(
+    place: Place, programs: Programs, address: str, tmp_path: Path
+) -> None:
+    expected = tomllib.loads(EXPECTED.read_text())
+    left = {(where, name) for where, names in expected.items() for name in names}
+    for revision in REVISIONS:
+        asked = ("--url", address, "--suite", "all", "--spec-version", revision)
+        results = ("-o", str(tmp_path / revision))
+        place.run(programs.words("conformance", "server", *asked, *results))
+        made = checks(tmp_path / revision)
+        assert sum(one.fine for one in made) > FEWEST, (revision, made)
+        for one in made:
+            reason = expected.get(one.scenario, {}).get(one.name)
+            assert one.fine == (reason is None), (revision, one, reason)
+        left -= {(one.scenario, one.name) for one in made}
+    assert not left, "no longer in the suite"
+
+
+def test_each_failure_that_is_expected_has_a_reason() -> None:
+    expected = tomllib.loads(EXPECTED.read_text())
+    reasons = [reason for names in expected.values() for reason in names.values()]
+    assert all(reason.strip() for reason in reasons)
