@@ -14,23 +14,26 @@ const load = (name) => import(pathToFileURL(require.resolve(name)));
 
 const capabilities = { roots: {} };
 const roots = async () => ({ roots: [{ uri: question.root, name: "app" }] });
-const identity = { name: `typescript-${question.sdk}`, version: "1" };
+const identity = { name: question.sdk, version: "1" };
 let hear = () => {};
 
 async function first() {
   const { Client } = await load("@modelcontextprotocol/sdk/client/index.js");
   const { StdioClientTransport } = await load("@modelcontextprotocol/sdk/client/stdio.js");
+  const { StreamableHTTPClientTransport } = await load(
+    "@modelcontextprotocol/sdk/client/streamableHttp.js",
+  );
   const types = await load("@modelcontextprotocol/sdk/types.js");
   const client = new Client(identity, { capabilities });
   client.setRequestHandler(types.ListRootsRequestSchema, roots);
   client.setNotificationHandler(types.ResourceUpdatedNotificationSchema, (one) =>
     hear(one.params.uri),
   );
-  return { client, StdioClientTransport };
+  return { client, StdioClientTransport, StreamableHTTPClientTransport };
 }
 
 async function second() {
-  const { Client } = await load("@modelcontextprotocol/client");
+  const { Client, StreamableHTTPClientTransport } = await load("@modelcontextprotocol/client");
   const { StdioClientTransport } = await load("@modelcontextprotocol/client/stdio");
   const versionNegotiation = { mode: question.mode };
   const client = new Client(identity, { capabilities, versionNegotiation });
@@ -38,7 +41,7 @@ async function second() {
   client.setNotificationHandler("notifications/resources/updated", (one) =>
     hear(one.params.uri),
   );
-  return { client, StdioClientTransport };
+  return { client, StdioClientTransport, StreamableHTTPClientTransport };
 }
 
 async function tools(client) {
@@ -116,12 +119,22 @@ async function updated(client) {
   return heard;
 }
 
-const { client, StdioClientTransport } = await (question.sdk === "v1" ? first : second)();
-const { command, cwd, env } = question;
-const transport = new StdioClientTransport({ command, args: [], cwd, env });
+const { client, StdioClientTransport, StreamableHTTPClientTransport } = await (
+  question.sdk === "typescript 1" ? first : second
+)();
+const { command, cwd, env, url } = question;
+const transport = url
+  ? new StreamableHTTPClientTransport(new URL(url))
+  : new StdioClientTransport({ command, args: [], cwd, env });
 // Version 1 tells the protocol's version to its transport alone.
 let told;
-if (question.sdk === "v1") transport.setProtocolVersion = (agreed) => (told = agreed);
+const tell = transport.setProtocolVersion?.bind(transport);
+if (question.sdk === "typescript 1") {
+  transport.setProtocolVersion = (agreed) => {
+    told = agreed;
+    tell?.(agreed);
+  };
+}
 await client.connect(transport);
 const { name, version } = client.getServerVersion();
 const offers = client.getServerCapabilities();

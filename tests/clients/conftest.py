@@ -2,23 +2,35 @@
 
 from __future__ import annotations
 
+import re
 import shlex
+import subprocess
 import sys
+import time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 
 from tests.clients import installing
-from tests.clients.asking import ARGUMENTS, PROMPT_ARGUMENTS, SAID, TOPIC, WATCHED
+from tests.clients.asking import (
+    ARGUMENTS,
+    PROMPT_ARGUMENTS,
+    SAID,
+    TOPIC,
+    WATCHED,
+    WRONG,
+)
 from tests.conftest import SOURCE, Done, Machine, Repo
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from tests.clients.installing import Programs
 
 COMMANDS = {"wc-observe": "wc_observe.main", "wc": "wc_cli.main"}
+_ADDRESS = re.compile(r"store: (http://\S+)")
+SECONDS = 60.0
 # No client may call home, look for a newer version, or wait for a person.
 SILENT = {
     "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
@@ -68,6 +80,8 @@ class Place(NamedTuple):
             "root": self.repo.path.as_uri(),
             "arguments": ARGUMENTS,
             "prompts": PROMPT_ARGUMENTS,
+            "wrong": WRONG,
+            "thread": f"watercooler://threads/{TOPIC}",
             "completing": TOPIC[:4],
             "watched": f"watercooler://threads/{WATCHED}",
             "missing": "watercooler://threads/no-such-thread",
@@ -114,3 +128,33 @@ def _command(path: Path, module: str) -> None:
 @pytest.fixture(scope="session")
 def programs() -> Programs:
     return installing.locked()
+
+
+@pytest.fixture(scope="session")
+def address(place: Place) -> Iterator[str]:
+    """Where the server listens, in the repository."""
+    told = place.repo.machine.root / "listening"
+    with (
+        told.open("w") as errors,
+        subprocess.Popen(
+            [*place.server, "--transport", "http", "--port", "0", "--rate", "1000"],
+            cwd=place.repo.path,
+            env=place.env,
+            stdin=subprocess.DEVNULL,
+            stderr=errors,
+        ) as server,
+    ):
+        try:
+            yield _address(server, told)
+        finally:
+            server.terminate()
+    assert server.returncode == 0
+
+
+def _address(server: subprocess.Popen[bytes], told: Path) -> str:
+    end = time.monotonic() + SECONDS
+    while time.monotonic() < end and server.poll() is None:
+        if found := _ADDRESS.search(told.read_text()):
+            return found[1]
+        time.sleep(0.05)
+    raise AssertionError(told.read_text())

@@ -52,6 +52,8 @@ async def _ask(question: dict[str, Any]) -> dict[str, Any]:
 
 
 def _fastmcp(question: dict[str, Any], _: asyncio.Queue[str]) -> Any:
+    if question["url"]:
+        return fastmcp.Client(question["url"], mode=question["mode"])
     transport = StdioTransport(
         question["command"],
         [],
@@ -71,10 +73,11 @@ def _mcp(question: dict[str, Any], told: asyncio.Queue[str]) -> Any:
         if isinstance(message, mcp_types.ResourceUpdatedNotification):
             await told.put(str(message.params.uri))
 
+    local = mcp.StdioServerParameters(
+        command=question["command"], env=question["env"], cwd=question["cwd"]
+    )
     return mcp.Client(
-        mcp.StdioServerParameters(
-            command=question["command"], env=question["env"], cwd=question["cwd"]
-        ),
+        question["url"] or local,
         mode=question["mode"],
         list_roots_callback=roots,
         message_handler=hear,

@@ -11,26 +11,18 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
-import time
 import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-import pytest
-
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from tests.clients.conftest import Place
     from tests.clients.installing import Programs
 
 EXPECTED = Path(__file__).with_name("conformance-expected-failures.toml")
 REVISIONS = ("2025-11-25", "2026-07-28")
-SECONDS = 60.0
 FEWEST = 40
 FINE = {"SUCCESS", "INFO", "SKIPPED"}
-_ADDRESS = re.compile(r"store: (http://\S+)")
 
 
 class Check(NamedTuple):
@@ -40,36 +32,6 @@ class Check(NamedTuple):
     name: str
     fine: bool
     told: str
-
-
-@pytest.fixture(scope="module")
-def address(place: Place) -> Iterator[str]:
-    """Where the server listens, in the repository."""
-    told = place.repo.machine.root / "listening"
-    with (
-        told.open("w") as errors,
-        subprocess.Popen(
-            [*place.server, "--transport", "http", "--port", "0", "--rate", "1000"],
-            cwd=place.repo.path,
-            env=place.env,
-            stdin=subprocess.DEVNULL,
-            stderr=errors,
-        ) as server,
-    ):
-        try:
-            yield _address(server, told)
-        finally:
-            server.terminate()
-    assert server.returncode == 0
-
-
-def _address(server: subprocess.Popen[bytes], told: Path) -> str:
-    end = time.monotonic() + SECONDS
-    while time.monotonic() < end and server.poll() is None:
-        if found := _ADDRESS.search(told.read_text()):
-            return found[1]
-        time.sleep(0.05)
-    raise AssertionError(told.read_text())
 
 
 def checks(results: Path) -> list[Check]:

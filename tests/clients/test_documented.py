@@ -19,7 +19,9 @@ TRIED = {
 
 @pytest.mark.parametrize("package", sorted(TRIED))
 def test_the_documentation_has_the_version_that_is_tried(package: str) -> None:
-    row = re.search(rf"^\|[^|]*`{package}`[^|]*\| ([^|]*) \|", PAGE.read_text(), re.M)
+    row = re.search(
+        rf"^\|[^|]*`{package}`[^|]*\| ([^|]*) \|", PAGE.read_text(), re.MULTILINE
+    )
     assert row is not None
     assert row[1] == TRIED[package]
 
