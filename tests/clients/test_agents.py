@@ -1,4 +1,4 @@
-"""Coding agents that start an MCP server without a model or a login.
+"""Coding agents that start an MCP server, without a login and without a model.
 
 Most of their programs are large: WC_TEST_CLIENTS=all downloads 500 MB for them.
 """
@@ -12,8 +12,8 @@ from typing import IO, TYPE_CHECKING, Any
 
 import pytest
 
-from tests.clients import installing
-from tests.clients.asking import TOPIC
+from tests.clients import installing, stand_in
+from tests.clients.asking import TOPIC, WATCHED
 from wc_observe.offers import PREFIX
 from wc_observe.tools import all_tools
 
@@ -45,6 +45,39 @@ def test_claude_code_connects(place: Place) -> None:
     run(place, [*claude, "add", "--scope", "user", NAME, "--", "wc-observe"])
     assert "wc-observe  - ✔ Connected" in run(place, [*claude, "list"])
     assert "Status: ✔ Connected" in run(place, [*claude, "get", NAME])
+
+
+@large
+def test_what_claude_code_puts_before_a_model(place: Place, tmp_path: Path) -> None:
+    (program,) = installing.agent("@anthropic-ai/claude-code").binary(
+        "@anthropic-ai/claude-code-*/claude"
+    )
+    file = tmp_path / "mcp.json"
+    file.write_text(json.dumps({"mcpServers": {NAME: {"command": "wc-observe"}}}))
+    calls: tuple[stand_in.Call, ...] = (
+        ("read_thread", {"topic": TOPIC}),
+        ("list_threads", {"format": "json"}),
+        ("whoami", {}),
+        ("get_entry", {"topic": "no-such-thread", "index": 0}),
+    )
+    with stand_in.serving(*calls) as service:
+        words = ("-p", "What waits for me?", "--strict-mcp-config", "--mcp-config")
+        allowed = ("--allowedTools", f"mcp__{NAME}__*")
+        run(
+            place,
+            [program, *words, str(file), *allowed],
+            ANTHROPIC_API_KEY="none",
+            ANTHROPIC_BASE_URL=service.address,
+            MCP_CONNECTION_NONBLOCKING="false",
+            ENABLE_TOOL_SEARCH="false",
+        )
+        thread, threads, you, missing = service.read
+    assert "resource watercooler://instructions" in service.told
+    assert "> src/auth.py comes first." in thread
+    # Of an answer that has structured content, that alone.
+    assert {one["topic"] for one in json.loads(threads)["threads"]} == {TOPIC, WATCHED}
+    assert json.loads(you)["agent"] == "Claude Code"
+    assert "NOT_FOUND" in missing
 
 
 @pytest.mark.parametrize(
