@@ -20,11 +20,13 @@ from wc_observe.offers import Offer, as_tool, structured
 from wc_observe.reading import Span
 
 _TEXTS = {"type": "array", "items": {"type": "string"}}
+# Not a list of types: clients that know a single one for each value drop those.
+_MAYBE_TEXT = {"anyOf": [{"type": "string"}, {"type": "null"}]}
 _HEALTH = {
     "type": "object",
     "properties": {
         "ok": {"type": "boolean"},
-        "store": {"type": ["string", "null"]},
+        "store": _MAYBE_TEXT,
         "kind": {"type": "string"},
         "exists": {"type": "boolean"},
         "branch": {"type": "string"},
@@ -48,7 +50,7 @@ _WHOAMI = {
             *("client", "subject", "folder"),
         )
     }
-    | {"store": {"type": ["string", "null"]}, "exists": {"type": "boolean"}},
+    | {"store": _MAYBE_TEXT, "exists": {"type": "boolean"}},
     "required": ["you", "agent", "source", "client", "folder", "store"],
 }
 _VOCABULARY = {

@@ -1,0 +1,97 @@
+"""What every client library is asked to do, and what each must have heard.
+
+What was heard is a dictionary, the same from every library:
+
+    protocol, server: {name, version}, instructions
+    tools: [name]
+    answers: {"list_threads json": {error, text, data}}     of every tool
+    resources: {address: {mime, text}}                      of every resource
+    templates: [template]
+    missing: the error for a resource that is not there
+    prompts: {name: text}                                   of every prompt
+    completed: [value] or null                              for the topic
+    updated: did a write show to a subscriber; null if none can subscribe
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from wc_core.version import __version__
+from wc_observe.offers import PREFIX
+from wc_observe.tools import all_tools
+
+TOPIC = "feature-auth"
+WATCHED = "notes"
+SAID = "Schöne Grüße 🎾\nsrc/auth.py comes first."
+
+# What a tool cannot do without. Every tool is called, with these or with none.
+ARGUMENTS: dict[str, dict[str, Any]] = {
+    "read_thread": {"topic": TOPIC},
+    "get_entry": {"topic": TOPIC, "index": 1},
+    "search_threads": {"query": "src/auth.py"},
+    "get_ball_history": {"topic": TOPIC},
+}
+PROMPT_ARGUMENTS = {"topic": TOPIC}
+# Called with what does not fit, under a name that says so.
+WRONG: dict[str, tuple[str, dict[str, Any], str]] = {
+    "no thread": ("read_thread", {"topic": "no-such-thread"}, "NOT_FOUND"),
+    "no such limit": ("list_threads", {"limit": 0}, "INVALID_INPUT"),
+    "no topic": ("read_thread", {}, "INVALID_INPUT"),
+}
+
+
+def judge(heard: dict[str, Any]) -> None:
+    """Every promise that does not depend on who asks."""
+    assert heard["server"] == {"name": "watercooler", "version": __version__}
+    assert "watercooler://instructions" in heard["instructions"]
+    assert set(heard["tools"]) == {one.name for one in all_tools()}
+    _judge_answers(heard["answers"])
+    _judge_resources(heard)
+    for name, text in heard["prompts"].items():
+        assert TOPIC in text or "watercooler" in text.lower(), name
+    assert heard["completed"] is None or TOPIC in heard["completed"]
+
+
+def _judge_answers(answers: dict[str, Any]) -> None:
+    for name, (_, _, code) in WRONG.items():
+        wrong = answers.pop(name)
+        assert wrong["error"], wrong
+        assert wrong["data"]["error"]["code"] == code
+        assert wrong["text"].startswith(f"{code}: ")
+    assert {name.split()[0] for name in answers} == {
+        one.name.removeprefix(PREFIX) for one in all_tools()
+    }
+    for name, answer in answers.items():
+        assert not answer["error"], (name, answer)
+        assert answer["text"], name
+        if name.endswith(" markdown"):
+            assert answer["data"] is None, name
+        if name.endswith(" json"):
+            assert answer["data"], name
+    threads = answers["list_threads json"]["data"]["threads"]
+    assert {one["topic"]: one["ball"] for one in threads} == {
+        TOPIC: "Pat",
+        WATCHED: "Pat",
+    }
+    entries = answers["read_thread json"]["data"]["entries"]
+    assert [one["title"] for one in entries][1:] == ["The plan", "Done"]
+    assert entries[1]["body"] == SAID
+    assert entries[1]["ball"] == "Codex"
+    assert "> src/auth.py comes first." in answers["read_thread markdown"]["text"]
+    hits = answers["search_threads json"]["data"]["hits"]
+    assert {one["title"] for one in hits} == {"The plan", "Done"}
+
+
+def _judge_resources(heard: dict[str, Any]) -> None:
+    resources = heard["resources"]
+    told = ("instructions", "threads", f"threads/{TOPIC}", "index")
+    for name in told:
+        one = resources[f"watercooler://{name}"]
+        assert one["mime"] == "text/markdown", name
+        assert one["text"], name
+    assert all(one["text"] for one in resources.values())
+    assert "> src/auth.py comes first." in resources[f"watercooler://{told[2]}"]["text"]
+    assert "watercooler://threads/{topic}" in heard["templates"]
+    assert "NOT_FOUND" in heard["missing"]
+    assert "Traceback" not in heard["missing"]
