@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.clients import installing, python_sdk
-from tests.clients.asking import judge
+from tests.clients.asking import TOPIC, judge
 
 if TYPE_CHECKING:
     from tests.clients.conftest import Place
@@ -21,11 +21,13 @@ PYTHON = ("fastmcp", "mcp")
 PROGRAM = Path(__file__).with_name("ask.mjs")
 
 
-def check(heard: dict[str, Any], mode: str) -> None:
+def check(heard: dict[str, Any], sdk: str, mode: str) -> None:
     """The promises to everybody, and that it was the era it should be."""
     assert heard["protocol"] == ERAS[mode]
     judge(heard)
-    assert heard["updated"] in (True, None)
+    assert TOPIC in heard["completed"]
+    assert set(heard["prompts"]) == {"catch_up", "review_thread", "draft_handoff"}
+    assert heard["updated"] is (None if sdk == "fastmcp" else True)
 
 
 def ask(place: Place, tmp_path: Path, sdk: str, mode: str, url: str) -> dict[str, Any]:
@@ -55,7 +57,7 @@ def ask(place: Place, tmp_path: Path, sdk: str, mode: str, url: str) -> dict[str
 def test_a_client_that_starts_it_gets_all_there_is(
     place: Place, tmp_path: Path, sdk: str, mode: str
 ) -> None:
-    check(ask(place, tmp_path, sdk, mode, ""), mode)
+    check(ask(place, tmp_path, sdk, mode, ""), sdk, mode)
 
 
 @pytest.mark.parametrize(
@@ -68,4 +70,4 @@ def test_a_client_that_starts_it_gets_all_there_is(
 def test_a_client_over_http_gets_all_there_is(
     place: Place, tmp_path: Path, sdk: str, mode: str, address: str
 ) -> None:
-    check(ask(place, tmp_path, sdk, mode, address), mode)
+    check(ask(place, tmp_path, sdk, mode, address), sdk, mode)
