@@ -148,6 +148,13 @@ def test_no_error_names_a_folder_of_the_server(server: Served, place: Path) -> N
         moved.rename(folder)
 
 
+def test_worktrees_are_nobodys_business_over_a_network(server: Served) -> None:
+    for tool in ("list_worktrees", "get_loop_status", "get_team_status"):
+        found = server.call(tool, path=TEAM, token=ALEX)
+        assert found.is_error
+        assert "on their own machine alone" in only_text(found)
+
+
 def resource(server: Served, address: str, mode: Mode = "auto") -> str:
     async def ask() -> str:
         async with server.client(LAB, ALEX, mode) as client:
