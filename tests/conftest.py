@@ -53,6 +53,8 @@ _TELLTALE = re.compile(
 )
 
 
+# Their single tests take ten seconds and more.
+_LONG = frozenset({"test_bootstrap", "test_crash", "test_simulation"})
 # The command lines that were measured by this process's tests.
 _MEASURED: set[tuple[str, ...]] = set()
 
@@ -101,6 +103,11 @@ def _leave_home() -> None:
 
 
 _leave_home()
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """What takes longest comes first: what comes last keeps all processors busy."""
+    items.sort(key=lambda item: item.path.stem not in _LONG)
 
 
 @pytest.fixture(autouse=True)
