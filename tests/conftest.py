@@ -8,6 +8,7 @@ environment that says who or where we are gets through.
 from __future__ import annotations
 
 import atexit
+import functools
 import json
 import os
 import pwd
@@ -21,7 +22,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 
-from tests import measuring
+from tests import forking, measuring
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -52,6 +53,8 @@ _TELLTALE = re.compile(
 )
 
 
+# Their single tests take ten seconds and more.
+_LONG = frozenset({"test_bootstrap", "test_crash", "test_simulation"})
 # The command lines that were measured by this process's tests.
 _MEASURED: set[tuple[str, ...]] = set()
 
@@ -102,6 +105,11 @@ def _leave_home() -> None:
 _leave_home()
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """What takes longest comes first: what comes last keeps all processors busy."""
+    items.sort(key=lambda item: item.path.stem not in _LONG)
+
+
 @pytest.fixture(autouse=True)
 def _nobody(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever a test set without undoing it is gone in the next."""
@@ -113,6 +121,7 @@ def _nobody(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(scope="session", autouse=True)
 def _measured() -> Iterator[None]:
     yield
+    forking.stop()
     measuring.hand_over()
 
 
@@ -132,6 +141,10 @@ class Done(NamedTuple):
         """The error of a command that was asked for JSON."""
         fields: dict[str, str] = json.loads(self.err)["error"]
         return fields
+
+
+def decoded(data: bytes) -> str:
+    return data.decode(errors="backslashreplace")
 
 
 class Machine:
@@ -184,25 +197,28 @@ class Machine:
         said = (*words, *sorted(env or {}))
         again = said in _MEASURED
         _MEASURED.add(said)
-        given = {**self.env, **(env or {})}
+        given = {
+            name: text
+            for name, text in {**self.env, **(env or {})}.items()
+            if name not in without and not (again and name.startswith("COV"))
+        }
+        if said[: len(Machine.wc_words)] == Machine.wc_words:
+            rest = words[len(Machine.wc_words) :]
+            wanted = forking.Wanted(rest, str(cwd), given, feed, SECONDS)
+            forked = forking.run(wanted)
+            if forked is not None:
+                return Done(forked[0], *map(decoded, forked[1:]))
         done = subprocess.run(
             words,
             cwd=cwd,
-            env={
-                name: text
-                for name, text in given.items()
-                if name not in without and not (again and name.startswith("COV"))
-            },
+            env=given,
             input=feed,
             stdin=subprocess.DEVNULL if feed is None else None,
             capture_output=True,
             timeout=SECONDS,
             check=False,
         )
-        out, err = (
-            one.decode(errors="backslashreplace") for one in (done.stdout, done.stderr)
-        )
-        return Done(done.returncode, out, err)
+        return Done(done.returncode, decoded(done.stdout), decoded(done.stderr))
 
     def git(self, *words: str, cwd: Path | str) -> str:
         """What git prints; a failure of git is one of the test."""
@@ -213,12 +229,11 @@ class Machine:
     def repo(self, name: str = "app", *, commit: bool = True) -> Repo:
         """A new repository, with one commit."""
         path = self.root / name
-        path.mkdir(parents=True)
-        self.git("init", "-q", "-b", "main", cwd=path)
-        if commit:
-            (path / "code.txt").write_text("code\n")
-            self.git("add", "code.txt", cwd=path)
-            self.git("commit", "-q", "-m", "code", cwd=path)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        identity = self.home / ".gitconfig"
+        said = identity.read_text() if identity.exists() else ""
+        # Copied, for git takes three processes and most of a test's time.
+        shutil.copytree(_template(said, commit=commit), path)
         return Repo(self, path)
 
     def folder(self, name: str) -> Repo:
@@ -226,6 +241,25 @@ class Machine:
         path = self.root / name
         path.mkdir(parents=True)
         return Repo(self, path)
+
+
+@functools.cache
+def _template(identity: str, *, commit: bool) -> str:
+    """A new repository of somebody, made by git; without sample hooks."""
+    root = tempfile.mkdtemp(prefix="wc-tests-template-")
+    atexit.register(shutil.rmtree, root, ignore_errors=True)
+    path = Path(root) / "app"
+    path.mkdir()
+    machine = Machine(Path(root), "")
+    (machine.home / ".gitconfig").write_text(identity)
+    machine.git("init", "-q", "-b", "main", cwd=path)
+    for sample in (path / ".git/hooks").iterdir():
+        sample.unlink()
+    if commit:
+        (path / "code.txt").write_text("code\n")
+        machine.git("add", "code.txt", cwd=path)
+        machine.git("commit", "-q", "-m", "code", cwd=path)
+    return str(path)
 
 
 class Repo:

@@ -291,7 +291,10 @@ class Settler:
         away."""
         with contextlib.suppress(LockTimeoutError), self.upkeep.lock(one.topic):
             size = size_of(self.layout.log(one.topic), self.layout.root)
-            if size == one.log_size and not applying.missing(self.upkeep, one.topic):
+            # Outside git nobody took anything away that would be given back.
+            follows = self.follower is not None
+            lacks = follows and applying.missing(self.upkeep, one.topic)
+            if size == one.log_size and not lacks:
                 durable.remove(self.upkeep.marker(one.topic), self.layout.root)
 
     def _forget(self, topic: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Annotated, Literal
 
 from fastmcp.tools.base import Tool, ToolResult
@@ -268,6 +269,8 @@ OFFERS: tuple[Offer, ...] = (
 ALL: tuple[Offer, ...] = (*OFFERS, *worktreetools.OFFERS, *insighttools.OFFERS)
 
 
-def all_tools() -> list[Tool]:
-    """Every tool, ready to be added to a server."""
-    return [as_tool(offer) for offer in ALL]
+@functools.cache
+def all_tools() -> tuple[Tool, ...]:
+    """Every tool, ready to be added to any server: to make them is most of what
+    it takes to make one."""
+    return tuple(as_tool(offer) for offer in ALL)

@@ -183,7 +183,8 @@ def release(held: Checkout) -> None:
     (held.root / "hold").unlink()
 
 
-def test_makes_a_whole_environment_and_then_has_nothing_to_do(tiny: Checkout) -> None:
+def test_makes_a_whole_environment_and_updates_it_in_place(tiny: Checkout) -> None:
+    """What else lies in the environment stays; a dev environment stays one."""
     code, said = tiny.run()
     assert code == 0, said
     assert tiny.works()
@@ -193,10 +194,6 @@ def test_makes_a_whole_environment_and_then_has_nothing_to_do(tiny: Checkout) ->
     assert not (tiny.venv / ".building").exists()
     assert tiny.run() == (0, "")
     assert tiny.builds == 1
-
-
-def test_a_changed_source_updates_in_place(tiny: Checkout) -> None:
-    """What else lies in the environment stays; a dev environment stays one."""
     assert tiny.run("--dev")[0] == 0
     mine = tiny.venv / "mine"
     mine.touch()
@@ -211,10 +208,25 @@ def test_a_changed_source_updates_in_place(tiny: Checkout) -> None:
         assert tiny.stamp.startswith("dev ")
         before = tiny.stamp
     assert mine.exists()
-    assert tiny.builds == 3
+    assert tiny.builds == 4
     with (tiny.root / "requirements.lock").open("a") as file:
         file.write("# not what a dev environment is made from\n")
     assert tiny.run() == (0, "")
+    _cannot_be_installed(tiny, "requirements-dev.lock")
+
+
+def _cannot_be_installed(tiny: Checkout, lock: str) -> None:
+    """As without a network: the installer says why, then we say what to do."""
+    (tiny.root / lock).write_text(f"no-such-package==1 --hash=sha256:{'0' * 64}\n")
+    code, said = tiny.run()
+    assert code == 1
+    assert "no-such-package" in said
+    assert tiny.stamp == ""
+
+
+def test_a_lock_that_cannot_be_installed_is_told(held: Checkout) -> None:
+    release(held)
+    _cannot_be_installed(held, "requirements.lock")
 
 
 def test_a_touched_source_is_no_news_but_satisfies_the_launcher(
@@ -300,17 +312,6 @@ def test_a_failed_step_is_told_and_leaves_nothing_that_looks_whole(
     (tiny.root / "broken").unlink()
     assert tiny.run()[0] == 0
     assert tiny.works()
-
-
-def test_a_lock_that_cannot_be_installed_is_told(tiny: Checkout) -> None:
-    """As without a network: the installer says why, then we say what to do."""
-    (tiny.root / "requirements.lock").write_text(
-        f"no-such-package==1 --hash=sha256:{'0' * 64}\n"
-    )
-    code, said = tiny.run()
-    assert code == 1
-    assert "no-such-package" in said
-    assert tiny.stamp == ""
 
 
 def test_a_python_that_vanished_is_replaced(held: Checkout) -> None:

@@ -136,7 +136,7 @@ class World(NamedTuple):
 def make(home: Path) -> World:
     world = World(home)
     world.repo.mkdir(parents=True)
-    world.git("init", "-q", "-b", "main")
+    world.git("init", "-q", "--template=", "-b", "main")
     world.git("commit", "-q", "--allow-empty", "-m", "start")
     tree = world.git("hash-object", "-t", "tree", "-w", os.devnull)
     world.git("branch", THREADS, world.git("commit-tree", tree, "-m", "store"))
@@ -144,9 +144,21 @@ def make(home: Path) -> World:
     return world
 
 
+@pytest.fixture(scope="module")
+def template(tmp_path_factory: pytest.TempPathFactory) -> World:
+    return make(tmp_path_factory.mktemp("template") / "home")
+
+
 @pytest.fixture
-def world(tmp_path: Path) -> World:
-    return make(tmp_path / "home")
+def world(template: World, tmp_path: Path) -> World:
+    """A copy, git's records of where things are included."""
+    world = World(tmp_path / "home")
+    shutil.copytree(template.home, world.home)
+    records = (world.store / ".git", *world.repo.glob(".git/worktrees/*/gitdir"))
+    for one in records:
+        text = one.read_text()
+        one.write_text(text.replace(str(template.home), str(world.home)))
+    return world
 
 
 def put(store: Path, contents: dict[str, bytes]) -> None:

@@ -473,6 +473,19 @@ def test_settling_outside_git_needs_no_git(machine: Machine, tmp_path: Path) -> 
     assert (place.store / "threads/auth.md").exists()
 
 
+def test_a_line_that_somebody_changed_outside_git_ends_settling(
+    machine: Machine,
+) -> None:
+    place = machine.folder("notes")
+    env = {"WATERCOOLER_DIR": str(place.path)}
+    place.ok("say", "auth", "--title", "before", env=env)
+    log = place.path / "graph/baseline/threads/auth/entries.jsonl"
+    log.write_text(log.read_text().replace("before", "after"))
+    place.settled("say", "auth", "--title", "x", env=env)
+    assert os.listdir(place.path / ".local/unsettled") == []
+    assert '"after"' in log.read_text()
+
+
 def test_without_git_a_repository_says_so(repo: Repo, tmp_path: Path) -> None:
     env = {"PATH": str(tmp_path / "nothing")}
     said = repo.fails(7, "say", "auth", "--title", "x", env=env)

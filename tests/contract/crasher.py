@@ -156,6 +156,8 @@ def _places(calls: tuple[faults.Call, ...], action: str, *, every: bool) -> list
     numbered = list(enumerate(calls, 1))
     if action in _KINDS:
         return [at for at, one in numbered if one.name in _KINDS[action]]
+    if not action.startswith("die"):  # a handle is closed whatever happens
+        numbered = [(at, one) for at, one in numbered if one.name != "close"]
     if action == "unreadable":
         return [at for at, one in numbered if one.module == "files"]
     # What only reads is another matter, see above.

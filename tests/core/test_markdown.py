@@ -120,9 +120,12 @@ class TestThereAndBack:
     @few
     @given(entries())
     def test_any_entries(self, wanted: tuple[Entry, ...]) -> None:
-        found = parse("fix-login", page(*wanted))
+        data = page(*wanted)
+        found = parse("fix-login", data)
         assert found.entries == wanted
         assert found.damage == ()
+        # As git checks them out on Windows.
+        assert parse("fix-login", data.replace(b"\n", b"\r\n")) == found
 
     @relaxed
     @given(st.lists(hostile, min_size=1, max_size=3))
@@ -210,13 +213,6 @@ class TestThereAndBack:
         )
         found = there_and_back(*wanted)
         assert model.fold("fix-login", found.entries).forked
-
-    @few
-    @given(entries())
-    def test_crlf_checkout(self, wanted: tuple[Entry, ...]) -> None:
-        data = page(*wanted)
-        converted = parse("fix-login", data.replace(b"\n", b"\r\n"))
-        assert converted == parse("fix-login", data)
 
 
 def test_the_visible_file() -> None:

@@ -98,7 +98,7 @@ def test_since_says_what_it_understands(text: str) -> None:
 
 
 @relaxed
-@given(st.text(max_size=12) | st.from_regex(r"\A[0-9+:TZ .-]{0,30}\Z"))
+@given(st.text(max_size=12) | st.text("0123456789+:TZ .-", max_size=30))
 def test_no_text_makes_a_time_raise(text: str) -> None:
     utc(text)
     milliseconds(text)
