@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import NamedTuple
 from urllib.parse import quote, unquote
 
@@ -21,6 +22,8 @@ WORKTREES, LOOP = f"{SCHEME}worktrees", f"{SCHEME}loop"
 
 _FIXED = frozenset({THREADS, INDEX, INSTRUCTIONS, WORKTREES})
 _SHOWN = 120
+# An entry by its number or its id.
+_ENTRY = re.compile(r"-?[0-9A-Za-z_-]{1,100}")
 
 
 class Changes(NamedTuple):
@@ -49,7 +52,18 @@ def about(changes: Changes, wanted: Iterable[str]) -> set[str]:
         found |= {THREADS, INDEX}
     if changes:
         found.add(WORKTREES)  # a ball in it may have moved
-    return {one for one in wanted if one in found or (changes.loops and is_loop(one))}
+    return {
+        one
+        for one in wanted
+        if one in found or _thread_of(one) in found or (changes.loops and is_loop(one))
+    }
+
+
+def _thread_of(uri: str) -> str:
+    """The address of the thread that an entry is of."""
+    thread, slash, entry = uri.rpartition("/")
+    within = slash and thread.startswith(f"{THREADS}/")
+    return thread if within and _ENTRY.fullmatch(entry) else ""
 
 
 def is_loop(uri: str) -> bool:
@@ -69,6 +83,9 @@ def canonical(uri: str) -> str:
     """
     if uri in _FIXED:
         return uri
+    thread = _thread_of(uri)
+    if thread:
+        return f"{canonical(thread)}/{uri.rpartition('/')[2]}"
     name = unquote(uri.removeprefix(SCHEME).partition("/")[2], errors="surrogateescape")
     if uri.startswith(f"{THREADS}/"):
         try:
@@ -95,5 +112,6 @@ def spellings(uris: Iterable[str]) -> dict[str, set[str]]:
 def _unknown(uri: str) -> InvalidInputError:
     return InvalidInputError(
         f"There is no resource {one_line(uri, _SHOWN)!r}.",
-        f"There are: {', '.join(sorted(_FIXED))}, {THREADS}/TOPIC, {LOOP}/CHANGE",
+        f"There are: {', '.join(sorted(_FIXED))}, {THREADS}/TOPIC, "
+        f"{THREADS}/TOPIC/ENTRY, {LOOP}/CHANGE",
     )

@@ -9,7 +9,11 @@ from __future__ import annotations
 import os
 import threading
 
-from wc_core.files import read_plain
+from wc_core.layout import Layout
+from wc_core.livestate import activity_path, team_path
+from wc_core.loops import loop_path
+from wc_core.repository import admins_of
+from wc_core.worktrees import worktrees
 from wc_observe.addresses import Changes
 from wc_observe.stamps import stamp_of
 from wc_observe.watching import Watcher
@@ -21,9 +25,8 @@ if TYPE_CHECKING:
     from wc_core.repository import Repository
     from wc_observe.stamps import Stamp
 
-_LOOP = ".claude/loop-state.json"
-# Below a worktree; in what git keeps about one.
-_STATES = (_LOOP, ".claude/activity.json")
+_LOOP = loop_path("")
+# In what git keeps about a linked worktree.
 _GIT = ("HEAD", "gitdir", "locked")
 # More worktrees than people can look after.
 _MOST = 200
@@ -37,7 +40,7 @@ class Beside:
     def __init__(self, where: Repository, root: str, env: Mapping[str, str]) -> None:
         self.listeners: dict[object, Callable[[Changes], None]] = {}
         self._where = where
-        self._root = root
+        self._notes = Layout(root).presence
         self._env = env
         self._lock = threading.Lock()
         self._ended = False
@@ -79,20 +82,14 @@ class Beside:
 
     def _look(self) -> dict[str, Stamp | None]:
         """The files that say something, whether they are there or not."""
-        files = [f"{self._where.common}/HEAD", _team(self._env)]
-        folder, name = os.path.split(self._where.common)
-        tops = [self._where.top, folder if name == ".git" else ""]
-        for admin in _names_in(f"{self._where.common}/worktrees"):
-            files += [f"{admin}/{one}" for one in _GIT]
-            tops.append(_top(admin))
-        for top in filter(None, dict.fromkeys(tops)):
-            files += [f"{top}/{one}" for one in _STATES]
+        files = [f"{self._where.common}/HEAD", team_path(self._env)]
+        for one in worktrees(self._where, self._env)[:_MOST]:
+            if one.path:
+                files += [loop_path(one.path), activity_path(one.path)]
+        for admin in admins_of(self._where)[:_MOST]:
+            files += [f"{admin}/{name}" for name in _GIT]
         files += _names_in(self._notes)
         return {one: stamp_of(one) for one in files if one}
-
-    @property
-    def _notes(self) -> str:
-        return f"{self._root}/.watercooler/presence"
 
     def _folders_of(self, files: Mapping[str, object]) -> tuple[str, ...]:
         found = {os.path.dirname(one) for one in files}
@@ -104,19 +101,3 @@ def _names_in(folder: str) -> list[str]:
         return [f"{folder}/{one}" for one in sorted(os.listdir(folder))[:_MOST]]
     except OSError:
         return []
-
-
-def _top(admin: str) -> str:
-    """The worktree that git keeps this about; empty where that is unknown."""
-    try:
-        said = (read_plain(f"{admin}/gitdir") or b"").rstrip(b"\n")
-    except OSError:
-        return ""
-    path = os.path.join(admin, os.fsdecode(said))
-    return os.path.realpath(os.path.dirname(path)) if said else ""
-
-
-def _team(env: Mapping[str, str]) -> str:
-    home = env.get("HOME", "")
-    cache = env.get("XDG_CACHE_HOME", "") or (f"{home}/.cache" if home else "")
-    return f"{cache}/wt-tools/team_status.json" if cache else ""

@@ -348,7 +348,7 @@ async def _until_watching(client: Client[Any]) -> None:
 
 
 def _is_ours(address: str) -> bool:
-    return not address.startswith(("nothing", "threads/.."))
+    return address != "nothing" and ".." not in address
 
 
 def _subscribe(address: str) -> SubscribeRequest:

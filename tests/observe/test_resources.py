@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from mcp_types import Resource
 
-FIXED = {"watercooler://instructions", addresses.THREADS, addresses.INDEX}
+FIXED = addresses._FIXED
 
 
 def listed(
@@ -157,6 +157,7 @@ LOOP = "watercooler://loop/fix"
 EVERY = {
     "plan": of_topic("plan"),
     "other": of_topic("other"),
+    "entry": f"{of_topic('plan')}/-1",
     "threads": addresses.THREADS,
     "index": addresses.INDEX,
     "worktrees": addresses.WORKTREES,
@@ -169,7 +170,7 @@ EVERY = {
     ("changes", "about"),
     [
         (Changes(), ""),
-        (Changes(frozenset({"plan"})), "plan threads index worktrees"),
+        (Changes(frozenset({"plan"})), "plan entry threads index worktrees"),
         (Changes(listed=True), "threads index worktrees"),
         (Changes(beside=True), "worktrees"),
         (Changes(beside=True, loops=True), "worktrees loop"),

@@ -543,6 +543,8 @@ def test_what_goes_on_in_other_worktrees_is_told(repo: Repo, mode: Mode) -> None
             await ears.hears(addresses.WORKTREES, loop)
             _write(repo.machine.home / ".cache/wt-tools/team_status.json", "{}")
             await ears.hears(addresses.WORKTREES)
+            _write(Path(store.layout.presence) / "note.json", "{}")
+            await ears.hears(addresses.WORKTREES)
             await asyncio.to_thread(two.git, "switch", "-q", "-c", "elsewhere")
             await ears.hears(addresses.WORKTREES)
             if mode == "legacy":
