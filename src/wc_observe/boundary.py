@@ -7,29 +7,20 @@ one of our codes, a sentence and a hint; never as a traceback.
 from __future__ import annotations
 
 import asyncio
-import copy
-import logging
 from contextlib import asynccontextmanager
-from functools import wraps
-from typing import ParamSpec, TypeVar
 
-from fastmcp.exceptions import FastMCPError, NotFoundError, ValidationError
+from fastmcp.exceptions import NotFoundError, ValidationError
 from fastmcp.prompts.base import InputRequiredPromptResult
 from fastmcp.resources.base import InputRequiredResourceResult
 from fastmcp.server.middleware import Middleware
 from fastmcp.tools.base import InputRequiredToolResult, ToolResult
-from mcp.shared.exceptions import MCPError
 from mcp_types import (
-    INTERNAL_ERROR,
-    INVALID_PARAMS,
     InputRequiredResult,
     ListRootsRequest,
 )
-from pydantic import ValidationError as ArgumentError
 
 from wc_core import errors
 from wc_core.errors import InvalidInputError, WcError
-from wc_core.text import clean
 from wc_observe.calls import (
     CURRENT,
     ROOTS,
@@ -38,11 +29,11 @@ from wc_observe.calls import (
     current_call,
     remote_call,
 )
-from wc_observe.desk import hidden
+from wc_observe.refusals import Refused, as_protocol, invalid, refusal, short
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+    from collections.abc import AsyncIterator, Mapping, Sequence
     from typing import Any
 
     from fastmcp.prompts.base import PromptResult
@@ -59,55 +50,9 @@ if TYPE_CHECKING:
     from wc_observe.calls import Call, Surroundings
     from wc_observe.stores import Stores
 
-P = ParamSpec("P")
-R = TypeVar("R")
-
-_log = logging.getLogger(__name__)
-_SHOWN = 60
 _REPORT_SECONDS = 0.1
-# Characters of a sentence in an error.
-_TOLD = 1_000
 _MANY = 5
 _ADDRESSES = 10
-
-
-class Refused(FastMCPError):  # noqa: N818  (carries an error, is none)
-    """A WcError on its way through FastMCP, which logs what it does not know."""
-
-    def __init__(self, error: WcError) -> None:
-        super().__init__(error.message, log_level=logging.DEBUG)
-        self.error = error
-
-
-def guarded(answer: Callable[P, R]) -> Callable[P, R]:
-    """The same tool or resource with its errors made ours.
-
-    A failure nobody foresaw is told to the client in a word and to stderr,
-    which clients keep, in full.
-    """
-
-    @wraps(answer)
-    def told(*args: P.args, **kwargs: P.kwargs) -> R:
-        try:
-            return answer(*args, **kwargs)
-        except WcError as error:
-            raise Refused(error) from error
-        except Exception as error:
-            _log.exception("%s failed", answer.__name__)
-            raise Refused(internal(error)) from error
-
-    # FastMCP looks for parameters in a docstring, with a parser whose import
-    # takes 50 ms; models are told by the descriptions.
-    told.__doc__ = None
-    return told
-
-
-def internal(error: Exception) -> WcError:
-    """The error for a bug of ours."""
-    return WcError(
-        f"The server could not answer ({type(error).__name__}).",
-        "The details are in its log (standard error). Try: wc doctor",
-    )
 
 
 class Boundary(Middleware):
@@ -135,12 +80,12 @@ class Boundary(Middleware):
         except RootsWanted:
             return InputRequiredToolResult(_roots_question())
         except Refused as refused:
-            return _refusal(_without_folders(refused.error))
+            return refusal(refused.error)
         except ValidationError as error:
             parameters = await _parameters(context, message.name)
-            return _refusal(invalid(message.name, error.__cause__, parameters))
+            return refusal(invalid(message.name, error.__cause__, parameters))
         except NotFoundError:
-            return _refusal(await _unknown_tool(context, message.name))
+            return refusal(await _unknown_tool(context, message.name))
 
     async def on_read_resource(
         self,
@@ -239,16 +184,6 @@ class Boundary(Middleware):
         CURRENT.set(current_call(own, roots, self._start, self.stores))
 
 
-def _without_folders(error: WcError) -> WcError:
-    """The error as its caller may see it."""
-    call = CURRENT.get(None)
-    if call is None:
-        return error
-    told = copy.copy(error)
-    told.message, told.hint = (hidden(text, call) for text in (told.message, told.hint))
-    return told
-
-
 def _roots_question() -> InputRequiredResult:
     return InputRequiredResult(input_requests={ROOTS: ListRootsRequest()})
 
@@ -263,12 +198,12 @@ async def _check_prompt(context: MiddlewareContext[GetPromptRequestParams]) -> N
     if prompt is None:
         prompts = await own.fastmcp.list_prompts(run_middleware=False)
         names = ", ".join(sorted(one.name for one in prompts))
-        problem = f"There is no prompt {_short(message.name)}."
+        problem = f"There is no prompt {short(message.name)}."
         raise Refused(errors.NotFoundError(problem, f"There are: {names}"))
     taken = prompt.arguments or []
     given = message.arguments or {}
     unknown = set(given) - {one.name for one in taken}
-    wrong = [f"there is no argument {_short(one)}" for one in sorted(unknown)]
+    wrong = [f"there is no argument {short(one)}" for one in sorted(unknown)]
     wrong += [
         f"{one.name} is required"
         for one in taken
@@ -278,39 +213,6 @@ async def _check_prompt(context: MiddlewareContext[GetPromptRequestParams]) -> N
         names = ", ".join(one.name for one in taken)
         hint = f"{message.name} takes: {names}"
         raise Refused(InvalidInputError("; ".join(wrong[:_MANY]), hint))
-
-
-def as_fields(error: WcError) -> dict[str, Any]:
-    """The error as JSON, the same for ``wc … --json``; what repeats a very long
-    argument is cut in its middle."""
-    told = {"code": error.code, "message": error.message, "hint": error.hint}
-    return {"error": {key: _bounded(value) for key, value in told.items()}}
-
-
-def as_protocol(error: WcError) -> MCPError:
-    """The error where the protocol has no results that are errors."""
-    error = _without_folders(error)
-    code = INTERNAL_ERROR if type(error) is WcError else INVALID_PARAMS
-    return MCPError(code, as_text(error), as_fields(error))
-
-
-def as_text(error: WcError) -> str:
-    """The error as ``CODE: message`` and, on a line of its own, the hint."""
-    lines = f"{error.code}: {_bounded(error.message)}\n{_bounded(error.hint)}"
-    return lines.rstrip()
-
-
-def _bounded(text: str) -> str:
-    if len(text) > _TOLD:
-        text = f"{text[: _TOLD // 2]} … {text[-_TOLD // 2 :]}"
-    return clean(text)
-
-
-def _refusal(error: WcError) -> ToolResult:
-    # Short enough to say in both forms: a client forwards the one or the other.
-    return ToolResult(
-        as_text(error), structured_content=as_fields(error), is_error=True
-    )
 
 
 async def _parameters(
@@ -337,57 +239,5 @@ async def _unknown_resource(context: MiddlewareContext[Any], uri: str) -> WcErro
         resources = await own.fastmcp.list_resources(run_middleware=False)
         found += [str(one.uri) for one in resources]
     names = ", ".join(sorted(found)[:_ADDRESSES])
-    problem = f"There is no resource {_short(uri)}."
+    problem = f"There is no resource {short(uri)}."
     return errors.NotFoundError(problem, f"There are: {names}")
-
-
-def invalid(
-    tool: str, cause: object, parameters: Mapping[str, Mapping[str, Any]]
-) -> InvalidInputError:
-    """The error for arguments that do not fit, with what is allowed."""
-    if not isinstance(cause, ArgumentError):
-        return InvalidInputError(f"The arguments of {tool} do not fit.")
-    wrong: dict[str, str] = {}
-    for one in cause.errors(include_url=False):
-        name = str(one["loc"][0]) if one["loc"] else "arguments"
-        wrong.setdefault(name, _problem(name, dict(one)))
-    allowed = [
-        f"{name}: {allowed_values(parameters[name])}"
-        for name in wrong
-        if name in parameters
-    ]
-    if len(allowed) < len(wrong):
-        allowed.append(f"{tool} takes: {', '.join(parameters) or 'no arguments'}")
-    return InvalidInputError("; ".join(wrong.values()), ". ".join(allowed))
-
-
-def _problem(name: str, one: Mapping[str, Any]) -> str:
-    if one["type"] == "unexpected_keyword_argument":
-        return f"there is no argument {_short(name)}"
-    if one["type"].startswith("missing"):
-        return f"{name} is required"
-    return f"{name} cannot be {_short(one['input'])}"
-
-
-def _short(value: object) -> str:
-    """A value as it was given, or its beginning."""
-    shown = repr(value)
-    return shown if len(shown) <= _SHOWN else f"{shown[:_SHOWN]}…"
-
-
-def allowed_values(schema: Mapping[str, Any]) -> str:
-    """What a parameter may be, in words, from its JSON schema."""
-    for option in schema.get("anyOf", ()):
-        if option.get("type") != "null":
-            return allowed_values(option)
-    if "enum" in schema:
-        return "one of " + ", ".join(f'"{one}"' for one in schema["enum"])
-    kind = schema.get("type", "a value")
-    words = {"integer": "a whole number", "boolean": "true or false", "string": "text"}
-    text = str(words.get(kind, kind))
-    low, high = schema.get("minimum"), schema.get("maximum")
-    if low is not None and high is not None:
-        return f"{text} from {low} to {high}"
-    if low is not None:
-        return f"{text}, at least {low}"
-    return text

@@ -11,9 +11,9 @@ from wc_core import views
 from wc_core.errors import WcError
 from wc_core.names import MAX_NAME_BYTES
 from wc_observe import neighbouring
-from wc_observe.boundary import guarded
 from wc_observe.calls import CURRENT
 from wc_observe.desk import open_desk
+from wc_observe.refusals import guarded
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 from fastmcp.tools.base import Tool, ToolResult
 from mcp_types import ToolAnnotations
 
-from wc_observe.boundary import guarded
+from wc_observe.refusals import guarded
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -18,10 +18,10 @@ from wc_core.model import CLOSED
 from wc_core.text import one_line
 from wc_core.wording import quoted
 from wc_observe import insighttools, tools
-from wc_observe.boundary import guarded
 from wc_observe.calls import CURRENT
 from wc_observe.desk import open_desk
 from wc_observe.quoting import word
+from wc_observe.refusals import guarded
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -15,12 +15,12 @@ from wc_core.moves import holder_text
 from wc_core.views import Filter
 from wc_observe import instructions, listing, neighbouring, reading
 from wc_observe.addresses import of_topic
-from wc_observe.boundary import guarded
 from wc_observe.calls import CURRENT
 from wc_observe.desk import open_desk
 from wc_observe.listing import Wanted
 from wc_observe.quoting import title, word
 from wc_observe.reading import Span
+from wc_observe.refusals import guarded
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -29,10 +29,10 @@ from mcp_types import (
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from wc_core.errors import WcError
-from wc_observe.boundary import as_protocol
 from wc_observe.calls import CURRENT
 from wc_observe.hearers import Client, Stream, too_many
 from wc_observe.hearing import CURRENT_HEARING, Hearing
+from wc_observe.refusals import as_protocol
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

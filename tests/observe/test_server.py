@@ -19,9 +19,9 @@ from wc_cli import table
 from wc_core.errors import ConflictError
 from wc_core.model import ACTIONS, ENTRY_TYPES, ROLES, STATUSES
 from wc_observe import tools
-from wc_observe.boundary import Refused, allowed_values, guarded, invalid
 from wc_observe.calls import Surroundings
 from wc_observe.instructions import FULL, SHORT
+from wc_observe.refusals import Refused, allowed_values, guarded, invalid
 from wc_observe.server import build_server
 
 if TYPE_CHECKING:
