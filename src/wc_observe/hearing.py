@@ -34,6 +34,7 @@ class Hearing:
     def __init__(self, stores: Stores) -> None:
         self._memory = stores
         self._lock = threading.Lock()
+        self._runs = 0
         self._stores: dict[str, _Store] = {}
         self._beside: dict[tuple[str, str, str], Beside] = {}
 
@@ -97,6 +98,8 @@ class Hearing:
         """Watch a store for the sake of what is kept of it in memory, which is
         not so for more than four of them."""
         with self._lock:
+            if not self._runs:
+                return  # the server ended since somebody asked for that
             self._at(root, env).kept = True
             kept = [root for root, store in self._stores.items() if store.kept]
             for one in kept[:-_MOST_KEPT]:
@@ -107,10 +110,16 @@ class Hearing:
         store = self._stores.get(root)
         return store is not None and store.kept
 
-    def close(self) -> None:
-        """Watch nothing for the sake of calls any more."""
+    def open(self) -> None:
+        """The server runs, once more if it does already."""
         with self._lock:
-            for one in list(self._stores):
+            self._runs += 1
+
+    def close(self) -> None:
+        """It ends; at last nothing is watched for the sake of calls any more."""
+        with self._lock:
+            self._runs -= 1
+            for one in [] if self._runs else list(self._stores):
                 self._release(one)
 
     def _at(self, root: str, env: Mapping[str, str]) -> _Store:

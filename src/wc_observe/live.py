@@ -15,6 +15,7 @@ from the beginning.
 
 from __future__ import annotations
 
+import copy
 import os
 import threading
 import time
@@ -98,6 +99,8 @@ class LiveReader(StoreReader):
         self._anything = True
         self._root = self._folder = Stamp()
         self._topics: list[str] = []
+        # Why they cannot be listed.
+        self._broken: WcError | None = None
         self._kept: dict[str, Kept] = {}
         self._threads: OrderedDict[str, tuple[Stamp, Thread]] = OrderedDict()
         self._read_by: frozenset[str] = frozenset()
@@ -130,8 +133,8 @@ class LiveReader(StoreReader):
 
     def refresh(self) -> set[str]:
         """Find out what changed since the last time: the threads that did, that
-        came or went. Raises StorageError, CorruptError where the threads cannot
-        be listed."""
+        came or went. Where they cannot be listed `topics` says why, and each can
+        still be read."""
         with self.lock:
             before = self._topics
             suspects = self._suspects()
@@ -155,20 +158,29 @@ class LiveReader(StoreReader):
             everything = True
             self._kept.clear()
             self._threads.clear()
+        young = folder.mtime_ns > time.time_ns() - _YOUNG_NS
+        moved = folder != self._folder or self._broken is not None
+        self._root, self._folder = root, folder
+        if everything or not self.is_large or not self.watched:
+            self._list()
+            return self._topics if self._broken is None else [*self._kept]
+        if young or moved or not heard <= self._kept.keys():
+            self._list()
+        return heard.union(self._marked())
+
+    def _list(self) -> None:
+        """Find out which threads there are."""
         try:
-            if everything or len(self._topics) <= self._few or not self.watched:
-                self._topics = super().topics()
-                return self._topics
-            young = folder.mtime_ns > time.time_ns() - _YOUNG_NS
-            if young or folder != self._folder or not heard <= self._kept.keys():
-                self._topics = super().topics()
-            marked = names_in(self.layout.unsettled, self.layout.root)
-            return heard.union(map(topic_of, marked))
-        except BaseException:
-            self._anything = True
-            raise
-        finally:
-            self._root, self._folder = root, folder
+            self._topics, self._broken = super().topics(), None
+        except WcError as error:
+            self._broken = error
+
+    def _marked(self) -> Iterable[str]:
+        """The threads that wc writes, or has not settled."""
+        try:
+            return map(topic_of, names_in(self.layout.unsettled, self.layout.root))
+        except WcError:
+            return self._topics  # nobody knows: all of them
 
     def _readers(self) -> frozenset[str]:
         """The file names of the threads that anybody has a cursor in."""
@@ -200,7 +212,14 @@ class LiveReader(StoreReader):
 
     def topics(self) -> list[str]:
         """As `StoreReader.topics`."""
+        if self._broken is not None:
+            raise copy.copy(self._broken)
         return [*self._topics]
+
+    @property
+    def known(self) -> list[str]:
+        """The threads there are, or were when they could be listed last."""
+        return self._topics
 
     def snapshot(self, topic: str) -> Snapshot:
         """As `StoreReader.snapshot`."""
@@ -292,11 +311,12 @@ class LiveOverview(Overview):
 
     def __init__(self, reader: LiveReader, viewer: Viewer) -> None:
         super().__init__(reader, viewer)
+        self._live = reader
         self._lock = reader.lock
         self._rows: dict[str, Row] = {}
         # From the least recent on, so that a row is put in its place quickly.
         self._sorted: list[Row] = []
-        self._stale: set[str] = {*reader.topics()}
+        self._stale: set[str] = {*reader.known}
         self._matching: dict[Filter, list[Row]] = {}
         # How many threads were looked at of those that have to be.
         self.progress = (0, 0)
@@ -313,6 +333,7 @@ class LiveOverview(Overview):
     def rows(self) -> list[Row]:
         """All threads, the latest move first."""
         with self._lock:
+            self.reader.topics()  # says why, where they cannot be listed
             if self._stale:
                 self._update()
                 self._matching.clear()
@@ -333,7 +354,7 @@ class LiveOverview(Overview):
     def _update(self) -> None:
         stale, self._stale = self._stale, set()
         gone = {id(row) for one in stale if (row := self._rows.pop(one, None))}
-        there = [one for one in self.reader.topics() if one in stale]
+        there = [one for one in self._live.known if one in stale]
         new = []
         for count, topic in enumerate(there):
             self.progress = (count, len(there))

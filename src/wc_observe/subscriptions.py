@@ -68,6 +68,7 @@ class Subscriptions(Middleware):
     @asynccontextmanager
     async def lifespan(self, _: FastMCP) -> AsyncIterator[None]:
         """As long as the server runs."""
+        self.hearing.open()
         try:
             yield
         finally:

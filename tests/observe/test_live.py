@@ -8,12 +8,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.core.strategies import AGENTS, relaxed, viewer
 from tests.observe.stores import Store
 from wc_core import codec
+from wc_core.errors import CorruptError
 from wc_core.mentions import Mentions
 from wc_core.model import Ball
 from wc_core.reader import StoreReader
@@ -25,8 +27,6 @@ from wc_observe.stores import Live
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-    import pytest
 
 TOPICS = ("one", "two", "a%20b")
 QUERIES = ("hello", '"hello world"', "wor", "title:entry 3", "author:codex", "é", "one")
@@ -377,3 +377,28 @@ def test_a_log_without_a_meta_is_read_once(tmp_path: Path) -> None:
     assert reader.snapshot("one") is first
     Path(store.layout.log("one")).write_bytes(line * 2)
     assert reader.refresh() == {"one"}
+
+
+def test_a_thread_is_read_where_the_threads_cannot_be_listed(tmp_path: Path) -> None:
+    store = Store(tmp_path / "store")
+    store.thread("one")
+    live = Live(str(store.root))
+    live.refresh()
+    overview = live.overview(viewer())
+    assert [row.topic for row in overview.rows()] == ["one"]
+    pages = Path(store.layout.pages)
+    pages.rename(tmp_path / "pages")
+    pages.symlink_to(tmp_path / "pages")
+    live.refresh()
+    for _ in range(2):
+        with pytest.raises(CorruptError, match="symbolic link"):
+            overview.rows()
+    assert len(live.reader.thread("one").entries) == 1
+    store.append("one", store.entry("one"))
+    live.refresh()
+    assert live.reader.snapshot("one").state.entry_count == 2
+    assert Live(str(store.root)).reader.thread("one").state.entry_count == 2
+    pages.unlink()
+    (tmp_path / "pages").rename(pages)
+    live.refresh()
+    assert [row.entry_count for row in overview.rows()] == [2]
