@@ -37,6 +37,8 @@ UPDATED = "notifications/resources/updated"
 # How long to wait for what is said late of a write before, and at most for
 # what is said of this one.
 QUIET, LATE = 0.3, 10.0
+# An index that is not whole by then never will be.
+WHOLE = 600.0
 AS_FAST = times(1.05)
 # A server's whole life takes long.
 SELDOM = 3
@@ -265,10 +267,12 @@ def wait_for_index(server: Server) -> None:
     """Search until everything has been searched; a search waits a while itself."""
     arguments = {"query": RARE, "limit": 1, "format": "json"}
     name = f"{TOOL}search_threads"
-    while "partial" in server.ask("tools/call", name=name, arguments=arguments).get(
-        "structuredContent", {}
-    ):
-        pass
+    deadline = server.age() + WHOLE
+    while server.age() < deadline:
+        answer = server.ask("tools/call", name=name, arguments=arguments)
+        if "partial" not in answer["structuredContent"]:
+            return
+    raise BenchError("the search index does not become whole")
 
 
 def cpu_seconds(pid: int) -> float:
