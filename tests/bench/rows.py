@@ -49,7 +49,7 @@ QUICK_SIZE = Size(
     commits=30,
     served=(Served(100, 5, search=10, first=1000, memory=1.5),),
     idle=0.5,
-    curve=(5, 20),
+    curve=(5, 10),
 )
 SH, PYTHON, TYPER = "sh -c :", "python -c pass", "one-command Typer app"
 SYSTEM, FLUSH = "wc -l, the system's", "700 bytes appended, fsync"

@@ -67,18 +67,15 @@ def test_a_row_comes_with_what_it_is_compared_with() -> None:
 
 
 def test_servers_are_measured_beside_one_that_does_nothing() -> None:
-    only = "^(list_threads|first|wc say, until|wc-observe: (start|mem|CPU))"
+    only = "^(list_threads, 100|wc say, until|wc-observe: CPU)"
     done = bench("--quick", "--json", "--runs", "1", "--only", only)
     assert done.returncode == 0, done.stderr
     rows = {row["name"]: row for row in json.loads(done.stdout)["rows"]}
-    start = rows["wc-observe: start, 100 threads of 5"]
-    assert start["other"] == "trivial FastMCP server: start"
-    assert start["ratio"] > 0.5
-    assert rows["wc-observe: memory, 100 threads of 5"]["ratio"] > 0.5
     call = rows["list_threads, 100 threads of 5"]
-    assert 0 < call["median"] < rows["first list_threads, 100 threads of 5"]["median"]
+    assert call["other"] == "trivial FastMCP server: a call"
+    assert call["ratio"] > 0.5
     for what in ("until list_threads has it", "until the server tells of it"):
-        assert rows[f"wc say, {what}, 100 threads of 5"]["median"] > 0
+        assert 0 < rows[f"wc say, {what}, 100 threads of 5"]["median"] < 10_000
     idle = rows["wc-observe: CPU while nothing happens, 100 threads of 5"]
     assert idle["unit"] == "%"
     assert idle["goal"] == "≤ 0.5 %"
