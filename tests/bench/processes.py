@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import select
 import shlex
 import subprocess
 import sys
@@ -25,6 +26,8 @@ with open(sys.argv[1], "w") as file:
     file.write(str(usage.ru_maxrss))
 os._exit(os.waitstatus_to_exitcode(status))
 """
+# A server that has not answered by then never will.
+ANSWER_SECONDS = 120.0
 
 
 class BenchError(Exception):
@@ -78,9 +81,14 @@ def weight(report: str) -> float:
 
 
 class Server:
-    """An MCP server at the other end of a pipe, asked what clients ask first."""
+    """An MCP server at the other end of a pipe, asked what clients ask first.
+
+    ``initialized`` and ``listed`` are the seconds from its start to its answers to
+    initialize and to tools/list.
+    """
 
     def __init__(self, process: Process) -> None:
+        self._start = time.perf_counter()
         self._process = subprocess.Popen(
             process.words,
             cwd=process.folder,
@@ -88,29 +96,44 @@ class Server:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
+            bufsize=0,
         )
         self._id = 0
-        self.ask(
+        self._read = b""
+        found = self.ask(
             "initialize",
             protocolVersion="2025-06-18",
             capabilities={},
             clientInfo={"name": "bench", "version": "1"},
         )
+        self.initialized = self.age()
+        self.announced: dict[str, Any] = found["capabilities"]
         self._send({"method": "notifications/initialized"})
         self.ask("tools/list")
+        self.listed = self.age()
+
+    @property
+    def pid(self) -> int:
+        """The process's."""
+        return self._process.pid
+
+    def age(self) -> float:
+        """Seconds since it was started."""
+        return time.perf_counter() - self._start
 
     def ask(self, method: str, **params: object) -> dict[str, Any]:
         """The result of a request."""
         self._id += 1
         self._send({"id": self._id, "method": method, "params": params})
-        for line in self._process.stdout or ():
-            answer = json.loads(line)
+        while True:
+            answer = self._message(ANSWER_SECONDS)
+            if answer is None:
+                raise BenchError(f"the server does not answer {method}")
             if answer.get("id") == self._id:
                 result: dict[str, Any] = answer.get("result", {"isError": True})
                 if result.get("isError"):
-                    raise BenchError(f"{method} failed: {line.decode()}")
+                    raise BenchError(f"{method} failed: {json.dumps(answer)}")
                 return result
-        raise BenchError(f"the server ended at {method}")
 
     def call(self, tool: str, **arguments: object) -> float:
         """Call a tool; the time until its answer is there."""
@@ -118,11 +141,35 @@ class Server:
         self.ask("tools/call", name=tool, arguments=arguments)
         return time.perf_counter() - start
 
+    def hears(self, method: str, seconds: float) -> bool:
+        """Whether the server says this of its own accord, within so long."""
+        deadline = time.monotonic() + seconds
+        while (left := deadline - time.monotonic()) > 0:
+            said = self._message(left)
+            if said is not None and said.get("method") == method:
+                return True
+        return False
+
+    def _message(self, seconds: float) -> dict[str, Any] | None:
+        """The next thing it says; ``None`` when it is silent for so long."""
+        output = self._process.stdout
+        if output is None:
+            raise BenchError("the server has no output")
+        while b"\n" not in self._read:
+            if not select.select([output], [], [], seconds)[0]:
+                return None
+            data = output.read(1 << 20)
+            if not data:
+                raise BenchError("the server ended")
+            self._read += data
+        line, _, self._read = self._read.partition(b"\n")
+        message: dict[str, Any] = json.loads(line)
+        return message
+
     def _send(self, fields: dict[str, object]) -> None:
         line = json.dumps({"jsonrpc": "2.0", **fields}).encode() + b"\n"
         if self._process.stdin is not None:
             self._process.stdin.write(line)
-            self._process.stdin.flush()
 
     def stop(self) -> None:
         """End it as clients do: close its input and wait."""

@@ -7,20 +7,22 @@ import time
 from typing import TYPE_CHECKING, NamedTuple
 
 from tests.bench.scratch import MEMORY
+from tests.bench.serving import Served
 from tests.bench.stores import claude_json
 from tests.bench.table import Row, at_most, more, times
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from tests.bench.processes import Process
     from tests.bench.scratch import Scratch
 
 
 class Size(NamedTuple):
     """How much there is in what is measured: the big store, the lengths of threads,
     how many threads of one entry, how many writers with how many posts each, how
-    many clones with how many entries each, and how many commits of one entry."""
+    many clones with how many entries each, how many commits of one entry; the
+    stores of servers, the seconds that one of them is idle, and how many threads
+    the stores of the plot have."""
 
     big: tuple[int, int] = (1000, 20)
     lengths: tuple[int, ...] = (10, 1000, 10_000)
@@ -29,6 +31,12 @@ class Size(NamedTuple):
     peer_threads: int = 1000
     clones: tuple[int, int] = (5, 20)
     commits: int = 1000
+    served: tuple[Served, ...] = (
+        Served(1000, 20, search=10, first=1000, memory=1.5),
+        Served(10_000, 50, search=25, first=3000),
+    )
+    idle: float = 10.0
+    curve: tuple[int, ...] = (10, 30, 100, 300, 1000, 3000, 10_000)
 
 
 QUICK_SIZE = Size(
@@ -39,9 +47,11 @@ QUICK_SIZE = Size(
     peer_threads=50,
     clones=(3, 4),
     commits=30,
+    served=(Served(100, 5, search=10, first=1000, memory=1.5),),
+    idle=0.5,
+    curve=(5, 10),
 )
 SH, PYTHON, TYPER = "sh -c :", "python -c pass", "one-command Typer app"
-SERVER, CALL = "trivial FastMCP server: start", "trivial FastMCP server: a call"
 SYSTEM, FLUSH = "wc -l, the system's", "700 bytes appended, fsync"
 SAY = "wc say, a thread of 1"
 LAST = 5  # entries that are read of a long thread
@@ -53,7 +63,6 @@ class Table:
     def __init__(self, scratch: Scratch, size: Size) -> None:
         self.scratch = scratch
         self.size = size
-        self._turns: dict[str, list[str]] = {}
         self.many = "{:,} threads of {}".format(*size.big)
 
     def rows(self) -> list[Row]:
@@ -64,23 +73,16 @@ class Table:
             *self._commands(),
             *self._long(),
             *self._many(),
-            *self._servers(),
             *self._memory(),
         ]
 
     def _references(self) -> list[Row]:
-        start = self.scratch.start_seconds
         return [
             Row(SH, self._time("sh", "-c", ":"), quick=True),
             Row(FLUSH, self._flush, quick=True),
             Row(PYTHON, self._time("python", "-c", "pass")),
             Row(TYPER, self._time("typer-app")),
-            Row(SERVER, lambda: start("trivial-server"), every=3),
-            Row(CALL, self._ping, quick=True),
         ]
-
-    def _ping(self) -> float:
-        return self.scratch.server("trivial-server").call("ping")
 
     def _flush(self) -> float:
         flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND
@@ -112,21 +114,12 @@ class Table:
         path = self.scratch.file("claude.json", claude_json(folder))
         return self.scratch.process("wc-statusline", "--stdin", stdin=path).seconds()
 
-    def _say(self, folder: str) -> Process:
-        """Whoever has the ball says something: it goes to and fro."""
-        agents = self._turns.setdefault(folder, ["codex", "claude"])
-        agents.reverse()
-        words = ("wc", "say", "topic-0000", "--title", "A title", "--body", "A body")
-        process = self.scratch.process(*words, folder=folder)
-        env = process.env | {"WATERCOOLER_AGENT": agents[-1]}
-        return process._replace(env=env)
-
     def _time_say(self, store: tuple[int, int]) -> Callable[[], float]:
-        return lambda: self._say(self.scratch.repository(*store)).seconds()
+        return lambda: self.scratch.saying(self.scratch.repository(*store)).seconds()
 
     def _say_in_memory(self) -> float:
         place = self.scratch.memory
-        return self._say(self.scratch.repository(1, 1, place=place)).seconds()
+        return self.scratch.saying(self.scratch.repository(1, 1, place=place)).seconds()
 
     def _commands(self) -> list[Row]:
         many = self.size.big
@@ -181,45 +174,21 @@ class Table:
             ]
         return _without_self(rows)
 
-    def _servers(self) -> list[Row]:
-        def call(tool: str, **arguments: object) -> Callable[[], float]:
-            return lambda: self.scratch.server("wc-observe", self._big()).call(
-                f"watercooler_v1_{tool}", **arguments
-            )
-
-        def start() -> float:
-            return self.scratch.start_seconds("wc-observe", self._big())
-
-        search = call("search_threads", query="needle")
-        return [
-            Row("wc-observe: start", start, SERVER, times(1.1), every=3),
-            Row(f"list_threads, {self.many}", call("list_threads"), CALL),
-            Row(
-                f"read_thread, {self.many}",
-                call("read_thread", topic="topic-0001"),
-                CALL,
-            ),
-            Row(f"search_threads, {self.many}", search, CALL),
-        ]
-
     def _memory(self) -> list[Row]:
-        python, server = f"{PYTHON}: memory", "trivial FastMCP server: memory"
+        python = f"{PYTHON}: memory"
 
         def weight(*words: str) -> Callable[[], float]:
             return lambda: self.scratch.process(*words, folder=self._big()).megabytes()
 
-        def served(program: str, *tools: str) -> Callable[[], float]:
-            weigh = self.scratch.server_megabytes
-            return lambda: weigh(program, self._big(), *tools)
-
-        tools = ("watercooler_v1_list_threads", "watercooler_v1_reindex")
         rows = [
             (python, weight("python", "-c", "pass"), ""),
-            ("wc say: memory", lambda: self._say(self._big()).megabytes(), python),
+            (
+                "wc say: memory",
+                lambda: self.scratch.saying(self._big()).megabytes(),
+                python,
+            ),
             ("wc list: memory", weight("wc", "list"), python),
             ("wc search: memory", weight("wc", "search", "needle"), python),
-            (server, served("trivial-server"), ""),
-            ("wc-observe: memory", served("wc-observe", *tools), server),
         ]
         return [Row(*row, every=3, unit="MB") for row in rows]
 

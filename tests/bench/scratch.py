@@ -27,15 +27,32 @@ from tests.bench.processes import (
     weight,
 )
 from tests.bench.stores import fill
+from wc_cli import applied
+from wc_core import repository
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from wc_core.layout import Layout
 
 # What this interpreter must have: the wheel is installed without dependencies.
 NEEDED = ("typer", "fastmcp", "hatchling")
 SETTLING_SECONDS = 120
+# The thread that something is said in.
+FIRST = "topic-0000"
 # Files here have no disk to wait for.
 MEMORY = "/dev/shm"
+# How git is told to take in a store: files go into a pack at once, as they are.
+QUICKLY = tuple(
+    word
+    for setting in (
+        "core.hooksPath=/dev/null",
+        "core.bigFileThreshold=1",
+        "core.compression=1",
+        "pack.window=0",
+    )
+    for word in ("-c", setting)
+)
 
 TYPER_APP = """\
 import typer
@@ -83,7 +100,8 @@ class Scratch:
             "WATERCOOLER_SYNC": "background",
         }
         self._layouts: dict[str, Layout] = {}
-        self._servers: dict[str, Server] = {}
+        self._servers: dict[tuple[str, str], Server] = {}
+        self._turns: dict[str, list[str]] = {}
         self.closing = contextlib.ExitStack()
         self.write_identity(self.folder)
 
@@ -167,9 +185,13 @@ class Scratch:
             stores = Path(place, "home/.watercooler/worktrees")
             root = str(next(stores.glob(f"watercooler-{name}-*/")))
             self._layouts[folder] = fill(root, threads, entries)
-            git = ("git", "-C", root, "-c", "core.hooksPath=/dev/null")
+            git = ("git", "-C", root, *QUICKLY)
             run(*git, "add", "--all", env=init.env)
             run(*git, "commit", "--quiet", "--message=Threads", env=init.env)
+            # In one pack, as clones have it: of so many loose objects settling
+            # would make one, beside what is measured.
+            run(*git, "repack", "-a", "-d", "--quiet", env=init.env)
+            note(self._layouts[folder])
         return folder
 
     def layout(self, folder: str) -> Layout:
@@ -178,27 +200,34 @@ class Scratch:
 
     def server(self, program: str, folder: str = "") -> Server:
         """A server that runs until the end."""
-        if program not in self._servers:
-            self._servers[program] = Server(self.process(program, folder=folder))
-        return self._servers[program]
+        key = program, folder
+        if key not in self._servers:
+            self._servers[key] = Server(self.process(program, folder=folder))
+        return self._servers[key]
 
-    def start_seconds(self, program: str, folder: str = "") -> float:
-        """Start a server; the time until it has listed its tools."""
-        process = self.process(program, folder=folder)
-        start = time.perf_counter()
-        server = Server(process)
-        elapsed = time.perf_counter() - start
-        server.stop()
-        return elapsed
-
-    def server_megabytes(self, program: str, folder: str, *tools: str) -> float:
-        """The most memory a server had that was started and called."""
+    @contextlib.contextmanager
+    def weighed_server(
+        self, program: str, folder: str = ""
+    ) -> Iterator[tuple[Server, list[float]]]:
+        """A server for a while, and a list that gets, at its end, the most memory
+        that it had, in megabytes."""
         report = f"{self.folder}/weight"
+        found: list[float] = []
         server = Server(self.process(program, folder=folder).weighed(report))
-        for tool in tools:
-            server.call(tool)
-        server.stop()
-        return weight(report)
+        try:
+            yield server, found
+        finally:
+            server.stop()
+        found.append(weight(report))
+
+    def saying(self, folder: str) -> Process:
+        """A ``wc say`` of whoever has the ball of the first thread: it goes to
+        and fro."""
+        agents = self._turns.setdefault(folder, ["codex", "claude"])
+        agents.reverse()
+        words = ("wc", "say", FIRST, "--title", "A title", "--body", "A body")
+        process = self.process(*words, folder=folder)
+        return process._replace(env=process.env | {"WATERCOOLER_AGENT": agents[-1]})
 
     def settle(self) -> None:
         """Wait until no settling helper is at work: it would disturb what is
@@ -218,6 +247,16 @@ class Scratch:
             self.settle()
         os.chdir(ROOT)
         self.closing.close()
+
+
+def note(layout: Layout) -> None:
+    """Note that a store's folder has what its branch has: otherwise every thread
+    of it is settled after the first entry."""
+    where = repository.find(layout.root)
+    if where is None:
+        raise BenchError(f"{layout.root} has no repository")
+    text = f"{where.commit} {applied.index_ns(where)}\n"
+    Path(layout.applied).write_text(text, encoding="utf-8")
 
 
 def is_locked(path: str) -> bool:

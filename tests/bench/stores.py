@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+import multiprocessing
 import os
 import random
 import time
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,6 +22,9 @@ if TYPE_CHECKING:
 AUTHORS = tuple(f"{name} (bench)" for name in ("Codex", "Cursor", "Zed", "Claude Code"))
 WORDS = "the cookie of a session is cleared before the page asks for it again"
 BRANCHES = 50
+# Entries from which on a store is written by several processes, and how many
+# threads each of them gets at once.
+MANY, SHARE = 20_000, 100
 
 
 def claude_json(folder: str) -> str:
@@ -42,12 +48,26 @@ def claude_json(folder: str) -> str:
 def fill(root: str, threads: int, entries: int) -> Layout:
     """Write threads into a store, every file as wc would have left it."""
     layout = Layout(os.path.realpath(root))
-    for number in range(threads):
+    numbers = range(threads)
+    if threads * entries < MANY:
+        fill_part(layout.root, entries, numbers)
+        return layout
+    shares = [numbers[start : start + SHARE] for start in range(0, threads, SHARE)]
+    # Nothing of this process, which may have threads, is wanted in the others.
+    spawned = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(mp_context=spawned) as pool:
+        list(pool.map(partial(fill_part, layout.root, entries), shares))
+    return layout
+
+
+def fill_part(root: str, entries: int, numbers: Sequence[int]) -> None:
+    """Write those threads of a store that have these numbers."""
+    layout = Layout(root)
+    for number in numbers:
         thread = tuple(a_thread(f"topic-{number:04}", number, entries))
         for path, data in files_of(layout, thread).items():
             os.makedirs(os.path.dirname(path), exist_ok=True)
             Path(path).write_bytes(data)
-    return layout
 
 
 def files_of(layout: Layout, entries: Sequence[model.Entry]) -> dict[str, bytes]:

@@ -40,9 +40,14 @@ def at_most(ms: float) -> Goal:
     return Goal(text, lambda mine, _: mine <= ms / 1000)
 
 
+def at_most_percent(share: float) -> Goal:
+    """At most so many percent."""
+    return Goal(f"≤ {share:g} %", lambda mine, _: mine <= share)
+
+
 class Row(NamedTuple):
-    """A line of the table: what gives one sample, in seconds or megabytes, and
-    the row it is compared with.
+    """A line of the table: what gives one sample, in seconds, megabytes or
+    percent, and the row it is compared with.
 
     ``quick`` rows are sampled several times in a round, others once in ``every``
     so many rounds. ``lacks`` says what is not there to sample it with.
@@ -156,7 +161,7 @@ def as_markdown(found: Sequence[Result]) -> str:
     head = ("what", "median", "middle half", "ratio", "to", "goal", "holds")
     lines: list[tuple[str, ...]] = [head]
     for one in found:
-        digits = 2 if one.unit == "s" else 1
+        digits = 1 if one.unit in {"ms", "MB"} else 2
         low, high = (f"{edge:.{digits}f}" for edge in one.quartiles)
         held = "" if one.holds is None else ("yes" if one.holds else "NO")
         ratio = "" if one.ratio is None else f"{one.ratio:.2f}"

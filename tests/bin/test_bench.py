@@ -9,6 +9,7 @@ import sys
 from importlib.machinery import SourceFileLoader
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
+from xml.etree import ElementTree as ET
 
 import pytest
 from tests.bench.scratch import Scratch
@@ -63,6 +64,46 @@ def test_a_row_comes_with_what_it_is_compared_with() -> None:
     assert ours["goal"] == "≤ + 2 ms"
     assert ours["holds"] in {True, False}
     assert ours["ratio"] > 0
+
+
+def test_servers_are_measured_beside_one_that_does_nothing() -> None:
+    only = "^(list_threads, 100|wc say, until|wc-observe: CPU)"
+    done = bench("--quick", "--json", "--runs", "1", "--only", only)
+    assert done.returncode == 0, done.stderr
+    rows = {row["name"]: row for row in json.loads(done.stdout)["rows"]}
+    call = rows["list_threads, 100 threads of 5"]
+    assert call["other"] == "trivial FastMCP server: a call"
+    assert call["ratio"] > 0.5
+    for what in ("until list_threads has it", "until the server tells of it"):
+        assert 0 < rows[f"wc say, {what}, 100 threads of 5"]["median"] < 10_000
+    idle = rows["wc-observe: CPU while nothing happens, 100 threads of 5"]
+    assert idle["unit"] == "%"
+    assert idle["goal"] == "≤ 0.5 %"
+
+
+def test_what_a_server_costs_in_small_and_large_stores_is_drawn() -> None:
+    done = bench("--quick", "--curve", "--json", "--runs", "1")
+    assert done.returncode == 0, done.stderr
+    drawing = subprocess.run(
+        [sys.executable, ROOT / "docs" / "make_plot.py"],
+        input=done.stdout,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    picture = ET.fromstring(drawing.stdout)
+    space = {"": "http://www.w3.org/2000/svg"}
+    lines = {
+        group.findtext("title", "", space): group.find("polyline", space)
+        for group in picture.findall("g", space)
+    }
+    assert {"first list_threads", "list_threads", "read_thread"} < lines.keys()
+    for line in lines.values():
+        # From the left edge to the right one: stores of two sizes.
+        assert line is not None
+        points = [point.split(",") for point in line.attrib["points"].split()]
+        assert [float(x) for x, _ in points] == [70, 540]
+        assert all(50 <= float(y) <= 480 for _, y in points)
 
 
 # It says that it has done whatever it is told, keeps every second post, and

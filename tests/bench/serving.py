@@ -1,0 +1,296 @@
+"""What the server costs, beside a server of the same framework that does nothing.
+
+For each store there is one server that runs until the end: it is subscribed to a
+thread, and its search index is whole. What only happens once in the life of a
+server is measured with new ones.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import time
+from collections import deque
+from concurrent.futures import ThreadPoolExecutor
+from functools import cached_property
+from itertools import cycle
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from tests.bench.processes import BenchError, Server
+from tests.bench.scratch import FIRST
+from tests.bench.table import Row, at_most, at_most_percent, more, times
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from tests.bench.scratch import Scratch
+
+TRIVIAL, OURS = "trivial-server", "wc-observe"
+INITIALIZE = "trivial FastMCP server: initialize"
+START = "trivial FastMCP server: start"
+CALL = "trivial FastMCP server: a call"
+MEMORY = "trivial FastMCP server: memory"
+TOOL = "watercooler_v1_"
+RARE, PHRASE = "needle", '"page asks for"'
+UPDATED = "notifications/resources/updated"
+# How long to wait for what is said late of a write before, and at most for
+# what is said of this one.
+QUIET, LATE = 0.3, 10.0
+# An index that is not whole by then never will be.
+WHOLE = 600.0
+AS_FAST = times(1.05)
+# A server's whole life takes long.
+SELDOM = 3
+IDLE_EVERY = 7
+
+
+class Served(NamedTuple):
+    """A store: threads, their entries; and goals, 0 for none: milliseconds that
+    a search takes more than a call of nothing, milliseconds until the first answer,
+    how many times the memory."""
+
+    threads: int
+    entries: int
+    search: float = 0
+    first: float = 0
+    memory: float = 0
+
+    @property
+    def name(self) -> str:
+        """As in the names of rows."""
+        return f"{self.threads:,} threads of {self.entries}"
+
+
+class Figures:
+    """Figures that one run gives together; whichever row asks first has it done."""
+
+    def __init__(self, run: Callable[[], Mapping[str, float]]) -> None:
+        self._run = run
+        self._found: dict[str, deque[float]] = {}
+
+    def of(self, name: str) -> Callable[[], float]:
+        """What gives one of them, of one run after the other."""
+
+        def sample() -> float:
+            if not self._found.get(name):
+                for one, value in self._run().items():
+                    self._found.setdefault(one, deque()).append(value)
+            return self._found[name].popleft()
+
+        return sample
+
+
+def started(scratch: Scratch, program: str, folder: str = "") -> dict[str, float]:
+    """What a start takes, until either first answer."""
+    server = Server(scratch.process(program, folder=folder))
+    server.stop()
+    return {"initialize": server.initialized, "start": server.listed}
+
+
+def references(scratch: Scratch) -> list[Row]:
+    """The server that does nothing."""
+    starts = Figures(lambda: started(scratch, TRIVIAL))
+
+    def memory() -> float:
+        with scratch.weighed_server(TRIVIAL) as (server, found):
+            server.call("ping")
+        return found[0]
+
+    return [
+        Row(INITIALIZE, starts.of("initialize")),
+        Row(START, starts.of("start")),
+        Row(CALL, lambda: scratch.server(TRIVIAL).call("ping"), quick=True),
+        Row(MEMORY, memory, every=SELDOM, unit="MB"),
+    ]
+
+
+class Subject:
+    """The servers of one store."""
+
+    def __init__(self, scratch: Scratch, store: Served, idle: float) -> None:
+        self._scratch = scratch
+        self._store = store
+        self._idle_seconds = idle
+        numbers = random.Random(store.threads).sample(
+            range(store.threads), store.threads
+        )
+        self._topics = cycle(f"topic-{number:04}" for number in numbers)
+
+    def rows(self) -> list[Row]:
+        """Every row of this store."""
+        rows = [*self._starting(), *self._calling(), *self._hearing()]
+        return [row._replace(name=f"{row.name}, {self._store.name}") for row in rows]
+
+    # --- what happens once ---------------------------------------------------
+
+    def _starting(self) -> list[Row]:
+        starts = Figures(lambda: started(self._scratch, OURS, self._folder))
+        lives = Figures(self._live)
+        store = self._store
+        first = at_most(store.first) if store.first else None
+        memory = times(store.memory) if store.memory else None
+        once = [
+            Row("first list_threads", lives.of("listed"), goal=first),
+            Row("first search_threads", lives.of("searched")),
+            Row("search index whole", lives.of("whole"), unit="s"),
+            Row("wc-observe: memory", lives.of("memory"), MEMORY, memory, unit="MB"),
+        ]
+        return [
+            Row("wc-observe: initialize", starts.of("initialize"), INITIALIZE, AS_FAST),
+            Row("wc-observe: start", starts.of("start"), START, AS_FAST),
+            *(row._replace(every=SELDOM) for row in once),
+        ]
+
+    def _live(self) -> dict[str, float]:
+        """The first calls of a server, and the most memory it had."""
+        with self._scratch.weighed_server(OURS, self._folder) as (server, memory):
+            server.call(f"{TOOL}list_threads")
+            listed = server.age() - server.initialized
+            server.call(f"{TOOL}read_thread", topic=next(self._topics))
+            start = server.age()
+            searched = server.call(f"{TOOL}search_threads", query=RARE)
+            wait_for_index(server)
+            whole = server.age() - start
+        once = {"listed": listed, "searched": searched, "whole": whole}
+        return once | {"memory": memory[0]}
+
+    # --- calls ---------------------------------------------------------------
+
+    def _calling(self) -> list[Row]:
+        def row(name: str, goal: float, **arguments: object) -> Row:
+            tool = f"{TOOL}{name.partition(',')[0]}"
+            goals = more(goal) if goal else None
+            call = lambda: self._server.call(tool, **arguments)  # noqa: E731
+            return Row(name, call, CALL, goals, quick=True)
+
+        mine: dict[str, object] = {"ball": "me", "open_only": True}
+        read = row("read_thread", 3)
+        return [
+            row("list_threads", 3),
+            row("list_threads, open and mine", 3, **mine),
+            read._replace(sample=self._read),
+            row("search_threads, a rare word", self._store.search, query=RARE),
+            row("search_threads, a phrase", 0, query=PHRASE),
+        ]
+
+    def _read(self) -> float:
+        """Threads that nobody has read for long."""
+        return self._server.call(f"{TOOL}read_thread", topic=next(self._topics))
+
+    # --- what others write ---------------------------------------------------
+
+    def _hearing(self) -> list[Row]:
+        lacks = "" if os.path.exists("/proc/self/stat") else "there is no /proc"
+        told = at_most(50)
+        return [
+            Row("wc say, until list_threads has it", self._seen, goal=told),
+            Row("wc say, until the server tells of it", self._told, goal=told),
+            Row(
+                "wc-observe: CPU while nothing happens",
+                self._idle,
+                goal=at_most_percent(0.5),
+                every=IDLE_EVERY,
+                unit="%",
+                lacks=lacks,
+            ),
+        ]
+
+    def _seen(self) -> float:
+        """From the end of the command to the end of the first call that shows
+        what it did."""
+        server, before = self._server, self._latest()
+        self._scratch.saying(self._folder).seconds()
+        start = server.age()
+        while self._latest() == before:
+            if server.age() > start + LATE:
+                raise BenchError("the server does not see what was written")
+        return server.age() - start
+
+    def _latest(self) -> tuple[str, int]:
+        """The thread that moved last, and its length."""
+        arguments = {"limit": 1, "format": "json"}
+        name = f"{TOOL}list_threads"
+        answer = self._server.ask("tools/call", name=name, arguments=arguments)
+        first = answer["structuredContent"]["threads"][0]
+        return first["topic"], first["entry_count"]
+
+    def _told(self) -> float:
+        """From the moment that the log grew to the message that says so."""
+        server = self._server
+        if not subscribes(server):
+            raise BenchError("the server does not tell of changes")
+        log = self._scratch.layout(self._folder).log(FIRST)
+        before = os.stat(log).st_size
+        server.hears("", QUIET)
+        with ThreadPoolExecutor(1) as pool:
+            writing = pool.submit(self._scratch.saying(self._folder).seconds)
+            while server.hears(UPDATED, LATE):
+                now, info = time.time(), os.stat(log)
+                if info.st_size > before:
+                    writing.result()
+                    return now - info.st_mtime
+        raise BenchError("the server does not tell of what was written")
+
+    def _idle(self) -> float:
+        """The share of one core, in percent."""
+        server = self._server
+        server.hears("", QUIET)
+        start, before = time.monotonic(), cpu_seconds(server.pid)
+        time.sleep(self._idle_seconds)
+        used = cpu_seconds(server.pid) - before
+        return 100 * used / (time.monotonic() - start)
+
+    # --- what they have ------------------------------------------------------
+
+    @cached_property
+    def _folder(self) -> str:
+        return self._scratch.repository(self._store.threads, self._store.entries)
+
+    @cached_property
+    def _server(self) -> Server:
+        """The one that runs until the end."""
+        server = self._scratch.server(OURS, self._folder)
+        server.call(f"{TOOL}list_threads")
+        if subscribes(server):
+            server.ask("resources/subscribe", uri=f"watercooler://threads/{FIRST}")
+        wait_for_index(server)
+        return server
+
+
+def subscribes(server: Server) -> bool:
+    """Whether it can be told to say what changes."""
+    return bool(server.announced.get("resources", {}).get("subscribe"))
+
+
+def wait_for_index(server: Server) -> None:
+    """Search until everything has been searched; a search waits a while itself."""
+    arguments = {"query": RARE, "limit": 1, "format": "json"}
+    name = f"{TOOL}search_threads"
+    deadline = server.age() + WHOLE
+    while server.age() < deadline:
+        answer = server.ask("tools/call", name=name, arguments=arguments)
+        if "partial" not in answer["structuredContent"]:
+            return
+    raise BenchError("the search index does not become whole")
+
+
+def cpu_seconds(pid: int) -> float:
+    """What a process has used so far."""
+    stat = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8")
+    # Behind the name, which may have anything in it, the third field comes first.
+    user, system = stat.rpartition(")")[2].split()[11:13]
+    return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
+
+
+class Serving:
+    """The rows of all stores, each beside the server that does nothing."""
+
+    def __init__(self, scratch: Scratch, stores: Sequence[Served], idle: float) -> None:
+        self._scratch = scratch
+        self._subjects = [Subject(scratch, one, idle) for one in stores]
+
+    def rows(self) -> list[Row]:
+        """Every row. Nothing is made before one is sampled for the first time."""
+        each = (row for one in self._subjects for row in one.rows())
+        return [*references(self._scratch), *each]
