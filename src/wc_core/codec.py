@@ -226,6 +226,9 @@ _FIELDS: dict[str, tuple[str, Callable[[Any], Any]]] = {
 }
 
 
+_PLAIN = {name: field for name, (field, read) in _FIELDS.items() if read is _text}
+
+
 def from_fields(topic: str, fields: dict[str, Any]) -> Entry | None:
     """The entry those fields make, or ``None`` without an id to name it by.
 
@@ -235,6 +238,10 @@ def from_fields(topic: str, fields: dict[str, Any]) -> Entry | None:
     extra: dict[str, Any] = {}
     for name, value in fields.items():
         if name in _DERIVED:
+            continue
+        # Nearly every field is one of these, in nearly every line.
+        if type(value) is str and name in _PLAIN:
+            known[_PLAIN[name]] = value
             continue
         field, read = _FIELDS.get(name, ("", _text))
         result = read(value) if field else None

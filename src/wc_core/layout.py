@@ -152,7 +152,9 @@ class Layout(NamedTuple):
         return f"{self.root}/config.toml"
 
 
-@lru_cache(maxsize=8192)
+# More than any store has threads: a walk through all of them in turn would else
+# find each one forgotten.
+@lru_cache(maxsize=1 << 17)
 def is_slug(text: str) -> bool:
     """Whether ``text`` may name a topic as it is (any case)."""
     return (

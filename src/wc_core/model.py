@@ -190,14 +190,63 @@ def fold(topic: str, entries: Sequence[Entry], meta: Base | None = None) -> Stat
     if base is None and meta is not None and not written_by_wc(entries):
         base = meta
     state = start(topic, base)
-    previous: tuple[str, ...] = ()
-    linear = True
+    if not entries:
+        return state
+    # What `apply` comes to, one entry after the other, without a state for each.
+    first, last = entries[0], entries[-1]
+    statuses = (one.status for one in reversed(entries) if one.status)
+    branches = (one.code_branch for one in reversed(entries) if one.code_branch)
+    state = state._replace(
+        title=state.title or first.title,
+        created_at=first.at,
+        status=next(statuses, state.status),
+        entry_count=len(entries),
+        last_id=max(one.id for one in entries),
+        updated_at=last.at,
+        updated_by=last.agent,
+        branch=next(branches, ""),
+        heads=(last.id,),
+        participants=_writers(entries),
+        **_passed(entries, state.ball),
+    )
+    return state if _is_linear(entries) else _with_forks(state, entries)
+
+
+def _is_linear(entries: Sequence[Entry]) -> bool:
+    """Whether each entry follows the one before it, and no other."""
+    heads: tuple[str, ...] = ()
     for entry in entries:
-        parents = previous if entry.parents is None else entry.parents
-        linear = linear and set(parents) == set(state.heads)
-        state = apply(state, entry)
-        previous = (entry.id,)
-    return state if linear else _with_forks(state, entries)
+        if entry.parents not in {None, heads} and {*(entry.parents or ())} != {*heads}:
+            return False
+        heads = (entry.id,)
+    return True
+
+
+def _writers(entries: Sequence[Entry]) -> tuple[Participant, ...]:
+    """Who wrote, and how many entries came after their last one."""
+    wrote: dict[str, int] = {}
+    for position, entry in enumerate(entries, 1):
+        wrote.pop(entry.agent, None)
+        wrote[entry.agent] = position
+    count = len(entries)
+    return tuple(Participant(name, count - last) for name, last in wrote.items())
+
+
+def _passed(entries: Sequence[Entry], ball: str | None) -> dict[str, Any]:
+    """Where the ball went from ``ball`` on: the holder, since when, who passed
+    to whom."""
+    since, passes = "", dict[str, str]()
+    for entry in entries:
+        if entry.ball is None:
+            continue
+        holder = entry.ball.holder
+        if holder != ball or not since:
+            ball, since = holder, entry.id
+        if holder is not None and holder != entry.agent:
+            passes.pop(holder, None)
+            passes[holder] = entry.agent
+    made = tuple(Pass(to, by) for to, by in passes.items())
+    return {"ball": ball, "since": since, "passes": made}
 
 
 def apply(state: State, entry: Entry) -> State:

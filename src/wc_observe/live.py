@@ -3,7 +3,7 @@
 Nothing is believed for longer than a call. `LiveReader.refresh` finds out what
 changed since the last one:
 
-* In a small store the files of every thread are looked at: a millisecond.
+* In a small store the files of every thread are looked at: a millisecond or two.
 * In a large one a watcher says which files changed. It may be a moment late, so
   that what wc itself writes is looked for as well: each write leaves a marker
   before it, which stays until the thread is settled.
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from wc_core.views import Filter
 
 # So many threads are looked at one by one at each call.
-FEW = 300
+FEW = 100
 # Entries of whole threads kept in memory, all threads together.
 _MOST_ENTRIES = 4_000
 # The time of a folder may stand still for so long while things happen in it.

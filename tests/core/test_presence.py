@@ -64,7 +64,7 @@ def test_how_it_is_shown() -> None:
         "agent": "Codex (pat)",
         "status": "running",
         "note": "writing the tests",
-        "at": "2026-01-01T12:00:00Z",
+        "at": "2026-01-01T12:00:00.000Z",
         "age_seconds": 300,
     }
 
