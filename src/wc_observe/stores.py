@@ -84,6 +84,8 @@ class Live:
             if self._index is None:
                 self._index = entryindex.EntryIndex(self.reader)
                 unread = {row.topic for row in overview.rows()}
+            # What could not be read may be read now.
+            unread |= self._index.unreadable
             if unread:
                 counts = {row.topic: row.entry_count for row in overview.rows()}
                 found = [(one, count) for one, count in counts.items() if one in unread]
