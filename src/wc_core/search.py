@@ -214,7 +214,8 @@ def search(engine: Engine, overview: Overview, question: Question) -> Hits:
 
 def _hit(found: Numbered, match: Match, wanted: Wanted) -> Hit:
     text = found.entry.body or found.entry.title
-    return Hit(match.topic, found, words.marked(text, wanted.terms, _AROUND))
+    terms = (*wanted.terms, *wanted.about.terms)
+    return Hit(match.topic, found, words.marked(text, terms, _AROUND))
 
 
 def _most_hits(one: tuple[str, int]) -> tuple[int, str]:
