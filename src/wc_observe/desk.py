@@ -6,6 +6,7 @@ Brought up to date for each call, so a write by any process shows in the next on
 from __future__ import annotations
 
 import os
+import re
 from typing import NamedTuple
 
 from wc_core import discovery, identity, repository, settings
@@ -24,6 +25,10 @@ if TYPE_CHECKING:
     from wc_observe.calls import Call
     from wc_observe.live import LiveOverview, LiveReader
     from wc_observe.stores import Live
+
+
+# Any other folder, such as one that git complains of; not what a URL has.
+_ABSOLUTE = re.compile(r"(?<![\w.:/~%-])(?:/[^\s/'\",;:]+){2,}/?")
 
 
 class Desk(NamedTuple):
@@ -120,7 +125,7 @@ def hidden(text: str, call: Call) -> str:
         for one in (path, os.path.realpath(path) if path else ""):
             if one.strip("/"):
                 text = text.replace(one, name)
-    return text
+    return _ABSOLUTE.sub("…", text)
 
 
 def shown(path: str, call: Call) -> str:

@@ -82,7 +82,10 @@ def _store_fields(place: Place, call: Call, problems: list[str]) -> dict[str, An
     fields: dict[str, Any] = {"threads": threads}
     if found.damaged:
         fields["damaged"] = [
-            {"topic": topic, "problem": one_line(text, _PROBLEM_WIDTH)}
+            {
+                "topic": topic,
+                "problem": one_line(desk.hidden(text, call), _PROBLEM_WIDTH),
+            }
             for topic, text in found.damaged.items()
         ]
         names = list(found.damaged)
@@ -108,6 +111,9 @@ def _store_fields(place: Place, call: Call, problems: list[str]) -> dict[str, An
         if standing.problem and standing.lasting:
             problems.append(f"sync: {standing.problem}. {standing.hint}".rstrip())
     fields |= _changes(place.root)
+    for one in (fields.get("sync", {}), fields.get("changes", {})):
+        said = {key: text for key, text in one.items() if isinstance(text, str)}
+        one |= {key: desk.hidden(text, call) for key, text in said.items()}
     damage = settings.load(place.root, call.env).damage
     if damage is not None:
         problems.append(f"{damage.file}: {damage.message}")
