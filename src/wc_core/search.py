@@ -62,7 +62,7 @@ class Engine(Protocol):
         """The entries of these threads that have what is wanted."""
 
     def entry(self, match: Match) -> Numbered:
-        """The entry. Raises WcError where it is gone."""
+        """The entry. Raises WcError where it is gone since it was found."""
 
 
 class Wanted(NamedTuple):
@@ -201,12 +201,20 @@ def search(engine: Engine, overview: Overview, question: Question) -> Hits:
     if len(matches.found) < matches.left:
         last = matches.found[-1]
         cursor = cursor_of(str(last.rank), last.id, last.topic)
+    hits, gone = [], Counter[str]()
+    for match in matches.found:
+        try:
+            hits.append(_hit(engine.entry(match), match, wanted))
+        except WcError:
+            # Replaced since it was found: no hit any more.
+            gone[match.topic] += 1
+    topics = Counter(matches.topics) - gone
     return Hits(
-        tuple(_hit(engine.entry(one), one, wanted) for one in matches.found),
-        sum(matches.topics.values()),
+        tuple(hits),
+        topics.total(),
         cursor,
         matches.unreadable,
-        tuple(sorted(matches.topics.items(), key=_most_hits)),
+        tuple(sorted(topics.items(), key=_most_hits)),
         matches.ready,
         matches.entries,
     )

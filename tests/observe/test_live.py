@@ -454,3 +454,18 @@ def test_a_thread_that_cannot_be_read_any_more_spoils_no_search(tmp_path: Path) 
         else:
             log.rmdir()
             (tmp_path / "log").rename(log)
+
+
+def test_an_entry_that_is_gone_since_it_was_found_is_no_hit(tmp_path: Path) -> None:
+    store = Store(tmp_path / "store")
+    for topic in ("one", "two"):
+        store.thread(topic, store.entry(topic, "hello"))
+    live = Live(str(store.root))
+    live.refresh()
+    overview = live.overview(viewer())
+    engine = live.engine(overview, 30.0)
+    # Another tool's doing, of which nobody has told yet.
+    store.thread("one", store.entry("one", "other words"))
+    hits = search(engine, overview, QUESTION)
+    assert [hit.topic for hit in hits.hits] == ["two"]
+    assert (hits.total, hits.topics) == (1, (("two", 1),))
