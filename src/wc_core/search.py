@@ -182,7 +182,8 @@ class Question(NamedTuple):
         if not found.terms and (found.about == Mentions() or self.query.strip()):
             raise InvalidInputError(
                 "There is nothing to search for.",
-                "Give one word or more, made of letters or digits.",
+                "Give one word or more, made of letters or digits; or a file, a pull "
+                "request, a commit or a branch.",
             )
         return found
 

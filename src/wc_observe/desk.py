@@ -1,6 +1,7 @@
 """What one call reads from: its store, and who is looking.
 
-Brought up to date for each call, so a write by any process shows in the next one.
+Brought up to date for each call, so what wc writes in any process shows in the
+next one; see `live` for what others write.
 """
 
 from __future__ import annotations
