@@ -142,7 +142,7 @@ def test_health_names_no_folder_where_changes_are_waited_for(
             until = time.monotonic() + 10
             while True:
                 found = await client.call_tool_mcp("watercooler_v1_health", {})
-                text = found.model_dump_json()
+                text = str(found.model_dump_json())
                 if "noticed_by" in text or time.monotonic() > until:
                     return text
 
