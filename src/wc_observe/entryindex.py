@@ -131,8 +131,9 @@ class EntryIndex:
     @property
     def progress(self) -> tuple[int, int]:
         """How many entries are in the index, and how many there are."""
-        with self._lock:
-            return self._live, self._live + sum(self._pending.values())
+        # No lock: whoever reports it must not wait until more have been read.
+        live = self._live
+        return live, live + sum([*self._pending.values()])
 
     def _build(self) -> None:
         try:

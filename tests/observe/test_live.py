@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -469,3 +470,14 @@ def test_an_entry_that_is_gone_since_it_was_found_is_no_hit(tmp_path: Path) -> N
     hits = search(engine, overview, QUESTION)
     assert [hit.topic for hit in hits.hits] == ["two"]
     assert (hits.total, hits.topics) == (1, (("two", 1),))
+
+
+def test_how_far_the_index_is_can_be_told_while_it_is_busy(tmp_path: Path) -> None:
+    store = Store(tmp_path / "store")
+    store.thread("one")
+    live = Live(str(store.root))
+    live.refresh()
+    engine = live.engine(live.overview(viewer()), 30.0)
+    assert isinstance(engine, EntryIndex)
+    with engine._lock, ThreadPoolExecutor(1) as other:
+        assert other.submit(lambda: engine.progress).result(timeout=10) == (1, 1)
