@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from tests.observe.stores import Mode
 
 ALEX, CI = "alexs-token-0123456789", "another-token-0123456789"
+NAMELESS = ("nobodys-token-0123456789", "neither-token-0123456789")
 
 
 @pytest.fixture(scope="module")
@@ -52,7 +53,9 @@ def server(place: Path, team: Store, away: Store) -> Iterator[Served]:
     lab.thread("experiment")
     (place / "home").mkdir()
     (place / "home" / ".gitconfig").write_text("[user]\nname = pat\n")
-    (place / "tokens").write_text(f"# people\nalex {ALEX}\n\nCI {CI}\n")
+    (place / "tokens").write_text(
+        "\n".join(("# people", f"alex {ALEX}", "", f"CI {CI}", *NAMELESS))
+    )
     env = {
         "HOME": str(place / "home"),
         "USER": "pat",
@@ -195,6 +198,16 @@ def test_a_session_of_one_store_is_unknown_to_another(server: Served) -> None:
     assert server.hello(LAB, ALEX, **{"mcp-session-id": session}).status_code == 404
     # Nor does it serve anybody else.
     assert server.hello(TEAM, CI, **{"mcp-session-id": session}).status_code == 404
+
+
+def test_a_session_of_one_token_without_a_name_is_unknown_to_another(
+    server: Served,
+) -> None:
+    one, other = NAMELESS
+    session = server.hello(TEAM, one).headers["mcp-session-id"]
+    again = {"mcp-session-id": session}
+    assert server.hello(TEAM, one, **again).status_code != 404
+    assert server.hello(TEAM, other, **again).status_code == 404
 
 
 @pytest.mark.parametrize(
