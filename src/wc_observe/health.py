@@ -17,6 +17,7 @@ from wc_observe import desk
 from wc_observe.hearing import CURRENT_HEARING
 from wc_observe.quoting import cleaned, word
 from wc_observe.surveying import survey
+from wc_observe.watching import WATCHING
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -128,7 +129,8 @@ def _changes(root: str) -> dict[str, Any]:
         return {}
     return {
         "changes": {"noticed_by": found.kind}
-        | ({"why": found.why} if found.why else {})
+        # A folder that nobody has needed yet is nothing to be told of.
+        | ({"why": found.why} if found.why and found.kind != WATCHING else {})
     }
 
 
