@@ -62,7 +62,7 @@ class Engine(Protocol):
         """The entries of these threads that have what is wanted."""
 
     def entry(self, match: Match) -> Numbered:
-        """The entry. Raises WcError where it is gone."""
+        """The entry. Raises WcError where it is gone since it was found."""
 
 
 class Wanted(NamedTuple):
@@ -182,7 +182,8 @@ class Question(NamedTuple):
         if not found.terms and (found.about == Mentions() or self.query.strip()):
             raise InvalidInputError(
                 "There is nothing to search for.",
-                "Give one word or more, made of letters or digits.",
+                "Give one word or more, made of letters or digits; or a file, a pull "
+                "request, a commit or a branch.",
             )
         return found
 
@@ -201,12 +202,20 @@ def search(engine: Engine, overview: Overview, question: Question) -> Hits:
     if len(matches.found) < matches.left:
         last = matches.found[-1]
         cursor = cursor_of(str(last.rank), last.id, last.topic)
+    hits, gone = [], Counter[str]()
+    for match in matches.found:
+        try:
+            hits.append(_hit(engine.entry(match), match, wanted))
+        except WcError:
+            # Replaced since it was found: no hit any more.
+            gone[match.topic] += 1
+    topics = Counter(matches.topics) - gone
     return Hits(
-        tuple(_hit(engine.entry(one), one, wanted) for one in matches.found),
-        sum(matches.topics.values()),
+        tuple(hits),
+        topics.total(),
         cursor,
         matches.unreadable,
-        tuple(sorted(matches.topics.items(), key=_most_hits)),
+        tuple(sorted(topics.items(), key=_most_hits)),
         matches.ready,
         matches.entries,
     )
@@ -214,7 +223,8 @@ def search(engine: Engine, overview: Overview, question: Question) -> Hits:
 
 def _hit(found: Numbered, match: Match, wanted: Wanted) -> Hit:
     text = found.entry.body or found.entry.title
-    return Hit(match.topic, found, words.marked(text, wanted.terms, _AROUND))
+    terms = (*wanted.terms, *wanted.about.terms)
+    return Hit(match.topic, found, words.marked(text, terms, _AROUND))
 
 
 def _most_hits(one: tuple[str, int]) -> tuple[int, str]:

@@ -47,7 +47,7 @@ def title(text: str) -> str:
 
     Raises InvalidInputError.
     """
-    return _line(text, "title", MAX_TITLE_BYTES)
+    return _line(text, "title", MAX_TITLE_BYTES, rest="--body")
 
 
 def reason(text: str) -> str:
@@ -87,14 +87,17 @@ def name(text: str) -> str:
     return _line(text, "name", MAX_NAME_BYTES) if text else ""
 
 
-def _line(text: str, what: str, limit: int) -> str:
+def _line(text: str, what: str, limit: int, *, rest: str = "") -> str:
+    """``rest``: where there is room for more."""
     line = text.strip()
     if not line:
         raise InvalidInputError(f"The {what} is empty.", "Say it in one line.")
     if "\n" in line or "\r" in line:
         raise InvalidInputError(
             f"A {what} is a single line, this one has several.",
-            "Put the first line there and the rest into --body.",
+            f"Put the first line there and the rest into {rest}."
+            if rest
+            else "Say it in one line.",
         )
     if not all(c.isprintable() or c == "\t" for c in line):
         raise InvalidInputError(
@@ -103,7 +106,8 @@ def _line(text: str, what: str, limit: int) -> str:
         )
     if len(line.encode()) > limit:
         raise InvalidInputError(
-            f"The {what} is longer than {limit} bytes.", "Put the rest into --body."
+            f"The {what} is longer than {limit} bytes.",
+            f"Put the rest into {rest}." if rest else "Say it more briefly.",
         )
     return line.replace("\t", " ")
 

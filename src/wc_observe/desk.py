@@ -1,11 +1,13 @@
 """What one call reads from: its store, and who is looking.
 
-Brought up to date for each call, so a write by any process shows in the next one.
+Brought up to date for each call, so what wc writes in any process shows in the
+next one; see `live` for what others write.
 """
 
 from __future__ import annotations
 
 import os
+import re
 from typing import NamedTuple
 
 from wc_core import discovery, identity, repository, settings
@@ -24,6 +26,10 @@ if TYPE_CHECKING:
     from wc_observe.calls import Call
     from wc_observe.live import LiveOverview, LiveReader
     from wc_observe.stores import Live
+
+
+# Any other folder, such as one that git complains of; not what a URL has.
+_ABSOLUTE = re.compile(r"(?<![\w.:/~%-])(?:/[^\s/'\",;:]+){2,}/?")
 
 
 class Desk(NamedTuple):
@@ -120,7 +126,7 @@ def hidden(text: str, call: Call) -> str:
         for one in (path, os.path.realpath(path) if path else ""):
             if one.strip("/"):
                 text = text.replace(one, name)
-    return text
+    return _ABSOLUTE.sub("…", text)
 
 
 def shown(path: str, call: Call) -> str:

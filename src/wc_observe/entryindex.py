@@ -123,10 +123,17 @@ class EntryIndex:
         return self._done.wait(seconds)
 
     @property
+    def unreadable(self) -> set[str]:
+        """The threads that could not be read when they were looked at."""
+        with self._lock:
+            return {*self._unreadable}
+
+    @property
     def progress(self) -> tuple[int, int]:
         """How many entries are in the index, and how many there are."""
-        with self._lock:
-            return self._live, self._live + sum(self._pending.values())
+        # No lock: whoever reports it must not wait until more have been read.
+        live = self._live
+        return live, live + sum([*self._pending.values()])
 
     def _build(self) -> None:
         try:
@@ -167,6 +174,8 @@ class EntryIndex:
         except NotFoundError:
             return []
         except WcError:
+            # Its entries cannot be shown, so none of them is found.
+            self._drop(topic)
             self._unreadable.add(topic)
             return []
         if known is None:

@@ -90,7 +90,7 @@ def hits_markdown(desk: Desk, question: Question, found: Hits) -> str:
     """Two lines for each hit: where it is, and the words around the match."""
     shown = len(found.hits)
     words = title(question.query, _TITLE_WIDTH)
-    asked = f" with {words}" if question.query.strip() else " that match"
+    asked = f" with {words}" if question.query.strip() else " found"
     count = f"{_count(shown, found.total)}{asked}, best first"
     parts = [_heading(desk, count, shown)]
     if len(found.topics) > 1:

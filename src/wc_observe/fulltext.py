@@ -6,6 +6,7 @@ with the process is made anew from the logs.
 
 from __future__ import annotations
 
+import functools
 import sqlite3
 import threading
 
@@ -41,8 +42,9 @@ def _no_file(action: int, *_: str | None) -> int:
     return sqlite3.SQLITE_DENY if action == sqlite3.SQLITE_ATTACH else sqlite3.SQLITE_OK
 
 
+@functools.cache
 def is_available() -> bool:
-    """Whether this Python's SQLite has full-text search."""
+    """Whether this Python's SQLite has full-text search, found out once."""
     try:
         with_it = sqlite3.connect(":memory:")
         with_it.execute(_TABLE)

@@ -17,6 +17,7 @@ from wc_observe import desk
 from wc_observe.hearing import CURRENT_HEARING
 from wc_observe.quoting import cleaned, word
 from wc_observe.surveying import survey
+from wc_observe.watching import WATCHING
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -82,7 +83,10 @@ def _store_fields(place: Place, call: Call, problems: list[str]) -> dict[str, An
     fields: dict[str, Any] = {"threads": threads}
     if found.damaged:
         fields["damaged"] = [
-            {"topic": topic, "problem": one_line(text, _PROBLEM_WIDTH)}
+            {
+                "topic": topic,
+                "problem": one_line(desk.hidden(text, call), _PROBLEM_WIDTH),
+            }
             for topic, text in found.damaged.items()
         ]
         names = list(found.damaged)
@@ -108,6 +112,9 @@ def _store_fields(place: Place, call: Call, problems: list[str]) -> dict[str, An
         if standing.problem and standing.lasting:
             problems.append(f"sync: {standing.problem}. {standing.hint}".rstrip())
     fields |= _changes(place.root)
+    for one in (fields.get("sync", {}), fields.get("changes", {})):
+        said = {key: text for key, text in one.items() if isinstance(text, str)}
+        one |= {key: desk.hidden(text, call) for key, text in said.items()}
     damage = settings.load(place.root, call.env).damage
     if damage is not None:
         problems.append(f"{damage.file}: {damage.message}")
@@ -122,7 +129,8 @@ def _changes(root: str) -> dict[str, Any]:
         return {}
     return {
         "changes": {"noticed_by": found.kind}
-        | ({"why": found.why} if found.why else {})
+        # A folder that nobody has needed yet is nothing to be told of.
+        | ({"why": found.why} if found.why and found.kind != WATCHING else {})
     }
 
 

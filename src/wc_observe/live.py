@@ -49,11 +49,13 @@ _MOST_FILTERS = 16
 
 
 class Stamp(NamedTuple):
-    """What tells that a file is another one, or has other bytes in it."""
+    """What tells that a file is another one, has other bytes in it, or may be
+    read by others. A tool that sets the time of writing cannot set ``ctime_ns``."""
 
     inode: int = 0
     size: int = -1
     mtime_ns: int = 0
+    ctime_ns: int = 0
 
 
 def stamp_of(path: str) -> Stamp:
@@ -62,7 +64,7 @@ def stamp_of(path: str) -> Stamp:
         info = os.lstat(path)
     except OSError:
         return Stamp()
-    return Stamp(info.st_ino, info.st_size, info.st_mtime_ns)
+    return Stamp(info.st_ino, info.st_size, info.st_mtime_ns, info.st_ctime_ns)
 
 
 class Stamps(NamedTuple):
@@ -73,6 +75,21 @@ class Stamps(NamedTuple):
     meta: Stamp
     page: Stamp
     cursors: Stamp
+
+
+class Read(NamedTuple):
+    """A thread with its entries, and what its log and meta were like."""
+
+    log: Stamp
+    meta: Stamp
+    thread: Thread
+
+    def is_of(self, log: Stamp, meta: Stamp) -> bool:
+        """Whether that is what files like these say. Of another tool's log its
+        meta says more than the log; of ours nothing."""
+        if self.log != log:
+            return False
+        return self.meta == meta or model.written_by_wc(self.thread.entries)
 
 
 class Kept(NamedTuple):
@@ -102,7 +119,7 @@ class LiveReader(StoreReader):
         # Why they cannot be listed.
         self._broken: WcError | None = None
         self._kept: dict[str, Kept] = {}
-        self._threads: OrderedDict[str, tuple[Stamp, Thread]] = OrderedDict()
+        self._threads: OrderedDict[str, Read] = OrderedDict()
         self._read_by: frozenset[str] = frozenset()
 
     @property
@@ -195,7 +212,8 @@ class LiveReader(StoreReader):
         kept = self._kept.get(topic)
         if kept is None:
             return True
-        if kept.stamps == self._stamps(topic):
+        # What could not be read may be read now, though nothing was written.
+        if kept.snapshot is not None and kept.stamps == self._stamps(topic):
             return False
         del self._kept[topic]
         return True
@@ -231,8 +249,8 @@ class LiveReader(StoreReader):
         found: Snapshot | None = None
         try:
             known = self._threads.get(topic)
-            if known is not None and known[0] == stamps.log:
-                found = known[1].snapshot
+            if known is not None and known.is_of(stamps.log, stamps.meta):
+                found = known.thread.snapshot
             else:
                 found = super().snapshot(topic)
         finally:
@@ -241,36 +259,35 @@ class LiveReader(StoreReader):
 
     def thread(self, topic: str) -> Thread:
         """As `StoreReader.thread`."""
-        stamp = stamp_of(self.layout.log(topic))
+        log = stamp_of(self.layout.log(topic))
+        meta = stamp_of(self.layout.meta(topic))
         with self.lock:
             known = self._threads.pop(topic, None)
         thread = None
         if known is not None:
-            same = known[0] == stamp
-            thread = known[1] if same else self._extended(topic, known, stamp)
+            same = known.is_of(log, meta)
+            thread = known.thread if same else self._extended(topic, known, log)
         if thread is None:
             thread = super().thread(topic)
-        if thread.log.size == stamp.size:
+        if thread.log.size == log.size:
             with self.lock:
-                self._threads[topic] = (stamp, thread)
+                self._threads[topic] = Read(log, meta, thread)
                 self._forget()
         return thread
 
     def _forget(self) -> None:
         """Keep no more than so many entries: those of the last threads read."""
-        count = sum(len(thread.entries) for _, thread in self._threads.values())
+        count = sum(len(one.thread.entries) for one in self._threads.values())
         while count > _MOST_ENTRIES and self._threads:
-            _, (_, thread) = self._threads.popitem(last=False)
-            count -= len(thread.entries)
+            _, oldest = self._threads.popitem(last=False)
+            count -= len(oldest.thread.entries)
 
-    def _extended(
-        self, topic: str, known: tuple[Stamp, Thread], stamp: Stamp
-    ) -> Thread | None:
+    def _extended(self, topic: str, known: Read, stamp: Stamp) -> Thread | None:
         """The thread with what its log has got since; ``None`` where all of it
         has to be read."""
-        thread = known[1]
+        thread = known.thread
         # Of another tool's log its meta says more, and that may have changed.
-        if known[0].inode != stamp.inode or not model.written_by_wc(thread.entries):
+        if known.log.inode != stamp.inode or not model.written_by_wc(thread.entries):
             return None
         added = self._added(topic, thread)
         more = codec.read_log(topic, added)
@@ -328,7 +345,8 @@ class LiveOverview(Overview):
 
     def forget(self, topics: Iterable[str]) -> None:
         """These threads changed."""
-        self._stale.update(topics)
+        with self._lock:
+            self._stale.update(topics)
 
     def rows(self) -> list[Row]:
         """All threads, the latest move first."""

@@ -223,9 +223,10 @@ def entry(
     offset beyond the end.
     """
     thread = desk.reader.thread(views.find_topic(desk.reader, topic))
-    if index is not None and index < 0:
-        index += len(thread.entries)
-    found = views.find_entry(thread, entry_id if index is None else str(index))
+    named = entry_id if index is None else str(index)
+    if index is not None and -len(thread.entries) <= index < 0:
+        named = str(index + len(thread.entries))
+    found = views.find_entry(thread, named)
     body = clean(found.entry.body)
     if offset > len(body):
         raise InvalidInputError(

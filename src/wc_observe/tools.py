@@ -250,7 +250,8 @@ OFFERS: tuple[Offer, ...] = (
     ),
     Offer(
         search_threads,
-        "Find entries by words in title, body, author or topic, latest first.",
+        "Find entries by words in title, body, author or topic, or by what they are "
+        "about, best first.",
     ),
     Offer(
         reindex,

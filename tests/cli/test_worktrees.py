@@ -194,8 +194,8 @@ def test_a_note_is_never_committed_and_goes_when_it_is_over(repo: Here) -> None:
         (("x", "--for", "long"), "Write 90m, 3h or 2d, at most 7d."),
         (("x", "--for", "8d"), "at most 7d"),
         (("x", "--for", "0m"), "at most 7d"),
-        (("two\nlines",), "Put the first line there"),
-        (("x" * 600,), "longer than 500 bytes"),
+        (("two\nlines",), "Say it in one line."),
+        (("x" * 600,), "500 bytes.\n    Say it more briefly."),
     ],
 )
 def test_what_is_no_note_is_refused(

@@ -113,7 +113,7 @@ def test_search_by_what_entries_are_about(store: Store, session: Session) -> Non
     store.thread("gamma", store.entry("gamma", "See src/auth.py.", code_branch="fix"))
     for arguments in ({"file": "auth.py"}, {"branch": "fix"}):
         text = session.text("search_threads", **arguments)
-        assert text.startswith("1 entry that match, best first")
+        assert text.startswith("1 entry found, best first")
         assert "- gamma entry 0" in text
     assert "no commit" in session.error("search_threads", commit="fix")["message"]
 
@@ -172,3 +172,12 @@ def test_threads_that_cannot_be_read_are_named(store: Store, session: Session) -
         "list_updates", since="52w"
     )
     assert session.json("list_updates", since="52w")["unreadable"] == ["broken"]
+
+
+def test_what_an_entry_is_about_is_marked_where_it_is_named(
+    store: Store, session: Session
+) -> None:
+    body = f"{'Nothing yet. ' * 30}Then look at src/auth.py.\n{'More. ' * 50}"
+    store.thread("long", store.entry("long", body))
+    text = session.text("search_threads", file="src/auth.py")
+    assert "Then look at «src/auth.py»." in text

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+import time
 from typing import TYPE_CHECKING
 
 import pytest
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from tests.observe.stores import Mode
 
 ALEX, CI = "alexs-token-0123456789", "another-token-0123456789"
+NAMELESS = ("nobodys-token-0123456789", "neither-token-0123456789")
 
 
 @pytest.fixture(scope="module")
@@ -51,7 +53,9 @@ def server(place: Path, team: Store, away: Store) -> Iterator[Served]:
     lab.thread("experiment")
     (place / "home").mkdir()
     (place / "home" / ".gitconfig").write_text("[user]\nname = pat\n")
-    (place / "tokens").write_text(f"# people\nalex {ALEX}\n\nCI {CI}\n")
+    (place / "tokens").write_text(
+        "\n".join(("# people", f"alex {ALEX}", "", f"CI {CI}", *NAMELESS))
+    )
     env = {
         "HOME": str(place / "home"),
         "USER": "pat",
@@ -132,6 +136,24 @@ def test_no_answer_names_a_folder_of_the_server(server: Served, place: Path) -> 
         assert "team" in only_text(found)
 
 
+def test_health_names_no_folder_where_changes_are_waited_for(
+    server: Served, place: Path
+) -> None:
+    async def ask() -> str:
+        async with server.client(TEAM, ALEX, "legacy") as client:
+            await client.list_resources()  # from then on it is told of changes
+            until = time.monotonic() + 10
+            while True:
+                found = await client.call_tool_mcp("watercooler_v1_health", {})
+                text = str(found.model_dump_json())
+                if "noticed_by" in text or time.monotonic() > until:
+                    return text
+
+    text = asyncio.run(ask())
+    assert "noticed_by" in text
+    assert str(place) not in text
+
+
 def test_no_error_names_a_folder_of_the_server(server: Served, place: Path) -> None:
     folder, moved = place / "lab", place / "elsewhere"
     folder.rename(moved)
@@ -175,6 +197,16 @@ def test_a_session_of_one_store_is_unknown_to_another(server: Served) -> None:
     assert server.hello(LAB, ALEX, **{"mcp-session-id": session}).status_code == 404
     # Nor does it serve anybody else.
     assert server.hello(TEAM, CI, **{"mcp-session-id": session}).status_code == 404
+
+
+def test_a_session_of_one_token_without_a_name_is_unknown_to_another(
+    server: Served,
+) -> None:
+    one, other = NAMELESS
+    session = server.hello(TEAM, one).headers["mcp-session-id"]
+    again = {"mcp-session-id": session}
+    assert server.hello(TEAM, one, **again).status_code != 404
+    assert server.hello(TEAM, other, **again).status_code == 404
 
 
 @pytest.mark.parametrize(

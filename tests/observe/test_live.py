@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 TOPICS = ("one", "two", "a%20b")
+QUESTION = Question("hello", Filter())
 QUERIES = ("hello", '"hello world"', "wor", "title:entry 3", "author:codex", "é", "one")
 
 
@@ -402,3 +405,79 @@ def test_a_thread_is_read_where_the_threads_cannot_be_listed(tmp_path: Path) -> 
     (tmp_path / "pages").rename(pages)
     live.refresh()
     assert [row.entry_count for row in overview.rows()] == [2]
+
+
+def test_a_meta_that_is_rewritten_alone_is_believed_of_another_tool(
+    tmp_path: Path,
+) -> None:
+    store = Store(tmp_path / "store")
+    foreign = store.entry("one", role="", action="")
+    store.thread("one", foreign, meta=False)
+    live = Live(str(store.root))
+    for title in ("Old title", "New title"):
+        fields = {"topic": "one", "title": title, "status": "OPEN", "ball": "Pat"}
+        Path(store.layout.meta("one")).write_text(json.dumps(fields))
+        live.refresh()
+        assert [row.title for row in live.overview(viewer()).rows()] == [title]
+        assert live.reader.thread("one").state.title == title
+        assert live.reader.snapshot("one").state.title == title
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+def test_what_could_not_be_read_is_tried_again(tmp_path: Path) -> None:
+    store = Store(tmp_path / "store")
+    store.thread("one", store.entry("one", "hello"), meta=False)
+    log = Path(store.layout.log("one"))
+    live = Live(str(store.root))
+    for mode, total in ((0, 0), (0o644, 1), (0, 0), (0o644, 1)):
+        log.chmod(mode)
+        live.refresh()
+        overview = live.overview(viewer())
+        assert [row.damaged for row in overview.rows()] == [not total]
+        hits = search(live.engine(overview, 30.0), overview, QUESTION)
+        assert (hits.total, hits.unreadable) == (total, () if total else ("one",))
+
+
+def test_a_thread_that_cannot_be_read_any_more_spoils_no_search(tmp_path: Path) -> None:
+    store = Store(tmp_path / "store")
+    for topic in ("one", "two"):
+        store.thread(topic, store.entry(topic, "hello"))
+    log = Path(store.layout.log("one"))
+    live = Live(str(store.root))
+    for total in (2, 1, 2):
+        live.refresh()
+        overview = live.overview(viewer())
+        hits = search(live.engine(overview, 30.0), overview, QUESTION)
+        assert (hits.total, len(hits.unreadable)) == (total, 2 - total)
+        if total == 2:
+            log.rename(tmp_path / "log")
+            log.mkdir()
+        else:
+            log.rmdir()
+            (tmp_path / "log").rename(log)
+
+
+def test_an_entry_that_is_gone_since_it_was_found_is_no_hit(tmp_path: Path) -> None:
+    store = Store(tmp_path / "store")
+    for topic in ("one", "two"):
+        store.thread(topic, store.entry(topic, "hello"))
+    live = Live(str(store.root))
+    live.refresh()
+    overview = live.overview(viewer())
+    engine = live.engine(overview, 30.0)
+    # Another tool's doing, of which nobody has told yet.
+    store.thread("one", store.entry("one", "other words"))
+    hits = search(engine, overview, QUESTION)
+    assert [hit.topic for hit in hits.hits] == ["two"]
+    assert (hits.total, hits.topics) == (1, (("two", 1),))
+
+
+def test_how_far_the_index_is_can_be_told_while_it_is_busy(tmp_path: Path) -> None:
+    store = Store(tmp_path / "store")
+    store.thread("one")
+    live = Live(str(store.root))
+    live.refresh()
+    engine = live.engine(live.overview(viewer()), 30.0)
+    assert isinstance(engine, EntryIndex)
+    with engine._lock, ThreadPoolExecutor(1) as other:
+        assert other.submit(lambda: engine.progress).result(timeout=10) == (1, 1)
