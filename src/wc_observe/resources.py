@@ -42,7 +42,7 @@ _NAME_WIDTH = 60
 
 def how_to() -> str:
     """The guide for models."""
-    return instructions.FULL
+    return instructions.guide(here=not CURRENT.get().served_as)
 
 
 def threads() -> str:
@@ -94,9 +94,15 @@ _RESOURCES: tuple[tuple[str, str, Callable[..., str], str], ...] = (
 )
 
 
-def add_resources(server: FastMCP) -> None:
-    """Offer every resource."""
+# Told on their own machine alone.
+_HERE = {worktrees, loop}
+
+
+def add_resources(server: FastMCP, *, here: bool) -> None:
+    """Offer every resource; those of worktrees only ``here``."""
     for path, name, answer, description in _RESOURCES:
+        if answer in _HERE and not here:
+            continue
         offered = server.resource(
             f"watercooler://{path}",
             name=name,

@@ -37,6 +37,7 @@ def build_server(
     Over HTTP, ``auth`` says who calls, ``around`` sees each call and its answer
     as the client does, and ``stores`` are those that are kept in memory.
     """
+    here = not start.served_as
     boundary = Boundary(start, stores or Stores())
     subscriptions = Subscriptions(boundary)
     server: FastMCP = FastMCP(
@@ -46,12 +47,12 @@ def build_server(
         auth=auth,
         middleware=[*around, *_journal(start), boundary, subscriptions, Listed()],
         lifespan=subscriptions.lifespan,
-        tools=all_tools(),
+        tools=all_tools(here=here),
         # A topic is checked where topics become paths, and foreign ones may
         # well look like a path.
         resource_security=None,
     )
-    add_resources(server)
+    add_resources(server, here=here)
     add_prompts(server)
     add_completion(server)
     subscriptions.serve(server)

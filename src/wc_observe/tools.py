@@ -271,7 +271,8 @@ ALL: tuple[Offer, ...] = (*OFFERS, *worktreetools.OFFERS, *insighttools.OFFERS)
 
 
 @functools.cache
-def all_tools() -> tuple[Tool, ...]:
+def all_tools(*, here: bool = True) -> tuple[Tool, ...]:
     """Every tool, ready to be added to any server: to make them is most of what
-    it takes to make one."""
-    return tuple(as_tool(offer) for offer in ALL)
+    it takes to make one. Those that tell of worktrees only ``here``, on their
+    own machine."""
+    return tuple(as_tool(one) for one in ALL if here or one not in worktreetools.OFFERS)

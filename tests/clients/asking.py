@@ -41,11 +41,14 @@ WRONG: dict[str, tuple[str, dict[str, Any], str]] = {
 }
 
 
-def judge(heard: dict[str, Any]) -> None:
-    """Every promise that does not depend on who asks."""
+def judge(heard: dict[str, Any], *, here: bool) -> None:
+    """Every promise that does not depend on who asks; ``here`` on the machine
+    that the worktrees are on."""
     assert heard["server"] == {"name": "watercooler", "version": __version__}
     assert "watercooler://instructions" in heard["instructions"]
-    assert set(heard["tools"]) == {one.name for one in all_tools()}
+    assert set(heard["tools"]) == {one.name for one in all_tools(here=here)}
+    asked = {name.split()[0] for name in heard["answers"].keys() - WRONG.keys()}
+    assert asked == {one.removeprefix(PREFIX) for one in heard["tools"]}
     _judge_answers(heard["answers"])
     _judge_resources(heard)
     for name, text in heard["prompts"].items():
@@ -59,9 +62,6 @@ def _judge_answers(answers: dict[str, Any]) -> None:
         assert wrong["error"], wrong
         assert wrong["data"]["error"]["code"] == code
         assert wrong["text"].startswith(f"{code}: ")
-    assert {name.split()[0] for name in answers} == {
-        one.name.removeprefix(PREFIX) for one in all_tools()
-    }
     for name, answer in answers.items():
         assert not answer["error"], (name, answer)
         assert answer["text"], name

@@ -171,10 +171,14 @@ def test_no_error_names_a_folder_of_the_server(server: Served, place: Path) -> N
 
 
 def test_worktrees_are_nobodys_business_over_a_network(server: Served) -> None:
-    for tool in ("list_worktrees", "get_loop_status", "get_team_status"):
-        found = server.call(tool, path=TEAM, token=ALEX)
-        assert found.is_error
-        assert "on their own machine alone" in only_text(found)
+    found = server.call("list_worktrees", path=TEAM, token=ALEX)
+    assert found.is_error
+    assert "There is no tool" in only_text(found)
+    with pytest.raises(McpError, match=r"There is no resource|NOT_FOUND"):
+        resource(server, "watercooler://worktrees")
+    guide = resource(server, "watercooler://instructions")
+    assert "search_threads" in guide
+    assert "worktree " not in guide
 
 
 def resource(server: Served, address: str, mode: Mode = "auto") -> str:

@@ -20,7 +20,7 @@ from wc_core.errors import ConflictError
 from wc_core.model import ACTIONS, ENTRY_TYPES, ROLES, STATUSES
 from wc_observe import tools
 from wc_observe.calls import Surroundings
-from wc_observe.instructions import FULL, SHORT
+from wc_observe.instructions import SHORT, guide
 from wc_observe.refusals import Refused, allowed_values, guarded, invalid
 from wc_observe.server import build_server
 
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from mcp_types import Resource, ResourceTemplate, Tool
 
     from tests.observe.stores import Mode
+
+FULL = guide(here=True)
 
 NAMES = {
     "health",
