@@ -72,6 +72,9 @@ def mark(loop: Loop | None) -> Mark:
         return Mark(f"{short} waiting for you", short, urgent=True)
     if loop.orphaned:
         return Mark(f"{short} orphaned", short)
+    if loop.status in WORKING and loop.terminal_pid is None:
+        # Nothing tells a shell that starts no program how old this is.
+        return Mark(f"{short}?", short)
     return Mark(short if loop.status in WORKING else f"{short} {loop.status}", short)
 
 

@@ -26,6 +26,10 @@ if TYPE_CHECKING:
     from wc_core.reader import Cursor, Snapshot, StoreReader, Thread
 
 
+# The logs of so many threads are read to go on with a list where it ended.
+_MOST_MOVED = 300
+
+
 class Viewer:
     """Who looks: NEW and "mine" are relative to them.
 
@@ -264,7 +268,16 @@ def cursor_parts(cursor: str, count: int, whose: str) -> list[str]:
 
 def _as_of(reader: StoreReader, found: list[Row], start: str) -> list[Row]:
     """The rows in the order they had when the newest entry was ``start``;
-    threads that are younger than that are left to the next walk."""
+    threads that are younger than that are left to the next walk.
+
+    Raises InvalidInputError where so much has changed since that finding out
+    would take long.
+    """
+    if sum(one.last_id > start for one in found) > _MOST_MOVED:
+        raise InvalidInputError(
+            "More threads have changed since that cursor than a walk can follow.",
+            "Begin anew, without a cursor.",
+        )
     then = []
     for one in found:
         last = one.last_id

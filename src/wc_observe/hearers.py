@@ -26,10 +26,11 @@ if TYPE_CHECKING:
 MAX_ADDRESSES = 250
 
 
-def too_many(count: int, what: str) -> ConflictError:
+def too_many() -> ConflictError:
     """The error for who asks for more than there is for one."""
     return ConflictError(
-        f"A client may have {count} {what} at once.", "End some of them first."
+        f"A client may have {MAX_ADDRESSES} addresses at once.",
+        "End some of them first.",
     )
 
 
@@ -111,7 +112,7 @@ class Client(Hearer):
         """Raises InvalidInputError for what is no address of ours."""
         key = addresses.canonical(uri)
         if key not in self._uris and len(self._uris) >= MAX_ADDRESSES:
-            raise too_many(MAX_ADDRESSES, "subscriptions")
+            raise too_many()
         self._uris[key] = self._uris.get(key, set()) | {uri}
 
     def unsubscribe(self, uri: str) -> None:
@@ -155,7 +156,7 @@ class Stream(Hearer):
     def __init__(self, hearing: Hearing, uris: list[str]) -> None:
         super().__init__(hearing)
         if len(uris) > MAX_ADDRESSES:
-            raise too_many(MAX_ADDRESSES, "addresses")
+            raise too_many()
         self._uris = addresses.spellings(uris)
         self._deliver: Callable[[ServerEvent], None] | None = None
 

@@ -28,9 +28,9 @@ from mcp_types import (
 )
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
-from wc_core.errors import WcError
+from wc_core.errors import ConflictError, WcError
 from wc_observe.calls import CURRENT
-from wc_observe.hearers import Client, Stream, too_many
+from wc_observe.hearers import Client, Stream
 from wc_observe.hearing import CURRENT_HEARING, Hearing
 from wc_observe.refusals import as_protocol
 
@@ -172,7 +172,10 @@ class Subscriptions(Middleware):
         try:
             stream = Stream(self.hearing, uris)
             if len(self._streams) >= MAX_STREAMS:
-                raise too_many(MAX_STREAMS, "streams")
+                raise ConflictError(
+                    f"The {MAX_STREAMS} streams of this server are taken.",
+                    "End one of yours, or try again later.",
+                )
             self._streams.add(stream)
         except WcError as error:
             raise as_protocol(error) from error

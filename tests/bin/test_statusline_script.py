@@ -1005,7 +1005,7 @@ RUNNING = {
     "max_iterations": 10,
     "current_iteration": 3,
     "status": "running",
-    "terminal_pid": None,
+    "terminal_pid": os.getpid(),
     "started_at": "2026-01-01T12:00:00+02:00",
     "iterations": [{"n": 1, "status": "done"}] * 3,
 }
@@ -1020,6 +1020,8 @@ def test_a_loop_stands_behind_the_ball(world: World, shell: list[str]) -> None:
 
     write(world.store, state("x", "Codex", branch="other"))
     assert says() == "loop 3/10"
+    assert says(terminal_pid=None) == "loop 3/10?"
+    assert says(terminal_pid="1") == "loop 3/10?"
     assert says(status="waiting:human") == "loop 3/10 waiting for you"
     write(world.store, state("main", "Codex"))
     assert says() == "Codex has the ball · main · loop 3/10"

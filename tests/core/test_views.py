@@ -269,6 +269,17 @@ def test_a_walk_sees_every_thread_of_its_start_once_whatever_is_written_meanwhil
         assert walk(root, limit, events) == order
 
 
+def test_a_walk_from_long_ago_is_not_followed(tmp_path: Path) -> None:
+    for number in range(302):
+        write_thread(tmp_path, f"t{number}", [entry(number)], meta=True)
+    overview = Overview(reader_of(tmp_path), viewer())
+    cursor = overview.page(ALL, 3).cursor
+    assert len(overview.page(ALL, 3, cursor).rows) == 3
+    for old in ("~~", f"{entry_id(0)}~{entry_id(0)}~t0"):
+        with pytest.raises(InvalidInputError, match="More threads have changed"):
+            overview.page(ALL, 3, old)
+
+
 def test_a_walk_comes_through_odd_ids_and_unreadable_threads(tmp_path: Path) -> None:
     for topic, identity in (("a", "x~y"), ("b", "!-~!!"), ("c", "~"), ("d", "")):
         write_thread(tmp_path, topic, [])
