@@ -42,6 +42,12 @@ def noting(env: dict[str, str]) -> dict[str, str]:
     return {**kept, _NOTES: said, "PYTHONPATH": path}
 
 
+def measured(env: dict[str, str]) -> dict[str, str]:
+    """That environment, for a child that is to be measured if we are."""
+    asked = os.environ.get(_COVERAGE)
+    return noting(env | {_COVERAGE: asked}) if asked else env
+
+
 @contextmanager
 def paused() -> Iterator[None]:
     """What this process does meanwhile is not measured."""

@@ -94,16 +94,17 @@ class Boundary(Middleware):
     ) -> ResourceResult:
         """Read a resource; its errors are those of the protocol, with ours in
         their data."""
+        address = str(context.message.uri)
         try:
             await self._enter(context)
             return await call_next(context)
         except RootsWanted:
             return InputRequiredResourceResult(_roots_question())
         except Refused as refused:
-            raise as_protocol(refused.error) from refused
+            raise as_protocol(refused.error, address) from refused
         except NotFoundError as error:
-            told = await _unknown_resource(context, str(context.message.uri))
-            raise as_protocol(told) from error
+            told = await _unknown_resource(context, address)
+            raise as_protocol(told, address) from error
 
     async def on_get_prompt(
         self,

@@ -88,11 +88,13 @@ def as_fields(error: WcError) -> dict[str, Any]:
     return {"error": {key: _bounded(value) for key, value in told.items()}}
 
 
-def as_protocol(error: WcError) -> MCPError:
-    """The error where the protocol has no results that are errors."""
+def as_protocol(error: WcError, address: str = "") -> MCPError:
+    """The error where the protocol has no results that are errors; of a resource
+    with its address, as SEP-2164 has it."""
     error = _without_folders(error)
     code = INTERNAL_ERROR if type(error) is WcError else INVALID_PARAMS
-    return MCPError(code, as_text(error), as_fields(error))
+    about = {"uri": _bounded(address)} if address else {}
+    return MCPError(code, as_text(error), as_fields(error) | about)
 
 
 def as_text(error: WcError) -> str:

@@ -20,6 +20,8 @@ from fastmcp import Client
 from fastmcp.client.transports import StreamableHttpTransport
 from mcp_types import Implementation
 
+from tests import measuring
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
@@ -129,9 +131,10 @@ def serving(
     folder: Path, env: dict[str, str], *options: str, program: list[str] | None = None
 ) -> Iterator[Served]:
     """A server in this folder, on a port of its own."""
+    surroundings = environment(env)
     with subprocess.Popen(
         [*(program or COMMAND), "--port", "0", *options],
-        env=environment(env),
+        env=surroundings if program else measuring.measured(surroundings),
         cwd=folder,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
@@ -143,6 +146,10 @@ def serving(
             with served.http:
                 yield served
         finally:
+            # It notes what it ran when it ends by itself.
+            process.terminate()
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(10)
             process.kill()
 
 
@@ -150,10 +157,11 @@ def refused(
     folder: Path, env: dict[str, str], *options: str, program: str = PROGRAM
 ) -> tuple[int, str]:
     """The exit status of a server that does not start, and what it says."""
+    surroundings = environment(env)
     done = subprocess.run(
         [sys.executable, "-c", program, "--transport", "http", "--port=0", *options],
         check=False,
-        env=environment(env),
+        env=measuring.measured(surroundings) if program == PROGRAM else surroundings,
         cwd=folder,
         stdin=subprocess.DEVNULL,
         capture_output=True,

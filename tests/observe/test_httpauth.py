@@ -201,6 +201,10 @@ def test_a_key_may_be_given_and_the_name_be_another_claim(
 
 def test_who_keeps_guessing_has_to_wait(server: Served, identities: StandIn) -> None:
     # Others of this module have guessed before; the limit is for all of them.
+    until = time.monotonic() + 20
+    while server.hello(token=STATIC).status_code == 429:
+        assert time.monotonic() < until
+        time.sleep(0.2)
     found = [server.hello(token=f"ghp_guess{n:010}").status_code for n in range(25)]
     assert set(found) == {401, 429}
     asked = len(identities.asked)

@@ -15,6 +15,7 @@ import pytest
 from fastmcp import Client
 from fastmcp.client.transports import StdioTransport
 
+from tests import measuring
 from tests.observe.stores import MODES
 from wc_core.version import __version__
 from wc_observe import tools
@@ -49,7 +50,7 @@ def run(env: dict[str, str], *arguments: str) -> subprocess.CompletedProcess[str
     return subprocess.run(
         [*COMMAND, *arguments],
         check=False,
-        env=environment(env),
+        env=measuring.measured(environment(env)),
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
@@ -92,7 +93,7 @@ def test_a_real_client(store: Store, env: dict[str, str], mode: Mode) -> None:
         transport = StdioTransport(
             COMMAND[0],
             COMMAND[1:],
-            env=environment(env),
+            env=measuring.measured(environment(env)),
             cwd=str(store.root.parent),
             keep_alive=False,
         )
