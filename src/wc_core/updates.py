@@ -89,16 +89,23 @@ def digest(overview: Overview, since: str, now_ms: int, limit: int = 0) -> Diges
 
     Raises InvalidInputError for a ``since`` that is none.
     """
+    floor = times.since_id(since, now_ms)
+    rows = overview.rows()
+    rest = iter([row for row in rows if not row.last_id or row.last_id > floor])
     found: list[News] = []
-    unreadable, more = [], 0
-    for row, new in _since(overview, times.since_id(since, now_ms)):
+    unreadable: list[str] = []
+    for row in rest:
+        new = _new(overview, row, floor)
         if new is None:
             unreadable.append(row.topic)
-        elif new and limit and len(found) >= limit:
-            more += 1
         elif new:
             authors = dict.fromkeys(one.entry.agent for one in new)
             found.append(News(row, len(new), tuple(authors), new[-1]))
+        if limit and len(found) >= limit:
+            break  # the latest moves come first: no other log has to be read
+    left = [*rest]
+    unreadable += [row.topic for row in left if row.damaged and not row.last_id]
+    more = sum(row.last_id > floor for row in left)
     return Digest(tuple(found), more, tuple(unreadable))
 
 
@@ -128,14 +135,17 @@ def _since(
     """The threads that moved, and their entries behind ``floor``; ``None`` for
     a thread that cannot be read."""
     for row in overview.rows():
-        if row.last_id and row.last_id <= floor:
-            continue
-        try:
-            everything = numbered(overview.reader.thread(row.topic))
-        except WcError:
-            yield row, None
-            continue
-        yield row, [one for one in everything if one.entry.id > floor]
+        if not row.last_id or row.last_id > floor:
+            yield row, _new(overview, row, floor)
+
+
+def _new(overview: Overview, row: Row, floor: str) -> list[Numbered] | None:
+    """The entries of a thread behind ``floor``; ``None`` if it cannot be read."""
+    try:
+        everything = numbered(overview.reader.thread(row.topic))
+    except WcError:
+        return None
+    return [one for one in everything if one.entry.id > floor]
 
 
 def _after(entry_id: str) -> str:

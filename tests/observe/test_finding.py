@@ -108,6 +108,19 @@ def test_a_digest_tells_what_each_thread_came_to(two: Store, session: Session) -
     assert (fields["truncated"], fields["more"]) == (True, 1)
 
 
+def test_a_short_digest_reads_no_more_threads_than_it_shows(
+    two: Store, session: Session
+) -> None:
+    broken = Path(two.layout.log("broken"))
+    broken.mkdir(parents=True)
+    # Its state is known, its entries cannot be read.
+    Path(two.layout.log("alpha")).chmod(0)
+    short = session.json("list_updates", since="52w", digest=True, limit=1)
+    assert [one["topic"] for one in short["threads"]] == ["beta"]
+    assert short["more"] == 1
+    assert short["unreadable"] == ["broken"]
+
+
 @pytest.mark.usefixtures("two")
 def test_search_by_what_entries_are_about(store: Store, session: Session) -> None:
     store.thread("gamma", store.entry("gamma", "See src/auth.py.", code_branch="fix"))
