@@ -27,8 +27,8 @@ from wc_core.search import (
     Matches,
 )
 from wc_core.views import Numbered
+from wc_observe.filestamps import Stamp, stamp_of
 from wc_observe.fulltext import FullText
-from wc_observe.live import Stamp, stamp_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -14,8 +14,8 @@ from wc_core.model import ACTIONS, ENTRY_TYPES, ROLES, STATUSES
 from wc_core.text import clean, one_line
 from wc_core.version import __version__
 from wc_observe import desk
-from wc_observe.hearing import CURRENT_HEARING
 from wc_observe.quoting import cleaned, word
+from wc_observe.storewatch import CURRENT_WATCH
 from wc_observe.surveying import survey
 from wc_observe.watching import WATCHING
 
@@ -123,8 +123,8 @@ def _store_fields(place: Place, call: Call, problems: list[str]) -> dict[str, An
 
 def _changes(root: str) -> dict[str, Any]:
     """How changes are noticed, if somebody waits to be told of them."""
-    hearing = CURRENT_HEARING.get(None)
-    found = hearing.health(root) if hearing is not None else None
+    watch = CURRENT_WATCH.get(None)
+    found = watch.health(root) if watch is not None else None
     if found is None:
         return {}
     return {

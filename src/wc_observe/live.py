@@ -16,7 +16,6 @@ from the beginning.
 from __future__ import annotations
 
 import copy
-import os
 import threading
 import time
 from bisect import insort
@@ -29,6 +28,7 @@ from wc_core.files import names_in
 from wc_core.layout import file_name, topic_of
 from wc_core.reader import Cursor, Snapshot, StoreReader, Thread
 from wc_core.views import Overview, Row, Viewer
+from wc_observe.filestamps import Stamp, stamp_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -46,25 +46,6 @@ _YOUNG_NS = 100_000_000
 # Above so many changed threads at once all of them are sorted anew.
 _SORT_ANEW = 50
 _MOST_FILTERS = 16
-
-
-class Stamp(NamedTuple):
-    """What tells that a file is another one, has other bytes in it, or may be
-    read by others. A tool that sets the time of writing cannot set ``ctime_ns``."""
-
-    inode: int = 0
-    size: int = -1
-    mtime_ns: int = 0
-    ctime_ns: int = 0
-
-
-def stamp_of(path: str) -> Stamp:
-    """The stamp of what is there; that of nothing where nothing is."""
-    try:
-        info = os.lstat(path)
-    except OSError:
-        return Stamp()
-    return Stamp(info.st_ino, info.st_size, info.st_mtime_ns, info.st_ctime_ns)
 
 
 class Stamps(NamedTuple):

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from wc_core.search import Engine
     from wc_core.views import Viewer
     from wc_observe.entryindex import EntryIndex
-    from wc_observe.live import Stamp
+    from wc_observe.filestamps import Stamp
 
 # A client with more roots than that reads the ones it comes back to anew.
 _MOST_STORES = 4

@@ -30,9 +30,9 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from wc_core.errors import ConflictError, WcError
 from wc_observe.calls import CURRENT
-from wc_observe.hearers import Client, Stream
-from wc_observe.hearing import CURRENT_HEARING, Hearing
 from wc_observe.refusals import as_protocol
+from wc_observe.storewatch import CURRENT_WATCH, StoreWatch
+from wc_observe.subscribers import Client, Stream
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 
     from wc_observe.boundary import Boundary
     from wc_observe.calls import Call
-    from wc_observe.hearers import Hearer
+    from wc_observe.subscribers import Subscriber
 
 _KEY = "watercooler"
 # More than that is no reader, but a fault or worse.
@@ -61,18 +61,18 @@ class Subscriptions(Middleware):
 
     def __init__(self, boundary: Boundary) -> None:
         self._boundary = boundary
-        self.hearing = Hearing(boundary.stores)
+        self.watch = StoreWatch(boundary.stores)
         self._streams: set[Stream] = set()
         self._tasks: set[asyncio.Task[None]] = set()
 
     @asynccontextmanager
     async def lifespan(self, _: FastMCP) -> AsyncIterator[None]:
         """As long as the server runs."""
-        self.hearing.open()
+        self.watch.open()
         try:
             yield
         finally:
-            self.hearing.close()
+            self.watch.close()
 
     def serve(self, server: FastMCP) -> None:
         """Answer requests for subscriptions, and announce that we do."""
@@ -106,7 +106,7 @@ class Subscriptions(Middleware):
         self, context: MiddlewareContext[Any], call_next: CallNext[Any, Any]
     ) -> Any:
         """Answer first; then see whether somebody is to be told of changes."""
-        CURRENT_HEARING.set(self.hearing)
+        CURRENT_WATCH.set(self.watch)
         try:
             return await call_next(context)
         finally:
@@ -118,12 +118,12 @@ class Subscriptions(Middleware):
         """Listen for a client that has just called something, or elsewhere if
         it has moved; and for what answers from memory."""
         for root in call.stores.unwatched():
-            if not self.hearing.keeps(root):
-                self._start(asyncio.to_thread(self.hearing.keep, root, call.env))
+            if not self.watch.keeps(root):
+                self._start(asyncio.to_thread(self.watch.keep, root, call.env))
         if own.request_context is None:
             return
         if own.session.protocol_version not in MODERN_PROTOCOL_VERSIONS:
-            told: list[Hearer] = [_client_of(own.session, self.hearing)]
+            told: list[Subscriber] = [_client_of(own.session, self.watch)]
         elif own.transport == "stdio":
             # One pipe, one client: all streams are its own.
             told = list(self._streams)
@@ -141,7 +141,7 @@ class Subscriptions(Middleware):
     async def _subscribe(
         self, ctx: ServerRequestContext[Any, Any], params: SubscribeRequestParams
     ) -> EmptyResult:
-        client = _client_of(ctx.session, self.hearing)
+        client = _client_of(ctx.session, self.watch)
         try:
             client.subscribe(str(params.uri))
             await client.move(await self._call(), strict=True)
@@ -153,7 +153,7 @@ class Subscriptions(Middleware):
         self, ctx: ServerRequestContext[Any, Any], params: UnsubscribeRequestParams
     ) -> EmptyResult:
         try:
-            _client_of(ctx.session, self.hearing).unsubscribe(str(params.uri))
+            _client_of(ctx.session, self.watch).unsubscribe(str(params.uri))
         except WcError as error:
             raise as_protocol(error) from error
         return EmptyResult()
@@ -170,7 +170,7 @@ class Subscriptions(Middleware):
             resource_subscriptions=uris,
         )
         try:
-            stream = Stream(self.hearing, uris)
+            stream = Stream(self.watch, uris)
             if len(self._streams) >= MAX_STREAMS:
                 raise ConflictError(
                     f"The {MAX_STREAMS} streams of this server are taken.",
@@ -193,12 +193,12 @@ class Subscriptions(Middleware):
         return await self._boundary.call_of(get_context())
 
 
-def _client_of(session: ServerSession, hearing: Hearing) -> Client:
+def _client_of(session: ServerSession, watch: StoreWatch) -> Client:
     # What outlives a request is kept by the connection, which the session of
     # each request stands for.
     connection = session._connection  # noqa: SLF001
     client = connection.state.get(_KEY)
     if client is None:
-        client = connection.state[_KEY] = Client(hearing, connection)
+        client = connection.state[_KEY] = Client(watch, connection)
     found: Client = client
     return found

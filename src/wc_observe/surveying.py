@@ -8,12 +8,13 @@ from typing import NamedTuple
 from wc_core.errors import WcError
 from wc_core.reader import StoreReader
 from wc_core.text import one_line
-from wc_observe.live import stamp_of
+from wc_observe.filestamps import stamp_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from wc_core.reader import Thread
-    from wc_observe.live import LiveReader, Stamp
+    from wc_observe.filestamps import Stamp
+    from wc_observe.live import LiveReader
 
 _WIDTH = 300
 

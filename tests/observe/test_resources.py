@@ -22,7 +22,7 @@ from wc_observe.addresses import Changes, of_topic
 from wc_observe.calls import Surroundings
 from wc_observe.resources import LISTED
 from wc_observe.server import build_server
-from wc_observe.stamps import Stamps
+from wc_observe.threadlooks import ThreadLooks
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -249,12 +249,12 @@ def test_a_look_finds_what_moved_and_only_once(
     store.thread("plan")
     Path(store.layout.folder("other")).mkdir()
     Path(store.layout.page("old")).write_text("Status: OPEN\n")
-    stamps = Stamps(str(store.root))
+    looks = ThreadLooks(str(store.root))
     act(store)
     every = frozenset(map(str, store.root.rglob("*")))
     gone = frozenset({store.layout.log("plan"), "/elsewhere"})
-    paths = (every | gone) - set(stamps.folders) if told else None
-    assert stamps.look(paths) == Changes(frozenset(topics), come_or_gone)
-    assert not stamps.look(paths)
-    assert not stamps.look(None)
-    assert not stamps.look(frozenset(stamps.folders))
+    paths = (every | gone) - set(looks.folders) if told else None
+    assert looks.look(paths) == Changes(frozenset(topics), come_or_gone)
+    assert not looks.look(paths)
+    assert not looks.look(None)
+    assert not looks.look(frozenset(looks.folders))

@@ -20,7 +20,7 @@ from mcp_types import ResourceListChangedNotification, ResourceUpdatedNotificati
 
 from tests.conftest import SOURCE
 from tests.observe.stores import MODES, NOW_MS, Mode, Store, only_text, structured
-from wc_observe import addresses, hearers, subscriptions
+from wc_observe import addresses, subscribers, subscriptions
 from wc_observe.addresses import of_topic
 from wc_observe.boundary import Boundary
 from wc_observe.calls import Surroundings
@@ -117,7 +117,7 @@ def server(store: Store, env: dict[str, str]) -> FastMCP:
 
 def listened_to(server: FastMCP) -> list[str]:
     (ours,) = (one for one in server.middleware if isinstance(one, Subscriptions))
-    return ours.hearing.roots
+    return ours.watch.roots
 
 
 async def until(test: Callable[[], bool]) -> None:
@@ -380,7 +380,7 @@ def test_the_announcement_is_true(server: FastMCP, mode: Mode) -> None:
 
 @pytest.mark.parametrize("mode", MODES)
 def test_a_client_cannot_ask_for_without_end(server: FastMCP, mode: Mode) -> None:
-    many = [of_topic(f"t{number}") for number in range(hearers.MAX_ADDRESSES)]
+    many = [of_topic(f"t{number}") for number in range(subscribers.MAX_ADDRESSES)]
 
     async def ask() -> None:
         async with listening(server, mode, *many, PLAN):

@@ -10,7 +10,7 @@ from wc_observe.surveying import survey
 
 if TYPE_CHECKING:
     from tests.observe.stores import Store
-    from wc_observe.live import Stamp
+    from wc_observe.filestamps import Stamp
 
 
 def test_logs_are_read_in_full_as_long_as_the_time_lasts(store: Store) -> None:

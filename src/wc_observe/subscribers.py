@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from wc_observe.addresses import Changes
     from wc_observe.calls import Call
-    from wc_observe.hearing import Hearing
+    from wc_observe.storewatch import StoreWatch
 
 # More than that is no reader, but a fault or worse.
 MAX_ADDRESSES = 250
@@ -34,11 +34,11 @@ def too_many() -> ConflictError:
     )
 
 
-class Hearer:
+class Subscriber:
     """Somebody who is told of the changes in one store at a time."""
 
-    def __init__(self, hearing: Hearing) -> None:
-        self._hearing = hearing
+    def __init__(self, watch: StoreWatch) -> None:
+        self._watch = watch
         self._uris: dict[str, set[str]] = {}
         self._loop = asyncio.get_running_loop()
         self._folder: str | None = None
@@ -68,7 +68,7 @@ class Hearer:
         if self._end is not None and self._heard_of == (place.root, beside):
             return
         # Looking at ten thousand logs takes a while.
-        listen = self._hearing.listen_beside if beside else self._hearing.listen_at
+        listen = self._watch.listen_beside if beside else self._watch.listen_at
         end = await asyncio.to_thread(listen, place, call.env, self._heard)
         self._stop()
         self._heard_of, self._end = (place.root, beside), end
@@ -97,11 +97,11 @@ class Hearer:
         raise NotImplementedError
 
 
-class Client(Hearer):
+class Client(Subscriber):
     """A connection of the older era: told by messages of its own."""
 
-    def __init__(self, hearing: Hearing, connection: Connection) -> None:
-        super().__init__(hearing)
+    def __init__(self, watch: StoreWatch, connection: Connection) -> None:
+        super().__init__(watch)
         self._connection = connection
         # What there is to say, each thing once, in order; "" is the list.
         self._unsaid: dict[str, None] = {}
@@ -150,11 +150,11 @@ class Client(Hearer):
         self._saying = None
 
 
-class Stream(Hearer):
+class Stream(Subscriber):
     """One stream of the newer era, as the bus that its handler listens to."""
 
-    def __init__(self, hearing: Hearing, uris: list[str]) -> None:
-        super().__init__(hearing)
+    def __init__(self, watch: StoreWatch, uris: list[str]) -> None:
+        super().__init__(watch)
         if len(uris) > MAX_ADDRESSES:
             raise too_many()
         self._uris = addresses.spellings(uris)

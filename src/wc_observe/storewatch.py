@@ -7,9 +7,9 @@ from contextvars import ContextVar
 
 from wc_core import settings
 from wc_core.layout import Layout
-from wc_observe.beside import Beside
-from wc_observe.stamps import Stamps
+from wc_observe.threadlooks import ThreadLooks
 from wc_observe.watching import WATCHING, Watcher
+from wc_observe.worktreewatch import WorktreeWatch
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
     from wc_observe.watching import Health
 
 # That of the server that answers the current call.
-CURRENT_HEARING: ContextVar[Hearing] = ContextVar("hearing")
+CURRENT_WATCH: ContextVar[StoreWatch] = ContextVar("watch")
 
 # Stores that are watched for the sake of calls alone.
 _MOST_KEPT = 4
 
 
-class Hearing:
+class StoreWatch:
     """Who listens to which store. What is heard of a store that is kept in
     memory is told there first."""
 
@@ -36,7 +36,7 @@ class Hearing:
         self._lock = threading.Lock()
         self._runs = 0
         self._stores: dict[str, _Store] = {}
-        self._beside: dict[tuple[str, str, str], Beside] = {}
+        self._beside: dict[tuple[str, str, str], WorktreeWatch] = {}
 
     def listen(
         self, root: str, env: Mapping[str, str], callback: Callable[[Changes], None]
@@ -81,7 +81,7 @@ class Hearing:
         with self._lock:
             beside = self._beside.get(key)
             if beside is None:
-                beside = self._beside[key] = Beside(where, root, env)
+                beside = self._beside[key] = WorktreeWatch(where, root, env)
             beside.listeners[token] = callback
 
         def end() -> None:
@@ -159,7 +159,7 @@ class _Store:
         self._memory = memory
         self._lock = threading.Lock()
         self._ended = False
-        self._stamps: Stamps | None = None
+        self._looks: ThreadLooks | None = None
         layout = Layout(root)
         folders = (layout.threads, layout.pages, f"{layout.local}/cursors")
         self.watcher = Watcher(folders, self._heard, recursive=True, mode=mode)
@@ -168,9 +168,9 @@ class _Store:
     def add(self, callback: Callable[[Changes], None]) -> object:
         """Tell somebody of whatever changes from now on; the listener's key."""
         with self._lock:
-            if self._stamps is None:
+            if self._looks is None:
                 # Until the watcher has begun, its first word is to look again.
-                self._stamps = Stamps(self._root)
+                self._looks = ThreadLooks(self._root)
             token = object()
             self.listeners[token] = callback
             return token
@@ -192,9 +192,9 @@ class _Store:
                 live.reader.hear(paths)
                 # Where it only looks now and then, each call looks for itself.
                 live.reader.watched = self.watcher.health.kind == WATCHING
-            if self._stamps is None:
+            if self._looks is None:
                 return
-            changes = self._stamps.look(paths)
+            changes = self._looks.look(paths)
         if changes:
             for callback in list(self.listeners.values()):
                 callback(changes)

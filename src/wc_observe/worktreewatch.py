@@ -15,7 +15,7 @@ from wc_core.loops import loop_path
 from wc_core.repository import admins_of
 from wc_core.worktrees import worktrees
 from wc_observe.addresses import Changes
-from wc_observe.stamps import stamp_of
+from wc_observe.filestamps import stamp_of
 from wc_observe.watching import Watcher
 
 TYPE_CHECKING = False
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from wc_core.repository import Repository
-    from wc_observe.stamps import Stamp
+    from wc_observe.filestamps import Stamp
 
 _LOOP = loop_path("")
 # In what git keeps about a linked worktree.
@@ -32,7 +32,7 @@ _GIT = ("HEAD", "gitdir", "locked")
 _MOST = 200
 
 
-class Beside:
+class WorktreeWatch:
     """Calls its ``listeners``, on another thread, for whatever changes from
     now on; until it is ended. ``root`` is the store's, where agents leave
     notes."""
@@ -80,7 +80,7 @@ class Beside:
             for callback in list(self.listeners.values()):
                 callback(Changes(beside=True, loops=loops))
 
-    def _look(self) -> dict[str, Stamp | None]:
+    def _look(self) -> dict[str, Stamp]:
         """The files that say something, whether they are there or not."""
         files = [f"{self._where.common}/HEAD", team_path(self._env)]
         for one in worktrees(self._where, self._env)[:_MOST]:

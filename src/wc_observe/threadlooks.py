@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import os
-import stat
 
 from wc_core.layout import Layout, topic_of
 from wc_observe.addresses import Changes
+from wc_observe.filestamps import stamp_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
-    from typing import TypeAlias
 
-    Stamp: TypeAlias = tuple[int, int, int]
+    from wc_observe.filestamps import Stamp
 
 
-class Stamps:
+class ThreadLooks:
     """What the logs of the store at ``root`` look like from outside; of a
     thread that has none, its page."""
 
@@ -67,8 +66,9 @@ class Stamps:
     def _some(self, names: Iterable[str]) -> Iterator[tuple[str, Stamp]]:
         for name in names:
             stamp = stamp_of(f"{self._layout.threads}/{name}/entries.jsonl")
-            stamp = stamp or stamp_of(f"{self._layout.pages}/{name}.md")
-            if stamp is not None:
+            if stamp.size <= 0:
+                stamp = stamp_of(f"{self._layout.pages}/{name}.md")
+            if stamp.size > 0:
                 yield name, stamp
 
 
@@ -77,15 +77,3 @@ def _names_in(folder: str) -> list[str]:
         return os.listdir(folder)
     except OSError:
         return []  # who reads it will be told why
-
-
-def stamp_of(path: str) -> Stamp | None:
-    """What tells a file from another one; None where there is none, or it is
-    empty."""
-    try:
-        info = os.lstat(path)
-    except (OSError, ValueError):
-        return None
-    if not stat.S_ISREG(info.st_mode) or not info.st_size:
-        return None
-    return (info.st_ino, info.st_size, info.st_mtime_ns)
