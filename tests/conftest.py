@@ -21,11 +21,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
+from hypothesis import settings
 
 from tests import forking, measuring
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
+
+# How many examples a property is tried with; a long run tries more.
+settings.register_profile(
+    "usual", max_examples=int(os.environ.get("WC_TEST_EXAMPLES", "50"))
+)
+settings.load_profile("usual")
 
 SOURCE = Path(__file__).resolve().parents[1] / "src"
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"

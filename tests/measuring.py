@@ -69,10 +69,10 @@ def hand_over() -> None:
     from coverage import Coverage, CoverageData
 
     packed: defaultdict[str, set[int]] = defaultdict(set)
-    for note in Path(_folder()).iterdir():
+    for note in Path(_folder()).glob("*[0-9]"):
         for name, steps in marshal.loads(note.read_bytes()).items():
             packed[name] |= steps
-    shutil.rmtree(_folder())
+    shutil.rmtree(_folder(), ignore_errors=True)
     current = Coverage.current()
     if current is not None:
         beside = str(current.get_option("run:data_file"))

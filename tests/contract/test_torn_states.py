@@ -1,6 +1,6 @@
 """Reading what somebody truncates and writes anew, again and again.
 
-WC_TEST_ROUNDS is how often it is read, 1,000 times by itself.
+WC_TEST_ROUNDS is how often it is read, 600 times by itself.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.usefixtures("unmeasured")
 
-ROUNDS = int(os.environ.get("WC_TEST_ROUNDS", "1000"))
+ROUNDS = int(os.environ.get("WC_TEST_ROUNDS", "600"))
 
 # Every state that is ever written says its number six times, at both ends and
 # in between, and is longer or shorter than the one before.

@@ -27,7 +27,9 @@ if TYPE_CHECKING:
 
 # A busy machine is no failure.
 relaxed = settings(
-    max_examples=40, deadline=None, suppress_health_check=list(HealthCheck)
+    max_examples=int(os.environ.get("WC_TEST_EXAMPLES", "30")),
+    deadline=None,
+    suppress_health_check=list(HealthCheck),
 )
 
 NOON_MS = 1_767_268_800_000  # 2026-01-01T12:00:00Z

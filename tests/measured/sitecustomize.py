@@ -54,8 +54,10 @@ def _start(folder: str, tracer_file: str, source: str) -> None:
         # The folder goes with the tests; who outlives them notes nothing.
         with suppress(OSError):
             path = f"{folder}/{os.getpid()}-{time.monotonic_ns()}"
-            with open(path, "wb") as file:
+            # Somebody may be killed at this, or the notes read meanwhile.
+            with open(f"{path}.new", "wb") as file:
                 marshal.dump(tracer.data, file)
+            os.rename(f"{path}.new", path)
 
     def noted_exit(status: int) -> NoReturn:
         note()
