@@ -27,8 +27,9 @@ if TYPE_CHECKING:
     from wc_core.discovery import Place
     from wc_core.freshness import Standing
     from wc_core.identity import Identity
+    from wc_core.overview import Overview
     from wc_core.settings import Settings
-    from wc_core.views import Overview, Viewer
+    from wc_core.views import Viewer
 
 _RANDOM_BYTES = 10
 _NOT_ASKED = Asked()
@@ -100,7 +101,9 @@ class Context:
     @property
     def overview(self) -> Overview:
         """The store as they see it."""
-        return views.Overview(self.reader, self.viewer)
+        from wc_core.overview import Overview  # only a few commands list threads
+
+        return Overview(self.reader, self.viewer)
 
     @property
     def standing(self) -> Standing | None:

@@ -7,9 +7,10 @@ import time
 
 from wc_cli import pending
 from wc_cli.context import remark, say, say_json
+from wc_cli.firstfetch import fetch_first, look_first
 from wc_cli.options import argument, command, flag, number
 from wc_cli.routes import the_remote
-from wc_cli.travel import Traveller, Waiting, fetch_first, look_first
+from wc_cli.travel import Traveller, Waiting
 from wc_cli.writing import Speaker
 from wc_core import remotes, repository
 from wc_core.discovery import BRANCH_STORE

@@ -242,7 +242,7 @@ class Traveller:
         except WireError as error:
             lasting = not isinstance(error, UnreachableError | RejectedError)
             self._note_failure(str(error), error.hint, lasting=lasting)
-            raise _told(self.remote, error) from error
+            raise told(self.remote, error) from error
         except GitTimeoutError as error:
             hint = "Your entries are safe here; the next sync sends them."
             self._note_failure(str(error), hint, lasting=False)
@@ -285,7 +285,7 @@ class Traveller:
         if trees.is_store(git, theirs):
             return
         git.run("update-ref", "-d", self.remote.tracking)
-        raise _no_store(self.remote)
+        raise no_store(self.remote)
 
     def _where(self) -> Repository:
         where, _ = commits.tip(self.layout.root)
@@ -361,32 +361,8 @@ class Traveller:
             durable.replace(self.layout.travel, data, self.layout.root)
 
 
-def look_first(
-    where: Repository, env: Mapping[str, str], remote: Remote, waiting: Waiting
-) -> Exchange:
-    """What would come to where there is no store yet. Raises OfflineError,
-    StorageError, ConflictError."""
-    theirs = fetch_first(where, env, remote, waiting)
-    git = Git(where.top or where.common, env, until=waiting.until)
-    if theirs and not trees.is_store(git, theirs):
-        raise _no_store(remote)
-    behind, _ = commits.apart(git, theirs, "") if theirs else (0, 0)
-    return Exchange(remote.shown, comparing.news(git, "", theirs), behind=behind)
-
-
-def fetch_first(
-    where: Repository, env: Mapping[str, str], remote: Remote, waiting: Waiting
-) -> str:
-    """Fetch the branch where there is no store yet; the commit it is at, empty
-    where there is none. Raises OfflineError, StorageError."""
-    git = Git(where.top or where.common, env, until=waiting.until)
-    try:
-        return Wire(git, remote).fetch()
-    except WireError as error:
-        raise _told(remote, error) from error
-
-
-def _no_store(remote: Remote) -> ConflictError:
+def no_store(remote: Remote) -> ConflictError:
+    """That what the remote has is not taken for threads."""
     return ConflictError(
         f"{remote.shown} has a branch {BRANCH} that is not a store.",
         "Nothing was changed. Rename it there, or use another repository: "
@@ -394,7 +370,7 @@ def _no_store(remote: Remote) -> ConflictError:
     )
 
 
-def _told(remote: Remote, error: WireError) -> WcError:
+def told(remote: Remote, error: WireError) -> WcError:
     """What it means to whoever asked: a remote that does not do as it is asked,
     or a fault on our side."""
     said = str(error)

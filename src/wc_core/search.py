@@ -13,8 +13,9 @@ from typing import NamedTuple, Protocol
 from wc_core import words
 from wc_core.errors import InvalidInputError, WcError
 from wc_core.mentions import Mentions, recorded
+from wc_core.overview import cursor_of, cursor_parts
 from wc_core.times import utc
-from wc_core.views import cursor_of, cursor_parts, numbered
+from wc_core.views import numbered
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,8 +23,9 @@ if TYPE_CHECKING:
     from typing import Any
 
     from wc_core.model import Entry
+    from wc_core.overview import Overview
     from wc_core.reader import StoreReader
-    from wc_core.views import Filter, Numbered, Overview
+    from wc_core.views import Filter, Numbered
     from wc_core.words import Term
 
 _AROUND = 60

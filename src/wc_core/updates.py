@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-    from wc_core.views import Overview, Row
+    from wc_core.overview import Overview
+    from wc_core.views import Row
 
 # Nearly the last letter there is; it prints.
 _BEHIND = "\uffee"

@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from wc_core.repository import Repository
     from wc_core.settings import Settings
     from wc_observe.calls import Call
-    from wc_observe.live import LiveOverview, LiveReader
+    from wc_observe.live import LiveReader
+    from wc_observe.liveoverview import LiveOverview
     from wc_observe.stores import Live
 
 

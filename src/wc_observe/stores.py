@@ -7,7 +7,8 @@ from collections import OrderedDict
 from typing import NamedTuple
 
 from wc_core.search import Scan
-from wc_observe.live import LiveOverview, LiveReader
+from wc_observe.live import LiveReader
+from wc_observe.liveoverview import LiveOverview
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ import subprocess
 import time
 from typing import TYPE_CHECKING, Any
 
-from wc_cli import settling, syncing, travel
+from wc_cli import firstfetch, settling, syncing, travel
 from wc_cli.context import Context
 from wc_cli.repair import Repair
 from wc_cli.store import Source
@@ -171,7 +171,7 @@ class Clone:
         waiting = travel.Waiting(time.monotonic() + SECONDS, tell=tell)
         where, remote = syncing.route(context)
         if not context.place.exists:
-            travel.fetch_first(where, self.env, remote, waiting)
+            firstfetch.fetch_first(where, self.env, remote, waiting)
             context.ensure_store(anew=True)
         root = context.writer().place.root
         return travel.Traveller(root, self.env, remote, waiting)

@@ -22,9 +22,10 @@ from wc_core import codec
 from wc_core.errors import InvalidInputError
 from wc_core.mentions import Mentions
 from wc_core.model import Ball, Entry
+from wc_core.overview import Overview
 from wc_core.reader import StoreReader
 from wc_core.search import Hits, Question, Scan, may_have, search
-from wc_core.views import Filter, Overview
+from wc_core.views import Filter
 
 if TYPE_CHECKING:
     from pathlib import Path

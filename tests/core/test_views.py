@@ -23,11 +23,12 @@ from tests.core.strategies import (
     viewer,
     write_thread,
 )
-from wc_core import views
+from wc_core import overview, views
 from wc_core.errors import InvalidInputError, NotFoundError
 from wc_core.model import FREE, Ball
+from wc_core.overview import Overview
 from wc_core.reader import Cursor, StoreReader
-from wc_core.views import Filter, Numbered, Overview, Page, Row
+from wc_core.views import Filter, Numbered, Page, Row
 
 PAT, CLAUDE, SAM = AGENTS
 ALL = Filter()
@@ -292,9 +293,9 @@ def test_a_walk_comes_through_odd_ids_and_unreadable_threads(tmp_path: Path) -> 
 
 @given(st.lists(st.text(st.characters()), min_size=1, max_size=3))
 def test_a_cursor_can_say_anything_and_needs_no_quotes(parts: list[str]) -> None:
-    cursor = views.cursor_of(*parts)
+    cursor = overview.cursor_of(*parts)
     assert re.fullmatch(r"[\w%.~-]*", cursor, re.ASCII)
-    assert views.cursor_parts(cursor, len(parts), "a list") == parts
+    assert overview.cursor_parts(cursor, len(parts), "a list") == parts
 
 
 def test_a_thread_that_gets_unreadable_during_a_walk_is_still_shown() -> None:

@@ -20,9 +20,10 @@ from wc_core import codec
 from wc_core.errors import CorruptError
 from wc_core.mentions import Mentions
 from wc_core.model import Ball
+from wc_core.overview import Overview
 from wc_core.reader import StoreReader
 from wc_core.search import Question, Scan, search
-from wc_core.views import Filter, Overview
+from wc_core.views import Filter
 from wc_observe.entryindex import EntryIndex
 from wc_observe.live import LiveReader
 from wc_observe.stores import Live
