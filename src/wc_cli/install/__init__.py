@@ -1,0 +1,2 @@
+"""Connecting agents, editors and shells: what is put into their files, and taken
+out again."""
