@@ -21,15 +21,9 @@ from mcp_types import (
 
 from wc_core import errors
 from wc_core.errors import InvalidInputError, WcError
-from wc_observe.calls import (
-    CURRENT,
-    ROOTS,
-    Roots,
-    RootsWanted,
-    current_call,
-    remote_call,
-)
+from wc_observe.calls import CURRENT
 from wc_observe.refusals import Refused, as_protocol, invalid, refusal, short
+from wc_observe.roots import ROOTS, Roots, RootsWanted, current_call, remote_call
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

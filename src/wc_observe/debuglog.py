@@ -17,7 +17,8 @@ from mcp.shared.exceptions import MCPError
 from wc_core import debugging, discovery
 from wc_core.errors import WcError
 from wc_core.wording import shown_path
-from wc_observe.calls import CURRENT, client_name
+from wc_observe.calls import CURRENT
+from wc_observe.roots import client_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -18,7 +18,8 @@ from starlette.middleware import Middleware
 from starlette.routing import Mount, Route, request_response
 
 from wc_core import discovery
-from wc_observe.httplimits import MAX_BODY, Fairness, Guesses, Leaving, UnderWay
+from wc_observe.httpleaving import Leaving, UnderWay
+from wc_observe.httplimits import MAX_BODY, Fairness, Guesses
 from wc_observe.httppages import healthz, metrics_page, nothing_here
 from wc_observe.metrics import Answers, Counted, Metrics, Now
 from wc_observe.server import build_server

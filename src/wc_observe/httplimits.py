@@ -1,4 +1,4 @@
-"""What one caller may take, and what happens to streams when the server leaves.
+"""What one caller may take.
 
 Callers are told apart by whom they have proved to be, else by address. All of
 this is memory only, and bounded.
@@ -11,7 +11,6 @@ import math
 from collections import OrderedDict
 from contextlib import contextmanager
 
-import anyio
 from fastmcp.server.middleware.rate_limiting import TokenBucketRateLimiter
 from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
 
@@ -170,71 +169,3 @@ def _caller(scope: Scope) -> str:
 def _address(scope: Scope) -> str:
     client = scope.get("client")
     return f"from {client[0]}" if client else "from nowhere"
-
-
-class UnderWay:
-    """The requests of this moment: streams that wait for news, and calls."""
-
-    def __init__(self) -> None:
-        self.streams: set[anyio.CancelScope] = set()
-        self.calls: set[anyio.CancelScope] = set()
-        self.left = False
-
-    @property
-    def counts(self) -> dict[str, int]:
-        """How many there are of each kind."""
-        return {"stream": len(self.streams), "call": len(self.calls)}
-
-    async def leave(self, grace: float) -> None:
-        """End the streams at once, calls after ``grace`` seconds."""
-        self.left = True
-        for one in [*self.streams]:
-            one.cancel()
-        await anyio.sleep(grace)
-        for one in [*self.calls]:
-            one.cancel()
-
-
-class Leaving:
-    """Lets go of requests when the server leaves, so that clients see a stream
-    that ended and not one that broke."""
-
-    def __init__(self, app: ASGIApp, under_way: UnderWay) -> None:
-        self._app = app
-        self._under_way = under_way
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on, to be let go of when its time has come."""
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
-        sent: list[Message] = []
-
-        async def noted(message: Message) -> None:
-            sent[:] = [message]
-            await send(message)
-
-        now = self._under_way
-        held = now.streams if _is_stream(scope) else now.calls
-        with anyio.CancelScope() as cancelled:
-            held.add(cancelled)
-            try:
-                if not now.left:
-                    await self._app(scope, receive, noted)
-            finally:
-                held.discard(cancelled)
-        # Streams of the libraries swallow being cancelled, and end without an end.
-        if not sent:
-            refusal = problem(503, "LEAVING", "The server is stopping.", "Try again.")
-            await refusal(scope, receive, send)
-        elif sent[0]["type"] == "http.response.start" or sent[0].get("more_body"):
-            await send({"type": "http.response.body", "body": b"", "more_body": False})
-
-
-def _is_stream(scope: Scope) -> bool:
-    """Whether a request only waits for what the server has to say: the GET of
-    the older protocol, the method of the newer one."""
-    headers = dict(scope["headers"])
-    if scope["method"] == "GET":
-        return b"text/event-stream" in headers.get(b"accept", b"")
-    return bool(headers.get(b"mcp-method") == b"subscriptions/listen")

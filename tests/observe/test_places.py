@@ -12,7 +12,8 @@ from fastmcp import Client
 from mcp_types import Implementation
 
 from tests.observe.stores import MODES, Session, Store
-from wc_observe.calls import Surroundings, current_call
+from wc_observe.calls import Surroundings
+from wc_observe.roots import current_call
 from wc_observe.server import build_server
 from wc_observe.stores import Stores
 
