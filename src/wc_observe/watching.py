@@ -234,11 +234,12 @@ class Watcher:
 
     def _look(self) -> None:
         begun = self._clock().monotonic
-        self._tell(None)
+        taken_in = self._tell(None)
         self._last = self._clock()
         self._looking = self._last.monotonic - begun
         cost = self._looking + self._opening
-        self._next = self._last.monotonic + max(_SAFETY_NET, cost * _RARELY)
+        pause = max(_SAFETY_NET, cost * _RARELY) if taken_in else _TICK
+        self._next = self._last.monotonic + pause
 
     def _poll(self) -> None:
         until = self._clock().monotonic + _TRY_AGAIN
@@ -247,12 +248,16 @@ class Watcher:
             seldom = min(self._looking * _OFTEN, _SAFETY_NET)
             self._stop.wait(max(_POLL, seldom))
 
-    def _tell(self, paths: frozenset[str] | None) -> None:
+    def _tell(self, paths: frozenset[str] | None) -> bool:
+        """Whether it was taken in; if not, everything is looked at next."""
         try:
             self._heard(paths)
         except Exception:  # noqa: BLE001  (whatever it is)
             # A fault in one look must not end all later ones.
             _log.exception("what changed could not be taken in")
+            self._next = 0.0
+            return False
+        return True
 
 
 def _identities(folders: Sequence[str]) -> There:
