@@ -149,14 +149,13 @@ def history(
     """
     if not entries:
         return History()
-    moments = _moments(entries, now_ms)
-    starts = list(_starts(state, entries, moments))
+    starts = list(_starts(state, entries, moments(entries, now_ms)))
     ends = [one.start for one in starts[1:]] + [now_ms]
     spells = tuple(one._replace(end=end) for one, end in zip(starts, ends, strict=True))
     return History(spells, *_moves(spells, key))
 
 
-def _moments(entries: Sequence[Entry], now_ms: int) -> list[int]:
+def moments(entries: Sequence[Entry], now_ms: int) -> list[int]:
     """A moment for each entry: never before the one before it, nor after now."""
     own = [moment_of(one.id, one.at) for one in entries]
     latest = next((one for one in own if one is not None), now_ms)
@@ -175,22 +174,22 @@ def moment_of(entry_id: str, at: str) -> int | None:
 
 
 def _starts(
-    state: State, entries: Sequence[Entry], moments: Sequence[int]
+    state: State, entries: Sequence[Entry], when: Sequence[int]
 ) -> Iterator[Spell]:
     """Each spell as it begins; its end is yet to come."""
     first = next((i for i, one in enumerate(entries) if one.ours), len(entries))
     known = max(0, first - 1)
-    if moments[known] > moments[0]:
-        yield Spell(None, moments[0], 0, known=False)
+    if when[known] > when[0]:
+        yield Spell(None, when[0], 0, known=False)
     holder = _opening(state, entries)
     if first > 0 or entries[0].ball is None:
-        yield Spell(holder, moments[known], 0)
+        yield Spell(holder, when[known], 0)
     told = False
     for idx, entry in enumerate(entries):
         if entry.ball is None or (told and entry.ball.holder == holder):
             continue
         told, holder = True, entry.ball.holder
-        yield Spell(holder, moments[idx], 0, entry.agent, idx, entry.id)
+        yield Spell(holder, when[idx], 0, entry.agent, idx, entry.id)
 
 
 def _opening(state: State, entries: Sequence[Entry]) -> str | None:
