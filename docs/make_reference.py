@@ -39,6 +39,14 @@ those, not this page.*
 All of them answer to `wc-cli` as well. Every command works from any folder of any
 worktree of the repository. Results go to standard output, everything else to
 standard error. Options may stand anywhere; after `--` nothing is one.
+
+<!-- run
+echo 'Passwords go.' > plan.md
+git init -q --bare ../hub.git
+git init -q --bare ../threads.git
+git remote add origin ../hub.git
+wc new login --title 'Log in with a passkey' --to 'Claude Code' --force
+-->
 """
 
 SPEAKER = """\
@@ -67,9 +75,11 @@ EXAMPLES = {
     ),
     "ack": ("wc ack login --title 'Seen, after lunch'",),
     "handoff": ("wc handoff login --to 'Claude Code' --note 'The tests are yours'",),
-    "take": ("wc take login", "wc take login --reason 'No answer since Monday'"),
+    "take": ("wc take login", "wc take release --reason 'No answer since Monday'"),
     "set-status": ("wc set-status login IN_REVIEW", "wc set-status login CLOSED"),
-    "new": ("wc new login --title 'Log in with a passkey' --body @plan.md --to Codex",),
+    "new": (
+        "wc new signup --title 'Sign up with a passkey' --body @plan.md --to Codex",
+    ),
     "list": ("wc list --mine --open", "wc list --ball anyone --json"),
     "read": ("wc read login --new", "wc read login --from 10 --limit 5 --peek"),
     "log": ("wc log login", "wc log login --limit 10 --json"),
@@ -82,7 +92,6 @@ EXAMPLES = {
     "sync": (
         "wc sync",
         "wc sync --dry-run --json",
-        "wc sync --watch --every 10",
         "wc sync git@example.org:team/threads.git",
     ),
     "worktrees": ("wc worktrees", "wc worktrees --json"),
@@ -95,6 +104,14 @@ EXAMPLES = {
     "completion": ("wc completion zsh",),
     "help": ("wc help say",),
 }
+# What is run before the examples of a command, and shown to nobody.
+BEFORE = {
+    "handoff": "wc take login --reason 'It is an example'",
+    "take": "wc handoff login --to anyone --reason 'It is an example'\n"
+    "wc new release --title 'Ship it' --to 'Claude Code'",
+}
+# What no test runs, for it goes on until somebody ends it.
+ENDLESS = {"sync": ("wc sync --watch --every 10",)}
 
 REMARKS = {
     "say": """\
@@ -264,8 +281,16 @@ def section(name: str) -> Iterator[str]:
     if shared:
         links = (f"[{title.lower()}](#{anchor(title)})" for title in titles(shared))
         yield f"\nAlso: {', '.join(links)}.\n"
-    if name in EXAMPLES:
-        yield "\n```sh\n" + "".join(f"{line}\n" for line in EXAMPLES[name]) + "```\n"
+    if name in BEFORE:
+        yield f"\n<!-- run\n{BEFORE[name]}\n-->"
+    yield examples(EXAMPLES.get(name, ()), "sh")
+    yield examples(ENDLESS.get(name, ()), "sh elsewhere")
+
+
+def examples(lines: Iterable[str], kind: str) -> str:
+    """The examples as a block; nothing without any."""
+    text = "".join(f"{line}\n" for line in lines)
+    return f"\n```{kind}\n{text}```\n" if text else ""
 
 
 def titles(shared: Iterable[type[Options]]) -> list[str]:
@@ -301,7 +326,7 @@ def exit_codes() -> Iterator[str]:
 
 def check_examples() -> None:
     """Raise SystemExit for an example that wc does not understand."""
-    for name, lines in EXAMPLES.items():
+    for name, lines in (*EXAMPLES.items(), *ENDLESS.items()):
         for line in lines:
             words = shlex.split(line.rpartition("| ")[2])
             known = words[:2] == ["wc", name]

@@ -1,0 +1,165 @@
+"""Every snippet of the documentation does what its page says."""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.snippets import ROOT, Block, Session, Step, blocks, matches, steps
+from wc_core import settings
+from wc_observe import httpoptions
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+PAGES = [
+    *("README.md", "CONTRIBUTING.md", "CHANGELOG.md"),
+    *sorted(str(page.relative_to(ROOT)) for page in (ROOT / "docs").glob("*.md")),
+]
+RUN = {"sh", "console", "python"}
+# What these are is said by tests of their own: tests/observe/test_http_docs.py.
+OF_OTHER_TOOLS = {"caddyfile", "dockerfile", "ini", "nginx", "yaml"}
+
+# Blocks that are not run here, by page, and why. They are as few as possible.
+ELSEWHERE = {
+    "CONTRIBUTING.md": 1,  # the checks themselves
+    "README.md": 3,  # the demo, the checks; installing; the settings of a client
+    "docs/commands.md": 1,  # goes on until ^C
+    "docs/http.md": 5,  # servers that stay; a container
+    "docs/observe.md": 1,  # installs other people's clients
+    "docs/performance.md": 2,  # half an hour
+    "docs/reliability.md": 1,  # hours
+    "docs/sync.md": 2,  # goes on until ^C; a tool of git's that is not here
+}
+# What a page's words in capitals stand for.
+STANDS_FOR = {
+    "docs/commands.md": {"git@example.org:team/threads.git": "{root}/threads.git"},
+    "docs/sync.md": {
+        "CHECKOUT": str(ROOT),
+        "STORE": "{repo.store}",
+        "URL": "{root}/hub.git",
+        "git@example.org:team/threads.git": "{root}/threads.git",
+    },
+}
+
+
+def all_blocks() -> list[Block]:
+    return [block for page in PAGES for block in blocks(page)]
+
+
+def is_run(block: Block) -> bool:
+    return block.language in RUN and "elsewhere" not in block.words
+
+
+def sessions() -> list[list[Block]]:
+    """The blocks that are run, by page and by each new beginning in one."""
+    found: list[list[Block]] = []
+    for block in filter(is_run, all_blocks()):
+        goes_on = found and found[-1][-1].page == block.page
+        if not goes_on or "fresh" in block.words:
+            found.append([])
+        found[-1].append(block)
+    return found
+
+
+@pytest.mark.parametrize("shown", sessions(), ids=lambda shown: shown[0].place)
+def test_what_a_page_shows_happens(shown: list[Block], tmp_path: Path) -> None:
+    session = Session(tmp_path, STANDS_FOR.get(shown[0].page, {}))
+    for block in shown:
+        session.run(block)
+
+
+def test_what_is_run_elsewhere_is_counted() -> None:
+    found: dict[str, int] = {}
+    for block in all_blocks():
+        if "elsewhere" in block.words:
+            found[block.page] = found.get(block.page, 0) + 1
+    assert found == ELSEWHERE
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_block_is_of_a_kind_that_is_checked(page: str) -> None:
+    known = RUN | OF_OTHER_TOOLS | {"json", "toml", "text"}
+    words = {"fresh", "elsewhere", "hidden"}
+    for block in blocks(page):
+        assert block.language in known, block.place
+        said = {one for one in block.words if not re.match(r"(in|as)=", one)}
+        assert said <= words, block.place
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_formats_can_be_read(page: str) -> None:
+    for block in blocks(page):
+        if block.language == "json":
+            check_settings_of_a_client(json.loads(block.text))
+        elif block.language == "toml":
+            tomllib.loads(block.text)
+
+
+def check_settings_of_a_client(value: Any) -> None:
+    """That what a client is to start is ours, with words it understands."""
+    for fields in dictionaries(value):
+        said = fields.get("command", [])
+        words = [said] if isinstance(said, str) else said
+        words = [*words, *fields.get("args", [])]
+        if words[1:] and words[0] == "wc-observe":
+            httpoptions.parser().parse_args(words[1:])
+
+
+def dictionaries(value: Any) -> list[dict[str, Any]]:
+    """Each JSON object in a value."""
+    inner = value.values() if isinstance(value, dict) else value
+    if isinstance(value, str) or not hasattr(value, "__iter__"):
+        return []
+    found = [one for part in inner for one in dictionaries(part)]
+    return [value, *found] if isinstance(value, dict) else found
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_settings_of_ours_are_understood(page: str, tmp_path: Path) -> None:
+    for block in blocks(page):
+        if block.language == "toml" and is_ours(tomllib.loads(block.text)):
+            (tmp_path / "config.toml").write_text(block.text)
+            assert settings.load(str(tmp_path), {}).damage is None, block.place
+
+
+def is_ours(fields: dict[str, Any]) -> bool:
+    """Whether this is the store's config.toml, and not a file of a client."""
+    return bool(fields.keys() & {"ball", "sync", "identity", "counterparts", "git"})
+
+
+@pytest.mark.parametrize(
+    ("shown", "printed", "same"),
+    [
+        ("saved login #0 (…)", "saved login #0 (01M80MDAESC3JT58YH5EQQW73V)", True),
+        ("saved login #1 (…)", "saved login #0 (01M80MDAESC3JT58YH5EQQW73V)", False),
+        (
+            "at 2026-01-31T12:00:00Z by 7b21979",
+            "at 2026-11-22T03:22:18.077Z by 00ab3c4",
+            True,
+        ),
+        ("login  now  Pat", "login 3 s Pat", True),
+        ("one\n…\nend", "one\ntwo\nthree\nend\n", True),
+        ("one\n…\nend", "one\nend", True),
+        ("one\n…\nend", "one\ntwo", False),
+        ("", "a word", False),
+    ],
+)
+def test_what_is_the_same_text(shown: str, printed: str, *, same: bool) -> None:
+    assert matches(shown, printed) is same
+
+
+def test_a_console_has_commands_with_what_they_print() -> None:
+    text = "$ wc list # exit 4\none\n\ntwo\nlogin $ wc \\\n  read\n"
+    first, second = steps(Block("page", 1, "console", (), text))
+    assert first == Step("wc list", "", 4, "one\n\ntwo")
+    assert second == Step("wc  read", "login", 0, "")
+
+
+def test_words_of_a_block_may_have_blanks() -> None:
+    block = Block("page", 1, "sh", ("in=app", "as='Claude Code'"), "")
+    assert (block.said("as"), block.said("in")) == ("Claude Code", "app")
