@@ -75,6 +75,15 @@ def cut(text: str, width: int) -> str:
     return f"{''.join(kept)}…"
 
 
+def left_to_right(text: str) -> str:
+    """``text`` so that what follows it on the line stands to its right, though
+    its letters run from right to left: a mark of no width ends it."""
+    if text.isascii():
+        return text
+    runs_left = any(unicodedata.bidirectional(one) in {"R", "AL"} for one in text)
+    return f"{text}\u200e" if runs_left else text
+
+
 def _pad(text: str, width: int) -> str:
     return text + " " * (width - width_of(text))
 

@@ -37,6 +37,7 @@ COMMANDS: dict[str, Command] = {
     "updates": Command("reading:updates", READING),
     "log": Command("history:log", READING),
     "stats": Command("stats:show", READING),
+    "timeline": Command("timeline:show", READING),
     "seen": Command("reading:seen", READING),
     "reindex": Command("reading:reindex", READING),
     "worktrees": Command("worktrees:worktrees", READING),

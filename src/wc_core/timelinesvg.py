@@ -75,7 +75,7 @@ def svg(chart: Chart, width: int = 960) -> str:
     bottom = _TOP + _ROW * len(chart.tracks)
     legend, height = _legend(chart, width, bottom + _GAP)
     size = f'viewBox="0 0 {width} {height}" width="{width}" height="{height}"'
-    about = f'role="img" aria-label="{escaped(_summary(chart))}"'
+    about = f'role="img" aria-label="{escaped(summary(chart))}"'
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" class="wct" {size} {about}>',
         f"<style>{_STYLE}{_holder_styles(chart)}</style>",
@@ -92,7 +92,8 @@ def escaped(text: str) -> str:
     return _NO_XML.sub("\ufffd", one_line(text)).translate(_ESCAPES)
 
 
-def _summary(chart: Chart) -> str:
+def summary(chart: Chart) -> str:
+    """What it shows, in a sentence."""
     since, until = (times.rfc3339(one)[:16] for one in (chart.since, chart.until))
     threads = counted(len(chart.tracks), "thread")
     return f"Who held the ball of {threads}, {since}Z to {until}Z"
