@@ -26,7 +26,7 @@ from wc_core.wording import quoted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
     from typing import Any
 
     from wc_cli.context import Context
@@ -74,6 +74,7 @@ class Read(Speaker):
     limit: int = number("--limit", "At most this many entries (0: all).")
     new: bool = flag("--new", help="Only what is new for you.")
     peek: bool = flag("--peek", help="Do not mark it as read.")
+    raw: bool = flag("--raw", help="At a terminal too: text as written, no pager.")
 
 
 class Search(Which):
@@ -182,7 +183,7 @@ def read(context: Context, said: Read) -> None:
     if said.json:
         say_json(views.read_json(thread, context.store, shown, rest))
     else:
-        _print(context, thread, shown)
+        _print(context, thread, shown, raw=said.raw)
         if rest:
             more = _again("read", said, start=rest[0].idx)
             remark(f"{len(rest)} more: {more}")
@@ -190,11 +191,30 @@ def read(context: Context, said: Read) -> None:
         _mark(context, thread.state)
 
 
-def _print(context: Context, thread: Thread, shown: list[Numbered]) -> None:
+def _print(
+    context: Context, thread: Thread, shown: list[Numbered], *, raw: bool
+) -> None:
     look = render.style(context.env)
-    parts = [render.thread_head(thread, look)]
-    parts += [render.entry(one, look) for one in shown]
-    say("\n\n".join(parts))
+    head = render.thread_head(thread, look)
+    if raw or not render.for_people(context.env):
+        say("\n\n".join([head, *(render.entry(one, look) for one in shown)]))
+        return
+    from wc_cli import paging  # rich and subprocess, for a terminal alone
+
+    # Agents run commands at terminals too, and would hang in a pager.
+    command = paging.pager(context.env) if context.identity.person else ""
+    paging.show(_rendered(context, head, shown), command, context.env)
+
+
+def _rendered(context: Context, head: str, shown: list[Numbered]) -> Iterator[str]:
+    """The head and the entries as a terminal gets them."""
+    from wc_cli import markdowntext
+
+    console = markdowntext.console_of(context.env, render.terminal_width())
+    now = now_ms()
+    yield f"{head}\n"
+    for one in shown:
+        yield "\n" + markdowntext.rendered(console, markdowntext.entry(one, now))
 
 
 def _mark(context: Context, state: State) -> None:

@@ -45,8 +45,12 @@ class Style:
 
 def style(env: Mapping[str, str]) -> Style:
     """The style for standard output."""
-    wanted = sys.stdout.isatty() and not env.get("NO_COLOR")
-    return Style(color=wanted and env.get("TERM", "") != "dumb")
+    return Style(color=for_people(env) and not env.get("NO_COLOR"))
+
+
+def for_people(env: Mapping[str, str]) -> bool:
+    """Whether standard output is a terminal that can do more than print."""
+    return sys.stdout.isatty() and env.get("TERM", "") != "dumb"
 
 
 def width_of(text: str) -> int:

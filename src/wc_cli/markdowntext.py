@@ -1,0 +1,136 @@
+"""Entries as a person reads them at a terminal: markdown rendered with rich.
+
+A link is shown as text with its address behind it and is no link; HTML is
+shown as it was written. Others' words are cleaned before rich sees them.
+"""
+
+from __future__ import annotations
+
+from rich.console import Console, Group
+from rich.markdown import Heading, Markdown
+from rich.padding import Padding
+from rich.segment import Segment, Segments
+from rich.text import Text
+
+from wc_core.moves import holder_text
+from wc_core.text import clean, one_line
+from wc_core.times import age, utc
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from rich.console import ConsoleOptions, RenderableType, RenderResult
+
+    from wc_core.views import Numbered
+
+# Longer lines are harder to read; a longer text is shown as it was written.
+_WIDTH, _LONGEST = 100, 60_000
+_INDENT = 4
+
+
+class _Heading(Heading):
+    """A heading where its text begins, whatever its level."""
+
+    LEVEL_ALIGN = dict.fromkeys(Heading.LEVEL_ALIGN, "left")
+
+
+class _Markdown(Markdown):
+    """Markdown in which nothing can be followed and nothing is left out."""
+
+    elements = {**Markdown.elements, "heading_open": _Heading}  # noqa: RUF012
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text, code_theme="ansi_dark", hyperlinks=False)
+        for block in self.parsed:
+            if block.type == "html_block":
+                block.type = "code_block"
+            for token in block.children or ():
+                if token.type == "html_inline":
+                    token.type = "text"
+
+
+class Body:
+    """The text of an entry; as it was written where it cannot be rendered."""
+
+    def __init__(self, text: str) -> None:
+        self._text = clean(text).expandtabs()
+
+    def __rich_console__(
+        self, console: Console, options: ConsoleOptions
+    ) -> RenderResult:
+        options = options.update(height=None)
+        if len(self._text) <= _LONGEST:
+            try:
+                yield Segments(list(console.render(_Markdown(self._text), options)))
+            except Exception:  # noqa: BLE001 - nothing written may hide itself
+                yield Text(self._text)
+        else:
+            yield Text(self._text)
+
+
+def console_of(env: Mapping[str, str], width: int) -> Console:
+    """A console that renders for the terminal of standard output, and prints
+    nothing by itself."""
+    return Console(
+        width=max(20, min(width, _WIDTH)),
+        force_terminal=True,
+        no_color=bool(env.get("NO_COLOR")),
+        highlight=False,
+        markup=False,
+        emoji=False,
+        _environ=dict(env),
+    )
+
+
+def rendered(console: Console, shown: RenderableType) -> str:
+    """What a terminal is sent to show it."""
+    with console.capture() as capture:
+        console.print(shown)
+    return capture.get()
+
+
+def entry(one: Numbered, now_ms: int) -> RenderableType:
+    """One entry: who, when, role, type and what became of the ball; its title;
+    its text, indented so that it cannot pass for the next entry."""
+    item = one.entry
+    title = Text(one_line(item.title), style="bold")
+    title.append(f"  {one_line(item.id)}", style="not bold dim")
+    parts: list[RenderableType] = [_head(one, now_ms), title]
+    if item.reason:
+        parts.append(Text(f"reason: {one_line(item.reason)}"))
+    if item.body.strip():
+        parts.append(Padding(Body(item.body), (1, 0, 0, _INDENT)))
+    return Group(*parts)
+
+
+def _head(one: Numbered, now_ms: int) -> Text:
+    item = one.entry
+    text = Text(f"#{one.idx} ", style="dim")
+    text.append(one_line(item.agent) or "?", style="bold cyan")
+    for fact in (_when(item.at, now_ms), one_line(item.role), one_line(item.type)):
+        text.append(f" · {fact}" if fact else "", style="dim")
+    if item.ball is not None:
+        holder = one_line(holder_text(item.ball.holder))
+        text.append(" · ", style="dim")
+        text.append(f"ball → {holder}", style="bold yellow")
+    if item.status:
+        text.append(" · ", style="dim")
+        text.append(one_line(item.status), style="magenta")
+    text.append(" · forked" if one.forked else "", style="red")
+    return text
+
+
+def _when(at: str, now_ms: int) -> str:
+    """A moment to the minute, and how long ago that was."""
+    said = one_line(utc(at))
+    passed = age(said, now_ms)
+    if passed == "?":
+        return said
+    ago = "just now" if passed == "now" else f"{passed} ago"
+    return f"{said[:16].replace('T', ' ')} UTC ({ago})"
+
+
+def lines(console: Console, shown: RenderableType) -> Iterator[list[Segment]]:
+    """The lines of it, each as wide as the console."""
+    yield from console.render_lines(shown, pad=True)
