@@ -210,31 +210,41 @@ def removed(text: str, parent: Node, index: int) -> str:
     insert is taken out exactly."""
     elements = parent.elements or ()
     one = elements[index]
-    last = index == len(elements) - 1
     end = one.comma if one.comma >= 0 else one.node.end
-    start = _blank_before(text, one.start)
-    if last and index and one.comma < 0:
+    before = elements[index - 1] if index else None
+    least = parent.start + 1 if before is None else before.comma
+    start = _blank_before(text, least, one.start, end)
+    if index == len(elements) - 1 and before is not None and one.comma < 0:
         # The comma before it has nothing to part any more.
-        comma = elements[index - 1].comma
-        start = max(start, comma)
+        comma = before.comma
         return text[: comma - 1] + text[comma:start] + text[end:]
-    if len(elements) == 1 and not text[parent.start + 1 : start].strip():
-        rest = text[end : parent.end - 1]
-        if not rest.strip():
-            return text[: parent.start + 1] + text[parent.end - 1 :]
+    if len(elements) == 1 and not _around(text, parent, one.start, end).strip():
+        return text[: parent.start + 1] + text[parent.end - 1 :]
     if start == one.start:
         end += len(text[end:]) - len(text[end:].lstrip(" \t"))
     return text[:start] + text[end:]
 
 
-def _blank_before(text: str, at: int) -> int:
-    """Where the line break and the blanks before an element begin."""
-    start = len(text[:at].rstrip(" \t"))
-    if text[:start].endswith("\n"):
-        start -= 1
-        start -= text[:start].endswith("\r")
-        return start
-    return start if text[start - 1 : start] == "," else at
+def _around(text: str, parent: Node, start: int, end: int) -> str:
+    """What an object or array has before and after a span."""
+    return text[parent.start + 1 : start] + text[end : parent.end - 1]
+
+
+def _blank_before(text: str, least: int, at: int, end: int) -> int:
+    """Where the line break and the blanks before an element begin, not before
+    ``least``; what follows the element at ``end`` must not come to stand behind a
+    comment."""
+    gap = text[least:at]
+    kept = gap.rstrip(" \t")
+    if not kept:
+        return least
+    if not kept.endswith("\n"):
+        return at
+    kept = kept[:-1].removesuffix("\r")
+    rest = re.match(r"[ \t]*(?:[\r\n]|\Z)", text[end:])
+    if rest is None and "//" in kept.rpartition("\n")[2]:
+        return at
+    return least + len(kept)
 
 
 def _named(keys: Sequence[str]) -> str:

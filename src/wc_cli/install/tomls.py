@@ -77,15 +77,24 @@ def without(text: str, keys: Sequence[str], piece: str = "") -> str:
     """The text without a key; of the tables above it, those stay that have
     anything. ``piece`` is what `put` said. Raises Unreadable."""
     wanted = _with(parse(text), keys, None)
-    if piece and text.count(piece) == 1:
-        shorter = text.replace(piece, "")
-        if _is(shorter, wanted, keys):
-            return shorter
+    for one in (piece, *_headers(text, keys)):
+        if one and text.count(one) == 1:
+            shorter = text.replace(one, "")
+            if _is(shorter, wanted, keys):
+                return shorter
 
     def edit(table: Any) -> None:
         del table[keys[-1]]
 
     return _edited(text, keys[:-1], edit, wanted)
+
+
+def _headers(text: str, keys: Sequence[str]) -> tuple[str, ...]:
+    """How a table without keys stands in a text: what follows its line belongs to
+    whoever wrote it, though tomlkit would take it along."""
+    words = ".".join(map(re.escape, keys))
+    found = re.search(rf"^(\r?\n)?(\[{words}\]\r?\n)", text, re.MULTILINE)
+    return (found[0], found[2]) if found else ()
 
 
 def without_item(text: str, keys: Sequence[str], item: Any) -> str:

@@ -1,0 +1,179 @@
+"""People's files: read, replaced at one moment, removed.
+
+A link is followed: settings are often links into a folder of dotfiles, and it is
+the file there that is replaced. Its permissions stay.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import stat
+import time
+
+from wc_core.errors import ConflictError, CorruptError, StorageError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import NoReturn
+
+# More than any settings file has.
+_MAX_BYTES = 32 << 20
+
+
+def real(path: str) -> str:
+    """The file that a path leads to. Raises StorageError where links go round."""
+    try:
+        return os.path.realpath(path)
+    except OSError as error:
+        _failed("cannot be followed", path, error)
+
+
+def read(path: str) -> bytes | None:
+    """The bytes of a file, ``None`` where there is none. Raises StorageError."""
+    try:
+        # Not blocking: a pipe of that name must not hold us.
+        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        with os.fdopen(handle, "rb") as file:
+            info = os.fstat(handle)
+            if not stat.S_ISREG(info.st_mode) or info.st_size > _MAX_BYTES:
+                raise CorruptError(
+                    f"{path} is no file of settings.", "See what is there: ls -la"
+                )
+            return file.read()
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as error:
+        _failed("cannot be read", path, error)
+
+
+def check(path: str) -> None:
+    """See to it that a file may be changed, or made. Raises StorageError."""
+    try:
+        info = os.stat(path)
+    except FileNotFoundError:
+        folder = _there(os.path.dirname(path))
+        if not os.path.isdir(folder):
+            raise StorageError(
+                f"{path} cannot be made: {folder} is no folder.",
+                "Move that file elsewhere.",
+            ) from None
+        if not os.access(folder, os.W_OK):
+            raise StorageError(
+                f"{path} cannot be made: {folder} may not be written.",
+                f"See to its permissions: ls -ld {folder}",
+            ) from None
+        return
+    except OSError as error:
+        _failed("cannot be looked at", path, error)
+    if info.st_uid != os.geteuid():
+        raise StorageError(
+            f"{path} belongs to another user.",
+            "It was left as it is. Run wc install as that user, without sudo.",
+        )
+    if not info.st_mode & stat.S_IWUSR or not os.access(os.path.dirname(path), os.W_OK):
+        raise StorageError(
+            f"{path} is read-only.",
+            "It was left as it is. Where another tool makes it, change its source.",
+        )
+
+
+def _there(folder: str) -> str:
+    """The folder, or the nearest above it that is there."""
+    while not os.path.lexists(folder) and folder != os.path.dirname(folder):
+        folder = os.path.dirname(folder)
+    return folder
+
+
+def make_folders(folder: str) -> tuple[str, ...]:
+    """Make a folder and those above it; those that were made, the deepest last.
+
+    Raises StorageError.
+    """
+    made: list[str] = []
+    missing: list[str] = []
+    while not os.path.isdir(folder):
+        missing.append(folder)
+        folder = os.path.dirname(folder)
+    for one in reversed(missing):
+        try:
+            os.mkdir(one)
+        except FileExistsError:
+            continue  # somebody else made it this moment
+        except OSError as error:
+            _failed("cannot be made", one, error)
+        made.append(one)
+    return tuple(made)
+
+
+def remove_folders(folders: Iterable[str]) -> None:
+    """Remove those of the folders that are empty, the last first."""
+    for one in reversed(tuple(folders)):
+        with contextlib.suppress(OSError):
+            os.rmdir(one)
+
+
+def write(path: str, data: bytes, *, mode: int | None = None) -> None:
+    """Put a file in its place at one moment, flushed. One that is there keeps its
+    permissions, a new one has ``mode``, or what is usual. Raises StorageError."""
+    half = f"{path}.wc-{os.getpid()}-{time.monotonic_ns()}"
+    try:
+        with contextlib.suppress(FileNotFoundError):
+            mode = stat.S_IMODE(os.stat(path).st_mode)
+        try:
+            handle = os.open(half, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
+            with os.fdopen(handle, "wb") as file:
+                if mode is not None:
+                    os.fchmod(handle, mode)
+                file.write(data)
+                file.flush()
+                os.fsync(handle)
+            os.rename(half, path)
+        except OSError:
+            with contextlib.suppress(OSError):
+                os.unlink(half)
+            raise
+        _flush_folder(os.path.dirname(path))
+    except OSError as error:
+        _failed("could not be written", path, error)
+
+
+def replace(path: str, before: bytes | None, after: bytes | None) -> None:
+    """Put ``after`` in the place of ``before``, ``None`` standing for no file.
+
+    Raises ConflictError where somebody else wrote meanwhile, StorageError.
+    """
+    if read(path) != before:
+        raise ConflictError(
+            f"{path} was changed by another program this moment.",
+            "It was left as that one wrote it. Run the same command again.",
+        )
+    if after is None:
+        remove(path)
+    else:
+        write(path, after)
+
+
+def remove(path: str) -> None:
+    """Remove a file, if it is there. Raises StorageError."""
+    try:
+        os.unlink(path)
+    except (FileNotFoundError, NotADirectoryError):
+        return
+    except OSError as error:
+        _failed("cannot be removed", path, error)
+
+
+def _flush_folder(path: str) -> None:
+    handle = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def _failed(what: str, path: str, error: OSError) -> NoReturn:
+    raise StorageError(
+        f"{path} {what}: {error.strerror}.", "It was left as it is."
+    ) from error
