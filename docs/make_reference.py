@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Writes docs/commands.md from the declarations of the commands.
+"""Writes what of the documentation follows from the code: docs/commands.md,
+docs/api.md, the messages of docs/troubleshooting.md, the manual pages.
 
-    docs/make_reference.py            write it
-    docs/make_reference.py --check    exit 1 if it is not what would be written
+    docs/make_reference.py            write them
+    docs/make_reference.py --check    exit 1 if they are not what would be written
 
 Commands, options and exit codes come from the code; the words around them and
 the examples stand here. An example that wc would not understand is an error.
@@ -350,15 +351,28 @@ def page() -> str:
     return "".join(parts)
 
 
+def pages() -> dict[Path, str]:
+    """Each page with its path."""
+    import make_api
+    import make_man  # it needs what stands here
+    import make_messages
+
+    return {
+        PAGE: page(),
+        make_api.PAGE: make_api.page(),
+        make_messages.PAGE: make_messages.page(),
+        **make_man.pages(),
+    }
+
+
 def main() -> int:
-    """Write the page, or compare it."""
-    text = page()
-    if sys.argv[1:] == ["--check"]:
-        if not PAGE.is_file() or PAGE.read_text(encoding="utf-8") != text:
-            sys.stderr.write(f"{PAGE} is out of date: run docs/make_reference.py\n")
+    """Write the pages, or compare them."""
+    for path, text in pages().items():
+        if sys.argv[1:] != ["--check"]:
+            path.write_text(text, encoding="utf-8")
+        elif not path.is_file() or path.read_text(encoding="utf-8") != text:
+            sys.stderr.write(f"{path} is out of date: run docs/make_reference.py\n")
             return 1
-        return 0
-    PAGE.write_text(text, encoding="utf-8")
     return 0
 
 

@@ -31,8 +31,8 @@ PACKAGES = ("wc_core", "wc_cli", "wc_observe")
 
 # What the examples run that is not ours.
 PROGRAMS = {
-    *("cd", "claude", "cp", "eval", "git", "mkdir", "openssl", "pip", "pipx"),
-    *("podman", "python", "uv"),
+    *("cd", "claude", "command", "cp", "eval", "export", "git", "mkdir", "openssl"),
+    *("pip", "pipx", "podman", "python", "uv"),
 }
 
 
@@ -102,7 +102,7 @@ def test_examples_run_what_there_is(name: str) -> None:
                 words.pop(0)
             program, before = words[0], program
             ours = program.removeprefix("./")
-            if ours in {"wc", "bin/wc"}:
+            if ours in {"wc", "bin/wc", "wc-cli"}:
                 check_command(words)
             elif ours == "wc-observe":
                 httpoptions.parser().parse_args(words[1:])

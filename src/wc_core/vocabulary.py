@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from wc_core.errors import InvalidInputError
-from wc_core.model import ENTRY_TYPES, ROLES, STATUSES
+from wc_core.model import ACTIONS, ENTRY_TYPES, ROLES, STATUSES
 from wc_core.names import MAX_NAME_BYTES
 from wc_core.times import age_ms
 
@@ -40,6 +40,11 @@ def role(word: str) -> str:
 def entry_type(word: str) -> str:
     """An entry type in its one spelling; a Note if none is named."""
     return _one_of(word, ENTRY_TYPES, "an entry type") if word else "Note"
+
+
+def action(word: str) -> str:
+    """An action in its one spelling."""
+    return _one_of(word, ACTIONS, "an action")
 
 
 def title(text: str) -> str:

@@ -18,6 +18,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 COPIED = ("wc", "wc-statusline")
 COMMANDS = (*COPIED, "wc-cli", "wc-observe")
+MANUAL = ["wc-cli.1", "wc-observe.1", "wc-statusline.1"]
 SYSTEM_PATH = "/usr/bin:/bin"
 
 
@@ -101,6 +102,8 @@ def test_pip(wheel: Path, tmp_path: Path) -> None:
     # After the package itself, so that it is not the checkout that is tested.
     (site / "dependencies.pth").write_text(f"{sysconfig.get_path('purelib')}\n")
     check_installed(venv / "bin", tmp_path)
+    manual = venv / "share" / "man" / "man1"
+    assert sorted(path.name for path in manual.iterdir()) == MANUAL
     where = "import wc_cli; print(wc_cli.__file__)"
     assert run(python, "-c", where, HOME=home).startswith(str(site))
 
@@ -138,3 +141,5 @@ def test_pipx(wheel: Path, downloads: dict[str, str], tmp_path: Path) -> None:
         COMMANDS
     )
     check_installed(tmp_path / "bin", tmp_path)
+    manual = tmp_path / "man" / "man1"
+    assert sorted(path.name for path in manual.iterdir()) == MANUAL

@@ -1,0 +1,238 @@
+"""The manual pages, from the same declarations as docs/commands.md.
+
+The page of the command is wc-cli(1): `man wc` is to stay the system's, as `wc -l`
+is. Written in man(7), which every formatter knows.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "src"))
+
+import make_reference as reference  # noqa: E402
+
+from wc_core import errors, version  # noqa: E402 (the checkout's own)
+from wc_observe import httpoptions  # noqa: E402
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Iterable, Iterator
+
+    from wc_cli.options import Options, Param
+
+FOLDER = ROOT / "docs" / "man"
+# Of the words here that come from no declaration.
+DATE = "2026-11-22"
+
+_SEE = "Everything else is in the documentation that comes with the sources."
+
+WC = """\
+.B wc
+belongs to people who run several coding agents in several git worktrees. Work is
+discussed in threads; each thread has one ball, and whoever holds it owes the next move.
+.PP
+.B wc
+and
+.B wc-cli
+are the same, but for one thing: whatever does not begin with a command listed here,
+.B wc
+leaves to the system's
+.BR wc (1),
+which counts words. This page is named after the other one so that
+.B man wc
+shows what it always has.
+.PP
+Every command works from any folder of any worktree of a repository. Results go to
+standard output, everything else to standard error. Options may stand anywhere; after
+.B \\-\\-
+nothing is one.
+"""
+
+OBSERVE = """\
+Answers agents about threads, over standard input and output, or over HTTP if it is told
+to. It has no way to write: whoever wants to say something runs
+.BR wc-cli (1).
+Started without options, as MCP clients do, it serves the store of the client's folder.
+"""
+
+STATUSLINE = """\
+Prints one line: whose move it is in the worktree of the current folder. It starts no
+other process and always exits 0; where there is no store, it prints nothing.
+"""
+
+
+def escaped(text: str) -> str:
+    """A text as roff takes it at its word."""
+    text = text.replace("\\", "\\e").replace("-", "\\-").replace("'", "\\(aq")
+    return re.sub(r"(?m)^\.", r"\\&.", text)
+
+
+def prose(markdown: str) -> str:
+    """Paragraphs of markdown: links lose their targets, code is bold."""
+    text = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", " ".join(markdown.split()))
+    text = re.sub(r"\*(\w+)\*", r"\1", text)
+    parts = escaped(text).split("`")
+    return "".join(f"\\fB{one}\\fR" if at % 2 else one for at, one in enumerate(parts))
+
+
+def head(name: str, what: str) -> str:
+    """How a page begins."""
+    title = f'.TH {name.upper()} 1 {DATE} "Watercooler {version.__version__}"'
+    start = [f"{title} Watercooler", ".ad l", ".nh"]
+    lines = [*start, ".SH NAME", f"{name} \\- {what}"]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def item(term: str, text: str) -> str:
+    """A word with what it means."""
+    return f".TP\n{term}\n{prose(text)}\n"
+
+
+def option(param: Param) -> str:
+    """An option or argument with its help."""
+    flags = ", ".join(f"\\fB{escaped(one)}\\fR" for one in param.flags)
+    value = f"\\fI{escaped(param.metavar)}\\fR" if param.metavar else ""
+    default = param.default if isinstance(param.default, str) else ""
+    text = f"{param.help} Default: `{default}`." if default else param.help
+    return item(" ".join(one for one in (flags, value) if one), text)
+
+
+def own(command: type[Options]) -> list[Param]:
+    """The options that a command shares with no other."""
+    shared = [one for one in reference.SHARED if issubclass(command, one)]
+    inherited = {param.name for one in shared for param in one.params()}
+    return [one for one in command.params() if one.name not in inherited]
+
+
+def commands() -> Iterator[str]:
+    """Each command under the heading of its panel."""
+    for panel, names in reference.panels().items():
+        yield f".SH COMMANDS: {panel.upper()}\n"
+        for name in names:
+            declared = reference.declared(name)
+            yield f".SS {escaped(reference.usage(name, declared))}\n"
+            yield f"{prose(reference.sentence(declared))}\n"
+            if name in reference.REMARKS:
+                yield f".PP\n{prose(reference.REMARKS[name])}\n"
+            yield from map(option, own(declared))
+            yield examples(reference.EXAMPLES.get(name, ()))
+
+
+def examples(lines: Iterable[str]) -> str:
+    """Commands as one types them."""
+    text = "".join(f"{escaped(line)}\n" for line in lines)
+    return f".PP\n.RS\n.nf\n{text}.fi\n.RE\n" if text else ""
+
+
+def shared() -> Iterator[str]:
+    """The options that many commands have."""
+    seen: set[str] = set()
+    for command, (title, text) in reference.SHARED.items():
+        params = [one for one in command.params() if one.name not in seen]
+        seen |= {one.name for one in params}
+        yield f".SH {title.upper()}\n{prose(text)}\n"
+        yield from map(option, params)
+
+
+def statuses() -> Iterator[str]:
+    """The exit statuses."""
+    yield ".SH EXIT STATUS\n"
+    yield item("\\fB0\\fR", "done")
+    yield item(f"\\fB1\\fR {errors.WcError.code}", "a bug, with the path of a report")
+    for kind in sorted(errors.WcError.__subclasses__(), key=lambda one: one.exit_code):
+        term = f"\\fB{kind.exit_code}\\fR {escaped(kind.code)}"
+        yield item(term, inspect.getdoc(kind) or "")
+    yield item("\\fB130\\fR", "interrupted")
+
+
+def environment() -> Iterator[str]:
+    """The variables, from the table of the reference."""
+    yield ".SH ENVIRONMENT\n"
+    rows = re.findall(r"^\| `(\w+)` \| (.*) \|$", reference.ENVIRONMENT, re.MULTILINE)
+    for name, text in rows:
+        yield item(f"\\fB{name}\\fR", text)
+
+
+def see_also(*names: str) -> str:
+    """Where to read on."""
+    said = ",\n".join(f".BR {one} (1)" for one in names)
+    return f".SH SEE ALSO\n{said}\n.PP\n{_SEE}\n"
+
+
+def wc_page() -> str:
+    """wc-cli(1)."""
+    return "".join(
+        [
+            head("wc-cli", "threads with one ball each, for agents in git worktrees"),
+            ".SH SYNOPSIS\n.B wc\n.I COMMAND\n.RI [ OPTION ...]\n.br\n",
+            ".B wc-cli\n.I COMMAND\n.RI [ OPTION ...]\n",
+            f".SH DESCRIPTION\n{WC}",
+            *commands(),
+            *shared(),
+            *statuses(),
+            *environment(),
+            see_also("wc-observe", "wc-statusline", "wc", "git-worktree"),
+        ]
+    )
+
+
+def observe_page() -> str:
+    """wc-observe(1)."""
+    # argparse has no other way to ask.
+    known = httpoptions.parser()._option_string_actions  # noqa: SLF001
+    actions = dict.fromkeys(known.values())
+    return "".join(
+        [
+            head("wc-observe", "read-only MCP server for the threads of wc"),
+            ".SH SYNOPSIS\n.B wc-observe\n.br\n",
+            ".B wc-observe \\-\\-transport http\n.RI [ OPTION ...]\n",
+            f".SH DESCRIPTION\n{OBSERVE}",
+            ".SH OPTIONS\n",
+            *(http_option(one) for one in actions if "-h" not in one.option_strings),
+            see_also("wc-cli", "wc-statusline"),
+        ]
+    )
+
+
+def http_option(action: argparse.Action) -> str:
+    """An option of the server."""
+    values = "|".join(map(str, action.choices)) if action.choices else ""
+    value = values or action.metavar or ("" if action.nargs == 0 else "VALUE")
+    term = f"\\fB{escaped(action.option_strings[-1])}\\fR \\fI{escaped(str(value))}\\fR"
+    return item(term, action.help or "How to be reached.")
+
+
+def statusline_page() -> str:
+    """wc-statusline(1), with the options that the script's own comment has."""
+    script = (ROOT / "bin" / "wc-statusline").read_text(encoding="utf-8")
+    comment = script.partition("\n\n")[0]
+    option = re.compile(r"^# (--[\w-]+)([= ]\w+)? +(.*(?:\n#  {6,}.*)*)", re.MULTILINE)
+    rows = option.findall(comment)
+    return "".join(
+        [
+            head("wc-statusline", "whose move it is in this worktree, in one line"),
+            ".SH SYNOPSIS\n.B wc-statusline\n.RI [ OPTION ...]\n",
+            f".SH DESCRIPTION\n{STATUSLINE}",
+            ".SH OPTIONS\n",
+            *(
+                item(f"\\fB{escaped(name)}\\fR{escaped(value)}", text.replace("#", ""))
+                for name, value, text in rows
+            ),
+            see_also("wc-cli", "wc-observe"),
+        ]
+    )
+
+
+def pages() -> dict[Path, str]:
+    """Each page with its path."""
+    return {
+        FOLDER / "wc-cli.1": wc_page(),
+        FOLDER / "wc-observe.1": observe_page(),
+        FOLDER / "wc-statusline.1": statusline_page(),
+    }

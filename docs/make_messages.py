@@ -1,0 +1,168 @@
+"""The messages of docs/troubleshooting.md, from where they are raised.
+
+Each stands under its code with what it means, from docs/causes.toml where
+somebody wrote that down, and with the hint that the program gives. What differs
+each time is in capitals, or `…`.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import sys
+import tomllib
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "src"))
+
+from wc_core import errors  # noqa: E402 (the checkout's own)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from types import ModuleType
+
+PAGE = ROOT / "docs" / "troubleshooting.md"
+CAUSES = ROOT / "docs" / "causes.toml"
+BEGIN, END = "<!-- messages -->\n", "<!-- end of the messages -->\n"
+
+# What stands for what differs, by the last word of the expression.
+_WORDS = {
+    **dict.fromkeys(("topic",), "TOPIC"),
+    **dict.fromkeys(("path", "file", "folder", "filename"), "PATH"),
+    **dict.fromkeys(("holder", "to", "name"), "NAME"),
+    **dict.fromkeys(("root", "store"), "STORE"),
+    "remote.shown": "REMOTE",
+}
+# Where the messages of a code are explained that are not made here.
+_ALSO = {
+    "OFFLINE": "What a remote can say, and what to do then, has a "
+    "[table of its own](sync.md#what-the-messages-mean).",
+    "CORRUPT": "Each kind of damage, with what every command makes of it, is in "
+    "[a table of the store](store.md#damage).",
+    "FINDINGS": "Each line of `wc doctor` says what to do; see also "
+    "[damage](store.md#damage).",
+}
+# The order of the packages is that of the sections' rows.
+_PACKAGES = ("wc_cli", "wc_core", "wc_observe")
+
+
+class Message(NamedTuple):
+    """What can be said: the sentence, and what to do."""
+
+    code: str
+    text: str
+    hint: str
+
+
+def messages() -> list[Message]:
+    """Every error that the code raises with words of its own, each once."""
+    found: dict[tuple[str, str], Message] = {}
+    for package in _PACKAGES:
+        for path in sorted((ROOT / "src" / package).rglob("*.py")):
+            for one in _of_module(path):
+                found.setdefault((one.code, one.text), one)
+    return [*found.values()]
+
+
+def _of_module(path: Path) -> Iterator[Message]:
+    name = ".".join(path.relative_to(ROOT / "src").with_suffix("").parts)
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    raised = [one for one in calls if ast.unparse(one.func).endswith("Error")]
+    module = import_module(name) if raised else None
+    for call in sorted(raised, key=lambda one: one.lineno):
+        kind = _value(call.func, module)
+        if not (inspect.isclass(kind) and issubclass(kind, errors.WcError)):
+            continue
+        said = [_said(one, module) for one in (*call.args, *_keywords(call))]
+        text, hint = (*said, "", "")[:2]
+        if any(word.isalpha() and word.islower() for word in text.split()):
+            yield Message(kind.code, text, hint)
+
+
+def _keywords(call: ast.Call) -> list[ast.expr]:
+    return [one.value for one in call.keywords if one.arg == "hint"]
+
+
+def _value(node: ast.expr, module: ModuleType | None) -> object:
+    """What a name stands for in a module; nothing for all else."""
+    value: object = module
+    for part in ast.unparse(node).split("."):
+        value = getattr(value, part, None)
+    return value
+
+
+def _said(node: ast.expr, module: ModuleType | None) -> str:
+    """The words of an expression that makes a text."""
+    parts: list[ast.expr] = []
+    match node:
+        case ast.Constant():
+            return str(node.value)
+        case ast.JoinedStr():
+            parts = node.values
+        case ast.FormattedValue():
+            parts = [node.value]
+        case ast.BinOp():
+            parts = [node.left, node.right]
+        case ast.IfExp():
+            parts = [node.orelse]
+        case ast.Name() | ast.Attribute():
+            return _stands_for(node, module)
+    return "".join(_said(one, module) for one in parts) if parts else "…"
+
+
+def _stands_for(node: ast.expr, module: ModuleType | None) -> str:
+    """A constant's value; of what differs each time, the word for it."""
+    value = _value(node, module)
+    if isinstance(value, str | int):
+        return f"{value:,}" if isinstance(value, int) else value
+    words = ast.unparse(node).split(".")
+    return _WORDS.get(words[-1]) or _WORDS.get(".".join(words[-2:]), "…")
+
+
+def causes() -> dict[str, str]:
+    """What messages mean, by their words. Raises SystemExit for one that no
+    longer exists."""
+    told = tomllib.loads(CAUSES.read_text(encoding="utf-8"))
+    found = {one["message"]: one["means"] for one in told["cause"]}
+    gone = sorted(found.keys() - {one.text for one in messages()})
+    if gone:
+        raise SystemExit(f"{CAUSES}: nothing says this any more: {gone[0]}")
+    return found
+
+
+def sections() -> Iterator[str]:
+    """The messages by code."""
+    known, everything = causes(), messages()
+    for kind in sorted(errors.WcError.__subclasses__(), key=lambda one: one.exit_code):
+        rows = [one for one in everything if one.code == kind.code]
+        said = " ".join((inspect.getdoc(kind) or "").split())
+        yield f"\n### {kind.code}, exit {kind.exit_code}\n\n{said}\n"
+        yield f"\n{_ALSO[kind.code]}\n" if kind.code in _ALSO else ""
+        if rows:
+            yield "\n| message | what it means, and what to do |\n|---|---|\n"
+        for one in sorted(rows, key=lambda one: one.text.casefold().lstrip("… ")):
+            text = f"{known.get(one.text, '')} {_shown(one.hint)}".strip()
+            yield f"| {_code(one.text)} | {text or 'It says all there is.'} |\n"
+
+
+def _code(text: str) -> str:
+    mark = "``" if "`" in text else "`"
+    return f"{mark}{text.strip()}{mark}".replace("|", "\\|")
+
+
+def _shown(hint: str) -> str:
+    """A hint as prose: what comes from elsewhere is left to the program."""
+    words = " ".join(hint.split()).removeprefix("…").replace("……", "…")
+    return f"*{words.strip()}*".replace("|", "\\|") if words.strip("… .") else ""
+
+
+def page() -> str:
+    """All of docs/troubleshooting.md: what stands before and after the messages
+    is kept."""
+    before, _, rest = PAGE.read_text(encoding="utf-8").partition(BEGIN)
+    _, _, after = rest.partition(END)
+    return f"{before}{BEGIN}{''.join(sections())}\n{END}{after}"

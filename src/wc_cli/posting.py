@@ -1,0 +1,56 @@
+"""Writing an entry from Python: the one way that is kept as it is, see docs/api.md."""
+
+from __future__ import annotations
+
+import os
+
+from wc_cli import receipts
+from wc_cli.context import Context
+from wc_core import vocabulary
+from wc_core.identity import Asked
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from wc_cli.store import Receipt
+    from wc_core.moves import Draft
+
+_NOT_ASKED = Asked()
+
+
+def post(
+    draft: Draft,
+    asked: Asked = _NOT_ASKED,
+    *,
+    folder: str = "",
+    env: Mapping[str, str] | None = None,
+    sync: bool = False,
+) -> Receipt:
+    """Write one entry into the store that belongs to ``folder``, as the `wc`
+    command would there; the store is made if there is none.
+
+    ``asked`` says who writes; without it that follows from ``env`` and git.
+    Both default to those of this process. ``sync`` waits until the entry is
+    committed and the remote has it. Once it returns, the entry is on disk.
+    Raises a WcError if nothing was written.
+    """
+    draft = checked(draft)
+    context = Context(os.environ if env is None else env, folder or os.getcwd(), asked)
+    receipt = context.writer().write(draft, context.source)
+    return receipts.settled(context, receipt, sync=sync)
+
+
+def checked(draft: Draft) -> Draft:
+    """The draft with its words in their one spelling. Raises InvalidInputError."""
+    return draft._replace(
+        action=vocabulary.action(draft.action),
+        title=vocabulary.title(draft.title),
+        body=vocabulary.body(draft.body),
+        role=vocabulary.role(draft.role),
+        type=vocabulary.entry_type(draft.type),
+        to=vocabulary.name(draft.to),
+        status=vocabulary.status(draft.status),
+        reason=vocabulary.reason(draft.reason),
+        key=vocabulary.key(draft.key),
+    )
