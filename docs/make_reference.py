@@ -96,6 +96,11 @@ EXAMPLES = {
         "wc sync git@example.org:team/threads.git",
     ),
     "worktrees": ("wc worktrees", "wc worktrees --json"),
+    "brief": (
+        "wc brief",
+        "wc brief --budget 500",
+        "wc brief --json",
+    ),
     "note": (
         "wc note 'writing the tests'",
         "wc note 'waiting for a review' --status waiting --for 3h",
@@ -151,6 +156,12 @@ what an agent is at. The threads of a worktree are those last written from its
 branch, or named after its branch or its change (a folder `<project>-wt-<change>`).
 Whatever comes from a file has its age. A file that is being rewritten shows what
 it said before, where that is known, and says so.""",
+    "brief": """\
+It is made of small files that the writer keeps, so that it takes no longer in a store
+of ten thousand threads; what it could not look at in time, it says. A ball is *stale*
+when the same one has had it for more than two days. A token is taken for four bytes.
+With `--hook` it answers the hook of an agent, in the form of the client, and never
+fails: see [hooks](hooks.md).""",
     "note": """\
 It is of this machine alone, moves no ball and is no entry; see
 [presence](store.md#presence).""",
@@ -191,6 +202,8 @@ or a path |
 | `WATERCOOLER_DEBUG` | `1`: a line of JSON for each command in the store's \
 `.local/debug.log`, without what anybody wrote; `bodies`: with it. See \
 [debugging](observe.md#debugging) for the server |
+| `WATERCOOLER_BRIEF_MS` | milliseconds that `wc brief` may take; default 200. What it \
+has by then is shown, and that it is not all |
 | `WATERCOOLER_ASCII` | `1`: the status line without emoji |
 | `NO_COLOR` | no colours |
 | `COLUMNS` | the status line is cut to this width |

@@ -45,8 +45,17 @@ def recorded(run: Callable[[Sequence[str]], int], argv: Sequence[str]) -> int:
         "pid": os.getpid(),
     }
     with contextlib.suppress(WcError, OSError, ValueError):
-        _note(fields)
+        _note(fields, os.getcwd())
     return code
+
+
+def noted(action: str, problem: str, folder: str) -> None:
+    """Note what went wrong where nobody is to be told of it."""
+    if not debugging.mode(os.environ).on:
+        return
+    with contextlib.suppress(WcError, OSError, ValueError):
+        fields = {"action": action, "problem": problem, "pid": os.getpid()}
+        _note(fields, folder)
 
 
 def _action(argv: Sequence[str]) -> str:
@@ -85,9 +94,9 @@ def _outcome(code: int) -> str:
     return {0: "ok", errors.WcError.exit_code: "INTERNAL", **known}.get(code, "other")
 
 
-def _note(fields: dict[str, Any]) -> None:
+def _note(fields: dict[str, Any], folder: str) -> None:
     """Add the line; a file that is full gives way to a new one."""
-    place = discovery.find(os.getcwd(), os.environ, missing_ok=True)
+    place = discovery.find(folder, os.environ, missing_ok=True)
     layout = Layout(place.root)
     if not os.path.isdir(layout.local):
         return  # no store was ever written to here

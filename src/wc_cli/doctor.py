@@ -121,13 +121,13 @@ def examine(context: Context) -> Report:
         return Report("no store", "", 0, 0, tuple(findings))
     examined = Threads(reader, context.env)
     if place.exists:
-        findings += _of_settings(context)
-        findings += _of_strays(reader)
-        findings += _of_settling(reader)
+        findings += of_settings(context)
+        findings += of_strays(reader)
+        findings += of_settling(reader)
         findings += examined.findings()
         if place.kind == BRANCH_STORE:
             findings += _of_checkout(context, reader)
-            findings += _of_exchange(context)
+            findings += of_exchange(context)
     return Report(
         context.store,
         place.kind,
@@ -149,21 +149,24 @@ def _of_git(context: Context) -> Iterator[Finding]:
         yield Finding("git", 0, f"git {shown} is too old", "Install 2.38 or newer.")
 
 
-def _of_settings(context: Context) -> Iterator[Finding]:
+def of_settings(context: Context) -> Iterator[Finding]:
+    """Settings that cannot be used."""
     damage = context.settings.damage
     if damage is not None:
         fix = "Mend the file; until then nothing is written to this store."
         yield Finding(damage.file, damage.line, damage.message, fix)
 
 
-def _of_strays(reader: StoreReader) -> Iterator[Finding]:
+def of_strays(reader: StoreReader) -> Iterator[Finding]:
+    """What stands where a file or folder of ours belongs."""
     for stray in strays(reader.layout):
         name = os.path.relpath(stray.path, reader.layout.root)
         fix = f"Look at it, and move it out of the way: {quoted(stray.path)}"
         yield Finding(name, 0, stray.message, SET_ASIDE if stray.movable else fix)
 
 
-def _of_settling(reader: StoreReader) -> Iterator[Finding]:
+def of_settling(reader: StoreReader) -> Iterator[Finding]:
+    """What could not be committed, or was not for too long."""
     try:
         found = pending.trouble(reader.layout.root)
         waiting = counted(len(pending.unsettled(reader.layout)), "thread")
@@ -181,7 +184,7 @@ def _of_settling(reader: StoreReader) -> Iterator[Finding]:
         yield Finding("settling", 0, message, fix)
 
 
-def _of_exchange(context: Context) -> Iterator[Finding]:
+def of_exchange(context: Context) -> Iterator[Finding]:
     """What keeps the store from its remote, and does not go away by itself."""
     standing = context.standing
     if standing is not None and standing.problem and standing.lasting:

@@ -30,6 +30,7 @@ from wc_cli.upkeep import Upkeep
 from wc_core import discovery, model
 from wc_core.errors import CorruptError, LockTimeoutError, NotFoundError, WcError
 from wc_core.files import read_plain, size_of
+from wc_core.layout import GUIDANCE
 from wc_core.reader import StoreReader
 from wc_core.wording import counted
 
@@ -45,7 +46,7 @@ if TYPE_CHECKING:
 _BURST_SECONDS = 0.05
 _ROUNDS = 50
 # What all threads share.
-_SHARED = (".gitattributes", ".gitignore", "config.toml")
+_SHARED = (".gitattributes", ".gitignore", "config.toml", GUIDANCE)
 # Seconds until somebody's git in the folder has ended.
 _PATIENCE = 1.0
 

@@ -19,14 +19,14 @@ SHARED = ((".gitattributes", ATTRIBUTES), (".gitignore", IGNORED))
 
 _FOLDERS = frozenset(
     {"locks", "locks/threads", "unsettled", "cursors", "status", "me", "imported"}
-    | {"quarantine", "scratch", "presence"}
+    | {"quarantine", "scratch", "presence", "sessions"}
 )
 _FILES = frozenset(
     {"locks/git", "locks/travel", "settling.json", "sync.json", "committing"}
     | {"applied", "index.md"}
 )
 # Folders that have nothing but files.
-_OF_FILES = frozenset({"locks/threads/", "unsettled/", "presence/"})
+_OF_FILES = frozenset({"locks/threads/", "unsettled/", "presence/", "sessions/"})
 _QUARANTINE = "quarantine"
 
 

@@ -31,6 +31,7 @@ COMMANDS: dict[str, Command] = {
     "take": Command("writing:take", WRITING),
     "set-status": Command("writing:set_status", WRITING),
     "new": Command("writing:new", WRITING),
+    "brief": Command("brief:brief", READING),
     "list": Command("reading:list_threads", READING),
     "read": Command("reading:read", READING),
     "search": Command("reading:search", READING),

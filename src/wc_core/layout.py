@@ -15,6 +15,7 @@ from wc_core.errors import InvalidInputError
 
 BRANCH = "watercooler/threads"
 IN_TREE = ".watercooler"
+GUIDANCE = "guidance.md"
 MAX_TOPIC_BYTES = 100
 
 # What git must know of a store: bytes stay as they are, logs merge as unions
@@ -147,9 +148,19 @@ class Layout(NamedTuple):
         return f"{self.local}/index.md"
 
     @property
+    def sessions(self) -> str:
+        """The folder with what agents' sessions have been told."""
+        return f"{self.local}/sessions"
+
+    @property
     def config(self) -> str:
         """The settings everybody shares."""
         return f"{self.root}/config.toml"
+
+    @property
+    def guidance(self) -> str:
+        """What whoever works here should know, in the repository's words."""
+        return f"{self.root}/{GUIDANCE}"
 
 
 # More than any store has threads: a walk through all of them in turn would else
@@ -295,6 +306,12 @@ def safe_name(key: str) -> str:
     digest = sha256(escaped.encode()).hexdigest()[:32]
     head = escaped.encode()[: MAX_SAFE_BYTES - len(digest) - 2]
     return f"{head.decode(errors='ignore')}%~{digest}"
+
+
+def key_of(name: str) -> str:
+    """What `safe_name` made this file name of; empty where that cannot be
+    told, as of a name that was cut."""
+    return _unescape(name) or "" if "%" in name else name
 
 
 def _is_unsafe(one: str, position: int) -> bool:

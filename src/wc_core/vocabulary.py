@@ -17,6 +17,7 @@ MAX_THREADS = 100_000
 PRESENCES = ("running", "waiting", "blocked", "idle")
 MAX_LASTING = 7 * 24 * 3600
 _MAX_SECONDS = 3600.0
+_MAX_DIGITS = 9
 
 
 def _one_of(word: str, allowed: tuple[str, ...], what: str) -> str:
@@ -80,6 +81,21 @@ def lasting(text: str) -> int:
             f"{text!r} is no length of time.", "Write 90m, 3h or 2d, at most 7d."
         )
     return seconds
+
+
+def waiting(text: str) -> float | None:
+    """For how many seconds to wait; ``None`` for as long as it takes."""
+    if not text:
+        return None
+    plain = text.strip().replace(".", "", 1)
+    if plain.isascii() and plain.isdecimal() and len(plain) <= _MAX_DIGITS:
+        return float(text)
+    milliseconds = age_ms(text)
+    if milliseconds is None:
+        raise InvalidInputError(
+            f"{text!r} is no time to wait.", "Write seconds (300), or 5m, 2h, 1d."
+        )
+    return milliseconds / 1000
 
 
 def key(text: str) -> str:

@@ -30,6 +30,7 @@ FOLDERS = (
     *(".local/status/holder", ".local/status/branch", ".local/status/branch/auth"),
     *(".local/me", ".local/me/=main", ".local/scratch", ".local/imported"),
     *(".local/quarantine", ".local/quarantine/auth", ".local/presence"),
+    ".local/sessions",
 )
 FILES = (
     *(f"graph/baseline/threads/auth/{one}" for one in ("entries.jsonl", "meta.json")),
@@ -55,7 +56,7 @@ WRITING = (
 READING = (
     *(("list",), ("read", "auth"), ("read", "old"), ("search", "secret")),
     *(("updates",), ("statusline",), ("doctor",), ("whoami",)),
-    ("worktrees",),
+    *(("worktrees",), ("brief",)),
 )
 OLD_PAGE = "# old — Thread\nStatus: OPEN\n\n---\nEntry: Pat 2026-01-01T00:00:00Z\n\nx\n"
 

@@ -74,6 +74,8 @@ COMMANDS = {
     "list --json": (["list", "--json"], READING),
     "read": (["read", "auth"], READING),
     "search": (["search", "text"], READING),
+    "brief": (["brief"], READING),
+    "brief --hook": (["brief", "--hook", "user-prompt"], frozenset[str]()),
     "whoami": (["whoami"], frozenset[str]()),
     "statusline": (["statusline"], frozenset[str]()),
 }

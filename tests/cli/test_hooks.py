@@ -1,0 +1,280 @@
+"""``wc brief --hook``: what agents are told by their own hooks."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import time
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import pytest
+
+from wc_cli import dialects, sessions
+from wc_core import holders
+from wc_core.layout import Layout
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from tests.conftest import Repo
+
+SLOWLY = {"WATERCOOLER_BRIEF_MS": "60000"}
+
+
+class Agent(NamedTuple):
+    """A session of a client, and what its hooks are told."""
+
+    repo: Repo
+    client: str = "codex"
+    session: str = "s1"
+
+    def hook(self, event: str, env: Mapping[str, str] = SLOWLY, **fields: Any) -> str:
+        sent = {"session_id": self.session, "cwd": str(self.repo.path)} | fields
+        words = ("brief", "--hook", event, "--client", self.client)
+        done = self.repo.wc(*words, feed=json.dumps(sent).encode(), env=env, cwd="/")
+        assert (done.code, done.err) == (0, ""), done
+        return done.out
+
+    def start(self) -> str:
+        return self.hook("session-start")
+
+    def prompt(self) -> str:
+        return self.hook("user-prompt")
+
+    def stop(self, **fields: Any) -> str:
+        return self.hook("stop", **fields)
+
+
+@pytest.fixture
+def agent(repo: Repo) -> Agent:
+    """A session of Codex, which the person knows."""
+    repo.ok("new", "auth", "--title", "Passkeys", "--to", "Codex", "--force")
+    return Agent(repo)
+
+
+def test_a_session_begins_with_the_brief_again_after_a_compaction(agent: Agent) -> None:
+    told = agent.start()
+    assert told.startswith("Watercooler: you are Codex (Pat). ")
+    assert "  > Passkeys" in told
+    assert agent.hook("session-start", source="compact") == told
+
+
+def test_a_prompt_is_told_once_what_came_since(agent: Agent) -> None:
+    agent.start()
+    assert agent.prompt() == ""
+    agent.repo.ok("ack", "auth")
+    told = 'Watercooler: "auth": 2 new. Read it with: wc read TOPIC --new\n'
+    assert [agent.prompt(), agent.prompt()] == [told, ""]
+    # What it wrote and read itself is no news.
+    agent.repo.ok("say", "auth", "--title", "On it", "--as", "Codex")
+    agent.repo.ok("new", "own", "--title", "T", "--as", "Codex")
+    assert agent.prompt() == ""
+    agent.repo.ok("say", "auth", "--title", "Thanks")
+    came = told.replace("2 new", "its ball came to you, 1 new")
+    assert [agent.prompt(), agent.prompt()] == [came, ""]
+
+
+def test_what_others_say_to_each_other_is_no_news(agent: Agent) -> None:
+    agent.start()
+    agent.repo.ok("new", "theirs", "--title", "T")
+    agent.repo.ok("new", "free", "--title", "T", "--to", "anyone")
+    assert agent.prompt() == ""
+
+
+def test_of_many_news_a_few_are_named(agent: Agent) -> None:
+    agent.start()
+    for number in range(7):
+        agent.repo.ok("new", f"t{number}", "--title", "T", "--to", "Codex")
+    told = agent.prompt()
+    assert told.count("its ball came to you, 1 new") == 5
+    assert "; 2 more. " in told
+
+
+def test_a_session_that_began_before_the_hooks_hears_of_what_comes(
+    agent: Agent,
+) -> None:
+    assert agent.prompt() == ""
+    agent.repo.ok("new", "other", "--title", "T", "--to", "Codex")
+    assert '"other": its ball came to you' in agent.prompt()
+
+
+def test_sessions_are_told_apart(agent: Agent) -> None:
+    other = agent._replace(session="s2")
+    agent.start(), other.start()
+    agent.repo.ok("ack", "auth")
+    assert agent.prompt() == other.prompt() != ""
+    nobody = agent._replace(session="")
+    assert nobody.start() != ""
+    agent.repo.ok("ack", "auth")
+    assert nobody.prompt() == nobody.stop() == ""
+
+
+def test_who_stops_is_reminded_once_of_a_ball_that_is_theirs(agent: Agent) -> None:
+    agent.start()
+    # Anybody's of the kind, and this one has nothing to do with it.
+    assert agent.stop() == ""
+    agent.repo.ok("take", "auth", "--as", "Codex")
+    assert agent.stop(stop_hook_active=True) == ""
+    told = json.loads(agent.stop())
+    assert told["decision"] == "block"
+    assert told["reason"].startswith('Watercooler: you hold the ball of "auth". ')
+    assert agent.stop() == ""
+    agent.repo.ok("handoff", "auth", "--to", "Pat", "--as", "Codex")
+    assert agent.stop() == ""
+    agent.repo.ok("handoff", "auth", "--to", "Codex (Pat)")
+    assert 'the ball of \\"auth\\". If' in agent.stop()
+    agent.repo.ok("new", "more", "--title", "T", "--as", "Codex")
+    assert 'the ball of \\"more\\". If' in agent.stop()
+    anew = agent._replace(session="s2").stop()
+    assert 'the ball of \\"auth\\", \\"more\\". If' in anew
+
+
+def test_a_status_file_that_lies_reminds_nobody(agent: Agent) -> None:
+    agent.repo.ok("take", "auth", "--as", "Codex")
+    (file,) = (agent.repo.store / ".local/status/holder/codex(pat)").iterdir()
+    kept = file.read_bytes()
+    agent.repo.ok("set-status", "auth", "CLOSED", "--as", "Codex")
+    file.write_bytes(kept)
+    agent.repo.log("auth").parent.rename(agent.repo.log("auth").parent.with_name("x"))
+    file.with_name(f"{file.name[:26]}.gone").write_bytes(kept)
+    assert agent.stop() == ""
+
+
+SHAPES = {
+    "claude": ("{}", "{}", {"decision": "block", "reason": "{}"}),
+    "codex": ("{}", "{}", {"decision": "block", "reason": "{}"}),
+    "qwen": ("{}", "{}", {"decision": "block", "reason": "{}"}),
+    "a client to come": ("{}", "{}", {"decision": "block", "reason": "{}"}),
+    "gemini": (
+        *(
+            {"hookSpecificOutput": {"hookEventName": name, "additionalContext": "{}"}}
+            for name in ("SessionStart", "BeforeAgent")
+        ),
+        {"decision": "deny", "reason": "{}"},
+    ),
+    "cursor": ({"additional_context": "{}"}, "", {"followup_message": "{}"}),
+    "opencode": ("{}", "{}", "{}"),
+}
+
+
+@pytest.mark.parametrize("client", SHAPES)
+def test_each_client_is_answered_in_its_own_form(client: str) -> None:
+    dialect = dialects.of(client)
+    for event, shape in zip(dialects.EVENTS, SHAPES[client], strict=True):
+        answer = dialect.answer(event, "{}")
+        assert (answer if isinstance(shape, str) else json.loads(answer)) == shape
+        assert dialect.answer(event, "") == ""
+
+
+@pytest.mark.parametrize(
+    ("sent", "heard"),
+    [
+        (b"", ("", "", False)),
+        (b"[" * 100_000, ("", "", False)),
+        (b'"text"', ("", "", False)),
+        (b'{"cwd": 3, "session_id": ["x"]}', ("", "", False)),
+        (b'{"cwd": "/", "sessionId": "s", "stop_hook_active": true}', ("/", "s", True)),
+        (b'{"cwd": "/no\\u0000ne"}', ("", "", False)),
+        (
+            b'{"workspace_roots": ["/"], "conversation_id": "c", "loop_count": 1}',
+            ("/", "c", True),
+        ),
+        (b'{"workspace_roots": "/", "loop_count": 0}', ("", "", False)),
+    ],
+)
+def test_what_a_client_sends_is_taken_for_what_it_is(
+    sent: bytes, heard: tuple[str, str, bool]
+) -> None:
+    assert dialects.asked(sent) == heard
+
+
+def test_who_asks_is_known_by_the_client_where_nothing_else_says(repo: Repo) -> None:
+    repo.ok("new", "auth", "--title", "T")
+    assert Agent(repo, "gemini").start().count("Gemini CLI (Pat)") == 1
+    assert "you are Pat." in Agent(repo, "other").start()
+
+
+@pytest.mark.parametrize("event", dialects.EVENTS)
+def test_without_a_store_there_is_nothing_to_say(repo: Repo, event: str) -> None:
+    assert Agent(repo).hook(event) == ""
+    assert not (repo.machine.home / ".watercooler").exists()
+
+
+@pytest.mark.parametrize("event", dialects.EVENTS)
+def test_what_goes_wrong_goes_to_the_debug_log_alone(agent: Agent, event: str) -> None:
+    store = agent.repo.store
+    agent.repo.ok("take", "auth", "--as", "Codex")
+    shutil.rmtree(store / "graph/baseline/threads")
+    (store / "graph/baseline/threads").write_text("a file")
+    (store / ".local/sessions").write_text("a file")
+    (store / ".local/status").rename(store / ".local/was")
+    (store / ".local/status").symlink_to("was")
+    noted = SLOWLY | {"WATERCOOLER_DEBUG": "1"}
+    agent.hook(event, noted)
+    agent.hook(event, noted | {"WATERCOOLER_DIR": "/dev/null/none"})
+
+
+def test_a_reason_stands_in_the_debug_log(agent: Agent) -> None:
+    (agent.repo.store / ".local/sessions").write_text("a file")
+    assert agent.hook("user-prompt", SLOWLY | {"WATERCOOLER_DEBUG": "1"}) == ""
+    lines = (agent.repo.store / ".local/debug.log").read_text().splitlines()
+    noted = [json.loads(one) for one in lines]
+    assert "wc brief --hook user-prompt" in [one["action"] for one in noted]
+    assert noted[0]["problem"] == "CorruptError"
+
+
+def test_when_the_time_is_up_nothing_is_said(agent: Agent) -> None:
+    assert agent.hook("stop", {"WATERCOOLER_BRIEF_MS": "0"}) == ""
+
+
+def test_an_event_that_is_none_fails_nothing(repo: Repo) -> None:
+    done = repo.wc("brief", "--hook", "sessionstart")
+    assert (done.code, done.out) == (0, "")
+    assert "one of: session-start, user-prompt, stop" in done.err
+
+
+def test_sessions_that_are_over_leave_nothing_behind(agent: Agent) -> None:
+    agent.start()
+    (old,) = (agent.repo.store / ".local/sessions").iterdir()
+    os.utime(old, (0, 0))
+    agent._replace(session="s2").start()
+    assert [one.name for one in old.parent.iterdir()] == ["codex:s2"]
+    agent.repo.ok("doctor")
+
+
+@pytest.mark.parametrize(
+    "data", [b"", b"{", b"[]", b'{"version": 9}', b'{"version": 1, "told": 3}']
+)
+def test_a_session_that_cannot_be_read_begins_anew(agent: Agent, data: bytes) -> None:
+    agent.start()
+    (file,) = (agent.repo.store / ".local/sessions").iterdir()
+    file.write_bytes(data)
+    agent.repo.ok("new", "more", "--title", "T", "--to", "Codex")
+    assert agent.prompt() == ""
+    layout = Layout(str(agent.repo.store))
+    assert sessions.load(layout, str(file)) is not None
+
+
+def test_a_folder_in_which_nothing_happened_is_not_looked_into(agent: Agent) -> None:
+    layout = Layout(str(agent.repo.store))
+    assert [one.topic for one in holders.changed(layout, 0)] == ["auth"]
+    assert holders.changed(layout, time.time_ns() + 10**9) == []
+    (agent.repo.store / ".local/status/holder/a-file").write_text("")
+    assert len(holders.changed(layout, 0)) == 1
+
+
+@pytest.mark.parametrize(
+    ("data", "shown"),
+    [
+        (b"", None),
+        (b"wc2 OPEN\nauth\nPat\n1 *\n", None),
+        (b"wc1 OPEN\nauth\nPat\n2 codex\n5 *\n", ("Pat", 2, True)),
+        (b"wc1 OPEN\nauth\n\n2 other\n5 *\n", ("", 5, False)),
+        (b"wc1 OPEN\nauth\nPat\nx codex\n", ("Pat", None, False)),
+    ],
+)
+def test_what_a_status_file_says_to_somebody(
+    data: bytes, shown: tuple[str, int | None, bool] | None
+) -> None:
+    assert holders.parse(data, "codex") == shown
