@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import threading
 
 from mcp.server.subscriptions import ResourcesListChanged, ResourceUpdated
 
@@ -13,11 +14,12 @@ from wc_observe import addresses
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from mcp.server.connection import Connection
     from mcp.server.subscriptions import ServerEvent
 
+    from wc_core.discovery import Place
     from wc_observe.addresses import Changes
     from wc_observe.calls import Call
     from wc_observe.storewatch import StoreWatch
@@ -44,6 +46,7 @@ class Subscriber:
         self._folder: str | None = None
         self._heard_of: tuple[str, bool] = ("", False)
         self._end: Callable[[], None] | None = None
+        self._lock = threading.Lock()
         self._closed = False
 
     def is_at(self, call: Call) -> bool:
@@ -68,20 +71,25 @@ class Subscriber:
         if self._end is not None and self._heard_of == (place.root, beside):
             return
         # Looking at ten thousand logs takes a while.
+        await asyncio.to_thread(self._listen, place, call.env, beside=beside)
+
+    def _listen(self, place: Place, env: Mapping[str, str], *, beside: bool) -> None:
+        """On a thread of its own. Whoever asked for it may be gone by the time
+        that it listens, and then nobody else would end it."""
         listen = self._watch.listen_beside if beside else self._watch.listen_at
-        end = await asyncio.to_thread(listen, place, call.env, self._heard)
-        self._stop()
-        self._heard_of, self._end = (place.root, beside), end
-        if self._closed:
-            self._stop()
+        end = listen(place, env, self._heard)
+        with self._lock:
+            over = end if self._closed else self._end
+            if not self._closed:
+                self._end, self._heard_of = end, (place.root, beside)
+        if over is not None:
+            over()
 
     def close(self) -> None:
         """Be told no more."""
-        self._closed = True
-        self._stop()
-
-    def _stop(self) -> None:
-        end, self._end = self._end, None
+        with self._lock:
+            self._closed = True
+            end, self._end = self._end, None
         if end is not None:
             end()
 

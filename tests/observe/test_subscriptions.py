@@ -23,9 +23,12 @@ from tests.observe.stores import MODES, NOW_MS, Mode, Store, only_text, structur
 from wc_observe import addresses, subscribers, subscriptions
 from wc_observe.addresses import of_topic
 from wc_observe.boundary import Boundary
-from wc_observe.calls import Surroundings
+from wc_observe.calls import Call, Surroundings
 from wc_observe.live import FEW
 from wc_observe.server import build_server
+from wc_observe.stores import Stores
+from wc_observe.storewatch import StoreWatch
+from wc_observe.subscribers import Stream
 from wc_observe.subscriptions import Subscriptions
 
 if TYPE_CHECKING:
@@ -320,6 +323,48 @@ def test_turned_off_nothing_is_watched_and_nothing_fails(
             assert "Entry 2" in getattr(text[0], "text", "")
 
     run(go())
+
+
+class _Slow(StoreWatch):
+    """One that takes until it is let go to listen."""
+
+    def __init__(self, stores: Stores) -> None:
+        super().__init__(stores)
+        self.began, self.go, self.done = (threading.Event() for _ in range(3))
+
+    def listen_at(self, *args: Any) -> Callable[[], None]:
+        self.began.set()
+        assert self.go.wait(SECONDS)
+        try:
+            return super().listen_at(*args)
+        finally:
+            self.done.set()
+
+
+@pytest.mark.parametrize("first", ["close", "listen"])
+def test_who_leaves_while_it_begins_to_listen_leaves_nobody_listening(
+    store: Store, env: dict[str, str], first: str
+) -> None:
+    stores = Stores()
+    watch = _Slow(stores)
+    call = Call("codex", str(store.root.parent), env, lambda: NOW_MS, stores)
+
+    async def leave() -> None:
+        stream = Stream(watch, [PLAN])
+        moving = asyncio.create_task(stream.move(call))
+        await until(watch.began.is_set)
+        moving.cancel()
+        if first == "listen":
+            watch.go.set()
+            await until(watch.done.is_set)
+        stream.close()
+        watch.go.set()
+        with pytest.raises(asyncio.CancelledError):
+            await moving
+
+    run(leave())
+    assert watch.done.is_set()
+    assert watch.roots == []
 
 
 @pytest.mark.parametrize("mode", MODES)
