@@ -168,6 +168,10 @@ It is of this machine alone, moves no ball and is no entry; see
     "statusline": """\
 The prompt uses the script `wc-statusline`, which says the same from small files and
 starts no process. This one looks at the threads themselves.""",
+    "whoami": """\
+`--explain` shows the rules for agent, seat and tag in the order in which they count,
+with what each found, and whether the status line and a server say the same. See
+[Who is who](identity.md).""",
     "break-lock": """\
 Locks end with their process, so this is needed only where a file system keeps those of
 processes that are gone. It takes `WATERCOOLER_ALLOW_BREAK_LOCK=1` and `--force`, and
@@ -182,7 +186,8 @@ ENVIRONMENT = """\
 |---|---|
 | `WATERCOOLER_DIR` | the root of the store to use, instead of looking for one |
 | `WATERCOOLER_AGENT` | who speaks, unless `--as` is given |
-| `WATERCOOLER_SEAT` | the seat, unless `--seat` is given |
+| `WATERCOOLER_SEAT` | the seat, unless `--seat` is given; `session`: each session of \
+an agent has its own, see [Who is who](identity.md) |
 | `WATERCOOLER_USER` | the tag: whose agent this is |
 | `WATERCOOLER_SYNC` | settling and the way to the remote: `background` (default), \
 `inline` or `off` |

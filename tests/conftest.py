@@ -53,8 +53,10 @@ _REACHING = frozenset(
     | {"os.rename", "os.link", "os.symlink", "os.chmod", "os.chown", "os.utime"}
     | {"os.truncate", "os.chdir", "os.walk", "shutil.rmtree", "shutil.copyfile"}
 )
-_TELLTALE = re.compile(
-    r"WATERCOOLER_|CLAUDE|CODEX|CURSOR|GEMINI|OPENCODE|GIT_|XDG_|_WC_|TYPER_"
+TELLTALE = re.compile(
+    r"WATERCOOLER_|CLAUDE|CODEX|CURSOR|GEMINI|OPENCODE|QWEN_|COPILOT_|GOOSE_|KIRO_"
+    r"|CLINE_|ANTIGRAVITY_|PI_CODING_AGENT|CRUSH$|(?:AI_)?AGENT$|AGENT_SESSION_ID"
+    r"|GIT_|XDG_|_WC_|TYPER_"
     r"|_TYPER_|COMP_|(?:EDITOR|VISUAL|PAGER|NO_COLOR|COLUMNS|LINES|LC_ALL|LANG|TERM"
     r"|USER|LOGNAME|PYTHONIOENCODING|PYTHONUNBUFFERED|SSH_AUTH_SOCK)$"
 )
@@ -95,7 +97,7 @@ def _guard(event: str, args: tuple[object, ...]) -> None:
 def _leave_home() -> None:
     """Take the person out of the environment, for us and for our children."""
     os.environ["WC_TESTS_REAL_HOME"] = REAL_HOMES[0]
-    for name in [one for one in os.environ if _TELLTALE.match(one)]:
+    for name in [one for one in os.environ if TELLTALE.match(one)]:
         del os.environ[name]
     home = tempfile.mkdtemp(prefix="wc-tests-home-")
     atexit.register(shutil.rmtree, home, ignore_errors=True)
@@ -120,7 +122,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 @pytest.fixture(autouse=True)
 def _nobody(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever a test set without undoing it is gone in the next."""
-    for name in [one for one in os.environ if _TELLTALE.match(one)]:
+    for name in [one for one in os.environ if TELLTALE.match(one)]:
         if name != "GIT_CONFIG_NOSYSTEM":
             monkeypatch.delenv(name)
 

@@ -176,10 +176,9 @@ class Context:
         upkeep = upkeep or Upkeep(self.reader, self.env, self.settings)
         where = self.place.repository
         worktree = where.worktree_id if where is not None else ""
-        asked = self.env.get("WATERCOOLER_AGENT", "")
         # A store that may only be read is no reason to fail a reader.
         with contextlib.suppress(WcError, OSError):
-            upkeep.remember(self.identity, worktree, asked)
+            upkeep.remember(self.identity, worktree)
 
 
 def os_user(env: Mapping[str, str]) -> str:

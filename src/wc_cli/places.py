@@ -1,4 +1,4 @@
-"""The commands about where and who: the store, its locks, the identity."""
+"""The commands about the store: making it, its locks."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from wc_cli.context import say, say_json
 from wc_cli.options import argument, command, flag
 from wc_cli.writing import Speaker
 from wc_core import views
-from wc_core.discovery import BRANCH_STORE, IN_TREE_STORE, NAMED
 from wc_core.errors import ConflictError
 from wc_core.text import one_line
 from wc_core.wording import counted
@@ -19,12 +18,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from wc_cli.context import Context
-
-_KINDS = {
-    NAMED: "named by WATERCOOLER_DIR",
-    IN_TREE_STORE: "in the code's own tree",
-    BRANCH_STORE: "the branch watercooler/threads",
-}
 
 
 class Init(Speaker):
@@ -39,10 +32,6 @@ class BreakLock(Speaker):
 
     topic: str = argument("TOPIC", "The thread.", complete="topic")
     force: bool = flag("--force", help="Break it; without, only say who holds it.")
-
-
-class Whoami(Speaker):
-    """Show who you are here, and in which store."""
 
 
 @command(Init)
@@ -69,30 +58,6 @@ def _push(context: Context) -> str:
     from wc_cli import syncing  # only when it is wanted
 
     return syncing.exchange(context).remote
-
-
-@command(Whoami)
-def whoami(context: Context, said: Whoami) -> None:
-    """Show who you are."""
-    identity = context.identity
-    context.remember()
-    name = identity.name
-    if said.json:
-        fields = {
-            "name": identity.author,
-            "agent": name.agent,
-            "seat": name.seat or None,
-            "tag": name.tag or None,
-            "source": identity.source,
-            "store": context.store,
-            "kind": context.place.kind,
-        }
-        say_json(fields)
-        return
-    kind = _KINDS.get(context.place.kind, "outside git")
-    made = "" if context.place.exists else ", not made yet"
-    say(one_line(f"{identity.author} (by {identity.source})"))
-    say(one_line(f"store: {context.store} ({kind}{made})"))
 
 
 @command(BreakLock)

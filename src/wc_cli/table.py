@@ -46,7 +46,7 @@ COMMANDS: dict[str, Command] = {
     "statusline": Command("prompt:statusline_", READING),
     "sync": Command("syncing:sync", PLACE),
     "init": Command("places:init", PLACE),
-    "whoami": Command("places:whoami", PLACE),
+    "whoami": Command("whoami:whoami", PLACE),
     "break-lock": Command("places:break_lock", PLACE),
     "doctor": Command("doctor:doctor", PLACE),
     "demo": Command("demo:demo", ABOUT),

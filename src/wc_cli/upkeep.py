@@ -30,6 +30,7 @@ LOCK_SECONDS = 2.0
 _NAME_LENGTH = 16
 _MINUTE = 60.0
 _DAY = 24 * 3600.0
+_SEAT_SECONDS = 30 * _DAY
 
 
 class Upkeep:
@@ -43,6 +44,7 @@ class Upkeep:
     ) -> None:
         self.reader = reader
         self.layout: Layout = reader.layout
+        self.env = env
         self.rules = rules or settings.load(self.layout.root, env)
         self._shown: dict[str, set[str]] | None = None
 
@@ -239,17 +241,27 @@ class Upkeep:
                     shown.add(f"{inside}/{name}")
         return self._shown
 
-    def remember(self, identity: Identity, worktree: str, asked: str) -> None:
+    def remember(self, identity: Identity, worktree: str) -> None:
         """Keep who "me" is in a worktree, for the status line."""
         wanted = statusfiles.identity_files(
-            worktree or statusfiles.MAIN_WORKTREE,
-            identity,
-            self.directory,
-            asked=asked,
+            worktree or statusfiles.MAIN_WORKTREE, identity, self.directory, self.env
         )
         for path, data in wanted.items():
             if read_plain(f"{self.layout.local}/{path}", self.layout.root) != data:
                 self._put_local(path, data)
+                self._forget_seats(f"{self.layout.local}/{path}")
+
+    def _forget_seats(self, path: str) -> None:
+        """Remove what is kept of seats that were told apart beside this one a
+        month before it was written: each session leaves a file."""
+        folder, name = os.path.split(path)
+        if "@" not in name:
+            return
+        latest = os.stat(path).st_mtime - _SEAT_SECONDS
+        with os.scandir(folder) as found:
+            for one in found:
+                if "@" in one.name and one.stat().st_mtime < latest:
+                    durable.remove(one.path, self.layout.root)
 
     def leave_note(self, name: str, data: bytes) -> None:
         """Put somebody's note beside the threads, in the place of theirs."""

@@ -1,39 +1,44 @@
 """Who is asking: the rule that makes a `Name` of options, environment, git.
 
-- agent: ``--as``, ``WATERCOOLER_AGENT``, the agent we run inside, a person
+- agent: ``--as``, ``WATERCOOLER_AGENT``, an MCP client that is an agent, the
+  agent we run inside, any other MCP client, a person
 - tag: in the name, ``WATERCOOLER_USER``, git's user, the OS user
-- seat: ``--seat``, ``WATERCOOLER_SEAT``, in a linked worktree its change id
-  or branch, in the main worktree and in the store's own checkout none
+- seat: in the name, ``--seat``, ``WATERCOOLER_SEAT``, in a linked worktree its
+  change id or branch, in the main worktree ``main`` if the settings say so, in
+  the store's own checkout none; where ``session`` was said for it, the session's
+  behind that of the worktree
 
 A person has neither tag nor seat of their own: they are the same one in all
-of their worktrees.
+of their worktrees. The rules are functions of their own, each in its order, for
+`identify` to take the first that finds something and for ``wc whoami --explain``
+to show them all.
 """
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
-from wc_core import gitconfig, names
+from wc_core import agents, gitconfig, names
 from wc_core.errors import InvalidInputError
 from wc_core.layout import BRANCH
 from wc_core.names import FREE_WORDS, MAX_NAME_BYTES, Name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from wc_core.repository import Repository
     from wc_core.settings import Settings
 
-# What each agent sets in the environment of the commands it runs.
-AGENT_VARIABLES: tuple[tuple[str, str], ...] = (
-    ("CLAUDECODE", "Claude Code"),
-    ("CODEX_THREAD_ID", "Codex"),
-    ("CODEX_SANDBOX", "Codex"),
-    ("CURSOR_AGENT", "Cursor"),
-    ("GEMINI_CLI", "Gemini CLI"),
-    ("OPENCODE", "opencode"),
-)
+# What may be said for a seat so that sessions of one agent have one each.
+SESSION = "session"
+
+
+class Rule(NamedTuple):
+    """A rule by its name, and what it found; empty where that is nothing."""
+
+    name: str
+    found: str = ""
 
 
 class Asked(NamedTuple):
@@ -74,34 +79,38 @@ def identify(
     or too long, for one that means nobody in particular, and where nothing at
     all names anybody.
     """
-    git_user = gitconfig.get("user.name", repository, env).strip()
-    os_user = env.get("USER") or env.get("LOGNAME") or ""
-    user = env.get("WATERCOOLER_USER", "").strip() or git_user or os_user
-    person = names.parse(user).agent
-    spoken, source = _agent(asked, env)
-    if not spoken:
-        if not user:
+    user = first(user_rules(env, repository))
+    person = names.parse(user.found).agent
+    spoken = first(agent_rules(asked, env, settings))
+    if not spoken.found:
+        if not user.found:
             raise InvalidInputError(
                 "Nothing says who you are.",
                 "Say it with --as NAME, WATERCOOLER_AGENT or git config user.name.",
             )
-        rule = "git user" if git_user and user == git_user else "user"
-        return Identity(_somebody(Name(checked(person))), rule, person=True)
-    name = _somebody(settings.directory.canonical(names.parse(checked(spoken))))
+        source = GIT_USER if user.name == GIT_USER else "user"
+        return Identity(_somebody(Name(checked(person))), source, person=True)
+    name = _somebody(settings.directory.canonical(names.parse(checked(spoken.found))))
     if not name.tag and names.fold(name.agent) == names.fold(person):
-        return Identity(name, source, person=True)
-    tag = name.tag or _unbracketed(checked(user))
+        return Identity(name, spoken.name, person=True)
+    tag = name.tag or _unbracketed(checked(user.found))
+    places = tuple(worktree_rules(repository, settings))
+    seat = first(seat_rules(name, asked, env, places))
+    place = first(places).name
     branch = None
-    seat = name.seat or _said_seat(asked, env)
-    if not seat and settings.seats and repository is not None:
-        seat, branch = _seat_of(repository)
-    seat = name.seat or _unbracketed(seat)
-    full = Name(name.agent, seat, tag)
+    if repository and place in _OF_THE_BRANCH and seat.name in {SESSION, place}:
+        branch = repository.branch
+    full = Name(name.agent, name.seat or _unbracketed(seat.found), tag)
     if names.parse(str(full)) != full:
         raise InvalidInputError(
-            f"{spoken!r} cannot be a name.", "Write it as: Agent@seat (tag)"
+            f"{spoken.found!r} cannot be a name.", "Write it as: Agent@seat (tag)"
         )
-    return Identity(full, source, branch=branch)
+    return Identity(full, spoken.name, branch=branch)
+
+
+def first(rules: Iterable[Rule]) -> Rule:
+    """The rule that wins: the first that finds something."""
+    return next((rule for rule in rules if rule.found), Rule(""))
 
 
 def _somebody(name: Name) -> Name:
@@ -122,36 +131,79 @@ def _unbracketed(text: str) -> str:
     return " ".join(text.replace("(", " ").replace(")", " ").split())
 
 
-def _agent(asked: Asked, env: Mapping[str, str]) -> tuple[str, str]:
-    """The words that name an agent and where they came from; none for a person."""
-    if asked.name.strip():
-        return asked.name, "--as"
-    if env.get("WATERCOOLER_AGENT", "").strip():
-        return env["WATERCOOLER_AGENT"], "WATERCOOLER_AGENT"
-    for variable, agent in AGENT_VARIABLES:
-        if env.get(variable):
-            return agent, variable
-    return asked.client, "client" if asked.client else ""
+def agent_rules(
+    asked: Asked, env: Mapping[str, str], settings: Settings
+) -> Iterator[Rule]:
+    """What names an agent, if anything does; else it is a person.
 
-
-def _said_seat(asked: Asked, env: Mapping[str, str]) -> str:
-    spoken = asked.seat.strip() or env.get("WATERCOOLER_SEAT", "").strip()
-    return checked(spoken) if spoken else ""
-
-
-def _seat_of(repository: Repository) -> tuple[str, str | None]:
-    """The seat in this worktree, and the `Identity.branch` it depends on.
-
-    The store's own checkout is nobody's seat: its branch is the same for all.
+    A client that is an agent we know is the one that started the server. What
+    an environment says may have been said to its parent.
     """
+    yield Rule("--as", asked.name.strip())
+    yield Rule("WATERCOOLER_AGENT", env.get("WATERCOOLER_AGENT", "").strip())
+    known = names.fold(asked.client) in settings.directory.aliases
+    yield Rule("client", asked.client if known else "")
+    for variable, agent in agents.found(env):
+        yield Rule(variable, agent)
+    yield Rule("client", "" if known else asked.client)
+
+
+# The rule that is git's own, in `user_rules` and as a source.
+GIT_USER = "git user"
+
+
+def user_rules(env: Mapping[str, str], repository: Repository | None) -> Iterator[Rule]:
+    """What names the person: who speaks where no agent does, else the tag."""
+    yield Rule("WATERCOOLER_USER", env.get("WATERCOOLER_USER", "").strip())
+    yield Rule(GIT_USER, gitconfig.get("user.name", repository, env).strip())
+    yield Rule("OS user", env.get("USER") or env.get("LOGNAME") or "")
+
+
+_OF_THE_BRANCH = frozenset({"branch", "worktree"})
+
+
+def seat_rules(
+    name: Name,
+    asked: Asked,
+    env: Mapping[str, str],
+    places: Iterable[Rule],
+) -> Iterator[Rule]:
+    """What names the seat of ``name``, an agent; ``places`` are `worktree_rules`.
+
+    Raises InvalidInputError for one that cannot be said.
+    """
+    yield Rule("in the name", name.seat)
+    for option, said in (
+        ("--seat", asked.seat),
+        ("WATERCOOLER_SEAT", env.get("WATERCOOLER_SEAT", "")),
+    ):
+        yield Rule(option, "" if said.strip() == SESSION else checked(said))
+    said = asked.seat.strip() or env.get("WATERCOOLER_SEAT", "").strip()
+    session = agents.session(env) if said == SESSION else ""
+    place = first(places).found if session else ""
+    yield Rule(SESSION, f"{place}.{session}" if place else session)
+    yield from places
+
+
+# The seat of a main worktree, where the settings say that it is one.
+_MAIN = "main"
+
+
+def worktree_rules(repository: Repository | None, settings: Settings) -> Iterator[Rule]:
+    """What a worktree is called that is a seat. The store's own checkout is
+    nobody's: its branch is the same for all."""
+    if repository is None or settings.seats == "off" or repository.branch == BRANCH:
+        return
+    if not repository.linked:
+        yield Rule("main worktree", _MAIN if settings.seats == "all" else "")
+        return
     branch = repository.branch
-    if not repository.linked or branch == BRANCH:
-        return "", None
-    change = repository.change_id
-    if change and _is_fit(change):
-        return change, None
-    found = (branch, repository.worktree_id)
-    return next((one for one in found if one and _is_fit(one)), ""), branch
+    for rule, found in (
+        ("change id", repository.change_id),
+        ("branch", branch),
+        ("worktree", repository.worktree_id),
+    ):
+        yield Rule(rule, found if found and _is_fit(found) else "")
 
 
 def checked(text: str) -> str:

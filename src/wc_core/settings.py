@@ -9,7 +9,7 @@
     [topics.auth.counterparts]
     Codex = "Cursor"
     [identity]
-    seats = "auto"            # auto | off
+    seats = "auto"            # auto | all: the main worktree is one, too | off
     [sync]
     push = "auto"             # auto | off: in the background, after a write
     fetch_every = 300         # seconds until a fetch in the background; 0: none
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     Counterparts: TypeAlias = Mapping[str, tuple[str, ...]]
 
 ENFORCE = ("off", "warn", "refuse")
-SEATS = ("auto", "off")
+SEATS = ("auto", "all", "off")
 SYNC = ("background", "inline", "off")
 PUSH = ("auto", "off")
 WATCH = ("auto", "on", "off")
@@ -66,7 +66,7 @@ class Settings(NamedTuple):
     """
 
     enforce: str = "warn"
-    seats: bool = True
+    seats: str = "auto"
     counterparts: Counterparts = MappingProxyType({})
     topic_counterparts: Mapping[str, Counterparts] = MappingProxyType({})
     directory: Directory = Directory()
@@ -153,7 +153,7 @@ def _with_toml(settings: Settings, data: bytes) -> Settings:
     aliases = {fold(k): str(v) for k, v in _table(fields, "aliases").items()}
     return settings._replace(
         enforce=_choice(ball, "enforce", ENFORCE, settings.enforce),
-        seats=_choice(identity, "seats", SEATS, "auto") == "auto",
+        seats=_choice(identity, "seats", SEATS, "auto"),
         counterparts={
             **settings.counterparts,
             **_counterparts(_table(fields, "counterparts")),

@@ -27,8 +27,10 @@ Who "me" is in a worktree says ``me/<worktree>/<who>``. The worktree is the
 name of its folder in ``<common git dir>/worktrees``, or `MAIN_WORKTREE`.
 ``<who>`` is the key in WATERCOOLER_AGENT; where that is not set, the agent we
 run inside, ``=claudecode``; else ``=default``, a person. As a person is the same
-one everywhere, their file of the main worktree serves where there is none. Its
-lines are the key, then every other key that means this participant::
+one everywhere, their file of the main worktree serves where there is none. Of an
+agent with a plain seat in WATERCOOLER_SEAT there is one for each, ``=codex@left``,
+``=codex@a1b2c3`` for a session: several may share a worktree. The lines are the
+key, then every other key that means this participant::
 
     codex@fix%2Fui(pat)
     codex(pat)                  without the seat
@@ -40,10 +42,11 @@ lines are the key, then every other key that means this participant::
 
 from __future__ import annotations
 
+import re
 from typing import NamedTuple
 
-from wc_core import ulid
-from wc_core.identity import AGENT_VARIABLES
+from wc_core import agents, ulid
+from wc_core.identity import SESSION
 from wc_core.layout import safe_name
 from wc_core.model import CLOSED, OPEN, State
 from wc_core.names import Directory, fold, parse
@@ -70,6 +73,9 @@ _MAX_PART_BYTES = 255
 # A thread whose log has no usable id has waited for longer than any other.
 _BEFORE_ALL = "0" * ulid.LENGTH
 
+# Other seats share a file, which tells of the last that wc was run from.
+_PLAIN_SEAT = re.compile(r"[a-z0-9_-]{1,64}")
+
 _PLAIN = str.maketrans(
     "ABCDEFGHIJKLMNOPQRSTUVWXYZ", "abcdefghijklmnopqrstuvwxyz", " \t\n"
 )
@@ -93,13 +99,17 @@ def asked_name(agent: str) -> str:
     return safe_name(agent.translate(_PLAIN)) if agent.strip(" \t\n") else DEFAULT_NAME
 
 
-def who_name(source: str, asked: str = "") -> str:
-    """The file name for an identity that the rule ``source`` found, ``asked``
-    being the value of WATERCOOLER_AGENT."""
+def who_name(source: str, env: Mapping[str, str]) -> str:
+    """The file name for an identity that the rule ``source`` found in ``env``."""
     if source == "WATERCOOLER_AGENT":
-        return asked_name(asked)
-    agent = dict(AGENT_VARIABLES).get(source)
-    return f"={fold(agent)}" if agent else DEFAULT_NAME
+        name = asked_name(env.get(source, ""))
+    elif agent := dict(agents.found(env)).get(source):
+        name = f"={fold(agent)}"
+    else:
+        return DEFAULT_NAME
+    seat = env.get("WATERCOOLER_SEAT", "")
+    seat = agents.session(env) if seat == SESSION else seat
+    return f"{name}@{seat}" if _PLAIN_SEAT.fullmatch(seat) else name
 
 
 def places_of(state: State) -> tuple[str, ...]:
@@ -218,14 +228,14 @@ def _most_recent_first(view: View) -> Iterator[tuple[str, int]]:
 
 
 def identity_files(
-    worktree: str, who: Identity, directory: Directory, *, asked: str = ""
+    worktree: str, who: Identity, directory: Directory, env: Mapping[str, str]
 ) -> dict[str, bytes]:
     """The file that says who "me" is in ``worktree``, by its path relative to
     ``.local/``.
 
-    ``asked`` is the value of WATERCOOLER_AGENT. An identity that was given
-    for one command only (``--as``) must not be kept. Nothing for a
-    ``worktree`` that is not one file name.
+    ``env`` is where ``who`` was found. An identity that was given for one
+    command only (``--as``) must not be kept. Nothing for a ``worktree`` that is
+    not one file name.
     """
     if worktree in {"", ".", ".."} or "/" in worktree or "\0" in worktree:
         return {}
@@ -240,4 +250,4 @@ def identity_files(
     content = "".join(f"{line}\n" for line in lines)
     # A branch's name need not be text.
     data = content.encode(errors="surrogateescape")
-    return {f"me/{worktree}/{who_name(who.source, asked)}": data}
+    return {f"me/{worktree}/{who_name(who.source, env)}": data}

@@ -31,12 +31,16 @@ _SHARED = ("streamable-http", "sse")
 # A client that has not said its roots by then never will; its user waits.
 _ROOTS_SECONDS = 2.0
 
-# What clients call themselves where that is not the name of their agent.
+# What clients call themselves where that is not the name of their agent: seen in
+# the programs that tests/clients installs, else apify/mcp-client-capabilities.
 _CLIENTS = {
+    "amp-mcp-client": "Amp",
+    "antigravity-client": "Antigravity",
     "claude-ai": "Claude Desktop",
     "codex-mcp-client": "Codex",
     "cursor-vscode": "Cursor",
     "gemini-cli-mcp-client": "Gemini CLI",
+    "github-copilot-developer": "Copilot CLI",
     "visual-studio-code": "VS Code",
     "windsurf-client": "Windsurf",
 }

@@ -17,10 +17,12 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from wc_core import loops, ulid
-from wc_core.identity import AGENT_VARIABLES, Identity
+from wc_core import agents, loops, ulid
+from wc_core.agents import AGENT_VARIABLES
+from wc_core.identity import Asked, Identity, identify
 from wc_core.model import CLOSED, STATUSES, State
 from wc_core.names import PLATFORMS, Directory, Name, parse
+from wc_core.settings import Settings
 from wc_core.statefile import StateFiles
 from wc_core.statusfiles import (
     MAIN_WORKTREE,
@@ -186,7 +188,7 @@ def be(
     branch: str | None = None,
 ) -> None:
     identity = Identity(who, source, branch=branch)
-    put(store, identity_files(worktree, identity, Directory()))
+    put(store, identity_files(worktree, identity, Directory(), {source: "1"}))
 
 
 def named(name: Name) -> Identity:
@@ -394,14 +396,13 @@ def test_says_the_same_as_the_twin(  # noqa: PLR0913, PLR0917 (each is drawn)
     (shared.store / ".local" / "status").mkdir(parents=True)
     for view in made:
         put(shared.store, files(view))
-    if who.written and who.name:
-        rule = "WATERCOOLER_AGENT" if who.agent else who.variable or "user"
-        me = Identity(who.name, rule)
-        asked = identity_files(worktree, me, Directory(), asked=who.agent)
-        put(shared.store, asked)
     env: dict[str, Any] = {who.variable: "1"} if who.variable else {}
     if who.agent:
         env["WATERCOOLER_AGENT"] = who.agent
+    if who.written and who.name:
+        rule = "WATERCOOLER_AGENT" if who.agent else who.variable or "user"
+        me = Identity(who.name, rule)
+        put(shared.store, identity_files(worktree, me, Directory(), env))
     if look.columns:
         env["COLUMNS"] = str(look.columns)
     options = ["--ascii"] * look.ascii + ["--color=always"] * look.color
@@ -522,7 +523,8 @@ def test_an_alias_of_the_store_counts_once_wc_has_run(world: World) -> None:
     put(world.store, files(View(state("main", "Robot"), {}, directory)))
     asked = "Robby"
     assert world.run(world.repo, WATERCOOLER_AGENT=asked) == "Robot has the ball · main"
-    me = identity_files(MAIN_WORKTREE, named(Name("Robby")), directory, asked=asked)
+    env = {"WATERCOOLER_AGENT": asked}
+    me = identity_files(MAIN_WORKTREE, named(Name("Robby")), directory, env)
     put(world.store, me)
     assert world.run(world.repo, WATERCOOLER_AGENT=asked) == "🎾 you · main"
 
@@ -533,8 +535,81 @@ def test_the_script_looks_at_the_same_variables() -> None:
         SCRIPT.read_text(),
         re.MULTILINE,
     )
-    known = [(variable, who_name(variable)) for variable, _ in AGENT_VARIABLES]
-    assert found == known
+    every = dict.fromkeys((variable for variable, _ in AGENT_VARIABLES), "1")
+    assert found == [(variable, who_name(variable, every)) for variable in every]
+    # The prompt of a person looks at all of them at once.
+    (at_once,) = re.findall(
+        r"^  case (.*OPENCODE.*) in$", SCRIPT.read_text(), re.MULTILINE
+    )
+    named = [*every, agents.CONVENTION, agents.AMP[0]]
+    assert re.findall(r"\$\{(\w+)-\}", at_once) == named
+    asked = re.findall(r"\$\{(\w+?)[:-]", _function("seated"))
+    assert [one for one in asked if one.endswith("_ID")] == [*agents.SESSION_VARIABLES]
+
+
+def _function(name: str) -> str:
+    """The last definition of a function in the script."""
+    found = re.findall(
+        rf"^{name}\(\) {{\n.*?^}}$", SCRIPT.read_text(), re.MULTILINE | re.DOTALL
+    )
+    return str(found[-1])
+
+
+@pytest.mark.parametrize(
+    ("env", "name"),
+    [
+        ({"AI_AGENT": "claude-code_2-1-330_agent"}, "Claude Code"),
+        ({"AI_AGENT": "openhands"}, "OpenHands"),
+        ({"AI_AGENT": "my-bot@1.2/3"}, "my-bot"),
+        ({"AI_AGENT": "true", "AGENT": "amp"}, "Amp"),
+        ({"AI_AGENT": "1", "AGENT": "1"}, ""),
+        ({"AI_AGENT": "My Bot"}, ""),
+        ({"AI_AGENT": "none_2"}, ""),
+        ({"AI_AGENT": "x" * 41}, ""),
+        ({"AI_AGENT": "pi", "CLAUDECODE": "1"}, "Claude Code"),
+        # Codex that Claude Code runs; not the other way round.
+        ({"CLAUDECODE": "1", "CODEX_THREAD_ID": "019a"}, "Codex"),
+    ],
+)
+def test_the_script_takes_the_agent_that_wc_takes(
+    world: World, env: dict[str, str], name: str
+) -> None:
+    be(world.store, Name("Pat"))
+    who = identify(Asked(), env | {"USER": "Pat"}, None, Settings())
+    assert who.name.agent == (name or "Pat")
+    write(world.store, state("main", who.name.agent))
+    prompt: dict[str, Any] = {**env}
+    assert world.run(world.repo, **prompt) == "🎾 you · main"
+    # Once wc has run, it also knows whose it is.
+    shutil.rmtree(world.store / ".local")
+    put(world.store, identity_files(MAIN_WORKTREE, who, Directory(), env))
+    write(world.store, state("main", str(who.name)))
+    assert world.run(world.repo, **prompt) == "🎾 you · main"
+
+
+@pytest.mark.parametrize(
+    "seat", ["left", "session", "Left", "fix/ui", "a b", "x" * 65, "*", "é"]
+)
+def test_seats_of_one_agent_in_one_worktree(
+    world: World, shell: list[str], seat: str
+) -> None:
+    """Two holders; the one that looks is known by its seat, or its session."""
+    base = {"USER": "pat", "CLAUDECODE": "1", "WATERCOOLER_SEAT": seat}
+    sessions = [
+        base | {"CLAUDE_CODE_SESSION_ID": f"3f2a-0000-{end}"}
+        for end in ("aaaaaa", "bbbbbb")
+    ]
+    if seat != "session":
+        sessions[1]["WATERCOOLER_SEAT"] = "right"
+    found = [identify(Asked(), env, None, Settings()) for env in sessions]
+    for env, who in zip(sessions, found, strict=True):
+        put(world.store, identity_files(MAIN_WORKTREE, who, Directory(), env))
+    write(world.store, state("main", str(found[1].name)))
+    lines = []
+    for env in sessions:
+        prompt: dict[str, Any] = {**env}
+        lines.append(world.run(world.repo, shell=shell, **prompt))
+    assert lines == [f"{found[1].name} has the ball · main", "🎾 you · main"]
 
 
 @pytest.mark.parametrize(("variable", "agent"), AGENT_VARIABLES)
@@ -1345,7 +1420,10 @@ def test_asks_for_the_file_that_wc_writes(world: World, shell: list[str]) -> Non
     for agent in ("Codex", " A b\tC ", "a/b", "..", "=x", "100%", "a*b", "Zoë", "*/%"):
         shutil.rmtree(world.store / ".local/me", ignore_errors=True)
         me = identity_files(
-            MAIN_WORKTREE, named(Name("Somebody Else")), Directory(), asked=agent
+            MAIN_WORKTREE,
+            named(Name("Somebody Else")),
+            Directory(),
+            {"WATERCOOLER_AGENT": agent},
         )
         assert [*me] == [f"me/=main/{asked_name(agent)}"]
         put(world.store, me)

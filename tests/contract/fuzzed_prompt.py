@@ -49,7 +49,7 @@ _ELSEWHERE = ("app/.git/worktrees/fix/", "fix/", "store/.local/", "store/config.
 
 def _local() -> dict[str, bytes]:
     me = Identity(Name("Claude Code", "", "pat"), "user")
-    found = identity_files(MAIN_WORKTREE, me, Directory())
+    found = identity_files(MAIN_WORKTREE, me, Directory(), {})
     for at, (topic, ball, branch) in enumerate(
         (
             ("auth", "Codex", "main"),
@@ -151,6 +151,7 @@ def _scene(random: Random, home: Path) -> _Scene:
     for name in (
         *("WATERCOOLER_AGENT", "CLAUDECODE", "WATERCOOLER_ASCII", "NO_COLOR"),
         *("HOME", "COLUMNS", "WATERCOOLER_DIR", "IFS", "CDPATH", "PS4", "OPENCODE"),
+        *("AI_AGENT", "WATERCOOLER_SEAT"),
     ):
         if not random.randrange(6):
             raw = mutants.text(random, 4).encode(errors="replace").replace(b"\0", b"")

@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests import conftest
 from tests.core.strategies import Git, relaxed, texts
-from wc_core import names, repository
+from wc_core import agents, names, repository
+from wc_core.agents import AGENT_VARIABLES, by_convention, session
 from wc_core.errors import InvalidInputError
-from wc_core.identity import AGENT_VARIABLES, Asked, checked, identify
+from wc_core.identity import Asked, checked, identify
 from wc_core.layout import BRANCH
 from wc_core.names import FREE_WORDS, PLATFORMS, Directory, Name
 from wc_core.settings import Settings
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from wc_core.repository import Repository
 
 BARE = {"GIT_CONFIG_NOSYSTEM": "1"}
@@ -57,12 +59,36 @@ def who(
             "Zed (alice)",
             "WATERCOOLER_AGENT",
         ),
+        # A client that is an agent has started us; the environment may be that
+        # of who started it.
         (
             {"client": "gemini-cli"},
+            {"CLAUDECODE": "1"},
+            "Gemini CLI (alice)",
+            "client",
+        ),
+        (
+            {"client": "my-bot"},
             {"CLAUDECODE": "1"},
             "Claude Code (alice)",
             "CLAUDECODE",
         ),
+        # Of several, the one that others start: Codex is run by Claude Code.
+        (
+            {},
+            {"CLAUDECODE": "1", "CODEX_THREAD_ID": "7", "COPILOT_AGENT": "1"},
+            "Codex (alice)",
+            "CODEX_THREAD_ID",
+        ),
+        (
+            {},
+            {"CLAUDECODE": "1", "COPILOT_AGENT": "1", "AI_AGENT": "pi"},
+            "Claude Code (alice)",
+            "CLAUDECODE",
+        ),
+        ({}, {"AI_AGENT": "claude-code_2-1_agent"}, "Claude Code (alice)", "AI_AGENT"),
+        ({}, {"AI_AGENT": "1", "AGENT": "amp"}, "Amp (alice)", "AGENT"),
+        ({}, {"AI_AGENT": "1", "AGENT": "1"}, "alice", "user"),
         ({"client": "gemini-cli"}, {}, "Gemini CLI (alice)", "client"),
         ({"client": "my-bot"}, {"CLAUDECODE": ""}, "my-bot (alice)", "client"),
         # The tag: in the name, else whose machine or session it is.
@@ -86,6 +112,27 @@ def who(
         ),
         ({"name": "Codex"}, {"WATERCOOLER_SEAT": " c "}, "Codex@c (alice)", "--as"),
         ({"name": "Codex", "seat": "fix(ui)"}, {}, "Codex@fix ui (alice)", "--as"),
+        # A session has one of its own where that is asked for.
+        (
+            {"name": "Codex", "seat": "session"},
+            {"CLAUDE_CODE_SESSION_ID": "3f2a-4b-0a1b2c3d4e5f"},
+            "Codex@3d4e5f (alice)",
+            "--as",
+        ),
+        (
+            {"name": "Codex"},
+            {"WATERCOOLER_SEAT": "session", "CODEX_THREAD_ID": "20260131_1"},
+            "Codex@0131_1 (alice)",
+            "--as",
+        ),
+        (
+            {"name": "Codex@a"},
+            {"WATERCOOLER_SEAT": "session"},
+            "Codex@a (alice)",
+            "--as",
+        ),
+        ({"name": "Codex"}, {"WATERCOOLER_SEAT": "session"}, "Codex (alice)", "--as"),
+        ({"name": "Codex"}, {"CODEX_THREAD_ID": "019a"}, "Codex (alice)", "--as"),
         # A person has neither.
         ({}, {}, "alice", "user"),
         ({}, {"WATERCOOLER_SEAT": "c"}, "alice", "user"),
@@ -106,6 +153,87 @@ def test_the_first_rule_that_says_something_wins(
 @pytest.mark.parametrize(("variable", "agent"), AGENT_VARIABLES)
 def test_an_agent_is_known_by_what_it_sets(variable: str, agent: str) -> None:
     assert who(ALICE | {variable: "1"}) == f"{agent} (alice)"
+
+
+def test_what_a_terminal_sets_is_no_agent() -> None:
+    """It is there for the person at the keyboard, too."""
+    terminals = {
+        "TERM_PROGRAM": "vscode",
+        "ZED_TERM": "true",
+        "CURSOR_TRACE_ID": "1",
+        "VSCODE_INJECTION": "1",
+        "CODEIUM_EDITOR_APP_ROOT": "/opt",
+        "CLAUDE_CONFIG_DIR": "/opt",
+        "CODEX_HOME": "/opt",
+    }
+    assert identify(Asked(), ALICE | terminals, None, Settings()).person
+
+
+def test_whatever_tells_an_agent_is_kept_from_tests() -> None:
+    every = {
+        *(variable for variable, _ in AGENT_VARIABLES),
+        *agents.SESSION_VARIABLES,
+        *(agents.CONVENTION, agents.AMP[0]),
+    }
+    script = Path(__file__).parents[2] / "bin/test"
+    known = re.findall(r"s/\^\\\((.*?)\\\)=", script.read_text())
+    patterns = [one for one in known if not one.startswith("GIT_")]
+    assert {
+        one for one in every if not any(re.fullmatch(p, one) for p in patterns)
+    } == set()
+    assert {one for one in every if not conftest.TELLTALE.match(one)} == set()
+
+
+def test_the_page_about_it_lists_every_agent_and_its_variables() -> None:
+    page = (Path(__file__).parents[2] / "docs/identity.md").read_text()
+    table = page.partition("| agent | by |")[2].partition("\n\n")[0]
+    rows = [[*map(str.strip, row.split("|"))][1:-1] for row in table.splitlines()[2:]]
+    listed = [
+        (variable, agent)
+        for agent, by, _ in rows
+        for variable in re.findall(r"`(\w+)(?:=\w+)?`", by)
+    ]
+    words = [(agents.CONVENTION, "whichever"), (agents.AMP[0], "Amp")]
+    for (variable, agent), (wanted, title) in zip(
+        listed, [*AGENT_VARIABLES, *words], strict=True
+    ):
+        assert variable == wanted
+        assert agent.startswith(title)
+    sessions = re.findall(r"`(\w+)`", "".join(row[2] for row in rows))
+    assert set(sessions) == set(agents.SESSION_VARIABLES)
+
+
+@given(st.text(max_size=60))
+def test_the_convention_names_an_agent_or_nobody(said: str) -> None:
+    word = by_convention({"AI_AGENT": said})
+    assert said.startswith(word)
+    if word:
+        assert who(ALICE | {"AI_AGENT": said}) == str(
+            Directory().canonical(Name(word, "", "alice"))
+        )
+
+
+@given(st.text(max_size=60))
+def test_a_session_is_a_seat_or_none(said: str) -> None:
+    found = session({"CODEX_THREAD_ID": said})
+    assert said.endswith(found)
+    env = ALICE | {"CODEX_THREAD_ID": said or "x", "WATERCOOLER_SEAT": "session"}
+    assert who(env) in {f"Codex@{found} (alice)", "Codex (alice)", "Codex@x (alice)"}
+
+
+def test_sessions_of_one_worktree_are_told_apart(linked: Path) -> None:
+    where = repository.find(str(linked))
+    env = {"WATERCOOLER_SEAT": "session", "CLAUDECODE": "1", "USER": "pat"}
+    one = identify(
+        Asked(), BARE | env | {"CLAUDE_CODE_SESSION_ID": "0-a1b2c3"}, where, Settings()
+    )
+    assert one.author == "Claude Code@topic/menu.a1b2c3 (pat)"
+    assert one.branch == "topic/menu"
+    off = Settings(seats="off")
+    assert who(env | {"CLAUDE_CODE_SESSION_ID": "0-a1b2c3"}, where, off) == (
+        "Claude Code@a1b2c3 (pat)"
+    )
+    assert who(env, where) == "Claude Code@topic/menu (pat)"
 
 
 def test_a_person_is_one_and_an_agent_of_theirs_is_not() -> None:
@@ -154,7 +282,9 @@ def seat(where: Path, rules: Settings = Settings()) -> str:  # noqa: B008 (froze
 def test_a_linked_worktree_is_a_seat(linked: Path, tmp_path: Path) -> None:
     assert seat(tmp_path / "app") == ""
     assert seat(linked) == "topic/menu"
-    assert seat(linked, Settings(seats=False)) == ""
+    assert seat(linked, Settings(seats="off")) == ""
+    assert seat(tmp_path / "app", Settings(seats="all")) == "main"
+    assert seat(linked, Settings(seats="all")) == "topic/menu"
     git = Git(tmp_path / "home")
     git(linked, "checkout", "-q", "--detach")
     assert seat(linked) == "linked"

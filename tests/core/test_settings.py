@@ -47,7 +47,11 @@ def test_without_files_the_defaults_are_in_force(tmp_path: Path) -> None:
     for root in (tmp_path, tmp_path / "nowhere"):
         found = load(str(root), {})
         assert found == Settings()
-        assert (found.enforce, found.seats, found.sync) == ("warn", True, "background")
+        assert (found.enforce, found.seats, found.sync) == (
+            "warn",
+            "auto",
+            "background",
+        )
         assert found.directory.aliases == PLATFORMS
 
 
@@ -57,7 +61,7 @@ def test_everything_that_can_be_set_is_read_and_the_rest_left_alone(
     found = settings(tmp_path, config_toml=FULL)
     assert found.damage is None
     assert found.enforce == "refuse"
-    assert found.seats is False
+    assert found.seats == "off"
     assert found.counterparts == {
         "codex": ("Claude Code",),
         "claudecode@fix": ("Cursor", "Codex"),

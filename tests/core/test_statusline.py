@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from wc_core import ulid
-from wc_core.identity import AGENT_VARIABLES, Identity
+from wc_core.agents import AGENT_VARIABLES
+from wc_core.identity import Identity
 from wc_core.layout import MAX_SAFE_BYTES as MAX_NAME_BYTES
 from wc_core.layout import safe_name as safe
 from wc_core.model import CLOSED, Participant, State
@@ -266,11 +267,13 @@ def test_whatever_is_in_a_log_makes_plain_files(
 def test_who_i_am() -> None:
     who = Identity(Name("claude", "Fix", "Pat"), "WATERCOOLER_AGENT")
     content = b"claudecode@fix(pat)\nclaudecode(pat)\nclaudecode\nclaudecode@fix\n"
-    assert identity_files(MAIN_WORKTREE, who, Directory(), asked="Claude @fix") == {
+    env = {"WATERCOOLER_AGENT": "Claude @fix"}
+    assert identity_files(MAIN_WORKTREE, who, Directory(), env) == {
         "me/=main/claude@fix": content
     }
     here = who._replace(source="CLAUDECODE")
-    assert identity_files("app-wt-fix", here, Directory(), asked=" ") == {
+    env = {"WATERCOOLER_AGENT": " ", "CLAUDECODE": "1"}
+    assert identity_files("app-wt-fix", here, Directory(), env) == {
         "me/app-wt-fix/=claudecode": content
     }
 
@@ -281,32 +284,70 @@ def test_who_i_am() -> None:
 )
 def test_a_seat_that_is_the_branch_says_so(branch: str | None, mark: bytes) -> None:
     who = Identity(Name("Codex", "fix/a", "pat"), "CODEX_SANDBOX", branch=branch)
-    assert identity_files("w", who, Directory()) == {
+    assert identity_files("w", who, Directory(), {"CODEX_SANDBOX": "1"}) == {
         "me/w/=codex": b"codex@fix%2Fa(pat)\ncodex(pat)\ncodex\n"
         + mark
         + b"codex@fix%2Fa\n"
     }
 
 
+_VARIABLES = {
+    "CODEX_THREAD_ID": "=codex",
+    "CODEX_SANDBOX": "=codex",
+    "GEMINI_CLI": "=geminicli",
+    "QWEN_CODE": "=qwencode",
+    "OPENCODE": "=opencode",
+    "CRUSH": "=crush",
+    "GOOSE_TERMINAL": "=goose",
+    "PI_CODING_AGENT": "=pi",
+    "KIRO_SESSION_ID": "=kiro",
+    "COPILOT_CLI": "=copilotcli",
+    "CURSOR_AGENT": "=cursor",
+    "CLAUDECODE": "=claudecode",
+    "COPILOT_AGENT": "=vscode",
+    "CLINE_ACTIVE": "=cline",
+    "ANTIGRAVITY_AGENT": "=antigravity",
+}
+
+
 def test_an_agent_and_a_person_have_files_of_their_own() -> None:
-    names = {variable: who_name(variable, "Zed") for variable, _ in AGENT_VARIABLES}
-    assert names == {
-        "CLAUDECODE": "=claudecode",
-        "CODEX_THREAD_ID": "=codex",
-        "CODEX_SANDBOX": "=codex",
-        "CURSOR_AGENT": "=cursor",
-        "GEMINI_CLI": "=geminicli",
-        "OPENCODE": "=opencode",
-    }
-    assert who_name("WATERCOOLER_AGENT", "=Claude Code") == "%3Dclaudecode"
+    names = {variable: who_name(variable, {variable: "1"}) for variable in _VARIABLES}
+    assert names == _VARIABLES
+    assert set(names) == {variable for variable, _ in AGENT_VARIABLES}
+    asked = {"WATERCOOLER_AGENT": "=Claude Code"}
+    assert who_name("WATERCOOLER_AGENT", asked) == "%3Dclaudecode"
+    assert who_name("AI_AGENT", {"AI_AGENT": "openhands@2"}) == "=openhands"
+    assert who_name("AGENT", {"AGENT": "amp"}) == "=amp"
     for rule in ("user", "git user"):
         person = Identity(Name("Pat"), rule, person=True)
-        assert identity_files("w", person, Directory()) == {"me/w/=default": b"pat\n"}
+        found = identity_files("w", person, Directory(), {"WATERCOOLER_SEAT": "left"})
+        assert found == {"me/w/=default": b"pat\n"}
 
 
 @pytest.mark.parametrize("worktree", ["", ".", "..", "a/b", "\0"])
 def test_no_identity_for_what_is_no_worktree(worktree: str) -> None:
-    assert identity_files(worktree, Identity(PAT, "user"), Directory()) == {}
+    assert identity_files(worktree, Identity(PAT, "user"), Directory(), {}) == {}
+
+
+@pytest.mark.parametrize(
+    ("seat", "name"),
+    [
+        ("left", "=codex@left"),
+        ("session", "=codex@a1b2c3"),
+        ("", "=codex"),
+        # What a shell cannot work out as it is shares the file of the worktree.
+        ("Left", "=codex"),
+        ("fix/ui", "=codex"),
+        ("x" * 65, "=codex"),
+    ],
+)
+def test_seats_that_are_told_apart_have_files_of_their_own(
+    seat: str, name: str
+) -> None:
+    env = {"CODEX_THREAD_ID": "019a-5e6f-a1b2c3", "WATERCOOLER_SEAT": seat}
+    assert who_name("CODEX_THREAD_ID", env) == name
+    asked = env | {"WATERCOOLER_AGENT": "zed"}
+    assert who_name("WATERCOOLER_AGENT", asked) == name.replace("=codex", "zed")
 
 
 # --- the line -----------------------------------------------------------------------
