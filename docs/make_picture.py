@@ -4,39 +4,73 @@
     .venv/bin/python docs/make_picture.py
 
 A throwaway repository with two linked worktrees, an agent's name in each, the real
-commands in a real terminal. What they print is what is drawn.
+commands in a real terminal. What they print is what is drawn: a window for each
+agent, time from top to bottom, and the ball where it changes hands.
 """
 
 from __future__ import annotations
 
-import io
 import os
 import pty
 import subprocess
 import sys
 import tempfile
+from html import escape
 from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
 
+from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from rich.style import Style
+
 ROOT = Path(__file__).resolve().parent.parent
 PICTURE = ROOT / "docs" / "session.svg"
-WIDTH = 104
+
+# A window: characters, and their size.
+COLUMNS = 54
+CHARACTER, LINE, SIZE = 8.43, 21.0, 14
+PADDING, BAR, GAP, MARGIN = 16, 38, 76, 4
+WINDOW = COLUMNS * CHARACTER + 2 * PADDING
+WIDTH = 2 * WINDOW + GAP + 2 * MARGIN
+
+EMOJI = "🎾"
 
 AGENTS = {"app-wt-login": "Claude Code", "app-wt-review": "Codex"}
-# Who works where is drawn once, above; a blank line wherever the agent changes.
+THROW = """\
+wc say login --role implementer --to Codex \\
+    --title 'Passkeys work, please review'"""
+RETURN = """\
+wc say login --role critic \\
+    --title 'Fine. One test is missing: no passkey'"""
+# The last word of a scene says whether the ball goes to the other window then.
 SESSION = (
-    ("app-wt-login", "wc say login --title 'Passkeys work: please review' --to Codex"),
-    ("app-wt-login", "wc-statusline"),
-    ("app-wt-review", "wc-statusline"),
-    ("app-wt-review", "wc list"),
+    (
+        "app-wt-login",
+        (
+            THROW,
+            "wc-statusline --color=always",
+        ),
+        True,
+    ),
     (
         "app-wt-review",
-        "wc say login --title 'Fine, but one test is missing' --role critic",
+        (
+            "wc-statusline --color=always",
+            "wc list",
+            RETURN,
+        ),
+        True,
     ),
-    ("app-wt-login", "wc-statusline"),
-    ("app-wt-login", "wc read login --new"),
+    (
+        "app-wt-login",
+        ("wc-statusline --color=always", "wc read login --new"),
+        False,
+    ),
 )
 PREPARATION = """\
 git init --quiet --initial-branch=main app
@@ -44,6 +78,25 @@ cd app
 git commit --quiet --allow-empty --message='Start'
 git worktree add --quiet -b login ../app-wt-login
 git worktree add --quiet -b review ../app-wt-review
+"""
+STYLE = f"""\
+text {{ font: {SIZE}px ui-monospace, SFMono-Regular, Menlo, Consolas,
+  "DejaVu Sans Mono", monospace; white-space: pre; fill: #c9d1d9 }}
+.name {{ font: 600 14px system-ui, -apple-system, "Segoe UI", sans-serif }}
+.where {{ font: 13px system-ui, -apple-system, "Segoe UI", sans-serif; fill: #8b949e }}
+.ball {{ fill: #d4e157 }}
+.seam {{ fill: none; stroke: #f9fbe7; stroke-width: 1.6 }}
+.prompt {{ fill: #3fb950; font-weight: 600 }}
+.typed {{ fill: #f0f6fc; font-weight: 600 }}
+.dim {{ fill: #8b949e }}
+.bold {{ fill: #f0f6fc; font-weight: 600 }}
+.line {{ fill: #e3b341; font-weight: 600 }}
+.window {{ fill: #0d1117; stroke: #30363d }}
+.bar {{ fill: #161b22 }}
+.lit {{ fill: #e3b341; fill-opacity: 0.12 }}
+.flight {{ fill: none; stroke: #d29922; stroke-width: 2.5; stroke-dasharray: 1 7;
+  stroke-linecap: round }}
+.arrow {{ fill: #d29922 }}
 """
 
 
@@ -58,11 +111,12 @@ class Stage:
             "HOME": f"{folder}/home",
             "LANG": "C.UTF-8",
             "TERM": "xterm-256color",
-            "COLUMNS": str(WIDTH - 2),
+            "COLUMNS": str(COLUMNS),
+            "PAGER": "cat",
             "WATERCOOLER_SYNC": "off",
-            **{f"GIT_{one}_NAME": "dev" for one in ("AUTHOR", "COMMITTER")},
-            **{f"GIT_{one}_EMAIL": "dev@localhost" for one in ("AUTHOR", "COMMITTER")},
-            "WATERCOOLER_USER": "dev",
+            **{f"GIT_{one}_NAME": "Pat" for one in ("AUTHOR", "COMMITTER")},
+            **{f"GIT_{one}_EMAIL": "pat@localhost" for one in ("AUTHOR", "COMMITTER")},
+            "WATERCOOLER_USER": "pat",
         }
         os.mkdir(self.env["HOME"])
         self.run(PREPARATION, ".", "")
@@ -94,28 +148,144 @@ def read(terminal: int) -> bytes:
         return b""
 
 
+class Line(NamedTuple):
+    """A line in a window: pieces of text with their classes; ``lit`` is the
+    line of the prompt."""
+
+    pieces: tuple[tuple[str, str], ...]
+    lit: bool = False
+
+
+def lines(stage: Stage, worktree: str, command: str) -> Iterator[Line]:
+    """A command as it is typed, and what it prints."""
+    printed = stage.run(command, worktree, AGENTS[worktree]).rstrip("\n")
+    if command.startswith("wc-statusline"):
+        # It is the line above the prompt; nobody types it.
+        yield Line(((Text.from_ansi(printed).plain, "line"),), lit=True)
+        return
+    first, *rest = command.split("\n")
+    yield Line((("$ ", "prompt"), (first, "typed")))
+    yield from (Line(((f"  {one}", "typed"),)) for one in rest)
+    console = Console(width=COLUMNS, force_terminal=True, legacy_windows=False)
+    for part in Text.from_ansi(printed).wrap(console, COLUMNS):
+        pieces = (
+            (piece.text.rstrip("\n"), look(piece.style))
+            for piece in part.render(console)
+        )
+        yield Line(tuple(one for one in pieces if one[0]))
+
+
+def look(style: Style | None) -> str:
+    """The class of a piece."""
+    if style is None:
+        return ""
+    return "bold" if style.bold else "dim" if style.dim else ""
+
+
+def left_of(worktree: str) -> float:
+    """Where a window begins."""
+    return MARGIN + [*AGENTS].index(worktree) * (WINDOW + GAP)
+
+
+def written(line: Line, left: float, top: float) -> Iterator[str]:
+    """A line in a window."""
+    if line.lit:
+        yield (
+            f'<rect class="lit" x="{left + 1:.1f}" y="{top - 15:.1f}" '
+            f'width="{WINDOW - 2:.1f}" height="{LINE:.1f}"/>'
+        )
+    column = left + PADDING
+    for text, kind in line.pieces:
+        wide = cell_len(text) * CHARACTER
+        if text.startswith(EMOJI):
+            # Drawn: not every viewer has a font with it.
+            yield ball(column + 8, top - 5, 7.5)
+            skipped = cell_len(EMOJI) * CHARACTER
+            column, wide = column + skipped, wide - skipped
+            text = text.removeprefix(EMOJI)  # noqa: PLW2901
+        yield (
+            f'<text class="{kind}" x="{column:.1f}" y="{top:.1f}" '
+            f'textLength="{wide:.1f}" xml:space="preserve">{escape(text)}</text>'
+        )
+        column += wide
+
+
+def window(worktree: str, height: float) -> Iterator[str]:
+    """The frame of an agent's terminal."""
+    left = left_of(worktree)
+    box = f'x="{left:.1f}" y="{MARGIN}" width="{WINDOW:.1f}"'
+    yield f'<rect class="window" {box} height="{height:.1f}" rx="10"/>'
+    yield f'<path class="bar" d="{bar(left)}"/>'
+    middle = MARGIN + BAR / 2 + 5
+    name = AGENTS[worktree]
+    yield f'<text class="name" x="{left + PADDING:.1f}" y="{middle}">{name}</text>'
+    yield (
+        f'<text class="where" x="{left + WINDOW - PADDING:.1f}" y="{middle}" '
+        f'text-anchor="end">worktree {worktree}</text>'
+    )
+
+
+def bar(left: float) -> str:
+    """The top of a window, with its round corners."""
+    right, low = left + WINDOW - 0.5, MARGIN + BAR
+    left, high = left + 0.5, MARGIN + 0.5
+    return (
+        f"M{left:.1f} {low}V{high + 10}a10 10 0 0 1 10 -10H{right - 10:.1f}"
+        f"a10 10 0 0 1 10 10V{low}Z"
+    )
+
+
+def flight(worktree: str, top: float) -> Iterator[str]:
+    """The ball on its way to the other window."""
+    side = 1 if worktree == next(iter(AGENTS)) else -1
+    middle = MARGIN + WINDOW + GAP / 2
+    start, end = middle - side * (GAP / 2 - 5), middle + side * (GAP / 2 - 9)
+    low = top + LINE
+    yield (
+        f'<path class="flight" d="M{start:.1f} {top:.1f}'
+        f'Q{middle:.1f} {top - 44:.1f} {end:.1f} {low - 6:.1f}"/>'
+    )
+    yield (
+        f'<path class="arrow" d="M{end + side * 7:.1f} {low + 3:.1f}'
+        f'l{-side * 13} -5l{side * 10} -7Z"/>'
+    )
+    yield ball(middle, top - 17, 12)
+
+
+def ball(across: float, down: float, radius: float) -> str:
+    """A tennis ball around a point."""
+    reach, bend = 0.78 * radius, 0.3 * radius
+    seams = "".join(
+        f'<path class="seam" d="M{across + side * reach:.1f} {down - 0.6 * radius:.1f}'
+        f"Q{across + side * bend:.1f} {down:.1f} "
+        f'{across + side * reach:.1f} {down + 0.6 * radius:.1f}"/>'
+        for side in (-1, 1)
+    )
+    spot = f'cx="{across:.1f}" cy="{down:.1f}" r="{radius}"'
+    return f'<circle class="ball" {spot}/>{seams}'
+
+
 def draw(stage: Stage) -> str:
     """The session as SVG."""
-    console = Console(
-        record=True,
-        width=WIDTH,
-        file=io.StringIO(),
-        force_terminal=True,
-        legacy_windows=False,
+    drawn: list[str] = []
+    top = MARGIN + BAR + LINE + 4
+    for worktree, commands, goes in SESSION:
+        for command in commands:
+            for line in lines(stage, worktree, command):
+                drawn.extend(written(line, left_of(worktree), top))
+                top += LINE
+            top += 5
+        if goes:
+            drawn.extend(flight(worktree, top - LINE))
+    height = top - MARGIN - LINE / 2
+    frames = [part for worktree in AGENTS for part in window(worktree, height)]
+    body = "\n".join([*frames, *drawn])
+    size = f"{WIDTH:.0f} {height + 2 * MARGIN:.0f}"
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {size}">\n'
+        f"<title>Two agents, two worktrees, one ball</title>\n"
+        f"<style>\n{STYLE}</style>\n{body}\n</svg>\n"
     )
-    before = ""
-    for worktree, command in SESSION:
-        agent = AGENTS[worktree]
-        if worktree != before:
-            where = f"# {agent}, in the worktree {worktree}"
-            console.print(Text(("\n" if before else "") + where, style="dim"))
-            before = worktree
-        console.print(Text.assemble(("$ ", "bold green"), (command, "bold")))
-        printed = Text.from_ansi(stage.run(command, worktree, agent).rstrip("\n"))
-        console.print(printed, soft_wrap=False)
-    svg = console.export_svg(title="two agents, two worktrees, one ball")
-    # Not every viewer keeps blanks at the beginning of a line.
-    return svg.replace("<text ", '<text xml:space="preserve" ')
 
 
 def main() -> None:

@@ -30,9 +30,11 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).resolve().parents[1]
 # The repository that a page begins in.
 REPOSITORY = "app"
+# Whose home folder paths are in, on the pages.
+HOME = "/home/pat"
 
 _FENCE = re.compile(r"^```([\w-]*) ?(.*)$")
-_RUN = re.compile(r"^<!-- run ?(.*)$")
+_RUN = re.compile(r"^<!-- run( fresh)? ?(.*)$")
 _PROMPT = re.compile(r"^(?:([\w.-]+) )?\$ (.*)$")
 _EXIT = re.compile(r"\s+# exit (\d+)$")
 _COMMENT = re.compile(r"\s+# .*$")
@@ -90,10 +92,11 @@ def blocks(page: str) -> list[Block]:
             words = tuple(re.findall(r"(?:[^\s']|'[^']*')+", fence[2]))
             found.append(Block(page, number, fence[1], words, inside))
         elif run:
-            first, end, _ = run[1].partition("-->")
+            first, end, _ = run[2].partition("-->")
             rest = [] if end else [*_until(lines, "-->")]
             inside = "".join(f"{one.strip()}\n" for one in (first, *rest) if one)
-            found.append(Block(page, number, "sh", ("hidden",), inside))
+            words = ("hidden", *(run[1] or "").split())
+            found.append(Block(page, number, "sh", words, inside))
     return found
 
 
@@ -211,11 +214,17 @@ class Session:
             agent = block.said("as")
             more = {"WATERCOOLER_AGENT": agent} if agent else {}
             done = self._type(command, at, more)
-            printed = done.out + done.err
+            printed = self._as_of_pat(done.out + done.err)
             told = f"{block.place}: {command}\n{printed}"
             assert done.code == step.exit_code, f"exit {done.code} at {told}"
             if step.shown is not None:
                 assert matches(step.shown, printed), f"not as shown at {told}"
+
+    def _as_of_pat(self, printed: str) -> str:
+        """What was printed, with the paths that the pages have."""
+        root = str(self.machine.root)
+        printed = printed.replace(f"{root}/home/", f"{HOME}/")
+        return printed.replace(f"{root}/", f"{HOME}/")
 
     def _type(self, command: str, at: Terminal, more: Mapping[str, str]) -> Done:
         first = command.partition(" ")[0]

@@ -27,8 +27,9 @@ OF_OTHER_TOOLS = {"caddyfile", "dockerfile", "ini", "nginx", "yaml"}
 # Blocks that are not run here, by page, and why. They are as few as possible.
 ELSEWHERE = {
     "CONTRIBUTING.md": 1,  # the checks themselves
-    "README.md": 3,  # the demo, the checks; installing; the settings of a client
+    "README.md": 2,  # the demo and the checks; installing
     "docs/commands.md": 1,  # goes on until ^C
+    "docs/howto.md": 1,  # the settings of a client
     "docs/http.md": 5,  # servers that stay; a container
     "docs/observe.md": 1,  # installs other people's clients
     "docs/performance.md": 2,  # half an hour
@@ -37,6 +38,7 @@ ELSEWHERE = {
 }
 # What a page's words in capitals stand for.
 STANDS_FOR = {
+    "docs/howto.md": {"STORE": "{repo.store}"},
     "docs/commands.md": {"git@example.org:team/threads.git": "{root}/threads.git"},
     "docs/sync.md": {
         "CHECKOUT": str(ROOT),
