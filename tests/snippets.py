@@ -176,6 +176,7 @@ class Session:
         self.repo = self.machine.repo(REPOSITORY)
         self.stands_for = stands_for
         self.terminals: dict[str, Terminal] = {"": Terminal(self.repo.path)}
+        self.machine.env["USER"] = "pat"
         self._install()
 
     def _install(self) -> None:
