@@ -96,6 +96,15 @@ EXAMPLES = {
         "wc sync git@example.org:team/threads.git",
     ),
     "worktrees": ("wc worktrees", "wc worktrees --json"),
+    "wait": (
+        "wc wait",
+        "wc wait login --timeout 30m --notify",
+        "wc wait --new --json",
+    ),
+    "problems": (
+        "wc problems",
+        "wc problems --all --json",
+    ),
     "brief": (
         "wc brief",
         "wc brief --budget 500",
@@ -156,6 +165,16 @@ what an agent is at. The threads of a worktree are those last written from its
 branch, or named after its branch or its change (a folder `<project>-wt-<change>`).
 Whatever comes from a file has its age. A file that is being rewritten shows what
 it said before, where that is known, and says so.""",
+    "wait": """\
+The thread is shown as `wc read --new` shows it, and counts as read. What counts is a
+ball that came after your last entry and that you have not read: an answer that was
+faster than you is not missed, and what you left lying before wakes nobody. Of threads
+that you name, it returns at once if you have the ball. Without `--timeout` it waits for
+as long as it takes. See [waking an agent](hooks.md#waking-an-agent-that-is-idle).""",
+    "problems": """\
+Nothing is listed that heals by itself, or that only a look at every log finds: that is
+`wc doctor`. Threads are looked at for 200 ms, those that changed last first. It fits
+into a prompt or a cron job.""",
     "brief": """\
 It is made of small files that the writer keeps, so that it takes no longer in a store
 of ten thousand threads; what it could not look at in time, it says. A ball is *stale*
@@ -207,8 +226,10 @@ or a path |
 | `WATERCOOLER_DEBUG` | `1`: a line of JSON for each command in the store's \
 `.local/debug.log`, without what anybody wrote; `bodies`: with it. See \
 [debugging](observe.md#debugging) for the server |
-| `WATERCOOLER_BRIEF_MS` | milliseconds that `wc brief` may take; default 200. What it \
-has by then is shown, and that it is not all |
+| `WATERCOOLER_BRIEF_MS` | milliseconds that `wc brief` may take, and `wc problems` to \
+look at threads; default 200. What it has by then is shown, and that it is not all |
+| `WATERCOOLER_NOTIFY` | how `wc wait` tells a person, besides its options: `desktop`, \
+`bell`, `osc`, with commas between them |
 | `WATERCOOLER_ASCII` | `1`: the status line without emoji |
 | `NO_COLOR` | no colours |
 | `COLUMNS` | the status line is cut to this width |

@@ -1,0 +1,156 @@
+"""``wc problems``."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from tests.conftest import Machine, Repo
+
+
+def told(repo: Repo, *words: str) -> list[str]:
+    """The lines of what needs somebody."""
+    done = repo.wc("problems", *words)
+    assert done.code == 9, done
+    assert "problem" in done.err
+    return done.out.splitlines()
+
+
+def test_where_all_is_well_it_is_one_line(repo: Repo) -> None:
+    assert repo.ok("problems").out == "No problems.\n"
+    repo.settled("new", "auth", "--title", "T")
+    assert repo.ok("problems").out == "No problems.\n"
+    store = repo.json("whoami")["store"]
+    assert repo.json("problems") == {"store": store, "problems": []}
+
+
+def _unreadable(repo: Repo) -> None:
+    repo.log("auth").unlink()
+    repo.log("auth").mkdir()
+
+
+def _damaged(repo: Repo) -> None:
+    with repo.log("auth").open("ab") as log:
+        log.write(b"{garbage}\n")
+
+
+def _settings(repo: Repo) -> None:
+    (repo.store / "config.toml").write_text("[")
+
+
+def _unsettled(repo: Repo) -> None:
+    marker = repo.store / ".local/unsettled/auth"
+    marker.write_text("")
+    os.utime(marker, (0, 0))
+
+
+def _quarantine(repo: Repo) -> None:
+    (repo.store / ".local/quarantine/auth").mkdir(parents=True)
+
+
+def _stray(repo: Repo) -> None:
+    (repo.store / ".local/index.md").mkdir()
+
+
+def _sync(repo: Repo) -> None:
+    repo.git("remote", "add", "origin", "/nonexistent/hub.git")
+    fields = {"remote": "origin", "problem": "refused", "hint": "Ask.", "lasting": True}
+    (repo.store / ".local/sync.json").write_text(json.dumps(fields))
+
+
+def _loop(repo: Repo) -> None:
+    (repo.path / ".claude").mkdir()
+    fields = {"status": "waiting:human", "current_iteration": 2}
+    (repo.path / ".claude/loop-state.json").write_text(json.dumps(fields))
+
+
+def _orphan(repo: Repo) -> None:
+    (repo.path / ".claude").mkdir()
+    fields = {"status": "running", "terminal_pid": 999_999_998}
+    (repo.path / ".claude/loop-state.json").write_text(json.dumps(fields))
+
+
+LINES: dict[str, tuple[Callable[[Repo], None], str]] = {
+    "an unreadable thread": (_unreadable, "auth: graph/baseline/threads/auth/entries"),
+    "a bad line": (_damaged, "auth/entries.jsonl:2: "),
+    "bad settings": (_settings, "config.toml: the settings cannot be used"),
+    "no settling": (_unsettled, "settling: 1 thread to be settled for over a minute"),
+    "quarantine": (_quarantine, ".local/quarantine/auth: was set aside"),
+    "a stray": (_stray, ".local/index.md: is a folder, and a file belongs there"),
+    "sync refused": (_sync, "sync: refused -> Ask."),
+    "a loop that waits": (_loop, "loop main: waits for a human -> See what it wants"),
+    "an orphaned loop": (_orphan, "loop main: orphaned: it says running"),
+}
+
+
+@pytest.mark.parametrize("name", LINES)
+def test_each_has_a_line_with_what_to_do(repo: Repo, name: str) -> None:
+    repo.settled("new", "auth", "--title", "T")
+    break_it, line = LINES[name]
+    break_it(repo)
+    (found,) = told(repo)
+    assert line in found
+    assert " -> " in found
+    done = repo.wc("problems", "--json")
+    assert done.code == 9
+    assert len(done.json["problems"]) == 1
+    assert done.error["code"] == "FINDINGS"
+
+
+def test_a_store_that_is_gone_hides_no_loop(repo: Repo) -> None:
+    repo.settled("new", "auth", "--title", "T")
+    _loop(repo)
+    repo.store.rename(repo.store.with_name("gone"))
+    store, loop = told(repo)
+    assert store.startswith("store: ")
+    assert loop.startswith("loop main")
+
+
+def test_a_thread_that_is_gone_meanwhile_is_none(repo: Repo) -> None:
+    repo.ok("new", "auth", "--title", "T")
+    repo.log("empty").parent.mkdir()
+    assert repo.ok("problems").out == "No problems.\n"
+
+
+def test_there_is_time_for_some_threads_or_for_all(repo: Repo) -> None:
+    repo.ok("new", "auth", "--title", "T")
+    hurried = {"WATERCOOLER_BRIEF_MS": "0"}
+    rest = "No problems. 1 thread not looked at; all of them: wc problems --all\n"
+    assert repo.ok("problems", env=hurried).out == rest
+    assert repo.json("problems", env=hurried)["left_out"] == 1
+    assert repo.ok("problems", "--all", env=hurried).out == "No problems.\n"
+
+
+@pytest.fixture
+def forked(machine: Machine, tmp_path: Path) -> Repo:
+    """A thread that two clones wrote to at once."""
+    machine.git("init", "-q", "--bare", str(tmp_path / "hub.git"), cwd=tmp_path)
+    here, there = machine.repo(), machine.repo("there")
+    for one in (here, there):
+        one.git("remote", "add", "origin", str(tmp_path / "hub.git"))
+    here.ok("new", "auth", "--title", "T", "--sync")
+    here.ok("new", "calm", "--title", "T", "--sync")
+    there.ok("sync")
+    how: dict[str, Any] = {"env": {"WATERCOOLER_PUSH": "off"}}
+    for one, name in ((here, "Codex"), (there, "Cursor")):
+        one.settled("handoff", "auth", "--to", name, "--force", **how)
+        one.settled("ack", "calm", **how)
+    there.ok("sync")
+    here.ok("sync")
+    return here
+
+
+def test_of_forks_those_need_somebody_in_which_both_sides_passed_the_ball(
+    forked: Repo,
+) -> None:
+    assert "calm is forked" in forked.wc("doctor").out
+    (line,) = told(forked)
+    assert "auth: two clones passed its ball, to Codex, Cursor; Cursor has it" in line
+    assert "wc handoff auth --to NAME" in line
