@@ -51,6 +51,8 @@ COMMANDS: dict[str, Command] = {
     "problems": Command("problems:problems", PLACE),
     "break-lock": Command("places:break_lock", PLACE),
     "doctor": Command("doctor:doctor", PLACE),
+    "install": Command("install.command:install", PLACE),
+    "uninstall": Command("install.command:uninstall", PLACE),
     "demo": Command("demo:demo", ABOUT),
     "skill": Command("about:skill", ABOUT),
     "completion": Command("about:completion", ABOUT),

@@ -41,11 +41,14 @@ class JsonAdd(NamedTuple):
 
 
 class TomlSet(NamedTuple):
-    """Set one key of a TOML file; a dictionary becomes a table."""
+    """Set one key of a TOML file; a dictionary becomes a table. What is there
+    with another value is somebody's: if it is ``enough``, it stays as it is, else
+    the change is refused."""
 
     path: Path
     keys: tuple[str, ...]
     value: Any
+    enough: Callable[[Any], bool] | None = None
 
 
 class TomlAdd(NamedTuple):

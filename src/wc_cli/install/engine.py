@@ -22,6 +22,7 @@ INSTALLED, OUTDATED, CHANGED, MISSING, FOREIGN, UNREADABLE = (
     *("installed", "outdated", "changed", "not installed"),
     *("there already", "unreadable"),
 )
+OUT_OF_ORDER = frozenset({OUTDATED, CHANGED})
 
 
 class Want(NamedTuple):

@@ -6,11 +6,10 @@ part can be taken back as if it had never been tried.
 
 from __future__ import annotations
 
-import json
 from typing import NamedTuple
 
-from wc_cli.install import disk, editing
-from wc_cli.install.changes import Change, JsonSet
+from wc_cli.install import disk, editing, jsonc
+from wc_cli.install.changes import Change, JsonSet, TomlSet
 from wc_cli.install.editing import ABSENT, Spot
 from wc_cli.install.jsonc import Unreadable
 from wc_cli.install.ledger import Kept, Ledger, Owner, Record, digest
@@ -274,11 +273,15 @@ def _held(kept: Kept, where: Spot) -> Record | None:
 def _composed(change: Change, held: Record | None, found: Any) -> Any:
     """What comes of somebody's own value where a change goes together with it;
     else ABSENT. ``held`` is our record if the value found is ours."""
+    if isinstance(change, TomlSet) and change.enough is not None:
+        fits = held is None and found is not ABSENT and change.enough(found)
+        return found if fits else ABSENT
     if not isinstance(change, JsonSet) or change.compose is None:
         return ABSENT
     if held is None:
         return ABSENT if found is ABSENT else change.compose(found)
-    return ABSENT if held.was is None else change.compose(json.loads(held.was))
+    was = None if held.was is None else jsonc.parse(held.was)
+    return ABSENT if was is None else change.compose(was.value)
 
 
 def _conflict(file: File, where: Spot) -> ConflictError:

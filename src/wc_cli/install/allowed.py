@@ -1,0 +1,34 @@
+"""What agents may do without asking their person: `wc` commands that read, or
+write entries, and the tools of a server that cannot write."""
+
+from __future__ import annotations
+
+# Not among them: what reaches beyond the threads (install, doctor --repair), and
+# sync, whose first time shows the threads to whoever can read the remote.
+COMMANDS = (
+    *("say", "ack", "handoff", "take", "set-status", "new", "note"),
+    *("list", "read", "search", "updates", "log", "stats", "timeline", "seen"),
+    *("brief", "wait", "problems", "reindex", "worktrees", "whoami", "help", "version"),
+)
+
+SERVER = "watercooler"
+# A test compares them with those of the server.
+TOOLS = tuple(
+    f"watercooler_v1_{name}"
+    for name in (
+        *("health", "whoami", "list_threads", "read_thread", "get_entry"),
+        *("search_threads", "list_updates", "reindex", "list_vocabulary"),
+        *("get_ball_history", "get_stats"),
+        *("list_worktrees", "get_loop_status", "get_team_status"),
+    )
+)
+
+
+def prefixes() -> tuple[str, ...]:
+    """The beginnings of the command lines."""
+    return tuple(f"wc {name}" for name in COMMANDS)
+
+
+def pattern() -> str:
+    """A regular expression for the beginnings of the command lines."""
+    return f"^wc ({'|'.join(COMMANDS)})(?![\\w-])"

@@ -1,0 +1,3 @@
+if status is-interactive
+    set -g fish_greeting
+end
