@@ -22,7 +22,6 @@ from wc_core import errors  # noqa: E402 (the checkout's own)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from types import ModuleType
 
 PAGE = ROOT / "docs" / "troubleshooting.md"
 CAUSES = ROOT / "docs" / "causes.toml"
@@ -68,34 +67,60 @@ def messages() -> list[Message]:
 
 
 def _of_module(path: Path) -> Iterator[Message]:
-    name = ".".join(path.relative_to(ROOT / "src").with_suffix("").parts)
     tree = ast.parse(path.read_text(encoding="utf-8"))
     calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
     raised = [one for one in calls if ast.unparse(one.func).endswith("Error")]
-    module = import_module(name) if raised else None
+    names = _names(path, tree) if raised else {}
     for call in sorted(raised, key=lambda one: one.lineno):
-        kind = _value(call.func, module)
+        kind = _value(call.func, names)
         if not (inspect.isclass(kind) and issubclass(kind, errors.WcError)):
             continue
-        said = [_said(one, module) for one in (*call.args, *_keywords(call))]
+        said = [_said(one, names) for one in (*call.args, *_keywords(call))]
         text, hint = (*said, "", "")[:2]
         if any(word.isalpha() and word.islower() for word in text.split()):
             yield Message(kind.code, text, hint)
+
+
+def _names(path: Path, tree: ast.Module) -> dict[str, object]:
+    """What the names of a module stand for."""
+    name = ".".join(path.relative_to(ROOT / "src").with_suffix("").parts)
+    if not name.startswith("wc_observe"):
+        return vars(import_module(name))
+    # To import one of the server's takes two seconds, for its framework.
+    found: dict[str, object] = {}
+    for node in tree.body:
+        if isinstance(node, ast.ImportFrom) and str(node.module).startswith("wc_core"):
+            module = import_module(str(node.module))
+            for one in node.names:
+                found[one.asname or one.name] = getattr(module, one.name, None)
+        elif isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None:
+            target = node.targets[0] if isinstance(node, ast.Assign) else node.target
+            found[ast.unparse(target)] = _constant(node.value, found)
+    return found
+
+
+def _constant(node: ast.expr, names: dict[str, object]) -> object:
+    """The value of a number or a text; nothing for all else."""
+    if isinstance(node, ast.Constant):
+        return node.value
+    text = _said(node, names) if isinstance(node, ast.JoinedStr) else "…"
+    return None if "…" in text else text
 
 
 def _keywords(call: ast.Call) -> list[ast.expr]:
     return [one.value for one in call.keywords if one.arg == "hint"]
 
 
-def _value(node: ast.expr, module: ModuleType | None) -> object:
-    """What a name stands for in a module; nothing for all else."""
-    value: object = module
-    for part in ast.unparse(node).split("."):
+def _value(node: ast.expr, names: dict[str, object]) -> object:
+    """What a name stands for, among those of its module; nothing for all else."""
+    first, *rest = ast.unparse(node).split(".")
+    value = names.get(first)
+    for part in rest:
         value = getattr(value, part, None)
     return value
 
 
-def _said(node: ast.expr, module: ModuleType | None) -> str:
+def _said(node: ast.expr, names: dict[str, object]) -> str:
     """The words of an expression that makes a text."""
     parts: list[ast.expr] = []
     match node:
@@ -110,13 +135,13 @@ def _said(node: ast.expr, module: ModuleType | None) -> str:
         case ast.IfExp():
             parts = [node.orelse]
         case ast.Name() | ast.Attribute():
-            return _stands_for(node, module)
-    return "".join(_said(one, module) for one in parts) if parts else "…"
+            return _stands_for(node, names)
+    return "".join(_said(one, names) for one in parts) if parts else "…"
 
 
-def _stands_for(node: ast.expr, module: ModuleType | None) -> str:
+def _stands_for(node: ast.expr, names: dict[str, object]) -> str:
     """A constant's value; of what differs each time, the word for it."""
-    value = _value(node, module)
+    value = _value(node, names)
     if isinstance(value, str | int):
         return f"{value:,}" if isinstance(value, int) else value
     words = ast.unparse(node).split(".")

@@ -91,7 +91,9 @@ class _Story:
         self._wc("Claude Code", self.app, *words, "--body", body, "--to", "Codex")
         self._title("Every prompt knows whose move it is")
         self._prompts()
-        self._title("Codex, in the other worktree, reads through the read-only server")
+        self._title("Codex, in the other worktree, starts: what waits for it?")
+        self._wc("Codex", self.fix, "brief")
+        self._title("It reads the thread through the server, which cannot write")
         self._read_over_mcp("Codex", self.fix, "login")
         self._title("Codex answers; the ball goes back to whoever passed it")
         title = "Passkeys work, please review"
@@ -107,6 +109,8 @@ class _Story:
         self._prompts()
         self._wc("Codex", self.fix, "set-status", "login", "CLOSED")
         self._prompts()
+        self._title("Who had the ball when")
+        self._wc("Codex", self.fix, "timeline", "login")
         self._title("All of it is on a branch of its own, entry by entry")
         self._wc("Codex", self.fix, "list")
         log = ["log", "--format=%h %s", "watercooler/threads"]
