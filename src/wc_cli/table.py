@@ -41,6 +41,7 @@ COMMANDS: dict[str, Command] = {
     "stats": Command("stats:show", READING),
     "timeline": Command("timeline:show", READING),
     "seen": Command("reading:seen", READING),
+    "board": Command("board:board", READING),
     "reindex": Command("reading:reindex", READING),
     "worktrees": Command("worktrees:worktrees", READING),
     "note": Command("worktrees:note", WRITING),

@@ -19,7 +19,7 @@ HEAVY = frozenset(
     | {"typing_extensions", "importlib.resources", "importlib.metadata", "ast"}
     | {"argparse", "logging", "tempfile", "shutil", "random", "socket", "ssl"}
     | {"urllib", "email", "difflib", "hashlib", "threading", "concurrent"}
-    | {"unittest", "watchfiles", "traceback", "datetime", "shlex", "uuid"}
+    | {"unittest", "watchfiles", "textual", "traceback", "datetime", "shlex", "uuid"}
     | {"wc_observe", "wc_cli.app", "wc_cli.git", "wc_cli.settling", "wc_cli.travel"}
     | {"wc_core.markdown"}
 )

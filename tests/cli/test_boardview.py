@@ -1,0 +1,200 @@
+"""A board without a screen: which column a card is in, and what is in sight."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.core.strategies import NOON_MS, relaxed
+from wc_cli.boardcards import Card, Column, Wanted, columns
+from wc_cli.boardview import (
+    ASCII,
+    CARD,
+    DRAWN,
+    HEAD,
+    SELECTED,
+    Board,
+    Painter,
+    card_at,
+    scrolled,
+    size_of,
+)
+from wc_cli.render import width_of
+from wc_core.names import Directory
+from wc_core.views import Row
+
+DAY_MS = 24 * 3600 * 1000
+
+
+def card(topic: str, ball: str | None = None, **fields: object) -> Card:
+    known = {
+        "topic": topic,
+        "title": f"About {topic}",
+        "status": "OPEN",
+        "ball": ball,
+        "updated_at": "",
+        "entry_count": 3,
+        "have_ball": ball == "Pat",
+        "new_for_you": 0,
+        "branch": "",
+        "last_id": topic,
+        "forked": False,
+        "damaged": False,
+        "updated_by": "",
+    }
+    since = fields.pop("since", NOON_MS)
+    row = Row(**(known | fields))  # type: ignore[arg-type]
+    return Card(row, since)  # type: ignore[arg-type]
+
+
+ALL = Wanted()
+
+
+def grouped(*cards: Card, wanted: Wanted = ALL) -> list[tuple[str, list[str]]]:
+    found = columns(cards, wanted, Directory(), NOON_MS)
+    return [(one.name, [card.topic for card in one.cards]) for one in found]
+
+
+CARDS = (
+    card("a", "Codex"),
+    card("b", "Pat"),
+    card("c", None),
+    card("d", "Cursor", since=NOON_MS - 3 * DAY_MS),
+    card("e", "codex"),
+    card("f", "Codex", status="IN_REVIEW"),
+    card("g", "Pat", status="IN_REVIEW"),
+    card("h", None, status="CLOSED"),
+    card("i", None, status="?"),
+)
+
+
+def test_mine_come_first_then_who_needs_it_then_free_in_review_and_closed() -> None:
+    assert grouped(*CARDS, wanted=Wanted(closed=True)) == [
+        ("You", ["g", "b"]),
+        ("Cursor", ["d"]),
+        ("codex", ["e", "a"]),
+        ("Cannot be read", ["i"]),
+        ("Anyone", ["c"]),
+        ("In review", ["f"]),
+        ("Closed", ["h"]),
+    ]
+
+
+def test_my_column_is_there_without_a_card_and_no_other_is() -> None:
+    assert grouped() == [("You", [])]
+
+
+@pytest.mark.parametrize(
+    ("words", "topics"),
+    [
+        ("", 8),
+        ("CODEX review", 1),
+        ("codex", 3),
+        ("in_review", 2),
+        ("anyone c", 1),
+        ("zz", 0),
+    ],
+)
+def test_a_filter_takes_cards_that_have_all_words(words: str, topics: int) -> None:
+    found = grouped(*CARDS, wanted=Wanted(words))
+    assert sum(len(held) for _, held in found) == topics
+
+
+def lines(board: Board, width: int, height: int, signs: object = DRAWN) -> list[str]:
+    size = size_of(board, width, height)
+    painter = Painter(scrolled(board, size), size, NOON_MS + 7_200_000, signs)  # type: ignore[arg-type]
+    return ["".join(text for text, _ in painter.line(y)) for y in range(height)]
+
+
+def test_a_card_says_what_it_is_how_old_and_what_is_new() -> None:
+    work = card("login", "Pat", new_for_you=2, forked=True, damaged=True)
+    board = Board(columns([work._replace(work="loop 3/10")], Wanted(), Directory(), 0))
+    shown = lines(board, 30, 5)
+    assert [one.rstrip() for one in shown] == [
+        "You                        1/1",
+        "─" * 30,
+        "▌login                  +2 ⑂ ⚠",
+        "▌About login",
+        "▌2h · loop 3/10",
+    ]
+    assert lines(board, 30, 5, ASCII)[2:] == [
+        ">login                  +2 Y !",
+        ">About login                  ",
+        ">2h - loop 3/10               ",
+    ]
+
+
+def test_an_empty_column_says_so() -> None:
+    assert "nothing waits here" in lines(Board((Column("0", "You", ()),)), 30, 6)[2]
+
+
+boards = st.builds(
+    lambda counts: tuple(
+        Column(
+            f"c{i}", f"審査{i}", tuple(card(f"t{i}-{n}-テ", "X") for n in range(count))
+        )
+        for i, count in enumerate(counts)
+    ),
+    st.lists(st.integers(0, 9), min_size=1, max_size=7),
+)
+moves = st.lists(st.tuples(st.integers(-3, 3), st.integers(-12, 12)), max_size=6)
+
+
+@relaxed
+@given(boards, moves, st.integers(20, 200), st.integers(3, 60))
+def test_the_chosen_card_is_in_sight_and_every_line_fits(
+    held: tuple[Column, ...], steps: list[tuple[int, int]], width: int, height: int
+) -> None:
+    board = Board(held)
+    size = size_of(board, width, height)
+    for right, down in steps:
+        board = scrolled(board.moved(right, down), size)
+    board = scrolled(board, size)
+    painter = Painter(board, size, NOON_MS)
+    found = [list(painter.line(y)) for y in range(max(height, HEAD + CARD))]
+    for line in found:
+        assert width_of("".join(text for text, _ in line)) <= width
+    marked = [text for line in found for text, style in line if style == SELECTED]
+    if board.chosen is None:
+        assert not marked
+    else:
+        assert len(marked) == 1
+        assert marked[0].startswith(board.chosen.topic[:4])
+
+
+@relaxed
+@given(boards, boards, moves)
+def test_a_chosen_thread_stays_chosen_when_the_board_changes(
+    before: tuple[Column, ...], after: tuple[Column, ...], steps: list[tuple[int, int]]
+) -> None:
+    board = Board(before)
+    for right, down in steps:
+        board = board.moved(right, down)
+    renewed = board.renewed(after)
+    topics = [one.topic for column in after for one in column.cards]
+    if board.chosen is not None and board.chosen.topic in topics:
+        assert renewed.chosen is not None
+        assert renewed.chosen.topic == board.chosen.topic
+    assert renewed.renewed(()).chosen is None
+    assert Board().moved(1, 1) == Board()
+
+
+def test_a_place_on_the_screen_is_a_card_or_none() -> None:
+    board = Board(columns(CARDS, Wanted(), Directory(), NOON_MS))
+    size = size_of(board, 110, 20)
+    assert size.columns == 4
+    assert card_at(board, size, 3, HEAD) == (0, 0)
+    assert card_at(board, size, 3, HEAD + CARD) == (0, 1)
+    assert card_at(board, size, size.width + 2, HEAD) == (1, 0)
+    for x, y in ((3, 0), (3, HEAD + 2 * CARD), (500, HEAD)):
+        assert card_at(board, size, x, y) is None
+
+
+def test_the_json_of_a_column_says_since_when() -> None:
+    [mine] = columns([CARDS[1]], Wanted(), Directory(), NOON_MS)
+    [thread] = mine.to_json(NOON_MS + 60_000)["threads"]
+    assert (thread["topic"], thread["seconds"]) == ("b", 60)
+    assert thread["since"] == "2026-01-01T12:00:00.000Z"
+    assert card("x", since=None).to_json(0)["since"] is None
+    assert card("x", since=None).age(0) == "?"
