@@ -163,5 +163,9 @@ def test_the_wheel_ships_it(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel"]
     subprocess.run([*command, "-d", tmp_path], cwd=ROOT, check=True)
     with zipfile.ZipFile(next(tmp_path.glob("*.whl"))) as wheel:
-        shipped = wheel.read("wc_cli/skill/watercooler/SKILL.md")
-    assert shipped == SKILL.read_bytes()
+        shipped = {name: wheel.read(name) for name in wheel.namelist()}
+    # With the plugin around it, whose names begin with a dot.
+    folder = SKILL.parents[1]
+    for one in (path for path in folder.rglob("*") if path.is_file()):
+        assert shipped[f"wc_cli/skill/{one.relative_to(folder)}"] == one.read_bytes()
+    assert "wc_cli/skill/.claude-plugin/plugin.json" in shipped

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -217,13 +215,3 @@ def test_the_main_worktree_can_be_a_seat(repo: Repo) -> None:
     repo.ok("take", "here", env=claude)
     assert "here" in repo.ok("list", "--mine", env=claude).out
     assert "here" not in linked.ok("list", "--mine", env=claude).out
-
-
-def test_the_page_about_it_shows_what_is_said(app: Repo) -> None:
-    page = (Path(__file__).parents[2] / "docs/identity.md").read_text()
-    shown = page.split("```\n")[1]
-    linked = app.worktree("app-wt-fix-login", "fix-login")
-    env = {"CLAUDECODE": "1", "USER": "pat"}
-    said = linked.ok("whoami", "--explain", env=env).out
-    folder = re.compile("watercooler-app-[0-9a-f]+")
-    assert folder.sub("", said) == folder.sub("", shown)
