@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 
 from fastmcp.resources.base import Resource
+from fastmcp.resources.template import ResourceTemplate
 from fastmcp.server.middleware import Middleware
 from mcp_types import Annotations
 from pydantic import AnyUrl
@@ -25,6 +27,7 @@ from wc_observe.refusals import guarded
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from typing import Any
 
     from fastmcp import FastMCP
     from fastmcp.server.middleware import CallNext, MiddlewareContext
@@ -94,23 +97,41 @@ _RESOURCES: tuple[tuple[str, str, Callable[..., str], str], ...] = (
 )
 
 
+# The library passes on more of them than it knows.
+_UNCHANGING = Annotations.model_validate({"readOnlyHint": True, "idempotentHint": True})
 # Told on their own machine alone.
 _HERE = {worktrees, loop}
 
 
 def add_resources(server: FastMCP, *, here: bool) -> None:
     """Offer every resource; those of worktrees only ``here``."""
+    for one in _all_resources(here=here):
+        if isinstance(one, ResourceTemplate):
+            server.add_template(one)
+        else:
+            server.add_resource(one)
+
+
+@functools.cache
+def _all_resources(*, here: bool) -> tuple[Resource | ResourceTemplate, ...]:
+    """Every resource, ready to be added to any server, as `tools.all_tools`."""
+    found: list[Resource | ResourceTemplate] = []
     for path, name, answer, description in _RESOURCES:
         if answer in _HERE and not here:
             continue
-        offered = server.resource(
-            f"watercooler://{path}",
-            name=name,
-            description=description,
-            mime_type=_MARKDOWN,
-            annotations={"readOnlyHint": True, "idempotentHint": True},
+        address, fn = f"watercooler://{path}", guarded(answer)
+        said: dict[str, Any] = {
+            "name": name,
+            "description": description,
+            "mime_type": _MARKDOWN,
+            "annotations": _UNCHANGING,
+        }
+        found.append(
+            ResourceTemplate.from_function(fn, address, **said)
+            if "{" in path
+            else Resource.from_function(fn, address, **said)
         )
-        offered(guarded(answer))
+    return tuple(found)
 
 
 class Listed(Middleware):
