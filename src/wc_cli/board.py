@@ -63,14 +63,13 @@ def board(context: Context, said: BoardWords) -> None:
         boardapp.run(source, wanted, signs, write=said.write)
         return
     source.refresh()
+    source.neighbours()
     columns = source.columns(wanted)
     if said.json:
         now = now_ms()
         shown = [one.to_json(now) for one in columns]
         say_json({"store": context.store, "columns": shown})
         return
-    source.neighbours()
-    columns = source.columns(wanted)
     look = render.style(context.env)
     lines = _printed(columns, said.limit, signs)
     say("\n".join(_coloured(line, look) for line in lines))

@@ -28,7 +28,7 @@ from wc_cli.boardview import Board, Painter
 from wc_cli.boardwriting import Writing
 from wc_cli.context import now_ms
 from wc_cli.render import Style as Plain
-from wc_core.errors import NotFoundError
+from wc_core.errors import NotFoundError, WcError
 from wc_core.text import clean, one_line
 from wc_core.wording import counted
 
@@ -63,6 +63,8 @@ def run(source: Source, wanted: Wanted, signs: Signs, *, write: bool) -> None:
     """
     app = BoardApp(source, wanted, signs, write=write)
     app.run()
+    if app.return_code:
+        raise WcError("The board ended by a fault of its own.", "Please report it.")
     if app.ended == boardpanes.GONE:
         raise NotFoundError(
             f"The store {source.layout.root} is not there any more.",
@@ -189,6 +191,7 @@ class BoardApp(App[None]):
         self.found: list[Neighbour] = []
         self.ended = ""
         self.heard = ""
+        self.reading = asyncio.Lock()
 
     def compose(self) -> ComposeResult:
         """A line above, the cards, what to find, a line below."""
@@ -224,9 +227,13 @@ class BoardApp(App[None]):
 
     async def _renew(self, topics: set[str] | None) -> None:
         """Read these threads (None: those that changed), and show it."""
-        await asyncio.to_thread(self.source.refresh, topics)
-        if topics is None:
-            _, self.found = await asyncio.to_thread(self.source.neighbours)
+        if self.source.is_gone:
+            self.action_leave(boardpanes.GONE)
+            return
+        async with self.reading:
+            await asyncio.to_thread(self.source.refresh, topics)
+            if topics is None:
+                _, self.found = await asyncio.to_thread(self.source.neighbours)
         self.draw()
         for screen in self.screen_stack:
             if isinstance(screen, boardpanes.ThreadScreen):
@@ -271,9 +278,6 @@ class BoardApp(App[None]):
 
     async def action_look(self) -> None:
         """Look at everything again."""
-        if self.source.is_gone:
-            self.action_leave(boardpanes.GONE)
-            return
         await self._renew(None)
 
     def action_leave(self, how: str = "") -> None:
@@ -336,11 +340,16 @@ class BoardApp(App[None]):
     def action_write(self, name: str) -> None:
         """Ask what to write of the chosen thread, and whether to."""
         card = self.cards.board.chosen
+        if card is not None:
+            self.ask(name, card.topic)
+
+    def ask(self, name: str, topic: str) -> None:
+        """Ask what to write of a thread, and whether to."""
         if self.writing is None:
             self.tell("Keys that write: wc board --write")
-        elif card is not None:
-            ask = boardpanes.AskScreen(name, card, self.writing)
-            self.push_screen(ask, self._wrote)
+        else:
+            asking = boardpanes.AskScreen(name, topic, self.writing)
+            self.push_screen(asking, self._wrote)
 
     async def _wrote(self, receipt: str | None) -> None:
         """Show the receipt of what was written."""
@@ -350,9 +359,9 @@ class BoardApp(App[None]):
 
     def tell(self, text: str) -> None:
         """Say something in the last lines, until the next key."""
-        said = self.query_one("#said", Static)
-        said.update(Text(clean(text)))
-        said.display = bool(text)
+        for said in self.screen.query("#said").results(Static):
+            said.update(Text(clean(text)))
+            said.display = bool(text)
 
     def on_key(self) -> None:
         """What was said has been read."""

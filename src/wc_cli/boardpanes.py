@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from typing import ClassVar
+from typing import ClassVar, Protocol, runtime_checkable
 
 from rich.text import Text
 from textual.binding import Binding, BindingType
@@ -82,6 +82,14 @@ def help_text(*, writing: bool) -> str:
     return _HELP + (_WRITING if writing else _READ_ONLY)
 
 
+@runtime_checkable
+class Asking(Protocol):
+    """An application that asks what to write."""
+
+    def ask(self, name: str, topic: str) -> None:
+        """Ask what to write of a thread, and whether to."""
+
+
 class ThreadView(ScrollView, can_focus=True):
     """Entries as lines; those in sight are drawn."""
 
@@ -119,7 +127,7 @@ class ThreadScreen(Screen[None]):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q,left,h,backspace", "back"),
         Binding("e", "earlier"),
-        *(Binding(key, f"app.write('{name}')") for key, name in KEYS.items()),
+        *(Binding(key, f"write('{name}')") for key, name in KEYS.items()),
     ]
 
     def __init__(self, source: Source, card: Card) -> None:
@@ -129,13 +137,15 @@ class ThreadScreen(Screen[None]):
         self.body = ThreadView()
         self._new = card.row.new_for_you
         self._first = -1
+        self._drawn: tuple[int, ...] = ()
 
     def compose(self) -> ComposeResult:
         """What it is, its entries, a line below."""
         with Vertical():
             yield Static(id="head")
             yield self.body
-            yield Static(" ↑↓ scroll  e earlier  q back", id="foot")
+            yield Static(id="said")
+            yield Static(" q back  e earlier  ↑↓ scroll", id="foot")
 
     def on_mount(self) -> None:
         """Read it."""
@@ -165,6 +175,10 @@ class ThreadScreen(Screen[None]):
         at_end = self.body.scroll_offset.y >= self.body.max_scroll_y
         before = len(self.body.lines)
         width = max(20, self.size.width - 2)
+        drawn = (thread.snapshot.log_size, len(thread.entries), self._first, width)
+        if drawn == self._drawn:
+            return
+        self._drawn = drawn
         lines, new = await asyncio.to_thread(self._rendered, thread, width)
         self._head(thread)
         self.body.show(lines, width)
@@ -202,6 +216,11 @@ class ThreadScreen(Screen[None]):
         """Show more of what came before."""
         if self._first > 0:
             await self._load(more=_AT_ONCE)
+
+    def action_write(self, name: str) -> None:
+        """Ask what to write of this thread, whichever is chosen by now."""
+        if isinstance(self.app, Asking):
+            self.app.ask(name, self.topic)
 
     def action_back(self) -> None:
         """Go back to the board."""
@@ -242,10 +261,10 @@ class AskScreen(ModalScreen[str]):
         Binding("n", "back"),
     ]
 
-    def __init__(self, name: str, card: Card, writing: Writing) -> None:
+    def __init__(self, name: str, topic: str, writing: Writing) -> None:
         super().__init__()
         self._action = name
-        self._thread = card.topic
+        self._thread = topic
         self._writing = writing
         self._words: list[str] = []
 

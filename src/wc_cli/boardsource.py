@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 
 from wc_cli import boardcards
@@ -18,11 +19,13 @@ if TYPE_CHECKING:
     from wc_cli.boardcards import Card, Column, Wanted
     from wc_cli.context import Context
     from wc_core.neighbours import Look, Neighbour
+    from wc_core.presence import Note
 
 
 class Source:
     """The store of a context as whoever looks sees it. Reads and never
-    writes."""
+    writes. One thread at a time may refresh it while another asks for its
+    columns."""
 
     def __init__(self, context: Context) -> None:
         self.context = context
@@ -110,8 +113,8 @@ class Source:
         """The cards in columns."""
         work = self._work
         cards = (
-            one._replace(work=work[topic]) if topic in work else one
-            for topic, one in self._cards.items()
+            one._replace(work=work[one.topic]) if one.topic in work else one
+            for one in list(self._cards.values())
         )
         directory = self.context.settings.directory
         return boardcards.columns(cards, wanted, directory, now_ms())
@@ -126,8 +129,10 @@ class Source:
         from then on."""
         now, place = now_ms(), self.context.place
         look = neighbours.look_from(place, self.context.cwd, self.context.env, now)
-        rows = [one.row for one in self._cards.values()]
-        notes = presence.notes(self.layout, now)
+        rows = [one.row for one in list(self._cards.values())]
+        notes: list[Note] = []
+        with contextlib.suppress(WcError):  # doctor says what is in their place
+            notes = presence.notes(self.layout, now)
         found = neighbours.neighbours(look, self._files, rows, notes)
         self._work = {
             row.topic: f"loop {one.loop.turn} {one.loop.says}".replace("  ", " ")

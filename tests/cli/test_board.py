@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
+import pty
 import re
 import shutil
+import signal
+import subprocess
 from typing import TYPE_CHECKING
 
 import pytest
@@ -13,6 +17,7 @@ import pytest
 from tests.cli.test_body import at_terminal
 from tests.cli.test_worktrees import LOOP, put
 from tests.conftest import Machine
+from tests.core.strategies import chain, entry, write_thread
 from wc_cli import boardapp, boardpanes, boardview
 from wc_cli.boardapp import BoardApp
 from wc_cli.boardcards import Wanted
@@ -341,6 +346,51 @@ def test_a_key_that_writes_asks_runs_the_command_and_shows_its_receipt(
     assert (last["status"], last["entries"][-1]["author"]) == ("BLOCKED", "Pat")
 
 
+def test_in_a_thread_keys_write_to_it_whatever_the_board_shows_by_then(
+    repo: Repo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told(repo)
+    repo.ok("new", "other", "--title", "Other")
+    live = Live(repo, monkeypatch, write=True)
+
+    async def steps(pilot: Pilot[None]) -> None:
+        await pilot.press("j", "enter")
+        await until(pilot, lambda: "bills: Round up?" in live.text)
+        await pilot.press("s", *"CLOSED", "enter", "y")
+        await until(pilot, lambda: "saved bills #2" in live.text)
+        await until(pilot, lambda: live.chosen == "other")
+        await pilot.press("m")
+        await until(pilot, lambda: "wc seen --as Pat -- bills" in live.text)
+        await pilot.press("n", "q")
+
+    live.run(steps, (120, 40))
+    assert repo.json("read", "bills", "--peek")["status"] == "CLOSED"
+
+
+def test_earlier_entries_are_rendered_when_they_are_asked_for(
+    repo: Repo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log = chain(*(entry(step, "Codex", title=f"Number {step}") for step in range(50)))
+    repo.ok("init")
+    write_thread(repo.store, "long", log)
+    live = Live(repo, monkeypatch)
+
+    async def steps(pilot: Pilot[None]) -> None:
+        await pilot.press("l", "enter")
+        await until(pilot, lambda: "30 earlier: e" in live.text)
+        await pilot.press("e")
+        await until(pilot, lambda: "10 earlier: e" in live.text)
+        await pilot.press("e", "home")
+        await until(pilot, lambda: "Number 0" in live.text)
+        assert "earlier: e" not in live.text
+        log_file = repo.log("long")
+        shutil.rmtree(log_file.parent)
+        await pilot.press("q", "r")
+        await until(pilot, lambda: "0 of 0 threads yours" in live.text)
+
+    live.run(steps)
+
+
 # --- how it ends -------------------------------------------------------------
 
 
@@ -365,6 +415,31 @@ def test_at_a_terminal_it_is_live_and_leaves_it_as_it_was(story: Repo) -> None:
     assert code == 0
     assert shown.index("\x1b[?1049h") < shown.index("\x1b[?1049l")
     assert "\x1b[?25h" in shown.split("\x1b[?1049l")[-1] + shown[-200:]
+
+
+def test_a_signal_ends_it_and_leaves_the_terminal_as_it_was(story: Repo) -> None:
+    ours, theirs = pty.openpty()
+    process = subprocess.Popen(
+        [*story.machine.wc_words, "board"],
+        cwd=story.path,
+        env={**story.machine.env, "TERM": "xterm-256color", "COLUMNS": "90"},
+        stdin=theirs,
+        stdout=theirs,
+        stderr=theirs,
+        start_new_session=True,
+    )
+    os.close(theirs)
+    shown = b""
+    while b"threads yours" not in shown:
+        shown += os.read(ours, 1 << 16)
+    process.send_signal(signal.SIGTERM)
+    with contextlib.suppress(OSError):  # the end of a terminal, on Linux
+        while more := os.read(ours, 1 << 16):
+            shown += more
+    os.close(ours)
+    assert process.wait(30) == -signal.SIGTERM
+    assert b"\x1b[?1049l" in shown
+    assert b"Traceback" not in shown
 
 
 def test_a_dumb_terminal_gets_it_printed(story: Repo) -> None:
