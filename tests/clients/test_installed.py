@@ -1,0 +1,120 @@
+"""What agents themselves say they have after `wc install`, in a home that somebody
+lives in; and that they say nothing of it after `wc uninstall`."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.cli.test_install import LIVED_IN
+from tests.cli.test_install_engine import tree
+from tests.clients import installing
+from tests.clients.test_agents import AppServer, large, run
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from tests.clients.conftest import Place
+
+
+@pytest.fixture
+def home(tmp_path: Path, place: Place) -> Iterator[Path]:
+    """A home where we are installed; at the end nothing is left of us."""
+    path = tmp_path / "home"
+    shutil.copytree(LIVED_IN, path)
+    before = tree(path)
+    env = {"HOME": str(path)}
+    place.repo.ok("install", "claude", "codex", "gemini", "opencode", env=env)
+    yield path
+    place.repo.ok("uninstall", "--yes", env=env)
+    after = tree(path)
+    # Claude Code rewrites its settings when it starts, and keeps copies.
+    ours = {n: one for n, one in after.items() if "/backups/" not in n}
+    for name, (data, _) in ours.items():
+        assert b"wc-observe" not in (data or b""), name
+        assert b"Bash(wc say:*)" not in (data or b""), name
+        assert "skills/watercooler" not in name
+    for name in before.keys() - {".claude.json", ".claude/settings.json"}:
+        assert after.get(name) == before[name], name
+
+
+def test_gemini_connects_and_knows_the_skill(place: Place, home: Path) -> None:
+    gemini = installing.agent("@google/gemini-cli")
+    env = {"HOME": str(home), "GEMINI_CLI_TRUST_WORKSPACE": "true"}
+    connected = "✓ watercooler: wc-observe  (stdio) - Connected"
+    # It waits for five seconds, which a busy machine may take to start a server.
+    listed = (run(place, gemini.words("gemini", "mcp", "list"), **env) for _ in "123")
+    assert any(connected in one for one in listed)
+    skills = run(place, gemini.words("gemini", "skills", "list"), **env)
+    assert "watercooler" in skills
+    assert str(home / ".agents/skills/watercooler/SKILL.md") in skills
+
+
+@large
+def test_claude_code_connects(place: Place, home: Path) -> None:
+    claude = installing.agent("@anthropic-ai/claude-code").binary(
+        "@anthropic-ai/claude-code-*/claude", "mcp", "get", "watercooler"
+    )
+    said = run(place, claude, HOME=str(home))
+    assert "Status: ✔ Connected" in said
+    assert "Scope: User config" in said
+
+
+@large
+def test_codex_has_server_rules_and_skill(place: Place, home: Path) -> None:
+    codex = installing.agent("@openai/codex")
+    env = {"HOME": str(home)}
+    done = place.run(codex.words("codex", "mcp", "list", "--json"), **env)
+    servers = {one["name"]: one for one in done.json}
+    assert servers["watercooler"]["transport"]["command"] == "wc-observe"
+    assert servers["watercooler"]["startup_timeout_sec"] == 20
+    assert "context7" in servers
+    assert "default_tools_approval_mode: approve" in run(
+        place, codex.words("codex", "mcp", "get", "watercooler"), **env
+    )
+    rules = str(home / ".codex/rules/watercooler.rules")
+    check = codex.words("codex", "execpolicy", "check", "--rules", rules, "--", "wc")
+    said = place.run([*check, "say", "login", "--title", "x"], **env)
+    assert said.json["decision"] == "allow"
+    for words in (["-l", "file"], ["install"], ["sync"]):
+        assert place.run([*check, *words], **env).json == {"matchedRules": []}
+    with subprocess.Popen(
+        codex.words("codex", "app-server"),
+        cwd=place.repo.path,
+        env=place.env | env,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    ) as process:
+        server = AppServer(process)
+        server.call("initialize", clientInfo={"name": "editor", "version": "1"})
+        (found,) = server.call("skills/list", cwds=[str(place.repo.path)])["data"]
+        names = {one["name"]: one["path"] for one in found["skills"]}
+        config = server.call("config/read", includeLayers=False)["config"]
+        process.kill()
+    assert names["watercooler"] == str(home / ".agents/skills/watercooler/SKILL.md")
+    assert config["sandbox_workspace_write"]["writable_roots"] == [
+        *("/home/pat/.cache/build", str(home / ".watercooler")),
+        # Of another home: the one that the repository was made in.
+        str(place.repo.store),
+    ]
+
+
+@large
+def test_opencode_connects_and_asks_about_no_command_of_ours(
+    place: Place, home: Path
+) -> None:
+    (program,) = installing.agent("opencode-ai").binary("opencode-*/bin/opencode")
+    env = {"HOME": str(home)}
+    listed = run(place, [program, "mcp", "list"], **env)
+    assert "✓ watercooler" in listed
+    config = json.loads(place.run([program, "debug", "config"], **env).out)
+    assert config["permission"]["bash"]["wc say *"] == "allow"
+    skills = json.loads(place.run([program, "debug", "skill"], **env).out)
+    assert "watercooler" in {one["name"] for one in skills}
