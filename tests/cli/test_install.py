@@ -485,3 +485,34 @@ def _all(master: int) -> str:
         pass  # the terminal was closed
     os.close(master)
     return said.decode()
+
+
+def _table(scope: str) -> dict[tuple[str, str], set[str]]:
+    """What the documentation says is changed: client and part to files."""
+    page = Path(__file__).parents[2] / "docs/install.md"
+    first, second = page.read_text().split("For a project (", 1)
+    found: dict[tuple[str, str], set[str]] = {}
+    client = ""
+    for line in (first if scope == "user" else second).splitlines():
+        cells = [one.strip().strip("`") for one in line.strip("|").split("|")]
+        if len(cells) == 3 and cells[1] in changes.PARTS:
+            client = cells[0] or client
+            found[client, cells[1]] = {one.strip(" `") for one in cells[2].split(",")}
+    return found
+
+
+@pytest.mark.parametrize("scope", ["user", "project"])
+def test_the_documentation_names_every_file(lived_in: Repo, scope: str) -> None:
+    here = _here(lived_in)._replace(scope=scope)
+    top = {"user": here.home, "project": lived_in.path}[scope]
+    lead = {"user": "~/", "project": ""}[scope]
+    told = {
+        (client.name, part.name): {
+            lead + str(change.path.relative_to(top)) for change in part.changes
+        }
+        for client in clients.CLIENTS
+        if client.name in AGENTS and scope in client.scopes
+        for part in clients.parts(client, here)
+        if part.name != "hooks"
+    }
+    assert _table(scope) == told
