@@ -96,11 +96,6 @@ EXAMPLES = {
         "wc sync git@example.org:team/threads.git",
     ),
     "worktrees": ("wc worktrees", "wc worktrees --json"),
-    "wait": (
-        "wc wait",
-        "wc wait login --timeout 30m --notify",
-        "wc wait --new --json",
-    ),
     "problems": (
         "wc problems",
         "wc problems --all --json",
@@ -126,7 +121,14 @@ BEFORE = {
     "wc new release --title 'Ship it' --to 'Claude Code'",
 }
 # What no test runs, for it goes on until somebody ends it.
-ENDLESS = {"sync": ("wc sync --watch --every 10",)}
+ENDLESS = {
+    "sync": ("wc sync --watch --every 10",),
+    "wait": (
+        "wc wait",
+        "wc wait login --timeout 30m --notify",
+        "wc wait --new --json",
+    ),
+}
 
 REMARKS = {
     "say": """\
