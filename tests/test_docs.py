@@ -32,7 +32,8 @@ PACKAGES = ("wc_core", "wc_cli", "wc_observe")
 
 # What the examples run that is not ours.
 PROGRAMS = {"cd", "claude", "git", "mkdir", "openssl", "pip", "pipx", "podman"}
-PROGRAMS |= {"python", "uv"}
+PROGRAMS |= {"codex", "python", "tmux", "uv"}
+KEYWORDS = {"while", "do", "done"}
 
 
 def text_of(name: str) -> str:
@@ -74,10 +75,10 @@ def check_command(words: list[str]) -> None:
 
 def commands_in(line: str) -> list[list[str]]:
     """The commands of a line of shell, without its comment."""
-    words = shlex.split(line, comments=True)
+    words = [one for one in shlex.split(line, comments=True) if one not in KEYWORDS]
     found: list[list[str]] = [[]]
     for word in words:
-        if word in {"|", "&&", ">"}:
+        if word in {"|", "&&", ">", ";"}:
             found.append([])
         else:
             found[-1].append(word)

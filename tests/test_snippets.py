@@ -27,8 +27,9 @@ OF_OTHER_TOOLS = {"caddyfile", "dockerfile", "ini", "nginx", "yaml"}
 # Blocks that are not run here, by page, and why. They are as few as possible.
 ELSEWHERE = {
     "CONTRIBUTING.md": 1,  # the checks themselves
-    "README.md": 2,  # the demo and the checks; installing
+    "README.md": 3,  # the demo and the checks; installing; it asks a person
     "docs/commands.md": 2,  # go on until ^C, or a ball comes
+    "docs/hooks.md": 3,  # agents that are called
     "docs/howto.md": 1,  # the settings of a client
     "docs/http.md": 5,  # servers that stay; a container
     "docs/observe.md": 1,  # installs other people's clients
@@ -38,6 +39,7 @@ ELSEWHERE = {
 }
 # What a page's words in capitals stand for.
 STANDS_FOR = {
+    "docs/hooks.md": {"STORE": "{repo.store}"},
     "docs/howto.md": {"STORE": "{repo.store}"},
     "docs/commands.md": {"git@example.org:team/threads.git": "{root}/threads.git"},
     "docs/sync.md": {
@@ -91,6 +93,12 @@ def test_every_block_is_of_a_kind_that_is_checked(page: str) -> None:
         assert block.language in known, block.place
         said = {one for one in block.words if not re.match(r"(in|as)=", one)}
         assert said <= words, block.place
+
+
+def test_drawings_hold_no_commands() -> None:
+    shown = [block for block in all_blocks() if block.language == "text"]
+    typed = re.compile(r"^(?:(?:\S+ )?\$ |wc[ -])", re.MULTILINE)
+    assert [block.place for block in shown if typed.search(block.text)] == []
 
 
 @pytest.mark.parametrize("page", PAGES)
