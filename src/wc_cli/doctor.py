@@ -157,9 +157,9 @@ def of_settings(context: Context) -> Iterator[Finding]:
         yield Finding(damage.file, damage.line, damage.message, fix)
 
 
-def of_strays(reader: StoreReader) -> Iterator[Finding]:
+def of_strays(reader: StoreReader, *, deep: bool = True) -> Iterator[Finding]:
     """What stands where a file or folder of ours belongs."""
-    for stray in strays(reader.layout):
+    for stray in strays(reader.layout, deep=deep):
         name = os.path.relpath(stray.path, reader.layout.root)
         fix = f"Look at it, and move it out of the way: {quoted(stray.path)}"
         yield Finding(name, 0, stray.message, SET_ASIDE if stray.movable else fix)

@@ -156,8 +156,8 @@ class _Ask:
         """The threads in which something is NEW, and has come since then: the
         entry that gave the ball away, and how many are NEW."""
         found = {}
-        for held in holders.changed(self.layout, since_ns):
-            shown = holders.show(self.layout, held, self.viewer)
+        changed = holders.changed(self.layout, since_ns)
+        for held, shown in holders.shows(self.layout, changed, self.viewer):
             if shown is None or not shown.new or not held.topic:
                 continue
             if held.folder in self.own or shown.listed:

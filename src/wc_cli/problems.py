@@ -100,7 +100,7 @@ class _Problems:
 
     def _of_store(self, reader: StoreReader) -> Iterator[Finding]:
         yield from doctor.of_settings(self.context)
-        yield from doctor.of_strays(reader)
+        yield from doctor.of_strays(reader, deep=False)
         yield from doctor.of_settling(reader)
         if self.context.place.kind == BRANCH_STORE:
             yield from doctor.of_exchange(self.context)

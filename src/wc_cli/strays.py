@@ -39,8 +39,9 @@ class Stray(NamedTuple):
     movable: bool = True
 
 
-def strays(layout: Layout) -> Iterator[Stray]:
-    """Everything that is in the way in a store, its threads left aside."""
+def strays(layout: Layout, *, deep: bool = True) -> Iterator[Stray]:
+    """Everything that is in the way in a store, its threads left aside; what
+    is deeper below ``.local`` on request."""
     for path in (layout.local, f"{layout.local}/{_QUARANTINE}"):
         if message := in_the_way(path, "folder"):
             yield Stray(path, message, movable=False)
@@ -52,7 +53,7 @@ def strays(layout: Layout) -> Iterator[Stray]:
     for name, _ in SHARED:
         if message := in_the_way(f"{layout.root}/{name}", "file"):
             yield Stray(f"{layout.root}/{name}", message)
-    yield from _in_local(layout.local, "")
+    yield from _in_local(layout.local, "", deep=deep)
 
 
 def folders(layout: Layout) -> tuple[str, ...]:
@@ -61,7 +62,7 @@ def folders(layout: Layout) -> tuple[str, ...]:
     return (os.path.dirname(baseline), baseline, layout.threads, layout.pages)
 
 
-def _in_local(folder: str, inside: str) -> Iterator[Stray]:
+def _in_local(folder: str, inside: str, *, deep: bool) -> Iterator[Stray]:
     """Likewise below ``.local``, ``inside`` being the part of the path below
     it; what has a name of somebody else's is theirs."""
     try:
@@ -79,8 +80,8 @@ def _in_local(folder: str, inside: str) -> Iterator[Stray]:
         if not _fits(entry, name, inside):
             wanted = "folder" if name in _FOLDERS else "file"
             yield Stray(entry.path, in_the_way(entry.path, wanted))
-        elif entry.is_dir(follow_symlinks=False) and name != _QUARANTINE:
-            yield from _in_local(entry.path, f"{name}/")
+        elif deep and entry.is_dir(follow_symlinks=False) and name != _QUARANTINE:
+            yield from _in_local(entry.path, f"{name}/", deep=deep)
 
 
 def _fits(entry: os.DirEntry[str], name: str, inside: str) -> bool:

@@ -137,13 +137,11 @@ def _counts(
     that one takes part in or holds the ball of."""
     layout = reader.layout
     own = holders.folders_of(viewer)
-    counts = {}
-    for held in holders.balls(layout, holders.holders(layout)):
-        if topics and held.topic not in topics:
-            continue
-        shown = holders.show(layout, held, viewer)
-        if shown is None or shown.new is None:
-            continue
-        if topics or shown.listed or held.folder in own:
-            counts[held.topic] = shown.new
-    return counts
+    every = holders.balls(layout, holders.holders(layout))
+    meant = (one for one in every if not topics or one.topic in topics)
+    return {
+        held.topic: shown.new
+        for held, shown in holders.shows(layout, meant, viewer)
+        if shown is not None and shown.new is not None
+        if topics or shown.listed or held.folder in own
+    }

@@ -7,6 +7,7 @@ gets what there is by then, marked as `partial`.
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import NamedTuple
 
 from wc_core import ballhistory, codec, holders, moves
@@ -310,10 +311,10 @@ def _moment(held: Held) -> int:
 def _taken_part_in(look: Look, found: Iterable[Held]) -> Iterator[Held]:
     """Of the first `RECENT`, those of threads somebody wrote in."""
     layout = look.reader.layout
-    for count, held in enumerate(found):
-        if count == RECENT or look.late():
+    some = islice(found, RECENT)
+    for held, shown in holders.shows(layout, some, look.viewer):
+        if look.late():
             return
-        shown = holders.show(layout, held, look.viewer)
         if _wrote_in(look, held) if shown is None else shown.listed:
             yield held
 

@@ -7,6 +7,7 @@ at who waits for what costs a listing of folders and reads no thread.
 from __future__ import annotations
 
 import os
+from contextlib import ExitStack
 from typing import NamedTuple
 
 from wc_core import ulid
@@ -103,13 +104,27 @@ def _is_ours(name: str) -> bool:
 def show(layout: Layout, held: Held, viewer: Viewer) -> Shown | None:
     """What the file of a ball says to ``viewer``; ``None`` where it is gone or
     of another version."""
-    path = f"{root_of(layout)}/{held.folder}/{held.name}"
-    try:
-        with Folder(os.path.dirname(path), layout.root) as folder:
-            data = folder.read(path, MAX_FILE_BYTES) or b""
-    except OSError:
-        return None
-    return parse(data, safe_name(viewer.key))
+    return next(shows(layout, [held], viewer))[1]
+
+
+def shows(
+    layout: Layout, found: Iterable[Held], viewer: Viewer
+) -> Iterator[tuple[Held, Shown | None]]:
+    """The same of many; the folder of a holder is opened once."""
+    name = safe_name(viewer.key)
+    with ExitStack() as stack:
+        opened: dict[str, Folder] = {}
+        for held in found:
+            try:
+                folder = opened.get(held.folder)
+                if folder is None:
+                    path = f"{root_of(layout)}/{held.folder}"
+                    folder = stack.enter_context(Folder(path, layout.root))
+                    opened[held.folder] = folder
+                data = folder.read(held.name, MAX_FILE_BYTES) or b""
+            except OSError:
+                data = b""
+            yield held, parse(data, name)
 
 
 def parse(data: bytes, name: str) -> Shown | None:
