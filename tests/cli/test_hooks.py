@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import shlex
 import shutil
 import time
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -11,11 +13,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pytest
 
 from wc_cli import dialects, sessions
+from wc_cli.brief import BriefWords
+from wc_cli.install import changes, hooks
+from wc_cli.options import parse
 from wc_core import holders
 from wc_core.layout import Layout
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from pathlib import Path
 
     from tests.conftest import Repo
 
@@ -278,3 +284,43 @@ def test_what_a_status_file_says_to_somebody(
     data: bytes, shown: tuple[str, int | None, bool] | None
 ) -> None:
     assert holders.parse(data, "codex") == shown
+
+
+@pytest.mark.parametrize("scope", ["user", "project"])
+@pytest.mark.parametrize("client", ["claude", "codex", "gemini", "cursor"])
+def test_what_is_installed_are_commands_that_we_understand(
+    tmp_path: Path, client: str, scope: str
+) -> None:
+    project = tmp_path / "app"
+    here = changes.Surroundings(tmp_path, {}, "linux", project, None, scope)
+    (part,) = hooks.parts(client, here)
+    added = [one for one in part.changes if isinstance(one, changes.JsonAdd)]
+    told = json.dumps([one.item for one in added])
+    commands = re.findall(r'"command": "([^"]+)"', told)
+    events = []
+    for command in commands:
+        words = shlex.split(command)
+        assert words[:2] == [words[0], "brief"]
+        said = parse(BriefWords, words[2:])
+        assert isinstance(said, BriefWords)
+        assert said.client == client
+        events.append(said.hook)
+    # Cursor's hook of a prompt can add nothing to it.
+    assert set(dialects.EVENTS) - set(events) <= {"user-prompt"}
+    assert {one.keys[-1] for one in added} <= {*dialects.of(client).events}
+    inside = project if scope == "project" else tmp_path
+    assert all(one.path.is_relative_to(inside) for one in part.changes)
+
+
+def test_a_plugin_asks_as_a_hook_does(tmp_path: Path) -> None:
+    here = changes.Surroundings(tmp_path, {}, "linux", tmp_path / "app", None)
+    (part,) = hooks.parts("opencode", here)
+    (file,) = part.changes
+    assert isinstance(file, changes.OwnFile)
+    assert file.path == tmp_path / ".config/opencode/plugins/watercooler.js"
+    assert '"--client", "opencode"' in file.text
+    (part,) = hooks.parts("opencode", here._replace(scope="project"))
+    (file,) = part.changes
+    assert file.path == tmp_path / "app/.opencode/plugins/watercooler.js"
+    assert 'execFile("wc", ' in getattr(file, "text", "")
+    assert hooks.parts("windsurf", here) == ()

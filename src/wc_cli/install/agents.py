@@ -30,7 +30,8 @@ if TYPE_CHECKING:
 _TRUSTED = "Codex reads the settings of a project once you trust its folder."
 
 
-def _codex_folder(here: Surroundings) -> Path:
+def codex_folder(here: Surroundings) -> Path:
+    """Its folder of settings."""
     if here.scope == "project":
         return common.base(here) / ".codex"
     said = here.env.get("CODEX_HOME", "")
@@ -38,7 +39,7 @@ def _codex_folder(here: Surroundings) -> Path:
 
 
 def _codex_parts(here: Surroundings) -> tuple[Part, ...]:
-    folder = _codex_folder(here)
+    folder = codex_folder(here)
     server = {
         "command": common.server_program(here),
         "args": [],
@@ -168,7 +169,7 @@ CLIENTS = (
         "codex",
         "Codex",
         lambda here: (
-            common.is_there(here, ("codex",)) or _codex_folder(_user(here)).is_dir()
+            common.is_there(here, ("codex",)) or codex_folder(_user(here)).is_dir()
         ),
         ("user", "project"),
         _codex_parts,

@@ -31,7 +31,7 @@ _APPROVE = "Claude Code asks once whether to trust the server of this project."
 _PLUGIN = "Its plugin is installed and brings server, skill and hooks."
 
 
-def _folder(here: Surroundings) -> Path:
+def folder_of(here: Surroundings) -> Path:
     """Its folder of settings."""
     if here.scope == "project":
         return common.base(here) / ".claude"
@@ -50,7 +50,7 @@ def _servers(here: Surroundings) -> Path:
 
 def has_plugin(here: Surroundings) -> bool:
     """Whether our plugin is switched on."""
-    plugins = common.known(_folder(here) / "settings.json", "enabledPlugins")
+    plugins = common.known(folder_of(here) / "settings.json", "enabledPlugins")
     return isinstance(plugins, dict) and any(
         name.partition("@")[0] == SERVER and on for name, on in plugins.items()
     )
@@ -67,7 +67,7 @@ def code_parts(here: Surroundings) -> tuple[Part, ...]:
             _servers(here), ("mcpServers",), {**server, "args": [], "env": {}}
         )
         note = _APPROVE if here.scope == "project" else _RESTART
-        skill = common.skill(_folder(here) / "skills")
+        skill = common.skill(folder_of(here) / "skills")
         parts = [Part("server", (change,), (note,)), skill, *parts]
     if here.scope == "user":
         parts.append(_status_line(here))
@@ -77,7 +77,7 @@ def code_parts(here: Surroundings) -> tuple[Part, ...]:
 def _permissions(here: Surroundings, *, plugin: bool) -> Part:
     server = f"mcp__plugin_{SERVER}_{SERVER}" if plugin else f"mcp__{SERVER}"
     rules = (*(f"Bash({one}:*)" for one in prefixes()), server)
-    path, keys = _folder(here) / "settings.json", ("permissions", "allow")
+    path, keys = folder_of(here) / "settings.json", ("permissions", "allow")
     added = tuple(JsonAdd(path, keys, one) for one in rules)
     return Part("permissions", added, (_PLUGIN,) if plugin else ())
 
@@ -99,7 +99,7 @@ def _status_line(here: Surroundings) -> Part:
         return {"refreshInterval": 5, **theirs, "command": chained}
 
     line = {"type": "command", "command": words, "padding": 0, "refreshInterval": 5}
-    path = _folder(here) / "settings.json"
+    path = folder_of(here) / "settings.json"
     return Part("status-line", (JsonSet(path, ("statusLine",), line, compose),))
 
 
