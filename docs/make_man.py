@@ -18,7 +18,7 @@ sys.path.insert(0, str(ROOT / "src"))
 import make_reference as reference  # noqa: E402
 
 from wc_core import errors, version  # noqa: E402 (the checkout's own)
-from wc_observe import httpoptions  # noqa: E402
+from wc_observe import httpoptions, weboptions  # noqa: E402
 
 if TYPE_CHECKING:
     import argparse
@@ -59,6 +59,10 @@ Answers agents about threads, over standard input and output, or over HTTP if it
 to. It has no way to write: whoever wants to say something runs
 .BR wc-cli (1).
 Started without options, as MCP clients do, it serves the store of the client's folder.
+.PP
+As
+.B wc-observe web
+it shows them to people, in a browser, on their own machine alone.
 """
 
 STATUSLINE = """\
@@ -184,20 +188,29 @@ def wc_page() -> str:
 
 def observe_page() -> str:
     """wc-observe(1)."""
-    # argparse has no other way to ask.
-    known = httpoptions.parser()._option_string_actions  # noqa: SLF001
-    actions = dict.fromkeys(known.values())
     return "".join(
         [
             head("wc-observe", "read-only MCP server for the threads of wc"),
             ".SH SYNOPSIS\n.B wc-observe\n.br\n",
-            ".B wc-observe \\-\\-transport http\n.RI [ OPTION ...]\n",
+            ".B wc-observe \\-\\-transport http\n.RI [ OPTION ...]\n.br\n",
+            ".B wc-observe web\n.RI [ OPTION ...]\n",
             f".SH DESCRIPTION\n{OBSERVE}",
             ".SH OPTIONS\n",
-            *(http_option(one) for one in actions if "-h" not in one.option_strings),
+            *server_options(httpoptions.parser()),
+            ".SH OPTIONS OF WEB\n",
+            *server_options(weboptions.parser()),
             see_also("wc-cli", "wc-statusline"),
         ]
     )
+
+
+def server_options(parser: argparse.ArgumentParser) -> Iterator[str]:
+    """The options that a parser knows, but for help."""
+    # argparse has no other way to ask.
+    known = parser._option_string_actions  # noqa: SLF001
+    for action in dict.fromkeys(known.values()):
+        if "-h" not in action.option_strings:
+            yield http_option(action)
 
 
 def http_option(action: argparse.Action) -> str:

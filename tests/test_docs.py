@@ -17,7 +17,7 @@ import pytest
 from tests import snippets
 from wc_cli import table, wireerrors
 from wc_core import errors, layout
-from wc_observe import httpoptions, prompts, resources, tools
+from wc_observe import httpoptions, prompts, resources, tools, weboptions
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -107,7 +107,9 @@ def test_examples_run_what_there_is(name: str) -> None:
             if ours in {"wc", "bin/wc", "wc-cli"}:
                 check_command(words)
             elif ours == "wc-observe":
-                httpoptions.parser().parse_args(words[1:])
+                page = words[1:2] == ["web"]
+                known = weboptions if page else httpoptions
+                known.parser().parse_args(words[1 + page :])
             elif "/" in ours and not before:
                 assert (ROOT / ours).is_file(), line
             elif not before:
@@ -124,7 +126,8 @@ def test_commands_in_the_text_exist(name: str) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_options_in_the_text_exist(name: str) -> None:
     everything = set().union(*(flags(one) for one in table.COMMANDS))
-    everything |= set(httpoptions.parser()._option_string_actions)
+    for words in (httpoptions.parser(), weboptions.parser()):
+        everything |= set(words._option_string_actions)
     scripts = "".join(text_of(f"bin/{one}") for one in ("wc-statusline", "bench"))
     for span in spans(text_of(name)):
         option = re.match(r"--[a-z][a-z-]*", span)

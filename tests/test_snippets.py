@@ -36,6 +36,7 @@ ELSEWHERE = {
     "docs/performance.md": 2,  # half an hour
     "docs/plugin.md": 2,  # asks Claude Code
     "docs/reliability.md": 1,  # hours
+    "docs/web.md": 1,  # stays, for a browser
     "docs/sync.md": 2,  # goes on until ^C; a tool of git's that is not here
 }
 # What a page's words in capitals stand for.

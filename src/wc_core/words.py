@@ -124,9 +124,11 @@ def has(term: Term, fields: Mapping[str, str]) -> bool:
     return any(term.needle in text for text in fields.values())
 
 
-def marked(text: str, terms: Iterable[Term], around: int) -> str:
+def marked(
+    text: str, terms: Iterable[Term], around: int, marks: tuple[str, str] = ("«", "»")
+) -> str:
     """One line of a text around the first term in it, with every term there
-    between ``«`` and ``»``; its beginning where it has none."""
+    between the ``marks``; its beginning where it has none."""
     spans = sorted(_spans(text, terms))
     if not spans:
         return " ".join(text[: 2 * around].split())
@@ -135,7 +137,7 @@ def marked(text: str, terms: Iterable[Term], around: int) -> str:
     parts, at = [], start
     for begin, end in spans:
         if at <= begin and end <= stop:
-            parts += [text[at:begin], f"«{text[begin:end]}»"]
+            parts += [text[at:begin], f"{marks[0]}{text[begin:end]}{marks[1]}"]
             at = end
     return " ".join("".join((*parts, text[at:stop])).split())
 

@@ -31,7 +31,7 @@ def listening_at(options: Options) -> Address:
     Raises InvalidInputError for an unknown name, and where others could read
     without being asked who they are.
     """
-    address = asyncio.run(_looked_up(options.host, options.port))
+    address = looked_up(options.host, options.port)
     if address.loopback or options.auth.wanted:
         return address
     raise InvalidInputError(
@@ -42,8 +42,32 @@ def listening_at(options: Options) -> Address:
     )
 
 
+def only_here(host: str, port: int) -> Address:
+    """An address of this machine that no other can reach, to listen on.
+
+    Raises InvalidInputError for any other and for an unknown name.
+    """
+    address = looked_up(host, port)
+    if address.loopback:
+        return address
+    raise InvalidInputError(
+        f"--host {host} lets other machines open the page, and it asks nobody who "
+        "they are.",
+        "Take the page to the other machine through a tunnel: ssh -L "
+        "8422:127.0.0.1:8422 HOST, or serve programs with tokens: wc-observe "
+        "--transport http --auth token",
+    )
+
+
+def looked_up(host: str, port: int) -> Address:
+    """The first address of IPv4, else the first; loopback if they all are.
+
+    Raises InvalidInputError for an unknown name.
+    """
+    return asyncio.run(_looked_up(host, port))
+
+
 async def _looked_up(host: str, port: int) -> Address:
-    """The first address of IPv4, else the first; loopback if they all are."""
     loop = asyncio.get_running_loop()
     try:
         found = await loop.getaddrinfo(host.strip("[]"), port)

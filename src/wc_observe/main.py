@@ -13,11 +13,14 @@ if TYPE_CHECKING:
     from types import FrameType
     from typing import NoReturn
 
+    from wc_core.errors import WcError
     from wc_observe.httpoptions import Options
+    from wc_observe.weboptions import Options as WebOptions
 
 USAGE = """\
 usage: wc-observe [--help | --version]
        wc-observe --transport http [OPTION]...
+       wc-observe web [OPTION]...
 
 Serves the threads of this repository to MCP clients, over standard input and
 output. It reads; it cannot write. The store is that of the client's root
@@ -26,6 +29,9 @@ names another.
 
 With --transport http it listens on 127.0.0.1 instead; for its options:
 wc-observe --transport http --help
+
+With web it shows them to you, in a browser, on this machine alone; for its
+options: wc-observe web --help
 
 To write: wc help.
 """
@@ -41,6 +47,8 @@ def main() -> None:
         serve()
     elif any(one.startswith("--transport") for one in arguments):
         serve_http(arguments)
+    elif arguments[:1] == ["web"]:
+        serve_web(arguments[1:])
     elif arguments in (["--help"], ["-h"]):
         sys.stdout.write(USAGE)
     elif arguments == ["--version"]:
@@ -82,9 +90,48 @@ def serve_http(arguments: list[str]) -> None:
     try:
         _listen(options)
     except WcError as error:
-        told = f"wc-observe: {error.message}\n{error.hint}".rstrip()
-        sys.stderr.write(f"{told}\n")
-        raise SystemExit(error.exit_code) from error
+        raise _refused(error) from error
+    _end()
+
+
+def serve_web(arguments: list[str]) -> None:
+    """Show the threads in a browser until a signal comes; exits with 0, or says
+    what is in the way."""
+    from wc_core.errors import WcError
+    from wc_observe import weboptions
+
+    options = weboptions.read(arguments)
+    _prepare()
+    try:
+        _show(options)
+    except WcError as error:
+        raise _refused(error) from error
+    _end()
+
+
+def _show(options: WebOptions) -> None:
+    from wc_observe import httpaddress
+
+    address = httpaddress.only_here(options.host, options.port)
+    from wc_observe import webserver
+    from wc_observe.calls import Surroundings
+
+    env = dict(os.environ)
+    if options.name:
+        env["WATERCOOLER_AGENT"] = options.name
+    start = Surroundings(_folder(), env, _now_ms)
+    gc.freeze()
+    gc.enable()
+    webserver.serve(address, options, start)
+
+
+def _refused(error: WcError) -> SystemExit:
+    told = f"wc-observe: {error.message}\n{error.hint}".rstrip()
+    sys.stderr.write(f"{told}\n")
+    return SystemExit(error.exit_code)
+
+
+def _end() -> NoReturn:
     # A call that did not end in time may still have its thread.
     sys.stderr.flush()
     os._exit(0)

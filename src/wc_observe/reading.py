@@ -81,11 +81,14 @@ class Part(NamedTuple):
 
 class Span(NamedTuple):
     """At most ``limit`` entries from the one numbered ``start`` on; a negative
-    number counts from the end. ``headings``: without their bodies."""
+    number counts from the end. ``headings``: without their bodies. ``body`` and
+    ``whole`` are the most characters of one body and of all entries."""
 
     start: int = 0
     limit: int = 100
     headings: bool = False
+    body: int = BODY_LIMIT
+    whole: int = THREAD_LIMIT
 
 
 def part(desk: Desk, topic: str, span: Span) -> Part:
@@ -100,22 +103,22 @@ def part(desk: Desk, topic: str, span: Span) -> Part:
     used = 0
     for one in everything[start : start + span.limit]:
         body = clean(one.entry.body)
-        kept = "" if span.headings else _cut(body)
+        kept = "" if span.headings else _cut(body, span.body)
         shown = Shown(one, kept, len(body), heading=span.headings)
         used += len(shown.body) + len(one.entry.title) + _ENTRY_FRAME
-        if chosen and used > THREAD_LIMIT:
+        if chosen and used > span.whole:
             break
         chosen.append(shown)
     end = start + len(chosen)
     return Part(thread, tuple(chosen), end if end < len(everything) else -1)
 
 
-def _cut(body: str) -> str:
-    if len(body) <= BODY_LIMIT:
+def _cut(body: str, limit: int) -> str:
+    if len(body) <= limit:
         return body
-    head = body[:BODY_LIMIT]
+    head = body[:limit]
     whole_lines = head.rpartition("\n")[0]
-    return whole_lines if len(whole_lines) > BODY_LIMIT // 2 else head
+    return whole_lines if len(whole_lines) > limit // 2 else head
 
 
 def part_json(desk: Desk, shown: Part) -> dict[str, Any]:

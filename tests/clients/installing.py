@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import pytest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 HERE = Path(__file__).parent
 LOCKED = ("package.json", "package-lock.json")
@@ -53,14 +53,21 @@ class Programs(NamedTuple):
         return [str(found[0]), *arguments]
 
 
-def locked() -> Programs:
-    """What ``package-lock.json`` names."""
-    texts = [(HERE / name).read_bytes() for name in LOCKED]
-    with _ready("locked", b"".join(texts)) as (programs, missing):
+def locked(
+    name: str = "locked",
+    source: Path = HERE,
+    after: Callable[[Programs], None] | None = None,
+) -> Programs:
+    """What the ``package-lock.json`` of a folder names; what has to be done
+    ``after`` it was fetched is done once."""
+    texts = [(source / one).read_bytes() for one in LOCKED]
+    with _ready(name, b"".join(texts)) as (programs, missing):
         if missing:
-            for name, text in zip(LOCKED, texts, strict=True):
-                (programs.folder / name).write_bytes(text)
+            for one, text in zip(LOCKED, texts, strict=True):
+                (programs.folder / one).write_bytes(text)
             _npm(programs, "ci")
+            if after is not None:
+                after(programs)
     return programs
 
 

@@ -34,6 +34,8 @@ from tests.observe.stores import Session, Store, fingerprint
 pytestmark = pytest.mark.usefixtures("unmeasured")
 
 ROOT = Path(__file__).parents[2]
+# What a page may be answered with: never that of a bug.
+_STATUSES = ("200", "400", "404", "503")
 
 
 @pytest.fixture
@@ -101,10 +103,13 @@ def environment(tmp_path: Path) -> dict[str, str]:
 
 
 def in_a_fresh_process(
-    folder: Path, env: dict[str, str], *arguments: str
+    folder: Path,
+    env: dict[str, str],
+    *arguments: str,
+    program: str = "tests.observe.every_call",
 ) -> dict[str, Any]:
     done = subprocess.run(
-        [sys.executable, "-m", "tests.observe.every_call", str(folder), *arguments],
+        [sys.executable, "-m", program, str(folder), *arguments],
         check=False,
         cwd=folder,
         env=env,
@@ -150,6 +155,7 @@ def test_what_reads_imports_nothing_that_writes() -> None:
         ("wc_observe/live.py", "import sqlite3"),
         ("wc_core/views.py", "import wc_cli"),
         ("wc_observe/tools.py", "from wc_cli import __doc__ as words"),
+        ("wc_observe/webapp.py", "import webbrowser"),
     ],
 )
 def test_a_forbidden_import_is_found(tmp_path: Path, module: str, line: str) -> None:
@@ -212,6 +218,19 @@ def test_nothing_writes_over_http_whatever_is_called(
     assert told["left_out"] == []
     assert told["calls"] == EVERYTHING
     assert 0 < told["failures"] < told["calls"]
+    assert fingerprint(tmp_path) == before
+
+
+def test_nothing_writes_whatever_page_is_asked_for(
+    store: Store, tmp_path: Path
+) -> None:
+    env = environment(tmp_path)
+    before = fingerprint(tmp_path)
+    told = in_a_fresh_process(store.root.parent, env, program="tests.web.every_page")
+    assert told["refused"] == []
+    assert told["left_out"] == []
+    assert {"200", "400", "404"} <= told["statuses"].keys() <= {*_STATUSES}
+    assert sum(told["statuses"].values()) == told["asked"]
     assert fingerprint(tmp_path) == before
 
 

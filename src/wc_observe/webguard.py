@@ -1,0 +1,123 @@
+"""Who may open the page: who has its address, on this machine.
+
+The threads are readable to one user of a machine, and a port of its loopback
+is open to all of them. So the address has a secret in it, made at each start
+and kept in memory alone. A page of somebody else's, in the same browser, gets
+nothing either: it does not know the secret, a name of its own that it points
+at this machine is refused, and no answer may be framed or read by it.
+"""
+
+from __future__ import annotations
+
+import hmac
+from urllib.parse import urlsplit
+
+from starlette.responses import PlainTextResponse, RedirectResponse
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+FILES = "/files/"
+OPEN = "open"
+_LOCAL = frozenset({"127.0.0.1", "localhost", "::1"})
+
+HEADERS = {
+    "Content-Security-Policy": "; ".join(
+        (
+            "default-src 'none'",
+            *(f"{kind}-src 'self'" for kind in ("script", "style", "img", "connect")),
+            "form-action 'self'",
+            "base-uri 'none'",
+            "frame-ancestors 'none'",
+        )
+    ),
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+}
+_WITHOUT = (
+    "403: the address of this page has a secret in it, so that only you can read "
+    "your threads.\nOpen the whole address that wc-observe web printed. It is a new "
+    "one at each start.\n"
+)
+
+
+class Guard:
+    """Lets through what comes from this machine, under one of its names, with
+    the secret. Where a ticket is given, who has that is told the secret, once.
+    """
+
+    def __init__(self, app: ASGIApp, secret: str, ticket: str = "") -> None:
+        self._app = app
+        self._secret = secret
+        self._ticket = ticket
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on, or refuse it; either has the headers."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+
+        async def safely(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                known = {name.lower() for name, _ in message["headers"]}
+                message["headers"] = [
+                    *message["headers"],
+                    *(one for one in _RAW if one[0] not in known),
+                ]
+            await send(message)
+
+        refused = self._refusal(scope)
+        await (refused or self._app)(scope, receive, safely)
+
+    def _refusal(self, scope: Scope) -> ASGIApp | None:
+        """What is answered instead; ``None`` for who may read."""
+        return _of_elsewhere(scope) or self._without_secret(scope)
+
+    def _without_secret(self, scope: Scope) -> ASGIApp | None:
+        if scope["path"].startswith(FILES):
+            return None
+        said, _, rest = scope["path"].removeprefix("/").partition("/")
+        if _same(said, self._secret):
+            return None
+        if self._ticket and said == OPEN and _same(rest, self._ticket):
+            self._ticket = ""
+            return RedirectResponse(f"/{self._secret}/", 303)
+        return PlainTextResponse(_WITHOUT, 403)
+
+
+def _of_elsewhere(scope: Scope) -> ASGIApp | None:
+    headers = dict(scope["headers"])
+    host = headers.get(b"host", b"").decode("latin-1")
+    if not _is_local(f"http://{host}"):
+        return PlainTextResponse("421: not a name of this machine.\n", 421)
+    origin = headers.get(b"origin", b"").decode("latin-1")
+    if origin and origin != f"http://{host}":
+        return PlainTextResponse("403: another page asks for this.\n", 403)
+    if scope["method"] not in {"GET", "HEAD"}:
+        words = "405: this page reads. To write, use wc.\n"
+        return PlainTextResponse(words, 405, {"Allow": "GET, HEAD"})
+    return None
+
+
+def _same(one: str, other: str) -> bool:
+    return hmac.compare_digest(one.encode(errors="replace"), other.encode())
+
+
+def _is_local(url: str) -> bool:
+    try:
+        parts = urlsplit(url)
+        named = parts.hostname in _LOCAL and parts.port != 0
+    except ValueError:
+        return False
+    return named and not parts.username
+
+
+_RAW = [
+    (name.lower().encode(), value.encode())
+    for name, value in {**HEADERS, "Cache-Control": "no-store"}.items()
+]
