@@ -291,7 +291,7 @@ class BoardApp(App[None]):
         """Ask for words."""
         box = self.query_one("#filter", Input)
         box.display = True
-        box.focus()
+        self.screen.set_focus(box)
 
     def on_input_changed(self, event: Input.Changed) -> None:
         """Show the threads that have these words."""
@@ -303,14 +303,14 @@ class BoardApp(App[None]):
         """Keep the words, and go back to the cards."""
         if event.input.id == "filter":
             event.input.display = False
-            self.cards.focus()
+            self.screen.set_focus(self.cards)
 
     def action_unfilter(self) -> None:
         """Forget the words."""
         box = self.query_one("#filter", Input)
         box.value = ""
         box.display = False
-        self.cards.focus()
+        self.screen.set_focus(self.cards)
 
     def action_closed(self) -> None:
         """Show closed threads, or hide them."""
@@ -363,6 +363,11 @@ class BoardApp(App[None]):
             said.update(Text(clean(text)))
             said.display = bool(text)
 
-    def on_key(self) -> None:
-        """What was said has been read."""
+    def on_key(self, event: events.Key) -> None:
+        """What was said has been read; a key that was typed before the words to
+        filter by had the focus is one of them."""
         self.tell("")
+        box = self.query_one("#filter", Input)
+        if box.display and event.character and event.is_printable:
+            box.insert_text_at_cursor(event.character)
+            event.prevent_default()

@@ -272,7 +272,7 @@ class AskScreen(ModalScreen[str]):
         """The question, or at once the confirmation."""
         field = COMMANDS[self._action][1]
         with Vertical(id="box") as box:
-            box.border_title = self._action
+            box.border_title = Text(f"{self._action}: {one_line(self._thread)}").markup
             yield Static(Text(field.question), id="question")
             yield Input(field.default, id="answer")
             yield Static(id="command")

@@ -432,6 +432,9 @@ def test_a_signal_ends_it_and_leaves_the_terminal_as_it_was(story: Repo) -> None
     shown = b""
     while b"threads yours" not in shown:
         shown += os.read(ours, 1 << 16)
+    os.write(ours, b"/keys")  # at once, as somebody types who knows the way
+    while b"/keys" not in re.sub(rb"\x1b\[[0-9;?]*[a-zA-Z]", b"", shown):
+        shown += os.read(ours, 1 << 16)
     process.send_signal(signal.SIGTERM)
     with contextlib.suppress(OSError):  # the end of a terminal, on Linux
         while more := os.read(ours, 1 << 16):
