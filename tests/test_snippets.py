@@ -30,8 +30,8 @@ ELSEWHERE = {
     "README.md": 3,  # the demo and the checks; installing; it asks a person
     "docs/commands.md": 2,  # go on until ^C, or a ball comes
     "docs/hooks.md": 3,  # agents that are called
-    "docs/howto.md": 1,  # the settings of a client
     "docs/http.md": 5,  # servers that stay; a container
+    "docs/install.md": 2,  # fetches packages; asks a person
     "docs/observe.md": 1,  # installs other people's clients
     "docs/performance.md": 2,  # half an hour
     "docs/plugin.md": 2,  # asks Claude Code

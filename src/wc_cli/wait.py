@@ -61,8 +61,9 @@ def wait(context: Context, said: Wait) -> None:
         if found := waiting.look():
             _tell(waiting.context, said, found)
             return
+    unit = " s" if said.timeout[-1:].isdigit() else ""
     raise WaitTimeoutError(
-        f"No ball came to you within {one_line(said.timeout)}.",
+        f"No ball came to you within {one_line(said.timeout)}{unit}.",
         "Wait again, or see who has it: wc list --open",
     )
 

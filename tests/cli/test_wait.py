@@ -109,7 +109,7 @@ def test_an_answer_that_came_before_the_waiting_began_is_not_missed(auth: Repo) 
 
 def test_a_ball_that_was_there_before_wakes_nobody(auth: Repo) -> None:
     message = auth.fails(10, "wait", "--timeout", "0.05", *CODEX)
-    assert "No ball came to you within 0.05." in message
+    assert "No ball came to you within 0.05 s." in message
     auth.ok("say", "auth", "--title", "Take it", "--to", "Codex")
     auth.ok("take", "auth", *CODEX)
     auth.fails(10, "wait", "--timeout", "0", *CODEX)
