@@ -242,6 +242,36 @@ def test_a_status_line_of_theirs_comes_first_and_ours_after_it(lived_in: Repo) -
     assert theirs == "printf '%s\n' 'it'\\''s mine'"
 
 
+@pytest.mark.parametrize(
+    ("line", "code", "state"),
+    [
+        ({"type": "command", "command": "wc-statusline --stdin"}, 0, "there already"),
+        ({"type": "text", "text": "hi"}, 4, "refused"),
+        ("hi", 4, "refused"),
+    ],
+)
+def test_a_status_line_that_is_ours_or_no_command_stays_as_it_is(
+    lived_in: Repo, line: Any, code: int, state: str
+) -> None:
+    path = lived_in.machine.home / ".claude/settings.json"
+    path.write_text(json.dumps({"statusLine": line}))
+    before = path.read_text()
+    done = lived_in.wc("install", "claude", "--only", "status-line", "--json")
+    assert (done.code, done.json["parts"][0]["state"]) == (code, state)
+    assert path.read_text() == before
+
+
+def test_gemini_that_starts_only_servers_of_a_list(lived_in: Repo) -> None:
+    path = lived_in.machine.home / ".gemini/settings.json"
+    path.write_text('{"mcp": {"allowed": ["github"]}}')
+    lived_in.ok("install", "gemini")
+    assert read(lived_in, ".gemini/settings.json")["mcp"]["allowed"] == [
+        *("github", "watercooler")
+    ]
+    lived_in.ok("uninstall", "gemini")
+    assert path.read_text() == '{"mcp": {"allowed": ["github"]}}'
+
+
 def test_a_server_that_they_connected_by_hand_is_left_to_them(lived_in: Repo) -> None:
     home = lived_in.machine.home
     (home / ".claude.json").write_text(

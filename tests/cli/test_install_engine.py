@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import os
 import stat
+import subprocess
+import sys
 import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.cli.test_install_jsonc import texts
+from tests.conftest import SOURCE
 from wc_cli.install import disk, engine, ledger, tomls
 from wc_cli.install.changes import (
     Block,
@@ -411,6 +414,56 @@ def test_two_at_once_wait_for_each_other(tmp_path: Path) -> None:
     assert not [*tmp_path.iterdir()]
 
 
+def test_who_died_between_ledger_and_file_is_no_trouble(tmp_path: Path) -> None:
+    write(tmp_path, HOMES["all of it"])
+    before, what = tree(tmp_path), wants(tmp_path)
+    install(tmp_path, *what)
+    there = tree(tmp_path)
+    # The ledger is written first: as if the process had ended then.
+    write(tmp_path, HOMES["all of it"])
+    (tmp_path / ".agents/skills/watercooler/S.md").unlink()
+    assert set(states(tmp_path, what)) == {"changed"}
+    assert not any(one.error for one in install(tmp_path, *what))
+    assert {**tree(tmp_path), **_ledger(there)} == there
+    write(tmp_path, HOMES["all of it"])
+    assert not any(one.error for one in remove(tmp_path, *what))
+    assert tree(tmp_path) == before
+
+
+def _ledger(there: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: one for name, one in there.items() if "ledger.json" in name}
+
+
+def test_a_full_disk_leaves_a_file_as_it_was(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    path.write_text("theirs")
+    code = (
+        "import resource, signal, sys; from wc_cli.install import disk;"
+        "signal.signal(signal.SIGXFSZ, signal.SIG_IGN);"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (10, 10));"
+        "disk.write(sys.argv[1], b'x' * 1000)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(path)],
+        env={**os.environ, "PYTHONPATH": str(SOURCE)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert "StorageError" in done.stderr
+    assert "could not be written: File too large" in done.stderr
+    assert path.read_text() == "theirs"
+    assert [one.name for one in tmp_path.iterdir()] == ["file"]
+
+
+def test_a_file_where_a_folder_belongs_is_refused(tmp_path: Path) -> None:
+    (tmp_path / ".codex").write_text("")
+    done = [one.error for one in install(tmp_path, *wants(tmp_path)) if one.error]
+    assert [one.message for one in done] == [
+        f"{tmp_path}/.codex/config.toml cannot be made: {tmp_path}/.codex is no folder."
+    ]
+
+
 def test_a_ledger_that_cannot_be_read_stops_everything(tmp_path: Path) -> None:
     install(tmp_path, *wants(tmp_path))
     book = tmp_path / ".watercooler/install/ledger.json"
@@ -433,6 +486,7 @@ def test_a_lost_backup_is_said(tmp_path: Path) -> None:
     assert str(backup) in outcome.error.message
 
 
+@settings(deadline=None)  # it writes to the disk
 @given(texts(), st.sampled_from(["", "\ufeff"]))
 def test_any_json_is_the_same_after_installing_and_removing(
     text: str, mark: str
@@ -463,6 +517,7 @@ def toml_texts(draw: st.DrawFn) -> str:
     return text if draw(st.booleans()) else text.rstrip()
 
 
+@settings(deadline=None)
 @given(toml_texts())
 def test_any_toml_is_the_same_after_installing_and_removing(text: str) -> None:
     _there_and_back(".codex/config.toml", text)

@@ -15,6 +15,7 @@ from wc_cli.install.allowed import COMMANDS, SERVER, prefixes
 from wc_cli.install.changes import (
     Change,
     Client,
+    JsonAdd,
     JsonSet,
     OwnFile,
     Part,
@@ -94,9 +95,13 @@ def _writable(here: Surroundings, config: Path) -> tuple[TomlAdd, ...]:
 def _gemini_parts(here: Surroundings) -> tuple[Part, ...]:
     folder = common.base(here) / ".gemini"
     server = {"command": common.server_program(here), "args": []}
-    change = common.json_server(folder / "settings.json", ("mcpServers",), server)
+    settings = folder / "settings.json"
+    changes: list[Change] = [common.json_server(settings, ("mcpServers",), server)]
+    if isinstance(common.known(settings, "mcp", "allowed"), list):
+        # It starts none but those.
+        changes.append(JsonAdd(settings, ("mcp", "allowed"), SERVER))
     note = "Restart Gemini CLI; it starts servers in folders that you trust."
-    parts = [Part("server", (change,), (note,)), common.shared_skill(here)]
+    parts = [Part("server", tuple(changes), (note,)), common.shared_skill(here)]
     if here.scope == "user":
         policy = OwnFile(folder / f"policies/{SERVER}.toml", gemini_policy())
         parts.append(Part("permissions", (policy,)))

@@ -52,7 +52,7 @@ def check(path: str) -> None:
     """See to it that a file may be changed, or made. Raises StorageError."""
     try:
         info = os.stat(path)
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         folder = _there(os.path.dirname(path))
         if not os.path.isdir(folder):
             raise StorageError(

@@ -3,6 +3,10 @@
 A text is read into nodes that know where they begin and end; an edit replaces
 spans. Comments (``//`` and ``/* */``) and commas after the last element are
 understood, and never introduced.
+
+A module of our own because json-five, which keeps comments too, changes nothing by
+itself, takes what is not JSON, and needs 200 ms to be imported; jsonc-edit starts
+Node.
 """
 
 from __future__ import annotations
