@@ -320,3 +320,10 @@ def test_what_an_exchange_fails_with_is_explained(module: str) -> None:
 
 def test_the_picture_is_there() -> None:
     assert text_of("docs/session.svg").startswith("<svg")
+
+
+def test_figures_on_the_front_page_were_measured() -> None:
+    figures = re.findall(r"\b\d+\.\d+ ms\b", text_of("README.md"))
+    assert figures
+    measured = text_of("docs/performance.md")
+    assert [one for one in figures if one not in measured] == []
