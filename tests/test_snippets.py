@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 import tomllib
 from typing import TYPE_CHECKING, Any
 
@@ -116,9 +117,13 @@ def check_settings_of_a_client(value: Any) -> None:
     """That what a client is to start is ours, with words it understands."""
     for fields in dictionaries(value):
         said = fields.get("command", [])
-        words = [said] if isinstance(said, str) else said
+        words = shlex.split(said) if isinstance(said, str) else said
+        words = [one for one in words if not re.match(r"[A-Z_]+=", one)]
         words = [*words, *fields.get("args", [])]
-        if words[1:] and words[0] == "wc-observe":
+        if words[:1] == ["wc-statusline"]:
+            script = (ROOT / "bin/wc-statusline").read_text()
+            assert [one for one in words[1:] if f" {one}) " not in script] == []
+        elif words[1:] and words[0] == "wc-observe":
             httpoptions.parser().parse_args(words[1:])
 
 
