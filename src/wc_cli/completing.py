@@ -22,11 +22,30 @@ if TYPE_CHECKING:
 # Set by the scripts: which shell asks, and for what.
 VARIABLE = "_WC_CLI_COMPLETE"
 
+# Bash ends a word at each @, which stands in the middle of a name: what belongs
+# together is put together again, and offered from the @ on.
 _BASH = f"""\
 _wc_completion() {{
-    local IFS=$'\\n'
-    COMPREPLY=( $( COMP_WORDS="${{COMP_WORDS[*]}}" COMP_CWORD=$COMP_CWORD \\
+    local IFS=$'\\n' line=$COMP_LINE last='' gap='' word='' n=-1 i=0
+    local words=()
+    for ((i = 0; i <= COMP_CWORD; i++)); do
+        word=${{COMP_WORDS[i]}} gap=${{line%%[! ]*}}
+        if [[ -n $COMP_LINE && -z $gap && ( $word == @* || $last == *@ ) ]]; then
+            words[n]+=$word
+        else
+            words[++n]=$word
+        fi
+        line=${{line#"$gap"}} line=${{line#"$word"}} last=$word
+    done
+    COMPREPLY=( $( COMP_WORDS="${{words[*]}}" COMP_CWORD=$n \\
                    {VARIABLE}=complete_bash $1 completion bash </dev/null ) )
+    last=${{words[n]}}
+    if [[ $COMP_WORDBREAKS == *@* && -n $COMP_LINE && $last == *@* ]]; then
+        last=${{last%"@${{last##*@}}"}}
+        for i in "${{!COMPREPLY[@]}}"; do
+            COMPREPLY[i]=${{COMPREPLY[i]#"$last"}}
+        done
+    fi
 }}
 complete -o default -F _wc_completion wc wc-cli
 """

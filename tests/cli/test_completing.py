@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import os
+import pty
+import select
 import shlex
 import shutil
+import subprocess
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -53,8 +58,8 @@ def bash(repo: Repo, *words: str) -> list[str]:
 def _offered(repo: Repo, shell: str, script: str) -> list[str]:
     if not shutil.which(shell):
         pytest.skip(f"{shell} is not installed")
-    options = ["-f"] if shell == "zsh" else ["--norc"]
-    done = repo.machine.run([shell, *options, "-c", script], repo.path, feed=b"x\n")
+    bare = {"bash": "--norc", "fish": "--no-config", "zsh": "-f"}[shell]
+    done = repo.machine.run([shell, bare, "-c", script], repo.path, feed=b"x\n")
     assert (done.code, done.err) == (0, "")
     return done.out.split("\n")[:-1]
 
@@ -94,6 +99,50 @@ def test_names_with_blanks_in_bash(repo: Repo) -> None:
     assert bash(repo, "wc", "handoff", "auth", "--to", "Claude\\ D") == [
         "Claude\\ Desktop"
     ]
+
+
+def at_a_prompt(repo: Repo, typed: str) -> str:
+    """What stands at the prompt of a real bash after ``typed`` and a tab."""
+    if not shutil.which("bash"):
+        pytest.skip("bash is not installed")
+    env = repo.machine.env | {"TERM": "dumb", "PS1": "", "INPUTRC": os.devnull}
+    here, there = pty.openpty()
+    with subprocess.Popen(
+        ["bash", "--norc", "--noprofile", "-i"],
+        cwd=repo.path,
+        env=env,
+        stdin=there,
+        stdout=there,
+        stderr=there,
+        start_new_session=True,
+    ) as shell:
+        os.close(there)
+        os.write(here, b'eval "$(wc completion bash)"; echo ready"."\n')
+        _until(here, "ready.")
+        # Instead of being run, the words are printed, each in brackets.
+        os.write(here, f"{typed}\t\x01printf '[%s]' \x05; echo done\".\"\n".encode())
+        said = _until(here, "done.")
+        os.write(here, b"exit\n")
+        shell.wait(30)
+        os.close(here)
+    return said.partition("[wc]")[2].partition("done.")[0]
+
+
+def _until(terminal: int, word: str) -> str:
+    said = ""
+    end = time.monotonic() + 30
+    while word not in said and time.monotonic() < end:
+        if select.select([terminal], [], [], 1)[0]:
+            said += os.read(terminal, 4096).decode(errors="replace")
+    assert word in said, said
+    return said
+
+
+@pytest.mark.parametrize("typed", ["Codex@f", "Codex@"])
+def test_names_with_a_seat_at_a_prompt_of_bash(repo: Repo, typed: str) -> None:
+    """Bash itself ends a word at each @."""
+    completed = at_a_prompt(repo, f"wc take auth --if-ball {typed}")
+    assert completed == "[take][auth][--if-ball][Codex@fix (Pat)]"
 
 
 def zsh(repo: Repo, *words: str) -> str:

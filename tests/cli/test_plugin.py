@@ -16,8 +16,8 @@ import pytest
 
 from wc_cli import table
 from wc_cli.dialects import DIALECTS, EVENTS
-from wc_cli.install import claude
-from wc_cli.install.changes import JsonSet, OwnFile, Surroundings
+from wc_cli.install import clients
+from wc_cli.install.changes import JsonAdd, JsonSet, OwnFile, Surroundings
 from wc_core.version import __version__
 
 if TYPE_CHECKING:
@@ -62,7 +62,8 @@ def installed(home: Path) -> dict[str, Part]:
     """What `wc install claude` does in a project, by the names of the parts."""
     folder = home / "app"
     here = Surroundings(home, {}, "linux", folder, None, "project")
-    return {part.name: part for part in claude.code_parts(here)}
+    (client,) = (one for one in clients.CLIENTS if one.name == "claude")
+    return {part.name: part for part in clients.parts(client, here)}
 
 
 def test_it_brings_what_wc_install_does(tmp_path: Path) -> None:
@@ -74,6 +75,16 @@ def test_it_brings_what_wc_install_does(tmp_path: Path) -> None:
     (page,) = parts["skill"].changes
     assert isinstance(page, OwnFile)
     assert page.text == (PLUGIN / "watercooler/SKILL.md").read_text()
+    ours = read(PLUGIN / "hooks/hooks.json")["hooks"]
+    for group in (group for groups in ours.values() for group in groups):
+        # Installed with wc, it is there; a plugin may be where wc is not.
+        _, _, words = group["hooks"][0]["command"].partition(" || wc-cli ")
+        group["hooks"][0]["command"] = f"wc {words}"
+    theirs: dict[str, list[Any]] = {}
+    for one in parts["hooks"].changes:
+        assert isinstance(one, JsonAdd)
+        theirs.setdefault(one.keys[-1], []).append(one.item)
+    assert ours == theirs
 
 
 def test_wc_install_leaves_to_it_what_it_brings(tmp_path: Path) -> None:
