@@ -21,7 +21,7 @@ Call = tuple[str, dict[str, Any]]
 
 class Service(ThreadingHTTPServer):
     """Listens on a port of its own. ``told`` is what the model was told at first,
-    ``read`` the answers of tools that it has been sent."""
+    ``read`` the answers of tools that it has been sent, ``asked`` all it was."""
 
     daemon_threads = True
 
@@ -30,6 +30,7 @@ class Service(ThreadingHTTPServer):
         self.calls = calls
         self.told = ""
         self.read: list[str] = []
+        self.asked: list[Any] = []
 
     @property
     def address(self) -> str:
@@ -74,6 +75,7 @@ class _Answer(BaseHTTPRequestHandler):
             for block in message["content"]
             if isinstance(block, dict) and block["type"] == "tool_result"
         ]
+        self.server.asked.append(asked["messages"])
         self.server.told = self.server.told or json.dumps(asked["messages"])
         self.server.read[:] = [_text(one) for one in results]
         names = [tool["name"] for tool in asked.get("tools", ())]
