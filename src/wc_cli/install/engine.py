@@ -34,13 +34,15 @@ class Want(NamedTuple):
 
 class Outcome(NamedTuple):
     """What became of a part: which files it changes, or why it was refused.
-    ``left`` are files with something of ours that somebody has changed since."""
+    ``where`` are all of its files, ``left`` those with something of ours that
+    somebody has changed since."""
 
     owner: Owner
     files: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     error: WcError | None = None
     left: tuple[str, ...] = ()
+    where: tuple[str, ...] = ()
 
 
 class Plan(NamedTuple):
@@ -77,7 +79,8 @@ def plan_install(ledger: Ledger, wants: Iterable[Want]) -> Plan:
 
         error = workspace.attempt(work)
         files = workspace.different(before)
-        outcomes.append(Outcome(owner, files, part.notes, error))
+        where = tuple(dict.fromkeys(str(one.path) for one in part.changes))
+        outcomes.append(Outcome(owner, files, part.notes, error, where=where))
     return Plan(tuple(outcomes), workspace)
 
 

@@ -11,6 +11,7 @@ Node.
 
 from __future__ import annotations
 
+import functools
 import json
 import re
 from typing import NamedTuple
@@ -22,10 +23,12 @@ if TYPE_CHECKING:
 
 # Deeper than any settings file, and no danger to Python's stack.
 _DEEPEST = 100
+# What blanks and comments begin with.
+_BLANKS = frozenset(" \t\r\n/")
 _BLANK = re.compile(r"(?:[ \t\r\n]+|//[^\r\n]*|/\*.*?\*/)*", re.DOTALL)
 _SCALAR = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null")
 _SAME_LINE = re.compile(r"(?:[ \t]|/\*[^\r\n]*?\*/)*(?://[^\r\n]*)?")
-_STRING = re.compile(r'"(?:[^"\\\x00-\x1f]|\\.)*"')
+_STRING = re.compile(r'"[^"\\\x00-\x1f]*(?:\\.[^"\\\x00-\x1f]*)*"')
 
 
 class Unreadable(ValueError):  # noqa: N818 - what it is, not that it is an error
@@ -83,6 +86,8 @@ class _Reader:
         raise Unreadable(problem, *place(self.text, at))
 
     def blank(self, at: int) -> int:
+        if self.text[at : at + 1] not in _BLANKS:
+            return at
         match = _BLANK.match(self.text, at)
         end = match.end() if match else at
         if self.text.startswith("/*", end):
@@ -106,6 +111,8 @@ class _Reader:
         match = _STRING.match(self.text, at)
         if match is None:
             self.fail("a string without an end", at)
+        if "\\" not in match[0]:
+            return Node(at, match.end(), match[0][1:-1])
         try:
             return Node(at, match.end(), json.loads(match[0]))
         except ValueError:
@@ -143,6 +150,8 @@ class _Reader:
         return node.value, self.blank(at + 1)
 
 
+# One edit reads a text several times, and some files of settings have megabytes.
+@functools.lru_cache(maxsize=4)
 def parse(text: str) -> Node | None:
     """The value of a text; ``None`` where it has nothing but blanks and comments.
 

@@ -148,7 +148,8 @@ def _said(outcome: Outcome, here: Surroundings) -> str:
     if outcome.left:
         names = ", ".join(shown_path(one, here.env) for one in outcome.left)
         return f"{names}: changed since, so it is yours"
-    return ", ".join(shown_path(one, here.env) for one in outcome.files)
+    files = outcome.files or outcome.where
+    return ", ".join(shown_path(one, here.env) for one in files)
 
 
 def _owner(owner: Owner) -> dict[str, Any]:
