@@ -78,7 +78,7 @@ class Scene:
             *(("list",), ("list", "--json"), ("list", "--ball", HOSTILE["csi"])),
             *(("search", "owned"), ("search", "e", "--json"), ("search", "a", "x")),
             *(("updates", "--since", "2025-12-01"), ("updates", "--json")),
-            *(("reindex",), ("whoami",), ("whoami", "--json")),
+            *(("reindex",), ("whoami", "--explain"), ("whoami", "--json")),
             *(("doctor",), ("doctor", "--json"), ("doctor", "--repair", "--dry-run")),
             *(("statusline",), ("statusline", "--ascii"), ("seen", "--all")),
             *(("board", "--closed", "--limit", "0"), ("board", "--json")),
