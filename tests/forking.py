@@ -11,10 +11,12 @@ from __future__ import annotations
 import marshal
 import os
 import select
+import shutil
 import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 from collections import Counter
 from pathlib import Path
@@ -26,6 +28,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 _SERVER = Path(__file__).with_name("forkserver.py")
+_STAND_IN = Path(__file__).with_name("standin.py")
+_MEASURED = Path(__file__).with_name("measured")
+_SOURCE = Path(__file__).resolve().parents[1] / "src"
 # What an interpreter looks at when it starts.
 _EARLY = ("PYTHON", "COV", "LC_", "LANG", "LD_", "DYLD_")
 # So many of a kind are started as anybody starts them.
@@ -69,6 +74,25 @@ def run(wanted: Wanted) -> tuple[int, bytes, bytes] | None:
     return _servers[kind].run(wanted)
 
 
+def observing(env: Mapping[str, str]) -> list[str]:
+    """The command line of a `wc-observe` that is forked from one that has started
+    with such an environment: a process of its own, on the streams that it is
+    given. To start one takes twenty times as long."""
+    # Whether it is measured; the rest of what an interpreter looks at is the same
+    # for all of them.
+    early = {k: v for k, v in env.items() if k.startswith("COV")}
+    kind = ("observe", *sorted(early.items()))
+    if kind not in _servers:
+        path = os.pathsep.join((str(_SOURCE), str(_MEASURED)))
+        kept = {name: os.environ[name] for name in ("HOME", "PATH")}
+        same = {"PYTHONPATH": path, "PYTHONWARNINGS": "error", "LC_ALL": "C.UTF-8"}
+        _servers[kind] = Observer({**kept, **early, **same})
+    server = _servers[kind]
+    assert isinstance(server, Observer)
+    # Without `site` nothing looks whether the stand-in is to be measured.
+    return [sys.executable, "-I", "-S", str(_STAND_IN), server.address]
+
+
 def stop() -> None:
     """End what is waiting to be forked."""
     while _servers:
@@ -78,14 +102,16 @@ def stop() -> None:
 class Server:
     """A `wc` that waits to be forked."""
 
-    def __init__(self, env: Mapping[str, str], *words: str) -> None:
+    def __init__(
+        self, env: Mapping[str, str], *words: str, handles: Sequence[int] = ()
+    ) -> None:
         self._asking, theirs = socket.socketpair()
         with theirs:
             argv = [sys.executable, "-c", _SERVER.read_text(), *words]
             # Like a pipe, standard output is nothing to seek in.
             end = theirs.fileno()
             self._process = subprocess.Popen(
-                argv, env=env, cwd="/", stdin=end, stdout=end
+                argv, env=env, cwd="/", stdin=end, stdout=end, pass_fds=handles
             )
 
     def stop(self) -> None:
@@ -118,6 +144,23 @@ class Server:
             except TimeoutError:
                 os.kill(pid, signal.SIGKILL)
                 raise
+
+
+class Observer(Server):
+    """A `wc-observe` that waits to be forked; anybody may ask, at ``address``."""
+
+    def __init__(self, env: Mapping[str, str]) -> None:
+        self._folder = tempfile.mkdtemp(prefix="wc-tests-observer-")
+        self.address = f"{self._folder}/ask"
+        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as asked:
+            asked.bind(self.address)
+            number = asked.fileno()
+            super().__init__(env, "observe", str(number), handles=[number])
+
+    def stop(self) -> None:
+        """End it."""
+        super().stop()
+        shutil.rmtree(self._folder)
 
 
 def _number(asker: socket.socket) -> int:

@@ -3,99 +3,150 @@
 Run by `forking`, as a program of its own; standard input is the socket that it
 is asked through. It has imported what every `wc` has before it looks at its words
 and nothing else of `wc`; or, run with ``all``, everything but what loads Typer.
+
+Run with ``observe``, and the number of a second socket that others ask through,
+it is a `wc-observe` that has imported all there is.
 """
 
 from __future__ import annotations
 
+import atexit
+import contextlib
 import gc
 import importlib
 import marshal
 import os
 import pkgutil
 import select
+import signal
 import socket
 import struct
 import sys
 import time
 import traceback
 
-from wc_cli.main import main
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from typing import NoReturn
 
 NUMBER = struct.Struct("i")
 
 
-def serve() -> None:
+# What `wc-observe` imports of others when it needs it.
+_LATE = ("fastmcp.server.http", "mcp.server.stdio", "watchfiles._rust_notify")
+
+
+def serve(main: Callable[[], None], *others: int) -> None:
     """Fork until whoever asks is gone.
 
     Each asks with a socket, and what is to be standard input, output and error.
-    The socket takes the process's number and then its exit status.
+    The socket takes the process's number and then its exit status; one that is
+    closed before ends the process.
     """
-    asked = socket.socket(fileno=os.dup(0))
+    owner = socket.socket(fileno=os.dup(0))
+    asking = [owner, *(socket.socket(fileno=one) for one in others)]
     living: dict[int, tuple[int, socket.socket]] = {}
     while True:
-        waited: list[socket.socket | int] = [asked, *living]
+        askers = {asker: pid for pid, asker in living.values()}
+        waited: list[socket.socket | int] = [*asking, *living, *askers]
         for one in select.select(waited, [], [])[0]:
             if isinstance(one, int):
                 os.close(one)
-                pid, asker = living.pop(one)
-                code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
-                asker.sendall(NUMBER.pack(code))
-                asker.close()
-                continue
-            data, handles, *_ = socket.recv_fds(asked, 1, 4)
-            if not data:
-                asked.close()
-                return
-            asker = socket.socket(fileno=handles.pop(0))
-            ended, alive = os.pipe()  # the child's death closes its end
-            pid = os.fork()
-            if not pid:
-                _become_it(asker, handles)
-            for handle in (alive, *handles):
-                os.close(handle)
-            asker.sendall(NUMBER.pack(pid))
-            living[ended] = (pid, asker)
+                _tell_the_end(*living.pop(one))
+            elif one in asking:
+                data, handles, *_ = socket.recv_fds(one, 1, 4)
+                if not data:
+                    for left in (*asking, *askers):
+                        left.close()
+                    return
+                pid, asker, ended = _fork(main, handles)
+                living[ended] = (pid, asker)
+            elif one.fileno() >= 0 and not one.recv(1, socket.MSG_PEEK):
+                os.kill(askers[one], signal.SIGKILL)
 
 
-def _become_it(asker: socket.socket, streams: Sequence[int]) -> NoReturn:
+def _fork(
+    main: Callable[[], None], handles: Sequence[int]
+) -> tuple[int, socket.socket, int]:
+    """A child's number, who asked for it, and what tells of its end."""
+    asker = socket.socket(fileno=handles[0])
+    with asker.makefile("rb") as said:
+        wanted = marshal.load(said)
+    ended, alive = os.pipe()  # the child's death closes its end
+    pid = os.fork()
+    if not pid:
+        asker.close()
+        _become_it(main, wanted, handles[1:])
+    for handle in (alive, *handles[1:]):
+        os.close(handle)
+    with contextlib.suppress(BrokenPipeError):
+        asker.sendall(NUMBER.pack(pid))
+    return pid, asker, ended
+
+
+def _tell_the_end(pid: int, asker: socket.socket) -> None:
+    code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+    with asker, contextlib.suppress(BrokenPipeError):
+        asker.sendall(NUMBER.pack(code))
+
+
+def _become_it(
+    main: Callable[[], None],
+    wanted: tuple[Sequence[bytes], str, dict[bytes, bytes]],
+    streams: Sequence[int],
+) -> NoReturn:
     """Be what is asked for: words, folder and environment."""
+    status = 1
     try:
         for number, handle in enumerate(streams):
             os.dup2(handle, number)
             os.close(handle)
-        with asker, asker.makefile("rb") as said:
-            words, folder, env = marshal.load(said)
+        words, folder, env = wanted
         os.chdir(folder)
         os.environb.clear()
         os.environb.update(env)
         time.tzset()
         sys.argv[1:] = map(os.fsdecode, words)
         main()
+        status = 0
+    except SystemExit as left:
+        status = left.code if isinstance(left.code, int) else int(bool(left.code))
     except BaseException:  # noqa: BLE001 - as the interpreter would
         traceback.print_exc()
     finally:
-        os._exit(1)
+        atexit._run_exitfuncs()
+        sys.stdout.flush()
+        os._exit(status)
 
 
-def _import_all() -> None:
+def _import_all(*packages: str, late: Sequence[str] = ()) -> None:
     """Import what commands import when they need it."""
-    import wc_cli
-    import wc_core
-
-    for package in (wc_core, wc_cli):
+    for package in map(importlib.import_module, packages):
         for one in pkgutil.iter_modules(package.__path__, f"{package.__name__}."):
             if one.name != "wc_cli.app":
                 importlib.import_module(one.name)
+    for name in late:
+        importlib.import_module(name)
+
+
+def _run() -> None:
+    if "observe" in sys.argv:
+        from wc_observe import main as observe
+
+        observe._prepare()
+        _import_all("wc_core", "wc_observe", late=_LATE)
+        # What the children only read is not copied.
+        gc.freeze()
+        serve(observe.main, int(sys.argv[-1]))
+        return
+    from wc_cli.main import main
+
+    if "all" in sys.argv:
+        _import_all("wc_core", "wc_cli")
+    gc.freeze()
+    serve(main)
 
 
 if __name__ == "__main__":
-    if "all" in sys.argv:
-        _import_all()
-    # What the children only read is not copied.
-    gc.freeze()
-    serve()
+    _run()

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 
+from tests import forking
 from tests.clients import installing
 from tests.clients.asking import (
     ARGUMENTS,
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
 
     from tests.clients.installing import Programs
 
-COMMANDS = {"wc-observe": "wc_observe.main", "wc": "wc_cli.main"}
 _ADDRESS = re.compile(r"store: (http://\S+)")
 SECONDS = 60.0
 # No client may call home, look for a newer version, or wait for a person.
@@ -99,8 +99,9 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Place:
     machine = Machine(tmp_path_factory.mktemp("clients"))
     folder = machine.root / "bin"
     folder.mkdir()
-    for command, module in COMMANDS.items():
-        _command(folder / command, module)
+    wc = [sys.executable, "-c", "from wc_cli.main import main; main()"]
+    _command(folder / "wc", wc)
+    _command(folder / "wc-observe", forking.observing({}))
     machine.env["PATH"] = f"{folder}:{machine.env['PATH']}"
     repo = machine.repo()
     repo.ok("init")
@@ -114,12 +115,11 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Place:
     return Place(repo)
 
 
-def _command(path: Path, module: str) -> None:
-    program = f"from {module} import main; main()"
+def _command(path: Path, words: list[str]) -> None:
     text = (
         "#!/bin/sh\n"
         f"PYTHONPATH={shlex.quote(str(SOURCE))} PYTHONWARNINGS=error \\\n"
-        f'exec {shlex.quote(sys.executable)} -c {shlex.quote(program)} "$@"\n'
+        f'exec {shlex.join(words)} "$@"\n'
     )
     path.write_text(text)
     path.chmod(0o755)

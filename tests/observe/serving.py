@@ -20,7 +20,7 @@ from fastmcp import Client
 from fastmcp.client.transports import StreamableHttpTransport
 from mcp_types import Implementation
 
-from tests import measuring
+from tests import forking, measuring
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parents[2]
 PROGRAM = "from wc_observe.main import main; main()"
-COMMAND = [sys.executable, "-W", "error", "-c", PROGRAM, "--transport", "http"]
 # What the older protocol begins with, and what every request has to accept.
 HEADERS = {"Accept": "application/json, text/event-stream"}
 HELLO = {
@@ -132,9 +131,12 @@ def serving(
 ) -> Iterator[Served]:
     """A server in this folder, on a port of its own."""
     surroundings = environment(env)
+    if program is None:
+        surroundings = measuring.measured(surroundings)
+        program = [*forking.observing(surroundings), "--transport", "http"]
     with subprocess.Popen(
-        [*(program or COMMAND), "--port", "0", *options],
-        env=surroundings if program else measuring.measured(surroundings),
+        [*program, "--port", "0", *options],
+        env=surroundings,
         cwd=folder,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,

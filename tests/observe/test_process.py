@@ -15,7 +15,7 @@ import pytest
 from fastmcp import Client
 from fastmcp.client.transports import StdioTransport
 
-from tests import measuring
+from tests import forking, measuring
 from tests.observe.stores import MODES
 from wc_core.version import __version__
 from wc_observe import tools
@@ -127,14 +127,19 @@ def pipe(stream: IO[bytes] | None) -> IO[bytes]:
     return stream
 
 
-@pytest.fixture
-def started(store: Store, env: dict[str, str]) -> Iterator[subprocess.Popen[bytes]]:
-    """A server that has just answered initialize, in a folder with a store."""
+@pytest.fixture(params=[False])
+def started(
+    request: pytest.FixtureRequest, store: Store, env: dict[str, str]
+) -> Iterator[subprocess.Popen[bytes]]:
+    """A server that has just answered initialize, in a folder with a store;
+    started as anybody starts it where a test asks for that."""
+    surroundings = environment(env)
+    words = COMMAND if request.param else forking.observing(surroundings)
     # A project's own settings for the same framework must not reach the server.
     (store.root.parent / ".env").write_text("FASTMCP_LOG_LEVEL=nonsense\n")
     with subprocess.Popen(
-        COMMAND,
-        env=environment(env),
+        words,
+        env=surroundings,
         cwd=store.root.parent,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
@@ -164,9 +169,16 @@ def test_signals_end_it_at_once(
     assert pipe(started.stderr).read() == b""
 
 
+@pytest.mark.parametrize("started", [True, False], indirect=True)
 def test_closing_its_input_ends_it(started: subprocess.Popen[bytes]) -> None:
     _, errors = started.communicate(timeout=20)
     assert (started.returncode, errors) == (0, b"")
+
+
+def test_what_stands_for_it_takes_it_along(started: subprocess.Popen[bytes]) -> None:
+    """See `tests.standin`: nobody is left who has the other ends."""
+    started.kill()
+    assert pipe(started.stdout).read() == b""
 
 
 def test_half_a_character_is_answered_as_well(started: subprocess.Popen[bytes]) -> None:

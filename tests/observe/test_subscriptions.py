@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import shutil
-import sys
 import threading
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
@@ -18,7 +17,7 @@ from mcp.client.subscriptions import listen
 from mcp.shared.subscriptions import ResourceUpdated
 from mcp_types import ResourceListChangedNotification, ResourceUpdatedNotification
 
-from tests.conftest import SOURCE
+from tests import forking
 from tests.observe.stores import MODES, NOW_MS, Mode, Store, only_text, structured
 from wc_observe import addresses, subscribers, subscriptions
 from wc_observe.addresses import of_topic
@@ -458,11 +457,12 @@ def test_streams_have_a_limit_and_leave_room_when_they_end(server: FastMCP) -> N
 
 
 def real(env: dict[str, str], folder: Path) -> StdioTransport:
-    """The server itself, started in a folder."""
+    """The server itself, in a folder."""
+    program, *words = forking.observing(env)
     return StdioTransport(
-        sys.executable,
-        ["-W", "error", "-c", "from wc_observe.main import main; main()"],
-        env=env | {"PYTHONPATH": str(SOURCE)},
+        program,
+        words,
+        env=env,
         cwd=str(folder),
         keep_alive=False,
     )
