@@ -184,7 +184,17 @@ def release(held: Checkout) -> None:
 
 
 def test_makes_a_whole_environment_and_updates_it_in_place(tiny: Checkout) -> None:
-    """What else lies in the environment stays; a dev environment stays one."""
+    """A failed step is told and leaves nothing that looks whole. What else lies
+    in the environment stays; a dev environment stays one."""
+    (tiny.root / "broken").touch()
+    code, said = tiny.run()
+    assert code == 1
+    assert "this backend is broken" in said
+    assert "bootstrap: this failed with status " in said
+    assert said.splitlines()[-1].endswith("run bin/bootstrap again")
+    assert tiny.stamp == ""
+    (tiny.root / "broken").unlink()
+    (tiny.root / "builds").unlink()
     code, said = tiny.run()
     assert code == 0, said
     assert tiny.works()
@@ -297,21 +307,6 @@ def test_an_interrupt_ends_it_with_130(held: Checkout) -> None:
     assert said.endswith("bootstrap: interrupted; the next start begins again\n")
     assert held.run()[0] == 0
     assert held.works()
-
-
-def test_a_failed_step_is_told_and_leaves_nothing_that_looks_whole(
-    tiny: Checkout,
-) -> None:
-    (tiny.root / "broken").touch()
-    code, said = tiny.run()
-    assert code == 1
-    assert "this backend is broken" in said
-    assert "bootstrap: this failed with status " in said
-    assert said.splitlines()[-1].endswith("run bin/bootstrap again")
-    assert tiny.stamp == ""
-    (tiny.root / "broken").unlink()
-    assert tiny.run()[0] == 0
-    assert tiny.works()
 
 
 def test_a_python_that_vanished_is_replaced(held: Checkout) -> None:
