@@ -39,7 +39,9 @@ those, not this page.*
 `wc help` lists the commands, `wc help COMMAND` or `wc COMMAND --help` explains one.
 All of them answer to `wc-cli` as well. Every command works from any folder of any
 worktree of the repository. Results go to standard output, everything else to
-standard error. Options may stand anywhere; after `--` nothing is one.
+standard error. Options may stand anywhere; after `--` nothing is one. The manual page
+`man wc-cli` has the same, and what each refusal means is in
+[troubleshooting](troubleshooting.md#by-the-message).
 
 <!-- run
 echo 'Passwords go.' > plan.md

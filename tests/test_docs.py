@@ -291,9 +291,15 @@ def is_said(words: str) -> bool:
 
 
 def messages_of_exchange() -> list[str]:
-    text = text_of("docs/sync.md")
-    part = text.partition("## What the messages mean")[2].partition("\n## ")[0]
-    rows = re.findall(r"^\| (`.*?) \| ", part, re.MULTILINE)
+    places = (
+        ("sync.md", "What the messages mean"),
+        ("troubleshooting.md", "By the note of a receipt"),
+    )
+    texts = (
+        text_of(f"docs/{name}").partition(f"\n## {head}\n") for name, head in places
+    )
+    parts = (rest.partition("\n## ")[0] for *_, rest in texts)
+    rows = re.findall(r"^\| (`.*?) \| ", "".join(parts), re.MULTILINE)
     return [span for row in rows for span in spans(row)]
 
 
