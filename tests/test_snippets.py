@@ -29,6 +29,7 @@ OF_OTHER_TOOLS = {"caddyfile", "dockerfile", "ini", "nginx", "yaml"}
 ELSEWHERE = {
     "CONTRIBUTING.md": 1,  # the checks themselves
     "README.md": 3,  # the demo and the checks; installing; it asks a person
+    "docs/board.md": 3,  # live, or what a terminal shows
     "docs/commands.md": 2,  # go on until ^C, or a ball comes
     "docs/hooks.md": 3,  # agents that are called
     "docs/http.md": 5,  # servers that stay; a container
