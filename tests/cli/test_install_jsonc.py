@@ -233,3 +233,18 @@ def _trailing(node: jsonc.Node) -> bool:
     return any(_trailing(one.node) for one in elements) or (
         bool(elements) and elements[-1].comma >= 0
     )
+
+
+@given(texts(), _VALUES, st.sampled_from(["w", "a"]))
+def test_what_somebody_put_behind_ours_stands_as_if_we_had_not_been_there(
+    text: str, value: Any, name: str
+) -> None:
+    node = jsonc.parse(text)
+    assert node is not None
+    if not node.elements or {"ours", name} & node.value.keys():
+        return
+    both = jsonc.put(jsonc.put(text, ("ours",), value), (name,), [1])
+    found = jsonc.parse(both)
+    assert found is not None
+    index = [one.key for one in found.elements or ()].index("ours")
+    assert jsonc.removed(both, found, index) == jsonc.put(text, (name,), [1])
