@@ -29,12 +29,19 @@ EVENTS = (START, PROMPT, STOP)
 
 class Dialect(NamedTuple):
     """A client: the agent it is, what it calls our events, and the shapes of
-    its answers, in which ``{}`` stands for ours. A shape that is empty means
-    that the client takes nothing at that point."""
+    its answers. A shape that is empty means that the client takes nothing at
+    that point. ``session`` is the variable in which the commands of the agent
+    find which session is theirs (`wc_core.agents`)."""
 
     agent: str
     events: tuple[str, str, str] = ("SessionStart", "UserPromptSubmit", "Stop")
     shapes: tuple[str, str, str] = ("text", "text", "block")
+    session: str = ""
+
+    def seated(self, env: Mapping[str, str], session: str) -> Mapping[str, str]:
+        """The environment that a command of the agent would have: not every
+        client tells its hooks which session it is there, too."""
+        return {self.session: session, **env} if self.session and session else env
 
     def answer(self, event: str, text: str) -> str:
         """What to print so that the client takes ``text`` up."""
@@ -58,9 +65,9 @@ _SHAPES: Mapping[str, Any] = {
 }
 
 DIALECTS: Mapping[str, Dialect] = {
-    "claude": Dialect("Claude Code"),
-    "codex": Dialect("Codex"),
-    "qwen": Dialect("Qwen Code"),
+    "claude": Dialect("Claude Code", session="CLAUDE_CODE_SESSION_ID"),
+    "codex": Dialect("Codex", session="CODEX_THREAD_ID"),
+    "qwen": Dialect("Qwen Code", session="QWEN_CODE_SESSION_ID"),
     "gemini": Dialect(
         "Gemini CLI",
         ("SessionStart", "BeforeAgent", "AfterAgent"),

@@ -87,9 +87,10 @@ def _within(seconds: float) -> Iterator[None]:
 def _told(context: Context, said: BriefWords, asked: dialects.Asked) -> str:
     """What the agent is told."""
     late = deadline(context)
-    agent = dialects.of(said.client).agent
-    who = Asked(said.as_name, said.seat, agent)
-    context = Context(context.env, asked.folder or context.cwd, who)
+    client = dialects.of(said.client)
+    who = Asked(said.as_name, said.seat, client.agent)
+    env = client.seated(context.env, asked.session)
+    context = Context(env, asked.folder or context.cwd, who)
     if not context.place.exists:
         return ""
     path = sessions.path_of(context.reader.layout, said.client, asked.session)

@@ -7,9 +7,11 @@ first, for as long as a brief may take.
 
 from __future__ import annotations
 
+import contextlib
 import os
+import time
 
-from wc_cli import doctor
+from wc_cli import doctor, locks
 from wc_cli.brief import deadline
 from wc_cli.context import now_ms, say, say_json
 from wc_cli.examining import Finding
@@ -23,6 +25,7 @@ from wc_core.layout import topic_of
 from wc_core.moves import holder_text
 from wc_core.statefile import StateFiles
 from wc_core.text import one_line
+from wc_core.times import age_text
 from wc_core.wording import counted, quoted
 
 TYPE_CHECKING = False
@@ -33,6 +36,8 @@ if TYPE_CHECKING:
     from wc_core.reader import StoreReader, Thread
 
 _MAX_NAMES = 3
+# Seconds after which nobody is at settling or at the remote any more.
+_HANGS = 600.0
 
 
 class ProblemsWords(Speaker):
@@ -104,6 +109,7 @@ class _Problems:
         yield from doctor.of_settling(reader)
         if self.context.place.kind == BRANCH_STORE:
             yield from doctor.of_exchange(self.context)
+        yield from _of_locks(reader)
         yield from self._of_quarantine(reader)
         yield from self._of_threads(reader)
 
@@ -138,6 +144,40 @@ class _Problems:
             if loop.orphaned:
                 fix = f"Start it again, or end it: cd {path} && wc worktrees"
             yield Finding(f"loop {one.name}", 0, loop.says, fix)
+
+
+def _of_locks(reader: StoreReader) -> Iterator[Finding]:
+    """What one process has been at for much longer than it takes."""
+    layout = reader.layout
+    for path in (layout.git_lock, layout.travel_lock):
+        held = time.time() - _signed(path)
+        if held < _HANGS:
+            continue
+        if not _is_held(path, layout.root):
+            continue  # it was signed long ago
+        shown = os.path.relpath(path, layout.root)
+        holder = locks.holder_of(path)
+        message = f"held for {age_text(int(held))} by {holder}"
+        fix = f"If it hangs, end it: kill {holder.pid}" if holder.pid else "End it."
+        yield Finding(shown, 0, message, fix)
+
+
+def _is_held(path: str, root: str) -> bool:
+    """Whether somebody has a lock; where it may not be opened, nobody knows."""
+    with contextlib.suppress(WcError):
+        handle = locks.try_acquire(path, root)
+        if handle is None:
+            return True
+        os.close(handle)
+    return False
+
+
+def _signed(path: str) -> float:
+    """When somebody took a lock, in seconds since 1970; now for none."""
+    try:
+        return os.lstat(path).st_mtime
+    except OSError:
+        return time.time()
 
 
 def _latest_first(reader: StoreReader) -> list[str]:

@@ -201,6 +201,17 @@ def test_who_asks_is_known_by_the_client_where_nothing_else_says(repo: Repo) -> 
     assert "you are Pat." in Agent(repo, "other").start()
 
 
+@pytest.mark.parametrize("client", ["claude", "codex", "qwen"])
+def test_a_session_with_a_seat_of_its_own_has_it_in_hooks_too(
+    repo: Repo, client: str
+) -> None:
+    repo.ok("new", "auth", "--title", "T")
+    env = SLOWLY | {"WATERCOOLER_SEAT": "session"}
+    agent = Agent(repo, client, "0000-abcdef")
+    name = f"{dialects.of(client).agent}@abcdef (Pat)"
+    assert name in agent.hook("session-start", env)
+
+
 @pytest.mark.parametrize("event", dialects.EVENTS)
 def test_without_a_store_there_is_nothing_to_say(repo: Repo, event: str) -> None:
     assert Agent(repo).hook(event) == ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 from typing import TYPE_CHECKING, Any
@@ -126,6 +127,19 @@ def test_there_is_time_for_some_threads_or_for_all(repo: Repo) -> None:
     assert repo.ok("problems", env=hurried).out == rest
     assert repo.json("problems", env=hurried)["left_out"] == 1
     assert repo.ok("problems", "--all", env=hurried).out == "No problems.\n"
+
+
+def test_a_lock_that_is_held_for_long_may_hang(repo: Repo) -> None:
+    repo.settled("new", "auth", "--title", "T")
+    lock = repo.store / ".local/locks/git"
+    os.utime(lock, (0, 0))
+    assert repo.ok("problems").out == "No problems.\n"
+    os.utime(lock, (0, 0))
+    with lock.open("r+") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        (line,) = told(repo)
+    assert line.startswith(".local/locks/git: held for ")
+    assert "If it hangs, end it: kill " in line
 
 
 @pytest.fixture
