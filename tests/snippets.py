@@ -179,7 +179,8 @@ class Session:
         self.repo = self.machine.repo(REPOSITORY)
         self.stands_for = stands_for
         self.terminals: dict[str, Terminal] = {"": Terminal(self.repo.path)}
-        self.machine.env["USER"] = "pat"
+        # Nor is there a hurry, where many tests share the machine.
+        self.machine.env |= {"USER": "pat", "WATERCOOLER_BRIEF_MS": "9999"}
         self._install()
 
     def _install(self) -> None:
