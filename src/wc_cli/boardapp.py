@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import asyncio
 import os
+import select
 import signal
 import sys
+import threading
 from typing import ClassVar
 
 from rich.segment import Segment
@@ -43,6 +45,7 @@ if TYPE_CHECKING:
 
 # Seconds between looks at what no watcher tells of: ages, loops, other folders.
 LOOK = 5.0
+_HUNG_UP = 128 + signal.SIGHUP
 _STYLES = {
     boardview.PLAIN: Style(),
     boardview.DIM: Style(dim=True),
@@ -62,6 +65,7 @@ def run(source: Source, wanted: Wanted, signs: Signs, *, write: bool) -> None:
     Ctrl-C; ends by SIGTERM where that came.
     """
     app = BoardApp(source, wanted, signs, write=write)
+    threading.Thread(target=_end_with_terminal, daemon=True).start()
     app.run()
     if app.return_code:
         raise WcError("The board ended by a fault of its own.", "Please report it.")
@@ -76,6 +80,18 @@ def run(source: Source, wanted: Wanted, signs: Signs, *, write: bool) -> None:
         sys.stdout.flush()
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
         os.kill(os.getpid(), signal.SIGTERM)
+
+
+def _end_with_terminal() -> None:
+    """End the process when its terminal is gone, signal or not.
+
+    Textual would go on: it reads nothing without end, and waits for ever to have
+    written what nobody takes.
+    """
+    terminal = select.poll()
+    terminal.register(sys.stdin.fileno(), 0)  # nothing but that it hangs up
+    terminal.poll()
+    os._exit(_HUNG_UP)
 
 
 class Cards(Widget, can_focus=True):

@@ -26,7 +26,7 @@ from wc_cli.context import Context
 from wc_core.identity import Asked
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Iterator
 
     from textual.pilot import Pilot
 
@@ -417,12 +417,14 @@ def test_at_a_terminal_it_is_live_and_leaves_it_as_it_was(story: Repo) -> None:
     assert "\x1b[?25h" in shown.split("\x1b[?1049l")[-1] + shown[-200:]
 
 
-def test_a_signal_ends_it_and_leaves_the_terminal_as_it_was(story: Repo) -> None:
+@contextlib.contextmanager
+def board_at_terminal(repo: Repo) -> Iterator[tuple[subprocess.Popen[bytes], int]]:
+    """A board that is shown, and our end of its terminal."""
     ours, theirs = pty.openpty()
     process = subprocess.Popen(
-        [*story.machine.wc_words, "board"],
-        cwd=story.path,
-        env={**story.machine.env, "TERM": "xterm-256color", "COLUMNS": "90"},
+        [*repo.machine.wc_words, "board"],
+        cwd=repo.path,
+        env={**repo.machine.env, "TERM": "xterm-256color", "COLUMNS": "90"},
         stdin=theirs,
         stdout=theirs,
         stderr=theirs,
@@ -430,19 +432,37 @@ def test_a_signal_ends_it_and_leaves_the_terminal_as_it_was(story: Repo) -> None
     )
     os.close(theirs)
     shown = b""
-    while b"threads yours" not in shown:
-        shown += os.read(ours, 1 << 16)
-    os.write(ours, b"/keys")  # at once, as somebody types who knows the way
-    while b"/keys" not in re.sub(rb"\x1b\[[0-9;?]*[a-zA-Z]", b"", shown):
-        shown += os.read(ours, 1 << 16)
-    process.send_signal(signal.SIGTERM)
-    with contextlib.suppress(OSError):  # the end of a terminal, on Linux
-        while more := os.read(ours, 1 << 16):
-            shown += more
-    os.close(ours)
-    assert process.wait(30) == -signal.SIGTERM
+    try:
+        while b"threads yours" not in shown:
+            shown += os.read(ours, 1 << 16)
+        yield process, ours
+    finally:
+        process.kill()
+        process.wait()
+
+
+def test_a_signal_ends_it_and_leaves_the_terminal_as_it_was(story: Repo) -> None:
+    with board_at_terminal(story) as (process, ours):
+        shown = b""
+        os.write(ours, b"/keys")  # at once, as somebody types who knows the way
+        while b"/keys" not in re.sub(rb"\x1b\[[0-9;?]*[a-zA-Z]", b"", shown):
+            shown += os.read(ours, 1 << 16)
+        process.send_signal(signal.SIGTERM)
+        with contextlib.suppress(OSError):  # the end of a terminal, on Linux
+            while more := os.read(ours, 1 << 16):
+                shown += more
+        os.close(ours)
+        assert process.wait(30) == -signal.SIGTERM
     assert b"\x1b[?1049l" in shown
     assert b"Traceback" not in shown
+
+
+def test_it_ends_with_its_terminal_whether_or_not_a_signal_says_so(
+    story: Repo,
+) -> None:
+    with board_at_terminal(story) as (process, ours):
+        os.close(ours)
+        assert process.wait(30) == 128 + signal.SIGHUP
 
 
 def test_a_dumb_terminal_gets_it_printed(story: Repo) -> None:
