@@ -224,7 +224,7 @@ def http_option(action: argparse.Action) -> str:
 def statusline_page() -> str:
     """wc-statusline(1), with the options that the script's own comment has."""
     script = (ROOT / "bin" / "wc-statusline").read_text(encoding="utf-8")
-    comment = script.partition("\n\n")[0]
+    comment = script.partition("\n# --- what was asked ---")[2].partition("\n\n")[0]
     option = re.compile(r"^# (--[\w-]+)([= ]\w+)? +(.*(?:\n#  {6,}.*)*)", re.MULTILINE)
     rows = option.findall(comment)
     return "".join(

@@ -7,12 +7,14 @@ import os
 import sys
 
 from wc_cli.context import Context, now_ms, say
-from wc_cli.options import Options, command, flag, text
+from wc_cli.options import Options, command, flag, number, text
 from wc_core import loops, statusline
 from wc_core.discovery import StoreMissingError, StoreMovedError
 from wc_core.errors import InvalidInputError, WcError
+from wc_core.layout import Layout
 from wc_core.statefile import StateFiles
-from wc_core.statusline import Here, Look, Mark, Row
+from wc_core.statusline import Here, Mark, Row
+from wc_core.statuslook import Look, prefix_of
 
 # As in the script: a width of more digits is none.
 _DIGITS = 4
@@ -26,6 +28,9 @@ class Statusline(Options):
     stdin: bool = flag("--stdin", help="Read Claude Code's JSON from standard input.")
     color: str = text("--color", "WHEN", "auto, always or never.", default="auto")
     ascii: bool = flag("--ascii", help="Nothing but ASCII.")
+    rows: int = number("--rows", "A row for each thread, so many at most.")
+    links: str = text("--links", "WHERE", "Link threads: page, or an address.")
+    template: str = text("--format", "TEMPLATE", "What it says, such as {topic}.")
 
 
 @command(Statusline)
@@ -55,7 +60,7 @@ def _line(context: Context, look: Look) -> str:
     where = place.repository
     identity = context.identity
     here = Here(
-        branch=where.branch if where is not None else "",
+        branch=where.branch or where.rebased if where is not None else "",
         change_id=where.change_id if where is not None else "",
         me=identity.name,
         directory=context.settings.directory,
@@ -72,7 +77,8 @@ def _line(context: Context, look: Look) -> str:
         rows.append(
             Row(state, viewer.new_count(state, reader.cursor(topic, viewer.key)))
         )
-    return statusline.line(rows, here, look)
+    prefix = prefix_of(look.links, Layout(place.root).pages)
+    return statusline.line(rows, here, look._replace(links=prefix))
 
 
 def _loop(top: str) -> Mark:
@@ -92,6 +98,9 @@ def _look(context: Context, said: Statusline) -> Look:
         columns=int(columns) if columns.isdecimal() and len(columns) <= _DIGITS else 0,
         ascii=said.ascii or env.get("WATERCOOLER_ASCII", "") not in {"", "0"},
         color=color,
+        rows=said.rows,
+        links=said.links,
+        format=said.template or env.get("WATERCOOLER_FORMAT", ""),
     )
 
 

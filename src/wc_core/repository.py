@@ -60,6 +60,15 @@ class Repository(NamedTuple):
         return head_branch(self.gitdir)
 
     @property
+    def rebased(self) -> str:
+        """The branch that is being rebased, while HEAD is detached; or empty."""
+        for folder in ("rebase-merge", "rebase-apply"):
+            text = _read_text(f"{self.gitdir}/{folder}/head-name").partition("\n")[0]
+            if text.startswith("refs/heads/"):
+                return text.removeprefix("refs/heads/")
+        return ""
+
+    @property
     def commit(self) -> str:
         """The commit HEAD is at; empty where there is none or its ref is kept
         in a format only git reads."""

@@ -20,6 +20,7 @@ from wc_core.statusfiles import (
     status_text,
     topic_text,
 )
+from wc_core.statuslook import MAX_ROWS, Look, Word, dressed, filled, width
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -97,50 +98,6 @@ class Here(NamedTuple):
     loop: Mark = Mark()
 
 
-class _Signs(NamedTuple):
-    """The parts of a line that have an ASCII form, with their widths; like
-    the script, everything else counts as many columns as bytes."""
-
-    ball: str
-    ball_width: int
-    separator: str
-    dots: str
-    dots_width: int
-
-
-_EMOJI = _Signs("🎾", 2, " · ", "…", 1)
-_ASCII = _Signs("[*]", 3, " - ", "...", 3)
-_LEAST_CUT = 4
-
-
-class Look(NamedTuple):
-    """How to print: ``columns`` 0 means as many as it takes."""
-
-    columns: int = 0
-    ascii: bool = False
-    color: bool = False
-
-    @property
-    def signs(self) -> _Signs:
-        """The ball and the dots."""
-        return _ASCII if self.ascii else _EMOJI
-
-    def fits(self, width: int) -> bool:
-        """Whether there is room for ``width`` columns."""
-        return not self.columns or width <= self.columns
-
-    def cut(self, text: str, room: int) -> str:
-        """The beginning of a text that is too long; empty where cutting bytes
-        could split a character, or hardly any would be left."""
-        if not text.isascii() or room < _LEAST_CUT:
-            return ""
-        return text[: room - self.signs.dots_width] + self.signs.dots
-
-    def paint(self, text: str, code: str) -> str:
-        """``text`` in a colour, if colours are wanted."""
-        return f"\033[{code}m{text}\033[0m" if self.color and text else text
-
-
 def places(here: Here) -> tuple[str, ...]:
     """What threads of this place may be filed under, each once."""
     candidates = (here.branch, here.branch.replace("/", "-"), here.change_id)
@@ -158,26 +115,22 @@ def line(rows: Iterable[Row], here: Here, look: Look | None = None) -> str:
 
     In this order: balls of mine in threads of this branch, balls of mine
     elsewhere, threads of this branch that others hold. Behind it the loop that
-    runs here, or that alone.
+    runs here, or that alone. Several rows are lines, one for each thread.
     """
     look = look or Look()
     mine, around = _split(rows, here)
     ours = [row for row in mine if _belongs(row, here)]
-    others = _MINE if here.loop.urgent else _OTHERS
+    if look.rows > 1 and (mine or around):
+        away = [row for row in mine if not _belongs(row, here)]
+        return _tell_rows((ours, away, around[::-1]), here, look)
     if ours:
-        return look.paint(_tell_mine(ours, len(mine), here, look), _MINE)
+        return look.paint(_tell_mine(ours, len(mine), here.loop, look), _MINE)
     if mine:
-        return look.paint(_tell_elsewhere(mine, here, look), _MINE)
+        return look.paint(_tell_elsewhere(mine, here.loop, look), _MINE)
     if around:
-        return look.paint(_tell_others(around, here, look), others)
-    return look.paint(_tell_loop(here.loop, look), others)
-
-
-def _tell_loop(loop: Mark, look: Look) -> str:
-    for text in (loop.text, loop.short):
-        if look.fits(len(text)):
-            return text
-    return ""
+        told = _others_ball(around[-1], here.loop, _more(len(around)))
+        return look.paint(_tell(told, look), _code(here.loop))
+    return look.paint(_tell_loop(here.loop, look), _code(here.loop))
 
 
 def trouble(text: str, look: Look) -> str:
@@ -206,90 +159,182 @@ def _belongs(row: Row, here: Here) -> bool:
     return not set(places_of(row.state)).isdisjoint(places(here))
 
 
-def _tell_mine(ours: list[Row], total: int, here: Here, look: Look) -> str:
-    away = total - len(ours)
-    extras = _extras(ours[0], len(ours), here.loop)._replace(
-        away=f"{away} elsewhere" if away else ""
+class _Told(NamedTuple):
+    """What a line says: ``head``, the topic, and the rest in this order. ``ball``,
+    ``holder`` and ``where`` are for templates alone.
+    """
+
+    head: Word
+    state: State
+    status: str = ""
+    new: str = ""
+    more: str = ""
+    away: str = ""
+    loop: str = ""
+    ball: str = ""
+    holder: str = ""
+    where: str = ""
+
+    @property
+    def extras(self) -> tuple[tuple[str, str], ...]:
+        """What follows the topic, by name."""
+        return (
+            ("status", self.status),
+            ("new", self.new),
+            ("more", self.more),
+            ("away", self.away),
+            ("loop", self.loop),
+        )
+
+
+def _told(row: Row, loop: Mark, more: str) -> _Told:
+    """What is the same whoever has the ball."""
+    status = status_text(row.state)
+    return _Told(
+        head=Word("", ""),
+        state=row.state,
+        status="" if status == OPEN else status,
+        new=f"{row.new} new" if row.new else "",
+        more=more,
+        loop=loop.text,
     )
-    head = _Head(f"{look.signs.ball} you", look.signs.ball_width + len(" you"))
-    return _tell(head, topic_text(ours[0].state), extras, look) or _only_ball(look)
 
 
-def _tell_elsewhere(mine: list[Row], here: Here, look: Look) -> str:
-    count = len(mine)
+def _my_ball(row: Row, loop: Mark, look: Look, more: str) -> _Told:
+    head = f"{look.signs.ball} you"
+    told = _told(row, loop, more)
+    return told._replace(head=Word(head, head), ball=look.signs.ball, holder="you")
+
+
+def _others_ball(row: Row, loop: Mark, more: str) -> _Told:
+    told = _told(row, loop, more)
+    holder = holder_text(row.state)
+    if not holder:
+        free = "anyone can take"
+        return told._replace(head=Word(free, free), holder="anyone")
+    head = Word(f"{holder} has the ball", f"{dressed(holder)} has the ball")
+    return told._replace(head=head, holder=holder)
+
+
+def _more(count: int) -> str:
+    return f"+{count - 1}" if count > 1 else ""
+
+
+def _tell_rows(found: tuple[list[Row], ...], here: Here, look: Look) -> str:
+    """A row for each thread of mine here, of mine elsewhere and of others, as far
+    as they go; the last says how many have none, the first has the loop."""
+    every = [(kind, row) for kind, rows in enumerate(found) for row in rows]
+    count = min(look.rows, MAX_ROWS)
+    lines = []
+    for at, (kind, row) in enumerate(every[:count]):
+        more = f"+{len(every) - count}" if at == count - 1 < len(every) - 1 else ""
+        loop = Mark() if at else here.loop
+        if kind == _OF_OTHERS:
+            told, code = _others_ball(row, loop, more), _code(loop)
+        else:
+            away = ("", "elsewhere")[kind]
+            told = _my_ball(row, loop, look, more)._replace(away=away, where=away)
+            code = _MINE
+        lines.append(look.paint(_tell(told, look), code))
+    return "\n".join(one for one in lines if one)
+
+
+_OF_OTHERS = 2
+
+
+def _code(loop: Mark) -> str:
+    """The colour of what is not about a ball of mine."""
+    return _MINE if loop.urgent else _OTHERS
+
+
+def _tell_mine(ours: list[Row], total: int, loop: Mark, look: Look) -> str:
+    away = total - len(ours)
+    told = _my_ball(ours[0], loop, look, _more(len(ours)))
+    return _tell(told._replace(away=f"{away} elsewhere" if away else ""), look)
+
+
+def _tell_elsewhere(mine: list[Row], loop: Mark, look: Look) -> str:
+    count, ball = len(mine), look.signs.ball
+    if look.template:
+        told = _my_ball(mine[0] if count == 1 else _NO_ROW, loop, look, "")
+        told = told._replace(away=f"{count} elsewhere", where="elsewhere")
+        return _by_template(told, look)
     texts = [f"{count} waiting for you elsewhere", f"{count} elsewhere", str(count)]
+    words = [Word(text, text) for text in texts]
     if count == 1:
-        texts.insert(0, f"{topic_text(mine[0].state)} waits for you elsewhere")
-    for loop in (here.loop, Mark()):
-        for text in texts:
-            if look.fits(look.signs.ball_width + 1 + _width(text) + loop.width):
-                parts = [
-                    f"{look.signs.ball} {text}",
-                    *([loop.text] if loop.text else []),
-                ]
+        tail = " waits for you elsewhere"
+        topic = topic_text(mine[0].state)
+        titled = look.title(topic, mine[0].state.topic)
+        words.insert(0, Word(f"{topic}{tail}", f"{titled}{tail}"))
+    for one in (loop, Mark()):
+        for word in words:
+            if look.fits(width(ball) + 1 + width(word.plain) + one.width):
+                parts = [f"{ball} {word.shown}", *([one.text] if one.text else [])]
                 return look.signs.separator.join(parts)
     return _only_ball(look)
 
 
-def _tell_others(around: list[Row], here: Here, look: Look) -> str:
-    latest = around[-1]
-    holder = holder_text(latest.state)
-    text = f"{holder} has the ball" if holder else "anyone can take"
-    extras = _extras(latest, len(around), here.loop)
-    told = _tell(_Head(text, _width(text)), topic_text(latest.state), extras, look)
-    return told or look.cut(text, look.columns)
+_NO_ROW = Row(State(""))
 
 
-class _Head(NamedTuple):
-    """What a line begins with, and its columns."""
-
-    text: str
-    width: int
-
-
-class _Extras(NamedTuple):
-    """What follows the topic, in this order."""
-
-    status: str
-    new: str
-    more: str
-    away: str
-    loop: str
+def _tell_loop(loop: Mark, look: Look) -> str:
+    if look.template:
+        return _by_template(_told(_NO_ROW, loop, ""), look) if loop.text else ""
+    for text in (loop.text, loop.short):
+        if look.fits(len(text)):
+            return text
+    return ""
 
 
 # What is dropped first where there is no room.
 _DROP = ("away", "more", "status", "new", "loop")
 
 
-def _extras(row: Row, count: int, loop: Mark) -> _Extras:
-    status = status_text(row.state)
-    return _Extras(
-        status="" if status == OPEN else status,
-        new=f"{row.new} new" if row.new else "",
-        more=f"+{count - 1}" if count > 1 else "",
-        away="",
-        loop=loop.text,
+def _tell(told: _Told, look: Look) -> str:
+    """The head, the topic and as many extras as fit; the topic cut or left
+    out; of the head what fits."""
+    if look.template:
+        return _by_template(told, look)
+    topic, separator = topic_text(told.state), look.signs.separator
+    taken = width(told.head.plain) + _SEPARATOR_WIDTH
+    for dropped in range(len(_DROP) + 1):
+        gone = _DROP[:dropped]
+        extras = [text for name, text in told.extras if text and name not in gone]
+        if look.fits(
+            taken + width(topic) + sum(_SEPARATOR_WIDTH + width(one) for one in extras)
+        ):
+            titled = look.title(topic, told.state.topic)
+            return separator.join([told.head.shown, titled, *map(dressed, extras)])
+    cut = look.cut(topic, look.columns - taken)
+    if cut:
+        titled = look.title(cut, told.state.topic)
+        return f"{told.head.shown}{separator}{titled}"
+    if look.fits(width(told.head.plain)):
+        return told.head.shown
+    return (
+        _only_ball(look)
+        if told.ball
+        else dressed(look.cut(told.head.plain, look.columns))
     )
 
 
-def _tell(head: _Head, topic: str, extras: _Extras, look: Look) -> str:
-    """The head, the topic and as many extras as fit; the topic cut or left
-    out; empty where not even the head fits."""
-    for dropped in range(len(_DROP) + 1):
-        kept = extras._replace(**dict.fromkeys(_DROP[:dropped], ""))
-        parts = [topic, *(extra for extra in kept if extra)]
-        width = head.width + sum(_SEPARATOR_WIDTH + _width(part) for part in parts)
-        if look.fits(width):
-            return look.signs.separator.join([head.text, *parts])
-    cut = look.cut(topic, look.columns - head.width - _SEPARATOR_WIDTH)
-    if cut:
-        return f"{head.text}{look.signs.separator}{cut}"
-    return head.text if look.fits(head.width) else ""
+def _by_template(told: _Told, look: Look) -> str:
+    topic = "" if told.state is _NO_ROW.state else topic_text(told.state)
+    away = "" if told.away == told.where else told.away.partition(" ")[0]
+    plain = {
+        "ball": told.ball,
+        "holder": told.holder,
+        "status": told.status,
+        "new": told.new.partition(" ")[0],
+        "more": told.more.removeprefix("+"),
+        "away": away,
+        "where": told.where,
+        "loop": told.loop,
+    }
+    words = {name: Word(text, dressed(text)) for name, text in plain.items()}
+    shown = look.title(topic, told.state.topic) if topic else ""
+    return filled(look, words | {"topic": Word(topic, shown)})
 
 
 def _only_ball(look: Look) -> str:
-    return look.signs.ball if look.fits(look.signs.ball_width) else ""
-
-
-def _width(text: str) -> int:
-    return len(text.encode())
+    return look.signs.ball if look.fits(width(look.signs.ball)) else ""

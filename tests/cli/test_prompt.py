@@ -177,3 +177,18 @@ def test_damage_does_not_blank_the_line(repo: Repo) -> None:
 
 def test_a_colour_that_is_none(repo: Repo) -> None:
     assert "always" in repo.fails(2, "statusline", "--color", "red")
+
+
+def test_templates_rows_and_links(repo: Repo) -> None:
+    repo.ok("new", "one", "--title", "x", "--to", "Pat", "--as", "Codex")
+    repo.ok("new", "two", "--title", "x", "--to", "Codex", "--as", "Pat")
+    repo.ok("init")
+    assert twins(repo, "--format", "{ball}{topic}{? ({new})}") == "🎾one (1)"
+    env = {"WATERCOOLER_FORMAT": "{holder}"}
+    assert twins(repo, env=env) == "you"
+    rows = twins(repo, "--rows", "3").splitlines()
+    assert rows == ["🎾 you · one · 1 new", "Codex has the ball · two"]
+    linked = twins(repo, "--links", "page")
+    page = linked.partition("file://")[2].partition("\033")[0]
+    assert Path(page).name == "one.md"
+    assert Path(page).parent.name == "threads"

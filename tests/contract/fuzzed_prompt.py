@@ -30,7 +30,12 @@ SHELLS = (
 SECONDS = 50
 _HUGE = 1 << 20
 _OBEYED = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
-_COLOURS = re.compile(r"\033\[(?:1;33|2|31)m|\033\[0m")
+# What the script itself says to a terminal: colours, links, and what isolates text
+# that is written from right to left.
+_OURS = re.compile(
+    r"\033\[(?:1;33|2|31)m|\033\[0m|\033\]8;;[!-~]*\033\\|\u2068(?=[^\u2068]*\u2069)"
+    r"|(?<=.)\u2069"
+)
 
 _GIT = {
     "app/.git/HEAD": "ref: refs/heads/main\n",
@@ -104,7 +109,7 @@ class Prompt:
         assert done.stderr == b"", told
         shown = done.stdout.decode(errors="replace")
         assert shown.count("\n") == (1 if shown else 0), told
-        assert not _OBEYED.search(_COLOURS.sub("", shown.removesuffix("\n"))), told
+        assert not _OBEYED.search(_OURS.sub("", shown.removesuffix("\n"))), told
         if scene.says and all(one.startswith(_ELSEWHERE) for one in victims):
             assert shown.strip(), told
 
@@ -144,7 +149,8 @@ def _stranger(random: Random, home: Path) -> list[str]:
 
 def _scene(random: Random, home: Path) -> _Scene:
     """Words, environment and input."""
-    words = [one for one in ("--ascii", "--color=always") if not random.randrange(4)]
+    options = ("--ascii", "--color=always", "--links=page", "--format={holder} {topic}")
+    words = [one for one in options if not random.randrange(4)]
     env = {"HOME": str(home), "PATH": os.environ["PATH"]}
     env[random.choice(("LANG", "LC_ALL"))] = random.choice(("C", "POSIX", "C.UTF-8"))
     says = True

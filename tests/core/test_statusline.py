@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rich.cells import cell_len
 
 from wc_core import ulid
 from wc_core.agents import AGENT_VARIABLES
@@ -32,11 +33,18 @@ from wc_core.statusline import (
     STORE_MISSING,
     STORE_MOVED,
     Here,
-    Look,
     Row,
     line,
     places,
     trouble,
+)
+from wc_core.statuslook import (
+    MAX_ROWS,
+    Look,
+    address,
+    dressed,
+    prefix_of,
+    width,
 )
 
 PAT = Name("Claude Code", "", "pat")
@@ -444,12 +452,17 @@ def test_what_is_dropped_first(columns: int, expected: str) -> None:
         ([HERE_OTHERS], Look(12), "Codex has t…"),
         ([HERE_OTHERS], Look(12, ascii=True), "Codex has..."),
         ([HERE_OTHERS], Look(3), ""),
-        ([Row(state("auth-2", "Zoë", 1))], Look(12), ""),
+        ([Row(state("auth-2", "Zoë", 1))], Look(12), "Zoë has the…"),
         ([Row(state("auth-2", None, 1))], Look(12), "anyone can …"),
         (
             [Row(state("ünïcödé", "Claude", 1, branch="auth-2"))],
             Look(14),
-            "🎾 you",
+            "🎾 you · ünïc…",
+        ),
+        (
+            [Row(state("界界界界界界", "Claude", 1, branch="auth-2"))],
+            Look(15),
+            "🎾 you · 界界…",
         ),
         (
             [HERE_MINE],
@@ -474,3 +487,135 @@ def test_trouble() -> None:
     assert trouble(STORE_MOVED, Look(10)) == "wc: store…"
     assert trouble(STORE_MOVED, Look(3)) == ""
     assert trouble(STORE_MOVED, Look(color=True)) == f"\x1b[31m{STORE_MOVED}\x1b[0m"
+
+
+# --- rows, links, templates, and the ways of writing ---------------------------------
+
+ROWS = [HERE_MINE, HERE_OLDER, AWAY_MINE, HERE_OTHERS, HERE_FREE, AWAY_OTHERS]
+
+
+@pytest.mark.parametrize(
+    ("count", "expected"),
+    [
+        (
+            2,
+            ["🎾 you · auth-2 · BLOCKED", "🎾 you · feature-auth · 2 new · +3"],
+        ),
+        (
+            5,
+            [
+                "🎾 you · auth-2 · BLOCKED",
+                "🎾 you · feature-auth · 2 new",
+                "🎾 you · far · 9 new · elsewhere",
+                "anyone can take · y",
+                "Codex has the ball · x · 1 new",
+            ],
+        ),
+        (1, ["🎾 you · auth-2 · BLOCKED · +1 · 1 elsewhere"]),
+    ],
+)
+def test_a_row_for_each_thread(count: int, expected: list[str]) -> None:
+    assert line(ROWS, HERE, Look(rows=count)).split("\n") == expected
+    assert line(ROWS[::-1], HERE, Look(rows=count)).split("\n") == expected
+
+
+def test_there_are_nine_rows_at_most() -> None:
+    many = [Row(state(f"t{at}", "Codex", at, branch="auth-2")) for at in range(12)]
+    rows = line(many, HERE, Look(rows=99)).split("\n")
+    assert len(rows) == MAX_ROWS
+    assert rows[0] == "Codex has the ball · t11"
+    assert rows[-1] == "Codex has the ball · t3 · +3"
+
+
+@pytest.mark.parametrize(
+    ("template", "rows", "expected"),
+    [
+        ("{ball} {topic}{? · {new} new}", [HERE_MINE], "🎾 feature-auth · 2 new"),
+        ("{ball} {topic}{? · {new} new}", [HERE_OLDER], "🎾 auth-2"),
+        ("{holder}:{topic}:{status}", [HERE_OLDER], "you:auth-2:BLOCKED"),
+        ("{holder}{?{ball}}", [HERE_OTHERS], "Codex"),
+        ("{holder}", [HERE_FREE], "anyone"),
+        ("{more}/{away}/{where}", [HERE_MINE, HERE_OLDER, AWAY_MINE], "1/1/"),
+        ("{topic}/{away}/{where}", [AWAY_MINE], "far/1/elsewhere"),
+        ("{topic}/{away}", [AWAY_MINE, Row(state("z", "claude", 2))], "/2"),
+        ("{{topic} {frob} } {", [HERE_MINE], "{topic} {frob} } {"),
+        ("{?{?{new}}}", [HERE_MINE], "{?2}"),
+        ("{?{status}", [HERE_MINE], ""),
+        ("  {loop} ", [HERE_MINE], ""),
+        ("a\x1b[31m", [HERE_MINE], "🎾 you · feature-auth · 2 new"),
+        ("x" * 201, [HERE_MINE], "🎾 you · feature-auth · 2 new"),
+        ("{topic}", [], ""),
+    ],
+)
+def test_a_template(template: str, rows: list[Row], expected: str) -> None:
+    assert line(rows, HERE, Look(format=template)) == expected
+
+
+def test_a_template_where_there_is_little_room() -> None:
+    look = Look(8, format="{ball}{topic}")
+    assert line([HERE_MINE], HERE, look) == "🎾featu…"
+    hebrew = Row(state("שלום-שלום", "Claude", 1, branch="auth-2"))
+    assert line([hebrew], HERE, look) == "\u2068🎾שלום-…\u2069"
+
+
+@pytest.mark.parametrize(
+    ("topic", "page"),
+    [
+        ("far", "far.md"),
+        ("zähler", "z%C3%A4hler.md"),
+        ("中", "%E4%B8%AD.md"),
+        ("100%", ""),
+        ("../../x", ""),
+        ("a\nb", ""),
+    ],
+)
+def test_a_link_leads_to_the_page(topic: str, page: str) -> None:
+    for begin in ("https://example.org/", "file:///s/threads/"):
+        assert address(begin, topic) == (f"{begin}{page}" if page else "")
+    assert address("", topic) == ""
+
+
+def test_what_links_begin_with() -> None:
+    assert prefix_of("page", "/a b/ü") == "file:///a%20b/%C3%BC/"
+    assert prefix_of("https://x.org/a/", "/p") == "https://x.org/a/"
+    for wrong in ("", "pages", "x y://z", "https://a\x1bb", "://"):
+        assert prefix_of(wrong, "/p") == ""
+
+
+def test_only_the_topic_is_a_link() -> None:
+    said = line([AWAY_MINE], HERE, Look(links="https://x.org/"))
+    link = "\x1b]8;;https://x.org/far.md\x1b\\far\x1b]8;;\x1b\\"
+    assert said == f"🎾 {link} waits for you elsewhere"
+    said = line([AWAY_MINE], HERE, Look(links="https://x.org/", rows=2))
+    assert said == f"🎾 you · {link} · 9 new · elsewhere"
+
+
+@pytest.mark.parametrize(
+    "text", ["שלום", "دانا has", "ߒߞߏ", "\ufb2a", "\U00010900", "\U0001ee00"]
+)
+def test_what_reads_from_the_right_is_isolated(text: str) -> None:
+    assert dressed(text) == f"\u2068{text}\u2069"
+    rows = [Row(state(text, text, 1, branch="auth-2", status=text))]
+    part = f"\u2068{display(text, 99)}\u2069"
+    assert line(rows, HERE) == f"{part} has the ball · {part} · {part}"
+
+
+def test_the_width_is_never_too_small() -> None:
+    for code in (
+        *range(0x10000),
+        *range(0x1F000, 0x1FC00),
+        *range(0x10000, 0x110000, 97),
+    ):
+        one = chr(code)
+        if one.isprintable():
+            assert width(one) >= cell_len(one), hex(code)
+    assert width("naïve · ẹ…") == 10
+    assert width("中文 한글 🎾") == 12
+
+
+@given(st.text(max_size=40), st.integers(1, 60))
+def test_what_is_cut_fits(text: str, room: int) -> None:
+    shown = display(text, 200)
+    cut = Look(room).cut(shown, room)
+    assert width(cut) <= room
+    assert not cut or shown.startswith(cut.removesuffix("…"))
