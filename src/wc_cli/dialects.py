@@ -118,7 +118,4 @@ def asked(data: bytes) -> Asked:
 
 
 def _is_folder(value: Any) -> bool:
-    try:
-        return isinstance(value, str) and os.path.isdir(value)
-    except ValueError:
-        return False
+    return isinstance(value, str) and os.path.isdir(value)

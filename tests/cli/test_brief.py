@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.contract.inprocess import Here
 from wc_cli import brieftext
 from wc_core.brief import MAX_GUIDANCE, Brief, Item, Last, Part
 from wc_core.ulid import encode
@@ -17,7 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from tests.conftest import Repo
+    from tests.conftest import Machine, Repo
+
 
 SLOWLY = {"WATERCOOLER_BRIEF_MS": "60000"}
 
@@ -26,6 +28,11 @@ def brief(repo: Repo, *words: str, env: Mapping[str, str] = SLOWLY) -> str:
     """What it says, without what changes from run to run."""
     told = repo.ok("brief", *words, env=env).out
     return re.sub(r"\b[0-9A-HJKMNP-TV-Z]{26}\b", "ID", told)
+
+
+@pytest.fixture
+def repo(machine: Machine) -> Here:
+    return Here(machine, machine.repo().path)
 
 
 @pytest.fixture
@@ -189,6 +196,43 @@ def test_an_unreadable_thread_spoils_no_others_place(busy: Repo) -> None:
     told = brief(busy, "--as", "Codex")
     assert '- offered · "?"\n  > (cannot be read; see wc doctor)' in told
     assert "For Codex alone" in told
+
+
+def test_status_files_that_lie_are_not_believed(busy: Repo) -> None:
+    (file,) = (busy.store / ".local/status/holder/codex(pat)").iterdir()
+    kept = file.read_bytes()
+    for name in ("gone", "over", "theirs"):
+        file.with_name(f"{file.name[:26]}.{name}").write_bytes(kept)
+    threads = busy.json("brief", "--as", "Codex", env=SLOWLY)["mine"]
+    assert [one["topic"] for one in threads["threads"]] == ["mine"]
+    assert threads["total"] == 1
+
+
+def test_without_the_status_files_a_bad_thread_spoils_no_others_place(
+    busy: Repo,
+) -> None:
+    shutil.rmtree(busy.store / ".local/status")
+    log = busy.log("offered")
+    log.unlink()
+    log.mkdir()
+    told = brief(busy, "--as", "Codex")
+    assert "For Codex alone" in told
+    assert "offered" not in told
+
+
+def test_the_title_of_an_entry_too_long_to_be_looked_at_is_left_out(repo: Repo) -> None:
+    repo.ok("new", "auth", "--title", "T", "--to", "Codex", "--force")
+    repo.ok("ack", "auth", "--title", "Short", "--body", "x" * 100_000)
+    (one,) = repo.json("brief", *("--as", "Codex"), env=SLOWLY)["offered"]["threads"]
+    assert one["last"]["title"] == ""
+    assert one["last"]["author"] == "Pat"
+
+
+def test_of_many_threads_with_others_some_are_shown(repo: Repo) -> None:
+    for number in range(14):
+        repo.ok("new", f"t{number}", "--title", "T", "--to", "Codex", "--force")
+    told = repo.json("brief", env=SLOWLY)["with_others"]
+    assert (told["total"], len(told["threads"])) == (13, 6)
 
 
 def test_guidance_is_committed_with_the_threads_and_cut(repo: Repo) -> None:

@@ -7,11 +7,14 @@ import os
 import re
 import shlex
 import shutil
+import subprocess
 import time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 
+from tests.conftest import Repo
+from tests.contract.inprocess import Here
 from wc_cli import dialects, sessions
 from wc_cli.brief import BriefWords
 from wc_cli.install import changes, hooks
@@ -23,7 +26,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from tests.conftest import Repo
+    from tests.conftest import Machine
+
 
 SLOWLY = {"WATERCOOLER_BRIEF_MS": "60000"}
 
@@ -50,6 +54,11 @@ class Agent(NamedTuple):
 
     def stop(self, **fields: Any) -> str:
         return self.hook("stop", **fields)
+
+
+@pytest.fixture
+def repo(machine: Machine) -> Here:
+    return Here(machine, machine.repo().path)
 
 
 @pytest.fixture
@@ -239,6 +248,30 @@ def test_a_reason_stands_in_the_debug_log(agent: Agent) -> None:
     noted = [json.loads(one) for one in lines]
     assert "wc brief --hook user-prompt" in [one["action"] for one in noted]
     assert noted[0]["problem"] == "CorruptError"
+
+
+def test_a_client_that_keeps_its_pipe_open_gets_an_answer(agent: Agent) -> None:
+    repo = agent.repo
+    words = (*repo.machine.wc_words, "brief", "--hook", "session-start")
+    env = repo.machine.env | {"WATERCOOLER_BRIEF_MS": "2000"}
+    pipe = subprocess.PIPE
+    with subprocess.Popen(
+        words, cwd=repo.path, env=env, stdin=pipe, stdout=pipe
+    ) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write(b'{"session_id": "s"}')
+        process.stdin.flush()
+        assert b"you are Pat" in process.stdout.read()
+    assert "s" in {one.name[-1] for one in (repo.store / ".local/sessions").iterdir()}
+
+
+def test_what_comes_through_a_pipe_is_read_to_its_end(agent: Agent) -> None:
+    repo = Repo(agent.repo.machine, agent.repo.path)
+    sent = json.dumps({"prompt": "x" * 200_000, "session_id": "s9"}).encode()
+    for _ in range(3):  # the third time it is this code that is measured
+        repo.ok("brief", "--hook", "user-prompt", feed=sent, env=SLOWLY)
+    assert (agent.repo.store / ".local/sessions/:s9").is_file()
 
 
 def test_when_the_time_is_up_nothing_is_said(agent: Agent) -> None:

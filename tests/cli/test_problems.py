@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tests.contract.inprocess import Here
+
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
@@ -22,6 +24,11 @@ def told(repo: Repo, *words: str) -> list[str]:
     assert done.code == 9, done
     assert "problem" in done.err
     return done.out.splitlines()
+
+
+@pytest.fixture
+def repo(machine: Machine) -> Here:
+    return Here(machine, machine.repo().path)
 
 
 def test_where_all_is_well_it_is_one_line(repo: Repo) -> None:
@@ -146,7 +153,7 @@ def test_a_lock_that_is_held_for_long_may_hang(repo: Repo) -> None:
 def forked(machine: Machine, tmp_path: Path) -> Repo:
     """A thread that two clones wrote to at once."""
     machine.git("init", "-q", "--bare", str(tmp_path / "hub.git"), cwd=tmp_path)
-    here, there = machine.repo(), machine.repo("there")
+    here, there = (Here(machine, machine.repo(name).path) for name in ("app", "there"))
     for one in (here, there):
         one.git("remote", "add", "origin", str(tmp_path / "hub.git"))
     here.ok("new", "auth", "--title", "T", "--sync")

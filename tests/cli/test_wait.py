@@ -117,6 +117,17 @@ def test_a_ball_that_was_there_before_wakes_nobody(auth: Repo) -> None:
     assert "Old" in auth.ok("wait", "old", *CODEX).out
 
 
+def test_what_cannot_be_read_wakes_nobody(auth: Repo) -> None:
+    auth.ok("handoff", "auth", "--to", "Codex")
+    auth.ok("new", "third", "--title", "T")
+    auth.ok("handoff", "third", "--to", "Eve", "--force")
+    for topic in ("old", "third"):
+        auth.log(topic).unlink()
+        auth.log(topic).mkdir()
+    assert "Passkeys" in auth.ok("wait", *CODEX).out
+    auth.fails(10, "wait", "old", "--timeout", "0", *CODEX)
+
+
 def test_the_lot_of_who_never_wrote_is_what_they_have(repo: Repo) -> None:
     repo.ok("new", "first", "--title", "One", "--to", "Codex", "--force")
     repo.ok("new", "second", "--title", "Two", "--to", "Codex")

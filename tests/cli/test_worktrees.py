@@ -10,12 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.conftest import Done, Machine, Repo
-from tests.contract import inprocess
+from tests.contract.inprocess import Here
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
+    from tests.conftest import Machine, Repo
 
 LOOP = {
     "change": "login",
@@ -24,24 +22,6 @@ LOOP = {
     "current_iteration": 3,
     "max_iterations": 10,
 }
-
-
-class Here(Repo):
-    """A folder in which wc runs in this process."""
-
-    def wc(
-        self,
-        *words: str,
-        cwd: Path | str = "",
-        feed: bytes | None = None,
-        env: Mapping[str, str] | None = None,
-        **_: Any,
-    ) -> Done:
-        given = {**self.machine.env, **(env or {})}
-        return inprocess.wc(words, self.path / cwd, given, feed or b"")
-
-    def worktree(self, name: str, branch: str = "") -> Here:
-        return Here(self.machine, super().worktree(name, branch).path)
 
 
 @pytest.fixture

@@ -7,9 +7,9 @@ import io
 import os
 import sys
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from tests.conftest import Done
+from tests.conftest import Done, Repo
 from wc_cli import main
 
 if TYPE_CHECKING:
@@ -65,3 +65,21 @@ def _place(cwd: Path, env: Mapping[str, str]) -> Iterator[None]:
         os.environ.clear()
         os.environ.update(before)
         os.chdir(where)
+
+
+class Here(Repo):
+    """A folder in which wc runs in this process."""
+
+    def wc(
+        self,
+        *words: str,
+        cwd: Path | str = "",
+        feed: bytes | None = None,
+        env: Mapping[str, str] | None = None,
+        **_: Any,
+    ) -> Done:
+        given = {**self.machine.env, **(env or {})}
+        return wc(words, self.path / cwd, given, feed or b"")
+
+    def worktree(self, name: str, branch: str = "") -> Here:
+        return Here(self.machine, super().worktree(name, branch).path)
