@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pty
+import re
 import shutil
 import subprocess
 import tomllib
@@ -158,6 +159,7 @@ def test_no_client_asks_about_commands_and_tools_of_ours(lived_in: Repo) -> None
     rules = read(lived_in, ".claude/settings.json")["permissions"]
     assert {"Bash(wc say:*)", "mcp__watercooler", "Read(~/.zshrc)"} < {*rules["allow"]}
     assert rules["deny"] == ["Bash(curl *)", "Read(./.env)"]
+    assert "Bash(wc install:*)" in rules["ask"]
     roots = read(lived_in, ".codex/config.toml")["sandbox_workspace_write"]
     stores = f"{lived_in.machine.home}/.watercooler"
     assert roots["writable_roots"] == ["/home/pat/.cache/build", stores]
@@ -171,7 +173,9 @@ def test_no_client_asks_about_commands_and_tools_of_ours(lived_in: Repo) -> None
     assert "watercooler:*" in cursor["mcpAllowlist"]
     assert "wc say" in cursor["terminalAllowlist"]
     code = read(lived_in, ".config/Code/User/settings.json")
-    assert code["chat.tools.terminal.autoApprove"][f"/{allowed.pattern()}/"] is True
+    approved = code["chat.tools.terminal.autoApprove"]
+    assert approved[f"/{allowed.pattern()}/"] is True
+    assert approved[f"/{allowed.pattern(allowed.ASKED)}/"] is False
     tools = read(lived_in, ".config/zed/settings.json")["agent"]["tool_permissions"]
     assert {"pattern": allowed.pattern()} in tools["tools"]["terminal"]["always_allow"]
     whoami = tools["tools"]["mcp:watercooler:watercooler_v1_whoami"]
@@ -207,10 +211,34 @@ def test_opencode_that_asks_about_everything(lived_in: Repo, asked: str) -> None
 
 def test_what_needs_no_asking_are_commands_and_tools_that_exist() -> None:
     assert set(allowed.COMMANDS) < set(table.COMMANDS)
-    assert not {"install", "sync", "init", "break-lock", "doctor"} & {*allowed.COMMANDS}
+    asked = {one.split()[0] for one in allowed.ASKED}
+    assert asked < set(table.COMMANDS)
+    assert not asked & {*allowed.COMMANDS}
     assert set(allowed.TOOLS) == {one.name for one in all_tools()}
-    rules = agents.codex_rules().replace("prefix_rule", "dict")
-    assert eval(rules)["pattern"] == ["wc", list(allowed.COMMANDS)]
+    rules = agents.codex_rules().replace("prefix_rule(", "rules.append(dict(")
+    rules = rules.replace("\n)\n", "\n))\n")
+    found: list[dict[str, Any]] = []
+    exec(rules, {"rules": found})
+    assert found[0]["pattern"] == ["wc", list(allowed.COMMANDS)]
+    assert {one["decision"] for one in found[1:]} == {"prompt"}
+    assert ["wc", "doctor", "--repair"] in [one["pattern"] for one in found]
+
+
+@pytest.mark.parametrize(
+    ("line", "fits"),
+    [
+        ("wc say login --title x", True),
+        ("wc set-status login CLOSED", True),
+        ("wc list", True),
+        ("wc listing", False),
+        ("wc say-it", False),
+        ("wc -l file", False),
+        ("wc install", False),
+        ("cat x; wc say y", False),
+    ],
+)
+def test_only_our_commands_are_what_the_pattern_means(line: str, *, fits: bool) -> None:
+    assert bool(re.search(allowed.pattern(), line)) == fits
 
 
 @pytest.mark.parametrize("name", ["claude", "codex"])
@@ -323,6 +351,7 @@ def test_a_project_shares_what_has_no_path_of_this_machine(lived_in: Repo) -> No
     for name in (".claude/skills", ".agents/skills"):
         assert (here / name / "watercooler/SKILL.md").exists()
     assert "wc-observe" in (here / ".zed/settings.json").read_text()
+    assert (here / ".zed/settings.json").stat().st_mode & 0o044
     assert "writable_roots" not in (here / ".codex/config.toml").read_text()
     assert (here / ".codex/rules/watercooler.rules").exists()
     assert str(lived_in.machine.root) not in "".join(
@@ -404,6 +433,7 @@ def test_files_that_cannot_be_read_are_said_with_line_and_column(
         (("install", "claude-desktop", "--scope", "project"), "has no scope"),
         (("install", "--scope", "machine"), "'machine' is not a scope"),
         (("uninstall", "--only", "soul"), "'soul' is not a part"),
+        (("install", "zed", "--only", "prompt"), "no part 'prompt' for zed here"),
         (("install",), "Nobody is here to be asked"),
         (("install", "--json"), "Nobody is here to be asked"),
     ],

@@ -373,6 +373,11 @@ def test_a_link_stays_a_link_and_permissions_stay(tmp_path: Path) -> None:
     assert tree(tmp_path) == before
 
 
+def test_a_new_file_of_settings_is_for_its_user_alone(tmp_path: Path) -> None:
+    install(tmp_path, *wants(tmp_path))
+    assert stat.S_IMODE((tmp_path / ".claude.json").stat().st_mode) == 0o600
+
+
 def test_a_dry_run_is_a_plan_that_nobody_carries_out(tmp_path: Path) -> None:
     write(tmp_path, HOMES["all of it"])
     before = tree(tmp_path)

@@ -12,7 +12,8 @@ import pytest
 
 from tests.cli.test_install import LIVED_IN
 from tests.cli.test_install_engine import tree
-from tests.clients import installing
+from tests.clients import installing, stand_in
+from tests.clients.asking import TOPIC
 from tests.clients.test_agents import AppServer, large, run
 
 if TYPE_CHECKING:
@@ -66,6 +67,35 @@ def test_claude_code_connects(place: Place, home: Path) -> None:
 
 
 @large
+def test_claude_code_asks_about_no_command_and_no_tool_of_ours(
+    place: Place, home: Path
+) -> None:
+    (program,) = installing.agent("@anthropic-ai/claude-code").binary(
+        "@anthropic-ai/claude-code-*/claude"
+    )
+    calls: tuple[stand_in.Call, ...] = (
+        ("watercooler_v1_whoami", {}),
+        ("Bash", {"command": "wc list", "description": "threads"}),
+        # It takes wc for the one that counts words, and that for harmless.
+        ("Bash", {"command": "wc install --check", "description": "not allowed"}),
+    )
+    with stand_in.serving(*calls) as service:
+        run(
+            place,
+            [program, "-p", "What waits for me?"],
+            HOME=str(home),
+            ANTHROPIC_API_KEY="none",
+            ANTHROPIC_BASE_URL=service.address,
+            MCP_CONNECTION_NONBLOCKING="false",
+            ENABLE_TOOL_SEARCH="false",
+        )
+        whoami, listed, refused = service.read
+    assert json.loads(whoami)["agent"] == "Claude Code"
+    assert TOPIC in listed
+    assert "you haven't granted it yet" in refused
+
+
+@large
 def test_codex_has_server_rules_and_skill(place: Place, home: Path) -> None:
     codex = installing.agent("@openai/codex")
     env = {"HOME": str(home)}
@@ -81,8 +111,10 @@ def test_codex_has_server_rules_and_skill(place: Place, home: Path) -> None:
     check = codex.words("codex", "execpolicy", "check", "--rules", rules, "--", "wc")
     said = place.run([*check, "say", "login", "--title", "x"], **env)
     assert said.json["decision"] == "allow"
-    for words in (["-l", "file"], ["install"], ["sync"]):
+    for words in (["-l", "file"], ["doctor"], ["demo"]):
         assert place.run([*check, *words], **env).json == {"matchedRules": []}
+    for words in (["install"], ["sync"], ["doctor", "--repair"]):
+        assert place.run([*check, *words], **env).json["decision"] == "prompt"
     with subprocess.Popen(
         codex.words("codex", "app-server"),
         cwd=place.repo.path,

@@ -11,7 +11,7 @@ import json
 from pathlib import Path
 
 from wc_cli.install import common
-from wc_cli.install.allowed import COMMANDS, SERVER, prefixes
+from wc_cli.install.allowed import ASKED, COMMANDS, SERVER, prefixes
 from wc_cli.install.changes import (
     Change,
     Client,
@@ -73,6 +73,16 @@ def codex_rules() -> str:
         '    justification = "Watercooler: read threads, write entries",\n'
         '    match = ["wc say topic --title x", "wc list"],\n'
         '    not_match = ["wc -l file", "wc install"],\n'
+        ")\n" + "".join(_codex_prompt(one.split()) for one in ASKED)
+    )
+
+
+def _codex_prompt(words: list[str]) -> str:
+    return (
+        "prefix_rule(\n"
+        f"    pattern = {json.dumps(['wc', *words])},\n"
+        '    decision = "prompt",\n'
+        '    justification = "It reaches beyond the threads",\n'
         ")\n"
     )
 

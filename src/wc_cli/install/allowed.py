@@ -11,6 +11,10 @@ COMMANDS = (
     *("brief", "wait", "problems", "reindex", "worktrees", "whoami", "help", "version"),
 )
 
+# What some agents would run without asking all the same, for they take `wc` for the
+# program that counts words, and that one for harmless.
+ASKED = ("install", "uninstall", "init", "sync", "break-lock", "doctor --repair")
+
 SERVER = "watercooler"
 # A test compares them with those of the server.
 TOOLS = tuple(
@@ -29,6 +33,6 @@ def prefixes() -> tuple[str, ...]:
     return tuple(f"wc {name}" for name in COMMANDS)
 
 
-def pattern() -> str:
+def pattern(names: tuple[str, ...] = COMMANDS) -> str:
     """A regular expression for the beginnings of the command lines."""
-    return f"^wc ({'|'.join(COMMANDS)})(?![\\w-])"
+    return f"^wc ({'|'.join(names)})(?![\\w-])"

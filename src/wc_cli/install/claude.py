@@ -10,7 +10,7 @@ import shlex
 from pathlib import Path
 
 from wc_cli.install import common
-from wc_cli.install.allowed import SERVER, prefixes
+from wc_cli.install.allowed import ASKED, SERVER, prefixes
 from wc_cli.install.changes import (
     Client,
     JsonAdd,
@@ -77,9 +77,11 @@ def code_parts(here: Surroundings) -> tuple[Part, ...]:
 def _permissions(here: Surroundings, *, plugin: bool) -> Part:
     server = f"mcp__plugin_{SERVER}_{SERVER}" if plugin else f"mcp__{SERVER}"
     rules = (*(f"Bash({one}:*)" for one in prefixes()), server)
-    path, keys = folder_of(here) / "settings.json", ("permissions", "allow")
-    added = tuple(JsonAdd(path, keys, one) for one in rules)
-    return Part("permissions", added, (_PLUGIN,) if plugin else ())
+    path, allow = folder_of(here) / "settings.json", ("permissions", "allow")
+    added = tuple(JsonAdd(path, allow, one) for one in rules)
+    ask = ("permissions", "ask")
+    asked = tuple(JsonAdd(path, ask, f"Bash(wc {one}:*)") for one in ASKED)
+    return Part("permissions", (*added, *asked), (_PLUGIN,) if plugin else ())
 
 
 def _status_line(here: Surroundings) -> Part:

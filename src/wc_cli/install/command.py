@@ -68,6 +68,11 @@ def install(context: Context, said: Install) -> None:
     if said.check:
         _check(here, wants, said)
         return
+    if not wants and said.names:
+        names = ", ".join(said.names)
+        raise InvalidInputError(
+            f"There is no part {said.only!r} for {names} here.", "Leave out --only."
+        )
     if not wants:
         raise InvalidInputError(
             "No client was found to connect.",

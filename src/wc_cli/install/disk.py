@@ -139,8 +139,11 @@ def write(path: str, data: bytes, *, mode: int | None = None) -> None:
         _failed("could not be written", path, error)
 
 
-def replace(path: str, before: bytes | None, after: bytes | None) -> None:
-    """Put ``after`` in the place of ``before``, ``None`` standing for no file.
+def replace(
+    path: str, before: bytes | None, after: bytes | None, *, mode: int | None = None
+) -> None:
+    """Put ``after`` in the place of ``before``, ``None`` standing for no file; a new
+    one has ``mode``, or what is usual.
 
     Raises ConflictError where somebody else wrote meanwhile, StorageError.
     """
@@ -152,7 +155,7 @@ def replace(path: str, before: bytes | None, after: bytes | None) -> None:
     if after is None:
         remove(path)
     else:
-        write(path, after)
+        write(path, after, mode=mode)
 
 
 def remove(path: str) -> None:

@@ -9,7 +9,7 @@ skills, terminal).
 from __future__ import annotations
 
 from wc_cli.install import common
-from wc_cli.install.allowed import SERVER, TOOLS, pattern, prefixes
+from wc_cli.install.allowed import ASKED, SERVER, TOOLS, pattern, prefixes
 from wc_cli.install.changes import Client, JsonAdd, JsonSet, Part, Surroundings
 
 TYPE_CHECKING = False
@@ -54,9 +54,12 @@ def _code_parts(here: Surroundings) -> tuple[Part, ...]:
     parts = [Part("server", (change,), (note,)), common.shared_skill(here)]
     if not project:
         # Its own rules stay: this setting is merged with them.
-        keys = ("chat.tools.terminal.autoApprove", f"/{pattern()}/")
-        rule = JsonSet(folder / "settings.json", keys, value=True)
-        parts.append(Part("permissions", (rule,)))
+        rules = {pattern(): True, pattern(ASKED): False}
+        settings, key = folder / "settings.json", "chat.tools.terminal.autoApprove"
+        changes = [
+            JsonSet(settings, (key, f"/{one}/"), value) for one, value in rules.items()
+        ]
+        parts.append(Part("permissions", tuple(changes)))
     return tuple(parts)
 
 

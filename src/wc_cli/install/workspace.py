@@ -211,7 +211,9 @@ class Workspace:
         self._ledger.save()
         try:
             if file.new != file.data:
-                disk.replace(file.path, file.data, file.new)
+                # What programs keep for their user may come to hold keys.
+                mode = None if _is_shared(file.kept) else 0o600
+                disk.replace(file.path, file.data, file.new, mode=mode)
         except WcError:
             self._ledger.files[file.path] = before
             if before is _NOTHING:
@@ -263,6 +265,11 @@ def _emptied(text: str, kind: str, kept: Kept) -> str | None:
 def _owned(record: Record, owner: Owner) -> Record:
     owners = dict.fromkeys((*record.owners, owner))
     return record._replace(owners=tuple(owners))
+
+
+def _is_shared(kept: Kept) -> bool:
+    """Whether a file belongs to a project."""
+    return any(owner.project for one in kept.records for owner in one.owners)
 
 
 def _held(kept: Kept, where: Spot) -> Record | None:
