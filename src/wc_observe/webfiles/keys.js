@@ -131,6 +131,10 @@ function help() {
     rows.append(term, says);
   }
   list.append(title, rows, letters(), done());
+  // Not every browser takes the focus out of what is closed at once.
+  list.addEventListener("close", () => {
+    if (list.contains(document.activeElement)) document.activeElement.blur();
+  });
   return list;
 }
 
