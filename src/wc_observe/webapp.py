@@ -81,7 +81,7 @@ def build_site(start: Surroundings, secret: str, ticket: str = "") -> WebSite:
     desks = Desks(start, links)
     under_way = UnderWay()
     streams = Streams(start, desks.watch)
-    pages = _Pages(desks)
+    pages = Pages(desks)
     base = links.base
     app = Starlette(
         routes=[
@@ -152,14 +152,15 @@ class Desks:
             me = one_line(who_calls(self._call).author, 100)
         except WcError:
             me = ""
-        return Look(self._links, shown(self._call.folder, self._call), me, now)
+        folder = shown(self._call.folder, self._call)
+        return Look(self._links, "", me, now, folder)
 
 
 def _name(desk: Desk) -> str:
     return one_line(desk.viewer.identity.author, 100)
 
 
-class _Pages:
+class Pages:
     """Answers, with what goes wrong made a page of its own."""
 
     def __init__(self, desks: Desks) -> None:

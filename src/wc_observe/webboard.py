@@ -35,11 +35,6 @@ class Column(NamedTuple):
     rows: list[Row]
     mine: bool = False
 
-    @property
-    def new(self) -> int:
-        """How many of them have something new."""
-        return sum(row.new_for_you > 0 for row in self.rows)
-
 
 def columns(rows: Iterable[Row]) -> list[Column]:
     """What is open, by holder: mine first, then what anybody may take, then

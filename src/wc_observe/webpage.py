@@ -23,13 +23,14 @@ _STATUS = {"INVALID_INPUT": 400, "NOT_FOUND": 404, "CONFLICT": 409, "INTERNAL": 
 
 
 class Look(NamedTuple):
-    """What pages are made for: their addresses, the store as it is written, who
-    looks (empty where there is no store), the moment."""
+    """What pages are made for: their addresses, the store as it is written
+    (empty where there is none) or the ``folder``, who looks, the moment."""
 
     links: Links
     store: str
     me: str
     now_ms: int
+    folder: str = ""
 
 
 class Page(NamedTuple):
@@ -125,10 +126,12 @@ def _header(page: Page, look: Look) -> Html:
 
 def _footer(look: Look) -> Html:
     who = [" · you are ", element("b", look.me)] if look.me else []
+    place = [element("code", look.store or look.folder), *who]
     return element(
         "footer",
-        element("p", "Store ", element("code", look.store), *who),
+        element("p", "Store " if look.store else "Folder ", *place),
         element("p", f"Read only: to write, use wc. wc-observe {__version__}"),
+        id="about",
     )
 
 

@@ -11,8 +11,9 @@ import json
 import anyio.to_thread
 from starlette.responses import Response, StreamingResponse
 
-from wc_core import discovery
+from wc_core import discovery, settings
 from wc_core.errors import WcError
+from wc_observe.watching import OFF
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -63,7 +64,9 @@ class Streams:
             end = await anyio.to_thread.run_sync(
                 self._watch.listen_at, place, self._start.env, heard.hear
             )
-            yield "retry: 1000\nevent: ready\ndata: {}\n\n"
+            found = settings.load(place.root, self._start.env)
+            told = {"live": found.watch != OFF}
+            yield f"retry: 1000\nevent: ready\ndata: {json.dumps(told)}\n\n"
             while True:
                 yield await heard.next()
         finally:

@@ -131,10 +131,10 @@ class Page:
 
     def open(self, url: str) -> None:
         """Load an address, and wait until its script has run."""
+        # The answer may come while the page before is still there.
+        self.js("window.left = true")
         self.send("Page.navigate", url=url)
-        self.until(
-            "document.readyState === 'complete' && location.href !== 'about:blank'"
-        )
+        self.until("!window.left && document.readyState === 'complete'")
 
     def js(self, words: str) -> Any:
         """What an expression comes to."""

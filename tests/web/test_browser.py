@@ -234,14 +234,23 @@ def test_a_screen_reader_finds_its_way(page: Page, served: Served) -> None:
     page.until(f"{HERE} === 'content'")
 
 
-def test_a_server_that_is_gone_is_said(
+def test_a_store_that_comes_and_a_server_that_goes_are_said(
     page: Page, machine_folder: Path, served: Served
 ) -> None:
-    store = Store(machine_folder / "other" / ".watercooler")
-    env = {"HOME": str(machine_folder), "USER": "Pat", "GIT_CONFIG_NOSYSTEM": "1"}
-    with serving(store.root.parent, env, program=ARMED) as other:
+    folder = machine_folder / "other"
+    folder.mkdir()
+    home = {"HOME": str(machine_folder), "GIT_CONFIG_NOSYSTEM": "1"}
+    env = {"USER": "Pat", "WATERCOOLER_DIR": str(folder / "store")} | home
+    with serving(folder, env, program=ARMED) as other:
         page.open(other.url)
         live(page)
+        assert "NOT_FOUND" in page.js("document.body.textContent")
+        footer = "document.querySelector('footer p').textContent"
+        assert page.js(footer).startswith("Folder ")
+        store = Store(folder / "store")
+        store.thread("first", store.give("first", "Pat"))
+        page.until("document.getElementById('t-first')")
+        page.until(f"{footer}.startsWith('Store ')")
         assert other.end() == 0
     page.until(
         "document.querySelector('#live').textContent.startsWith('Not connected')"

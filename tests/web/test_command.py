@@ -67,7 +67,10 @@ def test_it_serves_tells_and_leaves(
         assert "you are <b>Codex (Pat)</b>" in client.get(page.url).text
 
         with stream(client, page.url) as events:
-            assert [next(events), next(events)] == ["event: ready", "data: {}"]
+            assert [next(events), next(events)] == [
+                "event: ready",
+                'data: {"live": true}',
+            ]
             store.append("plan", store.entry("plan"))
             assert next(events) == "event: changed"
             told = json.loads(next(events).removeprefix("data: "))
@@ -106,14 +109,17 @@ def test_where_no_port_is_named_any_will_do_and_streams_are_limited(
         with contextlib.suppress(OSError):  # somebody else has it: as good
             taken.bind(("127.0.0.1", weboptions.PORT))
             taken.listen()
-        page = streams.enter_context(serving(store.root.parent, env))
+        unwatched = env | {"WATERCOOLER_WATCH": "off"}
+        page = streams.enter_context(serving(store.root.parent, unwatched))
         assert page.port != weboptions.PORT
+        # Nobody is told where nothing is watched; who asks is answered.
         limits = httpx2.Limits(max_connections=MAX_STREAMS + 5)
         client = streams.enter_context(
             httpx2.Client(verify=False, trust_env=False, timeout=20, limits=limits)
         )
         for _ in range(MAX_STREAMS):
-            next(streams.enter_context(stream(client, page.url)))
+            events = streams.enter_context(stream(client, page.url))
+            assert [next(events), next(events)][1] == 'data: {"live": false}'
         answer = client.get(f"{page.url}events")
         assert (answer.status_code, answer.headers["retry-after"]) == (503, "30")
         assert client.get(page.url).status_code == 200

@@ -8,15 +8,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from starlette.applications import Starlette
+from starlette.routing import Route
 
-from tests.web.pages import SECRET, Site, elements, links, words
+from tests.observe.stores import NOW_MS
+from tests.web.pages import SECRET, Site, ask, elements, links, words
 from wc_core.timelinesvg import COLOURS
 from wc_observe import webapp
+from wc_observe.calls import Surroundings
+from wc_observe.weblinks import Links
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from tests.observe.stores import Store
+    from wc_observe.webpage import Page
 
 # --- the board ---------------------------------------------------------------
 
@@ -444,6 +450,33 @@ def test_a_thread_that_cannot_be_read_hides_no_other(site: Site, store: Store) -
     assert "damaged" in words(page)
     assert site.ask(f"/{SECRET}/threads/bad").status_code == 503
     assert site.get("timeline").count('class="bars"') == 1
+
+
+def test_search_names_what_it_could_not_read(site: Site, store: Store) -> None:
+    store.thread("good", store.entry("good", "word"))
+    store.thread("bad", store.entry("bad", "word"))
+    log = Path(store.layout.log("bad"))
+    log.unlink()
+    log.mkdir()
+    said = site.said("search?q=word")
+    assert "1 entry found" in said
+    assert "Could not be read, see wc doctor: bad" in said
+
+
+def test_a_bug_is_told_in_a_word_and_noted_in_full(
+    env: dict[str, str], store: Store, caplog: pytest.LogCaptureFixture
+) -> None:
+    def broken(*_: object) -> Page:
+        raise RuntimeError("secret")
+
+    start = Surroundings(str(store.root.parent), env, lambda: NOW_MS)
+    desks = webapp.Desks(start, Links("/x", "/files/y"))
+    app = Starlette(routes=[Route("/", webapp.Pages(desks).page(broken))])
+    found = ask(app, "/")
+    assert found.status_code == 500
+    assert "INTERNAL This page could not be made (RuntimeError)." in words(found.text)
+    assert "secret" not in found.text
+    assert "secret" in caplog.text
 
 
 def test_a_foreign_topic_has_a_page_of_its_own(site: Site, store: Store) -> None:

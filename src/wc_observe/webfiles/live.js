@@ -5,6 +5,7 @@ import { morph } from "./morph.js";
 
 const GONE = "Not connected: is wc-observe web still running?";
 const ANEW = "The server was started anew: open the address that it printed.";
+const OFF = "Once a minute: [observe] watch is off";
 const UNITS = [
   ["w", 604800],
   ["d", 86400],
@@ -31,6 +32,8 @@ export function start(tools) {
   addEventListener("pagehide", close);
   addEventListener("pageshow", follow);
   setInterval(ages, 20_000);
+  // What was read elsewhere, by `wc seen`, is told to nobody.
+  setInterval(() => stream && refresh([]), 60_000);
   follow();
   later();
 }
@@ -49,8 +52,9 @@ function follow() {
 }
 
 // From now on nothing is missed; what changed before it is taken in.
-function ready() {
-  show("live", "");
+function ready(event) {
+  if (JSON.parse(event.data).live) show("live", "");
+  else show("off", OFF);
   refresh([]);
 }
 
@@ -114,6 +118,7 @@ async function take() {
   const root = document.documentElement;
   const end = innerHeight + scrollY >= root.scrollHeight - 60 && scrollY > 0;
   morph(main, next);
+  morph(document.getElementById("about"), found.getElementById("about"));
   document.title = found.title;
   ages();
   if (focused !== document.activeElement && focused?.id)
