@@ -22,8 +22,10 @@ PAGES = [
     *sorted(str(page.relative_to(ROOT)) for page in (ROOT / "docs").glob("*.md")),
 ]
 RUN = {"sh", "console", "python"}
-# What these are is said by tests of their own: tests/observe/test_http_docs.py.
+# What these are is said by tests of their own: tests/observe/test_http_docs.py and
+# tests/cli/test_install_shells.py.
 OF_OTHER_TOOLS = {"caddyfile", "dockerfile", "ini", "nginx", "yaml"}
+OF_OTHER_TOOLS |= {"bash", "fish", "tmux", "zsh"}
 
 # Blocks that are not run here, by page, and why. They are as few as possible.
 ELSEWHERE = {
