@@ -200,6 +200,8 @@ def test_a_checkout_of_the_branch(
         ("Codex", "Codex (pat)"),
         ("cursor-vscode", "Cursor (pat)"),
         ("gemini-cli-mcp-client", "Gemini CLI (pat)"),
+        ("amp-mcp-client", "Amp (pat)"),
+        ("github-copilot-developer", "Copilot CLI (pat)"),
         ("Visual Studio Code", "VS Code (pat)"),
         ("Visual-Studio-Code", "VS Code (pat)"),
         ("claude-ai (via mcp-remote 0.1.37)", "Claude Desktop (pat)"),
@@ -216,6 +218,19 @@ def test_who_a_client_is(session: Session, client: str, you: str) -> None:
         found = session.fields("whoami")
         assert found["you"] == you
         assert found["source"] == "client"
+
+
+@pytest.mark.usefixtures("store")
+def test_an_agent_that_another_one_started_is_itself(session: Session) -> None:
+    """Claude Code runs Codex, which starts us."""
+    session.env["CLAUDECODE"] = "1"
+    session.client = "codex-mcp-client"
+    found = session.fields("whoami")
+    assert (found["you"], found["source"]) == ("Codex (pat)", "client")
+    # A client that is no agent has been started by one.
+    session.client = "inspector"
+    found = session.fields("whoami")
+    assert (found["you"], found["source"]) == ("Claude Code (pat)", "CLAUDECODE")
 
 
 @pytest.mark.usefixtures("store")
