@@ -6,6 +6,7 @@ import os
 import stat
 import subprocess
 import sys
+import tempfile
 import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,7 +17,7 @@ from hypothesis import strategies as st
 
 from tests.cli.test_install_jsonc import texts
 from tests.conftest import SOURCE
-from wc_cli.install import disk, engine, ledger, tomls
+from wc_cli.install import disk, engine, jsonedit, ledger, tomls
 from wc_cli.install.changes import (
     Block,
     Change,
@@ -529,8 +530,6 @@ def test_any_toml_is_the_same_after_installing_and_removing(text: str) -> None:
 
 
 def _there_and_back(name: str, text: str) -> None:
-    import tempfile
-
     with tempfile.TemporaryDirectory() as folder:
         home = Path(folder)
         write(home, {name: text})
@@ -575,3 +574,37 @@ def test_who_holds_the_lock_is_named(
     with ledger.opened(tmp_path), pytest.raises(LockTimeoutError) as caught:
         install(tmp_path)
     assert "Another wc install is running" in caught.value.message
+
+
+_STEPS = st.lists(
+    st.tuples(st.sampled_from(["install", "remove", "theirs"]), st.integers(0, 7)),
+    max_size=8,
+)
+
+
+@settings(deadline=None, max_examples=15)
+@given(_STEPS)
+def test_in_whatever_order_it_is_done_what_is_theirs_is_left(
+    steps: list[tuple[str, int]],
+) -> None:
+    texts = HOMES["all of it"]
+    name = ".claude/settings.json"
+    with tempfile.TemporaryDirectory() as folder:
+        home = Path(folder)
+        write(home, texts)
+        what, wanted = wants(home), texts[name]
+        path = home / name
+        for how, number in steps:
+            if how == "theirs":
+                key = (f"mine {number}",)
+                path.write_text(jsonedit.put(path.read_text(), key, number))
+                wanted = jsonedit.put(wanted, key, number)
+            else:
+                work = install if how == "install" else remove
+                (outcome,) = work(home, what[number])
+                assert outcome.error is None
+        assert not any(one.error or one.left for one in remove(home, *what))
+        left = {one: data for one, (data, _) in tree(home).items() if data is not None}
+        assert left == {
+            one: text.encode() for one, text in (texts | {name: wanted}).items()
+        }

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wc_cli.install import jsonc
+from wc_cli.install import jsonc, jsonedit
 from wc_cli.install.jsonc import Unreadable
 
 SERVER = {"command": "wc-observe", "args": []}
@@ -52,16 +52,16 @@ PUT: dict[str, tuple[str, str]] = {
 @pytest.mark.parametrize("case", PUT)
 def test_a_member_is_put_where_it_belongs(case: str) -> None:
     before, after = PUT[case]
-    assert jsonc.put(before, ("m", "w"), 1) == after
+    assert jsonedit.put(before, ("m", "w"), 1) == after
 
 
 def test_an_item_is_written_like_its_neighbours() -> None:
     text = '{\n  "a": [\n    "x", // why\n    "y"\n  ],\n  "b": ["x"]\n}\n'
-    text = jsonc.add(jsonc.add(text, ("a",), "z"), ("b",), "z")
+    text = jsonedit.add(jsonedit.add(text, ("a",), "z"), ("b",), "z")
     assert text == (
         '{\n  "a": [\n    "x", // why\n    "y",\n    "z"\n  ],\n  "b": ["x", "z"]\n}\n'
     )
-    assert jsonc.add("{}", ("a", "b"), 1) == (
+    assert jsonedit.add("{}", ("a", "b"), 1) == (
         '{\n  "a": {\n    "b": [\n      1\n    ]\n  }\n}'
     )
 
@@ -101,12 +101,12 @@ def test_what_is_wrong_is_said_with_its_place(text: str) -> None:
 )
 def test_a_way_that_leads_nowhere_is_refused(text: str, problem: str) -> None:
     with pytest.raises(Unreadable, match=problem):
-        jsonc.put(text, ("m", "w"), 1)
+        jsonedit.put(text, ("m", "w"), 1)
 
 
 def test_what_is_no_array_gets_no_item() -> None:
     with pytest.raises(Unreadable, match="m is no array"):
-        jsonc.add('{"m": {}}', ("m",), 1)
+        jsonedit.add('{"m": {}}', ("m",), 1)
 
 
 def test_values_are_told_apart_as_json_does() -> None:
@@ -170,13 +170,13 @@ def test_a_member_that_is_put_is_all_that_changes(
     assert before is not None
     if name in before.value:
         return
-    after = jsonc.put(text, (name,), value)
+    after = jsonedit.put(text, (name,), value)
     node = jsonc.parse(after)
     assert node is not None
     assert jsonc.same(node.value, {**before.value, name: value})
     assert _comments(after) == _comments(text)
     index = [one.key for one in node.elements or ()].index(name)
-    back = jsonc.removed(after, node, index)
+    back = jsonedit.removed(after, node, index)
     if before.elements:
         assert back == text
     else:
@@ -193,7 +193,7 @@ def test_any_member_can_be_taken_out_and_the_rest_stays(
     if not node.elements:
         return
     index = data.draw(st.integers(0, len(node.elements) - 1))
-    rest = jsonc.parse(jsonc.removed(text, node, index))
+    rest = jsonc.parse(jsonedit.removed(text, node, index))
     assert rest is not None
     key = node.elements[index].key
     assert jsonc.same(
@@ -207,8 +207,8 @@ def test_a_nested_member_and_an_item_are_all_that_changes(
 ) -> None:
     node = jsonc.parse(text)
     assert node is not None
-    made = jsonc.put(text, ("new w", "x", "y"), value)
-    added = jsonc.add(made, ("new w", "z"), value)
+    made = jsonedit.put(text, ("new w", "x", "y"), value)
+    added = jsonedit.add(made, ("new w", "z"), value)
     found = jsonc.parse(added)
     assert found is not None
     wanted = {"x": {"y": value}, "z": [value]}
@@ -243,8 +243,8 @@ def test_what_somebody_put_behind_ours_stands_as_if_we_had_not_been_there(
     assert node is not None
     if not node.elements or {"ours", name} & node.value.keys():
         return
-    both = jsonc.put(jsonc.put(text, ("ours",), value), (name,), [1])
+    both = jsonedit.put(jsonedit.put(text, ("ours",), value), (name,), [1])
     found = jsonc.parse(both)
     assert found is not None
     index = [one.key for one in found.elements or ()].index("ours")
-    assert jsonc.removed(both, found, index) == jsonc.put(text, (name,), [1])
+    assert jsonedit.removed(both, found, index) == jsonedit.put(text, (name,), [1])

@@ -10,7 +10,7 @@ import json
 import re
 from typing import NamedTuple
 
-from wc_cli.install import jsonc, tomls
+from wc_cli.install import jsonc, jsonedit, tomls
 from wc_cli.install.changes import (
     Block,
     Change,
@@ -176,9 +176,9 @@ def _put_json(text: str, where: Spot) -> Put:
 
     if where.kind == _JSON_ADD:
         made = _made(is_there, where.keys, root=True)
-        return Put(jsonc.add(text, where.keys, where.value), made)
+        return Put(jsonedit.add(text, where.keys, where.value), made)
     made = _made(is_there, where.keys[:-1], root=True)
-    return Put(jsonc.put(text, where.keys, where.value), made)
+    return Put(jsonedit.put(text, where.keys, where.value), made)
 
 
 def _put_toml(text: str, where: Spot) -> Put:
@@ -196,14 +196,14 @@ def _without_json(text: str, where: Spot, piece: str) -> str:  # noqa: ARG001
     parent = jsonc.find(text, where.keys[:-1])
     elements = (parent.elements if parent else None) or ()
     index = [one.key for one in elements].index(where.keys[-1])
-    return text if parent is None else jsonc.removed(text, parent, index)
+    return text if parent is None else jsonedit.removed(text, parent, index)
 
 
 def _without_item(text: str, where: Spot, piece: str) -> str:  # noqa: ARG001
     node = jsonc.find(text, where.keys)
     elements = (node.elements if node else None) or ()
     values = [same(one.node.value, where.value) for one in elements]
-    return text if node is None else jsonc.removed(text, node, values.index(True))
+    return text if node is None else jsonedit.removed(text, node, values.index(True))
 
 
 def _without_toml(text: str, where: Spot, piece: str) -> str:
