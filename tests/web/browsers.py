@@ -2,7 +2,8 @@
 npm, installed beside the tests' Python.
 
 That one is a Chromium without a window for Linux on x86-64, made for places
-that have nothing: it brings the libraries that it needs.
+that have nothing: it brings the libraries that it needs. ``WC_TEST_BROWSER`` names
+another, or is ``npm`` for that one.
 """
 
 from __future__ import annotations
