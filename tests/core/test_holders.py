@@ -1,0 +1,56 @@
+"""What the small files of the status line say of balls, by name and content."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from wc_cli import dialects
+from wc_core import holders, statusfiles, ulid
+from wc_core.holders import Held
+from wc_core.layout import MAX_SAFE_BYTES, key_of, safe_name
+from wc_core.model import State
+from wc_core.statusfiles import View
+
+TEXTS = st.text(st.characters(exclude_categories=["Cs"]))
+SHORT = TEXTS.filter(lambda one: len(safe_name(one).encode()) < MAX_SAFE_BYTES)
+KEYS = st.from_regex(r"[a-z]{1,9}(@[a-z/%*]{1,9})?(\([a-z]{1,5}\))?", fullmatch=True)
+
+
+@given(SHORT)
+def test_a_file_name_gives_back_what_it_was_made_of(key: str) -> None:
+    assert key_of(safe_name(key)) == key
+
+
+def test_of_a_name_that_was_cut_nobody_knows_what_it_was() -> None:
+    assert key_of(safe_name("x" * 1000)) == ""
+
+
+@given(SHORT.filter(bool), st.integers(0, (1 << 128) - 1))
+def test_a_ball_is_known_by_the_name_of_its_file(topic: str, number: int) -> None:
+    since = ulid.encode(number)
+    held = Held("codex", statusfiles.file_name(State(topic, since=since)))
+    assert (held.topic, held.since, held.is_free) == (topic, since, False)
+
+
+@given(st.dictionaries(KEYS, st.integers(0, 10**6), max_size=40), KEYS)
+def test_everybody_is_told_their_own_number_or_none(
+    new: dict[str, int], asking: str
+) -> None:
+    view = View(State("auth", ball="Codex", entry_count=7), new)
+    data = statusfiles.files(view)["status/branch/auth/.t/codex/" + "0" * 26 + ".auth"]
+    shown = holders.parse(data, safe_name(asking))
+    assert shown is not None
+    assert shown.holder == "Codex"
+    if shown.listed:
+        assert shown.new == new[asking]
+    else:
+        # Left out for want of room, where nobody's number is known.
+        assert shown.new == (None if asking in new else shown.new)
+        assert shown.new in {7, None}
+
+
+@given(st.binary())
+def test_whatever_stands_there_is_no_failure(data: bytes) -> None:
+    holders.parse(data, "codex")
+    dialects.asked(data)
