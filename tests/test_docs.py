@@ -176,6 +176,11 @@ def test_links_lead_somewhere(name: str) -> None:
             assert anchor in anchors(target.read_text(encoding="utf-8")), link
 
 
+def test_the_front_page_leads_to_every_document() -> None:
+    linked = set(re.findall(r"\]\((docs/\w+\.md)", text_of("README.md")))
+    assert {one for one in NAMES if one.startswith("docs/")} == linked
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_files_in_the_text_exist(name: str) -> None:
     for span in spans(text_of(name)):
