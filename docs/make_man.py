@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "src"))
 
-import make_reference as reference  # noqa: E402
+import make_reference as reference  # noqa: E402 (beside this script)
+import reference_words as words  # noqa: E402
 
 from wc_core import errors, version  # noqa: E402 (the checkout's own)
 from wc_observe import httpoptions, weboptions  # noqa: E402
@@ -122,10 +123,10 @@ def commands() -> Iterator[str]:
             declared = reference.declared(name)
             yield f".SS {escaped(reference.usage(name, declared))}\n"
             yield f"{prose(reference.sentence(declared))}\n"
-            if name in reference.REMARKS:
-                yield f".PP\n{prose(reference.REMARKS[name])}\n"
+            if name in words.REMARKS:
+                yield f".PP\n{prose(words.REMARKS[name])}\n"
             yield from map(option, own(declared))
-            yield examples(reference.EXAMPLES.get(name, ()))
+            yield examples(words.EXAMPLES.get(name, ()))
 
 
 def examples(lines: Iterable[str]) -> str:
@@ -158,7 +159,7 @@ def statuses() -> Iterator[str]:
 def environment() -> Iterator[str]:
     """The variables, from the table of the reference."""
     yield ".SH ENVIRONMENT\n"
-    rows = re.findall(r"^\| `(\w+)` \| (.*) \|$", reference.ENVIRONMENT, re.MULTILINE)
+    rows = re.findall(r"^\| `(\w+)` \| (.*) \|$", words.ENVIRONMENT, re.MULTILINE)
     for name, text in rows:
         yield item(f"\\fB{name}\\fR", text)
 
