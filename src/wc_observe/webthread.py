@@ -45,7 +45,9 @@ def thread(desk: Desk, look: Look, topic: str, said: Mapping[str, str]) -> Page:
     Raises NotFoundError for a thread that does not exist.
     """
     start = _number(said.get("from", ""), -_ENTRIES)
-    part = _latest(desk, topic) if start == -_ENTRIES else _from(desk, topic, start)
+    part = None if start == -_ENTRIES else _from(desk, topic, start)
+    if part is None or not part.entries:  # from beyond the end on, as well
+        part = _latest(desk, topic)
     state = part.thread.state
     cursor = desk.reader.cursor(state.topic, desk.viewer.key)
     new = frozenset(views.new_ids(part.thread, desk.viewer, cursor))

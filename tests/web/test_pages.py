@@ -203,6 +203,9 @@ def test_a_long_thread_begins_with_its_latest_entries(site: Site, store: Store) 
         )
     assert {*seen} == {str(one) for one in range(95)}
     assert "55 entries after these" in site.said("threads/x?from=0")
+    beyond = words(site.get("threads/x?from=900"))
+    assert "55 entries before these" in beyond
+    assert "Body 94." in beyond
 
 
 def test_a_thread_of_long_bodies_ends_with_its_last_entry(
