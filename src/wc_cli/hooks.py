@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 
 # What is cut off when the time is up is not written by half: it is said last.
 _GRACE = 1.25
+# No time at all would mean as much as it takes.
+_AT_ONCE = 1e-6
 _MAX_BYTES = 1 << 20
 # Files are dated by a clock that is coarser than ours; what was told stays
 # known for longer than that.
@@ -76,7 +78,7 @@ def _within(seconds: float) -> Iterator[None]:
         raise _TooLateError
 
     before = signal.signal(signal.SIGALRM, late)
-    signal.setitimer(signal.ITIMER_REAL, max(seconds, 0.001))
+    signal.setitimer(signal.ITIMER_REAL, max(seconds, _AT_ONCE))
     try:
         yield
     finally:

@@ -275,7 +275,9 @@ def test_what_comes_through_a_pipe_is_read_to_its_end(agent: Agent) -> None:
 
 
 def test_when_the_time_is_up_nothing_is_said(agent: Agent) -> None:
+    agent.repo.ok("take", "auth", "--as", "Codex")
     assert agent.hook("stop", {"WATERCOOLER_BRIEF_MS": "0"}) == ""
+    assert agent.stop() != ""
 
 
 def test_an_event_that_is_none_fails_nothing(repo: Repo) -> None:
