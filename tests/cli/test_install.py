@@ -433,7 +433,7 @@ def test_files_that_cannot_be_read_are_said_with_line_and_column(
         (("install", "claude-desktop", "--scope", "project"), "has no scope"),
         (("install", "--scope", "machine"), "'machine' is not a scope"),
         (("uninstall", "--only", "soul"), "'soul' is not a part"),
-        (("install", "zed", "--only", "prompt"), "no part 'prompt' for zed here"),
+        (("install", "zed", "--only", "prompt"), "nothing of that to install for zed"),
         (("install",), "Nobody is here to be asked"),
         (("install", "--json"), "Nobody is here to be asked"),
     ],
@@ -444,6 +444,12 @@ def test_words_that_do_not_fit_are_refused(
     before = tree(lived_in.machine.home)
     assert message in lived_in.fails(2, *words)
     assert tree(lived_in.machine.home) == before
+
+
+def test_a_client_that_has_nothing_of_that_is_told_of(lived_in: Repo) -> None:
+    done = lived_in.wc("install", "zed", "codex", "--only", "hooks")
+    assert (done.code, "zed" in done.out) == (0, False)
+    assert done.err == "wc: nothing of that for zed here\n"
 
 
 def test_a_home_with_nothing_to_connect(repo: Repo) -> None:

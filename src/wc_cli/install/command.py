@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import NamedTuple
 
-from wc_cli.context import say
+from wc_cli.context import remark, say
 from wc_cli.install import clients, engine, showing
 from wc_cli.install.changes import PARTS, Client, Surroundings
 from wc_cli.install.engine import Plan, Want
@@ -53,9 +53,8 @@ class Uninstall(_Connecting):
 
 
 class Chosen(NamedTuple):
-    """Which parts of which clients, and what to make of the plan for them."""
+    """What is planned, once the ledger is known, and which command it is."""
 
-    owners: tuple[Owner, ...]
     plan: Callable[[Ledger], Plan]
     verb: str
 
@@ -68,18 +67,21 @@ def install(context: Context, said: Install) -> None:
     if said.check:
         _check(here, wants, said)
         return
-    if not wants and said.names:
-        names = ", ".join(said.names)
+    missing = ", ".join(sorted(set(said.names) - {one.owner.client for one in wants}))
+    if missing and not wants:
         raise InvalidInputError(
-            f"There is no part {said.only!r} for {names} here.", "Leave out --only."
+            f"There is nothing of that to install for {missing} here.",
+            "Leave out --only; a shell whose prompt starship or powerlevel10k makes"
+            " has the line from them.",
         )
+    if missing:
+        remark(f"wc: nothing of that for {missing} here")
     if not wants:
         raise InvalidInputError(
             "No client was found to connect.",
             f"Name one: wc install {'|'.join(one.name for one in clients.CLIENTS)}",
         )
-    owners = tuple(one.owner for one in wants)
-    plan = Chosen(owners, lambda book: engine.plan_install(book, wants), "install")
+    plan = Chosen(lambda book: engine.plan_install(book, wants), "install")
     _carry_out(here, plan, said)
 
 
@@ -91,7 +93,7 @@ def uninstall(context: Context, said: Uninstall) -> None:
     if not owners and not said.json:
         say("Nothing of that is installed.")
         return
-    plan = Chosen(owners, lambda book: engine.plan_removal(book, owners), "uninstall")
+    plan = Chosen(lambda book: engine.plan_removal(book, owners), "uninstall")
     _carry_out(here, plan, said)
 
 
