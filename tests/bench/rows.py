@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import time
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -52,6 +53,8 @@ QUICK_SIZE = Size(
     curve=(5, 10),
 )
 SH, PYTHON, TYPER = "sh -c :", "python -c pass", "one-command Typer app"
+# Each against its own bare start.
+SHELLS = (("dash",), ("bash",), ("zsh", "-f"), ("busybox", "sh"))
 SYSTEM, FLUSH = "wc -l, the system's", "700 bytes appended, fsync"
 SAY = "wc say, a thread of 1"
 LAST = 5  # entries that are read of a long thread
@@ -107,7 +110,20 @@ class Table:
         for threads in self.size.threads:
             timed = self._time(name, store=(threads, 1))
             rows.append(Row(f"{name}, {threads:,} threads", timed, SH, times(2)))
+        rows += [row for words in SHELLS for row in self._in_shell(words)]
         return [row._replace(quick=True) for row in rows]
+
+    def _in_shell(self, shell: tuple[str, ...]) -> list[Row]:
+        """A shell that does nothing, and the line printed by it."""
+        words, threads = " ".join(shell), self.size.threads[0]
+        lacks = "" if shutil.which(shell[0]) else f"there is no {shell[0]}"
+        script = os.path.join(self.scratch.installed, "wc-statusline")
+        timed = self._time(*shell, script, store=(threads, 1))
+        bare = f"{words} -c :"
+        return [
+            Row(bare, self._time(*shell, "-c", ":"), lacks=lacks),
+            Row(f"wc-statusline in {words}", timed, bare, lacks=lacks),
+        ]
 
     def _statusline_json(self) -> float:
         folder = self._big()
