@@ -100,7 +100,8 @@ def build_site(start: Surroundings, secret: str, ticket: str = "") -> WebSite:
         lifespan=desks.lifespan,
     )
     app.router.redirect_slashes = False
-    app.add_route("/{rest:path}", pages.page(_nothing))
+    # Below the secret alone: what is refused says the way back, and so the secret.
+    app.add_route(base + "{rest:path}", pages.page(_nothing))
     whole = Leaving(Guard(app, secret, ticket), under_way)
     return WebSite(whole, under_way, links.board(), app)
 

@@ -56,6 +56,11 @@ def test_there_is_nothing_but_reading(site: Site, method: str) -> None:
     assert (found.status_code, found.headers["allow"]) == (405, "GET, HEAD")
 
 
+def test_the_address_without_its_slash_says_the_way(site: Site) -> None:
+    found = site.ask(f"/{SECRET}")
+    assert (found.status_code, f'href="/{SECRET}/"' in found.text) == (404, True)
+
+
 def test_a_head_is_that_of_the_page(site: Site) -> None:
     found = site.ask(f"/{SECRET}/", "HEAD")
     assert (found.status_code, found.text) == (200, "")
@@ -129,6 +134,17 @@ def test_pages_load_nothing_but_our_own_files(
     # The policy would refuse these; so there are none.
     assert not [tag for tag, said in found if "style" in said or tag == "style"]
     assert not [said for _, said in found if any(one.startswith("on") for one in said)]
+
+
+@pytest.mark.parametrize(
+    "path", ["x", "", "x/style.css/y", "/threads", "x/..%2Fy", "x/nope", "%2e%2e/"]
+)
+def test_what_is_open_to_all_tells_nobody_the_secret(site: Site, path: str) -> None:
+    found = site.ask(f"/files/{path}")
+    assert found.status_code in {403, 404}
+    assert SECRET not in found.text
+    assert SECRET not in str(found.headers)
+    assert "wc-observe" not in found.text
 
 
 def test_no_file_is_served_but_those_that_come_with_the_program(site: Site) -> None:
