@@ -50,16 +50,19 @@ def measured(env: dict[str, str]) -> dict[str, str]:
 
 @contextmanager
 def paused() -> Iterator[None]:
-    """What this process does meanwhile is not measured."""
+    """What this process does meanwhile is not measured. In a worker of xdist
+    coverage is started more than once, and where one ends the one before goes on."""
     from coverage import Coverage
 
-    current = Coverage.current()
-    if current is None:
+    stopped = []
+    while (current := Coverage.current()) is not None:
+        current.stop()
+        stopped.append(current)
+    try:
         yield
-        return
-    current.stop()
-    yield
-    current.start()
+    finally:
+        while stopped:
+            stopped.pop().start()
 
 
 def hand_over() -> None:
