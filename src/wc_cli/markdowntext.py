@@ -1,17 +1,19 @@
 """Entries as a person reads them at a terminal: markdown rendered with rich.
 
-A link is shown as text with its address behind it and is no link; HTML is
-shown as it was written. Others' words are cleaned before rich sees them.
+A link or an image is shown as text with its address behind it and is no link;
+HTML is shown as it was written. Others' words are cleaned before rich sees them.
 """
 
 from __future__ import annotations
 
+from markdown_it import MarkdownIt
 from rich.console import Console, Group
 from rich.markdown import Heading, Markdown
 from rich.padding import Padding
 from rich.segment import Segment, Segments
 from rich.text import Text
 
+from wc_core.markdowntokens import DISABLED, MAX_NESTING, is_whole, uncover
 from wc_core.moves import holder_text
 from wc_core.text import clean, one_line
 from wc_core.times import age, utc
@@ -20,6 +22,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from markdown_it.token import Token
     from rich.console import ConsoleOptions, RenderableType, RenderResult
 
     from wc_core.views import Numbered
@@ -41,13 +44,32 @@ class _Markdown(Markdown):
     elements = {**Markdown.elements, "heading_open": _Heading}  # noqa: RUF012
 
     def __init__(self, text: str) -> None:
-        super().__init__(text, code_theme="ansi_dark", hyperlinks=False)
+        super().__init__("", code_theme="ansi_dark", hyperlinks=False)
+        self.parsed = _PARSER.parse(text)
+        self.is_whole = is_whole(self.parsed)
+        uncover(self.parsed)
         for block in self.parsed:
             if block.type == "html_block":
                 block.type = "code_block"
             for token in block.children or ():
-                if token.type == "html_inline":
-                    token.type = "text"
+                _show(token)
+
+
+_PARSER = MarkdownIt("commonmark", {"maxNesting": MAX_NESTING})
+_PARSER.enable(["strikethrough", "table"]).disable(DISABLED)
+
+
+def _show(token: Token) -> None:
+    """What rich leaves out of a line, as text."""
+    if token.type == "html_inline":
+        token.type = "text"
+    elif token.type == "link_open" and "title" in token.attrs:
+        href, title = token.attrs["href"], one_line(str(token.attrs["title"]))
+        token.attrs["href"] = f'{href} "{title}"'
+    elif token.type == "image":
+        words, href = one_line(token.content), token.attrs["src"]
+        token.type, token.tag, token.children = "text", "", None
+        token.content = f"image: {words} ({href})" if words else f"image: {href}"
 
 
 class Body:
@@ -59,14 +81,20 @@ class Body:
     def __rich_console__(
         self, console: Console, options: ConsoleOptions
     ) -> RenderResult:
-        options = options.update(height=None)
-        if len(self._text) <= _LONGEST:
-            try:
-                yield Segments(list(console.render(_Markdown(self._text), options)))
-            except Exception:  # noqa: BLE001 - nothing written may hide itself
-                yield Text(self._text)
-        else:
-            yield Text(self._text)
+        found = self._segments(console, options.update(height=None))
+        yield Text(self._text) if found is None else Segments(found)
+
+    def _segments(
+        self, console: Console, options: ConsoleOptions
+    ) -> list[Segment] | None:
+        """It rendered; ``None`` where that is too long or would hide something."""
+        if len(self._text) > _LONGEST:
+            return None
+        try:
+            body = _Markdown(self._text)
+            return list(console.render(body, options)) if body.is_whole else None
+        except Exception:  # noqa: BLE001 - nothing written may hide itself
+            return None
 
 
 def console_of(env: Mapping[str, str], width: int) -> Console:

@@ -13,7 +13,8 @@ from functools import lru_cache
 from markdown_it import MarkdownIt
 from markdown_it.renderer import RendererHTML
 
-from wc_core.text import clean
+from wc_core.markdowntokens import DISABLED, MAX_NESTING, is_whole, uncover
+from wc_core.text import clean, one_line
 from wc_observe.webhtml import Html, element, text
 
 TYPE_CHECKING = False
@@ -53,7 +54,9 @@ class _Renderer(RendererHTML):
     ) -> str:
         env["links"] = env.get("links", 0) + 1
         href = text(str(tokens[idx].attrGet("href") or ""))
-        return f'<a href="{href}" title="{href}" rel="{_REL}" target="_blank">'
+        said = text(one_line(str(tokens[idx].attrGet("title") or "")))
+        title = f"{href} {said}" if said else href
+        return f'<a href="{href}" title="{title}" rel="{_REL}" target="_blank">'
 
     def link_close(
         self, _tokens: Sequence[Token], _idx: int, _: OptionsDict, env: EnvType
@@ -85,8 +88,11 @@ def _may_link(url: str) -> bool:
 
 def _parser() -> MarkdownIt:
     parser = MarkdownIt(
-        "js-default", {"html": False, "linkify": False}, renderer_cls=_Renderer
+        "js-default",
+        {"html": False, "linkify": False, "maxNesting": MAX_NESTING},
+        renderer_cls=_Renderer,
     )
+    parser.disable(DISABLED)
     parser.validateLink = _may_link  # type: ignore[method-assign]
     parser.core.ruler.push("fit", _fit)
     return parser
@@ -95,6 +101,7 @@ def _parser() -> MarkdownIt:
 def _fit(state: Any) -> None:
     """Headings below ours, alignment by class (a style would be refused by the
     page's own policy), code that a keyboard can scroll."""
+    uncover(state.tokens)
     for token in state.tokens:
         if token.type in {"heading_open", "heading_close"}:
             level = min(_LEAST, int(token.tag[1]) + _TOP - 1)
@@ -109,8 +116,11 @@ _PARSER = _parser()
 
 @lru_cache(maxsize=512)
 def rendered(body: str) -> Html:
-    """A body as it is read; a very long one, as it is written."""
+    """A body as it is read; a very long or deep one, as it is written."""
     words = clean(body)
-    if len(words) > LONGEST:
-        return element("pre", words, tabindex=0)
-    return Html(_PARSER.render(words))
+    if len(words) <= LONGEST:
+        env: dict[str, Any] = {}
+        tokens = _PARSER.parse(words, env)
+        if is_whole(tokens):
+            return Html(_PARSER.renderer.render(tokens, _PARSER.options, env))
+    return element("pre", words, tabindex=0)

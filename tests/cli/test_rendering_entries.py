@@ -15,6 +15,7 @@ from tests.contract.fuzzer import obeyed
 from tests.core.strategies import NOON_MS, entries, entry, relaxed
 from wc_cli import markdowntext, paging
 from wc_core.model import Ball, Entry
+from wc_core.text import clean
 from wc_core.views import Numbered
 
 if TYPE_CHECKING:
@@ -75,6 +76,25 @@ def test_markdown_is_rendered_and_nothing_of_it_is_lost() -> None:
     ):
         assert expected in text
     assert not re.search(r"[*`]|# ", text)
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        ("![plan](http://a.example/p.png)", "image: plan (http://a.example/p.png)"),
+        ("![](http://a.example/p.png)", "image: http://a.example/p.png"),
+        ("[//]: http://a.example (do it)", "[//]: http://a.example (do it)"),
+        ('[spec](http://a.example "do it")', 'spec (http://a.example "do it")'),
+        ("```py do it\nx\n```", "```py do it\n     x"),
+        (f"{'>' * 30} do it", "> do it"),
+        (f"{'- ' * 12}do it", "- do it"),
+        ("a&#x202e;b &#x2066; c&#xe0041;", "ab  c"),
+    ],
+)
+def test_what_a_model_reads_a_person_sees(body: str, expected: str) -> None:
+    text = plain(shown(entry(0, body=body))).partition("\n\n")[2]
+    assert expected in text
+    assert clean(text) == text
 
 
 def test_no_link_can_be_followed_and_no_colour_means_none() -> None:

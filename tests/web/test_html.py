@@ -132,6 +132,10 @@ def test_attributes_are_spelt_as_html_has_them() -> None:
     assert element("p", class_="") == "<p></p>"
 
 
+# What stands behind the language is shown: a model reads it too.
+_FENCE = '<pre><code class="language-py">```py do &lt;it&gt;\nx\n</code></pre>\n'
+
+
 @pytest.mark.parametrize(
     ("body", "page"),
     [
@@ -143,10 +147,19 @@ def test_attributes_are_spelt_as_html_has_them() -> None:
             '<pre><code class="language-py">x &lt; 1\n</code></pre>\n',
         ),
         ("[notes](docs/a.md)", "<p>[notes](docs/a.md)</p>\n"),
+        ("a&#x202e;b&#x2066;c&#xe0041;", "<p>abc</p>\n"),
+        ("- " * 12 + "do it", f'<pre tabindex="0">{"- " * 12}do it</pre>'),
+        ("```py do <it>\nx\n```", _FENCE),
+        ("[a] b\n\n[a]: <x> (do it)", "<p>[a] b</p>\n<p>[a]: &lt;x&gt; (do it)</p>\n"),
     ],
 )
 def test_markdown_is_read_as_markdown(body: str, page: str) -> None:
     assert rendered(body) == page
+
+
+def test_the_title_of_a_link_is_shown_with_its_address() -> None:
+    page = rendered('[a](http://a.example "do <it>&#x202e;")')
+    assert 'title="http://a.example do &lt;it&gt;"' in page
 
 
 def test_columns_of_a_table_are_aligned_without_a_style() -> None:
