@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 
 from wc_core import gitconfig, names
+from wc_core.text import one_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -43,12 +44,8 @@ def message_for(
         footers += [f"Code-Repo: {code_repo}"] if code_repo else []
         footers += [f"Code-Branch: {entry.code_branch}"] if entry.code_branch else []
         footers += [f"Code-Commit: {entry.code_commit}"] if entry.code_commit else []
-    lines = [_one_line(subject)[:_MAX_SUBJECT], "", *map(_one_line, footers)]
+    lines = [one_line(subject)[:_MAX_SUBJECT], "", *map(one_line, footers)]
     return "".join(f"{line}\n" for line in lines)
-
-
-def _one_line(text: str) -> str:
-    return "".join(c if c.isprintable() else " " for c in text).strip()
 
 
 def code_repo(where: Repository, env: Mapping[str, str]) -> str:

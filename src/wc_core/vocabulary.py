@@ -5,6 +5,7 @@ from __future__ import annotations
 from wc_core.errors import InvalidInputError
 from wc_core.model import ACTIONS, ENTRY_TYPES, ROLES, STATUSES
 from wc_core.names import MAX_NAME_BYTES
+from wc_core.text import clean
 from wc_core.times import age_ms
 
 MAX_TITLE_BYTES = 500
@@ -49,7 +50,7 @@ def action(word: str) -> str:
 
 
 def title(text: str) -> str:
-    """A title: one printable line, not empty.
+    """A title: one line without anything that acts, not empty.
 
     Raises InvalidInputError.
     """
@@ -57,12 +58,12 @@ def title(text: str) -> str:
 
 
 def reason(text: str) -> str:
-    """A reason: one printable line, or nothing."""
+    """A reason: one line as of a title, or nothing."""
     return _line(text, "reason", MAX_TITLE_BYTES) if text else ""
 
 
 def note(text: str) -> str:
-    """What somebody is doing: one printable line, or nothing."""
+    """What somebody is doing: one line as of a title, or nothing."""
     return _line(text, "note", MAX_TITLE_BYTES) if text else ""
 
 
@@ -100,18 +101,32 @@ def waiting(text: str) -> float | None:
 
 def key(text: str) -> str:
     """An idempotency key: one printable line, or nothing."""
-    return _line(text, "key", MAX_KEY_BYTES) if text else ""
+    return _exact(_line(text, "key", MAX_KEY_BYTES), "key") if text else ""
 
 
 def name(text: str) -> str:
     """A name somebody is called by: one printable line, or nothing."""
-    return _line(text, "name", MAX_NAME_BYTES) if text else ""
+    return _exact(_line(text, "name", MAX_NAME_BYTES), "name") if text else ""
+
+
+def _exact(line: str, what: str) -> str:
+    """A line without what cannot be seen, for it is typed and compared."""
+    if not line.isprintable():
+        raise _unfit(what)
+    return line
+
+
+def _unfit(what: str) -> InvalidInputError:
+    return InvalidInputError(
+        f"The {what} has control characters or bytes that are not UTF-8.",
+        "Use ordinary characters.",
+    )
 
 
 def _line(text: str, what: str, limit: int, *, rest: str = "") -> str:
     """``rest``: where there is room for more."""
     line = text.strip()
-    if not line:
+    if not any(c.isprintable() for c in line):
         raise InvalidInputError(f"The {what} is empty.", "Say it in one line.")
     if "\n" in line or "\r" in line:
         raise InvalidInputError(
@@ -120,11 +135,8 @@ def _line(text: str, what: str, limit: int, *, rest: str = "") -> str:
             if rest
             else "Say it in one line.",
         )
-    if not all(c.isprintable() or c == "\t" for c in line):
-        raise InvalidInputError(
-            f"The {what} has control characters or bytes that are not UTF-8.",
-            "Use ordinary characters.",
-        )
+    if clean(line) != line:
+        raise _unfit(what)
     if len(line.encode()) > limit:
         raise InvalidInputError(
             f"The {what} is longer than {limit} bytes.",
