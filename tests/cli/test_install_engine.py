@@ -547,6 +547,23 @@ def _there_and_back(name: str, text: str) -> None:
         assert tree(home) == before
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        'a.b = ["/x"] # why\n',
+        'a = { b = ["/#x"] } # why # not\n',
+        '[a]\nb = [\n  "/x", # one\n  "/y" # two\n]\nc = 1\n',
+    ],
+)
+def test_an_array_with_comments_is_added_to_beside_them(text: str) -> None:
+    added = tomls.add(text, ("a", "b"), "/new").text
+    assert tomls.find(added, ("a", "b"))[-1] == "/new"
+    assert added.count("#") == text.count("#")
+    taken = tomls.without_item(added, ("a", "b"), "/new")
+    assert tomls.parse(taken) == tomls.parse(text)
+    assert taken.count("#") == text.count("#")
+
+
 def test_toml_that_an_edit_would_damage_is_refused() -> None:
     with pytest.raises(Unreadable):
         tomls.put("a = 1\n", ("a", "b"), 1)

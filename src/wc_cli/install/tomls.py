@@ -195,4 +195,6 @@ def _filled(table: dict[str, Any], keys: Sequence[str]) -> dict[str, Any]:
 
 
 def _comments(text: str) -> list[str]:
-    return sorted(line.strip() for line in text.splitlines() if "#" in line)
+    """How lines with a comment end: what stands before one may be edited."""
+    lines = (line.rpartition("#") for line in text.splitlines())
+    return sorted(end.strip() for _, mark, end in lines if mark)
