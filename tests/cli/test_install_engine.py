@@ -168,6 +168,24 @@ def test_one_part_after_the_other_leaves_no_trace_either(tmp_path: Path) -> None
     assert tree(tmp_path) == before
 
 
+def test_a_folder_made_for_several_files_goes_with_the_last_of_them(
+    tmp_path: Path,
+) -> None:
+    names = (".codex/a.rules", ".codex/b.rules", ".codex/rules/c.rules")
+    what = [
+        Want(Owner(f"client {n}", "skill"), Part("skill", (OwnFile(path, "x\n"),)))
+        for n, path in enumerate(tmp_path / one for one in names)
+    ]
+    install(tmp_path, *what)
+    remove(tmp_path, *what)
+    assert not tree(tmp_path)
+    for order in (what, what[::-1]):
+        install(tmp_path, *order)
+        for one in what:
+            remove(tmp_path, one)
+        assert not tree(tmp_path)
+
+
 def test_what_somebody_wrote_meanwhile_stays(tmp_path: Path) -> None:
     write(tmp_path, HOMES["all of it"])
     what = wants(tmp_path)

@@ -86,25 +86,27 @@ def _there(folder: str) -> str:
     return folder
 
 
-def make_folders(folder: str) -> tuple[str, ...]:
-    """Make a folder and those above it; those that were made, the deepest last.
+def missing(folder: str) -> tuple[str, ...]:
+    """A folder and those above it, as far as they are not there, the deepest last."""
+    found: list[str] = []
+    while not os.path.isdir(folder):
+        found.append(folder)
+        folder = os.path.dirname(folder)
+    return tuple(reversed(found))
+
+
+def make_folders(folders: Iterable[str]) -> None:
+    """Make those of the folders that are not there, the first first.
 
     Raises StorageError.
     """
-    made: list[str] = []
-    missing: list[str] = []
-    while not os.path.isdir(folder):
-        missing.append(folder)
-        folder = os.path.dirname(folder)
-    for one in reversed(missing):
+    for one in folders:
         try:
             os.mkdir(one)
         except FileExistsError:
             continue  # somebody else made it this moment
         except OSError as error:
             _failed("cannot be made", one, error)
-        made.append(one)
-    return tuple(made)
 
 
 def remove_folders(folders: Iterable[str]) -> None:

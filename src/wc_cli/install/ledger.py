@@ -110,7 +110,7 @@ class Ledger:
         name = digest(data)
         path = self._backup(name)
         if disk.read(path) != data:
-            disk.make_folders(os.path.dirname(path))
+            disk.make_folders(disk.missing(os.path.dirname(path)))
             disk.write(path, data, mode=0o600)
         return name
 
@@ -120,7 +120,7 @@ class Ledger:
             files = {path: _fields(kept) for path, kept in sorted(self.files.items())}
             book = {"version": _VERSION, "files": files}
             data = json.dumps(book, ensure_ascii=False, indent=1).encode()
-            disk.make_folders(self.folder)
+            disk.make_folders(disk.missing(self.folder))
             disk.write(self._path, data, mode=0o600)
         else:
             disk.remove(self._path)
@@ -130,6 +130,18 @@ class Ledger:
             if name not in named:
                 disk.remove(f"{folder}/{name}")
         disk.remove_folders([folder])
+
+    def forget(self, path: str) -> None:
+        """Strike out a file. What is left of the folders made for it goes with the
+        next file of ours in them."""
+        kept = self.files.pop(path, None)
+        for folder in kept.folders if kept else ():
+            heir = next((one for one in self.files if one.startswith(f"{folder}/")), "")
+            if heir:
+                theirs = {folder, *self.files[heir].folders}
+                # Those above come first: their names are the shorter ones.
+                folders = tuple(sorted(theirs))
+                self.files[heir] = self.files[heir]._replace(folders=folders)
 
     def _backup(self, name: str) -> str:
         return f"{self.folder}/backups/{name}"

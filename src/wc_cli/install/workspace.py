@@ -199,17 +199,19 @@ class Workspace:
                 disk.replace(file.path, file.data, file.new)
             if file.new is None:
                 disk.remove_folders(before.folders)
-            self._ledger.files.pop(file.path, None)
+            self._ledger.forget(file.path)
             self._ledger.save()
             return
         base = self._ledger.keep(self._base(file, before))
-        made = disk.make_folders(file.path.rpartition("/")[0]) if file.new else ()
-        folders = before.folders + made
+        folder = file.path.rpartition("/")[0]
+        missing = disk.missing(folder) if file.new is not None else ()
         after = digest(file.new or b"")
+        folders = before.folders + missing
         kept = file.kept._replace(base=base, after=after, folders=folders)
         self._ledger.files[file.path] = kept
-        self._ledger.save()
         try:
+            self._ledger.save()
+            disk.make_folders(missing)
             if file.new != file.data:
                 # What programs keep for their user may come to hold keys.
                 mode = None if _is_shared(file.kept) else 0o600
@@ -218,7 +220,7 @@ class Workspace:
             self._ledger.files[file.path] = before
             if before is _NOTHING:
                 del self._ledger.files[file.path]
-                disk.remove_folders(folders)
+                disk.remove_folders(missing)
             self._ledger.save()
             raise
 
