@@ -73,14 +73,8 @@ def codex_rules() -> str:
         '    justification = "Watercooler: read threads, write entries",\n'
         '    match = ["wc say topic --title x", "wc list"],\n'
         '    not_match = ["wc -l file", "wc install"],\n'
-        ")\n" + "".join(_codex_prompt(one.split()) for one in ASKED)
-    )
-
-
-def _codex_prompt(words: list[str]) -> str:
-    return (
-        "prefix_rule(\n"
-        f"    pattern = {json.dumps(['wc', *words])},\n"
+        ")\n" + "prefix_rule(\n"
+        f'    pattern = ["wc", {json.dumps(ASKED)}],\n'
         '    decision = "prompt",\n'
         '    justification = "It reaches beyond the threads",\n'
         ")\n"

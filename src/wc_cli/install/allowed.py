@@ -3,17 +3,24 @@ write entries, and the tools of a server that cannot write."""
 
 from __future__ import annotations
 
-# Not among them: what reaches beyond the threads (install, doctor --repair), and
-# sync, whose first time shows the threads to whoever can read the remote.
+from wc_cli import table
+
+# Not among them: what reaches beyond the threads (install, doctor --repair,
+# timeline, which writes a file wherever it is told to), and sync, whose first time
+# shows the threads to whoever can read the remote.
 COMMANDS = (
     *("say", "ack", "handoff", "take", "set-status", "new", "note"),
-    *("list", "read", "search", "updates", "log", "stats", "timeline", "seen"),
+    *("list", "read", "search", "updates", "log", "stats", "seen"),
     *("brief", "wait", "problems", "reindex", "worktrees", "whoami", "help", "version"),
 )
 
-# What some agents would run without asking all the same, for they take `wc` for the
-# program that counts words, and that one for harmless.
-ASKED = ("install", "uninstall", "init", "sync", "break-lock", "doctor --repair")
+# All others. Some agents would run them without asking all the same, for they take
+# `wc` for the program that counts words, and that one for harmless.
+ASKED = tuple(
+    one
+    for one in (*table.COMMANDS, *table.ALIASES)
+    if table.ALIASES.get(one, one) not in COMMANDS
+)
 
 SERVER = "watercooler"
 # A test compares them with those of the server.
@@ -34,5 +41,6 @@ def prefixes() -> tuple[str, ...]:
 
 
 def pattern(names: tuple[str, ...] = COMMANDS) -> str:
-    """A regular expression for the beginnings of the command lines."""
-    return f"^wc ({'|'.join(names)})(?![\\w-])"
+    """A regular expression for the beginnings of the command lines, without
+    look-around: Zed has none, and runs nothing at all while a pattern is wrong."""
+    return rf"^wc\s+({'|'.join(names)})(\s|$)"
