@@ -79,7 +79,11 @@ def test_everything_is_connected_and_disconnected_without_a_trace(
             assert there[name][1] == mode
     assert "removed" in lived_in.ok("uninstall", "--yes").out
     assert tree(home) == before
+    lock = home / ".watercooler/install/lock"
+    lock.parent.mkdir(parents=True, exist_ok=True)
+    lock.write_text("")
     assert lived_in.ok("uninstall", "--yes").out == "Nothing of that is installed.\n"
+    assert tree(home) == before
 
 
 def _only_grew(name: str, before: bytes, after: bytes) -> None:

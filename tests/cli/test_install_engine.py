@@ -454,6 +454,25 @@ def test_who_died_between_ledger_and_file_is_no_trouble(tmp_path: Path) -> None:
     assert tree(tmp_path) == before
 
 
+def test_what_somebody_who_was_killed_left_behind_goes(tmp_path: Path) -> None:
+    write(tmp_path, HOMES["all of it"])
+    before, what = tree(tmp_path), wants(tmp_path)
+    install(tmp_path, *what)
+    half = ".wc-half"
+    for name in (".claude.json", ".watercooler/install/ledger.json"):
+        (tmp_path / f"{name}{half}").write_text('{"half')
+    for name in ("0" * 64, f"{'1' * 64}{half}"):
+        (tmp_path / ".watercooler/install/backups" / name).write_text("")
+    assert not any(one.error for one in remove(tmp_path, *what))
+    assert tree(tmp_path) == before
+    # As if it had ended before the first change.
+    (tmp_path / ".watercooler/install/backups").mkdir(parents=True)
+    for name in ("lock", f"ledger.json{half}", "backups/2"):
+        (tmp_path / ".watercooler/install" / name).write_text("")
+    ledger.tidy(tmp_path)
+    assert tree(tmp_path) == before
+
+
 def _ledger(there: Mapping[str, Any]) -> dict[str, Any]:
     return {name: one for name, one in there.items() if "ledger.json" in name}
 

@@ -12,7 +12,7 @@ from wc_cli.context import remark, say
 from wc_cli.install import clients, engine, showing
 from wc_cli.install.changes import PARTS, Client, Surroundings
 from wc_cli.install.engine import Plan, Want
-from wc_cli.install.ledger import Ledger, Owner, opened
+from wc_cli.install.ledger import Ledger, Owner, opened, tidy
 from wc_cli.options import Options, command, flag, text, words
 from wc_core.errors import FindingsError, InvalidInputError, WcError
 
@@ -91,6 +91,8 @@ def uninstall(context: Context, said: Uninstall) -> None:
     here = surroundings(context, _scope(said) or "user")
     owners = _installed(here, said)
     if not owners and not said.json:
+        if not said.dry_run:
+            tidy(here.home)
         say("Nothing of that is installed.")
         return
     plan = Chosen(lambda book: engine.plan_removal(book, owners), "uninstall")

@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import os
 import stat
-import time
 
 from wc_core.errors import ConflictError, CorruptError, StorageError
 
@@ -116,10 +115,17 @@ def remove_folders(folders: Iterable[str]) -> None:
             os.rmdir(one)
 
 
+def half_of(path: str) -> str:
+    """Where a file is written before it gets its place. Who is killed then leaves
+    it; there is one name, so that it is found again."""
+    return f"{path}.wc-half"
+
+
 def write(path: str, data: bytes, *, mode: int | None = None) -> None:
     """Put a file in its place at one moment, flushed. One that is there keeps its
     permissions, a new one has ``mode``, or what is usual. Raises StorageError."""
-    half = f"{path}.wc-{os.getpid()}-{time.monotonic_ns()}"
+    half = half_of(path)
+    remove(half)
     try:
         with contextlib.suppress(FileNotFoundError):
             mode = stat.S_IMODE(os.stat(path).st_mode)

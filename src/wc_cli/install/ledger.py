@@ -115,7 +115,7 @@ class Ledger:
         return name
 
     def save(self) -> None:
-        """Write the book, and drop the backups that nothing in it names."""
+        """Write the book."""
         if self.files:
             files = {path: _fields(kept) for path, kept in sorted(self.files.items())}
             book = {"version": _VERSION, "files": files}
@@ -124,6 +124,12 @@ class Ledger:
             disk.write(self._path, data, mode=0o600)
         else:
             disk.remove(self._path)
+        self.sweep()
+
+    def sweep(self) -> None:
+        """Drop the backups that nothing in the book names, and what somebody who was
+        killed left behind."""
+        disk.remove(disk.half_of(self._path))
         named = {kept.base for kept in self.files.values()}
         folder = f"{self.folder}/backups"
         for name in _names(folder):
@@ -170,7 +176,9 @@ def opened(home: Path) -> Iterator[Ledger]:
     try:
         with locks.locked(f"{folder}/lock", "wc install", _SECONDS):
             try:
-                yield Ledger(home)
+                book = Ledger(home)
+                book.sweep()
+                yield book
             finally:
                 # While it is held: whoever waits for it makes another.
                 disk.remove(f"{folder}/lock")
@@ -180,6 +188,16 @@ def opened(home: Path) -> Iterator[Ledger]:
             "Nothing was changed. Run it again when that one is done.",
         ) from error
     disk.remove_folders([top, folder])
+
+
+def tidy(home: Path) -> None:
+    """Remove what was left by somebody who was killed before anything was changed.
+
+    Raises as `opened` does.
+    """
+    if os.path.isdir(f"{home}/.watercooler/install"):
+        with opened(home):
+            pass
 
 
 def _fields(kept: Kept) -> dict[str, Any]:

@@ -194,6 +194,7 @@ class Workspace:
         where something comes, for a crash in between must not leave what nobody
         knows of."""
         before = self._before(file)
+        disk.remove(disk.half_of(file.path))
         if not file.kept.records:
             if file.new != file.data:
                 disk.replace(file.path, file.data, file.new)
