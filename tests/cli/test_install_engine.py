@@ -285,6 +285,42 @@ def test_a_newer_version_changes_its_own_in_place(tmp_path: Path) -> None:
     assert tree(tmp_path) == before
 
 
+@pytest.mark.parametrize("meanwhile", ["", "# end\n", "[last]\na = 1\n"])
+@pytest.mark.parametrize("theirs", ["", "a = 1", "[mcp_servers.b]\r\nc = 1 # d\r\n"])
+def test_a_newer_version_of_a_table_goes_as_the_older_one_does(
+    tmp_path: Path, theirs: str, meanwhile: str
+) -> None:
+    config, profile = tmp_path / "config.toml", tmp_path / ".profile"
+    for path in (config, profile):
+        path.write_bytes(theirs.encode())
+
+    def version(command: str) -> list[Want]:
+        keys = ("mcp_servers", "watercooler")
+        server = TomlSet(config, keys, {"command": command, "args": []})
+        roots = TomlAdd(config, ("sandbox", "roots"), "/store")
+        parts = ("server", server), ("permissions", roots)
+        block = Part("prompt", (Block(profile, (command,)),))
+        codex = [Want(Owner("codex", name), Part(name, (one,))) for name, one in parts]
+        return [*codex, Want(Owner("bash", "prompt"), block)]
+
+    for command in ("old", "new", "newer"):
+        assert not any(one.error for one in install(tmp_path, *version(command)))
+    for path in (config, profile):
+        path.write_bytes(path.read_bytes() + meanwhile.encode())
+    assert not any(one.error or one.left for one in remove(tmp_path, *version("old")))
+    newline = "\n" if meanwhile and not theirs.endswith("\n") and theirs else ""
+    assert profile.read_bytes().decode() == theirs + newline + meanwhile
+    # Before a table of theirs that came later, an empty line stays.
+    left = config.read_bytes().decode()
+    assert left.replace("\n\n", "\n") == theirs + newline + meanwhile
+
+
+def test_a_table_of_ours_that_somebody_spaced_out_can_be_taken_out() -> None:
+    keys = ("mcp_servers", "watercooler")
+    text = tomls.put("a = 1\n", keys, SERVER).text.replace(" = [", "    =  [")
+    assert tomls.parse(tomls.without(text, keys)) == {"a": 1}
+
+
 def test_what_was_there_already_stays_when_we_go(tmp_path: Path) -> None:
     what = wants(tmp_path)
     install(tmp_path, *what)

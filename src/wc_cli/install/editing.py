@@ -91,10 +91,10 @@ def found(text: str | None, where: Spot) -> Any:
     return _FOUND[where.kind](text, where)
 
 
-def put(text: str | None, where: Spot) -> Put:
-    """The text with the value at its spot, whatever was there. Raises
-    jsonc.Unreadable."""
-    return _PUT[where.kind](text or "", where)
+def put(text: str | None, where: Spot, piece: str = "") -> Put:
+    """The text with the value at its spot, whatever was there; ``piece`` is what
+    was said of a value of ours. Raises jsonc.Unreadable."""
+    return _PUT[where.kind](text or "", where, piece)
 
 
 def taken(text: str, where: Spot, piece: str = "") -> str | None:
@@ -170,7 +170,7 @@ def _made(
     return tuple(path for path in paths if not look(path))
 
 
-def _put_json(text: str, where: Spot) -> Put:
+def _put_json(text: str, where: Spot, piece: str) -> Put:  # noqa: ARG001
     def is_there(keys: Sequence[str]) -> bool:
         return jsonc.find(text, keys) is not None
 
@@ -181,14 +181,14 @@ def _put_json(text: str, where: Spot) -> Put:
     return Put(jsonedit.put(text, where.keys, where.value), made)
 
 
-def _put_toml(text: str, where: Spot) -> Put:
+def _put_toml(text: str, where: Spot, piece: str) -> Put:
     def is_there(keys: Sequence[str]) -> bool:
         return tomls.find(text, keys) is not None
 
     if where.kind == _TOML_ADD:
         edited = tomls.add(text, where.keys, where.value)
         return Put(edited.text, _made(is_there, where.keys, root=False))
-    edited = tomls.put(text, where.keys, where.value)
+    edited = tomls.put(text, where.keys, where.value, piece)
     return Put(edited.text, _made(is_there, where.keys[:-1], root=False), edited.piece)
 
 
@@ -227,14 +227,14 @@ def _found_block(text: str, where: Spot) -> Any:
     return ABSENT if match is None else match["lines"].splitlines()
 
 
-def _put_block(text: str, where: Spot) -> Put:
+def _put_block(text: str, where: Spot, piece: str) -> Put:
     (comment,) = where.keys
     newline = "\r\n" if "\r\n" in text else "\n"
     lines = (f"{comment} {_BEGIN}", *where.value, f"{comment} {_END}", "")
     words = newline.join(lines)
     match = _block(text, where)
     if match is not None:
-        return Put(text[: match.start()] + words + text[match.end() :])
+        return Put(text[: match.start()] + words + text[match.end() :], piece=piece)
     gap = newline if text and not text.endswith("\n") else ""
     return Put(text + gap + words, piece=gap)
 
@@ -251,7 +251,7 @@ def _found_file(text: str, where: Spot) -> Any:  # noqa: ARG001
     return text
 
 
-def _put_file(text: str, where: Spot) -> Put:  # noqa: ARG001
+def _put_file(text: str, where: Spot, piece: str) -> Put:  # noqa: ARG001
     return Put(where.value)
 
 
@@ -267,7 +267,7 @@ _FOUND: dict[str, Callable[[str, Spot], Any]] = {
     _BLOCK: _found_block,
     _FILE: _found_file,
 }
-_PUT: dict[str, Callable[[str, Spot], Put]] = {
+_PUT: dict[str, Callable[[str, Spot, str], Put]] = {
     _JSON_SET: _put_json,
     _JSON_ADD: _put_json,
     _TOML_SET: _put_toml,

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 _PLACE = re.compile(r"\(at line (\d+), column (\d+)\)")
 
+_BARE_NEWLINE = re.compile(r"(?<!\r)\n")
+
 
 class Edited(NamedTuple):
     """A text and, where a piece of it stands for itself, that piece."""
@@ -47,13 +49,16 @@ def find(text: str, keys: Sequence[str]) -> Any:
     return value
 
 
-def put(text: str, keys: Sequence[str], value: Any) -> Edited:
-    """The text with a value at a path of keys. Raises Unreadable."""
+def put(text: str, keys: Sequence[str], value: Any, piece: str = "") -> Edited:
+    """The text with a value at a path of keys; ``piece`` is what was said of one
+    that it takes the place of. Raises Unreadable."""
     wanted = _with(parse(text), keys, value)
-    if isinstance(value, dict) and find(text, keys) is None:
-        edited = _appended(text, keys, value)
-        if _is(edited.text, wanted):
-            return edited
+    stands = bool(piece) and text.count(piece) == 1
+    if isinstance(value, dict) and (stands or find(text, keys) is None):
+        before, _, after = text.partition(piece) if stands else (text, "", "")
+        edited = _appended(before, keys, value)
+        if _is(edited.text + after, wanted):
+            return Edited(edited.text + after, edited.piece)
 
     def edit(table: Any) -> None:
         table[keys[-1]] = value
@@ -86,7 +91,7 @@ def without(text: str, keys: Sequence[str], piece: str = "") -> str:
     def edit(table: Any) -> None:
         del table[keys[-1]]
 
-    return _edited(text, keys[:-1], edit, wanted)
+    return _edited(text, keys[:-1], edit, wanted, gone=keys)
 
 
 def _headers(text: str, keys: Sequence[str]) -> tuple[str, ...]:
@@ -109,8 +114,15 @@ def without_item(text: str, keys: Sequence[str], item: Any) -> str:
     return _edited(text, keys[:-1], edit, wanted)
 
 
-def _edited(text: str, keys: Sequence[str], edit: Any, wanted: dict[str, Any]) -> str:
-    """The text after an edit of the table at a path, which is made if need be."""
+def _edited(
+    text: str,
+    keys: Sequence[str],
+    edit: Any,
+    wanted: dict[str, Any],
+    gone: Sequence[str] = (),
+) -> str:
+    """The text after an edit of the table at a path, which is made if need be; of
+    the tables above ``gone``, empty ones may be gone too."""
     import tomlkit  # only installing needs it
     from tomlkit.exceptions import TOMLKitError
 
@@ -126,10 +138,10 @@ def _edited(text: str, keys: Sequence[str], edit: Any, wanted: dict[str, Any]) -
         result = tomlkit.dumps(document)
     except (TOMLKitError, TypeError, KeyError) as error:
         raise Unreadable(f"this cannot be changed in place: {error}") from error
-    if "\r\n" in bare:
-        result = re.sub(r"(?<!\r)\n", "\r\n", result)
+    if "\r\n" in bare and not _BARE_NEWLINE.search(bare):
+        result = _BARE_NEWLINE.sub("\r\n", result)
     result = text[: len(text) - len(bare)] + result
-    if not _is(result, wanted) or _comments(result) != _comments(text):
+    if not _is(result, wanted, gone) or _comments(result) != _comments(text):
         raise Unreadable("this cannot be changed in place without changing more")
     return result
 

@@ -121,7 +121,7 @@ class Workspace:
         was = held.was if held is not None and ours else None
         if was is None and found is not ABSENT and not ours:
             was = editing.raw(file.text or "", where)
-        put = editing.put(file.text, where)
+        put = editing.put(file.text, where, held.piece if held and ours else "")
         made = tuple(one for one in put.made if one not in file.kept.made)
         kept = file.kept._replace(made=(*file.kept.made, *made))
         file = file._replace(text=put.text, kept=kept)
