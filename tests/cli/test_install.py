@@ -490,6 +490,8 @@ def test_what_keeps_it_from_working_is_said(lived_in: Repo) -> None:
     system, missing = lived_in.json("install", "codex", "--check")["warnings"]
     assert "is the system's for your shell" in system
     assert "wc-observe is not on PATH" in missing
+    (alone,) = lived_in.json("install", "bash", "--check")["warnings"]
+    assert alone == system
 
 
 def test_programs_are_named_so_that_they_are_found(lived_in: Repo) -> None:
@@ -596,6 +598,5 @@ def test_the_documentation_names_every_file(lived_in: Repo, scope: str) -> None:
         for client in clients.CLIENTS
         if client.name in AGENTS and scope in client.scopes
         for part in clients.parts(client, here)
-        if part.name != "hooks"
     }
     assert _table(scope) == told

@@ -58,7 +58,8 @@ def outcomes(
     done: Sequence[Outcome], here: Surroundings, verb: str, *, as_json: bool
 ) -> None:
     """What was done, and what is left for the person."""
-    warned = tuple(warnings(here)) if verb == "install" else ()
+    asked = verb == "install"
+    warned = tuple(warnings((one.owner for one in done), here)) if asked else ()
     if as_json:
         parts = [_part(one, verb) for one in done]
         say_json({"scope": here.scope, "parts": parts, "warnings": warned})
@@ -77,7 +78,7 @@ def states(
 ) -> None:
     """How each part stands."""
     found = list(found)
-    warned = tuple(warnings(here))
+    warned = tuple(warnings((owner for owner, _ in found), here))
     if as_json:
         parts = [{**_owner(owner), "state": state} for owner, state in found]
         say_json({"scope": here.scope, "parts": parts, "warnings": warned})
@@ -89,15 +90,16 @@ def states(
         say(one_line(f"note: {warning}"))
 
 
-def warnings(here: Surroundings) -> Iterator[str]:
-    """What would keep that from working which was installed."""
+def warnings(owners: Iterable[Owner], here: Surroundings) -> Iterator[str]:
+    """What would keep these parts from working."""
+    parts = {one.part for one in owners}
     path = here.env.get("PATH", "")
     first = shutil.which("wc", path=path)
     ours = beside("wc")
     where = quoted(os.path.dirname(ours)) if ours else "the folder of wc-cli"
     if first is None or not is_ours(first, "wc"):
         yield f"`wc` is the system's for your shell: put {where} first in PATH."
-    if shutil.which("wc-observe", path=path) is None:
+    if "server" in parts and shutil.which("wc-observe", path=path) is None:
         said = "its whole path is used" if beside("wc-observe") else "install it"
         yield f"wc-observe is not on PATH: {said}."
 
