@@ -272,6 +272,8 @@ class BoardApp(App[None]):
         text = Text(no_wrap=True, overflow="ellipsis")
         text.append(f" {one_line(author)}", "bold")
         text.append(f" · {mine} of {counted(source.count, 'thread')} yours")
+        if not source.count:
+            text.append(" · start one with: wc new TOPIC --title '…'")
         if self.wanted.words:
             text.append(f" · /{one_line(self.wanted.words)}", "bold")
         if self.writing is not None:

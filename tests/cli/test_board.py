@@ -386,7 +386,8 @@ def test_earlier_entries_are_rendered_when_they_are_asked_for(
         log_file = repo.log("long")
         shutil.rmtree(log_file.parent)
         await pilot.press("q", "r")
-        await until(pilot, lambda: "0 of 0 threads yours" in live.text)
+        await until(pilot, lambda: "0 of 0 threads yours · start one" in live.text)
+        assert "wc new TOPIC --title" in live.text
 
     live.run(steps)
 
