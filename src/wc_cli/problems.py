@@ -158,8 +158,17 @@ def _of_locks(reader: StoreReader) -> Iterator[Finding]:
         shown = os.path.relpath(path, layout.root)
         holder = locks.holder_of(path)
         message = f"held for {age_text(int(held))} by {holder}"
-        fix = f"If it hangs, end it: kill {holder.pid}" if holder.pid else "End it."
-        yield Finding(shown, 0, message, fix)
+        yield Finding(shown, 0, message, _ending(holder, path))
+
+
+def _ending(holder: locks.Holder, path: str) -> str:
+    """How to end who has a lock; the number of a process means something on its
+    own machine, and as long as it runs."""
+    if holder.is_alive:
+        return f"If it hangs, end it: kill {holder.pid}"
+    if holder.machine not in {"", os.uname().nodename}:
+        return "If it hangs, end it there."
+    return f"See who has it open: lsof {quoted(path)}"
 
 
 def _is_held(path: str, root: str) -> bool:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.contract.inprocess import Here
+from wc_cli import locks
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -144,9 +145,21 @@ def test_a_lock_that_is_held_for_long_may_hang(repo: Repo) -> None:
     os.utime(lock, (0, 0))
     with lock.open("r+") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
-        (line,) = told(repo)
-    assert line.startswith(".local/locks/git: held for ")
-    assert "If it hangs, end it: kill " in line
+        locks.sign(file.fileno(), "wc sync")
+        signed = lock.read_text()
+        pid, here = f"{os.getpid()}\n", os.uname().nodename
+        found = []
+        for old, new in (("", ""), (pid, "999999999\n"), (here, "elsewhere")):
+            lock.write_text(signed.replace(old, new) if old else signed)
+            os.utime(lock, (0, 0))
+            found += told(repo)
+    by_us, by_nobody, elsewhere = found
+    assert by_us.startswith(".local/locks/git: held for ")
+    assert by_us.endswith(f"If it hangs, end it: kill {os.getpid()}")
+    # Whoever signed it is gone, and its number may be anybody's.
+    assert by_nobody.endswith(f"See who has it open: lsof {lock}")
+    assert elsewhere.endswith("-> If it hangs, end it there.")
+    assert " on elsewhere, since " in elsewhere
 
 
 @pytest.fixture
