@@ -7,6 +7,7 @@ HTML is shown as it was written. Others' words are cleaned before rich sees them
 from __future__ import annotations
 
 from markdown_it import MarkdownIt
+from rich.cells import chop_cells
 from rich.console import Console, Group
 from rich.markdown import Heading, Markdown
 from rich.padding import Padding
@@ -27,8 +28,10 @@ if TYPE_CHECKING:
 
     from wc_core.views import Numbered
 
-# Longer lines are harder to read; a longer text is shown as it was written.
-_WIDTH, _LONGEST = 100, 60_000
+# Longer lines are harder to read; a longer text is shown as it was written, and
+# one that is longer still without looking where its words end: rich takes a
+# second for a megabyte, and more than ten for ten.
+_WIDTH, _LONGEST, _WRAPPED = 100, 60_000, 500_000
 _INDENT = 4
 
 
@@ -82,7 +85,23 @@ class Body:
         self, console: Console, options: ConsoleOptions
     ) -> RenderResult:
         found = self._segments(console, options.update(height=None))
-        yield Text(self._text) if found is None else Segments(found)
+        if found is not None:
+            yield Segments(found)
+        elif len(self._text) <= _WRAPPED:
+            yield Text(self._text)
+        else:
+            yield Segments(self._chopped(options.max_width))
+
+    def _chopped(self, width: int) -> Iterator[Segment]:
+        """As it was written, in lines that fit."""
+        for line in self._text.split("\n"):
+            if line.isascii():
+                pieces = [line[i : i + width] for i in range(0, len(line), width)]
+            else:
+                pieces = chop_cells(line, width)
+            for piece in pieces or [""]:
+                yield Segment(piece)
+                yield Segment.line()
 
     def _segments(
         self, console: Console, options: ConsoleOptions

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rich.cells import cell_len
 
 from tests.cli.test_body import at_terminal
 from tests.conftest import Machine
@@ -95,6 +96,14 @@ def test_what_a_model_reads_a_person_sees(body: str, expected: str) -> None:
     text = plain(shown(entry(0, body=body))).partition("\n\n")[2]
     assert expected in text
     assert clean(text) == text
+
+
+def test_a_body_of_megabytes_is_shown_as_it_was_written() -> None:
+    body = f"{'*word* ' * 100_000}\n\n{'日本語 ' * 100}"
+    lines = plain(shown(entry(0, body=body), 50)).split("\n")[3:]
+    assert all(line.startswith("    ") or not line for line in lines)
+    assert max(map(cell_len, lines)) <= 50
+    assert "".join("".join(lines).split()) == "".join(body.split())
 
 
 def test_no_link_can_be_followed_and_no_colour_means_none() -> None:
