@@ -117,12 +117,15 @@ class Table:
         """A shell that does nothing, and the line printed by it."""
         words, threads = " ".join(shell), self.size.threads[0]
         lacks = "" if shutil.which(shell[0]) else f"there is no {shell[0]}"
-        script = os.path.join(self.scratch.installed, "wc-statusline")
-        timed = self._time(*shell, script, store=(threads, 1))
         bare = f"{words} -c :"
+
+        def seconds() -> float:
+            script = os.path.join(self.scratch.installed, "wc-statusline")
+            return self._time(*shell, script, store=(threads, 1))()
+
         return [
             Row(bare, self._time(*shell, "-c", ":"), lacks=lacks),
-            Row(f"wc-statusline in {words}", timed, bare, lacks=lacks),
+            Row(f"wc-statusline in {words}", seconds, bare, lacks=lacks),
         ]
 
     def _statusline_json(self) -> float:

@@ -487,7 +487,9 @@ def _here(repo: Repo) -> Surroundings:
 def test_what_keeps_it_from_working_is_said(lived_in: Repo) -> None:
     assert lived_in.json("install", "codex")["warnings"] == []
     lived_in.machine.env["PATH"] = "/usr/bin:/bin"
-    system, missing = lived_in.json("install", "codex", "--check")["warnings"]
+    # A checkout's environment has a server, which would be named by its path.
+    checked = lived_in.wc("install", "codex", "--check", "--json").json
+    system, missing = checked["warnings"]
     assert "is the system's for your shell" in system
     assert "wc-observe is not on PATH" in missing
     (alone,) = lived_in.json("install", "bash", "--check")["warnings"]

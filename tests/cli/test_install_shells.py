@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from wc_cli.install import shells
+from wc_cli.install import changes, shells
 from wc_cli.install.changes import Block, OwnFile, Surroundings, TomlSet
 
 if TYPE_CHECKING:
@@ -228,6 +228,7 @@ def test_powerlevel10k_takes_the_place_of_a_line(waiting: Repo) -> None:
 def test_the_page_has_what_is_written() -> None:
     """Every snippet of the page is the one that is installed."""
     here = Surroundings(Path("/h"), {"PATH": ""}, "linux", None, None)
+    program = changes.program("wc-statusline", here)
     page = PAGE.read_text(encoding="utf-8")
     for client in shells.CLIENTS:
         for part in client.parts(here):
@@ -241,7 +242,9 @@ def test_the_page_has_what_is_written() -> None:
                     table = tomllib.loads(
                         page.partition("```toml\n")[2].partition("```")[0]
                     )
-                    assert table["custom"]["watercooler"] == change.value
+                    written = {**change.value, "command": "wc-statusline"}
+                    assert change.value["command"] == program
+                    assert table["custom"]["watercooler"] == written
                     continue
-                text = re.sub(r"\S*/wc-statusline", "wc-statusline", text)
+                text = text.replace(program, "wc-statusline")
                 assert f"\n{text}\n```" in page, client.name

@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, NamedTuple
 import pytest
 
 from tests.clients import installing, one_answer, stand_in
+from tests.clients.conftest import Place
 from tests.clients.test_agents import large, run
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
-
-    from tests.clients.conftest import Place
 
 SLOWLY = "60000"
 REMINDED = 'Watercooler: you hold the ball of \\"'
@@ -41,12 +40,12 @@ class Connected(NamedTuple):
 def connected(place: Place, request: pytest.FixtureRequest) -> Iterator[Connected]:
     """The agent that the test is about."""
     client, agent = request.param
-    repo = place.repo
+    repo = place.repo.machine.repo(f"app-of-{client}")  # the others' is read only
     topic = f"hooks-of-{client}"
     words = ("--title", "Look at me", "--to", f"{agent} (Pat)", "--force")
     repo.ok("new", topic, *words)
     repo.ok("install", client, "--yes", "--only", "hooks")
-    yield Connected(place, topic)
+    yield Connected(Place(repo), topic)
     repo.ok("uninstall", client, "--yes")
 
 
