@@ -252,6 +252,19 @@ def test_what_somebody_changed_of_ours_is_left_and_said(tmp_path: Path) -> None:
     assert not (tmp_path / ".watercooler").exists()
 
 
+def test_a_value_of_theirs_that_has_half_a_character_is_composed_with_ours(
+    tmp_path: Path,
+) -> None:
+    theirs = r'{"statusLine": {"type": "command", "command": "x\ud800"}}'
+    write(tmp_path, {".claude/settings.json": theirs})
+    before = tree(tmp_path)
+    (line,) = [one for one in wants(tmp_path) if one.owner.part == "status-line"]
+    assert [one.error for one in install(tmp_path, line)] == [None]
+    assert states(tmp_path, [line]) == ["installed"]
+    remove(tmp_path, line)
+    assert tree(tmp_path) == before
+
+
 def test_a_newer_version_changes_its_own_in_place(tmp_path: Path) -> None:
     write(tmp_path, HOMES["all of it"])
     before = tree(tmp_path)
@@ -645,6 +658,8 @@ def test_toml_that_an_edit_would_damage_is_refused() -> None:
     with pytest.raises(Unreadable) as caught:
         tomls.parse("a = 1\nb = oops\n")
     assert (caught.value.line, caught.value.column) == (2, 5)
+    with pytest.raises(Unreadable, match="digits"):
+        tomls.parse(f"a = {'1' * 5000}\n")
 
 
 def test_files_of_others_are_not_ours_to_write(tmp_path: Path) -> None:

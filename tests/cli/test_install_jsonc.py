@@ -55,6 +55,18 @@ def test_a_member_is_put_where_it_belongs(case: str) -> None:
     assert jsonedit.put(before, ("m", "w"), 1) == after
 
 
+def test_half_a_character_stays_an_escape() -> None:
+    half = r'{"w": "\ud800"}'
+    node = jsonc.parse(half)
+    assert node is not None
+    for text in ("{}", "{\n}"):
+        after = jsonedit.put(text, ("m",), node.value)
+        assert "ud800" in after.encode().decode()
+        found = jsonc.find(after, ("m",))
+        assert found is not None
+        assert found.value == node.value
+
+
 def test_an_item_is_written_like_its_neighbours() -> None:
     text = '{\n  "a": [\n    "x", // why\n    "y"\n  ],\n  "b": ["x"]\n}\n'
     text = jsonedit.add(jsonedit.add(text, ("a",), "z"), ("b",), "z")
@@ -73,6 +85,7 @@ WRONG = {
     '{"a" 1}': (1, 6, "a colon is missing"),
     '{"a": "x\n"}': (1, 7, "a string without an end"),
     '{"a": "\\q"}': (1, 7, "a string with a wrong escape"),
+    f'{{"a": {"1" * 5000}}}': (1, 7, "a number with too many digits"),
     '{"a": 1} x': (1, 10, "there is something after the end"),
     '{"a": /* 1}': (1, 7, "a comment without an end"),
     '{"a": 01}': (1, 8, "a comma or } is missing"),

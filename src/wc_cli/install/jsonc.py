@@ -103,7 +103,10 @@ class _Reader:
         match = _SCALAR.match(self.text, at)
         if match is None:
             self.fail("a value is missing" if first in ",]}" else "not JSON", at)
-        return Node(at, match.end(), json.loads(match[0]))
+        try:
+            return Node(at, match.end(), json.loads(match[0]))
+        except ValueError:
+            self.fail("a number with too many digits", at)
 
     def string(self, at: int) -> Node:
         match = _STRING.match(self.text, at)

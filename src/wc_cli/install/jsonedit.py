@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 
 _SAME_LINE = re.compile(r"(?:[ \t]|/\*[^\r\n]*?\*/)*(?://[^\r\n]*)?")
 
+# Halves of characters, which a value may have as an escape, and a file never.
+_HALVES = re.compile("[\ud800-\udfff]")
+
 
 def put(text: str, keys: Sequence[str], value: Any) -> str:
     """The text with a value at a path of keys; what is missing of the path is
@@ -149,9 +152,10 @@ def _indent_at(text: str, at: int) -> str:
 
 
 def _written(text: str, value: Any, indent: str, inline: bool) -> str:  # noqa: FBT001
-    if inline:
-        return json.dumps(value, ensure_ascii=False)
-    words = json.dumps(value, ensure_ascii=False, indent=_unit(text))
+    indented = None if inline else _unit(text)
+    words = json.dumps(value, ensure_ascii=False, indent=indented)
+    if not words.isascii() and _HALVES.search(words):
+        words = json.dumps(value, indent=indented)
     return words.replace("\n", _newline(text) + indent)
 
 

@@ -119,7 +119,7 @@ class Ledger:
         if self.files:
             files = {path: _fields(kept) for path, kept in sorted(self.files.items())}
             book = {"version": _VERSION, "files": files}
-            data = json.dumps(book, ensure_ascii=False, indent=1).encode()
+            data = json.dumps(book, indent=1).encode()
             disk.make_folders(disk.missing(self.folder))
             disk.write(self._path, data, mode=0o600)
         else:

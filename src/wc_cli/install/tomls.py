@@ -34,7 +34,7 @@ def parse(text: str) -> dict[str, Any]:
     """The values of a text. Raises Unreadable."""
     try:
         return tomllib.loads(_bare(text).replace("\r\n", "\n"))
-    except tomllib.TOMLDecodeError as error:
+    except ValueError as error:  # a number with too many digits, too
         found = _PLACE.search(str(error))
         line, column = (int(found[1]), int(found[2])) if found else (0, 0)
         problem = _PLACE.sub("", str(error)).strip()
