@@ -354,6 +354,24 @@ def test_what_their_plugin_brings_is_left_to_it(lived_in: Repo) -> None:
     assert "mcp__plugin_watercooler_watercooler" in allow
 
 
+def test_what_a_plugin_brings_from_now_on_is_taken_out(lived_in: Repo) -> None:
+    settings = lived_in.machine.home / ".claude/settings.json"
+    before = tree(lived_in.machine.home)
+    lived_in.ok("install", "claude")
+    theirs = settings.read_text()
+    on = '"enabledPlugins": {"watercooler@shop": true},'
+    settings.write_text(theirs.replace("{", f"{{{on}", 1))
+    checked = lived_in.wc("install", "claude", "--check")
+    assert (checked.code, checked.out.count("outdated")) == (9, 4)
+    assert lived_in.ok("install", "claude").out.count("removed") == 3
+    assert "wc brief --hook" not in settings.read_text()
+    assert '"Bash(wc say:*)"' in settings.read_text()
+    assert lived_in.ok("install", "claude", "--check").out.count(" installed") == 2
+    lived_in.ok("uninstall", "claude")
+    settings.write_text(settings.read_text().replace(on, ""))
+    assert tree(lived_in.machine.home) == before
+
+
 def test_a_project_shares_what_has_no_path_of_this_machine(lived_in: Repo) -> None:
     home = lived_in.machine.home
     before = tree(home)

@@ -64,11 +64,12 @@ def install(context: Context, said: Install) -> None:
     """Connect clients."""
     here = surroundings(context, _scope(said) or "user")
     wants = _wants(said, here)
+    gone = _gone(here, wants, said)
     if said.check:
-        _check(here, wants, said)
+        _check(here, wants, gone, said)
         return
     missing = ", ".join(sorted(set(said.names) - {one.owner.client for one in wants}))
-    if missing and not wants:
+    if missing and not wants and not gone:
         raise InvalidInputError(
             f"There is nothing of that to install for {missing} here.",
             "Leave out --only; a shell whose prompt starship or powerlevel10k makes"
@@ -76,12 +77,12 @@ def install(context: Context, said: Install) -> None:
         )
     if missing:
         remark(f"wc: nothing of that for {missing} here")
-    if not wants:
+    if not wants and not gone:
         raise InvalidInputError(
             "No client was found to connect.",
             f"Name one: wc install {'|'.join(one.name for one in clients.CLIENTS)}",
         )
-    plan = Chosen(lambda book: engine.plan_install(book, wants), "install")
+    plan = Chosen(lambda book: engine.plan_install(book, wants, gone), "install")
     _carry_out(here, plan, said)
 
 
@@ -141,6 +142,21 @@ def _wants(said: Install, here: Surroundings) -> list[Want]:
     ]
 
 
+def _gone(
+    here: Surroundings, wants: Sequence[Want], said: Install
+) -> tuple[Owner, ...]:
+    """For whom something was installed that these clients have no use for any more:
+    a plugin brings it, say, or another prompt."""
+    if said.only:
+        return ()
+    meant = {one.name for one in _clients(said, here)}
+    project = str(here.project) if here.scope == "project" else ""
+    owners = Ledger(here.home).owners() - {one.owner for one in wants}
+    return tuple(
+        sorted(one for one in owners if one.client in meant and one.project == project)
+    )
+
+
 def _clients(said: Install, here: Surroundings) -> list[Client]:
     fitting = {one.name: one for one in clients.CLIENTS if here.scope in one.scopes}
     for name in said.names:
@@ -187,11 +203,14 @@ def _installed(here: Surroundings, said: Uninstall) -> tuple[Owner, ...]:
     )
 
 
-def _check(here: Surroundings, wants: Sequence[Want], said: Install) -> None:
+def _check(
+    here: Surroundings, wants: Sequence[Want], gone: Sequence[Owner], said: Install
+) -> None:
     """Say how every part stands; it is not in order if something that was installed
     is not as it should be."""
     book = Ledger(here.home)
     states = [(one.owner, engine.state(book, one)) for one in wants]
+    states += [(one, engine.OUTDATED) for one in gone]
     showing.states(states, here, as_json=said.json)
     bad = [one for one in states if one[1] in engine.OUT_OF_ORDER]
     if bad:

@@ -35,7 +35,7 @@ class Want(NamedTuple):
 class Outcome(NamedTuple):
     """What became of a part: which files it changes, or why it was refused.
     ``where`` are all of its files, ``left`` those with something of ours that
-    somebody has changed since."""
+    somebody has changed since. ``removed`` says that the part was taken out."""
 
     owner: Owner
     files: tuple[str, ...] = ()
@@ -43,6 +43,7 @@ class Outcome(NamedTuple):
     error: WcError | None = None
     left: tuple[str, ...] = ()
     where: tuple[str, ...] = ()
+    removed: bool = False
 
 
 class Plan(NamedTuple):
@@ -62,10 +63,13 @@ class Plan(NamedTuple):
         return bool(self.workspace.changed())
 
 
-def plan_install(ledger: Ledger, wants: Iterable[Want]) -> Plan:
-    """Put each part into the files as they will be, whole or not at all."""
+def plan_install(
+    ledger: Ledger, wants: Iterable[Want], gone: Iterable[Owner] = ()
+) -> Plan:
+    """Put each part into the files as they will be, whole or not at all; what was
+    done for the owners that are ``gone`` is taken out first."""
     workspace = Workspace(ledger)
-    outcomes = []
+    outcomes = [_removed(workspace, ledger, owner) for owner in gone]
     for owner, part in wants:
         before = workspace.texts()
 
@@ -87,20 +91,23 @@ def plan_install(ledger: Ledger, wants: Iterable[Want]) -> Plan:
 def plan_removal(ledger: Ledger, owners: Iterable[Owner]) -> Plan:
     """Take what was done for each owner out of the files as they will be."""
     workspace = Workspace(ledger)
-    outcomes = []
-    for owner in owners:
-        before = workspace.texts()
-        left: list[str] = []
-
-        def work(owner: Owner = owner, left: list[str] = left) -> None:
-            for path, slot in reversed(_owned(ledger, owner)):
-                if not workspace.leave(path, slot, owner):
-                    left.append(path)
-
-        error = workspace.attempt(work)
-        files = workspace.different(before)
-        outcomes.append(Outcome(owner, files, (), error, tuple(dict.fromkeys(left))))
+    outcomes = [_removed(workspace, ledger, owner) for owner in owners]
     return Plan(tuple(outcomes), workspace)
+
+
+def _removed(workspace: Workspace, ledger: Ledger, owner: Owner) -> Outcome:
+    before = workspace.texts()
+    left: list[str] = []
+
+    def work() -> None:
+        for path, slot in reversed(_owned(ledger, owner)):
+            if not workspace.leave(path, slot, owner):
+                left.append(path)
+
+    error = workspace.attempt(work)
+    files = workspace.different(before)
+    some = tuple(dict.fromkeys(left))
+    return Outcome(owner, files, error=error, left=some, removed=True)
 
 
 def carry_out(plan: Plan) -> tuple[Outcome, ...]:

@@ -138,7 +138,9 @@ def _state(outcome: Outcome, word: str) -> str:
         return "refused"
     if outcome.left:
         return "left"
-    return word if outcome.files or word == "removed" else engine.FOREIGN
+    if outcome.removed and word == engine.INSTALLED:
+        return "removed"
+    return word if outcome.files or outcome.removed else engine.FOREIGN
 
 
 def _said(outcome: Outcome, here: Surroundings) -> str:
