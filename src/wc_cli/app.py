@@ -143,12 +143,19 @@ def _add(application: typer.Typer, name: str) -> None:
     declared = table.load(real)
     if declared is None:
         raise AssertionError(name)
+    said = inspect.getdoc(declared.options) or ""
     application.command(
         name,
-        help=inspect.getdoc(declared.options),
+        help=said,
+        short_help=_first_sentence(said),  # Typer would cut it off
         rich_help_panel=table.COMMANDS[real].panel,
         hidden=name in table.ALIASES,
     )(_callback(declared))
+
+
+def _first_sentence(said: str) -> str:
+    sentence, _, _ = " ".join(said.partition("\n\n")[0].split()).partition(". ")
+    return f"{sentence.rstrip('.')}."
 
 
 def _callback(declared: Declared) -> Callable[..., None]:

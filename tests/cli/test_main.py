@@ -37,6 +37,7 @@ def test_help_lists_every_command(quiet: Repo, words: list[str]) -> None:
     for name in table.COMMANDS:
         assert re.search(rf"^  {name} ", out, re.MULTILINE), name
     assert "set_status" not in out
+    assert not re.search(r"[\w,:]\.\.\.$", out, re.MULTILINE)  # whole sentences
 
 
 @pytest.mark.parametrize("name", ["say", "list", "set_status", "search"])
