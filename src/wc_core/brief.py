@@ -13,7 +13,7 @@ from typing import NamedTuple
 from wc_core import ballhistory, codec, holders, moves
 from wc_core.ballhistory import STALE_MS
 from wc_core.errors import NotFoundError, WcError
-from wc_core.files import read_from, read_plain, size_of
+from wc_core.files import read_from, size_of
 from wc_core.holders import Held
 from wc_core.layout import safe_name
 from wc_core.model import CLOSED
@@ -38,7 +38,7 @@ SHOWN = {"mine": 12, "offered": 6, "free": 5, "with_others": 6, "stale": 3}
 # Threads of others in which somebody looks for news and for what comes back.
 RECENT = 300
 MAX_GUIDANCE = 2000
-_MAX_GUIDANCE_BYTES = 1 << 16
+_MAX_GUIDANCE_BYTES = 1 << 13
 _TAIL = 1 << 15
 
 
@@ -333,7 +333,7 @@ def _guidance(reader: StoreReader) -> str:
     none, or nothing that can be read."""
     layout = reader.layout
     try:
-        data = read_plain(layout.guidance, layout.root, _MAX_GUIDANCE_BYTES) or b""
+        data = read_from(layout.guidance, layout.root, 0, _MAX_GUIDANCE_BYTES)
     except OSError:
         return ""
     text = clean(data.decode(errors="replace")).strip()

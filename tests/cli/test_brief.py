@@ -237,7 +237,7 @@ def test_of_many_threads_with_others_some_are_shown(repo: Repo) -> None:
 
 def test_guidance_is_committed_with_the_threads_and_cut(repo: Repo) -> None:
     repo.settled("new", "auth", "--title", "T")
-    text = "Ask before you touch the schema.\n" + "x" * 5000
+    text = "Ask before you touch the schema.\n" + "x" * 100_000
     (repo.store / "guidance.md").write_text(text)
     repo.settled("ack", "auth")
     committed = repo.git("show", "watercooler/threads:guidance.md")
