@@ -398,6 +398,9 @@ def test_a_project_shares_what_has_no_path_of_this_machine(lived_in: Repo) -> No
     checked = lived_in.json("install", "zed", "--check", "--scope", "project")
     assert {one["state"] for one in checked["parts"]} == {"installed"}
     assert "not installed" in lived_in.ok("install", "zed", "--check").out
+    (here / ".mcp.json").unlink()
+    changed = lived_in.wc("install", "claude", "--check", "--scope", "project")
+    assert changed.err.endswith("date: wc install claude --scope project\n")
     lived_in.ok("uninstall", "--yes")
     assert lived_in.git("status", "--short") == ""
     assert tree(home) == before

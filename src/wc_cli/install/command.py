@@ -215,7 +215,8 @@ def _check(
     bad = [one for one in states if one[1] in engine.OUT_OF_ORDER]
     if bad:
         raise FindingsError(
-            f"{len(bad)} not in order.", "Bring them up to date: wc install"
+            f"{len(bad)} not in order.",
+            f"Bring them up to date: {_again('install', said)}",
         )
 
 
@@ -224,7 +225,7 @@ def _carry_out(here: Surroundings, chosen: Chosen, said: _Connecting) -> None:
     plan = chosen.plan(Ledger(here.home))
     if said.dry_run:
         showing.dry_run(plan, here, as_json=said.json)
-        _complain(plan.outcomes, chosen.verb)
+        _complain(plan.outcomes, _again(chosen.verb, said))
         return
     if (
         not said.names
@@ -237,7 +238,7 @@ def _carry_out(here: Surroundings, chosen: Chosen, said: _Connecting) -> None:
     with opened(here.home) as book:
         outcomes = engine.carry_out(chosen.plan(book))
     showing.outcomes(outcomes, here, chosen.verb, as_json=said.json)
-    _complain(outcomes, chosen.verb)
+    _complain(outcomes, _again(chosen.verb, said))
 
 
 def _agreed(plan: Plan, here: Surroundings, said: _Connecting) -> bool:
@@ -251,10 +252,16 @@ def _agreed(plan: Plan, here: Surroundings, said: _Connecting) -> bool:
     return sys.stdin.readline().strip().lower() in {"y", "yes"}
 
 
-def _complain(outcomes: Sequence[engine.Outcome], verb: str) -> None:
+def _again(verb: str, said: _Connecting) -> str:
+    """The command to run for the same clients."""
+    scope = ("--scope", said.scope) if said.scope else ()
+    return " ".join(("wc", verb, *said.names, *scope))
+
+
+def _complain(outcomes: Sequence[engine.Outcome], again: str) -> None:
     """End with the error of the first part that was refused."""
     refused = [one.error for one in outcomes if one.error is not None]
     if refused:
         parts = "1 part was" if len(refused) == 1 else f"{len(refused)} parts were"
-        hint = f"Said above, with what to do; the rest is done. Then: wc {verb}"
+        hint = f"Said above, with what to do; the rest is done. Then: {again}"
         raise type(refused[0])(f"{parts} left alone.", hint)

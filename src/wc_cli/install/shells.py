@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from wc_cli.install import disk
+from wc_cli.install import common, disk
 from wc_cli.install.changes import Block, Client, OwnFile, Part, TomlSet, program
 from wc_core.errors import WcError
 
@@ -85,11 +85,6 @@ def _zsh_folder(here: Surroundings) -> Path:
     return Path(said) if said else here.home
 
 
-def _config(here: Surroundings) -> Path:
-    said = here.env.get("XDG_CONFIG_HOME", "")
-    return Path(said) if said else here.home / ".config"
-
-
 def _bashrc(here: Surroundings) -> Path:
     return here.home / ".bashrc"
 
@@ -103,17 +98,20 @@ def _p10k(here: Surroundings) -> Path:
 
 
 def _fish(here: Surroundings) -> Path:
-    return _config(here) / "fish/config.fish"
+    return common.config_folder(here) / "fish/config.fish"
 
 
 def _starship(here: Surroundings) -> Path:
     said = here.env.get("STARSHIP_CONFIG", "")
-    return Path(said) if said else _config(here) / "starship.toml"
+    return Path(said) if said else common.config_folder(here) / "starship.toml"
 
 
 def _tmux(here: Surroundings) -> Path:
     """Its file: the first of those that it reads, and reads all of."""
-    first, second = here.home / ".tmux.conf", _config(here) / "tmux/tmux.conf"
+    first, second = (
+        here.home / ".tmux.conf",
+        common.config_folder(here) / "tmux/tmux.conf",
+    )
     return second if second.exists() and not first.exists() else first
 
 
