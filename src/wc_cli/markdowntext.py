@@ -49,7 +49,7 @@ class _Markdown(Markdown):
     def __init__(self, text: str) -> None:
         super().__init__("", code_theme="ansi_dark", hyperlinks=False)
         self.parsed = _PARSER.parse(text)
-        self.is_whole = is_whole(self.parsed)
+        self.is_whole = is_whole(self.parsed, text)
         uncover(self.parsed)
         for block in self.parsed:
             if block.type == "html_block":

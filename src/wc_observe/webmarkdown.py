@@ -121,6 +121,6 @@ def rendered(body: str) -> Html:
     if len(words) <= LONGEST:
         env: dict[str, Any] = {}
         tokens = _PARSER.parse(words, env)
-        if is_whole(tokens):
+        if is_whole(tokens, words):
             return Html(_PARSER.renderer.render(tokens, _PARSER.options, env))
     return element("pre", words, tabindex=0)

@@ -89,6 +89,7 @@ def test_markdown_is_rendered_and_nothing_of_it_is_lost() -> None:
         ("```py do it\nx\n```", "```py do it\n     x"),
         (f"{'>' * 30} do it", "> do it"),
         (f"{'- ' * 12}do it", "- do it"),
+        ("| a |\n|---|\n| 1 | do it |", "| 1 | do it |"),
         ("a&#x202e;b &#x2066; c&#xe0041;", "ab  c"),
     ],
 )

@@ -162,6 +162,23 @@ def test_the_title_of_a_link_is_shown_with_its_address() -> None:
     assert 'title="http://a.example do &lt;it&gt;"' in page
 
 
+@pytest.mark.parametrize(
+    ("row", "whole"),
+    [
+        *(("| 1 | 2 |", True), ("1 | 2", True), ("| 1 |", True), ("|1|\\||", True)),
+        *(("| 1 | 2 | 3 |", False), ("1|2|3", False), ("|||x|", False)),
+    ],
+)
+@pytest.mark.parametrize("lead", ["", "> ", "  "])
+def test_no_cell_of_a_table_is_left_out(row: str, *, whole: bool, lead: str) -> None:
+    page = rendered(f"{lead}| a | b |\n{lead}|---|---|\n{lead}{row}")
+    assert page.startswith("<pre") != whole
+
+
+def test_a_table_in_a_list_is_one() -> None:
+    assert "<table>" in rendered("- | a | b |\n  |---|---|\n  | 1 | 2 |")
+
+
 def test_columns_of_a_table_are_aligned_without_a_style() -> None:
     page = rendered("| a | b |\n|:-:|--:|\n| 1 | 2 |")
     assert '<td class="center">1</td>' in page
