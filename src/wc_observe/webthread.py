@@ -152,7 +152,8 @@ def _notices(found: Thread) -> Html:
     if found.damage:
         fix = element("code", "wc doctor")
         said.append(element("p", "What to do about it says ", fix, "."))
-    return element("div", *said, class_="notice") if said else NOTHING
+    kind = "notice damaged" if found.damage else "notice"
+    return element("div", *said, class_=kind) if said else NOTHING
 
 
 def _to_new(found: Thread, seen: _Seen) -> Html:

@@ -259,6 +259,7 @@ def test_a_fork_and_damage_are_said(site: Site, store: Store) -> None:
     said = site.said("threads/x")
     assert "Forked. Two clones wrote at once" in said
     assert "Damaged." in said
+    assert 'class="notice damaged"' in site.get("threads/x")
     assert "wc doctor" in said
     assert said.count("forked") == 2
 
