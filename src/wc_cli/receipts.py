@@ -7,7 +7,7 @@ import time
 
 from wc_cli import context as world
 from wc_cli import helper
-from wc_core import remotes, repository
+from wc_core import agents, remotes, repository
 from wc_core.discovery import BRANCH_STORE
 from wc_core.errors import StorageError, WcError
 from wc_core.layout import Layout, file_name
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from wc_cli.store import Receipt
 
 _INLINE_SECONDS = 30.0
+_NOT_SHARED = "the remote has no threads yet; your user may begin with it: wc sync"
 
 
 def settled(context: Context, receipt: Receipt, *, sync: bool = False) -> Receipt:
@@ -50,17 +51,22 @@ def _settled_now(context: Context, layout: Layout, *, asked: bool) -> list[str]:
     from wc_cli import pending, routes, settling, travel  # not in the usual case
 
     notes = []
+    # Agents write without asking their user; whether threads are shown to others
+    # is the user's to say.
+    by_user = asked and next(agents.found(context.env), None) is None
     if settling.settle(layout.root, context.env, _INLINE_SECONDS) is None:
         by = pending.held_up(layout) or "somebody else is at it"
         notes.append(f"not settled yet: {by}")
     try:
-        remote = routes.wanted(context.place.root, context.env, asked=asked)
+        remote = routes.wanted(context.place.root, context.env, asked=by_user)
+        if remote is None and asked:
+            notes.append(_NOT_SHARED)
         if remote is not None:
             until = time.monotonic() + max(1, context.settings.limit)
             waiting = travel.Waiting(until)
             traveller = travel.Traveller(layout.root, context.env, remote, waiting)
             known = travel.KNOWN if context.settings.push else travel.NEVER
-            traveller.exchange(push=travel.ASKED if asked else known)
+            traveller.exchange(push=travel.ASKED if by_user else known)
     except WcError as error:
         # The entry is saved: whatever this is, it is no failure of the write.
         notes.append(f"not pushed: {error.message}")

@@ -13,6 +13,25 @@ if TYPE_CHECKING:
     from tests.conftest import Machine, Repo
 
 
+def test_an_agent_sends_nothing_first_and_nothing_that_is_off(
+    machine: Machine, repo: Repo
+) -> None:
+    hub = str(machine.root / "hub.git")
+    machine.git("init", "-q", "--bare", hub, cwd=repo.path)
+    repo.git("remote", "add", "origin", hub)
+    agent = {"CLAUDECODE": "1"}
+    said = repo.ok("new", "login", "--title", "Passkeys", "--sync", env=agent)
+    assert "committed · not pushed" in said.out
+    assert "your user may begin with it: wc sync" in said.err
+    assert machine.git("for-each-ref", cwd=hub) == ""
+    repo.ok("sync")
+    had = machine.git("rev-parse", THREADS, cwd=hub)
+    off = {**agent, "WATERCOOLER_PUSH": "off"}
+    assert not repo.json("ack", "login", "--title", "x", "--sync", env=off)["pushed"]
+    assert machine.git("rev-parse", THREADS, cwd=hub) == had
+    assert repo.json("ack", "login", "--title", "y", "--sync", env=agent)["pushed"]
+
+
 @pytest.mark.parametrize("mode", ["inline", "background"])
 def test_what_is_written_stays_here(machine: Machine, repo: Repo, mode: str) -> None:
     hub = str(machine.root / "hub.git")
