@@ -166,7 +166,7 @@ def test_no_client_asks_about_commands_and_tools_of_ours(lived_in: Repo) -> None
     assert rules["deny"] == ["Bash(curl *)", "Read(./.env)"]
     assert "Bash(wc install:*)" in rules["ask"]
     roots = read(lived_in, ".codex/config.toml")["sandbox_workspace_write"]
-    stores = f"{lived_in.machine.home}/.watercooler"
+    stores = f"{lived_in.machine.home}/.watercooler/worktrees"
     assert roots["writable_roots"] == ["/home/pat/.cache/build", stores]
     policy = read(lived_in, ".gemini/policies/watercooler.toml")["rule"]
     assert [one["decision"] for one in policy] == ["allow", "allow"]

@@ -111,9 +111,9 @@ def test_codex_has_server_rules_and_skill(place: Place, home: Path) -> None:
     check = codex.words("codex", "execpolicy", "check", "--rules", rules, "--", "wc")
     said = place.run([*check, "say", "login", "--title", "x"], **env)
     assert said.json["decision"] == "allow"
-    for words in (["-l", "file"], ["doctor"], ["demo"]):
-        assert place.run([*check, *words], **env).json == {"matchedRules": []}
-    for words in (["install"], ["sync"], ["doctor", "--repair"]):
+    words = ["-l", "file"]
+    assert place.run([*check, *words], **env).json == {"matchedRules": []}
+    for words in (["install"], ["sync"], ["doctor", "--repair"], ["timeline"]):
         assert place.run([*check, *words], **env).json["decision"] == "prompt"
     with subprocess.Popen(
         codex.words("codex", "app-server"),
@@ -132,7 +132,7 @@ def test_codex_has_server_rules_and_skill(place: Place, home: Path) -> None:
         process.kill()
     assert names["watercooler"] == str(home / ".agents/skills/watercooler/SKILL.md")
     assert config["sandbox_workspace_write"]["writable_roots"] == [
-        *("/home/pat/.cache/build", str(home / ".watercooler")),
+        *("/home/pat/.cache/build", str(home / ".watercooler/worktrees")),
         # Of another home: the one that the repository was made in.
         str(place.repo.store),
     ]

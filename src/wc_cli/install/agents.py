@@ -73,7 +73,8 @@ def codex_rules() -> str:
         '    justification = "Watercooler: read threads, write entries",\n'
         '    match = ["wc say topic --title x", "wc list"],\n'
         '    not_match = ["wc -l file", "wc install"],\n'
-        ")\n" + "prefix_rule(\n"
+        ")\n"
+        "prefix_rule(\n"
         f'    pattern = ["wc", {json.dumps(ASKED)}],\n'
         '    decision = "prompt",\n'
         '    justification = "It reaches beyond the threads",\n'
@@ -83,10 +84,11 @@ def codex_rules() -> str:
 
 def _writable(here: Surroundings, config: Path) -> tuple[TomlAdd, ...]:
     """The stores, for commands that Codex keeps in its sandbox: a script that
-    runs `wc`, say. Paths of this machine have no place in a shared file."""
+    runs `wc`, say. Not all of ~/.watercooler: by the ledger in there `wc uninstall`
+    writes people's files. Paths of this machine have no place in a shared file."""
     if here.scope == "project":
         return ()
-    stores = here.home / ".watercooler"
+    stores = here.home / ".watercooler/worktrees"
     folders = [str(stores)]
     inside = [one for one in (stores, here.project) if one is not None]
     store = here.store
