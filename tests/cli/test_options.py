@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 import typer
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from typer._click.exceptions import ClickException
 from typer.main import get_command
 
+from tests.core.strategies import relaxed
 from wc_cli import app, table
 from wc_cli.options import FLAG, NUMBER, REQUIRED, Declared, Options, parse
 
@@ -86,7 +87,7 @@ ARGVS = {name: argvs(name) for name in NAMES}
 
 
 @pytest.mark.parametrize("name", NAMES)
-@settings(max_examples=60, deadline=None)
+@relaxed
 @given(data=st.data())
 def test_what_the_fast_parser_takes_typer_takes_alike(
     name: str, data: st.DataObject

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.usefixtures("unmeasured")
 
 SEED = int(os.environ.get("WC_TEST_SEED", "1"))
-ROUNDS = int(os.environ.get("WC_TEST_ROUNDS", "24"))
+ROUNDS = int(os.environ.get("WC_TEST_ROUNDS", "16"))
 ALL = os.environ.get("WC_TEST_CALLS") == "all"
 # Settling an entry reads fewer times.
 LAST_READ = 90

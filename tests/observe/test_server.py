@@ -14,6 +14,7 @@ import pytest
 from fastmcp import Client
 from fastmcp.exceptions import McpError
 
+from tests.measuring import paused
 from tests.observe.stores import MODES, NOW_MS, Session, Store, only_text
 from wc_cli import table
 from wc_core.errors import ConflictError
@@ -345,19 +346,28 @@ def test_a_store_that_may_not_be_read(store: Store, session: Session) -> None:
         os.chmod(store.layout.threads, 0o700)
 
 
+@pytest.fixture(scope="module")
+def many(tmp_path_factory: pytest.TempPathFactory) -> Store:
+    """A store that takes long to read."""
+    store = Store(tmp_path_factory.mktemp("many") / "store")
+    with paused():
+        for number in range(3000):
+            store.thread(f"topic-{number}", store.entry("t", "x"), meta=False)
+    return store
+
+
 @pytest.mark.parametrize("mode", MODES)
 def test_progress_is_told_of_what_takes_long(
-    store: Store, env: dict[str, str], mode: Mode
+    many: Store, env: dict[str, str], mode: Mode
 ) -> None:
-    for number in range(3000):
-        store.thread(f"topic-{number}", store.entry("t", "x"), meta=False)
     told: list[tuple[float, float | None, str | None]] = []
 
     async def hear(done: float, total: float | None, message: str | None) -> None:
         told.append((done, total, message))
 
     async def ask() -> None:
-        start = Surroundings(str(store.root.parent), env, lambda: NOW_MS)
+        place = env | {"WATERCOOLER_DIR": str(many.root)}
+        start = Surroundings(str(many.root.parent), place, lambda: NOW_MS)
         async with Client(build_server(start), mode=mode) as client:
             await client.call_tool(
                 "watercooler_v1_list_threads", {}, progress_handler=hear
