@@ -18,7 +18,7 @@ from wc_cli.context import remark
 from wc_cli.options import command, flag, text, words
 from wc_cli.writing import Speaker
 from wc_core import arrivals, holders, views, vocabulary
-from wc_core.errors import WaitTimeoutError, WcError
+from wc_core.errors import ConflictError, WaitTimeoutError, WcError
 from wc_core.text import one_line
 
 TYPE_CHECKING = False
@@ -40,7 +40,7 @@ _STEP, _DEBOUNCE = 100, 200
 
 class Wait(Speaker):
     """Wait until the ball of a thread comes to you; then show the thread.
-    Exits 10 if it does not come in time."""
+    Exits 10 if it does not come in time, 4 if the threads named are closed."""
 
     topics: tuple[str, ...] = words("TOPIC...", "Only these threads.", default=())
     timeout: str = text("--timeout", "TIME", "Wait this long: seconds, or 90m, 3h.")
@@ -61,6 +61,7 @@ def wait(context: Context, said: Wait) -> None:
         if found := waiting.look():
             _tell(waiting.context, said, found)
             return
+        waiting.check()
     unit = " s" if said.timeout[-1:].isdigit() else ""
     raise WaitTimeoutError(
         f"No ball came to you within {one_line(said.timeout)}{unit}.",
@@ -92,6 +93,16 @@ class _Waiting:
         if self._wanted is None:
             self._wanted = self._begun(reader)
         return arrivals.arrivals(reader, self._wanted)
+
+    def check(self) -> None:
+        """See to it that something can still come. Raises ConflictError."""
+        reader, wanted = self._reader, self._wanted
+        if reader and wanted and arrivals.are_closed(reader, wanted):
+            one = one_line(min(wanted.topics))
+            raise ConflictError(
+                "What you wait for is closed: no ball of it will move.",
+                f"See how it ended: wc read {one}; to wait for any entry: --new",
+            )
 
     def _store(self) -> StoreReader | None:
         """The store; ``None`` while there is none. One that is gone may come

@@ -73,6 +73,21 @@ def arrivals(reader: StoreReader, wanted: Awaiting) -> list[Arrival]:
     ]
 
 
+def are_closed(reader: StoreReader, wanted: Awaiting) -> bool:
+    """Whether only balls of named threads are waited for, and all of these threads
+    are closed: no ball of theirs moves any more."""
+    if wanted.new or not wanted.topics:
+        return False
+    return all(_is_closed(reader, topic) for topic in wanted.topics)
+
+
+def _is_closed(reader: StoreReader, topic: str) -> bool:
+    try:
+        return reader.snapshot(topic).state.status == CLOSED
+    except WcError:
+        return False
+
+
 def _is_held(reader: StoreReader, viewer: Viewer, held: Held) -> bool:
     try:
         state = reader.snapshot(held.topic).state

@@ -148,6 +148,15 @@ def test_only_the_threads_named_wake(auth: Repo) -> None:
     assert "There is no thread" in auth.fails(3, "wait", "aut", *CODEX)
 
 
+def test_a_thread_that_is_closed_is_not_waited_for(auth: Repo) -> None:
+    with waiting(auth, "auth", *CODEX, *LONG) as one:
+        auth.ok("set-status", "auth", "CLOSED")
+        code, _, said = one.ends()
+    assert code == 4
+    assert "closed" in said
+    assert "wc read auth" in auth.fails(4, "wait", "auth", *CODEX, *LONG)
+
+
 def test_new_entries_wake_who_wants_that(auth: Repo) -> None:
     with waiting(auth, "--new", "--json", *LONG, *CODEX) as one:
         auth.ok("new", "theirs", "--title", "Of no interest")
