@@ -113,13 +113,17 @@ def execute(declared: Declared, options: Options) -> None:
 
     asked = Asked(getattr(options, "as_name", ""), getattr(options, "seat", ""))
     env = dict(os.environ)
-    declared.run(Context(env, _cwd(), asked), options)
+    # A hook is told where its client is, and must not fail where it was started.
+    cwd = _cwd(otherwise="/" if getattr(options, "hook", "") else "")
+    declared.run(Context(env, cwd, asked), options)
 
 
-def _cwd() -> str:
+def _cwd(*, otherwise: str) -> str:
     try:
         return os.getcwd()
     except FileNotFoundError:
+        if otherwise:
+            return otherwise
         from wc_core.errors import NotFoundError
 
         raise NotFoundError(

@@ -280,6 +280,20 @@ def test_when_the_time_is_up_nothing_is_said(agent: Agent) -> None:
     assert agent.stop() != ""
 
 
+def test_where_it_was_started_may_be_gone(agent: Agent, tmp_path: Path) -> None:
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    words = ("brief", "--hook", "session-start", "--client", "codex")
+    wc = shlex.join([*agent.repo.machine.wc_words, *words])
+    sent = json.dumps({"session_id": "s1", "cwd": str(agent.repo.path)})
+    script = f"rmdir {shlex.quote(str(gone))}; exec {wc}"
+    done = agent.repo.machine.run(
+        ["sh", "-c", script], gone, feed=sent.encode(), env=SLOWLY
+    )
+    assert (done.code, done.err) == (0, ""), done
+    assert "auth" in done.out
+
+
 def test_an_event_that_is_none_fails_nothing(repo: Repo) -> None:
     done = repo.wc("brief", "--hook", "sessionstart")
     assert (done.code, done.out) == (0, "")
