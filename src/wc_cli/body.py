@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
-from wc_core import vocabulary
+from wc_core import agents, vocabulary
 from wc_core.errors import InvalidInputError, NotFoundError
 
 TYPE_CHECKING = False
@@ -16,10 +16,11 @@ if TYPE_CHECKING:
 _SCISSORS = "# ------------------------ >8 ------------------------"
 
 
-def given(text: str) -> str:
+def given(text: str, context: Context) -> str:
     """The body that ``text`` stands for: ``-`` is standard input, ``@FILE`` a
     file, ``@@…`` text that begins with ``@``, all else itself. Only these
-    forms ever read anything.
+    forms ever read anything; for agents they read no file outside of their
+    worktree and the folder of temporary files.
 
     Raises InvalidInputError, NotFoundError.
     """
@@ -28,8 +29,31 @@ def given(text: str) -> str:
     if text.startswith("@@"):
         return vocabulary.body(text[1:])
     if text.startswith("@"):
+        if next(agents.found(context.env), None) is not None:
+            _check_reach(text[1:], context)
         return vocabulary.body(_decoded(_file(text[1:]), text[1:]))
     return vocabulary.body(text)
+
+
+def _check_reach(path: str, context: Context) -> None:
+    """See to it that an agent may take a body from a file: it runs wc without
+    asking its user, and what is written may travel. Raises InvalidInputError."""
+    import tempfile
+
+    repository = context.place.repository
+    folder = repository.top if repository is not None else ""
+    real = os.path.realpath(path)
+    reach = (folder or context.cwd, tempfile.gettempdir())
+    if not any(_is_below(real, os.path.realpath(one)) for one in reach):
+        raise InvalidInputError(
+            f"{path!r} is neither in this worktree nor a temporary file, and an "
+            "agent's body comes from no others.",
+            "Pass the text itself, or on standard input: --body -",
+        )
+
+
+def _is_below(path: str, folder: str) -> bool:
+    return os.path.commonpath((path, folder)) == folder
 
 
 def _file(path: str) -> bytes:
@@ -61,7 +85,7 @@ def given_or_edited(text: str, title: str, context: Context) -> str:
     """The body as `given`; a person at a terminal who gave none gets their
     editor. Agents never do: they would hang in it."""
     if text or not _at_terminal() or not context.identity.person:
-        return given(text)
+        return given(text, context)
     editor = _editor(context)
     return vocabulary.body(_edited(editor, title)) if editor else ""
 

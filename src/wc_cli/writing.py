@@ -142,7 +142,7 @@ def ack(context: Context, said: Ack) -> None:
         said.topic,
         "ack",
         vocabulary.title(said.title),
-        body=body.given(said.body),
+        body=body.given(said.body, context),
         role=vocabulary.role(said.role),
         type=vocabulary.entry_type(said.type),
     )
@@ -154,7 +154,7 @@ def handoff(context: Context, said: Handoff) -> None:
     """Pass the ball."""
     title = f"Handoff to {said.to}" if said.to else "Handoff"
     draft = Draft(said.topic, "handoff", vocabulary.title(title))
-    note = body.given(said.note)
+    note = body.given(said.note, context)
     reason = vocabulary.reason(said.reason)
     draft = draft._replace(body=note, reason=reason, to=said.to, force=said.force)
     _write(context, said, draft)

@@ -69,6 +69,28 @@ def test_an_at_sign_is_a_file(repo: Repo) -> None:
     assert repo.entries("auth")[-1]["body"] == "# Notes\n"
 
 
+def test_an_agent_reaches_no_file_of_its_users(repo: Repo, tmp_path: Path) -> None:
+    """Its words are not asked about, and what is written may travel."""
+    env = {"CLAUDECODE": "1", "TMPDIR": str(tmp_path / "scratch")}
+    scratch, secret = tmp_path / "scratch/notes.md", repo.machine.home / "id_rsa"
+    scratch.parent.mkdir()
+    for one in (scratch, secret, repo.path / "notes.md"):
+        one.write_text("# Notes\n")
+    (repo.path / "link").symlink_to(secret)
+    (repo.path / "sub").mkdir()
+    repo.ok("new", "auth", "--title", "Keys")
+    words = ("ack", "auth", "--title", "x", "--body")
+    for name in ("@../notes.md", f"@{scratch}"):
+        repo.ok(*words, name, cwd="sub", env=env)
+    for name in (f"@{secret}", "@../../home/id_rsa", "@../link", "@/etc/hostname"):
+        said = repo.fails(2, *words, name, cwd="sub", env=env)
+        assert "neither in this worktree nor a temporary file" in said
+        assert "--body -" in said
+    said = repo.fails(2, "handoff", "auth", "--note", f"@{secret}", env=env)
+    assert "neither" in said
+    repo.ok(*words, f"@{secret}")  # a person's own hands
+
+
 @pytest.mark.parametrize(("said", "meant"), [("@@pat", "@pat"), ("@@", "@")])
 def test_two_at_signs_are_one(repo: Repo, said: str, meant: str) -> None:
     assert body(repo, "--body", said) == meant
