@@ -9,11 +9,17 @@ import sys
 from importlib.machinery import SourceFileLoader
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
+from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
 import pytest
+from tests.bench.curve import NAMES
 from tests.bench.scratch import Scratch
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+FULL = bool(os.environ.get("WC_TEST_FULL"))
 ROOT = Path(__file__).resolve().parents[2]
 BENCH = ROOT / "bin" / "bench"
 
@@ -81,12 +87,41 @@ def test_servers_are_measured_beside_one_that_does_nothing() -> None:
     assert idle["goal"] == "≤ 0.5 %"
 
 
-def test_what_a_server_costs_in_small_and_large_stores_is_drawn() -> None:
+def some_rows() -> str:
+    """What the bench says of servers, as it would say it."""
+    sizes = ("5 threads of 20", "10 threads of 20")
+    names = ["trivial FastMCP server: a call", "trivial FastMCP server: memory"]
+    names += [f"{name}, {size}" for name in NAMES for size in sizes]
+    rows = [
+        {"name": name, "median": 5.0 + at, "unit": "ms"}
+        for at, name in enumerate(names)
+    ]
+    return json.dumps({"machine": "2 cores", "rows": rows})
+
+
+def measured_rows() -> str:
+    """What the bench says of servers."""
     done = bench("--quick", "--curve", "--json", "--runs", "1")
     assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        some_rows,
+        pytest.param(
+            measured_rows,
+            marks=pytest.mark.skipif(not FULL, reason="NOT TRIED: see WC_TEST_FULL"),
+        ),
+    ],
+)
+def test_what_a_server_costs_in_small_and_large_stores_is_drawn(
+    rows: Callable[[], str],
+) -> None:
     drawing = subprocess.run(
         [sys.executable, ROOT / "docs" / "make_plot.py"],
-        input=done.stdout,
+        input=rows(),
         capture_output=True,
         text=True,
         check=True,

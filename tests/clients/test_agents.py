@@ -83,7 +83,8 @@ def test_what_claude_code_puts_before_a_model(place: Place, tmp_path: Path) -> N
 @pytest.mark.parametrize(
     ("package", "command"),
     [
-        ("@google/gemini-cli", "gemini"),
+        # After `wc install` it is asked in test_installed, always.
+        pytest.param("@google/gemini-cli", "gemini", marks=large),
         pytest.param("@qwen-code/qwen-code", "qwen", marks=large),
     ],
 )
