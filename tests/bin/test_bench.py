@@ -19,7 +19,9 @@ from tests.bench.scratch import Scratch
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-FULL = bool(os.environ.get("WC_TEST_FULL"))
+measuring_servers = pytest.mark.skipif(
+    not os.environ.get("WC_TEST_FULL"), reason="NOT TRIED: WC_TEST_FULL=1 does"
+)
 ROOT = Path(__file__).resolve().parents[2]
 BENCH = ROOT / "bin" / "bench"
 
@@ -72,6 +74,7 @@ def test_a_row_comes_with_what_it_is_compared_with() -> None:
     assert ours["ratio"] > 0
 
 
+@measuring_servers
 def test_servers_are_measured_beside_one_that_does_nothing() -> None:
     only = "^(list_threads, 100|wc say, until|wc-observe: CPU)"
     done = bench("--quick", "--json", "--runs", "1", "--only", only)
@@ -110,10 +113,7 @@ def measured_rows() -> str:
     "rows",
     [
         some_rows,
-        pytest.param(
-            measured_rows,
-            marks=pytest.mark.skipif(not FULL, reason="NOT TRIED: see WC_TEST_FULL"),
-        ),
+        pytest.param(measured_rows, marks=measuring_servers),
     ],
 )
 def test_what_a_server_costs_in_small_and_large_stores_is_drawn(

@@ -163,9 +163,11 @@ def checkout(folder: Path, path: str) -> Checkout:
     return Checkout(root, path)
 
 
-@pytest.fixture(params=["pip", "uv"])
+# By pip it takes twenty seconds; `test_without_uv_again_pip_makes_what_it_needs`
+# has one by pip always.
+@pytest.fixture(params=["pip", "uv"] if os.environ.get("WC_TEST_FULL") else ["uv"])
 def tiny(request: pytest.FixtureRequest, tmp_path: Path) -> Checkout:
-    """A fresh checkout, for each of the two installers."""
+    """A fresh checkout, in a long run for each of the two installers."""
     names = ("uv",) if request.param == "uv" else ()
     return checkout(tmp_path, tools(tmp_path / "tools", *names))
 

@@ -31,7 +31,6 @@ ROUNDS = int(os.environ.get("WC_TEST_ROUNDS", "600"))
 WRITER = """
 import json, sys
 number = 0
-print("ready", flush=True)
 while True:
     number += 1
     state = {
@@ -48,6 +47,8 @@ while True:
     for path in sys.argv[1 : 2 + (number % 10 == 0)]:
         with open(path, "w") as file:
             json.dump(state, file, indent=2)
+    if number == 1:
+        print("ready", flush=True)
 """
 
 

@@ -113,7 +113,7 @@ def entries(draw: st.DrawFn) -> tuple[Entry, ...]:
 
 
 # Drawing so much takes longer than reading it; `tests/contract/fuzzer` does many.
-few = settings(relaxed, max_examples=50)
+few = settings(relaxed, max_examples=30)
 
 
 class TestThereAndBack:

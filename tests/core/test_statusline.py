@@ -613,7 +613,7 @@ def test_the_width_is_never_too_small() -> None:
     assert width("中文 한글 🎾") == 12
 
 
-@given(st.text(max_size=40), st.integers(1, 60))
+@given(st.text(max_size=24), st.integers(1, 40))
 def test_what_is_cut_fits(text: str, room: int) -> None:
     shown = display(text, 200)
     cut = Look(room).cut(shown, room)
