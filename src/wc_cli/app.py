@@ -20,6 +20,7 @@ from typer.main import get_command
 
 from wc_cli import table
 from wc_cli.completing import VARIABLE, completer
+from wc_cli.context import execute
 from wc_cli.options import FLAG, NUMBER, REQUIRED, WORDS, Declared, Options, Param
 from wc_core.errors import InvalidInputError, WcError
 
@@ -162,8 +163,6 @@ def _callback(declared: Declared) -> Callable[..., None]:
     """A function with the signature that Typer reads a command from."""
 
     def call(**values: Any) -> None:
-        from wc_cli.main import execute
-
         execute(declared, to_options(declared.options, values))
 
     call.__signature__ = signature(declared.options)  # type: ignore[attr-defined]

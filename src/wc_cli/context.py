@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
+    from wc_cli.options import Declared, Options
     from wc_cli.store import Source, StoreWriter
     from wc_cli.upkeep import Upkeep
     from wc_core.discovery import Place
@@ -179,6 +180,26 @@ class Context:
         # A store that may only be read is no reason to fail a reader.
         with contextlib.suppress(WcError, OSError):
             upkeep.remember(self.identity, worktree)
+
+
+def execute(declared: Declared, options: Options) -> None:
+    """Carry out a command whose words are known."""
+    asked = Asked(getattr(options, "as_name", ""), getattr(options, "seat", ""))
+    env = dict(os.environ)
+    # A hook is told where its client is, and must not fail where it was started.
+    cwd = _cwd(otherwise="/" if getattr(options, "hook", "") else "")
+    declared.run(Context(env, cwd, asked), options)
+
+
+def _cwd(*, otherwise: str) -> str:
+    try:
+        return os.getcwd()
+    except FileNotFoundError:
+        if otherwise:
+            return otherwise
+        raise NotFoundError(
+            "The current folder does not exist any more.", "Change to another one."
+        ) from None
 
 
 def os_user(env: Mapping[str, str]) -> str:

@@ -12,7 +12,7 @@ import os
 import sys
 
 from wc_cli import table
-from wc_cli.context import Context, discard_output, json_line, remark
+from wc_cli.context import discard_output, execute, json_line, remark
 from wc_cli.options import parse
 from wc_core.errors import CorruptError, WcError
 from wc_core.files import NotPlainError
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import NoReturn
 
-    from wc_cli.options import Declared, Options
 
 _INTERRUPTED = 130
 _COMPLETING = "_WC_CLI_COMPLETE"
@@ -105,30 +104,6 @@ def _dispatch(argv: Sequence[str]) -> None:
     from wc_cli import app  # Typer: only where it has something to say
 
     app.run(argv)
-
-
-def execute(declared: Declared, options: Options) -> None:
-    """Carry out a command whose words are known."""
-    from wc_core.identity import Asked
-
-    asked = Asked(getattr(options, "as_name", ""), getattr(options, "seat", ""))
-    env = dict(os.environ)
-    # A hook is told where its client is, and must not fail where it was started.
-    cwd = _cwd(otherwise="/" if getattr(options, "hook", "") else "")
-    declared.run(Context(env, cwd, asked), options)
-
-
-def _cwd(*, otherwise: str) -> str:
-    try:
-        return os.getcwd()
-    except FileNotFoundError:
-        if otherwise:
-            return otherwise
-        from wc_core.errors import NotFoundError
-
-        raise NotFoundError(
-            "The current folder does not exist any more.", "Change to another one."
-        ) from None
 
 
 def _wants_json(argv: Sequence[str]) -> bool:
