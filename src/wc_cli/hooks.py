@@ -12,11 +12,12 @@ import signal
 import sys
 import time
 from contextlib import contextmanager, suppress
+from typing import Protocol
 
 from wc_cli import dialects, sessions
-from wc_cli.brief import deadline, gathered, limit_ms
 from wc_cli.context import Context, remark, say
 from wc_cli.dialects import PROMPT, START
+from wc_cli.gathering import deadline, gathered, limit_ms
 from wc_cli.sessions import Session
 from wc_core import holders
 from wc_core.errors import WcError
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from types import FrameType
 
-    from wc_cli.brief import BriefWords
     from wc_core.holders import Held
     from wc_core.layout import Layout
 
@@ -45,11 +45,21 @@ _NAMED = 5
 _MOST = 50
 
 
+class Words(Protocol):
+    """What of the command's words a hook is answered by."""
+
+    hook: str
+    client: str
+    budget: int
+    as_name: str
+    seat: str
+
+
 class _TooLateError(Exception):
     """The time of a hook is up."""
 
 
-def answer(context: Context, said: BriefWords) -> None:
+def answer(context: Context, said: Words) -> None:
     """Print what the client shall take up, often nothing."""
     if said.hook not in dialects.EVENTS:
         remark(f"wc: {said.hook!r} is no event; one of: {', '.join(dialects.EVENTS)}")
@@ -86,7 +96,7 @@ def _within(seconds: float) -> Iterator[None]:
         signal.signal(signal.SIGALRM, before)
 
 
-def _told(context: Context, said: BriefWords, asked: dialects.Asked) -> str:
+def _told(context: Context, said: Words, asked: dialects.Asked) -> str:
     """What the agent is told."""
     late = deadline(context)
     client = dialects.of(said.client)
@@ -168,9 +178,7 @@ class _Ask:
         return found
 
 
-def _start(
-    context: Context, said: BriefWords, path: str, late: Callable[[], bool]
-) -> str:
+def _start(context: Context, said: Words, path: str, late: Callable[[], bool]) -> str:
     """The brief; what it shows is no news later."""
     from wc_cli import brieftext, render
 

@@ -12,9 +12,9 @@ import os
 import time
 
 from wc_cli import doctor, locks
-from wc_cli.brief import deadline
 from wc_cli.context import now_ms, say, say_json
 from wc_cli.examining import Finding
+from wc_cli.gathering import deadline
 from wc_cli.options import command, flag
 from wc_cli.writing import Speaker
 from wc_core import neighbours, views
