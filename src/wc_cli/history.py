@@ -76,7 +76,7 @@ class History(NamedTuple):
 def log(context: Context, said: Log) -> None:
     """Show who changed what."""
     reader = context.reader
-    thread = reader.thread(views.find_topic(reader, said.topic))
+    thread = reader.thread(reader.find(said.topic))
     history = find(thread, reader.layout.log(thread.state.topic), context.env)
     found = views.numbered(thread)[::-1]
     shown = found[: said.limit] if said.limit else found

@@ -8,7 +8,6 @@ from wc_cli import locks
 from wc_cli.context import say, say_json
 from wc_cli.options import argument, command, flag
 from wc_cli.writing import Speaker
-from wc_core import views
 from wc_core.errors import ConflictError
 from wc_core.text import one_line
 from wc_core.wording import counted
@@ -64,7 +63,7 @@ def _push(context: Context) -> str:
 def break_lock(context: Context, said: BreakLock) -> None:
     """Break the lock of a thread."""
     reader = context.reader
-    topic = views.find_topic(reader, said.topic)
+    topic = reader.find(said.topic)
     path, root = reader.layout.lock(topic), reader.layout.root
     handle = locks.try_acquire(path, root)
     if handle is None:

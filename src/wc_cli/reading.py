@@ -171,7 +171,7 @@ def _together(topics: Iterable[str]) -> str:
 def read(context: Context, said: Read) -> None:
     """Show a thread."""
     reader = context.reader
-    thread = reader.thread(views.find_topic(reader, said.topic))
+    thread = reader.thread(reader.find(said.topic))
     shown = views.numbered(thread)
     if said.new:
         cursor = reader.cursor(thread.state.topic, context.viewer.key)
@@ -232,7 +232,7 @@ def seen(context: Context, said: Seen) -> None:
     if said.all:
         states = _readable(reader)
     else:
-        topic = views.find_topic(reader, vocabulary.named(said.topic, "topic"))
+        topic = reader.find(vocabulary.named(said.topic, "topic"))
         states = [reader.snapshot(topic).state]
     if states:  # nothing to mark is no reason to make a store
         writer = context.writer()

@@ -6,7 +6,7 @@ from wc_cli import render
 from wc_cli.context import now_ms, remark, say, say_json
 from wc_cli.options import argument, command, number, text
 from wc_cli.writing import Speaker
-from wc_core import ballhistory, stats, views
+from wc_core import ballhistory, stats
 from wc_core.moves import holder_text
 from wc_core.text import one_line
 from wc_core.wording import counted
@@ -58,7 +58,7 @@ def show(context: Context, said: Stats) -> None:
 
 def _history(context: Context, said: Stats) -> dict[str, Any]:
     reader = context.reader
-    thread = reader.thread(views.find_topic(reader, said.topic))
+    thread = reader.thread(reader.find(said.topic))
     found = ballhistory.of_thread(thread, now_ms(), context.settings.directory)
     return found.to_json(thread, context.store, said.limit)
 

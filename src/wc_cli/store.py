@@ -14,7 +14,7 @@ from typing import NamedTuple
 from wc_cli import durable
 from wc_cli.addressees import Addressees
 from wc_cli.upkeep import LOCK_SECONDS, Upkeep
-from wc_core import codec, files, model, moves, ulid, views, vocabulary
+from wc_core import codec, files, model, moves, ulid, vocabulary
 from wc_core.discovery import BRANCH_STORE, NAMED, PLAIN
 from wc_core.errors import (
     ConflictError,
@@ -121,7 +121,7 @@ class StoreWriter:
         """The thread meant: an existing one, or where the action may create
         one, a new one with a valid name unlike any other."""
         try:
-            return views.find_topic(self.reader, draft.topic)
+            return self.reader.find(draft.topic)
         except NotFoundError:
             if draft.action not in {"new", "say"}:
                 raise

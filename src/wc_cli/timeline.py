@@ -8,7 +8,7 @@ from wc_cli import render
 from wc_cli.context import now_ms, remark, say, say_json
 from wc_cli.options import command, flag, number, text, words
 from wc_cli.writing import Speaker
-from wc_core import timeline, times, ulid, views
+from wc_core import timeline, times, ulid
 from wc_core.errors import InvalidInputError, StorageError, WcError
 from wc_core.text import one_line
 from wc_core.wording import quoted
@@ -86,7 +86,7 @@ def _chart(context: Context, said: Timeline) -> Chart:
     last_id = times.since_id(when, now) if when else ""
     since = ulid.milliseconds(last_id) if last_id else None
     if said.topics:
-        topics = [views.find_topic(context.reader, one) for one in said.topics]
+        topics = [context.reader.find(one) for one in said.topics]
     else:
         rows = context.overview.rows()
         topics = [one.topic for one in rows if one.last_id > last_id]

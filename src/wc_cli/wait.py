@@ -17,7 +17,7 @@ from wc_cli import helper
 from wc_cli.context import remark
 from wc_cli.options import command, flag, text, words
 from wc_cli.writing import Speaker
-from wc_core import arrivals, holders, views, vocabulary
+from wc_core import arrivals, holders, vocabulary
 from wc_core.errors import ConflictError, WaitTimeoutError, WcError
 from wc_core.text import one_line
 
@@ -127,7 +127,7 @@ class _Waiting:
 
     def _begun(self, reader: StoreReader) -> Awaiting:
         """What is waited for, from now on."""
-        topics = [views.find_topic(reader, one) for one in self._said.topics]
+        topics = [reader.find(one) for one in self._said.topics]
         viewer = self.context.viewer
         return arrivals.awaiting(reader, viewer, topics, new=self._said.new)
 

@@ -14,9 +14,9 @@ from typing import NamedTuple
 
 from wc_core import codec, model
 from wc_core.codec import Damage
-from wc_core.errors import CorruptError, NotFoundError, WcError
+from wc_core.errors import CorruptError, InvalidInputError, NotFoundError, WcError
 from wc_core.files import Folder, NotPlainError, names_in, read_plain
-from wc_core.layout import Layout, safe_name, topic_of
+from wc_core.layout import Layout, file_name, folded, safe_name, topic_of
 from wc_core.likeness import near_names
 from wc_core.projections import Meta, read_meta
 from wc_core.wording import counted
@@ -151,6 +151,22 @@ class StoreReader:
         path = self.layout.page(topic)
         with self._open(self.layout.pages) as pages:
             return self._size(pages, path) >= 0
+
+    def find(self, words: str) -> str:
+        """The existing thread that ``words`` name: as written, else the way it
+        would have been created.
+
+        Raises NotFoundError with near names.
+        """
+        written = words.strip()
+        for candidate in dict.fromkeys((written, folded(written))):
+            try:
+                file_name(candidate)
+            except InvalidInputError:
+                continue
+            if self.has(candidate):
+                return candidate
+        raise self.not_found(written)
 
     def page(self, topic: str) -> bytes:
         """The page of a thread as it is; empty where there is none.

@@ -8,8 +8,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from wc_core import model, names
-from wc_core.errors import InvalidInputError, NotFoundError, WcError
-from wc_core.layout import file_name, folded
+from wc_core.errors import NotFoundError, WcError
 from wc_core.model import CLOSED
 from wc_core.names import FREE_WORDS
 from wc_core.times import utc
@@ -286,23 +285,6 @@ def new_ids(thread: Thread, viewer: Viewer, cursor: Cursor) -> set[str]:
     """The ids of the entries that are NEW for ``viewer``."""
     found = model.new_entries(viewer.is_me, thread.entries, cursor.heads)
     return {entry.id for entry in found}
-
-
-def find_topic(reader: StoreReader, words: str) -> str:
-    """The existing thread that ``words`` name: as written, else the way it
-    would have been created.
-
-    Raises NotFoundError with near names.
-    """
-    written = words.strip()
-    for candidate in dict.fromkeys((written, folded(written))):
-        try:
-            file_name(candidate)
-        except InvalidInputError:
-            continue
-        if reader.has(candidate):
-            return candidate
-    raise reader.not_found(written)
 
 
 def find_entry(thread: Thread, wanted: str) -> Numbered:

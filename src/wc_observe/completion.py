@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from mcp_types import Completion, PromptReference
 
-from wc_core import views
 from wc_core.errors import WcError
 from wc_core.names import MAX_NAME_BYTES
 from wc_observe import neighbouring
@@ -87,7 +86,7 @@ def _agents(reader: StoreReader, _: Mapping[str, str]) -> Iterable[str]:
 
 def _entries(reader: StoreReader, given: Mapping[str, str]) -> Iterable[str]:
     """The ids of the topic's entries, the latest first."""
-    thread = reader.thread(views.find_topic(reader, given.get("topic", "")))
+    thread = reader.thread(reader.find(given.get("topic", "")))
     return [one.id for one in reversed(thread.entries)]
 
 

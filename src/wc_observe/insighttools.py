@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from fastmcp.tools.base import ToolResult
 from pydantic import Field
 
-from wc_core import ballhistory, stats, views
+from wc_core import ballhistory, stats
 from wc_core.moves import holder_text
 from wc_core.text import one_line
 from wc_core.wording import counted, quoted
@@ -56,7 +56,7 @@ def ball_history(topic: str) -> dict[str, Any]:
     """The history shape. Raises NotFoundError for a thread that is not there."""
     call = CURRENT.get()
     desk = open_desk(call)
-    thread = desk.reader.thread(views.find_topic(desk.reader, topic))
+    thread = desk.reader.thread(desk.reader.find(topic))
     found = ballhistory.of_thread(thread, call.now_ms(), desk.viewer.directory)
     return dict(cleaned(found.to_json(thread, desk.store, stats.ROWS)))
 

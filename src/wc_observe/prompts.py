@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from fastmcp.prompts.base import Message, Prompt, PromptArgument, PromptResult
 
-from wc_core import times, views
+from wc_core import times
 from wc_core.model import CLOSED
 from wc_core.text import one_line
 from wc_core.wording import quoted
@@ -99,7 +99,7 @@ class _Standing(NamedTuple):
 
 def _standing(topic: str) -> _Standing:
     desk = open_desk(CURRENT.get())
-    state = desk.reader.snapshot(views.find_topic(desk.reader, topic)).state
+    state = desk.reader.snapshot(desk.reader.find(topic)).state
     if desk.viewer.holds(state.ball):
         whose, move = "The ball is yours.", "say"
     elif state.status == CLOSED:

@@ -96,7 +96,7 @@ def part(desk: Desk, topic: str, span: Span) -> Part:
 
     Raises NotFoundError for a thread that does not exist.
     """
-    thread = desk.reader.thread(views.find_topic(desk.reader, topic))
+    thread = desk.reader.thread(desk.reader.find(topic))
     everything = views.numbered(thread)
     start = span.start if span.start >= 0 else max(0, len(everything) + span.start)
     chosen: list[Shown] = []
@@ -225,7 +225,7 @@ def entry(
     Raises NotFoundError for what is not there, InvalidInputError for an
     offset beyond the end.
     """
-    thread = desk.reader.thread(views.find_topic(desk.reader, topic))
+    thread = desk.reader.thread(desk.reader.find(topic))
     named = entry_id if index is None else str(index)
     if index is not None and -len(thread.entries) <= index < 0:
         named = str(index + len(thread.entries))

@@ -10,7 +10,7 @@ from wc_core.model import BLOCKED, CLOSED, IN_REVIEW
 from wc_core.moves import holder_text
 from wc_core.text import one_line
 from wc_core.timelinesvg import COLOURS
-from wc_core.views import Filter, find_topic
+from wc_core.views import Filter
 from wc_observe.webboard import choice
 from wc_observe.webhtml import NOTHING, Html, element, joined
 from wc_observe.webpage import Page, entries, name_of
@@ -49,7 +49,7 @@ def drawn(desk: Desk, look: Look, topic: str, said: Mapping[str, str]) -> Chart:
     """
     directory, since = desk.viewer.directory, _since(said.get("since", ""), look.now_ms)
     if topic:
-        found = desk.reader.thread(find_topic(desk.reader, topic))
+        found = desk.reader.thread(desk.reader.find(topic))
         track = timeline.of_thread(found, look.now_ms, directory)
         return timeline.chart((track,), directory, since)
     every = said.get("all") == "1"
