@@ -9,7 +9,7 @@ import sys
 import time
 
 from wc_cli import helper
-from wc_core import discovery, identity, settings, views
+from wc_core import discovery, identity, settings
 from wc_core.discovery import BRANCH_STORE
 from wc_core.errors import NotFoundError, StorageError, WcError
 from wc_core.identity import Asked
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from wc_core.identity import Identity
     from wc_core.overview import Overview
     from wc_core.settings import Settings
-    from wc_core.views import Viewer
+    from wc_core.viewer import Viewer
 
 _RANDOM_BYTES = 10
 _NOT_ASKED = Asked()
@@ -97,7 +97,9 @@ class Context:
     @property
     def viewer(self) -> Viewer:
         """Who looks at threads."""
-        return views.Viewer(self.identity, self.settings.directory)
+        from wc_core.viewer import Viewer  # who writes is not shown anything
+
+        return Viewer(self.identity, self.settings.directory)
 
     @property
     def overview(self) -> Overview:

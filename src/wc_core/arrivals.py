@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from wc_core.holders import Held
     from wc_core.reader import StoreReader
-    from wc_core.views import Viewer
+    from wc_core.viewer import Viewer
 
 # So many balls are looked at for what I wrote last: mine, and those that were
 # passed last. Who passed one wrote the entry that says so.

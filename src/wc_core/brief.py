@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from wc_core.model import State
     from wc_core.reader import StoreReader
     from wc_core.settings import Settings
-    from wc_core.views import Viewer
+    from wc_core.viewer import Viewer
 
 # Threads in each part of a brief.
 SHOWN = {"mine": 12, "offered": 6, "free": 5, "with_others": 6, "stale": 3}

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from wc_core.layout import Layout
-    from wc_core.views import Viewer
+    from wc_core.viewer import Viewer
 
 _HEAD_LINES = 3
 

@@ -12,7 +12,8 @@ from wc_core.views import Page, recency
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from wc_core.reader import StoreReader
-    from wc_core.views import Filter, Row, Viewer
+    from wc_core.viewer import Viewer
+    from wc_core.views import Filter, Row
 
 # The logs of so many threads are read to go on with a list where it ended.
 _MOST_MOVED = 300

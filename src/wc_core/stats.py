@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from wc_core.ballhistory import History
     from wc_core.model import State
     from wc_core.reader import StoreReader, Thread
-    from wc_core.views import Viewer
+    from wc_core.viewer import Viewer
 
 # Rows in each list of an answer, unless somebody asks for more.
 ROWS = 20

@@ -14,7 +14,7 @@ from wc_core import discovery, identity, repository, settings
 from wc_core.errors import NotFoundError, WcError
 from wc_core.identity import Asked
 from wc_core.layout import BRANCH
-from wc_core.views import Viewer
+from wc_core.viewer import Viewer
 from wc_core.wording import shown_path
 
 TYPE_CHECKING = False

@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from wc_core.names import Directory
-    from wc_core.views import Filter, Row, Viewer
+    from wc_core.viewer import Viewer
+    from wc_core.views import Filter, Row
     from wc_observe.live import LiveReader
 
 # Above so many changed threads at once all of them are sorted anew.

@@ -13,7 +13,7 @@ from wc_observe.liveoverview import LiveOverview
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from wc_core.search import Engine
-    from wc_core.views import Viewer
+    from wc_core.viewer import Viewer
     from wc_observe.entryindex import EntryIndex
     from wc_observe.filestamps import Stamp
 

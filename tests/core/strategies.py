@@ -20,7 +20,7 @@ from wc_core.layout import Layout
 from wc_core.model import Ball, Base, Entry, State
 from wc_core.names import Directory, parse
 from wc_core.projections import render_meta
-from wc_core.views import Viewer
+from wc_core.viewer import Viewer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
