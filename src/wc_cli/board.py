@@ -11,7 +11,7 @@ from wc_cli.boardsource import Source
 from wc_cli.boardview import Board, Painter
 from wc_cli.context import now_ms, remark, say, say_json
 from wc_cli.options import command, flag, number, text
-from wc_cli.writing import Speaker
+from wc_cli.words import Speaker
 from wc_core.text import one_line
 from wc_core.wording import counted
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from wc_cli.context import say, say_json
 from wc_cli.gathering import deadline, gathered
 from wc_cli.options import command, number, text
-from wc_cli.writing import Speaker
+from wc_cli.words import Speaker
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from wc_cli.git import GitError
 from wc_cli.options import command, flag
 from wc_cli.repair import Mended, Repair
 from wc_cli.strays import SHARED, in_the_way, strays
-from wc_cli.writing import Speaker
+from wc_cli.words import Speaker
 from wc_core.discovery import BRANCH_STORE
 from wc_core.errors import FindingsError, InvalidInputError, WcError
 from wc_core.files import read_plain

@@ -16,7 +16,7 @@ from wc_cli import messages, render
 from wc_cli.context import remark, say, say_json
 from wc_cli.git import Git, GitError
 from wc_cli.options import argument, command, number
-from wc_cli.writing import Speaker
+from wc_cli.words import Speaker
 from wc_core import repository, views
 from wc_core.layout import BRANCH
 from wc_core.moves import holder_text

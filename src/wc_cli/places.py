@@ -7,7 +7,7 @@ import os
 from wc_cli import locks
 from wc_cli.context import say, say_json
 from wc_cli.options import argument, command, flag
-from wc_cli.writing import Speaker
+from wc_cli.words import Speaker
 from wc_core.errors import ConflictError
 from wc_core.text import one_line
 from wc_core.wording import counted

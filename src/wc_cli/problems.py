@@ -16,7 +16,7 @@ from wc_cli.context import now_ms, say, say_json
 from wc_cli.examining import Finding
 from wc_cli.gathering import deadline
 from wc_cli.options import command, flag
-from wc_cli.writing import Speaker
+from wc_cli.words import Speaker
 from wc_core import neighbours, views
 from wc_core.discovery import BRANCH_STORE
 from wc_core.errors import FindingsError, NotFoundError, WcError

@@ -14,7 +14,7 @@ from wc_cli.options import (
     text,
     words,
 )
-from wc_cli.writing import Speaker
+from wc_cli.words import Speaker
 from wc_core import index, views, vocabulary
 from wc_core import search as searching
 from wc_core import updates as updating

@@ -5,7 +5,7 @@ from __future__ import annotations
 from wc_cli import render
 from wc_cli.context import now_ms, remark, say, say_json
 from wc_cli.options import argument, command, number, text
-from wc_cli.writing import Speaker
+from wc_cli.words import Speaker
 from wc_core import ballhistory, stats
 from wc_core.moves import holder_text
 from wc_core.text import one_line

@@ -11,7 +11,7 @@ from wc_cli.firstfetch import fetch_first, look_first
 from wc_cli.options import argument, command, flag, number
 from wc_cli.routes import the_remote
 from wc_cli.travel import Traveller, Waiting
-from wc_cli.writing import Speaker
+from wc_cli.words import Speaker
 from wc_core import remotes, repository
 from wc_core.discovery import BRANCH_STORE
 from wc_core.errors import (

@@ -7,7 +7,7 @@ import shutil
 from wc_cli import render
 from wc_cli.context import now_ms, remark, say, say_json
 from wc_cli.options import command, flag, number, text, words
-from wc_cli.writing import Speaker
+from wc_cli.words import Speaker
 from wc_core import timeline, times, ulid
 from wc_core.errors import InvalidInputError, StorageError, WcError
 from wc_core.text import one_line

@@ -16,7 +16,7 @@ import time
 from wc_cli import helper
 from wc_cli.context import remark
 from wc_cli.options import command, flag, text, words
-from wc_cli.writing import Speaker
+from wc_cli.words import Speaker
 from wc_core import arrivals, holders, vocabulary
 from wc_core.errors import ConflictError, WaitTimeoutError, WcError
 from wc_core.text import one_line

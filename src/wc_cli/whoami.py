@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from wc_cli.context import say, say_json
 from wc_cli.options import command, flag
-from wc_cli.writing import Speaker
+from wc_cli.words import Speaker
 from wc_core import agents, identity, names, statusfiles
 from wc_core.discovery import BRANCH_STORE, IN_TREE_STORE, NAMED
 from wc_core.files import read_plain

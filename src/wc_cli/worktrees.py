@@ -5,7 +5,7 @@ from __future__ import annotations
 from wc_cli import render, worktreetext
 from wc_cli.context import now_ms, remark, say, say_json
 from wc_cli.options import argument, command, flag, text
-from wc_cli.writing import Speaker
+from wc_cli.words import Speaker
 from wc_core import neighbours, presence, vocabulary
 from wc_core.errors import WcError
 from wc_core.layout import Layout

@@ -4,39 +4,13 @@ from __future__ import annotations
 
 from wc_cli import body, receipts
 from wc_cli.options import REQUIRED, Options, argument, command, flag, text
+from wc_cli.words import Conditions
 from wc_core import vocabulary
 from wc_core.moves import Draft
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from wc_cli.context import Context
-
-
-class Speaker(Options):
-    """Who speaks, and in which form the answer comes."""
-
-    as_name: str = text("--as", "NAME", "Speak as this agent or person.")
-    seat: str = text("--seat", "SEAT", "Speak from this seat (a linked worktree).")
-    json: bool = flag("--json", help="Answer in JSON.")
-
-
-class Conditions(Speaker):
-    """What must hold for a write, and what makes a retry safe."""
-
-    key: str = text("--key", "KEY", "Write at most once under this key.")
-    if_ball: str = text(
-        "--if-ball",
-        "NAME",
-        "Only if the ball is there (or: me, anyone).",
-        complete="agent",
-    )
-    if_last: str = text("--if-last", "ENTRY", "Only if this is the last entry.")
-    lock_timeout: str = text(
-        "--lock-timeout", "SECONDS", "Wait this long for another writer.", default="2"
-    )
-    sync: bool = flag(
-        "--sync", help="Wait until it is committed, and the remote has it."
-    )
 
 
 class Entry(Conditions):
