@@ -33,7 +33,7 @@ from reference_words import (  # noqa: E402 (beside this script)
     SPEAKER,
 )
 
-from wc_cli import options, table, writing  # noqa: E402 (the checkout's own)
+from wc_cli import options, table, words  # noqa: E402 (the checkout's own)
 from wc_core import errors  # noqa: E402
 
 if TYPE_CHECKING:
@@ -44,8 +44,8 @@ if TYPE_CHECKING:
 PAGE = ROOT / "docs" / "commands.md"
 
 SHARED: dict[type[Options], tuple[str, str]] = {
-    writing.Speaker: ("Who speaks", SPEAKER),
-    writing.Conditions: ("Conditions", CONDITIONS),
+    words.Speaker: ("Who speaks", SPEAKER),
+    words.Conditions: ("Conditions", CONDITIONS),
 }
 
 

@@ -375,14 +375,14 @@ def test_a_thread_is_found_however_its_name_is_spelt(
 ) -> None:
     for name in ("fix-login", "café", "Old", "a%20b"):
         write_thread(tmp_path, name, [entry(1)])
-    assert views.find_topic(reader_of(tmp_path), words) == topic
+    assert reader_of(tmp_path).find(words) == topic
 
 
 @pytest.mark.parametrize("words", ["fix-logni", "../fix-login", "", "a b", "\ud800"])
 def test_a_thread_that_is_not_there_is_not_found(tmp_path: Path, words: str) -> None:
     write_thread(tmp_path, "fix-login", [entry(1)])
     with pytest.raises(NotFoundError) as caught:
-        views.find_topic(reader_of(tmp_path), words)
+        reader_of(tmp_path).find(words)
     assert "wc list" in caught.value.hint
 
 
