@@ -38,13 +38,13 @@ class Promised(NamedTuple):
 
 
 READING = (
-    Promised("wc_core.discovery.find"),
-    Promised("wc_core.discovery.Place", "kind root exists branch_exists"),
-    Promised("wc_core.reader.StoreReader", "", "topics has snapshot thread"),
-    Promised("wc_core.reader.Snapshot", "state damage", "topic"),
-    Promised("wc_core.reader.Thread", "entries", "state damage"),
+    Promised("wc_core.api.find"),
+    Promised("wc_core.api.Place", "kind root exists branch_exists"),
+    Promised("wc_core.api.StoreReader", "", "topics has snapshot thread"),
+    Promised("wc_core.api.Snapshot", "state damage", "topic"),
+    Promised("wc_core.api.Thread", "entries", "state damage"),
     Promised(
-        "wc_core.model.State",
+        "wc_core.api.State",
         "topic title status ball since entry_count last_id created_at updated_at "
         "updated_by branch heads",
         "forked",
@@ -54,7 +54,7 @@ READING = (
         "last entry with one was written on.",
     ),
     Promised(
-        "wc_core.model.Entry",
+        "wc_core.api.Entry",
         "id topic agent at title body role type action ball status parents file_refs "
         "pr_refs commit_refs code_branch code_commit key reason",
         "",
@@ -62,16 +62,16 @@ READING = (
         "`parents` is `None` where an older tool recorded none. `at` is the time as "
         "written, RFC 3339.",
     ),
-    Promised("wc_core.model.Ball"),
-    Promised("wc_core.codec.Damage", "", "place"),
+    Promised("wc_core.api.Ball"),
+    Promised("wc_core.api.Damage", "", "place"),
 )
 WRITING = (
     Promised("wc_cli.posting.post"),
-    Promised("wc_core.moves.Draft"),
-    Promised("wc_core.identity.Asked", "name seat"),
-    Promised("wc_cli.store.Receipt", "", "to_json"),
+    Promised("wc_core.api.Draft"),
+    Promised("wc_core.api.Asked", "name seat"),
+    Promised("wc_cli.posting.Receipt", "", "to_json"),
 )
-ERRORS = (Promised("wc_core.errors.WcError"),)
+ERRORS = (Promised("wc_core.api.WcError"),)
 
 INTRO = """\
 # From Python
@@ -86,12 +86,11 @@ Three ways into the same threads, the least work first:
 - Python: what is on this page, from the package `wc-watercooler`. It saves starting a
   process.
 
-What stands here is kept: names stay, parameters and fields may be added, never renamed
-or taken away (`tests/test_api.py`). Whatever else the packages have may change at any
-time.
+Import these names from `wc_core.api` (reading) and `wc_cli.posting` (writing). They are
+stable: parameters and fields may be added, but never renamed or removed
+(`tests/test_api.py`). Any other module of the packages may change at any time.
 
-`wc_core` reads and cannot write. Each call looks at the files anew; nothing has to be
-closed.
+`wc_core` only reads. Each call reads the files again; there is nothing to close.
 
 <!-- run
 wc new login --title 'Log in with a passkey' --to Codex
@@ -99,11 +98,10 @@ wc new login --title 'Log in with a passkey' --to Codex
 ```python
 import os
 
-from wc_core import discovery
-from wc_core.reader import StoreReader
+from wc_core import api
 
-place = discovery.find(os.getcwd(), os.environ)
-reader = StoreReader(place.root)
+place = api.find(os.getcwd(), os.environ)
+reader = api.StoreReader(place.root)
 for topic in reader.topics():
     state = reader.snapshot(topic).state
     print(topic, state.status, state.ball or "anyone", state.entry_count)
@@ -113,14 +111,12 @@ assert thread.entries[0].title == "Log in with a passkey"
 assert thread.state.ball == "Codex"
 ```
 
-`wc_cli.posting` writes, with the locks, the rules of the ball and the promise of the
-command: when `post` returns, the entry is on disk.
+`wc_cli.posting` writes with the same locks, ball rules and guarantee as the command:
+when `post` returns, the entry is on disk.
 
 ```python
 from wc_cli.posting import post
-from wc_core.errors import ConflictError
-from wc_core.identity import Asked
-from wc_core.moves import Draft
+from wc_core.api import Asked, ConflictError, Draft
 
 receipt = post(
     Draft("login", "say", "CI is green", body="All 42 checks.", key="build-1234"),

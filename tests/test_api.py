@@ -9,39 +9,38 @@ from typing import Any
 import pytest
 
 from tests.conftest import SOURCE, Repo
-from wc_cli.posting import post
-from wc_core.errors import InvalidInputError
-from wc_core.identity import Asked
-from wc_core.moves import Draft
+from wc_cli.posting import Receipt, post
+from wc_core import api
+from wc_core.api import Asked, Draft, InvalidInputError, WcError
 
 # Not what the page is made of: this is the promise that it must not fall behind.
 TAKES = {
-    "wc_core.discovery.find": "cwd env *missing_ok",
-    "wc_core.reader.StoreReader": "root",
-    "wc_core.reader.StoreReader.topics": "",
-    "wc_core.reader.StoreReader.has": "topic",
-    "wc_core.reader.StoreReader.snapshot": "topic",
-    "wc_core.reader.StoreReader.thread": "topic",
+    "wc_core.api.find": "cwd env *missing_ok",
+    "wc_core.api.StoreReader": "root",
+    "wc_core.api.StoreReader.topics": "",
+    "wc_core.api.StoreReader.has": "topic",
+    "wc_core.api.StoreReader.snapshot": "topic",
+    "wc_core.api.StoreReader.thread": "topic",
     "wc_cli.posting.post": "draft asked *folder *env *sync",
-    "wc_cli.store.Receipt.to_json": "",
-    "wc_core.moves.Draft": "topic action title body role type to status reason key "
+    "wc_cli.posting.Receipt.to_json": "",
+    "wc_core.api.Draft": "topic action title body role type to status reason key "
     "if_ball if_last force reopen new",
-    "wc_core.identity.Asked": "name seat",
-    "wc_core.errors.WcError": "message hint",
+    "wc_core.api.Asked": "name seat",
+    "wc_core.api.WcError": "message hint",
 }
 HAS = {
-    "wc_core.discovery.Place": "kind root exists branch_exists",
-    "wc_core.reader.Snapshot": "state damage topic",
-    "wc_core.reader.Thread": "entries state damage",
-    "wc_core.model.State": "topic title status ball since entry_count last_id "
+    "wc_core.api.Place": "kind root exists branch_exists",
+    "wc_core.api.Snapshot": "state damage topic",
+    "wc_core.api.Thread": "entries state damage",
+    "wc_core.api.State": "topic title status ball since entry_count last_id "
     "created_at updated_at updated_by branch heads forked",
-    "wc_core.model.Entry": "id topic agent at title body role type action ball status "
+    "wc_core.api.Entry": "id topic agent at title body role type action ball status "
     "parents file_refs pr_refs commit_refs code_branch code_commit key reason",
-    "wc_core.model.Ball": "holder",
-    "wc_core.codec.Damage": "file line kind message lost place",
-    "wc_cli.store.Receipt": "topic entry_id idx ball previous_ball status committed "
+    "wc_core.api.Ball": "holder",
+    "wc_core.api.Damage": "file line kind message lost place",
+    "wc_cli.posting.Receipt": "topic entry_id idx ball previous_ball status committed "
     "pushed notes",
-    "wc_core.errors.WcError": "code exit_code",
+    "wc_core.api.WcError": "code exit_code",
 }
 PAGE = (SOURCE.parent / "docs/api.md").read_text(encoding="utf-8")
 
@@ -104,3 +103,22 @@ def test_words_are_spelt_as_the_command_spells_them(repo: Repo) -> None:
     assert (receipt.idx, receipt.status) == (0, "IN_REVIEW")
     assert (entry["title"], entry["role"]) == ("Ready", "critic")
     assert entry["author"] == "Codex (Pat)"
+
+
+def test_the_facade_has_every_error_and_nothing_inside_imports_it() -> None:
+    tree = {WcError.__name__, *(error.__name__ for error in WcError.__subclasses__())}
+    assert tree <= set(api.__all__)
+    sources = SOURCE.rglob("*.py")
+    users = [path for path in sources if "wc_core.api" in path.read_text("utf-8")]
+    assert [path.name for path in users] == []
+
+
+def test_a_reader_follows_what_a_writer_posts(repo: Repo) -> None:
+    env = dict(repo.machine.env)
+    receipt = post(
+        Draft("login", "say", "Hi"), Asked("CI"), folder=str(repo.path), env=env
+    )
+    assert isinstance(receipt, Receipt)
+    place = api.find(str(repo.path), env)
+    thread = api.StoreReader(place.root).thread("login")
+    assert [entry.id for entry in thread.entries] == [receipt.entry_id]

@@ -1,4 +1,4 @@
-"""Writing an entry from Python: the one way that is kept as it is, see docs/api.md."""
+"""The Python API for writing: `post` and its `Receipt`, promised by docs/api.md."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import os
 
 from wc_cli import receipts
 from wc_cli.context import Context
+from wc_cli.store import Receipt
 from wc_core import vocabulary
 from wc_core.identity import Asked
 
@@ -13,8 +14,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from wc_cli.store import Receipt
     from wc_core.moves import Draft
+
+__all__ = ["Receipt", "checked", "post"]
 
 _NOT_ASKED = Asked()
 

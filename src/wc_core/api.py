@@ -1,0 +1,51 @@
+"""The Python API for reading: the names that docs/api.md promises to keep.
+
+Modules inside the packages may be renamed or split at any time; programs that use
+wc import from here and, to write, from `wc_cli.posting`. Nothing inside imports this
+module.
+"""
+
+from __future__ import annotations
+
+from wc_core.codec import Damage
+from wc_core.discovery import Place, find
+from wc_core.errors import (
+    ConflictError,
+    CorruptError,
+    FindingsError,
+    InvalidInputError,
+    LockTimeoutError,
+    NotFoundError,
+    OfflineError,
+    StorageError,
+    WaitTimeoutError,
+    WcError,
+)
+from wc_core.identity import Asked
+from wc_core.model import Ball, Entry, State
+from wc_core.moves import Draft
+from wc_core.reader import Snapshot, StoreReader, Thread
+
+__all__ = [
+    "Asked",
+    "Ball",
+    "ConflictError",
+    "CorruptError",
+    "Damage",
+    "Draft",
+    "Entry",
+    "FindingsError",
+    "InvalidInputError",
+    "LockTimeoutError",
+    "NotFoundError",
+    "OfflineError",
+    "Place",
+    "Snapshot",
+    "State",
+    "StorageError",
+    "StoreReader",
+    "Thread",
+    "WaitTimeoutError",
+    "WcError",
+    "find",
+]
