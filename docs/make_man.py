@@ -19,7 +19,8 @@ import make_reference as reference  # noqa: E402 (beside this script)
 import reference_words as words  # noqa: E402
 
 from wc_core import errors, version  # noqa: E402 (the checkout's own)
-from wc_observe import httpoptions, weboptions  # noqa: E402
+from wc_observe.http import options  # noqa: E402
+from wc_observe.web import options as weboptions
 
 if TYPE_CHECKING:
     import argparse
@@ -197,7 +198,7 @@ def observe_page() -> str:
             ".B wc-observe web\n.RI [ OPTION ...]\n",
             f".SH DESCRIPTION\n{OBSERVE}",
             ".SH OPTIONS\n",
-            *server_options(httpoptions.parser()),
+            *server_options(options.parser()),
             ".SH OPTIONS OF WEB\n",
             *server_options(weboptions.parser()),
             see_also("wc-cli", "wc-statusline"),

@@ -123,7 +123,7 @@ def _become_it(
 def _import_all(*packages: str, late: Sequence[str] = ()) -> None:
     """Import what commands import when they need it."""
     for package in map(importlib.import_module, packages):
-        for one in pkgutil.iter_modules(package.__path__, f"{package.__name__}."):
+        for one in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
             if one.name != "wc_cli.app":
                 importlib.import_module(one.name)
     for name in late:

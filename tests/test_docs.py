@@ -17,7 +17,9 @@ import pytest
 from tests import snippets
 from wc_cli import table, wireerrors
 from wc_core import errors, layout
-from wc_observe import httpoptions, prompts, resources, tools, weboptions
+from wc_observe.http import options
+from wc_observe.mcp import prompts, resources, tools
+from wc_observe.web import options as weboptions
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -108,7 +110,7 @@ def test_examples_run_what_there_is(name: str) -> None:
                 check_command(words)
             elif ours == "wc-observe":
                 page = words[1:2] == ["web"]
-                known = weboptions if page else httpoptions
+                known = weboptions if page else options
                 known.parser().parse_args(words[1 + page :])
             elif "/" in ours and not before:
                 assert (ROOT / ours).is_file(), line
@@ -126,7 +128,7 @@ def test_commands_in_the_text_exist(name: str) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_options_in_the_text_exist(name: str) -> None:
     everything = set().union(*(flags(one) for one in table.COMMANDS))
-    for words in (httpoptions.parser(), weboptions.parser()):
+    for words in (options.parser(), weboptions.parser()):
         everything |= set(words._option_string_actions)
     scripts = "".join(text_of(f"bin/{one}") for one in ("wc-statusline", "bench"))
     for span in spans(text_of(name)):

@@ -12,7 +12,7 @@ import pytest
 
 from tests.snippets import ROOT, Block, Session, Step, blocks, matches, steps
 from wc_core import settings
-from wc_observe import httpoptions
+from wc_observe.http import options
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -127,7 +127,7 @@ def check_settings_of_a_client(value: Any) -> None:
             script = (ROOT / "bin/wc-statusline").read_text()
             assert [one for one in words[1:] if f" {one}) " not in script] == []
         elif words[1:] and words[0] == "wc-observe":
-            httpoptions.parser().parse_args(words[1:])
+            options.parser().parse_args(words[1:])
 
 
 def dictionaries(value: Any) -> list[dict[str, Any]]:

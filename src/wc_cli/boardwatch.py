@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from wc_cli.boardsource import Source
 
-# Milliseconds; see `wc_observe.kernel` for what they cost.
+# Milliseconds; see `wc_observe.watch.notifier` for what they cost.
 _DEBOUNCE, _STEP = 200, 20
 
 

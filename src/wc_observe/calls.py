@@ -9,7 +9,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from wc_observe.stores import Stores
+    from wc_observe.live.stores import Stores
 
 
 class Surroundings(NamedTuple):

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from typing import NoReturn
 
     from wc_core.errors import WcError
-    from wc_observe.httpoptions import Options
-    from wc_observe.weboptions import Options as WebOptions
+    from wc_observe.http.options import Options
+    from wc_observe.web.options import Options as WebOptions
 
 USAGE = """\
 usage: wc-observe [--help | --version]
@@ -66,8 +66,8 @@ def serve() -> None:
     """Serve until standard input ends or a signal comes."""
     _prepare()
     from wc_observe.calls import Surroundings
-    from wc_observe.server import build_server
-    from wc_observe.surrogates import mending
+    from wc_observe.mcp.server import build_server
+    from wc_observe.mcp.surrogates import mending
 
     if sys.stdin is not None:
         sys.stdin = mending(sys.stdin.buffer)
@@ -83,7 +83,7 @@ def serve() -> None:
 def serve_http(arguments: list[str]) -> None:
     """Listen until a signal comes; exits with 0, or says what is in the way."""
     from wc_core.errors import WcError
-    from wc_observe import httpoptions
+    from wc_observe.http import options as httpoptions
 
     options = httpoptions.read(arguments, os.environ)
     _prepare()
@@ -98,7 +98,7 @@ def serve_web(arguments: list[str]) -> None:
     """Show the threads in a browser until a signal comes; exits with 0, or says
     what is in the way."""
     from wc_core.errors import WcError
-    from wc_observe import weboptions
+    from wc_observe.web import options as weboptions
 
     options = weboptions.read(arguments)
     _prepare()
@@ -110,11 +110,11 @@ def serve_web(arguments: list[str]) -> None:
 
 
 def _show(options: WebOptions) -> None:
-    from wc_observe import httpaddress
+    from wc_observe.http import address as httpaddress
 
     address = httpaddress.only_here(options.host, options.port)
-    from wc_observe import webserver
     from wc_observe.calls import Surroundings
+    from wc_observe.web import server as webserver
 
     env = dict(os.environ)
     if options.name:
@@ -141,7 +141,7 @@ def _listen(options: Options) -> None:
     from importlib.util import find_spec
 
     from wc_core.errors import InvalidInputError
-    from wc_observe import httpaddress
+    from wc_observe.http import address as httpaddress
 
     address = httpaddress.listening_at(options)
     if find_spec("prometheus_client") is None:
@@ -149,8 +149,8 @@ def _listen(options: Options) -> None:
             "--transport http needs the package prometheus-client, which is not here.",
             "Install wc with its extra, '.[http]', or: pip install prometheus-client",
         )
-    from wc_observe import httpserver
     from wc_observe.calls import Surroundings
+    from wc_observe.http import server as httpserver
 
     start = Surroundings(_folder(), dict(os.environ), _now_ms)
     _settle()
@@ -178,7 +178,7 @@ def _settle() -> None:
     """What was imported is there to stay, and is not looked through later; and
     it logs what we want it to."""
     if os.environ.get("WATERCOOLER_DEBUG"):
-        from wc_observe import debuglog  # the usual start does without
+        from wc_observe.mcp import debuglog  # the usual start does without
 
         debuglog.take_over()
     else:

@@ -19,7 +19,7 @@ from tests.cli.test_install_engine import tree
 from wc_cli import table
 from wc_cli.install import agents, allowed, changes, clients, jsonc
 from wc_cli.install.changes import Surroundings
-from wc_observe.tools import all_tools
+from wc_observe.mcp.tools import all_tools
 
 if TYPE_CHECKING:
     from tests.conftest import Repo

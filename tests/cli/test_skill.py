@@ -21,7 +21,7 @@ from tests.conftest import Machine
 from wc_cli import table
 from wc_cli.install.allowed import COMMANDS
 from wc_core import errors
-from wc_observe import tools
+from wc_observe.mcp import tools
 
 ROOT = Path(__file__).resolve().parents[2]
 SKILL = ROOT / "src/wc_cli/skill/watercooler/SKILL.md"

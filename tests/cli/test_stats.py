@@ -12,7 +12,7 @@ from fastmcp import Client
 from tests.conftest import Machine
 from wc_cli.context import now_ms
 from wc_observe.calls import Surroundings
-from wc_observe.server import build_server
+from wc_observe.mcp.server import build_server
 
 if TYPE_CHECKING:
     from tests.conftest import Repo

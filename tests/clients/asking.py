@@ -18,8 +18,8 @@ from __future__ import annotations
 from typing import Any
 
 from wc_core.version import __version__
-from wc_observe.offers import PREFIX
-from wc_observe.tools import all_tools
+from wc_observe.mcp.tools import all_tools
+from wc_observe.mcp.toolspec import PREFIX
 
 TOPIC = "feature-auth"
 WATCHED = "notes"

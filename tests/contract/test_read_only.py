@@ -147,15 +147,15 @@ def test_what_reads_imports_nothing_that_writes() -> None:
 @pytest.mark.parametrize(
     ("module", "line"),
     [
-        ("wc_observe/server.py", "import subprocess"),
-        ("wc_observe/health.py", "from shutil import rmtree"),
-        ("wc_observe/health.py", "def late() -> None:\n    import tempfile"),
+        ("wc_observe/mcp/server.py", "import subprocess"),
+        ("wc_observe/answers/health.py", "from shutil import rmtree"),
+        ("wc_observe/answers/health.py", "def late() -> None:\n    import tempfile"),
         ("wc_core/reader.py", "import fcntl"),
         ("wc_core/search.py", "import sqlite3"),
-        ("wc_observe/live.py", "import sqlite3"),
+        ("wc_observe/live/reader.py", "import sqlite3"),
         ("wc_core/views.py", "import wc_cli"),
-        ("wc_observe/tools.py", "from wc_cli import __doc__ as words"),
-        ("wc_observe/webapp.py", "import webbrowser"),
+        ("wc_observe/mcp/tools.py", "from wc_cli import __doc__ as words"),
+        ("wc_observe/web/app.py", "import webbrowser"),
     ],
 )
 def test_a_forbidden_import_is_found(tmp_path: Path, module: str, line: str) -> None:

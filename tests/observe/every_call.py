@@ -34,7 +34,7 @@ from mcp_types import (
 )
 
 from wc_observe.calls import Surroundings
-from wc_observe.server import build_server
+from wc_observe.mcp.server import build_server
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable

@@ -17,10 +17,10 @@ from pathlib import Path
 from typing import Any
 
 from tests.observe.every_call import WriteError, arm
-from wc_observe import httpoptions
 from wc_observe.calls import Surroundings
-from wc_observe.httpaddress import listening_at
-from wc_observe.httpserver import serve
+from wc_observe.http import options as httpoptions
+from wc_observe.http.address import listening_at
+from wc_observe.http.server import serve
 
 
 class Permission:

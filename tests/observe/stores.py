@@ -17,7 +17,7 @@ from wc_core import codec, model, projections, ulid
 from wc_core.layout import Layout
 from wc_core.model import Ball, Entry
 from wc_observe.calls import Surroundings
-from wc_observe.server import build_server
+from wc_observe.mcp.server import build_server
 
 if TYPE_CHECKING:
     from mcp_types import CallToolResult, Completion

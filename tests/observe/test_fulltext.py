@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from wc_core import words
-from wc_observe.fulltext import FullText, is_available
+from wc_observe.live.fulltext import FullText, is_available
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from wc_observe import httpoptions
+from wc_observe.http import options as httpoptions
 
 if TYPE_CHECKING:
     import argparse

@@ -13,8 +13,8 @@ from joserfc import jwk
 
 from tests.observe.serving import Served, StandIn, serving, standing_in
 from tests.observe.stores import MODES, Store, only_text
-from wc_observe.httpauth import verifiers
-from wc_observe.httpcallers import Auth, Jwt
+from wc_observe.http.auth import verifiers
+from wc_observe.http.callers import Auth, Jwt
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

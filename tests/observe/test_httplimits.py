@@ -17,7 +17,7 @@ import pytest
 
 from tests.observe.serving import HEADERS, Served, serving
 from tests.observe.stores import Store, only_text
-from wc_observe.httplimits import MAX_BODY, Buckets
+from wc_observe.http.limits import MAX_BODY, Buckets
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -10,17 +10,17 @@ from fastmcp.server.auth.providers.jwt import RSAKeyPair
 
 from tests.observe.serving import PROGRAM, refused
 from wc_core.errors import InvalidInputError, StorageError, WcError
-from wc_observe import httpoptions
 from wc_observe.calls import Surroundings
-from wc_observe.httpaddress import Address, listening_at
-from wc_observe.httpauth import verifiers
-from wc_observe.httpcallers import Auth, GitHub
-from wc_observe.httpserver import serve
+from wc_observe.http import options as httpoptions
+from wc_observe.http.address import Address, listening_at
+from wc_observe.http.auth import verifiers
+from wc_observe.http.callers import Auth, GitHub
+from wc_observe.http.server import serve
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from wc_observe.httpoptions import Options
+    from wc_observe.http.options import Options
 
 KEY_PAIR = RSAKeyPair.generate()
 RSA_KEY = KEY_PAIR.public_key

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from wc_core import stats
-from wc_observe.quoting import NOTICE
+from wc_observe.answers.quoting import NOTICE
 
 if TYPE_CHECKING:
     from tests.observe.stores import Session, Store

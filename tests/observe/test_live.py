@@ -24,9 +24,9 @@ from wc_core.overview import Overview
 from wc_core.reader import StoreReader
 from wc_core.search import Question, Scan, search
 from wc_core.views import Filter
-from wc_observe.entryindex import EntryIndex
-from wc_observe.live import LiveReader
-from wc_observe.stores import Live
+from wc_observe.live.entryindex import EntryIndex
+from wc_observe.live.reader import LiveReader
+from wc_observe.live.stores import Live
 
 if TYPE_CHECKING:
     from collections.abc import Callable

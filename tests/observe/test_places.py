@@ -13,9 +13,9 @@ from mcp_types import Implementation
 
 from tests.observe.stores import MODES, Session, Store
 from wc_observe.calls import Surroundings
-from wc_observe.roots import current_call
-from wc_observe.server import build_server
-from wc_observe.stores import Stores
+from wc_observe.live.stores import Stores
+from wc_observe.mcp.roots import current_call
+from wc_observe.mcp.server import build_server
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -18,7 +18,7 @@ from fastmcp.client.transports import StdioTransport
 from tests import forking, measuring
 from tests.observe.stores import MODES
 from wc_core.version import __version__
-from wc_observe import tools
+from wc_observe.mcp import tools
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -230,7 +230,7 @@ def test_what_http_needs_is_not_imported_for_others(env: dict[str, str]) -> None
         text=True,
         timeout=60,
     )
-    assert "'wc_observe.tools'" in done.stderr
+    assert "'wc_observe.mcp.tools'" in done.stderr
     for heavy in ("wc_observe.http", "prometheus_client"):
         assert f"'{heavy}" not in done.stderr
 

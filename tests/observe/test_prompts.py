@@ -13,9 +13,9 @@ from mcp_types import ResourceTemplateReference
 
 from tests.observe.stores import MODES, NOW_MS, Session, Store
 from wc_core.model import Ball
+from wc_observe.answers.quoting import NOTICE
 from wc_observe.calls import Surroundings
-from wc_observe.quoting import NOTICE
-from wc_observe.server import build_server
+from wc_observe.mcp.server import build_server
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wc_observe.quoting import NOTICE, block, title, word
+from wc_observe.answers.quoting import NOTICE, block, title, word
 
 if TYPE_CHECKING:
     from tests.observe.stores import Session, Store

@@ -6,7 +6,7 @@ from urllib.parse import quote
 
 import pytest
 
-from wc_observe.reading import BODY_LIMIT, ENTRY_LIMIT, THREAD_LIMIT
+from wc_observe.answers.entries import BODY_LIMIT, ENTRY_LIMIT, THREAD_LIMIT
 
 if TYPE_CHECKING:
     from tests.observe.stores import Session, Store

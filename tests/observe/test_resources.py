@@ -17,12 +17,12 @@ from tests.observe.stores import MODES, NOW_MS, Mode, Store
 from wc_core import codec
 from wc_core.errors import InvalidInputError
 from wc_core.layout import topic_of
-from wc_observe import addresses
-from wc_observe.addresses import Changes, of_topic
 from wc_observe.calls import Surroundings
-from wc_observe.resources import LISTED
-from wc_observe.server import build_server
-from wc_observe.threadlooks import ThreadLooks
+from wc_observe.mcp.resources import LISTED
+from wc_observe.mcp.server import build_server
+from wc_observe.watch import addresses
+from wc_observe.watch.addresses import Changes, of_topic
+from wc_observe.watch.threads import ThreadLooks
 
 if TYPE_CHECKING:
     from collections.abc import Callable

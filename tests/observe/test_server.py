@@ -19,11 +19,11 @@ from tests.observe.stores import MODES, NOW_MS, Session, Store, only_text
 from wc_cli import table
 from wc_core.errors import ConflictError
 from wc_core.model import ACTIONS, ENTRY_TYPES, ROLES, STATUSES
-from wc_observe import tools
 from wc_observe.calls import Surroundings
-from wc_observe.instructions import SHORT, guide
-from wc_observe.refusals import Refused, allowed_values, guarded, invalid
-from wc_observe.server import build_server
+from wc_observe.mcp import tools
+from wc_observe.mcp.instructions import SHORT, guide
+from wc_observe.mcp.refusals import Refused, allowed_values, guarded, invalid
+from wc_observe.mcp.server import build_server
 
 if TYPE_CHECKING:
     from mcp_types import Resource, ResourceTemplate, Tool

@@ -19,16 +19,17 @@ from mcp_types import ResourceListChangedNotification, ResourceUpdatedNotificati
 
 from tests import forking
 from tests.observe.stores import MODES, NOW_MS, Mode, Store, only_text, structured
-from wc_observe import addresses, subscribers, subscriptions
-from wc_observe.addresses import of_topic
-from wc_observe.boundary import Boundary
 from wc_observe.calls import Call, Surroundings
-from wc_observe.live import FEW
-from wc_observe.server import build_server
-from wc_observe.stores import Stores
-from wc_observe.storewatch import StoreWatch
-from wc_observe.subscribers import Stream
-from wc_observe.subscriptions import Subscriptions
+from wc_observe.live.reader import FEW
+from wc_observe.live.stores import Stores
+from wc_observe.mcp import subscribers, subscriptions
+from wc_observe.mcp.boundary import Boundary
+from wc_observe.mcp.server import build_server
+from wc_observe.mcp.subscribers import Stream
+from wc_observe.mcp.subscriptions import Subscriptions
+from wc_observe.watch import addresses
+from wc_observe.watch.addresses import of_topic
+from wc_observe.watch.stores import StoreWatch
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Coroutine

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wc_observe.surrogates import mended, mending
+from wc_observe.mcp.surrogates import mended, mending
 
 
 @pytest.mark.parametrize(

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from wc_observe import mounts
-from wc_observe.kernel import DeafError, Ear, survey
-from wc_observe.watching import OFF, POLLING, WATCHING, Moment, Watcher, now
+from wc_observe.watch import mounts
+from wc_observe.watch.notifier import DeafError, Ear, survey
+from wc_observe.watch.watcher import OFF, POLLING, WATCHING, Moment, Watcher, now
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -372,7 +372,7 @@ def test_the_kernel_is_asked_through_one_private_name_that_is_still_there(
 
 PROGRAM = """
 import json, os, sys, time
-from wc_observe.watching import Watcher
+from wc_observe.watch.watcher import Watcher
 root, folders = sys.argv[1], int(sys.argv[2])
 told = []
 watcher = Watcher([root], told.append, recursive=True)
@@ -473,7 +473,7 @@ def test_what_is_mounted_here_can_be_read_where_the_system_says_it() -> None:
 
 def test_ending_the_program_ends_a_watcher_that_was_left_running(root: Path) -> None:
     program = (
-        "import sys, threading; from wc_observe.watching import Watcher\n"
+        "import sys, threading; from wc_observe.watch.watcher import Watcher\n"
         "begun = threading.Event()\n"
         "Watcher([sys.argv[1]], lambda _: begun.set(), recursive=True).start()\n"
         "begun.wait(20)"

@@ -14,10 +14,10 @@ from tests.observe.stores import NOW_MS, Session, Store
 from tests.observe.test_places import git
 from wc_core import presence
 from wc_core.presence import Note
-from wc_observe import neighbouring
+from wc_observe.answers import worktrees
+from wc_observe.answers.quoting import NOTICE
 from wc_observe.calls import Call
-from wc_observe.quoting import NOTICE
-from wc_observe.stores import Stores
+from wc_observe.live.stores import Stores
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -136,7 +136,7 @@ def test_one_loop_with_all_that_is_known(world: World) -> None:
         {"n": 2},
     ]
     call = Call("x", str(world.top), world.env, lambda: NOW_MS, Stores())
-    assert neighbouring.change_ids(call) == ["login"]
+    assert worktrees.change_ids(call) == ["login"]
 
 
 def test_a_loop_that_is_not_there(world: World) -> None:

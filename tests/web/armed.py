@@ -18,10 +18,10 @@ from pathlib import Path
 
 from tests.observe.every_call import WriteError, arm
 from tests.observe.served_calls import Permission
-from wc_observe import weboptions
 from wc_observe.calls import Surroundings
-from wc_observe.httpaddress import only_here
-from wc_observe.webserver import serve
+from wc_observe.http.address import only_here
+from wc_observe.web import options as weboptions
+from wc_observe.web.server import serve
 
 
 def main() -> None:

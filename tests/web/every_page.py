@@ -17,12 +17,12 @@ from starlette.routing import Route
 
 from tests.observe.every_call import arm
 from wc_observe.calls import Surroundings
-from wc_observe.webapp import build_site
+from wc_observe.web.app import build_site
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
 
-    from wc_observe.webapp import WebSite
+    from wc_observe.web.app import WebSite
 
 SECRET = "a-secret-of-some-length"
 _TOPICS = ("plan", "forked", "torn", "garbage", "markdown", "a%20b", "linked", "empty")

@@ -11,7 +11,7 @@ import httpx2
 
 from tests.observe.stores import NOW_MS
 from wc_observe.calls import Surroundings
-from wc_observe.webapp import build_site
+from wc_observe.web.app import build_site
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -14,9 +14,10 @@ import pytest
 
 from tests.web.served import refused, serving
 from wc_core.errors import InvalidInputError
-from wc_observe import httpaddress, weboptions
-from wc_observe.webopening import open_in_browser
-from wc_observe.webstream import MAX_STREAMS
+from wc_observe.http import address
+from wc_observe.web import options
+from wc_observe.web.opening import open_in_browser
+from wc_observe.web.stream import MAX_STREAMS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -107,11 +108,11 @@ def test_where_no_port_is_named_any_will_do_and_streams_are_limited(
         contextlib.ExitStack() as streams,
     ):
         with contextlib.suppress(OSError):  # somebody else has it: as good
-            taken.bind(("127.0.0.1", weboptions.PORT))
+            taken.bind(("127.0.0.1", options.PORT))
             taken.listen()
         unwatched = env | {"WATERCOOLER_WATCH": "off"}
         page = streams.enter_context(serving(store.root.parent, unwatched))
-        assert page.port != weboptions.PORT
+        assert page.port != options.PORT
         # Nobody is told where nothing is watched; who asks is answered.
         limits = httpx2.Limits(max_connections=MAX_STREAMS + 5)
         client = streams.enter_context(
@@ -140,7 +141,7 @@ def test_words_that_cannot_be_used_are_a_usage_error(
     words: list[str], said: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(SystemExit) as ended:
-        weboptions.read(words)
+        options.read(words)
     assert ended.value.code == 2
     assert said in capsys.readouterr().err
 
@@ -148,7 +149,7 @@ def test_words_that_cannot_be_used_are_a_usage_error(
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "10.0.0.1", "no-such-host.invalid"])
 def test_others_machines_are_refused(host: str) -> None:
     with pytest.raises(InvalidInputError) as refusal:
-        httpaddress.only_here(host, 8422)
+        address.only_here(host, 8422)
     if "invalid" not in host:
         assert "ssh -L 8422:127.0.0.1:8422" in refusal.value.hint
         assert "--transport http --auth token" in refusal.value.hint
@@ -156,7 +157,7 @@ def test_others_machines_are_refused(host: str) -> None:
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "::1", "[::1]"])
 def test_this_machine_is_not(host: str) -> None:
-    assert httpaddress.only_here(host, 8422).loopback
+    assert address.only_here(host, 8422).loopback
 
 
 def test_a_public_address_ends_it_with_what_to_do_instead(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.web.pages import HERE, SECRET, Site
-from wc_observe.webguard import HEADERS
+from wc_observe.web.guard import HEADERS
 
 if TYPE_CHECKING:
     from tests.observe.stores import Store

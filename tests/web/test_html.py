@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from tests.web.pages import elements, words
 from wc_core.text import clean
-from wc_observe import webmarkdown
-from wc_observe.webhtml import Html, element, joined, text
-from wc_observe.webmarkdown import LONGEST, rendered
+from wc_observe.web import markdown
+from wc_observe.web.html import Html, element, joined, text
+from wc_observe.web.markdown import LONGEST, rendered
 
 # What markdown is made into, and the attributes that may be there.
 KNOWN = {
@@ -226,7 +226,7 @@ def test_a_very_long_body_is_shown_as_it_is_written() -> None:
 
 
 def test_a_body_is_rendered_once() -> None:
-    webmarkdown.rendered.cache_clear()
+    markdown.rendered.cache_clear()
     rendered("once")
     rendered("once")
-    assert webmarkdown.rendered.cache_info().hits == 1
+    assert markdown.rendered.cache_info().hits == 1

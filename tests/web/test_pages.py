@@ -14,15 +14,15 @@ from starlette.routing import Route
 from tests.observe.stores import NOW_MS
 from tests.web.pages import SECRET, Site, ask, elements, links, words
 from wc_core.timelinesvg import COLOURS
-from wc_observe import webapp
 from wc_observe.calls import Surroundings
-from wc_observe.weblinks import Links
+from wc_observe.web import app as webapp
+from wc_observe.web.links import Links
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from tests.observe.stores import Store
-    from wc_observe.webpage import Page
+    from wc_observe.web.page import Page
 
 # --- the board ---------------------------------------------------------------
 

@@ -1,0 +1,123 @@
+"""Threads as a list and as the index page."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from wc_core import index
+from wc_core.moves import holder_text
+from wc_core.text import clean, one_line
+from wc_observe.answers.quoting import cleaned, entries, title, word
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from wc_core.views import Filter, Page, Row
+    from wc_observe.open_store import Desk
+
+# A list of fifty threads fits in 8 KB; each beyond them may take as much more.
+_LIST_BYTES = 7_500
+_LIST_ROWS = 50
+_TITLE_WIDTHS = (60, 40, 24, 12)
+_NAME_WIDTH = 60
+_JSON_TITLE_WIDTH = 200
+_INDEX_CHARACTERS = 40_000
+
+
+class Wanted(NamedTuple):
+    """Which threads, how many at most, and from where on."""
+
+    where: Filter
+    limit: int
+    cursor: str = ""
+
+
+def as_json(desk: Desk, wanted: Wanted) -> dict[str, Any]:
+    """The list shape."""
+    page = desk.overview.page(wanted.where, wanted.limit, wanted.cursor)
+    fields = page.to_json(desk.store)
+    for row in fields["threads"]:
+        row["title"] = one_line(row["title"], _JSON_TITLE_WIDTH)
+    fields["total"] = page.total
+    return dict(cleaned(fields))
+
+
+def as_markdown(desk: Desk, wanted: Wanted) -> str:
+    """A line for each thread: at most ``limit`` of them, and fewer where they
+    would take more than 150 bytes each; the cursor has the rest."""
+    limit = wanted.limit
+    while True:
+        page = desk.overview.page(wanted.where, limit, wanted.cursor)
+        fitting = _fitting(page.rows, wanted.limit)
+        if len(fitting) == len(page.rows):
+            return "".join((_heading(desk, page), *fitting, _ending(page)))
+        # The cursor must be that of the last thread shown: ask for fewer.
+        limit = max(1, len(fitting))
+
+
+def _fitting(rows: tuple[Row, ...], limit: int) -> list[str]:
+    """As many lines as fit; titles give way before threads do."""
+    budget = _LIST_BYTES * max(limit, _LIST_ROWS) // _LIST_ROWS
+    lines: list[str] = []
+    for width in _TITLE_WIDTHS:
+        lines = [_line(row, width) for row in rows]
+        if sum(len(line.encode()) for line in lines) <= budget:
+            return lines
+    while sum(len(line.encode()) for line in lines) > budget and len(lines) > 1:
+        lines.pop()
+    return lines
+
+
+def _heading(desk: Desk, page: Page) -> str:
+    count = "1 thread" if page.total == 1 else f"{page.total} threads"
+    if len(page.rows) < page.total:
+        count = f"{len(page.rows)} of {count}"
+    return f"{count}, latest first, in the store {desk.store}\n"
+
+
+def _line(row: Row, width: int) -> str:
+    ball = word(holder_text(row.ball), _NAME_WIDTH)
+    marks = [
+        " = you" if row.have_ball else "",
+        f", {entries(row.entry_count)}",
+        f", {row.new_for_you} new" if row.new_for_you else "",
+        f", {word(row.updated_at[:16], 30)}Z" if row.updated_at else "",
+        ", forked" if row.forked else "",
+        ", damaged: see wc doctor" if row.damaged else "",
+    ]
+    status = word(row.status, _NAME_WIDTH)
+    return (
+        f"- {row.topic}: {title(row.title, width)} {status}, "
+        f"ball: {ball}{''.join(marks)}\n"
+    )
+
+
+def _ending(page: Page) -> str:
+    if not page.cursor:
+        return ""
+    return f'truncated: the next ones with cursor="{page.cursor}"\n'
+
+
+def index_page(desk: Desk) -> str:
+    """The index as markdown: whose move it is, mine first.
+
+    The same page ``wc reindex`` writes, with titles in quotes; cut after
+    40,000 characters with a line that says so.
+    """
+    rows = [
+        row._replace(
+            title=title(row.title, _JSON_TITLE_WIDTH),
+            status=word(row.status, _NAME_WIDTH),
+            ball=None if row.ball is None else word(row.ball, _NAME_WIDTH),
+        )
+        for row in desk.overview.rows()
+    ]
+    text = f"Store: {desk.store}\n\n{clean(index.render(rows))}"
+    if len(text) <= _INDEX_CHARACTERS:
+        return text
+    kept = text[:_INDEX_CHARACTERS].rpartition("\n")[0]
+    left = text.count("\n") - kept.count("\n")
+    return (
+        f"{kept}\n\ntruncated: {left} lines more; page through them with list_threads\n"
+    )

@@ -1,0 +1,171 @@
+"""What one caller may take.
+
+Callers are told apart by whom they have proved to be, else by address. All of
+this is memory only, and bounded.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections import OrderedDict
+from contextlib import contextmanager
+
+from fastmcp.server.middleware.rate_limiting import TokenBucketRateLimiter
+from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
+
+from wc_observe.http.pages import problem
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+# The largest request with a meaning is a search for a few words.
+MAX_BODY = 256 * 1024
+
+# Wrong tokens from one address: what a client with an old one tries, no more.
+_GUESSES = 20
+_GUESSES_PER_SECOND = 0.5
+_CALLERS = 10_000
+_UNAUTHORIZED, _BAD_REQUEST = 401, 400
+
+
+class Buckets:
+    """A token bucket for each caller, the 10,000 latest of them."""
+
+    def __init__(self, rate: float, burst: int) -> None:
+        self._rate = rate
+        self._burst = burst
+        self._buckets: OrderedDict[str, TokenBucketRateLimiter] = OrderedDict()
+
+    async def take(self, caller: str) -> bool:
+        """Take one; False where there is none."""
+        return await self._of(caller).consume()
+
+    async def wait(self, caller: str) -> int:
+        """Whole seconds until there is one; 0 if there is one now."""
+        bucket = self._of(caller)
+        await bucket.consume(0)  # brings its count up to date
+        return max(0, math.ceil((1 - bucket.tokens) / self._rate))
+
+    def _of(self, caller: str) -> TokenBucketRateLimiter:
+        found = self._buckets.get(caller)
+        if found is None:
+            found = TokenBucketRateLimiter(self._burst, self._rate)
+            self._buckets[caller] = found
+            if len(self._buckets) > _CALLERS:
+                self._buckets.popitem(last=False)
+        self._buckets.move_to_end(caller)
+        return found
+
+
+class Guesses:
+    """Refuses an address that keeps coming with wrong tokens, before they are
+    looked at: each may cost a question to somebody else's server.
+
+    A token that was right is looked at again whatever else comes from there:
+    behind a proxy, everybody has the same address.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+        self._buckets = Buckets(_GUESSES_PER_SECOND, _GUESSES)
+        self._right: OrderedDict[bytes, None] = OrderedDict()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on, unless its address has guessed too often."""
+        if scope["type"] != "http" or scope["path"] == "/healthz":
+            await self._app(scope, receive, send)
+            return
+        caller, token = _address(scope), _token_digest(scope)
+        seconds = await self._buckets.wait(caller)
+        if seconds and token not in self._right:
+            await _later(seconds)(scope, receive, send)
+            return
+
+        async def counted(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                await self._note(caller, token, message["status"])
+            await send(message)
+
+        await self._app(scope, receive, counted)
+
+    async def _note(self, caller: str, token: bytes, status: int) -> None:
+        if status == _UNAUTHORIZED:
+            self._right.pop(token, None)
+            await self._buckets.take(caller)
+        elif status < _BAD_REQUEST and token:
+            self._right[token] = None
+            self._right.move_to_end(token)
+            if len(self._right) > _CALLERS:
+                self._right.popitem(last=False)
+
+
+def _token_digest(scope: Scope) -> bytes:
+    """A digest of what a request has to show; empty if that is nothing."""
+    said = [value for name, value in scope["headers"] if name == b"authorization"]
+    return hashlib.sha256(b"\n".join(said)).digest() if said else b""
+
+
+class Fairness:
+    """So many requests a second for each caller, so many under way at once.
+
+    Stands behind authentication: a caller with a token is the same one from
+    any address, and nobody else can use up what is theirs.
+    """
+
+    def __init__(self, app: ASGIApp, rate: float, at_once: int) -> None:
+        self._app = app
+        self._buckets = Buckets(rate, max(1, math.ceil(rate * 2)))
+        self._at_once = at_once
+        self._under_way: dict[str, int] = {}
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on, unless its caller has had their share."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        caller = _caller(scope)
+        if not await self._buckets.take(caller):
+            seconds = await self._buckets.wait(caller)
+            await _later(max(1, seconds))(scope, receive, send)
+        elif self._under_way.get(caller, 0) >= self._at_once:
+            await _later(1)(scope, receive, send)
+        else:
+            with self._counted(caller):
+                await self._app(scope, receive, send)
+
+    @contextmanager
+    def _counted(self, caller: str) -> Iterator[None]:
+        self._under_way[caller] = self._under_way.get(caller, 0) + 1
+        try:
+            yield
+        finally:
+            self._under_way[caller] -= 1
+            if not self._under_way[caller]:
+                del self._under_way[caller]
+
+
+def _later(seconds: int) -> ASGIApp:
+    return problem(
+        429,
+        "TOO_MANY_REQUESTS",
+        "That is more than one caller may ask.",
+        f"Try again in {seconds} s.",
+        {"Retry-After": str(seconds)},
+    )
+
+
+def _caller(scope: Scope) -> str:
+    user = scope.get("user")
+    if isinstance(user, AuthenticatedUser):
+        token = user.access_token
+        return f"as {token.client_id} {token.subject or ''}"
+    return _address(scope)
+
+
+def _address(scope: Scope) -> str:
+    client = scope.get("client")
+    return f"from {client[0]}" if client else "from nowhere"

@@ -1,0 +1,123 @@
+"""Listening until a signal comes, then leaving in order."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple
+
+import uvicorn
+from sse_starlette.sse import AppStatus
+
+from wc_core.errors import StorageError
+from wc_observe.http.connection import Connection
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import FrameType
+    from typing import Any
+
+    from starlette.types import ASGIApp
+
+    from wc_observe.http.leaving import UnderWay
+
+# After the calls have been let go of, for what the protocol still has to say.
+_LAST_WORDS = 2
+_KEEP_ALIVE = 5
+
+
+class Bounds(NamedTuple):
+    """What all callers together may take: open connections, seconds to send a
+    request or take an answer, seconds that running calls have in the end."""
+
+    connections: int
+    timeout: float
+    grace: float
+
+
+class Service(NamedTuple):
+    """What is served, within which bounds; ``listening`` is called with the host
+    and the port once it is. ``proxies`` are addresses whose word about the
+    client is taken."""
+
+    app: ASGIApp
+    under_way: UnderWay
+    bounds: Bounds
+    listening: Callable[[str, int], None]
+    proxies: tuple[str, ...] = ()
+
+
+class Server(uvicorn.Server):
+    """uvicorn's, with a word when it listens and an orderly end: the first
+    signal lets running calls finish, the second does not."""
+
+    def __init__(self, config: uvicorn.Config, service: Service) -> None:
+        super().__init__(config)
+        self._service = service
+
+    async def startup(self, sockets: list[Any] | None = None) -> None:
+        """Listen, then say where."""
+        await super().startup(sockets)
+        if self.started:
+            host, port, *_ = self.servers[0].sockets[0].getsockname()
+            self._service.listening(host, port)
+
+    def handle_exit(self, sig: int, _: FrameType | None) -> None:
+        """A signal came."""
+        if self.should_exit:
+            os._exit(128 + sig)
+        self.should_exit = True
+
+    async def shutdown(self, sockets: list[Any] | None = None) -> None:
+        """Close the streams, wait for the calls, stop."""
+        service = self._service
+        leave = asyncio.ensure_future(service.under_way.leave(service.bounds.grace))
+        await super().shutdown(sockets)
+        leave.cancel()
+
+
+def listen(host: str, port: int, service: Service) -> None:
+    """Serve until a signal comes.
+
+    Raises StorageError where it cannot listen.
+    """
+    # It would end the streams of running calls with the others.
+    AppStatus.disable_automatic_graceful_drain()  # type: ignore[no-untyped-call]
+    # What strangers send is no event of ours; what we cannot answer is.
+    logging.getLogger("uvicorn.error").setLevel(logging.ERROR)
+    try:
+        asyncio.run(Server(_config(host, port, service), service).serve())
+    except SystemExit as error:
+        raise StorageError(
+            f"Cannot listen on {host} port {port} (see above).",
+            "Choose another with --port N, or --port 0 for any that is free.",
+        ) from error
+
+
+def base_url(host: str, port: int) -> str:
+    """The address of what listens there."""
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+def _config(host: str, port: int, service: Service) -> uvicorn.Config:
+    bounds = service.bounds
+    return uvicorn.Config(
+        service.app,
+        host=host,
+        port=port,
+        loop="asyncio",
+        http=partial(Connection, seconds=bounds.timeout),  # type: ignore[arg-type]
+        ws="none",
+        lifespan="on",
+        log_config=None,
+        log_level="warning",
+        access_log=False,
+        server_header=False,
+        proxy_headers=bool(service.proxies),
+        forwarded_allow_ips=[*service.proxies],
+        limit_concurrency=bounds.connections,
+        timeout_keep_alive=_KEEP_ALIVE,
+        timeout_graceful_shutdown=int(bounds.grace) + _LAST_WORDS,
+    )

@@ -1,0 +1,223 @@
+"""What ``wc-observe --transport http`` may be told, read and checked.
+
+Nothing here serves anything: words in, `Options` out, or the usage and exit
+status 2.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+from typing import NamedTuple
+from urllib.parse import urlsplit
+
+from wc_observe.http.callers import (
+    LOCAL,
+    TOKEN_FILE_VARIABLE,
+    TOKEN_VARIABLE,
+    add_auth,
+    auth_of,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from wc_observe.http.callers import Auth
+
+PORT = 8421
+
+_NAME = re.compile(r"[a-z0-9](?:[a-z0-9._-]{0,62}[a-z0-9])?")
+_PATH = re.compile(r"(?:/[A-Za-z0-9._~-]+)+")
+_TAKEN = frozenset({"/healthz", "/metrics"})
+
+
+class Limits(NamedTuple):
+    """What one caller, and all of them, may take; times in seconds."""
+
+    rate: float
+    sessions: int
+    idle: float
+    connections: int
+    timeout: float
+    grace: float
+
+
+class Options(NamedTuple):
+    """Where to listen, what to serve, to whom.
+
+    ``stores`` are names and folders; none means the one of the folder we were
+    started in. ``proxies`` are addresses whose word about the client is taken.
+    """
+
+    host: str
+    port: int
+    path: str
+    stores: tuple[tuple[str, str], ...]
+    hosts: tuple[str, ...]
+    origins: tuple[str, ...]
+    proxies: tuple[str, ...]
+    auth: Auth
+    limits: Limits
+
+
+def read(words: Sequence[str], env: Mapping[str, str]) -> Options:
+    """The options in these words and this environment.
+
+    Ends the process with the usage and status 2 where they cannot be used.
+    """
+    arguments = parser()
+    said = arguments.parse_args(words)
+    try:
+        return _checked(said, env)
+    except ValueError as error:
+        arguments.error(str(error))
+
+
+def parser() -> argparse.ArgumentParser:
+    """What the words may be, and the help."""
+    parser = argparse.ArgumentParser(
+        prog="wc-observe",
+        usage="wc-observe --transport http [OPTION]...",
+        description="Serves threads to MCP clients over streamable HTTP. "
+        "It reads; it cannot write.",
+        epilog=f"Static tokens are read from --token-file (or the file that "
+        f"{TOKEN_FILE_VARIABLE} names), or are in {TOKEN_VARIABLE}: a line for "
+        "each, 'TOKEN' or 'NAME TOKEN'. TLS is a reverse proxy's business.",
+        allow_abbrev=False,
+    )
+    parser.add_argument("--transport", choices=["http"], required=True)
+    _add_places(parser)
+    add_auth(parser)
+    limits = parser.add_argument_group("limits")
+    for flag, default, kind, words in (
+        ("--rate", 50.0, float, "requests a second for each caller"),
+        ("--max-sessions", 200, int, "open sessions of each store"),
+        ("--idle", 900.0, float, "seconds until an idle session ends"),
+        ("--max-connections", 512, int, "open connections"),
+        ("--timeout", 15.0, float, "seconds to send a request, or take an answer"),
+        ("--grace", 10.0, float, "seconds that running calls have to finish"),
+    ):
+        limits.add_argument(
+            flag, type=kind, default=default, metavar="N", help=f"{words} ({default:g})"
+        )
+    return parser
+
+
+def _add_places(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add("--host", default="127.0.0.1", help="address to listen on (127.0.0.1)")
+    add("--port", type=int, default=PORT, help=f"port, 0 for any ({PORT})")
+    add("--path", default="/mcp", help="path of the endpoint (/mcp)")
+    add(
+        "--store",
+        action="append",
+        default=[],
+        metavar="NAME=FOLDER",
+        help="serve this store, or that of this folder, at /stores/NAME/mcp; "
+        "may be repeated (default: the store of the current folder, at /mcp)",
+    )
+    add(
+        "--allow-host",
+        action="append",
+        default=[],
+        metavar="HOST",
+        help="a name under which clients reach this server; may be repeated",
+    )
+    add(
+        "--allow-origin",
+        action="append",
+        default=[],
+        metavar="ORIGIN",
+        help="a web page's origin that may call, such as https://app.example.org",
+    )
+    add(
+        "--trust-proxy",
+        action="append",
+        default=[],
+        metavar="ADDRESS",
+        help="a reverse proxy whose X-Forwarded-… headers are believed",
+    )
+
+
+def _checked(said: argparse.Namespace, env: Mapping[str, str]) -> Options:
+    options = Options(
+        host=said.host,
+        port=said.port,
+        path=said.path,
+        stores=tuple(_store(word) for word in said.store),
+        hosts=tuple(said.allow_host),
+        origins=tuple(said.allow_origin),
+        proxies=tuple(said.trust_proxy),
+        auth=auth_of(said, env),
+        limits=_limits(said),
+    )
+    _check_places(options)
+    if not options.auth.wanted:
+        _check_loopback_names(options)
+    return options
+
+
+def _check_places(options: Options) -> None:
+    """Raise ValueError where this could not be listened on or called."""
+    if not options.host.strip():
+        raise ValueError("--host is empty; it would mean every address.")
+    if not 0 <= options.port <= 65535:  # noqa: PLR2004  (what a port is)
+        raise ValueError(f"--port cannot be {options.port}.")
+    if not _PATH.fullmatch(options.path) or options.path in _TAKEN:
+        raise ValueError(f"--path cannot be {options.path!r}; such as: /mcp")
+    names = [name for name, _ in options.stores]
+    if twice := {name for name in names if names.count(name) > 1}:
+        raise ValueError(f"--store names {', '.join(sorted(twice))} twice.")
+    for host in options.hosts:
+        if "*" in host or "/" in host or not host.strip():
+            raise ValueError(
+                f"--allow-host cannot be {host!r}; such as: wc.example.org"
+            )
+    for origin in options.origins:
+        parts = urlsplit(origin)
+        if "*" in origin or not parts.hostname or parts.scheme not in {"http", "https"}:
+            raise ValueError(
+                f"--allow-origin cannot be {origin!r}; such as: https://app.example.org"
+            )
+
+
+def _check_loopback_names(options: Options) -> None:
+    """Raise ValueError where others than this machine are to call, unasked who
+    they are."""
+    public = [one for one in options.hosts if one.casefold() not in LOCAL]
+    if public:
+        raise ValueError(
+            f"--allow-host {public[0]} is for callers from elsewhere, and they have "
+            "to prove who they are: add --auth token (or github, or jwt)."
+        )
+
+
+def _store(word: str) -> tuple[str, str]:
+    name, equals, folder = word.partition("=")
+    if not equals or not _NAME.fullmatch(name):
+        raise ValueError(
+            f"--store cannot be {word!r}; write NAME=FOLDER, the name in small "
+            "letters, digits, '.', '_' and '-'."
+        )
+    folder = os.path.realpath(os.path.expanduser(folder))
+    if not os.path.isdir(folder):
+        raise ValueError(f"--store {name}: there is no folder {folder}.")
+    return name, folder
+
+
+def _limits(said: argparse.Namespace) -> Limits:
+    limits = Limits(
+        rate=said.rate,
+        sessions=said.max_sessions,
+        idle=said.idle,
+        connections=said.max_connections,
+        timeout=said.timeout,
+        grace=said.grace,
+    )
+    for name, value in limits._asdict().items():
+        # No number at all (nan) is no limit either.
+        if not 0 < value < float("inf"):
+            raise ValueError(f"A limit has to be a number above 0, and {name} is not.")
+    return limits

@@ -1,0 +1,52 @@
+"""``wc-observe --transport http``: what it serves, and where it says that it does."""
+
+from __future__ import annotations
+
+import sys
+from ipaddress import ip_address
+
+from wc_core.version import __version__
+from wc_observe.http.app import build_site
+from wc_observe.http.auth import verifiers
+from wc_observe.http.listening import Bounds, Service, base_url, listen
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from wc_observe.calls import Surroundings
+    from wc_observe.http.address import Address
+    from wc_observe.http.app import Site
+    from wc_observe.http.options import Options
+
+
+def serve(address: Address, options: Options, start: Surroundings) -> None:
+    """Serve until a signal comes.
+
+    Raises InvalidInputError for tokens or keys that cannot be used,
+    StorageError where it cannot listen or a file cannot be read.
+    """
+    found = verifiers(options.auth, start.env)
+    site = build_site(options, start, found)
+    limits = options.limits
+    service = Service(
+        site.app,
+        site.under_way,
+        Bounds(limits.connections, limits.timeout, limits.grace),
+        lambda host, port: _say(_where(site, host, port)),
+        options.proxies,
+    )
+    listen(address.host, options.port, service)
+
+
+def _where(site: Site, host: str, port: int) -> str:
+    base = base_url(host, port)
+    lines = [f"wc-observe {__version__}: listening on {base}"]
+    for store, paths in site.paths.items():
+        lines.append(f"  {store}: {' '.join(base + path for path in paths)}")
+    if not ip_address(host.partition("%")[0]).is_loopback:
+        lines.append("  Tokens are not encrypted: put a proxy with TLS before it.")
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _say(text: str) -> None:
+    sys.stderr.write(text)
+    sys.stderr.flush()

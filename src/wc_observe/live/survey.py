@@ -1,0 +1,72 @@
+"""All threads of a store by status, and which of them are damaged."""
+
+from __future__ import annotations
+
+import time
+from typing import NamedTuple
+
+from wc_core.errors import WcError
+from wc_core.reader import StoreReader
+from wc_core.text import one_line
+from wc_observe.live.filestamps import stamp_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from wc_core.reader import Thread
+    from wc_observe.live.filestamps import Stamp
+    from wc_observe.live.reader import LiveReader
+
+_WIDTH = 300
+
+
+class Survey(NamedTuple):
+    """Threads by status, what is wrong with which, and how many logs have been
+    read in full: damage shows nowhere else."""
+
+    by_status: dict[str, int]
+    damaged: dict[str, str]
+    examined: int
+
+    @property
+    def total(self) -> int:
+        """How many threads there are, the unreadable ones included."""
+        return sum(self.by_status.values())
+
+
+def survey(
+    reader: LiveReader, known: dict[str, tuple[Stamp, str]], seconds: float
+) -> Survey:
+    """Every thread, its log read in full as long as the time lasts; ``known``
+    keeps what was found, by the stamp of the log, for the next call.
+
+    Raises StorageError or CorruptError only where the threads cannot even be
+    listed.
+    """
+    by_status: dict[str, int] = {}
+    damaged: dict[str, str] = {}
+    examined, until = 0, time.monotonic() + seconds
+    for topic in reader.topics():
+        status, problem = "?", None
+        try:
+            snapshot = reader.snapshot(topic)
+            status = one_line(snapshot.state.status, _WIDTH)
+            stamp = stamp_of(reader.layout.log(topic))
+            old, problem = known.get(topic, (None, None))
+            if old != stamp:
+                problem = None
+                if time.monotonic() < until:
+                    # Not out of memory, which has no more room than for a few.
+                    problem = _damage(StoreReader.thread(reader, topic))
+                    known[topic] = (stamp, problem)
+        except WcError as error:
+            problem = error.message
+        examined += problem is not None
+        if problem:
+            damaged[topic] = problem
+        by_status[status] = by_status.get(status, 0) + 1
+    return Survey(by_status, damaged, examined)
+
+
+def _damage(thread: Thread) -> str:
+    lost = [one for one in thread.damage if one.lost]
+    return f"{lost[0].place}: {lost[0].message}" if lost else ""

@@ -1,0 +1,165 @@
+"""``WATERCOOLER_DEBUG`` for the server: a line of JSON on standard error for
+each request. That it cannot be written is no failure.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import sys
+import time
+
+import fastmcp
+from fastmcp.server.middleware import Middleware
+from fastmcp.tools.base import ToolResult
+from mcp.shared.exceptions import MCPError
+
+from wc_core import debugging, discovery
+from wc_core.errors import WcError
+from wc_core.wording import shown_path
+from wc_observe.calls import CURRENT
+from wc_observe.mcp.roots import client_name
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from typing import Any
+
+    from fastmcp.server.middleware import CallNext, MiddlewareContext
+
+# Arguments that are names, numbers or words of ours; any other may carry text.
+_WORDS = frozenset(
+    {"ball", "change_id", "cursor", "entry", "entry_id", "format", "from_entry"}
+    | {"index", "limit", "offset", "open_only", "since", "stale_after", "status"}
+    | {"summary_only", "to", "topic"}
+)
+
+# Requests that are answered from a store.
+_ANSWERED = frozenset(
+    {"completion/complete", "prompts/get", "resources/read", "tools/call"}
+)
+
+
+def complain(line: str) -> None:
+    """Put a line on standard error, if there is one that takes it."""
+    if sys.stderr is not None:  # closed by whoever started us
+        with contextlib.suppress(OSError, ValueError):
+            sys.stderr.write(line)
+            sys.stderr.flush()
+
+
+class _Lines(logging.Handler):
+    """What the libraries have to say, in the same form."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Put a record on standard error as a line of JSON."""
+        fields = {
+            "level": record.levelname,
+            "logger": record.name,
+            "message": debugging.told(record.getMessage(), bodies=True),
+        }
+        if record.exc_info:
+            trace = logging.Formatter().formatException(record.exc_info)
+            fields["trace"] = debugging.told(trace, bodies=True)
+        complain(debugging.line(fields, round(record.created * 1000)))
+
+
+def take_over() -> None:
+    """From now on everything that is logged in this process is such a line."""
+    fastmcp.settings.log_enabled = False  # it would put its own handlers back
+    logging.getLogger().handlers = [_Lines()]
+    for name in ("fastmcp", "mcp"):
+        logger = logging.getLogger(name)
+        logger.handlers, logger.propagate = [], True
+
+
+class Journal(Middleware):
+    """Notes each request when it is answered. It has to be the outermost one."""
+
+    def __init__(self, mode: debugging.Mode, now_ms: Callable[[], int]) -> None:
+        self._bodies = mode.bodies
+        self._now_ms = now_ms
+
+    async def on_request(
+        self, context: MiddlewareContext[Any], call_next: CallNext[Any, Any]
+    ) -> Any:
+        """Pass the request on, and what comes back or goes wrong."""
+        begun = time.perf_counter_ns()
+        outcome, answer = "INTERNAL", None
+        try:
+            answer = await call_next(context)
+            outcome = _outcome(answer)
+        except MCPError as error:
+            outcome = _code(error)
+            raise
+        finally:
+            spent = (time.perf_counter_ns() - begun) // 10_000 / 100
+            fields = self._fields(context, answer)
+            fields |= {"duration_ms": spent, "outcome": outcome}
+            complain(debugging.line(fields, self._now_ms()))
+        return answer
+
+    def _fields(self, context: MiddlewareContext[Any], answer: Any) -> dict[str, Any]:
+        own = context.fastmcp_context
+        inside = own is not None and own.request_context is not None
+        fields: dict[str, Any] = {
+            "id": own.request_id if own is not None and inside else None,
+            "action": context.method,
+            "client": debugging.safe(client_name(own)),
+            "store": _store() if context.method in _ANSWERED else None,
+            **self._target(context.message),
+        }
+        if self._bodies and isinstance(answer, ToolResult):
+            texts = [getattr(one, "text", "") for one in answer.content]
+            fields["answer"] = debugging.told("\n".join(texts), bodies=True)
+        return fields
+
+    def _target(self, message: Any) -> dict[str, Any]:
+        """What the request is about: the tool, prompt or address."""
+        if isinstance(message, dict):  # a request without a hook of its own
+            ref = message.get("ref")
+            parts = ref if isinstance(ref, dict) else {}
+        else:
+            parts = {name: getattr(message, name, None) for name in ("name", "uri")}
+        fields: dict[str, Any] = {}
+        for name in ("name", "uri"):
+            value = parts.get(name)
+            if value is not None:
+                fields[name] = debugging.safe(str(value))
+        given: Mapping[str, Any] = getattr(message, "arguments", None) or {}
+        if given:
+            fields["arguments"] = {
+                debugging.safe(name): self._shown(name, value)
+                for name, value in given.items()
+            }
+        return fields
+
+    def _shown(self, name: str, value: Any) -> Any:
+        if name in _WORDS:
+            return debugging.safe(value)
+        return debugging.told(value, self._bodies)
+
+
+def _store() -> str | None:
+    """The store that the call being noted was answered from."""
+    call = CURRENT.get(None)
+    if call is None:
+        return None
+    try:
+        return shown_path(discovery.find(call.folder, call.env).root, call.env)
+    except WcError:
+        return None
+
+
+def _outcome(answer: Any) -> str:
+    if not isinstance(answer, ToolResult) or not answer.is_error:
+        return "ok"
+    told = (answer.structured_content or {}).get("error", {})
+    return str(told.get("code", "error"))
+
+
+def _code(error: MCPError) -> str:
+    """Our code where the error is ours, else the protocol's number."""
+    data = error.error.data
+    told = data.get("error", {}) if isinstance(data, dict) else {}
+    return str(told.get("code", error.error.code)) if isinstance(told, dict) else "?"

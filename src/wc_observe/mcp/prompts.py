@@ -1,0 +1,172 @@
+"""The prompts: what a person picks from a menu to start an agent on a task.
+
+Each is two messages. The first has our words alone: what to do, and which
+command to run afterwards. The second is data, the same text that the tools
+answer with, which marks what others wrote.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable  # noqa: TC003  (pydantic reads it)
+from typing import Any, NamedTuple
+
+from fastmcp.prompts.base import Message, Prompt, PromptArgument, PromptResult
+
+from wc_core import times
+from wc_core.model import CLOSED
+from wc_core.text import one_line
+from wc_core.wording import quoted
+from wc_observe.answers.quoting import word
+from wc_observe.calls import CURRENT
+from wc_observe.mcp import insighttools, tools
+from wc_observe.mcp.refusals import guarded
+from wc_observe.open_store import open_desk
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from fastmcp import FastMCP
+    from fastmcp.tools.base import ToolResult
+
+_NAME_WIDTH = 200
+_UPDATES = 30
+_LATEST = -30
+
+
+def catch_up(since: str = "1d") -> list[Message]:
+    """What waits for the caller, and what happened."""
+    times.since_id(since, CURRENT.get().now_ms())
+    return _messages(
+        f"Catch up on the threads of this repository since {word(since)}. The next "
+        "message has them.\n\n"
+        "1. Say first what waits for me: threads whose ball is mine, and what each "
+        "one needs.\n"
+        "2. Then what was decided, what is blocked, and who has the next move.\n"
+        "3. Read a thread before you rely on it: read_thread(topic).\n\n"
+        "Change nothing yet. What I have heard about is then marked as read with:\n"
+        "    wc seen TOPIC\n",
+        tools.list_threads(open_only=True, ball="me"),
+        tools.list_updates(since=since, limit=_UPDATES, digest=True),
+    )
+
+
+def review_thread(topic: str) -> list[Message]:
+    """A thread, to be judged."""
+    found = _standing(topic)
+    return _messages(
+        f"Review the thread {found.shown}. The next message has its ball and its "
+        "latest entries; read_thread and get_entry have the rest.\n\n"
+        "1. Say in a few sentences what it is about, what was decided, and what is "
+        "open.\n"
+        "2. Check what it claims against the code of this repository; name what is "
+        "wrong, missing or risky.\n"
+        "3. Say what the next move is, and whose.\n\n"
+        f"{found.whose} When I agree, record the review with:\n"
+        f"    wc {found.move} {found.argument} --role critic --title '…' "
+        "--body '…'\n",
+        insighttools.get_ball_history(topic),
+        tools.read_thread(topic, from_entry=_LATEST),
+    )
+
+
+def draft_handoff(topic: str, to: str = "") -> list[Message]:
+    """What whoever goes on with a thread has to know."""
+    found = _standing(topic)
+    name = one_line(to, _NAME_WIDTH)
+    receiver = word(name, _NAME_WIDTH) if name else "whoever should go on"
+    return _messages(
+        f"Draft a handoff of the thread {found.shown} to {receiver}. The next message "
+        "has its latest entries; read_thread and get_entry have the rest.\n\n"
+        "Write for somebody who was not there, in at most ten lines: what is done and "
+        "where (branch, files, commits), what is left, how to check it, what is "
+        "undecided.\n\n"
+        f"{found.whose} Show me the draft. When I agree, run:\n"
+        f"    wc handoff {found.argument} --to {quoted(name) if name else 'NAME'} "
+        "--note '…'\n",
+        tools.read_thread(topic, from_entry=_LATEST),
+    )
+
+
+class _Standing(NamedTuple):
+    """A thread as our words name it: its topic for a model and for a shell,
+    whose move it is, and the command for an entry in it."""
+
+    shown: str
+    argument: str
+    whose: str
+    move: str
+
+
+def _standing(topic: str) -> _Standing:
+    desk = open_desk(CURRENT.get())
+    state = desk.reader.snapshot(desk.reader.find(topic)).state
+    if desk.viewer.holds(state.ball):
+        whose, move = "The ball is yours.", "say"
+    elif state.status == CLOSED:
+        whose, move = "The thread is closed; an entry needs --reopen.", "say"
+    elif state.ball is None:
+        whose, move = f"The ball is free: wc take {quoted(state.topic)}.", "say"
+    else:
+        whose, move = (
+            "The ball is with somebody else, and an ack leaves it there.",
+            "ack",
+        )
+    return _Standing(word(state.topic), quoted(one_line(state.topic)), whose, move)
+
+
+def _messages(task: str, *answers: ToolResult) -> list[Message]:
+    data = "\n".join(
+        getattr(block, "text", "") for answer in answers for block in answer.content
+    )
+    return [Message(task), Message(data)]
+
+
+class _Offered(Prompt):
+    """A prompt that a function answers, given the arguments as they came.
+
+    The framework's own kind tells clients to write JSON for what is plain text.
+    """
+
+    answer: Callable[..., list[Message]]
+
+    async def render(self, arguments: dict[str, Any] | None = None) -> PromptResult:
+        """The messages; our own errors pass through."""
+        messages = await asyncio.to_thread(self.answer, **(arguments or {}))
+        return PromptResult(messages, description=self.description)
+
+
+_TOPIC = PromptArgument(name="topic", description="The thread's topic", required=True)
+_SINCE = PromptArgument(
+    name="since",
+    description="A time, an age (90m, 3h, 2d) or an entry's id; else one day",
+)
+_TO = PromptArgument(name="to", description="Who gets the ball; else you choose")
+
+_PROMPTS: tuple[
+    tuple[Callable[..., list[Message]], str, tuple[PromptArgument, ...]], ...
+] = (
+    (catch_up, "What waits for you, and what happened since a moment.", (_SINCE,)),
+    (
+        review_thread,
+        "Judge a thread: what is decided, what is open, what is wrong.",
+        (_TOPIC,),
+    ),
+    (
+        draft_handoff,
+        "Write down what whoever goes on with a thread has to know.",
+        (_TOPIC, _TO),
+    ),
+)
+
+
+def add_prompts(server: FastMCP) -> None:
+    """Offer every prompt."""
+    for answer, description, arguments in _PROMPTS:
+        server.add_prompt(
+            _Offered(
+                name=answer.__name__,
+                description=description,
+                arguments=list(arguments),
+                answer=guarded(answer),
+            )
+        )

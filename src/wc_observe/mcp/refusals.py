@@ -1,0 +1,170 @@
+"""Errors as clients are told them: one of our codes, a sentence, a hint."""
+
+from __future__ import annotations
+
+import copy
+import logging
+from functools import wraps
+from typing import ParamSpec, TypeVar
+
+from fastmcp.exceptions import FastMCPError
+from fastmcp.tools.base import ToolResult
+from mcp.shared.exceptions import MCPError
+from mcp_types import INTERNAL_ERROR, INVALID_PARAMS
+from pydantic import ValidationError as ArgumentError
+
+from wc_core.errors import InvalidInputError, WcError
+from wc_core.text import clean
+from wc_observe.calls import CURRENT
+from wc_observe.open_store import hidden
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from typing import Any
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+_log = logging.getLogger(__name__)
+# Characters of a sentence in an error, and of a value in one.
+_TOLD = 1_000
+_SHOWN = 60
+
+
+class Refused(FastMCPError):  # noqa: N818  (carries an error, is none)
+    """A WcError on its way through FastMCP, which logs what it does not know."""
+
+    def __init__(self, error: WcError) -> None:
+        super().__init__(error.message, log_level=logging.DEBUG)
+        self.error = error
+
+
+def guarded(answer: Callable[P, R]) -> Callable[P, R]:
+    """The same tool or resource with its errors made ours.
+
+    A failure nobody foresaw is told to the client in a word and to stderr,
+    which clients keep, in full.
+    """
+
+    @wraps(answer)
+    def told(*args: P.args, **kwargs: P.kwargs) -> R:
+        try:
+            return answer(*args, **kwargs)
+        except WcError as error:
+            raise Refused(error) from error
+        except Exception as error:
+            _log.exception("%s failed", answer.__name__)
+            raise Refused(internal(error)) from error
+
+    # FastMCP looks for parameters in a docstring, with a parser whose import
+    # takes 50 ms; models are told by the descriptions.
+    told.__doc__ = None
+    return told
+
+
+def internal(error: Exception) -> WcError:
+    """The error for a bug of ours."""
+    return WcError(
+        f"The server could not answer ({type(error).__name__}).",
+        "The details are in its log (standard error). Try: wc doctor",
+    )
+
+
+def _without_folders(error: WcError) -> WcError:
+    """The error as its caller may see it."""
+    call = CURRENT.get(None)
+    if call is None:
+        return error
+    told = copy.copy(error)
+    told.message, told.hint = (hidden(text, call) for text in (told.message, told.hint))
+    return told
+
+
+def as_fields(error: WcError) -> dict[str, Any]:
+    """The error as JSON, the same for ``wc … --json``; what repeats a very long
+    argument is cut in its middle."""
+    told = {"code": error.code, "message": error.message, "hint": error.hint}
+    return {"error": {key: _bounded(value) for key, value in told.items()}}
+
+
+def as_protocol(error: WcError, address: str = "") -> MCPError:
+    """The error where the protocol has no results that are errors; of a resource
+    with its address, as SEP-2164 has it."""
+    error = _without_folders(error)
+    code = INTERNAL_ERROR if type(error) is WcError else INVALID_PARAMS
+    about = {"uri": _bounded(address)} if address else {}
+    return MCPError(code, as_text(error), as_fields(error) | about)
+
+
+def as_text(error: WcError) -> str:
+    """The error as ``CODE: message`` and, on a line of its own, the hint."""
+    lines = f"{error.code}: {_bounded(error.message)}\n{_bounded(error.hint)}"
+    return lines.rstrip()
+
+
+def _bounded(text: str) -> str:
+    if len(text) > _TOLD:
+        text = f"{text[: _TOLD // 2]} … {text[-_TOLD // 2 :]}"
+    return clean(text)
+
+
+def refusal(error: WcError) -> ToolResult:
+    """The error as the result of a tool."""
+    error = _without_folders(error)
+    # Short enough to say in both forms: a client forwards the one or the other.
+    return ToolResult(
+        as_text(error), structured_content=as_fields(error), is_error=True
+    )
+
+
+def invalid(
+    tool: str, cause: object, parameters: Mapping[str, Mapping[str, Any]]
+) -> InvalidInputError:
+    """The error for arguments that do not fit, with what is allowed."""
+    if not isinstance(cause, ArgumentError):
+        return InvalidInputError(f"The arguments of {tool} do not fit.")
+    wrong: dict[str, str] = {}
+    for one in cause.errors(include_url=False):
+        name = str(one["loc"][0]) if one["loc"] else "arguments"
+        wrong.setdefault(name, _problem(name, dict(one)))
+    allowed = [
+        f"{name}: {allowed_values(parameters[name])}"
+        for name in wrong
+        if name in parameters
+    ]
+    if len(allowed) < len(wrong):
+        allowed.append(f"{tool} takes: {', '.join(parameters) or 'no arguments'}")
+    return InvalidInputError("; ".join(wrong.values()), ". ".join(allowed))
+
+
+def _problem(name: str, one: Mapping[str, Any]) -> str:
+    if one["type"] == "unexpected_keyword_argument":
+        return f"there is no argument {short(name)}"
+    if one["type"].startswith("missing"):
+        return f"{name} is required"
+    return f"{name} cannot be {short(one['input'])}"
+
+
+def short(value: object) -> str:
+    """A value as it was given, or its beginning."""
+    shown = repr(value)
+    return shown if len(shown) <= _SHOWN else f"{shown[:_SHOWN]}…"
+
+
+def allowed_values(schema: Mapping[str, Any]) -> str:
+    """What a parameter may be, in words, from its JSON schema."""
+    for option in schema.get("anyOf", ()):
+        if option.get("type") != "null":
+            return allowed_values(option)
+    if "enum" in schema:
+        return "one of " + ", ".join(f'"{one}"' for one in schema["enum"])
+    kind = schema.get("type", "a value")
+    words = {"integer": "a whole number", "boolean": "true or false", "string": "text"}
+    text = str(words.get(kind, kind))
+    low, high = schema.get("minimum"), schema.get("maximum")
+    if low is not None and high is not None:
+        return f"{text} from {low} to {high}"
+    if low is not None:
+        return f"{text}, at least {low}"
+    return text

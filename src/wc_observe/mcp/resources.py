@@ -1,0 +1,173 @@
+"""The resources: the same pages as the tools', by address."""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+
+from fastmcp.resources.base import Resource
+from fastmcp.resources.template import ResourceTemplate
+from fastmcp.server.middleware import Middleware
+from mcp_types import Annotations
+from pydantic import AnyUrl
+
+from wc_core.errors import WcError
+from wc_core.model import CLOSED
+from wc_core.moves import holder_text
+from wc_core.views import Filter
+from wc_observe.answers import entries
+from wc_observe.answers import threads as listing
+from wc_observe.answers import worktrees as neighbouring
+from wc_observe.answers.entries import Span
+from wc_observe.answers.quoting import title, word
+from wc_observe.answers.threads import Wanted
+from wc_observe.calls import CURRENT
+from wc_observe.mcp import instructions
+from wc_observe.mcp.refusals import guarded
+from wc_observe.open_store import open_desk
+from wc_observe.watch.addresses import of_topic
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import Any
+
+    from fastmcp import FastMCP
+    from fastmcp.server.middleware import CallNext, MiddlewareContext
+    from mcp_types import ListResourcesRequest
+
+    from wc_core.views import Row
+
+_MARKDOWN = "text/markdown"
+_THREADS = 50
+# Threads that clients offer by name, and how much is said of each.
+LISTED = 100
+_TITLE_WIDTH = 100
+_NAME_WIDTH = 60
+
+
+def how_to() -> str:
+    """The guide for models."""
+    return instructions.guide(here=not CURRENT.get().served_as)
+
+
+def threads() -> str:
+    """The first page of the list."""
+    return listing.as_markdown(open_desk(CURRENT.get()), Wanted(Filter(), _THREADS))
+
+
+def thread(topic: str) -> str:
+    """The first page of a thread."""
+    desk = open_desk(CURRENT.get())
+    return entries.part_markdown(desk, entries.part(desk, topic, Span()))
+
+
+def entry(topic: str, entry: str) -> str:
+    """One entry, or the beginning of a very long one."""
+    desk = open_desk(CURRENT.get())
+    thread, shown = entries.entry(desk, topic, None, entry, 0)
+    return entries.entry_markdown(desk, thread, shown)
+
+
+def index() -> str:
+    """The index page."""
+    return listing.index_page(open_desk(CURRENT.get()))
+
+
+def worktrees() -> str:
+    """What goes on in each worktree."""
+    return neighbouring.as_markdown(neighbouring.view(CURRENT.get()))
+
+
+def loop(change_id: str) -> str:
+    """The autonomous loop of one change."""
+    return neighbouring.loops_markdown(neighbouring.view(CURRENT.get()), change_id)
+
+
+_RESOURCES: tuple[tuple[str, str, Callable[..., str], str], ...] = (
+    ("instructions", "instructions", how_to, "How to use threads: read this first."),
+    ("threads", "threads", threads, "The threads, the latest move first."),
+    ("threads/{topic}", "thread", thread, "One thread with its entries."),
+    (
+        "threads/{topic}/{entry}",
+        "entry",
+        entry,
+        "One entry, whole, by its number or its id.",
+    ),
+    ("index", "index", index, "Whose move it is, at a glance."),
+    ("worktrees", "worktrees", worktrees, "What goes on in each worktree."),
+    ("loop/{change_id}", "loop", loop, "How an autonomous loop stands."),
+)
+
+
+# The library passes on more of them than it knows.
+_UNCHANGING = Annotations.model_validate({"readOnlyHint": True, "idempotentHint": True})
+# Told on their own machine alone.
+_HERE = {worktrees, loop}
+
+
+def add_resources(server: FastMCP, *, here: bool) -> None:
+    """Offer every resource; those of worktrees only ``here``."""
+    for one in _all_resources(here=here):
+        if isinstance(one, ResourceTemplate):
+            server.add_template(one)
+        else:
+            server.add_resource(one)
+
+
+@functools.cache
+def _all_resources(*, here: bool) -> tuple[Resource | ResourceTemplate, ...]:
+    """Every resource, ready to be added to any server, as `tools.all_tools`."""
+    found: list[Resource | ResourceTemplate] = []
+    for path, name, answer, description in _RESOURCES:
+        if answer in _HERE and not here:
+            continue
+        address, fn = f"watercooler://{path}", guarded(answer)
+        said: dict[str, Any] = {
+            "name": name,
+            "description": description,
+            "mime_type": _MARKDOWN,
+            "annotations": _UNCHANGING,
+        }
+        found.append(
+            ResourceTemplate.from_function(fn, address, **said)
+            if "{" in path
+            else Resource.from_function(fn, address, **said)
+        )
+    return tuple(found)
+
+
+class Listed(Middleware):
+    """The threads that moved last, among the resources a client can list: it
+    offers them to its user by name."""
+
+    async def on_list_resources(
+        self,
+        context: MiddlewareContext[ListResourcesRequest],
+        call_next: CallNext[ListResourcesRequest, Sequence[Resource]],
+    ) -> Sequence[Resource]:
+        """What is there always, then at most 100 threads, open ones first."""
+        fixed = await call_next(context)
+        # Reading ten thousand threads takes a while, and others call as well.
+        return [*fixed, *await asyncio.to_thread(_recent)]
+
+
+def _recent() -> list[Resource]:
+    try:
+        rows = open_desk(CURRENT.get()).overview.rows()
+    except (WcError, LookupError):
+        return []  # whoever reads one of the others is told what is wrong
+    rows.sort(key=lambda row: row.status == CLOSED)  # the rest as it was: latest first
+    return [_listed(row) for row in rows[:LISTED]]
+
+
+def _listed(row: Row) -> Resource:
+    status = word(row.status, _NAME_WIDTH)
+    ball = word(holder_text(row.ball), _NAME_WIDTH)
+    return Resource(
+        uri=AnyUrl(of_topic(row.topic)),
+        name=row.topic,
+        description=f"{title(row.title, _TITLE_WIDTH)} {status}, ball: {ball}",
+        mime_type=_MARKDOWN,
+        annotations=Annotations(last_modified=row.updated_at or None),
+    )

@@ -1,0 +1,171 @@
+"""Where a client works and what it is called, as far as its protocol says."""
+
+from __future__ import annotations
+
+import os
+from urllib.parse import unquote, urlsplit
+
+from mcp_types import ListRootsRequest, ListRootsResult
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+
+from wc_core import discovery
+from wc_core.errors import WcError
+from wc_core.text import one_line
+from wc_observe.calls import Call
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from fastmcp.server.context import Context
+
+    from wc_observe.calls import Surroundings
+    from wc_observe.live.stores import Stores
+
+# The key under which a client of the stateless protocol hands its roots in.
+ROOTS = "roots"
+
+# One process for many clients: none may see another's folders.
+_SHARED = ("streamable-http", "sse")
+
+# A client that has not said its roots by then never will; its user waits.
+_ROOTS_SECONDS = 2.0
+
+# What clients call themselves where that is not the name of their agent: seen in
+# the programs that tests/clients installs, else apify/mcp-client-capabilities.
+_CLIENTS = {
+    "amp-mcp-client": "Amp",
+    "antigravity-client": "Antigravity",
+    "claude-ai": "Claude Desktop",
+    "codex-mcp-client": "Codex",
+    "cursor-vscode": "Cursor",
+    "gemini-cli-mcp-client": "Gemini CLI",
+    "github-copilot-developer": "Copilot CLI",
+    "visual-studio-code": "VS Code",
+    "windsurf-client": "Windsurf",
+}
+_UNNAMED = "MCP client"
+
+
+class RootsWanted(Exception):  # noqa: N818  (a question, not a failure)
+    """The stateless protocol: the client is asked by answering its call."""
+
+
+class Roots:
+    """The folders that clients say they are working in."""
+
+    def __init__(self) -> None:
+        self._silent: set[str] = set()
+        self._said: list[str] = []
+
+    async def of(self, context: Context) -> list[str]:
+        """The client's folders, asked for anew: they may have changed.
+
+        Raises RootsWanted where the protocol has no other way to ask.
+        """
+        if context.request_context is None:
+            return []
+        capabilities = context.session.client_capabilities
+        if capabilities is None or capabilities.roots is None:
+            return []
+        if context.session.protocol_version in MODERN_PROTOCOL_VERSIONS:
+            answers = context.input_responses
+            if answers is None:
+                raise RootsWanted
+            found = _folders(answers.get(ROOTS))
+        else:
+            found = await self._ask(context)
+        if context.transport not in _SHARED:
+            self._said = found
+        return found
+
+    async def known(self, context: Context) -> list[str]:
+        """The client's folders, where the protocol may have no way to ask: then
+        those it named last, if it is the only client there can be."""
+        try:
+            return await self.of(context)
+        except RootsWanted:
+            return [] if context.transport in _SHARED else self._said
+
+    async def _ask(self, context: Context) -> list[str]:
+        if context.session_id in self._silent:
+            return []
+        try:
+            answer = await context.session.send_request(
+                ListRootsRequest(),
+                ListRootsResult,
+                request_read_timeout_seconds=_ROOTS_SECONDS,
+            )
+        except Exception:  # noqa: BLE001  (their answer may be wrong in any way)
+            # A client that cannot answer is asked no second time: the folder
+            # we were started in will do, and waiting at each call will not.
+            self._silent.add(context.session_id)
+            return []
+        return _folders(answer)
+
+
+def _folders(answer: object) -> list[str]:
+    """The existing folders a client's answer names."""
+    if not isinstance(answer, ListRootsResult):
+        return []
+    paths = [
+        os.fsdecode(unquote(urlsplit(str(root.uri)).path, errors="surrogateescape"))
+        for root in answer.roots
+    ]
+    return [path for path in paths if "\0" not in path and os.path.isdir(path)]
+
+
+def remote_call(context: Context | None, start: Surroundings, stores: Stores) -> Call:
+    """The call that somebody makes over a network, in the store they reached."""
+    # Already imported by a server that asks for tokens, and of no use to others.
+    from fastmcp.server.dependencies import get_access_token
+
+    token = get_access_token()
+    return Call(
+        client=client_name(context),
+        folder=start.folder,
+        env=start.env,
+        now_ms=start.now_ms,
+        stores=stores,
+        served_as=start.served_as,
+        subject=one_line(token.subject or "", 100) if token else "",
+    )
+
+
+def current_call(
+    context: Context | None,
+    roots: Iterable[str],
+    start: Surroundings,
+    stores: Stores,
+) -> Call:
+    """The call being made: in the client's root that has a store, else in the
+    first, else in the project's folder, else where the server was started."""
+    project = start.env.get("CLAUDE_PROJECT_DIR", "")
+    own = project if os.path.isdir(project) else start.folder
+    folders = [*roots]
+    folder = next((one for one in folders if _has_store(one, start)), "")
+    return Call(
+        client=client_name(context),
+        folder=folder or (folders[0] if folders else own),
+        env=start.env,
+        now_ms=start.now_ms,
+        stores=stores,
+    )
+
+
+def _has_store(folder: str, start: Surroundings) -> bool:
+    try:
+        return discovery.find(folder, start.env).exists
+    except WcError:
+        return False
+
+
+def client_name(context: Context | None) -> str:
+    """The agent a client is, as far as its own name for itself tells."""
+    if context is None or context.request_context is None:
+        return _UNNAMED
+    params = context.session.client_params
+    # Bridges add themselves in brackets, which we would read as a tag.
+    said = one_line(params.client_info.name if params else "", 100)
+    name = said.partition(" (")[0]
+    return _CLIENTS.get("-".join(name.casefold().split()), name) or _UNNAMED

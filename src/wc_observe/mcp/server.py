@@ -1,0 +1,72 @@
+"""The server: tools, resources and prompts that read; nothing could write."""
+
+from __future__ import annotations
+
+from fastmcp import FastMCP
+
+from wc_core.version import __version__
+from wc_observe.live.stores import Stores
+from wc_observe.mcp import instructions
+from wc_observe.mcp.boundary import Boundary
+from wc_observe.mcp.completion import add_completion
+from wc_observe.mcp.prompts import add_prompts
+from wc_observe.mcp.resources import Listed, add_resources
+from wc_observe.mcp.subscriptions import Subscriptions
+from wc_observe.mcp.tools import all_tools
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from fastmcp.server.auth import AuthProvider
+    from fastmcp.server.middleware import Middleware
+
+    from wc_observe.calls import Surroundings
+
+
+def build_server(
+    start: Surroundings,
+    *,
+    auth: AuthProvider | None = None,
+    around: Sequence[Middleware] = (),
+    stores: Stores | None = None,
+) -> FastMCP:
+    """The server as started in these surroundings; what it answers is what the
+    files say at that moment.
+
+    Over HTTP, ``auth`` says who calls, ``around`` sees each call and its answer
+    as the client does, and ``stores`` are those that are kept in memory.
+    """
+    here = not start.served_as
+    boundary = Boundary(start, stores or Stores())
+    subscriptions = Subscriptions(boundary)
+    server: FastMCP = FastMCP(
+        "watercooler",
+        instructions=instructions.SHORT,
+        version=__version__,
+        auth=auth,
+        middleware=[*around, *_journal(start), boundary, subscriptions, Listed()],
+        lifespan=subscriptions.lifespan,
+        tools=all_tools(here=here),
+        # A topic is checked where topics become paths, and foreign ones may
+        # well look like a path.
+        resource_security=None,
+    )
+    add_resources(server, here=here)
+    add_prompts(server)
+    add_completion(server)
+    subscriptions.serve(server)
+    return server
+
+
+def _journal(start: Surroundings) -> list[Middleware]:
+    """What notes each request, where somebody wants that."""
+    if not start.env.get("WATERCOOLER_DEBUG"):
+        return []
+    from wc_core import debugging  # the usual start does without
+    from wc_observe.mcp.debuglog import Journal, complain
+
+    mode = debugging.mode(start.env)
+    if mode.complaint:
+        complain(f"wc-observe: {mode.complaint}\n")
+    return [Journal(mode, start.now_ms)] if mode.on else []

@@ -1,0 +1,189 @@
+"""Those who are told of changes, each in the way of its protocol."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import threading
+
+from mcp.server.subscriptions import ResourcesListChanged, ResourceUpdated
+
+from wc_core import discovery
+from wc_core.errors import ConflictError, WcError
+from wc_observe.watch import addresses
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from mcp.server.connection import Connection
+    from mcp.server.subscriptions import ServerEvent
+
+    from wc_core.discovery import Place
+    from wc_observe.calls import Call
+    from wc_observe.watch.addresses import Changes
+    from wc_observe.watch.stores import StoreWatch
+
+# More than that is no reader, but a fault or worse.
+MAX_ADDRESSES = 250
+
+
+def too_many() -> ConflictError:
+    """The error for who asks for more than there is for one."""
+    return ConflictError(
+        f"A client may have {MAX_ADDRESSES} addresses at once.",
+        "End some of them first.",
+    )
+
+
+class Subscriber:
+    """Somebody who is told of the changes in one store at a time."""
+
+    def __init__(self, watch: StoreWatch) -> None:
+        self._watch = watch
+        self._uris: dict[str, set[str]] = {}
+        self._loop = asyncio.get_running_loop()
+        self._folder: str | None = None
+        self._heard_of: tuple[str, bool] = ("", False)
+        self._end: Callable[[], None] | None = None
+        self._lock = threading.Lock()
+        self._closed = False
+
+    def is_at(self, call: Call) -> bool:
+        """Whether a call from there is about the store listened to."""
+        # A store that is not there yet, or no more, may come to be elsewhere.
+        same = self._folder == call.folder and self._end is not None
+        return same and os.path.isdir(self._heard_of[0])
+
+    async def move(self, call: Call, *, strict: bool = False) -> None:
+        """Listen to the store that a call reads, and to no other.
+
+        Raises WcError, if ``strict``, where there can be none.
+        """
+        try:
+            place = discovery.find(call.folder, call.env, missing_ok=True)
+        except WcError:
+            if strict:
+                raise
+            return
+        self._folder = call.folder
+        beside = any(map(addresses.is_beside, self._uris))
+        if self._end is not None and self._heard_of == (place.root, beside):
+            return
+        # Looking at ten thousand logs takes a while.
+        await asyncio.to_thread(self._listen, place, call.env, beside=beside)
+
+    def _listen(self, place: Place, env: Mapping[str, str], *, beside: bool) -> None:
+        """On a thread of its own. Whoever asked for it may be gone by the time
+        that it listens, and then nobody else would end it."""
+        listen = self._watch.listen_beside if beside else self._watch.listen_at
+        end = listen(place, env, self._heard)
+        with self._lock:
+            over = end if self._closed else self._end
+            if not self._closed:
+                self._end, self._heard_of = end, (place.root, beside)
+        if over is not None:
+            over()
+
+    def close(self) -> None:
+        """Be told no more."""
+        with self._lock:
+            self._closed = True
+            end, self._end = self._end, None
+        if end is not None:
+            end()
+
+    def _heard(self, changes: Changes) -> None:
+        """On the watcher's thread."""
+        try:
+            self._loop.call_soon_threadsafe(self.tell, changes)
+        except RuntimeError:
+            return  # the server ends
+
+    def tell(self, changes: Changes) -> None:
+        """Pass on what changed; on the server's loop."""
+        raise NotImplementedError
+
+
+class Client(Subscriber):
+    """A connection of the older era: told by messages of its own."""
+
+    def __init__(self, watch: StoreWatch, connection: Connection) -> None:
+        super().__init__(watch)
+        self._connection = connection
+        # What there is to say, each thing once, in order; "" is the list.
+        self._unsaid: dict[str, None] = {}
+        self._saying: asyncio.Task[None] | None = None
+        connection.exit_stack.callback(self.close)
+
+    def subscribe(self, uri: str) -> None:
+        """Raises InvalidInputError for what is no address of ours."""
+        key = addresses.canonical(uri)
+        if key not in self._uris and len(self._uris) >= MAX_ADDRESSES:
+            raise too_many()
+        self._uris[key] = self._uris.get(key, set()) | {uri}
+
+    def unsubscribe(self, uri: str) -> None:
+        """Raises InvalidInputError for what is no address of ours."""
+        self._uris.pop(addresses.canonical(uri), None)
+
+    def close(self) -> None:
+        """Be told no more; what has not been said yet is left."""
+        super().close()
+        if self._saying is not None:
+            self._saying.cancel()
+
+    def tell(self, changes: Changes) -> None:
+        """Say what has not been said yet, each thing once."""
+        if self._closed:
+            return
+        for key in addresses.about(changes, self._uris):
+            self._unsaid.update(dict.fromkeys(self._uris[key]))
+        if changes.listed:
+            self._unsaid[""] = None
+        if self._unsaid and self._saying is None:
+            self._saying = self._loop.create_task(self._say())
+            self._saying.add_done_callback(self._said)
+
+    async def _say(self) -> None:
+        while self._unsaid:
+            uri = next(iter(self._unsaid))
+            del self._unsaid[uri]
+            if uri:
+                await self._connection.send_resource_updated(uri)
+            else:
+                await self._connection.send_resource_list_changed()
+
+    def _said(self, _: asyncio.Task[None]) -> None:
+        self._saying = None
+
+
+class Stream(Subscriber):
+    """One stream of the newer era, as the bus that its handler listens to."""
+
+    def __init__(self, watch: StoreWatch, uris: list[str]) -> None:
+        super().__init__(watch)
+        if len(uris) > MAX_ADDRESSES:
+            raise too_many()
+        self._uris = addresses.spellings(uris)
+        self._deliver: Callable[[ServerEvent], None] | None = None
+
+    def subscribe(self, listener: Callable[[ServerEvent], None]) -> Callable[[], None]:
+        """The one handler there is."""
+        self._deliver = listener
+        return self.close
+
+    async def publish(self, event: ServerEvent) -> None:
+        """What the protocol of a bus asks for; nobody publishes to this one."""
+        if self._deliver is not None:
+            self._deliver(event)
+
+    def tell(self, changes: Changes) -> None:
+        """Hand it to the handler, which says it."""
+        if self._closed or self._deliver is None:
+            return
+        for key in addresses.about(changes, self._uris):
+            for uri in self._uris[key]:
+                self._deliver(ResourceUpdated(uri))
+        if changes.listed:
+            self._deliver(ResourcesListChanged())

@@ -1,0 +1,204 @@
+"""Telling clients what changed, in both eras of the protocol.
+
+Until 2025-11-25 a client subscribes to addresses one by one, and is told of
+changes of the list whether it asked or not. Since 2026-07-28 it opens a
+stream, with one request that says what it wants to hear. FastMCP has neither,
+so this module, and no other, goes to the server and the connection beneath.
+
+Nobody is watched before a client has called something: initialize is on the
+way to nothing but its answer.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import asynccontextmanager
+
+from fastmcp.server.dependencies import get_context
+from fastmcp.server.middleware import Middleware
+from mcp.server.lowlevel.server import NotificationOptions
+from mcp.server.subscriptions import ListenHandler
+from mcp_types import (
+    DiscoverResult,
+    EmptyResult,
+    SubscribeRequestParams,
+    SubscriptionFilter,
+    SubscriptionsListenRequestParams,
+    UnsubscribeRequestParams,
+)
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+
+from wc_core.errors import ConflictError, WcError
+from wc_observe.calls import CURRENT
+from wc_observe.mcp.refusals import as_protocol
+from wc_observe.mcp.subscribers import Client, Stream
+from wc_observe.watch.stores import CURRENT_WATCH, StoreWatch
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+    from typing import Any
+
+    from fastmcp import FastMCP
+    from fastmcp.server.context import Context
+    from fastmcp.server.middleware import CallNext, MiddlewareContext
+    from mcp.server.context import ServerRequestContext
+    from mcp.server.session import ServerSession
+    from mcp_types import DiscoverRequest, SubscriptionsListenResult
+
+    from wc_observe.calls import Call
+    from wc_observe.mcp.boundary import Boundary
+    from wc_observe.mcp.subscribers import Subscriber
+
+_KEY = "watercooler"
+# More than that is no reader, but a fault or worse.
+MAX_STREAMS = 100
+_REQUESTS = frozenset({"tools/call", "resources/read", "resources/list"})
+
+
+class Subscriptions(Middleware):
+    """Who wants to be told what."""
+
+    def __init__(self, boundary: Boundary) -> None:
+        self._boundary = boundary
+        self.watch = StoreWatch(boundary.stores)
+        self._streams: set[Stream] = set()
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    @asynccontextmanager
+    async def lifespan(self, _: FastMCP) -> AsyncIterator[None]:
+        """As long as the server runs."""
+        self.watch.open()
+        try:
+            yield
+        finally:
+            self.watch.close()
+
+    def serve(self, server: FastMCP) -> None:
+        """Answer requests for subscriptions, and announce that we do."""
+        low = server._mcp_server  # noqa: SLF001
+        low.add_request_handler(
+            "resources/subscribe", SubscribeRequestParams, self._subscribe
+        )
+        low.add_request_handler(
+            "resources/unsubscribe", UnsubscribeRequestParams, self._unsubscribe
+        )
+        low.add_request_handler(
+            "subscriptions/listen", SubscriptionsListenRequestParams, self._listen
+        )
+        # Tools and prompts are the same as long as the server lives.
+        low.notification_options = NotificationOptions(resources_changed=True)
+
+    async def on_discover(
+        self,
+        context: MiddlewareContext[DiscoverRequest],
+        call_next: CallNext[DiscoverRequest, DiscoverResult | dict[str, Any]],
+    ) -> DiscoverResult | dict[str, Any]:
+        """Announce only what changes: the library announces all three lists."""
+        found = await call_next(context)
+        if isinstance(found, DiscoverResult):
+            for one in (found.capabilities.tools, found.capabilities.prompts):
+                if one is not None:
+                    one.list_changed = False
+        return found
+
+    async def on_request(
+        self, context: MiddlewareContext[Any], call_next: CallNext[Any, Any]
+    ) -> Any:
+        """Answer first; then see whether somebody is to be told of changes."""
+        CURRENT_WATCH.set(self.watch)
+        try:
+            return await call_next(context)
+        finally:
+            own, call = context.fastmcp_context, CURRENT.get(None)
+            if context.method in _REQUESTS and own is not None and call is not None:
+                self._after(own, call)
+
+    def _after(self, own: Context, call: Call) -> None:
+        """Listen for a client that has just called something, or elsewhere if
+        it has moved; and for what answers from memory."""
+        for root in call.stores.unwatched():
+            if not self.watch.keeps(root):
+                self._start(asyncio.to_thread(self.watch.keep, root, call.env))
+        if own.request_context is None:
+            return
+        if own.session.protocol_version not in MODERN_PROTOCOL_VERSIONS:
+            told: list[Subscriber] = [_client_of(own.session, self.watch)]
+        elif own.transport == "stdio":
+            # One pipe, one client: all streams are its own.
+            told = list(self._streams)
+        else:
+            return
+        for one in told:
+            if not one.is_at(call):
+                self._start(one.move(call))
+
+    def _start(self, coroutine: Any) -> None:
+        task = asyncio.get_running_loop().create_task(coroutine)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _subscribe(
+        self, ctx: ServerRequestContext[Any, Any], params: SubscribeRequestParams
+    ) -> EmptyResult:
+        client = _client_of(ctx.session, self.watch)
+        try:
+            client.subscribe(str(params.uri))
+            await client.move(await self._call(), strict=True)
+        except WcError as error:
+            raise as_protocol(error) from error
+        return EmptyResult()
+
+    async def _unsubscribe(
+        self, ctx: ServerRequestContext[Any, Any], params: UnsubscribeRequestParams
+    ) -> EmptyResult:
+        try:
+            _client_of(ctx.session, self.watch).unsubscribe(str(params.uri))
+        except WcError as error:
+            raise as_protocol(error) from error
+        return EmptyResult()
+
+    async def _listen(
+        self,
+        ctx: ServerRequestContext[Any, Any],
+        params: SubscriptionsListenRequestParams,
+    ) -> SubscriptionsListenResult:
+        wanted = params.notifications
+        uris = wanted.resource_subscriptions or []
+        honoured = SubscriptionFilter(
+            resources_list_changed=wanted.resources_list_changed,
+            resource_subscriptions=uris,
+        )
+        try:
+            stream = Stream(self.watch, uris)
+            if len(self._streams) >= MAX_STREAMS:
+                raise ConflictError(
+                    f"The {MAX_STREAMS} streams of this server are taken.",
+                    "End one of yours, or try again later.",
+                )
+            self._streams.add(stream)
+        except WcError as error:
+            raise as_protocol(error) from error
+        try:
+            await stream.move(await self._call(), strict=True)
+            asked = params.model_copy(update={"notifications": honoured})
+            return await ListenHandler(stream)(ctx, asked)
+        except WcError as error:
+            raise as_protocol(error) from error
+        finally:
+            self._streams.discard(stream)
+            stream.close()
+
+    async def _call(self) -> Call:
+        return await self._boundary.call_of(get_context())
+
+
+def _client_of(session: ServerSession, watch: StoreWatch) -> Client:
+    # What outlives a request is kept by the connection, which the session of
+    # each request stands for.
+    connection = session._connection  # noqa: SLF001
+    client = connection.state.get(_KEY)
+    if client is None:
+        client = connection.state[_KEY] = Client(watch, connection)
+    found: Client = client
+    return found

@@ -1,0 +1,65 @@
+"""The tools across worktrees: loops, agents and the team beside one's own.
+
+None takes a path: what is read lies in worktrees that git has on record, in
+the store, and in the cache of the user the server runs as.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from fastmcp.tools.base import ToolResult
+from pydantic import Field
+
+from wc_observe.answers import worktrees
+from wc_observe.calls import CURRENT
+from wc_observe.mcp.toolspec import Offer, structured
+
+Format = Literal["markdown", "json"]
+
+
+def list_worktrees(format: Format = "markdown") -> ToolResult:  # noqa: A002
+    """Answer `list_worktrees`."""
+    view = worktrees.view(CURRENT.get())
+    if format == "markdown":
+        return ToolResult(worktrees.as_markdown(view))
+    fields = worktrees.as_json(view)
+    return structured(fields, len(fields["worktrees"]), "worktrees")
+
+
+def get_loop_status(
+    change_id: Annotated[
+        str, Field(description="Its change, branch or worktree; none: every loop")
+    ] = "",
+    format: Format = "markdown",  # noqa: A002
+) -> ToolResult:
+    """Answer `get_loop_status`."""
+    view = worktrees.view(CURRENT.get())
+    if format == "markdown":
+        return ToolResult(worktrees.loops_markdown(view, change_id))
+    fields = worktrees.loops_json(view, change_id)
+    return structured(fields, len(fields["loops"]), "loops")
+
+
+def get_team_status(format: Format = "markdown") -> ToolResult:  # noqa: A002
+    """Answer `get_team_status`."""
+    call = CURRENT.get()
+    if format == "markdown":
+        return ToolResult(worktrees.team_markdown(call))
+    fields = worktrees.team_json(call)
+    return structured(fields, len(fields["members"]), "members")
+
+
+OFFERS: tuple[Offer, ...] = (
+    Offer(
+        list_worktrees,
+        "What goes on in each worktree: branch, whose ball, autonomous loop, who is "
+        "at it. Says first which loop waits for a human.",
+    ),
+    Offer(
+        get_loop_status,
+        "How an autonomous loop stands: iteration, whether it runs, waits for a "
+        "human, stalled or ended.",
+    ),
+    Offer(get_team_status, "Who of the team is at what, as their tool has it."),
+)

@@ -1,0 +1,136 @@
+"""What one call reads from: its store, and who is looking.
+
+Brought up to date for each call, so what wc writes in any process shows in the
+next one; see `live` for what others write.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import NamedTuple
+
+from wc_core import discovery, identity, repository, settings
+from wc_core.errors import NotFoundError, WcError
+from wc_core.identity import Asked
+from wc_core.layout import BRANCH
+from wc_core.viewer import Viewer
+from wc_core.wording import shown_path
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from wc_core.discovery import Place
+    from wc_core.identity import Identity
+    from wc_core.repository import Repository
+    from wc_core.settings import Settings
+    from wc_observe.calls import Call
+    from wc_observe.live.overview import LiveOverview
+    from wc_observe.live.reader import LiveReader
+    from wc_observe.live.stores import Live
+
+
+# Any other folder, such as one that git complains of; not what a URL has.
+_ABSOLUTE = re.compile(r"(?<![\w.:/~%-])(?:/[^\s/'\",;:]+){2,}/?")
+
+
+class Desk(NamedTuple):
+    """An existing store as the caller sees it; ``store`` is how answers name
+    it."""
+
+    store: str
+    place: Place
+    live: Live
+    overview: LiveOverview
+
+    @property
+    def reader(self) -> LiveReader:
+        """Its threads."""
+        return self.live.reader
+
+    @property
+    def viewer(self) -> Viewer:
+        """Who looks."""
+        return self.overview.viewer
+
+
+def open_desk(call: Call) -> Desk:
+    """The store that belongs to the caller's folder.
+
+    Raises NotFoundError with the command that makes it where there is none,
+    CorruptError where its checkout cannot be used.
+    """
+    place = discovery.find(call.folder, call.env)
+    store = shown(place.root, call)
+    if not place.exists:
+        raise missing(place, store)
+    live = call.stores.at(place.root)
+    live.refresh()
+    found = settings.load(place.root, call.env)
+    who = _caller(call, place.repository, found)
+    return Desk(store, place, live, live.overview(Viewer(who, found.directory)))
+
+
+def _caller(call: Call, where: Repository | None, found: Settings) -> Identity:
+    """Who calls; over a network, the client's own name and whom it has proved
+    to be: this machine's user and worktree are not theirs."""
+    asked = Asked(client=call.client)
+    if not call.served_as:
+        return identity.identify(asked, call.env, where, found)
+    theirs = {"WATERCOOLER_USER": call.subject, "GIT_CONFIG_NOSYSTEM": "1"}
+    return identity.identify(asked, theirs, None, found)
+
+
+def missing(place: Place, store: str) -> NotFoundError:
+    """The error for a store that is not there, with what to run."""
+    if place.branch_exists:
+        return NotFoundError(
+            f"The branch {BRANCH} exists, but nothing has it checked out here; "
+            f"the store would be {store}.",
+            "Check it out with: wc init",
+        )
+    if place.kind == discovery.NAMED:
+        return NotFoundError(
+            f"WATERCOOLER_DIR names {store}, which does not exist.",
+            "Correct it, or make the store with: wc init",
+        )
+    return NotFoundError(
+        f"There is no store here yet; it would be {store}.",
+        "Make it with: wc init, or start a thread: wc new TOPIC --title '…'",
+    )
+
+
+def who_calls(call: Call) -> Identity:
+    """The caller, with or without a store.
+
+    Raises InvalidInputError where a name that was set cannot be one.
+    """
+    where = repository.find(call.folder)
+    try:
+        root = discovery.find(call.folder, call.env).root
+    except WcError:
+        root = ""  # health says what is wrong with it
+    found = settings.load(root, call.env) if root else settings.Settings()
+    return _caller(call, where, found)
+
+
+def hidden(text: str, call: Call) -> str:
+    """The text without folders of this machine, where it goes over a network."""
+    if not call.served_as:
+        return text
+    try:
+        root = discovery.find(call.folder, call.env).root
+    except WcError:
+        root = ""
+    home = call.env.get("HOME", "")
+    named = ((root, call.served_as), (call.folder, call.served_as), (home, "~"))
+    for path, name in named:
+        for one in (path, os.path.realpath(path) if path else ""):
+            if one.strip("/"):
+                text = text.replace(one, name)
+    return _ABSOLUTE.sub("…", text)
+
+
+def shown(path: str, call: Call) -> str:
+    """A path as people write it. Over a network it is the name under which the
+    store is served: folders here are no business of theirs."""
+    return call.served_as or shown_path(path, call.env)

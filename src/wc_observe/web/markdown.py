@@ -1,0 +1,126 @@
+"""Other people's markdown as HTML, with nothing in it that acts.
+
+Raw HTML is shown as it is written. An image is a link to it: nothing is loaded
+from elsewhere because somebody wrote a line in a thread. A link leads to the
+web or to a mailbox, else it is shown as it is written too.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from markdown_it import MarkdownIt
+from markdown_it.renderer import RendererHTML
+
+from wc_core.markdowntokens import DISABLED, MAX_NESTING, is_whole, uncover
+from wc_core.text import clean, one_line
+from wc_observe.web.html import Html, element, text
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from markdown_it.token import Token
+    from markdown_it.utils import EnvType, OptionsDict
+
+# Characters; what is longer is shown as plain text, which takes no time.
+LONGEST = 50_000
+_LINK = re.compile(r"(?:https?://|mailto:)[^\s]", re.IGNORECASE)
+_BARE = re.compile(r"https?://[^\s<>\"'`]+[^\s<>\"'`.,;:!?)\]}*_]")
+# An entry stands below the headings of the page and of itself.
+_TOP = 3
+_LEAST = 6
+
+
+class _Renderer(RendererHTML):
+    """As markdown-it's, with headings that fit and links that tell nothing."""
+
+    def text(
+        self, tokens: Sequence[Token], idx: int, _: OptionsDict, env: EnvType
+    ) -> str:
+        words = tokens[idx].content
+        if env.get("links"):
+            return text(words)
+        parts, at = [], 0
+        for found in _BARE.finditer(words):
+            parts += [text(words[at : found.start()]), _link(found[0], found[0])]
+            at = found.end()
+        return "".join((*parts, text(words[at:])))
+
+    def link_open(
+        self, tokens: Sequence[Token], idx: int, _: OptionsDict, env: EnvType
+    ) -> str:
+        env["links"] = env.get("links", 0) + 1
+        href = text(str(tokens[idx].attrGet("href") or ""))
+        said = text(one_line(str(tokens[idx].attrGet("title") or "")))
+        title = f"{href} {said}" if said else href
+        return f'<a href="{href}" title="{title}" rel="{_REL}" target="_blank">'
+
+    def link_close(
+        self, _tokens: Sequence[Token], _idx: int, _: OptionsDict, env: EnvType
+    ) -> str:
+        env["links"] -= 1
+        return "</a>"
+
+    def image(
+        self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType
+    ) -> str:
+        token = tokens[idx]
+        alt = self.renderInlineAsText(token.children or [], options, env)
+        words = f"image: {alt}" if alt else "image"
+        if env.get("links"):
+            return text(words)
+        return _link(str(token.attrGet("src") or ""), words)
+
+
+_REL = "noopener noreferrer nofollow"
+
+
+def _link(href: str, words: str) -> Html:
+    return element("a", words, href=href, title=href, rel=_REL, target="_blank")
+
+
+def _may_link(url: str) -> bool:
+    return bool(_LINK.match(url))
+
+
+def _parser() -> MarkdownIt:
+    parser = MarkdownIt(
+        "js-default",
+        {"html": False, "linkify": False, "maxNesting": MAX_NESTING},
+        renderer_cls=_Renderer,
+    )
+    parser.disable(DISABLED)
+    parser.validateLink = _may_link  # type: ignore[method-assign]
+    parser.core.ruler.push("fit", _fit)
+    return parser
+
+
+def _fit(state: Any) -> None:
+    """Headings below ours, alignment by class (a style would be refused by the
+    page's own policy), code that a keyboard can scroll."""
+    uncover(state.tokens)
+    for token in state.tokens:
+        if token.type in {"heading_open", "heading_close"}:
+            level = min(_LEAST, int(token.tag[1]) + _TOP - 1)
+            token.tag = f"h{level}"
+        align = token.attrs.pop("style", None)
+        if align:
+            token.attrSet("class", str(align).rpartition(":")[2])
+
+
+_PARSER = _parser()
+
+
+@lru_cache(maxsize=512)
+def rendered(body: str) -> Html:
+    """A body as it is read; a very long or deep one, as it is written."""
+    words = clean(body)
+    if len(words) <= LONGEST:
+        env: dict[str, Any] = {}
+        tokens = _PARSER.parse(words, env)
+        if is_whole(tokens, words):
+            return Html(_PARSER.renderer.render(tokens, _PARSER.options, env))
+    return element("pre", words, tabindex=0)

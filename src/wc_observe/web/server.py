@@ -1,0 +1,63 @@
+"""``wc-observe web``: listens on this machine alone, and says at which address."""
+
+from __future__ import annotations
+
+import logging
+import secrets
+import sys
+
+from wc_core.errors import StorageError
+from wc_observe.http.listening import Bounds, Service, base_url, listen
+from wc_observe.web.app import build_site
+from wc_observe.web.guard import OPEN
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from wc_observe.calls import Surroundings
+    from wc_observe.http.address import Address
+    from wc_observe.web.options import Options
+
+_BOUNDS = Bounds(connections=128, timeout=15.0, grace=1.0)
+_SECRET_BYTES = 24
+_HELP = (
+    "Whose move it is, to read in a browser. Only who has this address can open it, "
+    "on this machine alone; it is a new one at each start. Ctrl-C ends it."
+)
+
+
+def serve(address: Address, options: Options, start: Surroundings) -> None:
+    """Serve until a signal comes.
+
+    Raises StorageError where it cannot listen.
+    """
+    ticket = secrets.token_urlsafe(_SECRET_BYTES) if options.browser else ""
+    site = build_site(start, secrets.token_urlsafe(_SECRET_BYTES), ticket)
+
+    def listening(host: str, port: int) -> None:
+        logging.getLogger("uvicorn.error").disabled = False
+        base = base_url(host, port)
+        _say(f"{base}{site.path}", _HELP)
+        if ticket:
+            from wc_observe.web.opening import open_in_browser
+
+            problem = open_in_browser(f"{base}/{OPEN}/{ticket}", start.env)
+            _say("", problem)
+
+    service = Service(site.app, site.under_way, _BOUNDS, listening)
+    if options.named:
+        listen(address.host, options.port, service)
+        return
+    try:
+        # What is in the way is not worth a word: another port will do.
+        logging.getLogger("uvicorn.error").disabled = True
+        listen(address.host, options.port, service)
+    except StorageError:
+        logging.getLogger("uvicorn.error").disabled = False
+        listen(address.host, 0, service)
+
+
+def _say(result: str, beside: str) -> None:
+    for stream, words in ((sys.stdout, result), (sys.stderr, beside)):
+        if words:
+            stream.write(f"{words}\n")
+            stream.flush()
