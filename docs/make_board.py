@@ -23,9 +23,10 @@ from wc_cli.boardcards import Wanted
 from wc_cli.boardsource import Source
 from wc_cli.context import Context
 from wc_cli.main import run
-from wc_core import codec, ulid
+from wc_core import ulid
 from wc_core.layout import Layout
-from wc_core.model import FREE, Ball, Entry
+from wc_core.threads import codec
+from wc_core.threads.model import FREE, Ball, Entry
 
 DOCS = Path(__file__).resolve().parent
 SIZE = (116, 17)

@@ -250,7 +250,7 @@ def test_the_page_of_the_server_has_all_that_it_offers() -> None:
 
 
 def test_the_settings_shown_are_read_without_complaint(tmp_path: Path) -> None:
-    from wc_core import settings
+    from wc_core.threads import settings
 
     example = "\n".join(blocks(text_of("docs/store.md"), "toml"))
     (tmp_path / "config.toml").write_text(example, encoding="utf-8")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.snippets import ROOT, Block, Session, Step, blocks, matches, steps
-from wc_core import settings
+from wc_core.threads import settings
 from wc_observe.http import options
 
 if TYPE_CHECKING:

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import contextlib
 
-from wc_core import moves, repository
 from wc_core.errors import NotFoundError, WcError
-from wc_core.likeness import near_names
+from wc_core.git import repository
+from wc_core.similar import near_names
+from wc_core.threads import moves
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from wc_core.discovery import Place
-    from wc_core.identity import Identity
-    from wc_core.reader import StoreReader
-    from wc_core.settings import Settings
+    from wc_core.git.discovery import Place
+    from wc_core.identity.resolve import Identity
+    from wc_core.threads.reader import StoreReader
+    from wc_core.threads.settings import Settings
 
 # Stands for any agent where only the seat of a name is known.
 _SEAT_ONLY = "-"

@@ -16,8 +16,8 @@ from wc_core.files import read_plain
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from wc_cli.upkeep import Upkeep
+    from wc_core.git.repository import Repository
     from wc_core.layout import Layout
-    from wc_core.repository import Repository
 
 # Of an index that nobody noted, or that is not there.
 NEVER = -1

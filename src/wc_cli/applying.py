@@ -18,11 +18,11 @@ from wc_cli import commits, durable, merging, pending, trees
 from wc_cli.git import GitError
 from wc_cli.threeway import merge_keys
 from wc_cli.treepaths import is_safe, paths_of, topic_at
-from wc_core import codec, model, projections
-from wc_core.codec import Damage
 from wc_core.errors import NotFoundError, WcError
 from wc_core.files import NotPlainError, read_plain
-from wc_core.projections import Meta
+from wc_core.threads import codec, model, projections
+from wc_core.threads.codec import Damage
+from wc_core.threads.projections import Meta
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -14,9 +14,10 @@ import sys
 import time
 
 from wc_cli import locks, routes, settling, travel
-from wc_core import repository, settings
 from wc_core.errors import LockTimeoutError, OfflineError, WcError
+from wc_core.git import repository
 from wc_core.layout import Layout
+from wc_core.threads import settings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ from wc_cli.boardview import Board, Painter
 from wc_cli.context import now_ms, remark, say, say_json
 from wc_cli.options import command, flag, number, text
 from wc_cli.words import Speaker
+from wc_core.phrases import counted
 from wc_core.text import one_line
-from wc_core.wording import counted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

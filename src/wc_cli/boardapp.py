@@ -31,8 +31,8 @@ from wc_cli.boardwriting import Writing
 from wc_cli.context import now_ms
 from wc_cli.render import Style as Plain
 from wc_core.errors import NotFoundError, WcError
+from wc_core.phrases import counted
 from wc_core.text import clean, one_line
-from wc_core.wording import counted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from wc_cli.boardcards import Wanted
     from wc_cli.boardsource import Source
     from wc_cli.boardview import Signs, Size
-    from wc_core.neighbours import Neighbour
+    from wc_core.views.worktrees import Neighbour
 
 # Seconds between looks at what no watcher tells of: ages, loops, other folders.
 LOOK = 5.0

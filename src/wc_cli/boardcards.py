@@ -8,19 +8,20 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from wc_core import ballhistory, names, times
-from wc_core.model import CLOSED, IN_REVIEW
-from wc_core.moves import holder_text
+from wc_core import names, times
 from wc_core.text import one_line
+from wc_core.threads.model import CLOSED, IN_REVIEW
+from wc_core.threads.moves import holder_text
+from wc_core.views import history
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from typing import Any
 
-    from wc_core.model import State
     from wc_core.names import Directory
-    from wc_core.views import Row
+    from wc_core.threads.model import State
+    from wc_core.views.rows import Row
 
 _MINE, _OTHERS, _FREE, _REVIEW, _CLOSED = range(5)
 _UNREADABLE = "?"
@@ -50,7 +51,7 @@ class Card(NamedTuple):
         """Whether somebody has had its ball for too long."""
         if self.since is None or self.row.ball is None or self.row.status == CLOSED:
             return False
-        return now_ms - self.since > ballhistory.STALE_MS
+        return now_ms - self.since > history.STALE_MS
 
     def to_json(self, now_ms: int) -> dict[str, Any]:
         """The row of the list shape, and since when its ball is there."""
@@ -100,7 +101,7 @@ class Wanted(NamedTuple):
 
 def card(row: Row, state: State | None) -> Card:
     """The card of a thread; without a state of one that cannot be read."""
-    return Card(row, None if state is None else ballhistory.since_ms(state))
+    return Card(row, None if state is None else history.since_ms(state))
 
 
 def columns(

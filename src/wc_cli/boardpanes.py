@@ -17,9 +17,9 @@ from textual.widgets import Input, Static
 from wc_cli import markdowntext, render
 from wc_cli.boardwriting import COMMANDS, Writing
 from wc_cli.context import now_ms
-from wc_core import views
 from wc_core.errors import WcError
 from wc_core.text import one_line
+from wc_core.views import rows
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from wc_cli.boardcards import Card
     from wc_cli.boardsource import Source
-    from wc_core.reader import Thread
+    from wc_core.threads.reader import Thread
 
 # How a board ended, where nobody said to.
 GONE, INTERRUPTED, TERMINATED = "gone", "interrupted", "terminated"
@@ -205,7 +205,7 @@ class ThreadScreen(Screen[None]):
         lines: list[Strip] = []
         count = len(thread.entries)
         new, now = 0, now_ms()
-        for one in views.numbered(thread)[self._first :]:
+        for one in rows.numbered(thread)[self._first :]:
             if one.idx == max(self._first, count - max(1, self._new)):
                 new = len(lines)
             shown = markdowntext.lines(console, markdowntext.entry(one, now))

@@ -7,10 +7,12 @@ import os
 
 from wc_cli import boardcards
 from wc_cli.context import now_ms
-from wc_core import neighbours, presence, views
+from wc_core.activity import presence
+from wc_core.activity.statefile import StateFiles
 from wc_core.errors import NotFoundError, WcError
 from wc_core.layout import Layout, topic_of
-from wc_core.statefile import StateFiles
+from wc_core.views import rows as views
+from wc_core.views import worktrees as neighbours
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,8 +20,8 @@ if TYPE_CHECKING:
 
     from wc_cli.boardcards import Card, Column, Wanted
     from wc_cli.context import Context
-    from wc_core.neighbours import Look, Neighbour
-    from wc_core.presence import Note
+    from wc_core.activity.presence import Note
+    from wc_core.views.worktrees import Look, Neighbour
 
 
 class Source:

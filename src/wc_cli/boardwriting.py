@@ -7,8 +7,8 @@ import io
 from typing import NamedTuple
 
 from wc_cli import main
+from wc_core.phrases import quoted
 from wc_core.text import one_line
-from wc_core.wording import quoted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

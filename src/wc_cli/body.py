@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import sys
 
-from wc_core import agents, vocabulary
 from wc_core.errors import InvalidInputError, NotFoundError
+from wc_core.identity import agents
+from wc_core.threads import vocabulary
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -8,12 +8,12 @@ and is told so.
 from __future__ import annotations
 
 from wc_cli.context import now_ms
-from wc_core.brief import SHOWN, Brief, Item, Part
-from wc_core.model import STATUSES
-from wc_core.moves import holder_text
 from wc_core.names import parse
 from wc_core.text import one_line
+from wc_core.threads.model import STATUSES
+from wc_core.threads.moves import holder_text
 from wc_core.times import age_text, seconds_between
+from wc_core.views.brief import SHOWN, Brief, Item, Part
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

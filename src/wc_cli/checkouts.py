@@ -11,17 +11,17 @@ import time
 
 from wc_cli import durable, locks, trees
 from wc_cli.git import Git, GitError
-from wc_core import discovery, remotes, repository
 from wc_core.errors import ConflictError, NotFoundError, StorageError
 from wc_core.files import names_in
+from wc_core.git import discovery, remotes, repository
 from wc_core.layout import ATTRIBUTES, BRANCH, IGNORED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from wc_core.discovery import Place
-    from wc_core.repository import Repository
+    from wc_core.git.discovery import Place
+    from wc_core.git.repository import Repository
 
 _LOCK_SECONDS = 60
 

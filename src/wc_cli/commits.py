@@ -13,9 +13,9 @@ from typing import NamedTuple
 
 from wc_cli import durable
 from wc_cli.git import Git, GitError, GitKilledError
-from wc_core import repository
 from wc_core.errors import StorageError
 from wc_core.files import names_in, read_plain
+from wc_core.git import repository
 from wc_core.layout import BRANCH
 from wc_core.text import one_line
 
@@ -23,7 +23,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from wc_core.repository import Repository
+    from wc_core.git.repository import Repository
 
 _MAX_PATHS = 400
 # Longer than any git holds the lock of a ref.

@@ -7,14 +7,14 @@ from typing import NamedTuple
 
 from wc_cli import commits, trees
 from wc_cli.treepaths import is_log, topic_at
-from wc_core import codec
+from wc_core.threads import codec
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from wc_cli.commits import Committed
     from wc_cli.git import Git
     from wc_cli.trees import Item
-    from wc_core.model import Entry
+    from wc_core.threads.model import Entry
 
 
 # So many logs are in memory at a time.

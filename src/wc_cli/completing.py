@@ -11,7 +11,7 @@ import os
 
 from wc_cli import table
 from wc_core.errors import WcError
-from wc_core.model import ENTRY_TYPES, ROLES, STATUSES
+from wc_core.threads.model import ENTRY_TYPES, ROLES, STATUSES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

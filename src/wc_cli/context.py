@@ -9,13 +9,15 @@ import sys
 import time
 
 from wc_cli import helper
-from wc_core import discovery, identity, settings
-from wc_core.discovery import BRANCH_STORE
 from wc_core.errors import NotFoundError, StorageError, WcError
-from wc_core.identity import Asked
+from wc_core.git import discovery
+from wc_core.git.discovery import BRANCH_STORE
+from wc_core.identity import resolve as identity
+from wc_core.identity.resolve import Asked
 from wc_core.layout import BRANCH, Layout
-from wc_core.reader import StoreReader
 from wc_core.text import clean
+from wc_core.threads import settings
+from wc_core.threads.reader import StoreReader
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,12 +27,12 @@ if TYPE_CHECKING:
     from wc_cli.options import Declared, Options
     from wc_cli.store import Source, StoreWriter
     from wc_cli.upkeep import Upkeep
-    from wc_core.discovery import Place
-    from wc_core.freshness import Standing
-    from wc_core.identity import Identity
-    from wc_core.overview import Overview
-    from wc_core.settings import Settings
-    from wc_core.viewer import Viewer
+    from wc_core.git.discovery import Place
+    from wc_core.git.freshness import Standing
+    from wc_core.identity.resolve import Identity
+    from wc_core.identity.viewer import Viewer
+    from wc_core.threads.settings import Settings
+    from wc_core.views.overview import Overview
 
 _RANDOM_BYTES = 10
 _NOT_ASKED = Asked()
@@ -97,14 +99,14 @@ class Context:
     @property
     def viewer(self) -> Viewer:
         """Who looks at threads."""
-        from wc_core.viewer import Viewer  # who writes is not shown anything
+        from wc_core.identity.viewer import Viewer  # who writes is not shown anything
 
         return Viewer(self.identity, self.settings.directory)
 
     @property
     def overview(self) -> Overview:
         """The store as they see it."""
-        from wc_core.overview import Overview  # only a few commands list threads
+        from wc_core.views.overview import Overview  # only a few commands list threads
 
         return Overview(self.reader, self.viewer)
 
@@ -115,7 +117,7 @@ class Context:
         layout = Layout(self.place.root)
         if not os.path.lexists(layout.travel):
             return None
-        from wc_core import freshness, repository  # many stores never travel
+        from wc_core.git import freshness, repository  # many stores never travel
 
         where = repository.find(self.place.root)
         return freshness.standing(layout, where, self.env)
@@ -250,7 +252,7 @@ def say_json(value: Any) -> None:
 def json_line(value: Any) -> str:
     """One line of JSON in which everything that `wc_core.text.clean` would
     take away is escaped: the same values, and nothing a terminal obeys."""
-    from wc_core.codec import dumps
+    from wc_core.threads.codec import dumps
 
     # A path may have bytes that are no text; JSON may not.
     line = dumps(value).encode(errors="replace").decode()

@@ -11,8 +11,9 @@ import time
 from wc_cli import durable, table
 from wc_cli.context import now_ms, remark
 from wc_cli.options import FLAG, NUMBER, parse
-from wc_core import debugging, discovery, errors, ulid
+from wc_core import debugging, errors, ulid
 from wc_core.errors import WcError
+from wc_core.git import discovery
 from wc_core.layout import Layout
 
 TYPE_CHECKING = False

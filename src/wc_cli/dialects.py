@@ -31,7 +31,7 @@ class Dialect(NamedTuple):
     """A client: the agent it is, what it calls our events, and the shapes of
     its answers. A shape that is empty means that the client takes nothing at
     that point. ``session`` is the variable in which the commands of the agent
-    find which session is theirs (`wc_core.agents`)."""
+    find which session is theirs (`wc_core.identity.agents`)."""
 
     agent: str
     events: tuple[str, str, str] = ("SessionStart", "UserPromptSubmit", "Stop")

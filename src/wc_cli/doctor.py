@@ -17,11 +17,11 @@ from wc_cli.options import command, flag
 from wc_cli.repair import Mended, Repair
 from wc_cli.strays import SHARED, in_the_way, strays
 from wc_cli.words import Speaker
-from wc_core.discovery import BRANCH_STORE
 from wc_core.errors import FindingsError, InvalidInputError, WcError
 from wc_core.files import read_plain
+from wc_core.git.discovery import BRANCH_STORE
+from wc_core.phrases import counted, quoted
 from wc_core.text import one_line
-from wc_core.wording import counted, quoted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from wc_cli.context import Context
-    from wc_core.reader import StoreReader
+    from wc_core.threads.reader import StoreReader
 
 _LEAST_GIT = (2, 38)
 

@@ -11,18 +11,19 @@ from wc_cli.recovery import Recovery, is_missed
 from wc_cli.repair import is_newer_page, shows_wrong
 from wc_cli.strays import folders, in_the_way
 from wc_cli.upkeep import Upkeep
-from wc_core import model, ulid
+from wc_core import ulid
 from wc_core.errors import NotFoundError, WcError
 from wc_core.files import read_plain, size_of
+from wc_core.phrases import counted, quoted
 from wc_core.text import one_line
-from wc_core.wording import counted, quoted
+from wc_core.threads import model
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from wc_core.codec import Damage
-    from wc_core.reader import StoreReader, Thread
+    from wc_core.threads.codec import Damage
+    from wc_core.threads.reader import StoreReader, Thread
 
 # What to do about each kind of damage (`codec.Damage.kind`); of the others it
 # depends on more.

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from wc_cli.travel import Waiting
-    from wc_core.remotes import Remote
-    from wc_core.repository import Repository
+    from wc_core.git.remotes import Remote
+    from wc_core.git.repository import Repository
 
 
 def look_first(

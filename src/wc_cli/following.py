@@ -13,8 +13,8 @@ import os
 from wc_cli import applied, applying, commits, durable, packing, visits
 from wc_cli.applied import Applied
 from wc_cli.git import GitError, GitKilledError
-from wc_core import repository
 from wc_core.errors import WcError
+from wc_core.git import repository
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from wc_cli.git import Git
     from wc_cli.joining import Joined, Joining
     from wc_cli.upkeep import Upkeep
-    from wc_core.repository import Repository
+    from wc_core.git.repository import Repository
 
 
 class Follower:

@@ -5,15 +5,15 @@ from __future__ import annotations
 import time
 
 from wc_core.layout import Layout
-from wc_core.wording import counted
+from wc_core.phrases import counted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from wc_cli.context import Context
-    from wc_core.brief import Brief
-    from wc_core.freshness import Standing
+    from wc_core.git.freshness import Standing
+    from wc_core.views.brief import Brief
 
 # Milliseconds that a brief may take of its own; what it has by then is shown.
 LIMIT_MS = 200
@@ -36,9 +36,9 @@ def deadline(context: Context) -> Callable[[], bool]:
 def gathered(context: Context, late: Callable[[], bool]) -> Brief:
     """The brief of this place; an empty one where there is no store."""
     from wc_cli.context import now_ms
-    from wc_core.brief import Brief, Look
-    from wc_core.brief import brief as made_of
-    from wc_core.statusline import Here, places
+    from wc_core.status.line import Here, places
+    from wc_core.views.brief import Brief, Look
+    from wc_core.views.brief import brief as made_of
 
     place, viewer = context.place, context.viewer
     reader = context.reader

@@ -12,9 +12,9 @@ import sys
 import time
 
 from wc_cli import applied
-from wc_core import repository
 from wc_core.errors import WcError
 from wc_core.files import names_in
+from wc_core.git import repository
 from wc_core.layout import BRANCH
 
 TYPE_CHECKING = False
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from wc_core.layout import Layout
-    from wc_core.settings import Settings
+    from wc_core.threads.settings import Settings
 
 _TRY_AGAIN_SECONDS = 30.0
 # Somebody's git is at work for about so long.
@@ -77,7 +77,7 @@ def _is_travel_due(layout: Layout, rules: Settings) -> bool:
         return False
     if rules.fetch_every and age >= rules.fetch_every:
         return True
-    from wc_core import freshness  # not at every command
+    from wc_core.git import freshness  # not at every command
 
     known = freshness.load(layout)
     failures = known.failures if known is not None else 0

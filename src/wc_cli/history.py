@@ -17,13 +17,14 @@ from wc_cli.context import remark, say, say_json
 from wc_cli.git import Git, GitError
 from wc_cli.options import argument, command, number
 from wc_cli.words import Speaker
-from wc_core import repository, views
+from wc_core.git import repository
 from wc_core.layout import BRANCH
-from wc_core.moves import holder_text
 from wc_core.names import fold, parse
+from wc_core.phrases import quoted
 from wc_core.text import one_line
+from wc_core.threads.moves import holder_text
 from wc_core.times import utc
-from wc_core.wording import quoted
+from wc_core.views import rows as views
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,9 +33,9 @@ if TYPE_CHECKING:
 
     from wc_cli.context import Context
     from wc_cli.render import Style
-    from wc_core.reader import Thread
-    from wc_core.repository import Repository
-    from wc_core.views import Numbered
+    from wc_core.git.repository import Repository
+    from wc_core.threads.reader import Thread
+    from wc_core.views.rows import Numbered
 
 _SEPARATOR = "\x1f"
 # Fields of git-rev-list(1), one commit a line; then the entries it names.

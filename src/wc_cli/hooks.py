@@ -19,19 +19,19 @@ from wc_cli.context import Context, remark, say
 from wc_cli.dialects import PROMPT, START
 from wc_cli.gathering import deadline, gathered, limit_ms
 from wc_cli.sessions import Session
-from wc_core import holders
 from wc_core.errors import WcError
-from wc_core.identity import Asked
-from wc_core.model import CLOSED
+from wc_core.identity.resolve import Asked
+from wc_core.status import holders
 from wc_core.text import one_line
+from wc_core.threads.model import CLOSED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from types import FrameType
 
-    from wc_core.holders import Held
     from wc_core.layout import Layout
+    from wc_core.status.holders import Held
 
 # What is cut off when the time is up is not written by half: it is said last.
 _GRACE = 1.25

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from wc_cli import commits, mergeplan, trees
-from wc_core.wording import counted
+from wc_core.phrases import counted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -15,8 +15,8 @@ from rich.segment import Segment, Segments
 from rich.text import Text
 
 from wc_core.markdowntokens import DISABLED, MAX_NESTING, is_whole, uncover
-from wc_core.moves import holder_text
 from wc_core.text import clean, one_line
+from wc_core.threads.moves import holder_text
 from wc_core.times import age, utc
 
 TYPE_CHECKING = False
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from markdown_it.token import Token
     from rich.console import ConsoleOptions, RenderableType, RenderResult
 
-    from wc_core.views import Numbered
+    from wc_core.views.rows import Numbered
 
 # Longer lines are harder to read; a longer text is shown as it was written, and
 # one that is longer still without looking where its words end: rich takes a

@@ -16,8 +16,9 @@ from wc_cli.rendering import rendered
 from wc_cli.threeway import merge_keys
 from wc_cli.treepaths import STORE, is_log, is_safe, paths_of, topic_at
 from wc_cli.trees import Sides
-from wc_core import codec, markdown, model, projections
-from wc_core.codec import Damage
+from wc_core.threads import codec, model, projections
+from wc_core.threads import page as markdown
+from wc_core.threads.codec import Damage
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,8 +29,8 @@ if TYPE_CHECKING:
     from wc_cli.merging import Union
     from wc_cli.treepaths import Paths
     from wc_cli.trees import Item
-    from wc_core.model import Entry
-    from wc_core.projections import Meta
+    from wc_core.threads.model import Entry
+    from wc_core.threads.projections import Meta
 
 
 class TreeChange(NamedTuple):

@@ -20,8 +20,10 @@ from wc_cli.threeway import (
     merge_lines,
     only_theirs,
 )
-from wc_core import codec, markdown, ulid
-from wc_core.model import Entry, in_order
+from wc_core import ulid
+from wc_core.threads import codec
+from wc_core.threads import page as markdown
+from wc_core.threads.model import Entry, in_order
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

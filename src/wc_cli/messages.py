@@ -5,15 +5,16 @@ from __future__ import annotations
 
 import re
 
-from wc_core import gitconfig, names
+from wc_core import names
+from wc_core.git import config
 from wc_core.text import one_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from wc_core.model import Entry
-    from wc_core.repository import Repository
+    from wc_core.git.repository import Repository
+    from wc_core.threads.model import Entry
 
 # The footer that names an entry: what has it is the entry's commit.
 ENTRY = "Watercooler-Entry-ID"
@@ -51,7 +52,7 @@ def message_for(
 def code_repo(where: Repository, env: Mapping[str, str]) -> str:
     """``owner/name`` of the repository, from its remote; never a URL, which
     may carry credentials."""
-    url = gitconfig.get("remote.origin.url", where, env)
+    url = config.get("remote.origin.url", where, env)
     scheme, is_url, rest = re.split("[?#]", url, maxsplit=1)[0].partition("://")
     if is_url:
         # Before the first slash: whose account, which password, which host.

@@ -18,15 +18,15 @@ from typing import NamedTuple
 from wc_cli import durable
 from wc_cli.commits import How
 from wc_cli.git import Git, GitError, GitKilledError
-from wc_core import gitconfig
 from wc_core.errors import StorageError
 from wc_core.files import names_in, read_plain, size_of
+from wc_core.git import config
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from wc_core.repository import Repository
+    from wc_core.git.repository import Repository
 
 # What lies beside the largest pack: at most so many packs, and not much more
 # than twice what is in that. A small store is not to be packed at every turn, a
@@ -63,9 +63,9 @@ def how(where: Repository, env: Mapping[str, str], *, sign: bool) -> How:
 
 
 def _is_left_alone(where: Repository, env: Mapping[str, str]) -> bool:
-    wanted = gitconfig.get("gc.auto", where, env).strip()
+    wanted = config.get("gc.auto", where, env).strip()
     # What a filtering clone lacks would be fetched to be packed.
-    partial = gitconfig.get("extensions.partialClone", where, env)
+    partial = config.get("extensions.partialClone", where, env)
     off = wanted.startswith("-") or (wanted != "" and not wanted.strip("0"))
     return off or partial != ""
 

@@ -9,11 +9,11 @@ import time
 from typing import NamedTuple
 
 from wc_cli import durable, locks
-from wc_core import codec
 from wc_core.errors import WcError
 from wc_core.files import names_in, read_plain
 from wc_core.layout import topic_of
-from wc_core.reader import StoreReader
+from wc_core.threads import codec
+from wc_core.threads.reader import StoreReader
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

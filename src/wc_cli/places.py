@@ -9,8 +9,8 @@ from wc_cli.context import say, say_json
 from wc_cli.options import argument, command, flag
 from wc_cli.words import Speaker
 from wc_core.errors import ConflictError
+from wc_core.phrases import counted
 from wc_core.text import one_line
-from wc_core.wording import counted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -7,14 +7,14 @@ import os
 from wc_cli import receipts
 from wc_cli.context import Context
 from wc_cli.store import Receipt
-from wc_core import vocabulary
-from wc_core.identity import Asked
+from wc_core.identity.resolve import Asked
+from wc_core.threads import vocabulary
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from wc_core.moves import Draft
+    from wc_core.threads.moves import Draft
 
 __all__ = ["Receipt", "checked", "post"]
 

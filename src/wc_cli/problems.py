@@ -17,23 +17,24 @@ from wc_cli.examining import Finding
 from wc_cli.gathering import deadline
 from wc_cli.options import command, flag
 from wc_cli.words import Speaker
-from wc_core import neighbours, views
-from wc_core.discovery import BRANCH_STORE
+from wc_core.activity.statefile import StateFiles
 from wc_core.errors import FindingsError, NotFoundError, WcError
 from wc_core.files import names_in
+from wc_core.git.discovery import BRANCH_STORE
 from wc_core.layout import topic_of
-from wc_core.moves import holder_text
-from wc_core.statefile import StateFiles
+from wc_core.phrases import counted, quoted
 from wc_core.text import one_line
+from wc_core.threads.moves import holder_text
 from wc_core.times import age_text
-from wc_core.wording import counted, quoted
+from wc_core.views import rows as views
+from wc_core.views import worktrees
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from wc_cli.context import Context
-    from wc_core.reader import StoreReader, Thread
+    from wc_core.threads.reader import StoreReader, Thread
 
 _MAX_NAMES = 3
 # Seconds after which nobody is at settling or at the remote any more.
@@ -134,8 +135,8 @@ class _Problems:
     def _of_loops(self) -> Iterator[Finding]:
         """Autonomous loops that wait for a human, or whose process is gone."""
         context = self.context
-        look = neighbours.look_from(None, context.cwd, context.env, now_ms())
-        for one in neighbours.neighbours(look, StateFiles(), [], []):
+        look = worktrees.look_from(None, context.cwd, context.env, now_ms())
+        for one in worktrees.neighbours(look, StateFiles(), [], []):
             loop = one.loop
             if loop is None or not (loop.waits_for_human or loop.orphaned):
                 continue

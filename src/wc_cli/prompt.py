@@ -8,13 +8,14 @@ import sys
 
 from wc_cli.context import Context, now_ms, say
 from wc_cli.options import Options, command, flag, number, text
-from wc_core import loops, statusline
-from wc_core.discovery import StoreMissingError, StoreMovedError
+from wc_core.activity import loops
+from wc_core.activity.statefile import StateFiles
 from wc_core.errors import InvalidInputError, WcError
+from wc_core.git.discovery import StoreMissingError, StoreMovedError
 from wc_core.layout import Layout
-from wc_core.statefile import StateFiles
-from wc_core.statusline import Here, Mark, Row
-from wc_core.statuslook import Look, prefix_of
+from wc_core.status import line
+from wc_core.status.line import Here, Mark, Row
+from wc_core.status.look import Look, prefix_of
 
 # As in the script: a width of more digits is none.
 _DIGITS = 4
@@ -48,9 +49,9 @@ def statusline_(context: Context, said: Statusline) -> None:
     try:
         say(_line(context, look))
     except StoreMissingError:
-        say(statusline.trouble(statusline.STORE_MISSING, look))
+        say(line.trouble(line.STORE_MISSING, look))
     except StoreMovedError:
-        say(statusline.trouble(statusline.STORE_MOVED, look))
+        say(line.trouble(line.STORE_MOVED, look))
 
 
 def _line(context: Context, look: Look) -> str:
@@ -78,14 +79,14 @@ def _line(context: Context, look: Look) -> str:
             Row(state, viewer.new_count(state, reader.cursor(topic, viewer.key)))
         )
     prefix = prefix_of(look.links, Layout(place.root).pages)
-    return statusline.line(rows, here, look._replace(links=prefix))
+    return line.line(rows, here, look._replace(links=prefix))
 
 
 def _loop(top: str) -> Mark:
     """What the line says of the loop in a worktree."""
     if not top or not os.path.lexists(loops.loop_path(top)):
         return Mark()
-    return statusline.mark(loops.loop(StateFiles(), top, now_ms()))
+    return line.mark(loops.loop(StateFiles(), top, now_ms()))
 
 
 def _look(context: Context, said: Statusline) -> Look:

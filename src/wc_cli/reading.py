@@ -15,14 +15,16 @@ from wc_cli.options import (
     words,
 )
 from wc_cli.words import Speaker
-from wc_core import index, views, vocabulary
-from wc_core import search as searching
-from wc_core import updates as updating
 from wc_core.errors import NotFoundError, WcError
-from wc_core.mentions import Mentions
+from wc_core.phrases import quoted
 from wc_core.text import one_line
-from wc_core.views import Filter
-from wc_core.wording import quoted
+from wc_core.threads import vocabulary
+from wc_core.views import index
+from wc_core.views import rows as views
+from wc_core.views import search as searching
+from wc_core.views import updates as updating
+from wc_core.views.mentions import Mentions
+from wc_core.views.rows import Filter
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,9 +33,9 @@ if TYPE_CHECKING:
 
     from wc_cli.context import Context
     from wc_cli.options import Options
-    from wc_core.model import State
-    from wc_core.reader import StoreReader, Thread
-    from wc_core.views import Numbered
+    from wc_core.threads.model import State
+    from wc_core.threads.reader import StoreReader, Thread
+    from wc_core.views.rows import Numbered
 
 # Who reads does not wait for who writes; the cursor moves with the next reading.
 _PATIENCE = 0.1

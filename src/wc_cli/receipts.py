@@ -7,12 +7,13 @@ import time
 
 from wc_cli import context as world
 from wc_cli import helper
-from wc_core import agents, remotes, repository
-from wc_core.discovery import BRANCH_STORE
 from wc_core.errors import StorageError, WcError
+from wc_core.git import remotes, repository
+from wc_core.git.discovery import BRANCH_STORE
+from wc_core.identity import agents
 from wc_core.layout import Layout, file_name
-from wc_core.moves import holder_text
 from wc_core.text import one_line
+from wc_core.threads.moves import holder_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -8,17 +8,19 @@ import os
 from wc_cli import commits
 from wc_cli.comparing import compared
 from wc_cli.git import Git, GitError
-from wc_core import codec, discovery, markdown, model
 from wc_core.files import read_plain
+from wc_core.git import discovery
 from wc_core.layout import topic_of
+from wc_core.threads import codec, model
+from wc_core.threads import page as markdown
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from wc_cli.commits import Committed
-    from wc_core.model import Entry
-    from wc_core.reader import StoreReader, Thread
+    from wc_core.threads.model import Entry
+    from wc_core.threads.reader import StoreReader, Thread
 
 
 class Recovery:

@@ -10,21 +10,21 @@ import shutil
 import sys
 import unicodedata
 
-from wc_core.moves import holder_text
+from wc_core.phrases import counted
 from wc_core.text import clean, one_line
+from wc_core.threads.moves import holder_text
 from wc_core.times import age, utc
-from wc_core.wording import counted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from wc_core.codec import Damage
-    from wc_core.reader import Thread
-    from wc_core.search import Hit
-    from wc_core.updates import News
-    from wc_core.views import Numbered, Row
-    from wc_core.wording import Table
+    from wc_core.phrases import Table
+    from wc_core.threads.codec import Damage
+    from wc_core.threads.reader import Thread
+    from wc_core.views.rows import Numbered, Row
+    from wc_core.views.search import Hit
+    from wc_core.views.updates import News
 
 _BOLD, _DIM, _YELLOW = "1", "2", "33"
 _MIN_TITLE = 12

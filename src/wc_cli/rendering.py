@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from wc_core import markdown, projections
+from wc_core.threads import page, projections
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -10,8 +10,8 @@ if TYPE_CHECKING:
     from typing import Any
 
     from wc_core.layout import Layout
-    from wc_core.model import Entry, State
-    from wc_core.reader import Thread
+    from wc_core.threads.model import Entry, State
+    from wc_core.threads.reader import Thread
 
 
 def rendered(
@@ -27,7 +27,7 @@ def rendered(
     return {
         layout.meta(topic): projections.render_meta(state, log_size, unknown),
         layout.edges(topic): projections.render_edges(topic, entries),
-        layout.page(topic): markdown.render(state, entries),
+        layout.page(topic): page.render(state, entries),
     }
 
 

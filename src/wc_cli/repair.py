@@ -17,12 +17,12 @@ from wc_cli.merging import merge_logs
 from wc_cli.recovery import Recovery, is_missed
 from wc_cli.strays import SHARED, in_the_way, strays
 from wc_cli.upkeep import Upkeep
-from wc_core import codec, markdown, model, projections
-from wc_core.codec import Damage
 from wc_core.errors import NotFoundError, WcError
 from wc_core.files import read_plain
-from wc_core.reader import StoreReader
-from wc_core.wording import counted
+from wc_core.phrases import counted
+from wc_core.threads import codec, model, page, projections
+from wc_core.threads.codec import Damage
+from wc_core.threads.reader import StoreReader
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from wc_core.layout import Layout
-    from wc_core.reader import Thread
+    from wc_core.threads.reader import Thread
 
 _SETTLE_SECONDS = 30.0
 _WHO = "wc doctor --repair"
@@ -322,7 +322,7 @@ def is_newer_page(layout: Layout, topic: str, path: str, data: bytes) -> bool:
     """Whether ``path`` is a page that a newer wc wrote."""
     if path != layout.page(topic) or not data:
         return False
-    return markdown.parse(topic, data).version > markdown.PROJECTION_VERSION
+    return page.parse(topic, data).version > page.PROJECTION_VERSION
 
 
 def shows_wrong(upkeep: Upkeep, thread: Thread) -> bool:

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import time
 
-from wc_core import freshness, remotes, repository, settings
 from wc_core.errors import InvalidInputError
-from wc_core.freshness import Freshness
+from wc_core.git import freshness, remotes, repository
+from wc_core.git.freshness import Freshness
 from wc_core.layout import BRANCH, Layout
 from wc_core.text import one_line
+from wc_core.threads import settings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from wc_core.remotes import Remote
-    from wc_core.repository import Repository
+    from wc_core.git.remotes import Remote
+    from wc_core.git.repository import Repository
 
 
 def the_remote(where: Repository, env: Mapping[str, str]) -> Remote:

@@ -13,16 +13,16 @@ from typing import NamedTuple
 from wc_cli import commits, comparing
 from wc_cli.wire import Wire
 from wc_cli.wireerrors import UnreachableError, WireError
-from wc_core import freshness, repository
-from wc_core.freshness import Freshness
+from wc_core.git import freshness, repository
+from wc_core.git.freshness import Freshness
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from wc_cli.git import Git
+    from wc_core.git.remotes import Remote
     from wc_core.layout import Layout
-    from wc_core.remotes import Remote
 
 
 class Sent(NamedTuple):

@@ -27,19 +27,20 @@ from wc_cli.comparing import compared
 from wc_cli.following import Follower
 from wc_cli.git import Git, GitError
 from wc_cli.upkeep import Upkeep
-from wc_core import discovery, model
 from wc_core.errors import CorruptError, LockTimeoutError, NotFoundError, WcError
 from wc_core.files import read_plain, size_of
+from wc_core.git import discovery
 from wc_core.layout import GUIDANCE
-from wc_core.reader import StoreReader
-from wc_core.wording import counted
+from wc_core.phrases import counted
+from wc_core.threads import model
+from wc_core.threads.reader import StoreReader
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from wc_cli.joining import Joining
-    from wc_core.model import Entry
+    from wc_core.threads.model import Entry
 
 # A burst of writes becomes one commit: its end is when nothing was written for
 # this long, but nothing waits longer than that for its commit.

@@ -9,13 +9,13 @@ from __future__ import annotations
 import os
 import shlex
 
-from wc_core import gitconfig
+from wc_core.git import config
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from wc_core.repository import Repository
+    from wc_core.git.repository import Repository
 
 KEY = "WATERCOOLER_GIT_SSH_KEY"
 _OPTIONS = (
@@ -54,10 +54,10 @@ def key(env: Mapping[str, str]) -> str:
 
 def _chosen(where: Repository | None, env: Mapping[str, str]) -> tuple[str, bool]:
     """The command of the ssh that git would start, and whether it is OpenSSH."""
-    said = env.get("GIT_SSH_COMMAND") or gitconfig.get("core.sshCommand", where, env)
+    said = env.get("GIT_SSH_COMMAND") or config.get("core.sshCommand", where, env)
     if not said:
         said = shlex.quote(env.get("GIT_SSH") or "ssh")
-    kind = env.get("GIT_SSH_VARIANT") or gitconfig.get("ssh.variant", where, env)
+    kind = env.get("GIT_SSH_VARIANT") or config.get("ssh.variant", where, env)
     if kind in {"", "auto"}:
         try:
             program = (shlex.split(said) or [""])[0]

@@ -6,10 +6,10 @@ from wc_cli import render
 from wc_cli.context import now_ms, remark, say, say_json
 from wc_cli.options import argument, command, number, text
 from wc_cli.words import Speaker
-from wc_core import ballhistory, stats
-from wc_core.moves import holder_text
+from wc_core.phrases import counted
 from wc_core.text import one_line
-from wc_core.wording import counted
+from wc_core.threads.moves import holder_text
+from wc_core.views import history, stats
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from wc_cli.context import Context
     from wc_cli.render import Style
-    from wc_core.wording import Table
+    from wc_core.phrases import Table
 
 
 class Stats(Speaker):
@@ -59,19 +59,19 @@ def show(context: Context, said: Stats) -> None:
 def _history(context: Context, said: Stats) -> dict[str, Any]:
     reader = context.reader
     thread = reader.thread(reader.find(said.topic))
-    found = ballhistory.of_thread(thread, now_ms(), context.settings.directory)
+    found = history.of_thread(thread, now_ms(), context.settings.directory)
     return found.to_json(thread, context.store, said.limit)
 
 
 def history_lines(fields: dict[str, Any], look: Style) -> list[str]:
     """The history shape: what it comes to, and a line for each spell."""
     ball = f"ball: {holder_text(fields['ball'])}"
-    facts = [fields["status"], ball, *ballhistory.summary(fields)]
+    facts = [fields["status"], ball, *history.summary(fields)]
     return [
         look(one_line(f"{fields['topic']}: {fields['title']}"), "1"),
         one_line(" · ".join(facts)),
         *(f"damage: {one_line(one)}" for one in fields.get("damage", ())),
-        *_table(ballhistory.table(fields), look),
+        *_table(history.table(fields), look),
     ]
 
 

@@ -14,8 +14,7 @@ from typing import NamedTuple
 from wc_cli import durable
 from wc_cli.addressees import Addressees
 from wc_cli.upkeep import LOCK_SECONDS, Upkeep
-from wc_core import codec, files, model, moves, ulid, vocabulary
-from wc_core.discovery import BRANCH_STORE, NAMED, PLAIN
+from wc_core import files, ulid
 from wc_core.errors import (
     ConflictError,
     CorruptError,
@@ -23,10 +22,12 @@ from wc_core.errors import (
     WcError,
 )
 from wc_core.files import read_plain
+from wc_core.git.discovery import BRANCH_STORE, NAMED, PLAIN
 from wc_core.layout import ATTRIBUTES, BRANCH, IGNORED, file_name, new_topic
-from wc_core.likeness import nearly
-from wc_core.model import Base, Entry
-from wc_core.reader import StoreReader
+from wc_core.similar import nearly
+from wc_core.threads import codec, model, moves, vocabulary
+from wc_core.threads.model import Base, Entry
+from wc_core.threads.reader import StoreReader
 from wc_core.times import rfc3339
 
 TYPE_CHECKING = False
@@ -34,11 +35,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Any
 
-    from wc_core.discovery import Place
-    from wc_core.identity import Identity
-    from wc_core.moves import Draft, Move
-    from wc_core.reader import Snapshot, Thread
-    from wc_core.settings import Settings
+    from wc_core.git.discovery import Place
+    from wc_core.identity.resolve import Identity
+    from wc_core.threads.moves import Draft, Move
+    from wc_core.threads.reader import Snapshot, Thread
+    from wc_core.threads.settings import Settings
 
 
 class Source(NamedTuple):
@@ -169,7 +170,7 @@ class StoreWriter:
         """Note what git has just checked out: what the branch gets from now on
         without us is to be taken in."""
         from wc_cli import applied  # once for every store
-        from wc_core import repository
+        from wc_core.git import repository
 
         where = repository.find(self.layout.root)
         if where is not None and where.branch == BRANCH and where.commit:

@@ -12,16 +12,16 @@ from wc_cli.options import argument, command, flag, number
 from wc_cli.routes import the_remote
 from wc_cli.travel import Traveller, Waiting
 from wc_cli.words import Speaker
-from wc_core import remotes, repository
-from wc_core.discovery import BRANCH_STORE
 from wc_core.errors import (
     InvalidInputError,
     LockTimeoutError,
     OfflineError,
 )
+from wc_core.git import remotes, repository
+from wc_core.git.discovery import BRANCH_STORE
 from wc_core.layout import Layout
+from wc_core.phrases import counted
 from wc_core.text import one_line
-from wc_core.wording import counted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 
     from wc_cli.context import Context
     from wc_cli.travel import Exchange
-    from wc_core.remotes import Remote
-    from wc_core.repository import Repository
+    from wc_core.git.remotes import Remote
+    from wc_core.git.repository import Repository
 
 _MAX_NAMED = 8
 _EVERY = 30

@@ -8,17 +8,18 @@ from wc_cli import render
 from wc_cli.context import now_ms, remark, say, say_json
 from wc_cli.options import command, flag, number, text, words
 from wc_cli.words import Speaker
-from wc_core import timeline, times, ulid
+from wc_core import times, ulid
 from wc_core.errors import InvalidInputError, StorageError, WcError
+from wc_core.phrases import quoted
 from wc_core.text import one_line
-from wc_core.wording import quoted
+from wc_core.views import timeline
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from wc_cli.context import Context
-    from wc_core.timeline import Chart, Track
+    from wc_core.views.timeline import Chart, Track
 
 _LATELY = "7d"
 # What is written to a file or a pipe is as wide as a terminal usually is.
@@ -110,7 +111,7 @@ def _write(chart: Chart, said: Timeline) -> bool:
     """Write the picture, the page, or both; whether that was asked for."""
     if not (said.svg or said.html):
         return False
-    from wc_core import timelinesvg  # only pictures need it
+    from wc_core.views import timelinesvg  # only pictures need it
 
     picture = timelinesvg.svg(chart)
     _put(said.svg, picture, said)

@@ -10,18 +10,18 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from wc_cli.render import cut, left_to_right, width_of
-from wc_core.model import BLOCKED, CLOSED, IN_REVIEW
-from wc_core.moves import holder_text
 from wc_core.text import one_line
-from wc_core.timeline import ticks
+from wc_core.threads.model import BLOCKED, CLOSED, IN_REVIEW
+from wc_core.threads.moves import holder_text
 from wc_core.times import rfc3339
+from wc_core.views.timeline import ticks
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from wc_cli.render import Style
-    from wc_core.timeline import Chart, Span, Track
+    from wc_core.views.timeline import Chart, Span, Track
 
 _DIM, _BOLD = "2", "1"
 # Backgrounds of the 256-colour palette on which white letters are readable.

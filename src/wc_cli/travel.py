@@ -28,8 +28,6 @@ from wc_cli import (
 from wc_cli.git import Git, GitError, GitTimeoutError
 from wc_cli.wire import Wire
 from wc_cli.wireerrors import RefusedError, RejectedError, UnreachableError, WireError
-from wc_core import freshness, repository
-from wc_core.codec import dumps
 from wc_core.errors import (
     ConflictError,
     LockTimeoutError,
@@ -37,16 +35,18 @@ from wc_core.errors import (
     StorageError,
     WcError,
 )
-from wc_core.freshness import Freshness
+from wc_core.git import freshness, repository
+from wc_core.git.freshness import Freshness
 from wc_core.layout import BRANCH, Layout
+from wc_core.threads.codec import dumps
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from typing import Any
 
-    from wc_core.remotes import Remote
-    from wc_core.repository import Repository
+    from wc_core.git.remotes import Remote
+    from wc_core.git.repository import Repository
 
 # What is pushed: everything, for somebody asked for it; everything where the
 # remote has the branch; nothing.

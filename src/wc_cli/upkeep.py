@@ -10,11 +10,13 @@ import os
 import time
 
 from wc_cli import durable, locks
-from wc_core import codec, model, names, projections, settings, statusfiles, ulid
+from wc_core import names, ulid
 from wc_core.errors import CorruptError, StorageError
 from wc_core.files import NotPlainError, names_in, read_plain
 from wc_core.layout import Layout, file_name, safe_name
 from wc_core.processes import is_running
+from wc_core.status import files as statusfiles
+from wc_core.threads import codec, model, projections, settings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,9 +24,9 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
     from typing import Any
 
-    from wc_core.identity import Identity
-    from wc_core.model import State
-    from wc_core.reader import StoreReader
+    from wc_core.identity.resolve import Identity
+    from wc_core.threads.model import State
+    from wc_core.threads.reader import StoreReader
 
 LOCK_SECONDS = 2.0
 _NAME_LENGTH = 16

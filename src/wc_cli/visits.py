@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 from wc_cli import commits, durable
 from wc_cli.git import GitError
-from wc_core import repository
 from wc_core.files import read_plain
+from wc_core.git import repository
 from wc_core.layout import BRANCH
 from wc_core.text import one_line
 
@@ -22,7 +22,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from wc_cli.commits import How
     from wc_cli.git import Git
-    from wc_core.repository import Repository
+    from wc_core.git.repository import Repository
 
 # Seconds after which nobody is thought to be at it any more.
 _A_WHILE = 5.0

@@ -17,17 +17,19 @@ from wc_cli import helper
 from wc_cli.context import remark
 from wc_cli.options import command, flag, text, words
 from wc_cli.words import Speaker
-from wc_core import arrivals, holders, vocabulary
 from wc_core.errors import ConflictError, WaitTimeoutError, WcError
+from wc_core.status import holders
 from wc_core.text import one_line
+from wc_core.threads import vocabulary
+from wc_core.views import arrivals
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from wc_cli.context import Context
-    from wc_core.arrivals import Arrival, Awaiting
-    from wc_core.reader import StoreReader
+    from wc_core.threads.reader import StoreReader
+    from wc_core.views.arrivals import Arrival, Awaiting
 
 # Seconds between two looks, and between two at whether to ask the remote.
 _LOOK, _FETCH = 1.0, 15.0

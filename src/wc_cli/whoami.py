@@ -7,11 +7,13 @@ from typing import NamedTuple
 from wc_cli.context import say, say_json
 from wc_cli.options import command, flag
 from wc_cli.words import Speaker
-from wc_core import agents, identity, names, statusfiles
-from wc_core.discovery import BRANCH_STORE, IN_TREE_STORE, NAMED
+from wc_core import names
 from wc_core.files import read_plain
-from wc_core.identity import SESSION, Asked, Rule
+from wc_core.git.discovery import BRANCH_STORE, IN_TREE_STORE, NAMED
+from wc_core.identity import agents, resolve
+from wc_core.identity.resolve import SESSION, Asked, Rule
 from wc_core.layout import Layout, safe_name
+from wc_core.status import files
 from wc_core.text import one_line
 
 TYPE_CHECKING = False
@@ -137,18 +139,18 @@ def _explain(context: Context) -> Explanation:
 def _parts(context: Context) -> tuple[Part, ...]:
     who = context.identity
     asked, env, where = context.asked, context.env, context.place.repository
-    users = tuple(identity.user_rules(env, where))
+    users = tuple(resolve.user_rules(env, where))
     rules = tuple(
         rule
-        for rule in identity.agent_rules(asked, env, context.settings)
+        for rule in resolve.agent_rules(asked, env, context.settings)
         if rule.found or rule.name != "client"
     )
     agent = Part("agent", who.name.agent, (*rules, *users))
     if who.person:
         return (agent,)
-    spoken = names.parse(identity.first(iter(rules)).found)
-    places = tuple(identity.worktree_rules(where, context.settings))
-    seats = tuple(identity.seat_rules(spoken, asked, env, places))
+    spoken = names.parse(resolve.first(iter(rules)).found)
+    places = tuple(resolve.worktree_rules(where, context.settings))
+    seats = tuple(resolve.seat_rules(spoken, asked, env, places))
     return (
         agent,
         Part("seat", who.name.seat, seats),
@@ -185,16 +187,16 @@ def _notes(context: Context) -> list[str]:
 
 def _status_line(context: Context) -> tuple[bool, str]:
     """What ``wc-statusline`` finds with this environment, here."""
-    plain = identity.identify(
+    plain = resolve.identify(
         Asked(), context.env, context.place.repository, context.settings
     )
     layout = Layout(context.place.root)
     where = context.place.repository
     worktree = (where.worktree_id if where is not None else "") or None
-    name = statusfiles.who_name(plain.source, context.env)
-    folders = [worktree or statusfiles.MAIN_WORKTREE]
+    name = files.who_name(plain.source, context.env)
+    folders = [worktree or files.MAIN_WORKTREE]
     if plain.person:
-        folders.append(statusfiles.MAIN_WORKTREE)
+        folders.append(files.MAIN_WORKTREE)
     for folder in folders:
         kept = read_plain(f"{layout.local}/me/{folder}/{name}", layout.root)
         if kept:
@@ -210,7 +212,7 @@ def _status_line(context: Context) -> tuple[bool, str]:
 
 def _server(context: Context) -> tuple[bool, str]:
     """What a server answers that is started with this environment, here."""
-    plain = identity.identify(
+    plain = resolve.identify(
         Asked(), context.env, context.place.repository, context.settings
     )
     if plain.name != context.identity.name:

@@ -16,15 +16,15 @@ import time
 from wc_cli import ssh
 from wc_cli.git import Git, GitError, GitKilledError, GitTimeoutError
 from wc_cli.wireerrors import UnreachableError, WireError, sorted_out
-from wc_core import gitconfig, remotes, repository
+from wc_core.git import config, remotes, repository
 from wc_core.layout import BRANCH
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from wc_core.remotes import Remote
-    from wc_core.repository import Repository
+    from wc_core.git.remotes import Remote
+    from wc_core.git.repository import Repository
 
 _REF = f"refs/heads/{BRANCH}"
 _NO_BRANCH = b"couldn't find remote ref"
@@ -71,7 +71,7 @@ class Wire:
 
     def _is_relative(self, where: Repository) -> bool:
         """Whether the remote's address depends on the folder git runs in."""
-        known = gitconfig.values("remote", "url", where, self.git.env)
+        known = config.values("remote", "url", where, self.git.env)
         return any(map(remotes.is_relative, known.get(self.remote.name, [])))
 
     def fetch(self, *, packed: bool = False) -> str:
@@ -141,15 +141,15 @@ class Wire:
     def goes_elsewhere(self) -> bool:
         """Whether what is pushed may go to where nothing is fetched from."""
         name, env = self.remote.name, self.git.env
-        pushed = gitconfig.values("remote", "pushurl", self.where, env)
-        fetched = gitconfig.values("remote", "url", self.where, env)
-        instead = gitconfig.values("url", "pushinsteadof", self.where, env)
+        pushed = config.values("remote", "pushurl", self.where, env)
+        fetched = config.values("remote", "url", self.where, env)
+        instead = config.values("url", "pushinsteadof", self.where, env)
         return bool(instead) or name in pushed or len(fetched.get(name, ())) > 1
 
     def _is_usual(self) -> bool:
         """Whether git fetches the remote's branches as it does after git-clone(1):
         then it knows itself which ref tracks one that was pushed."""
-        known = gitconfig.values("remote", "fetch", self.where, self.git.env)
+        known = config.values("remote", "fetch", self.where, self.git.env)
         name = self.remote.name
         usual = f"refs/remotes/{name}/"
         tracks = self.remote.tracking == f"{usual}{BRANCH}"
@@ -201,7 +201,7 @@ class Wire:
         ours = {"mirror": "false", "followRemoteHEAD": "never", **more}
         prefix = f"remote.{self.remote.name}."
         settings = {**self.settings, **{f"{prefix}{key}": ours[key] for key in ours}}
-        first = gitconfig.count(self.git.env)
+        first = config.count(self.git.env)
         result = {"GIT_CONFIG_COUNT": str(first + len(settings))}
         for index, (key, value) in enumerate(settings.items(), first):
             result[f"GIT_CONFIG_KEY_{index}"] = key

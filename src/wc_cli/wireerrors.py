@@ -6,14 +6,14 @@ import os
 import re
 
 from wc_cli.git import GitError, GitKilledError
-from wc_core.remotes import anonymous
+from wc_core.git.remotes import anonymous
 from wc_core.text import one_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from wc_core.remotes import Remote
+    from wc_core.git.remotes import Remote
 
 _WIDTH = 300
 

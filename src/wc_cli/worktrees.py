@@ -6,20 +6,22 @@ from wc_cli import render, worktreetext
 from wc_cli.context import now_ms, remark, say, say_json
 from wc_cli.options import argument, command, flag, text
 from wc_cli.words import Speaker
-from wc_core import neighbours, presence, vocabulary
+from wc_core.activity import presence
+from wc_core.activity.presence import Note
+from wc_core.activity.statefile import StateFiles
 from wc_core.errors import WcError
 from wc_core.layout import Layout
-from wc_core.neighbours import View
-from wc_core.presence import Note
-from wc_core.statefile import StateFiles
+from wc_core.threads import vocabulary
 from wc_core.times import age_text, rfc3339
+from wc_core.views import worktrees as neighbours
+from wc_core.views.worktrees import View
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from wc_cli.context import Context
-    from wc_core.discovery import Place
-    from wc_core.neighbours import Look
-    from wc_core.views import Row
+    from wc_core.git.discovery import Place
+    from wc_core.views.rows import Row
+    from wc_core.views.worktrees import Look
 
 _NO_WORKTREES = "There is no git repository here, and nobody has left a note."
 

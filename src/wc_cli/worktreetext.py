@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 from wc_cli.render import cut, terminal_width
-from wc_core.moves import holder_text
-from wc_core.neighbours import MAX_THREADS
+from wc_core.phrases import counted
 from wc_core.text import one_line
+from wc_core.threads.moves import holder_text
 from wc_core.times import ago, seconds_between
-from wc_core.wording import counted
+from wc_core.views.worktrees import MAX_THREADS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from wc_cli.render import Style
-    from wc_core.livestate import Activity, Seen
-    from wc_core.loops import Loop
-    from wc_core.neighbours import Look, Neighbour
-    from wc_core.presence import Note
-    from wc_core.views import Row
+    from wc_core.activity.livestate import Activity, Seen
+    from wc_core.activity.loops import Loop
+    from wc_core.activity.presence import Note
+    from wc_core.views.rows import Row
+    from wc_core.views.worktrees import Look, Neighbour
 
 _BOLD, _DIM, _URGENT, _BAD = "1", "2", "1;33", "31"
 _LABEL = 6

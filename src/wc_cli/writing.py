@@ -5,8 +5,8 @@ from __future__ import annotations
 from wc_cli import body, receipts
 from wc_cli.options import REQUIRED, Options, argument, command, flag, text
 from wc_cli.words import Conditions
-from wc_core import vocabulary
-from wc_core.moves import Draft
+from wc_core.threads import vocabulary
+from wc_core.threads.moves import Draft
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -7,8 +7,6 @@ module.
 
 from __future__ import annotations
 
-from wc_core.codec import Damage
-from wc_core.discovery import Place, find
 from wc_core.errors import (
     ConflictError,
     CorruptError,
@@ -21,10 +19,12 @@ from wc_core.errors import (
     WaitTimeoutError,
     WcError,
 )
-from wc_core.identity import Asked
-from wc_core.model import Ball, Entry, State
-from wc_core.moves import Draft
-from wc_core.reader import Snapshot, StoreReader, Thread
+from wc_core.git.discovery import Place, find
+from wc_core.identity.resolve import Asked
+from wc_core.threads.codec import Damage
+from wc_core.threads.model import Ball, Entry, State
+from wc_core.threads.moves import Draft
+from wc_core.threads.reader import Snapshot, StoreReader, Thread
 
 __all__ = [
     "Asked",

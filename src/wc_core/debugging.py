@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from wc_core import times
-from wc_core.remotes import anonymous
+from wc_core.git.remotes import anonymous
 from wc_core.text import clean
 
 TYPE_CHECKING = False

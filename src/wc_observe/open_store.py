@@ -10,19 +10,21 @@ import os
 import re
 from typing import NamedTuple
 
-from wc_core import discovery, identity, repository, settings
 from wc_core.errors import NotFoundError, WcError
-from wc_core.identity import Asked
+from wc_core.git import discovery, repository
+from wc_core.identity import resolve
+from wc_core.identity.resolve import Asked
+from wc_core.identity.viewer import Viewer
 from wc_core.layout import BRANCH
-from wc_core.viewer import Viewer
-from wc_core.wording import shown_path
+from wc_core.phrases import shown_path
+from wc_core.threads import settings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from wc_core.discovery import Place
-    from wc_core.identity import Identity
-    from wc_core.repository import Repository
-    from wc_core.settings import Settings
+    from wc_core.git.discovery import Place
+    from wc_core.git.repository import Repository
+    from wc_core.identity.resolve import Identity
+    from wc_core.threads.settings import Settings
     from wc_observe.calls import Call
     from wc_observe.live.overview import LiveOverview
     from wc_observe.live.reader import LiveReader
@@ -75,9 +77,9 @@ def _caller(call: Call, where: Repository | None, found: Settings) -> Identity:
     to be: this machine's user and worktree are not theirs."""
     asked = Asked(client=call.client)
     if not call.served_as:
-        return identity.identify(asked, call.env, where, found)
+        return resolve.identify(asked, call.env, where, found)
     theirs = {"WATERCOOLER_USER": call.subject, "GIT_CONFIG_NOSYSTEM": "1"}
-    return identity.identify(asked, theirs, None, found)
+    return resolve.identify(asked, theirs, None, found)
 
 
 def missing(place: Place, store: str) -> NotFoundError:

@@ -17,8 +17,9 @@ from tests.bench.table import Row, times
 from wc_cli import durable, settling
 from wc_cli.routes import the_remote
 from wc_cli.travel import Traveller, Waiting
-from wc_core import codec, repository
+from wc_core.git import repository
 from wc_core.layout import BRANCH, Layout, file_name
+from wc_core.threads import codec
 
 if TYPE_CHECKING:
     from tests.bench.hub import Hub

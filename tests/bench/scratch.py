@@ -28,7 +28,7 @@ from tests.bench.processes import (
 )
 from tests.bench.stores import fill
 from wc_cli import applied
-from wc_core import repository
+from wc_core.git import repository
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -12,8 +12,10 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from wc_core import codec, markdown, model, names, projections, statusfiles, ulid
+from wc_core import names, ulid
 from wc_core.layout import Layout
+from wc_core.status import files
+from wc_core.threads import codec, model, page, projections
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -76,12 +78,12 @@ def files_of(layout: Layout, entries: Sequence[model.Entry]) -> dict[str, bytes]
     state = model.fold(topic, entries)
     log = b"".join(codec.to_line(one, index) for index, one in enumerate(entries))
     new = {directory.key(names.parse(one.name)): one.new for one in state.participants}
-    status = statusfiles.files(statusfiles.View(state, new, directory))
+    status = files.files(files.View(state, new, directory))
     return {
         layout.log(topic): log,
         layout.meta(topic): projections.render_meta(state, len(log), {}),
         layout.edges(topic): projections.render_edges(topic, entries),
-        layout.page(topic): markdown.render(state, entries),
+        layout.page(topic): page.render(state, entries),
         **{f"{layout.local}/{path}": data for path, data in status.items()},
     }
 

@@ -17,14 +17,15 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from wc_core import agents, loops, repository, ulid
-from wc_core.agents import AGENT_VARIABLES
-from wc_core.identity import Asked, Identity, identify
-from wc_core.model import CLOSED, STATUSES, State
+from wc_core import ulid
+from wc_core.activity import loops
+from wc_core.activity.statefile import StateFiles
+from wc_core.git import repository
+from wc_core.identity import agents
+from wc_core.identity.agents import AGENT_VARIABLES
+from wc_core.identity.resolve import Asked, Identity, identify
 from wc_core.names import PLATFORMS, Directory, Name, parse
-from wc_core.settings import Settings
-from wc_core.statefile import StateFiles
-from wc_core.statusfiles import (
+from wc_core.status.files import (
     MAIN_WORKTREE,
     View,
     asked_name,
@@ -32,7 +33,7 @@ from wc_core.statusfiles import (
     identity_files,
     who_name,
 )
-from wc_core.statusline import (
+from wc_core.status.line import (
     STORE_MISSING,
     STORE_MOVED,
     Here,
@@ -42,7 +43,9 @@ from wc_core.statusline import (
     mark,
     trouble,
 )
-from wc_core.statuslook import Look, prefix_of
+from wc_core.status.look import Look, prefix_of
+from wc_core.threads.model import CLOSED, STATUSES, State
+from wc_core.threads.settings import Settings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

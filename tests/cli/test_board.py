@@ -23,7 +23,7 @@ from wc_cli.boardapp import BoardApp
 from wc_cli.boardcards import Wanted
 from wc_cli.boardsource import Source
 from wc_cli.context import Context
-from wc_core.identity import Asked
+from wc_core.identity.resolve import Asked
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator

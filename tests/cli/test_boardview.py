@@ -22,7 +22,7 @@ from wc_cli.boardview import (
 )
 from wc_cli.render import width_of
 from wc_core.names import Directory
-from wc_core.views import Row
+from wc_core.views.rows import Row
 
 DAY_MS = 24 * 3600 * 1000
 

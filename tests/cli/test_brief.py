@@ -11,8 +11,8 @@ import pytest
 
 from tests.contract.inprocess import Here
 from wc_cli import brieftext
-from wc_core.brief import MAX_GUIDANCE, Brief, Item, Last, Part
 from wc_core.ulid import encode
+from wc_core.views.brief import MAX_GUIDANCE, Brief, Item, Last, Part
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

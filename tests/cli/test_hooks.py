@@ -19,8 +19,8 @@ from wc_cli import dialects, sessions
 from wc_cli.brief import BriefWords
 from wc_cli.install import changes, hooks
 from wc_cli.options import parse
-from wc_core import holders
 from wc_core.layout import Layout
+from wc_core.status import holders
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING
 import pytest
 
 from wc_cli.store import Author, Source, StoreWriter
-from wc_core import codec, files, vocabulary
-from wc_core.discovery import PLAIN, Place
+from wc_core import files
 from wc_core.errors import ConflictError, CorruptError
-from wc_core.identity import Identity
-from wc_core.model import Entry
-from wc_core.moves import Draft
+from wc_core.git.discovery import PLAIN, Place
+from wc_core.identity.resolve import Identity
 from wc_core.names import Name
-from wc_core.settings import Settings
+from wc_core.threads import codec, vocabulary
+from wc_core.threads.model import Entry
+from wc_core.threads.moves import Draft
+from wc_core.threads.settings import Settings
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -17,14 +17,15 @@ from wc_cli.mergeplan import MergePlan, plan
 from wc_cli.merging import merge_logs
 from wc_cli.rendering import rendered
 from wc_cli.treepaths import STORE, is_log, paths_of, topic_at
-from wc_core import codec, markdown, model
-from wc_core.model import Ball
+from wc_core.threads import codec, model
+from wc_core.threads import page as markdown
+from wc_core.threads.model import Ball
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from wc_core.model import Entry
+    from wc_core.threads.model import Entry
 
 
 class Entity(NamedTuple):

@@ -20,8 +20,9 @@ from wc_cli.merging import (
     split_torn,
     unite,
 )
-from wc_core import codec, model, ulid
-from wc_core.model import Entry
+from wc_core import ulid
+from wc_core.threads import codec, model
+from wc_core.threads.model import Entry
 
 # --- logs -----------------------------------------------------------------------
 

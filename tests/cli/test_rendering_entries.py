@@ -15,9 +15,9 @@ from tests.conftest import Machine
 from tests.contract.fuzzer import obeyed
 from tests.core.strategies import NOON_MS, entries, entry, relaxed
 from wc_cli import markdowntext, paging
-from wc_core.model import Ball, Entry
 from wc_core.text import clean
-from wc_core.views import Numbered
+from wc_core.threads.model import Ball, Entry
+from wc_core.views.rows import Numbered
 
 if TYPE_CHECKING:
     from pathlib import Path

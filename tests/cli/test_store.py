@@ -17,13 +17,14 @@ from hypothesis import strategies as st
 from wc_cli.settling import Settler
 from wc_cli.store import Author, Source, StoreWriter
 from wc_cli.upkeep import Upkeep
-from wc_core import model, names, ulid
-from wc_core.discovery import PLAIN, Place
+from wc_core import names, ulid
 from wc_core.errors import ConflictError, CorruptError, NotFoundError, StorageError
-from wc_core.identity import Identity
-from wc_core.moves import Draft
-from wc_core.reader import StoreReader
-from wc_core.settings import Settings
+from wc_core.git.discovery import PLAIN, Place
+from wc_core.identity.resolve import Identity
+from wc_core.threads import model
+from wc_core.threads.moves import Draft
+from wc_core.threads.reader import StoreReader
+from wc_core.threads.settings import Settings
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

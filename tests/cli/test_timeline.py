@@ -12,9 +12,9 @@ from tests.conftest import Machine
 from tests.core.strategies import NOON_MS, chain, entry, write_thread
 from wc_cli.render import Style, width_of
 from wc_cli.timelinetext import Drawing, bars, lines
-from wc_core.model import FREE, Ball
 from wc_core.names import Directory
-from wc_core.timeline import Chart, Span, Track, chart
+from wc_core.threads.model import FREE, Ball
+from wc_core.views.timeline import Chart, Span, Track, chart
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -17,8 +17,8 @@ import pytest
 
 from tests.conftest import SECONDS, Machine, Repo
 from wc_cli import notify
-from wc_core import vocabulary
 from wc_core.errors import InvalidInputError
+from wc_core.threads import vocabulary
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

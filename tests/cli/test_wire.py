@@ -19,7 +19,7 @@ from wc_cli.wireerrors import (
     WireError,
     sorted_out,
 )
-from wc_core.remotes import Remote
+from wc_core.git.remotes import Remote
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -13,11 +13,11 @@ from wc_cli import firstfetch, settling, syncing, travel
 from wc_cli.context import Context
 from wc_cli.repair import Repair
 from wc_cli.store import Source
-from wc_core import repository
-from wc_core.identity import Asked
+from wc_core.git import repository
+from wc_core.git.repository import Repository
+from wc_core.identity.resolve import Asked
 from wc_core.layout import BRANCH, Layout
-from wc_core.moves import Draft
-from wc_core.repository import Repository
+from wc_core.threads.moves import Draft
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

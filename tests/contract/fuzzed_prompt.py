@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from tests.contract import mutants
 from wc_core import ulid
-from wc_core.identity import Identity
-from wc_core.model import State
+from wc_core.identity.resolve import Identity
 from wc_core.names import Directory, Name
-from wc_core.statusfiles import MAIN_WORKTREE, View, files, identity_files
+from wc_core.status.files import MAIN_WORKTREE, View, files, identity_files
+from wc_core.threads.model import State
 
 if TYPE_CHECKING:
     from random import Random

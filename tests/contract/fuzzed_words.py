@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 from tests.contract import mutants
 from tests.contract.inprocess import surroundings, wc
 from wc_cli import table
-from wc_core import codec
 from wc_core.layout import Layout
+from wc_core.threads import codec
 
 if TYPE_CHECKING:
     from pathlib import Path

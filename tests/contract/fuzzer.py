@@ -22,24 +22,15 @@ from typing import TYPE_CHECKING, NamedTuple
 from tests.contract import mutants
 from tests.contract.fuzzed_prompt import Prompt
 from tests.contract.fuzzed_words import Words
-from wc_core import (
-    codec,
-    discovery,
-    gitconfig,
-    markdown,
-    model,
-    names,
-    projections,
-    repository,
-    settings,
-    statusfiles,
-    times,
-    ulid,
-)
+from wc_core import names, times, ulid
 from wc_core.errors import InvalidInputError, WcError
-from wc_core.model import Entry
-from wc_core.reader import StoreReader
+from wc_core.git import config, discovery, repository
+from wc_core.status import files
 from wc_core.text import clean, one_line
+from wc_core.threads import codec, model, projections, settings
+from wc_core.threads import page as markdown
+from wc_core.threads.model import Entry
+from wc_core.threads.reader import StoreReader
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -135,7 +126,7 @@ def _written_again(entries: Sequence[Entry]) -> None:
     }
     assert not differing, differing
     projections.render_edges("t", entries)
-    statusfiles.files(statusfiles.View(state, {}))
+    files.files(files.View(state, {}))
     found = markdown.parse("t", markdown.render(state, entries))
     assert _same(found.entries, tuple(entries))
 
@@ -248,7 +239,7 @@ def fuzz_git(random: Random, folder: Path) -> None:
     for start in (folder, folder / "store"):
         where = repository.find(str(start))
         for key in ("user.name", "remote.origin.url", "extensions.worktreeConfig"):
-            assert isinstance(gitconfig.get(key, where, env), str)
+            assert isinstance(config.get(key, where, env), str)
         if where is not None:
             _asked_everything(where)
         try:

@@ -10,9 +10,10 @@ import sys
 import time
 from typing import TYPE_CHECKING
 
-from wc_core import codec, gitconfig, markdown, model, projections
-from wc_core.model import Entry
+from wc_core.git import config
 from wc_core.text import clean, one_line
+from wc_core.threads import codec, model, page, projections
+from wc_core.threads.model import Entry
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -67,12 +68,12 @@ _LITTLE = 0.3
 
 def _page(text: str) -> None:
     one = Entry("0" * 26, "t", "a", "b", body=text)
-    markdown.parse("t", markdown.render(model.fold("t", [one]), [one]))
+    page.parse("t", page.render(model.fold("t", [one]), [one]))
 
 
 READERS: dict[str, Callable[[str], object]] = {
-    "page": lambda text: markdown.parse("t", text.encode()),
-    "old page": lambda text: markdown.parse(
+    "page": lambda text: page.parse("t", text.encode()),
+    "old page": lambda text: page.parse(
         "t", f"# t\n\n---\nEntry: a\n\n{text}".encode()
     ),
     "body": _page,
@@ -81,7 +82,7 @@ READERS: dict[str, Callable[[str], object]] = {
     "meta": lambda text: projections.read_meta("t", text.encode()),
     "clean": clean,
     "one line": one_line,
-    "git config": lambda text: list(gitconfig.parse(text)),
+    "git config": lambda text: list(config.parse(text)),
 }
 
 

@@ -17,7 +17,7 @@ import pytest
 from tests.conftest import THREADS, Machine
 from wc_cli.git import Git
 from wc_cli.wire import Wire
-from wc_core import remotes, repository
+from wc_core.git import remotes, repository
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

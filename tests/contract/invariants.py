@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 
 from wc_cli import commits, doctor
 from wc_cli.treepaths import is_log, topic_at
-from wc_core import repository
 from wc_core.errors import WcError
 from wc_core.files import names_in
-from wc_core.reader import StoreReader
+from wc_core.git import repository
+from wc_core.threads.reader import StoreReader
 
 if TYPE_CHECKING:
     from collections.abc import Collection

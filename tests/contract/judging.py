@@ -10,9 +10,10 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from wc_core import codec, model, moves, names
+from wc_core import names
 from wc_core.errors import ConflictError
-from wc_core.settings import Settings
+from wc_core.threads import codec, model, moves
+from wc_core.threads.settings import Settings
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

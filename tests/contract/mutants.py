@@ -10,8 +10,10 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from wc_core import codec, markdown, model, ulid
-from wc_core.model import Ball, Base, Entry
+from wc_core import ulid
+from wc_core.threads import codec, model
+from wc_core.threads import page as markdown
+from wc_core.threads.model import Ball, Base, Entry
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING, Any
 from tests.conftest import SOURCE, THREADS, Done
 from tests.contract import inprocess
 from wc_cli import merging, pending, settling
-from wc_core import codec, repository
+from wc_core.git import repository
 from wc_core.layout import Layout
+from wc_core.threads import codec
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

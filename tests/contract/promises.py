@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 from tests.contract import scenes
 from tests.contract.scenes import TOPIC, TRIED
 from wc_cli import rendering
-from wc_core import codec, model
 from wc_core.errors import CorruptError
 from wc_core.files import names_in, read_plain
 from wc_core.layout import BRANCH
-from wc_core.reader import StoreReader
+from wc_core.threads import codec, model
+from wc_core.threads.reader import StoreReader
 
 if TYPE_CHECKING:
     from tests.contract.scenes import Scene

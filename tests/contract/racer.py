@@ -23,9 +23,11 @@ from tests.leaving import leave
 from wc_cli import locks
 from wc_cli.context import Context
 from wc_cli.main import run
-from wc_core import codec, markdown, projections, views
 from wc_core.errors import NotFoundError
-from wc_core.identity import Asked
+from wc_core.identity.resolve import Asked
+from wc_core.threads import codec, projections
+from wc_core.threads import page as markdown
+from wc_core.views import rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -266,7 +268,7 @@ def look(given: dict[str, Any]) -> dict[str, Any]:
             for found in (reader.snapshot(topic), reader.thread(topic)):
                 wrong += [f"{one.file}: {one.message}" for one in found.damage]
                 _note(seen, found.state)
-        for row in views.rows(reader, context.viewer):
+        for row in rows.rows(reader, context.viewer):
             if row.damaged or row.forked or not row.entry_count:
                 wrong.append(f"listed as {row}")
         with contextlib.suppress(FileNotFoundError):

@@ -11,9 +11,9 @@ from wc_cli import settling
 from wc_cli.context import Context
 from wc_cli.repair import Repair
 from wc_cli.store import Source
-from wc_core import moves
-from wc_core.identity import Asked
+from wc_core.identity.resolve import Asked
 from wc_core.layout import Layout
+from wc_core.threads import moves
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

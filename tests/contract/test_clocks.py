@@ -11,15 +11,16 @@ import pytest
 
 from tests.contract import scenes
 from wc_cli.store import Source
-from wc_core import model, ulid
-from wc_core.moves import Draft
-from wc_core.reader import StoreReader
+from wc_core import ulid
+from wc_core.threads import model
+from wc_core.threads.moves import Draft
+from wc_core.threads.reader import StoreReader
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from wc_core.reader import Thread
+    from wc_core.threads.reader import Thread
 
 START_MS = 1_767_225_600_000
 HOUR_MS = 3_600_000

@@ -20,7 +20,7 @@ from tests.contract.inprocess import wc
 from tests.contract.judging import FULL, check_log, check_settled, race
 from tests.observe.stores import Session
 from wc_cli import messages
-from wc_core import repository
+from wc_core.git import repository
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -21,11 +21,13 @@ from tests.contract.inprocess import surroundings, wc
 from tests.contract.mutants import PIECES
 from tests.observe.stores import Session
 from wc_cli import store
-from wc_core import codec, discovery, identity, moves
 from wc_core.errors import InvalidInputError
+from wc_core.git import discovery
+from wc_core.identity import resolve
 from wc_core.layout import Layout, file_name, new_topic, topic_of
 from wc_core.names import Name
-from wc_core.settings import Settings
+from wc_core.threads import codec, moves
+from wc_core.threads.settings import Settings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -206,7 +208,7 @@ def test_a_device_of_windows_is_no_new_topic_but_an_old_one_stays(repo: Repo) ->
 def writer(folder: Path, agent: str, branch: str) -> store.StoreWriter:
     env = surroundings(folder, folder / "store")
     place = discovery.find(str(folder), env)
-    who = identity.Identity(Name(agent, "", "pat"), "test")
+    who = resolve.Identity(Name(agent, "", "pat"), "test")
     author = store.Author(who, branch, "c0ffee")
     return store.StoreWriter(place, author, Settings(), env)
 

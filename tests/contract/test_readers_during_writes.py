@@ -12,13 +12,15 @@ from typing import TYPE_CHECKING, Any
 from tests.contract import judging
 from tests.contract.judging import FULL, PATIENT, ROOT, start, told
 from tests.observe.stores import Session
-from wc_core import model, names, statusline
+from wc_core import names
+from wc_core.status import line as statusline
+from wc_core.threads import model
 
 if TYPE_CHECKING:
     import subprocess
 
     from tests.conftest import Repo
-    from wc_core.model import State
+    from wc_core.threads.model import State
 
 SCRIPT = ROOT / "bin/wc-statusline"
 TURNS = 150 if FULL else 12

@@ -21,7 +21,7 @@ HEAVY = frozenset(
     | {"urllib", "email", "difflib", "hashlib", "threading", "concurrent"}
     | {"unittest", "watchfiles", "textual", "traceback", "datetime", "shlex", "uuid"}
     | {"wc_observe", "wc_cli.app", "wc_cli.git", "wc_cli.settling", "wc_cli.travel"}
-    | {"wc_core.markdown"}
+    | {"wc_core.threads.page"}
 )
 # The column widths of a terminal come from shutil; ages and dates need dates.
 READING = frozenset({"shutil", "datetime"})

@@ -17,7 +17,7 @@ from tests.contract.fuzzer import obeyed
 from tests.contract.inprocess import wc
 from tests.observe.stores import Session, Store, only_text
 from wc_core.layout import Layout, topic_of
-from wc_core.model import Ball
+from wc_core.threads.model import Ball
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

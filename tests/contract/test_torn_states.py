@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.observe.stores import Session, structured
-from wc_core import livestate, loops
-from wc_core.statefile import StateFiles
+from wc_core.activity import livestate, loops
+from wc_core.activity.statefile import StateFiles
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

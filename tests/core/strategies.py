@@ -14,13 +14,14 @@ import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
-from wc_core import codec, model, ulid
-from wc_core.identity import Identity
+from wc_core import ulid
+from wc_core.identity.resolve import Identity
+from wc_core.identity.viewer import Viewer
 from wc_core.layout import Layout
-from wc_core.model import Ball, Base, Entry, State
 from wc_core.names import Directory, parse
-from wc_core.projections import render_meta
-from wc_core.viewer import Viewer
+from wc_core.threads import codec, model
+from wc_core.threads.model import Ball, Base, Entry, State
+from wc_core.threads.projections import render_meta
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

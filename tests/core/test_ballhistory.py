@@ -19,10 +19,10 @@ from tests.core.strategies import (
     linear_logs,
     relaxed,
 )
-from wc_core import model
-from wc_core.ballhistory import STALE_MS, History, history, is_stale, since_ms
-from wc_core.model import Ball, Base, Entry, State
 from wc_core.names import Directory, parse
+from wc_core.threads import model
+from wc_core.threads.model import Ball, Base, Entry, State
+from wc_core.views.history import STALE_MS, History, history, is_stale, since_ms
 
 A, B, C = AGENTS
 HOUR_MS = 3600 * 1000

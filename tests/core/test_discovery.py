@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from tests.core.strategies import Git
-from wc_core import discovery, repository
-from wc_core.discovery import (
+from wc_core.errors import CorruptError, InvalidInputError
+from wc_core.git import discovery, repository
+from wc_core.git.discovery import (
     BRANCH_STORE,
     IN_TREE_STORE,
     NAMED,
@@ -20,7 +21,6 @@ from wc_core.discovery import (
     find,
     is_checkout,
 )
-from wc_core.errors import CorruptError, InvalidInputError
 from wc_core.layout import BRANCH
 
 ODD_NAMES = ["plain", "with space", "new\nline", "quo'te\"s$(x)", "\udcff\udc80"]

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from wc_core import freshness
-from wc_core.freshness import Freshness, Standing
+from wc_core.git import freshness
+from wc_core.git.freshness import Freshness, Standing
 from wc_core.layout import Layout
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.core.strategies import Git, relaxed
-from wc_core import gitconfig, repository
+from wc_core.git import config, repository
 
 
 class Place(NamedTuple):
@@ -37,7 +37,7 @@ class Place(NamedTuple):
         )
         said = done.stdout.removesuffix(b"\n").decode(errors="replace")
         where = repository.find(str(self.top))
-        return said, gitconfig.get(key, where, full)
+        return said, config.get(key, where, full)
 
     def same(self, key: str = "user.name", **env: str) -> str:
         """Our answer, when it is git's."""
@@ -168,7 +168,7 @@ def test_git_and_we_agree_on_any_file_git_understands(text: str) -> None:
         )
         data = path.read_bytes().decode()
     ours = []
-    for section, subsection, key, value in gitconfig.parse(data):
+    for section, subsection, key, value in config.parse(data):
         name = ".".join(one for one in (section, subsection, key) if one)
         ours.append(name if value is None else f"{name}\n{value}")
     if done.returncode == 0:
@@ -227,11 +227,11 @@ def test_the_system_file_can_be_turned_off(place: Place, value: str) -> None:
 
 def test_without_a_home_or_a_repository_there_may_be_nothing(tmp_path: Path) -> None:
     env = {"GIT_CONFIG_NOSYSTEM": "1"}
-    assert gitconfig.get("user.name", None, env) == ""
+    assert config.get("user.name", None, env) == ""
     name_file(tmp_path / "git/config", "xdg")
     env |= {"XDG_CONFIG_HOME": str(tmp_path)}
-    assert gitconfig.get("user.name", None, env) == "xdg"
-    assert gitconfig.get("nonsense", None, env) == ""
+    assert config.get("user.name", None, env) == "xdg"
+    assert config.get("nonsense", None, env) == ""
 
 
 def test_files_of_dotfile_managers_are_links(place: Place) -> None:
@@ -252,7 +252,7 @@ def test_a_file_that_cannot_be_read_says_nothing(place: Place) -> None:
     assert place.asked()[1] == ""
     (place.git.home / ".gitconfig").rmdir()
     os.mkfifo(place.git.home / ".gitconfig")
-    assert gitconfig.get("user.name", None, {"HOME": str(place.git.home)}) == ""
+    assert config.get("user.name", None, {"HOME": str(place.git.home)}) == ""
 
 
 @pytest.mark.parametrize(

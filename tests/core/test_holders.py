@@ -6,11 +6,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from wc_cli import dialects
-from wc_core import holders, statusfiles, ulid
-from wc_core.holders import Held
+from wc_core import ulid
 from wc_core.layout import MAX_SAFE_BYTES, key_of, safe_name
-from wc_core.model import State
-from wc_core.statusfiles import View
+from wc_core.status import files, holders
+from wc_core.status.files import View
+from wc_core.status.holders import Held
+from wc_core.threads.model import State
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]))
 SHORT = TEXTS.filter(lambda one: len(safe_name(one).encode()) < MAX_SAFE_BYTES)
@@ -29,7 +30,7 @@ def test_of_a_name_that_was_cut_nobody_knows_what_it_was() -> None:
 @given(SHORT.filter(bool), st.integers(0, (1 << 128) - 1))
 def test_a_ball_is_known_by_the_name_of_its_file(topic: str, number: int) -> None:
     since = ulid.encode(number)
-    held = Held("codex", statusfiles.file_name(State(topic, since=since)))
+    held = Held("codex", files.file_name(State(topic, since=since)))
     assert (held.topic, held.since, held.is_free) == (topic, since, False)
 
 
@@ -38,7 +39,7 @@ def test_everybody_is_told_their_own_number_or_none(
     new: dict[str, int], asking: str
 ) -> None:
     view = View(State("auth", ball="Codex", entry_count=7), new)
-    data = statusfiles.files(view)["status/branch/auth/.t/codex/" + "0" * 26 + ".auth"]
+    data = files.files(view)["status/branch/auth/.t/codex/" + "0" * 26 + ".auth"]
     shown = holders.parse(data, safe_name(asking))
     assert shown is not None
     assert shown.holder == "Codex"

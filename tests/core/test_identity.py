@@ -12,16 +12,18 @@ from hypothesis import strategies as st
 
 from tests import conftest
 from tests.core.strategies import Git, relaxed, texts
-from wc_core import agents, names, repository
-from wc_core.agents import AGENT_VARIABLES, by_convention, session
+from wc_core import names
 from wc_core.errors import InvalidInputError
-from wc_core.identity import Asked, checked, identify
+from wc_core.git import repository
+from wc_core.identity import agents
+from wc_core.identity.agents import AGENT_VARIABLES, by_convention, session
+from wc_core.identity.resolve import Asked, checked, identify
 from wc_core.layout import BRANCH
 from wc_core.names import FREE_WORDS, PLATFORMS, Directory, Name
-from wc_core.settings import Settings
+from wc_core.threads.settings import Settings
 
 if TYPE_CHECKING:
-    from wc_core.repository import Repository
+    from wc_core.git.repository import Repository
 
 BARE = {"GIT_CONFIG_NOSYSTEM": "1"}
 ALICE = BARE | {"USER": "alice"}

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tests.core.strategies import AGENTS, chain, entry, viewer, write_thread
-from wc_core import views
-from wc_core.index import render
-from wc_core.model import FREE, Ball
-from wc_core.reader import StoreReader
+from wc_core.threads.model import FREE, Ball
+from wc_core.threads.reader import StoreReader
+from wc_core.views import rows as views
+from wc_core.views.index import render
 
 if TYPE_CHECKING:
     from pathlib import Path

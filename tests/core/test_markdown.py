@@ -13,9 +13,11 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from wc_core import codec, markdown, model, ulid
-from wc_core.markdown import PROJECTION_VERSION, parse, render
-from wc_core.model import Ball, Base, Entry, State
+from wc_core import ulid
+from wc_core.threads import codec, model
+from wc_core.threads import page as markdown
+from wc_core.threads.model import Ball, Base, Entry, State
+from wc_core.threads.page import PROJECTION_VERSION, parse, render
 
 SHARED = Path(__file__).parents[2].parent / "shared" / "data"
 # Large values on a busy machine are no failure.

@@ -18,8 +18,8 @@ from tests.core.strategies import (
     linear_logs,
     relaxed,
 )
-from wc_core import codec, model
-from wc_core.model import FREE, Ball, Base, Entry, State
+from wc_core.threads import codec, model
+from wc_core.threads.model import FREE, Ball, Base, Entry, State
 
 PAT, CLAUDE, SAM = AGENTS
 

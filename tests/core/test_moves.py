@@ -9,10 +9,17 @@ import pytest
 
 from tests.core.strategies import entry_id
 from wc_core.errors import ConflictError, InvalidInputError
-from wc_core.model import CLOSED, FREE, OPEN, Ball, Participant, Pass, State
-from wc_core.moves import Draft, Move, check_known, counterpart, decide, holder_text
 from wc_core.names import PLATFORMS, Directory, parse
-from wc_core.settings import Settings
+from wc_core.threads.model import CLOSED, FREE, OPEN, Ball, Participant, Pass, State
+from wc_core.threads.moves import (
+    Draft,
+    Move,
+    check_known,
+    counterpart,
+    decide,
+    holder_text,
+)
+from wc_core.threads.settings import Settings
 
 ME = "Codex@fix (pat)"
 OTHER = "Claude Code (pat)"

@@ -20,10 +20,10 @@ from tests.core.strategies import (
     states,
     texts,
 )
-from wc_core import model
-from wc_core.codec import Damage
-from wc_core.model import Base, Entry, State
-from wc_core.projections import (
+from wc_core.threads import model
+from wc_core.threads.codec import Damage
+from wc_core.threads.model import Base, Entry, State
+from wc_core.threads.projections import (
     VERSION,
     Meta,
     normal_status,

@@ -19,12 +19,12 @@ from tests.core.strategies import (
     nobody_special,
     write_thread,
 )
-from wc_core import codec, model
 from wc_core.errors import CorruptError, InvalidInputError, NotFoundError
-from wc_core.likeness import near_names
-from wc_core.model import Base, State
-from wc_core.projections import VERSION, render_meta
-from wc_core.reader import Cursor, StoreReader
+from wc_core.similar import near_names
+from wc_core.threads import codec, model
+from wc_core.threads.model import Base, State
+from wc_core.threads.projections import VERSION, render_meta
+from wc_core.threads.reader import Cursor, StoreReader
 
 PAT, CLAUDE, _ = AGENTS
 LOG = chain(entry(1, status="IN_REVIEW"), entry(2, CLAUDE))
@@ -425,7 +425,7 @@ def test_an_old_thread_of_markdown_alone_is_read_as_it_is(tmp_path: Path) -> Non
 def test_a_page_of_ours_without_its_log_is_shown_and_said_to_be_damage(
     store: Store,
 ) -> None:
-    from wc_core import markdown
+    from wc_core.threads import page as markdown
 
     store.page.write_bytes(markdown.render(STATE, LOG))
     store.log.unlink()

@@ -18,14 +18,14 @@ from tests.core.strategies import (
     viewer,
     write_thread,
 )
-from wc_core import codec
 from wc_core.errors import InvalidInputError
-from wc_core.mentions import Mentions
-from wc_core.model import Ball, Entry
-from wc_core.overview import Overview
-from wc_core.reader import StoreReader
-from wc_core.search import Hits, Question, Scan, may_have, search
-from wc_core.views import Filter
+from wc_core.threads import codec
+from wc_core.threads.model import Ball, Entry
+from wc_core.threads.reader import StoreReader
+from wc_core.views.mentions import Mentions
+from wc_core.views.overview import Overview
+from wc_core.views.rows import Filter
+from wc_core.views.search import Hits, Question, Scan, may_have, search
 
 if TYPE_CHECKING:
     from pathlib import Path

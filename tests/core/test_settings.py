@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from tests.core.strategies import json_values, relaxed
 from wc_core.names import PLATFORMS, Name
-from wc_core.settings import ENFORCE, SYNC, WATCH, Settings, load
+from wc_core.threads.settings import ENFORCE, SYNC, WATCH, Settings, load
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from wc_core.statefile import ABSENT, MAX_BYTES, REWRITTEN, Found, StateFiles
+from wc_core.activity.statefile import ABSENT, MAX_BYTES, REWRITTEN, Found, StateFiles
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.core.strategies import AGENTS, NOON_MS, chain, entry, viewer, write_thread
-from wc_core import stats as figures
 from wc_core.errors import InvalidInputError
-from wc_core.model import Ball
-from wc_core.reader import StoreReader
-from wc_core.stats import RECENT_THREADS, Stats, longer_than, stats
+from wc_core.threads.model import Ball
+from wc_core.threads.reader import StoreReader
+from wc_core.views import stats as figures
+from wc_core.views.stats import RECENT_THREADS, Stats, longer_than, stats
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from wc_core.model import Entry
-    from wc_core.reader import Thread
+    from wc_core.threads.model import Entry
+    from wc_core.threads.reader import Thread
 
 A, B, C = AGENTS
 HOUR_MS = 3600 * 1000

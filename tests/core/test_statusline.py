@@ -11,14 +11,13 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from wc_core import ulid
-from wc_core.agents import AGENT_VARIABLES
-from wc_core.identity import Identity
+from wc_core.git.repository import change_of as change_id
+from wc_core.identity.agents import AGENT_VARIABLES
+from wc_core.identity.resolve import Identity
 from wc_core.layout import MAX_SAFE_BYTES as MAX_NAME_BYTES
 from wc_core.layout import safe_name as safe
-from wc_core.model import CLOSED, Participant, State
 from wc_core.names import Directory, Name
-from wc_core.repository import change_of as change_id
-from wc_core.statusfiles import (
+from wc_core.status.files import (
     MAIN_WORKTREE,
     MAX_FILE_BYTES,
     View,
@@ -29,7 +28,7 @@ from wc_core.statusfiles import (
     places_of,
     who_name,
 )
-from wc_core.statusline import (
+from wc_core.status.line import (
     STORE_MISSING,
     STORE_MOVED,
     Here,
@@ -38,14 +37,8 @@ from wc_core.statusline import (
     places,
     trouble,
 )
-from wc_core.statuslook import (
-    MAX_ROWS,
-    Look,
-    address,
-    dressed,
-    prefix_of,
-    width,
-)
+from wc_core.status.look import MAX_ROWS, Look, address, dressed, prefix_of, width
+from wc_core.threads.model import CLOSED, Participant, State
 
 PAT = Name("Claude Code", "", "pat")
 HERE = Here("feature/auth", "auth-2", PAT)

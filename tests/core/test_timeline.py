@@ -21,12 +21,13 @@ from tests.core.strategies import (
     relaxed,
     texts,
 )
-from wc_core import model, timeline
-from wc_core.model import FREE, Ball, Base, Entry
 from wc_core.names import Directory, parse
-from wc_core.reader import Snapshot, Thread
-from wc_core.timeline import Chart, Span, Track, chart, clipped, spans, ticks
-from wc_core.timelinesvg import COLOURS, svg
+from wc_core.threads import model
+from wc_core.threads.model import FREE, Ball, Base, Entry
+from wc_core.threads.reader import Snapshot, Thread
+from wc_core.views import timeline
+from wc_core.views.timeline import Chart, Span, Track, chart, clipped, spans, ticks
+from wc_core.views.timelinesvg import COLOURS, svg
 
 A, B, _ = AGENTS
 HOUR_MS = 3600 * 1000

@@ -23,12 +23,13 @@ from tests.core.strategies import (
     viewer,
     write_thread,
 )
-from wc_core import overview, views
 from wc_core.errors import InvalidInputError, NotFoundError
-from wc_core.model import FREE, Ball
-from wc_core.overview import Overview
-from wc_core.reader import Cursor, StoreReader
-from wc_core.views import Filter, Numbered, Page, Row
+from wc_core.threads.model import FREE, Ball
+from wc_core.threads.reader import Cursor, StoreReader
+from wc_core.views import overview
+from wc_core.views import rows as views
+from wc_core.views.overview import Overview
+from wc_core.views.rows import Filter, Numbered, Page, Row
 
 PAT, CLAUDE, SAM = AGENTS
 ALL = Filter()

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from wc_core import vocabulary
 from wc_core.errors import InvalidInputError
+from wc_core.threads import vocabulary
 
 
 @pytest.mark.parametrize(

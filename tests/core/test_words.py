@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wc_core import words
 from wc_core.errors import InvalidInputError
-from wc_core.words import Term
+from wc_core.views import words
+from wc_core.views.words import Term
 
 
 @pytest.mark.parametrize(

@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Any, Literal
 from fastmcp import Client
 from mcp_types import Implementation, PromptReference, ResourceTemplateReference
 
-from wc_core import codec, model, projections, ulid
+from wc_core import ulid
 from wc_core.layout import Layout
-from wc_core.model import Ball, Entry
+from wc_core.threads import codec, model, projections
+from wc_core.threads.model import Ball, Entry
 from wc_observe.calls import Surroundings
 from wc_observe.mcp.server import build_server
 

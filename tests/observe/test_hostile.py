@@ -16,8 +16,8 @@ from fastmcp.exceptions import McpError
 
 from tests.observe.every_call import reference
 from tests.observe.stores import MODES, NOW_MS, Session, Store
-from wc_core import codec
 from wc_core.text import clean
+from wc_core.threads import codec
 from wc_observe.answers.quoting import NOTICE
 from wc_observe.calls import Surroundings
 from wc_observe.mcp.server import build_server

@@ -11,7 +11,7 @@ from wc_observe.answers.quoting import NOTICE, block, title, word
 
 if TYPE_CHECKING:
     from tests.observe.stores import Session, Store
-    from wc_core.model import Entry
+    from wc_core.threads.model import Entry
 
 # Each tries to end its quotation and to speak as the server.
 FORGERIES = [

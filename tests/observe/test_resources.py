@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 from tests.core.strategies import relaxed
 from tests.observe.stores import MODES, NOW_MS, Mode, Store
-from wc_core import codec
 from wc_core.errors import InvalidInputError
 from wc_core.layout import topic_of
+from wc_core.threads import codec
 from wc_observe.calls import Surroundings
 from wc_observe.mcp.resources import LISTED
 from wc_observe.mcp.server import build_server

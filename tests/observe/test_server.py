@@ -18,7 +18,7 @@ from tests.measuring import paused
 from tests.observe.stores import MODES, NOW_MS, Session, Store, only_text
 from wc_cli import table
 from wc_core.errors import ConflictError
-from wc_core.model import ACTIONS, ENTRY_TYPES, ROLES, STATUSES
+from wc_core.threads.model import ACTIONS, ENTRY_TYPES, ROLES, STATUSES
 from wc_observe.calls import Surroundings
 from wc_observe.mcp import tools
 from wc_observe.mcp.instructions import SHORT, guide

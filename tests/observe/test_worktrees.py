@@ -12,8 +12,8 @@ from fastmcp.exceptions import McpError
 from tests.contract import inprocess
 from tests.observe.stores import NOW_MS, Session, Store
 from tests.observe.test_places import git
-from wc_core import presence
-from wc_core.presence import Note
+from wc_core.activity import presence
+from wc_core.activity.presence import Note
 from wc_observe.answers import worktrees
 from wc_observe.answers.quoting import NOTICE
 from wc_observe.calls import Call

@@ -9,8 +9,8 @@ from wc_cli.context import say, say_json
 from wc_cli.install import clients, engine
 from wc_cli.install.changes import beside, is_ours
 from wc_cli.render import style
+from wc_core.phrases import counted, quoted, shown_path
 from wc_core.text import clean, one_line
-from wc_core.wording import counted, quoted, shown_path
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from wc_core import views
 from wc_core.errors import InvalidInputError
-from wc_core.moves import holder_text
 from wc_core.text import clean, one_line
+from wc_core.threads.moves import holder_text
 from wc_core.times import utc
+from wc_core.views import rows
 from wc_observe.answers.quoting import NOTICE, block, cleaned, entries, title, word
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from wc_core.reader import Thread
-    from wc_core.views import Numbered
+    from wc_core.threads.reader import Thread
+    from wc_core.views.rows import Numbered
     from wc_observe.open_store import Desk
 
 # Characters: of one body in a thread, of all entries of an answer (about ten
@@ -97,7 +97,7 @@ def part(desk: Desk, topic: str, span: Span) -> Part:
     Raises NotFoundError for a thread that does not exist.
     """
     thread = desk.reader.thread(desk.reader.find(topic))
-    everything = views.numbered(thread)
+    everything = rows.numbered(thread)
     start = span.start if span.start >= 0 else max(0, len(everything) + span.start)
     chosen: list[Shown] = []
     used = 0
@@ -123,7 +123,7 @@ def _cut(body: str, limit: int) -> str:
 
 def part_json(desk: Desk, shown: Part) -> dict[str, Any]:
     """The read shape."""
-    fields = views.thread_head(shown.thread, desk.store)
+    fields = rows.thread_head(shown.thread, desk.store)
     fields["entry_count"] = len(shown.thread.entries)
     fields["entries"] = [one.to_json() for one in shown.entries]
     if shown.next_index >= 0:
@@ -161,7 +161,7 @@ def _head(desk: Desk, thread: Thread) -> str:
     state = thread.state
     you = " = you" if desk.viewer.holds(state.ball) else ""
     ball = f"{word(holder_text(state.ball))}{you}"
-    people = ", ".join(word(one) for one in views.participants(thread.entries))
+    people = ", ".join(word(one) for one in rows.participants(thread.entries))
     lines = [
         f"thread {state.topic}: {title(state.title)}",
         f"status: {word(state.status)}, ball: {ball}, {entries(state.entry_count)}",
@@ -229,7 +229,7 @@ def entry(
     named = entry_id if index is None else str(index)
     if index is not None and -len(thread.entries) <= index < 0:
         named = str(index + len(thread.entries))
-    found = views.find_entry(thread, named)
+    found = rows.find_entry(thread, named)
     body = clean(found.entry.body)
     if offset > len(body):
         raise InvalidInputError(

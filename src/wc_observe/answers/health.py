@@ -6,12 +6,13 @@ import json
 import platform
 from importlib import metadata
 
-from wc_core import discovery, freshness, repository, settings
 from wc_core.errors import CorruptError, StorageError, WcError
 from wc_core.files import names_in, read_plain
+from wc_core.git import discovery, freshness, repository
 from wc_core.layout import BRANCH, Layout
-from wc_core.model import ACTIONS, ENTRY_TYPES, ROLES, STATUSES
 from wc_core.text import clean, one_line
+from wc_core.threads import settings
+from wc_core.threads.model import ACTIONS, ENTRY_TYPES, ROLES, STATUSES
 from wc_core.version import __version__
 from wc_observe import open_store
 from wc_observe.answers.quoting import cleaned, word
@@ -23,7 +24,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from wc_core.discovery import Place
+    from wc_core.git.discovery import Place
     from wc_observe.calls import Call
 
 _MANY = 20

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from wc_core.moves import holder_text
 from wc_core.text import one_line
+from wc_core.threads.moves import holder_text
 from wc_core.times import utc
 from wc_observe.answers.quoting import NOTICE, block, cleaned, entries, title, word
 
@@ -11,9 +11,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from wc_core.search import Hits, Question
-    from wc_core.updates import Digest, Updates
-    from wc_core.views import Numbered
+    from wc_core.views.rows import Numbered
+    from wc_core.views.search import Hits, Question
+    from wc_core.views.updates import Digest, Updates
     from wc_observe.open_store import Desk
 
 _SNIPPET_WIDTH = 120

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from wc_core import index
-from wc_core.moves import holder_text
 from wc_core.text import clean, one_line
+from wc_core.threads.moves import holder_text
+from wc_core.views import index
 from wc_observe.answers.quoting import cleaned, entries, title, word
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from wc_core.views import Filter, Page, Row
+    from wc_core.views.rows import Filter, Page, Row
     from wc_observe.open_store import Desk
 
 # A list of fifty threads fits in 8 KB; each beyond them may take as much more.

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from wc_core import discovery, livestate, neighbours, presence
+from wc_core.activity import livestate, presence
+from wc_core.activity.statefile import StateFiles
 from wc_core.errors import NotFoundError, WcError
+from wc_core.git import discovery
 from wc_core.layout import Layout
-from wc_core.moves import holder_text
-from wc_core.neighbours import MAX_THREADS, View
-from wc_core.statefile import StateFiles
+from wc_core.phrases import counted, shown_path
+from wc_core.threads.moves import holder_text
 from wc_core.times import ago, seconds_between
-from wc_core.wording import counted, shown_path
+from wc_core.views import worktrees
+from wc_core.views.worktrees import MAX_THREADS, View
 from wc_observe.answers.quoting import NOTICE, cleaned, title, word
 from wc_observe.open_store import open_desk
 
@@ -18,12 +20,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-    from wc_core.discovery import Place
-    from wc_core.livestate import Activity, Member, Seen
-    from wc_core.loops import Iteration, Loop
-    from wc_core.neighbours import Look, Neighbour
-    from wc_core.presence import Note
-    from wc_core.views import Row
+    from wc_core.activity.livestate import Activity, Member, Seen
+    from wc_core.activity.loops import Iteration, Loop
+    from wc_core.activity.presence import Note
+    from wc_core.git.discovery import Place
+    from wc_core.views.rows import Row
+    from wc_core.views.worktrees import Look, Neighbour
     from wc_observe.calls import Call
 
 # Of more worktrees the ones where something happened last are shown.
@@ -54,8 +56,8 @@ def view(call: Call) -> View:
             store = desk.store
     except WcError as error:
         problem = error.message
-    look = neighbours.look_from(place, call.folder, call.env, now)
-    return View(look, neighbours.neighbours(look, _FILES, rows, notes), store, problem)
+    look = worktrees.look_from(place, call.folder, call.env, now)
+    return View(look, worktrees.neighbours(look, _FILES, rows, notes), store, problem)
 
 
 def _check_is_here(call: Call) -> None:
@@ -74,8 +76,8 @@ def change_ids(call: Call) -> list[str]:
         place = discovery.find(call.folder, call.env)
     except WcError:
         place = None
-    look = neighbours.look_from(place, call.folder, call.env, call.now_ms())
-    found = neighbours.neighbours(look, _FILES, (), ())
+    look = worktrees.look_from(place, call.folder, call.env, call.now_ms())
+    found = worktrees.neighbours(look, _FILES, (), ())
     return list(dict.fromkeys(_called(one) for one, _ in _loops(View(look, found))))
 
 
@@ -208,7 +210,7 @@ def _chosen(seen: View, change_id: str) -> list[tuple[Neighbour, Loop]]:
 def loops_json(seen: View, change_id: str) -> dict[str, Any]:
     """The loops shape. Raises NotFoundError."""
     found = [
-        neighbours.loop_json(seen.look, one, loop)
+        worktrees.loop_json(seen.look, one, loop)
         for one, loop in _chosen(seen, change_id)
     ]
     return dict(cleaned({"store": seen.store, "loops": found}))

@@ -17,7 +17,7 @@ from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.routing import Mount, Route, request_response
 
-from wc_core import discovery
+from wc_core.git import discovery
 from wc_observe.http.leaving import Leaving, UnderWay
 from wc_observe.http.limits import MAX_BODY, Fairness, Guesses
 from wc_observe.http.metrics import Answers, Counted, Metrics, Now

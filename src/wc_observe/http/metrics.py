@@ -30,9 +30,9 @@ from prometheus_client.metrics_core import (
     InfoMetricFamily,
 )
 
-from wc_core import discovery
 from wc_core.errors import WcError
-from wc_core.reader import StoreReader
+from wc_core.git import discovery
+from wc_core.threads.reader import StoreReader
 from wc_core.version import __version__
 
 TYPE_CHECKING = False

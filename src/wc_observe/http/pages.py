@@ -7,8 +7,8 @@ import os
 import anyio.to_thread
 from starlette.responses import JSONResponse, Response
 
-from wc_core import discovery
 from wc_core.errors import WcError
+from wc_core.git import discovery
 from wc_core.layout import Layout
 from wc_core.version import __version__
 

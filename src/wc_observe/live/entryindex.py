@@ -14,19 +14,14 @@ from heapq import nlargest
 from typing import NamedTuple
 from zlib import crc32
 
-from wc_core import codec, ulid
+from wc_core import ulid
 from wc_core.errors import NotFoundError, WcError
 from wc_core.files import read_from
-from wc_core.mentions import recorded
-from wc_core.model import Entry
-from wc_core.search import (
-    ALL_IN_TITLE,
-    ELSEWHERE,
-    SOME_IN_TITLE,
-    Match,
-    Matches,
-)
-from wc_core.views import Numbered
+from wc_core.threads import codec
+from wc_core.threads.model import Entry
+from wc_core.views.mentions import recorded
+from wc_core.views.rows import Numbered
+from wc_core.views.search import ALL_IN_TITLE, ELSEWHERE, SOME_IN_TITLE, Match, Matches
 from wc_observe.live.filestamps import Stamp, stamp_of
 from wc_observe.live.fulltext import FullText
 
@@ -34,8 +29,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from wc_core.mentions import Mentions
-    from wc_core.search import Wanted
+    from wc_core.views.mentions import Mentions
+    from wc_core.views.search import Wanted
     from wc_observe.live.reader import LiveReader
 
 # So many changed threads are read by whoever asks; more take a while, and are
@@ -72,7 +67,7 @@ class Piece(NamedTuple):
 
 
 class EntryIndex:
-    """Knows which entries match; an engine of `wc_core.search`."""
+    """Knows which entries match; an engine of `wc_core.views.search`."""
 
     def __init__(self, reader: LiveReader) -> None:
         self._reader = reader

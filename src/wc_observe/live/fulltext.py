@@ -10,13 +10,13 @@ import functools
 import sqlite3
 import threading
 
-from wc_core import words
+from wc_core.views import words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from wc_core.words import Term
+    from wc_core.views.words import Term
 
 # A text in the form of `words.folded` has words of ASCII letters, digits and
 # anything beyond ASCII: what the tokenizer named "ascii" takes them for. Nothing

@@ -5,16 +5,16 @@ from __future__ import annotations
 
 from bisect import insort
 
-from wc_core import views
-from wc_core.overview import Overview
+from wc_core.views import rows as views
+from wc_core.views.overview import Overview
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from wc_core.identity.viewer import Viewer
     from wc_core.names import Directory
-    from wc_core.viewer import Viewer
-    from wc_core.views import Filter, Row
+    from wc_core.views.rows import Filter, Row
     from wc_observe.live.reader import LiveReader
 
 # Above so many changed threads at once all of them are sorted anew.

@@ -21,11 +21,11 @@ import time
 from collections import OrderedDict
 from typing import NamedTuple
 
-from wc_core import codec, model
 from wc_core.errors import WcError
 from wc_core.files import names_in
 from wc_core.layout import file_name, topic_of
-from wc_core.reader import Cursor, Snapshot, StoreReader, Thread
+from wc_core.threads import codec, model
+from wc_core.threads.reader import Cursor, Snapshot, StoreReader, Thread
 from wc_observe.live.filestamps import Stamp, stamp_of
 
 TYPE_CHECKING = False

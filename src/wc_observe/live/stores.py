@@ -6,14 +6,14 @@ import threading
 from collections import OrderedDict
 from typing import NamedTuple
 
-from wc_core.search import Scan
+from wc_core.views.search import Scan
 from wc_observe.live.overview import LiveOverview
 from wc_observe.live.reader import LiveReader
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from wc_core.search import Engine
-    from wc_core.viewer import Viewer
+    from wc_core.identity.viewer import Viewer
+    from wc_core.views.search import Engine
     from wc_observe.live.entryindex import EntryIndex
     from wc_observe.live.filestamps import Stamp
 

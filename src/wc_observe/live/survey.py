@@ -6,13 +6,13 @@ import time
 from typing import NamedTuple
 
 from wc_core.errors import WcError
-from wc_core.reader import StoreReader
 from wc_core.text import one_line
+from wc_core.threads.reader import StoreReader
 from wc_observe.live.filestamps import stamp_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from wc_core.reader import Thread
+    from wc_core.threads.reader import Thread
     from wc_observe.live.filestamps import Stamp
     from wc_observe.live.reader import LiveReader
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
         ResourceTemplateReference,
     )
 
-    from wc_core.reader import StoreReader
+    from wc_core.threads.reader import StoreReader
 
     Values = Callable[[StoreReader, Mapping[str, str]], Iterable[str]]
 

@@ -7,10 +7,10 @@ from typing import Annotated, Literal
 from fastmcp.tools.base import ToolResult
 from pydantic import Field
 
-from wc_core import ballhistory, stats
-from wc_core.moves import holder_text
+from wc_core.phrases import counted, quoted
 from wc_core.text import one_line
-from wc_core.wording import counted, quoted
+from wc_core.threads.moves import holder_text
+from wc_core.views import history, stats
 from wc_observe.answers.quoting import NOTICE, cleaned, title, word
 from wc_observe.calls import CURRENT
 from wc_observe.mcp.toolspec import Offer, structured
@@ -20,7 +20,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from wc_core.wording import Table
+    from wc_core.phrases import Table
 
 # Characters of a title, in either form.
 _TITLE_WIDTH = 100
@@ -57,7 +57,7 @@ def ball_history(topic: str) -> dict[str, Any]:
     call = CURRENT.get()
     desk = open_desk(call)
     thread = desk.reader.thread(desk.reader.find(topic))
-    found = ballhistory.of_thread(thread, call.now_ms(), desk.viewer.directory)
+    found = history.of_thread(thread, call.now_ms(), desk.viewer.directory)
     return dict(cleaned(found.to_json(thread, desk.store, stats.ROWS)))
 
 
@@ -80,10 +80,10 @@ def history_markdown(fields: dict[str, Any]) -> str:
         f"thread {fields['topic']}: {title(fields['title'], _TITLE_WIDTH)}",
         NOTICE,
         f"status: {word(fields['status'])}, ball: {ball}, "
-        + ", ".join(ballhistory.summary(fields)),
+        + ", ".join(history.summary(fields)),
         f"store: {fields['store']}",
         *(f"damaged: {word(one, 200)}; wc doctor" for one in fields.get("damage", ())),
-        *_lines(ballhistory.table(fields)),
+        *_lines(history.table(fields)),
     ]
     if fields["total"] > len(fields["spells"]):
         lines.append(

@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 from fastmcp.prompts.base import Message, Prompt, PromptArgument, PromptResult
 
 from wc_core import times
-from wc_core.model import CLOSED
+from wc_core.phrases import quoted
 from wc_core.text import one_line
-from wc_core.wording import quoted
+from wc_core.threads.model import CLOSED
 from wc_observe.answers.quoting import word
 from wc_observe.calls import CURRENT
 from wc_observe.mcp import insighttools, tools

@@ -12,9 +12,9 @@ from mcp_types import Annotations
 from pydantic import AnyUrl
 
 from wc_core.errors import WcError
-from wc_core.model import CLOSED
-from wc_core.moves import holder_text
-from wc_core.views import Filter
+from wc_core.threads.model import CLOSED
+from wc_core.threads.moves import holder_text
+from wc_core.views.rows import Filter
 from wc_observe.answers import entries
 from wc_observe.answers import threads as listing
 from wc_observe.answers import worktrees as neighbouring
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from fastmcp.server.middleware import CallNext, MiddlewareContext
     from mcp_types import ListResourcesRequest
 
-    from wc_core.views import Row
+    from wc_core.views.rows import Row
 
 _MARKDOWN = "text/markdown"
 _THREADS = 50

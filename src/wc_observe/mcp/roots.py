@@ -8,8 +8,8 @@ from urllib.parse import unquote, urlsplit
 from mcp_types import ListRootsRequest, ListRootsResult
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
-from wc_core import discovery
 from wc_core.errors import WcError
+from wc_core.git import discovery
 from wc_core.text import one_line
 from wc_observe.calls import Call
 

@@ -8,8 +8,8 @@ import threading
 
 from mcp.server.subscriptions import ResourcesListChanged, ResourceUpdated
 
-from wc_core import discovery
 from wc_core.errors import ConflictError, WcError
+from wc_core.git import discovery
 from wc_observe.watch import addresses
 
 TYPE_CHECKING = False
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from mcp.server.connection import Connection
     from mcp.server.subscriptions import ServerEvent
 
-    from wc_core.discovery import Place
+    from wc_core.git.discovery import Place
     from wc_observe.calls import Call
     from wc_observe.watch.addresses import Changes
     from wc_observe.watch.stores import StoreWatch

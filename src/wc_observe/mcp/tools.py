@@ -8,11 +8,11 @@ from typing import Annotated, Literal
 from fastmcp.tools.base import Tool, ToolResult
 from pydantic import Field
 
-from wc_core import updates
 from wc_core.errors import InvalidInputError
-from wc_core.mentions import Mentions
-from wc_core.search import Question, search
-from wc_core.views import Filter
+from wc_core.views import updates
+from wc_core.views.mentions import Mentions
+from wc_core.views.rows import Filter
+from wc_core.views.search import Question, search
 from wc_observe.answers import entries, health, threads
 from wc_observe.answers import search as finding
 from wc_observe.answers.entries import Span

@@ -5,8 +5,8 @@ from __future__ import annotations
 import threading
 from contextvars import ContextVar
 
-from wc_core import settings
 from wc_core.layout import Layout
+from wc_core.threads import settings
 from wc_observe.watch.threads import ThreadLooks
 from wc_observe.watch.watcher import WATCHING, Watcher
 from wc_observe.watch.worktrees import WorktreeWatch
@@ -15,7 +15,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from wc_core.discovery import Place
+    from wc_core.git.discovery import Place
     from wc_observe.live.stores import Stores
     from wc_observe.watch.addresses import Changes
     from wc_observe.watch.watcher import Health

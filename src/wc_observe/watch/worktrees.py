@@ -9,11 +9,11 @@ from __future__ import annotations
 import os
 import threading
 
+from wc_core.activity.livestate import activity_path, team_path
+from wc_core.activity.loops import loop_path
+from wc_core.git.repository import admins_of
+from wc_core.git.worktrees import worktrees
 from wc_core.layout import Layout
-from wc_core.livestate import activity_path, team_path
-from wc_core.loops import loop_path
-from wc_core.repository import admins_of
-from wc_core.worktrees import worktrees
 from wc_observe.live.filestamps import stamp_of
 from wc_observe.watch.addresses import Changes
 from wc_observe.watch.watcher import Watcher
@@ -22,7 +22,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from wc_core.repository import Repository
+    from wc_core.git.repository import Repository
     from wc_observe.live.filestamps import Stamp
 
 _LOOP = loop_path("")

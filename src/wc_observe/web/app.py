@@ -13,9 +13,9 @@ from starlette.applications import Starlette
 from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
-from wc_core import timelinesvg
 from wc_core.errors import NotFoundError, WcError
 from wc_core.text import one_line
+from wc_core.views import timelinesvg
 from wc_observe.calls import Call
 from wc_observe.http.leaving import Leaving, UnderWay
 from wc_observe.live.stores import Stores

@@ -6,10 +6,10 @@ from typing import NamedTuple
 from urllib.parse import quote
 
 from wc_core.errors import InvalidInputError
-from wc_core.model import CLOSED, STATUSES
+from wc_core.phrases import counted
 from wc_core.text import one_line
-from wc_core.views import Filter
-from wc_core.wording import counted
+from wc_core.threads.model import CLOSED, STATUSES
+from wc_core.views.rows import Filter
 from wc_observe.web.html import NOTHING, Html, element, joined
 from wc_observe.web.page import Page, marks, moment, more_link, name_of
 
@@ -17,7 +17,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from wc_core.views import Row
+    from wc_core.views.rows import Row
     from wc_observe.open_store import Desk
     from wc_observe.web.page import Look
 

@@ -5,17 +5,17 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from wc_core import times
-from wc_core.model import CLOSED, OPEN
-from wc_core.moves import holder_text
+from wc_core.phrases import counted
 from wc_core.text import one_line
+from wc_core.threads.model import CLOSED, OPEN
+from wc_core.threads.moves import holder_text
 from wc_core.version import __version__
-from wc_core.wording import counted
 from wc_observe.web.html import NOTHING, Html, element, joined
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from wc_core.errors import WcError
-    from wc_core.views import Row
+    from wc_core.views.rows import Row
     from wc_observe.web.links import Links
 
 _SHOWN = 300

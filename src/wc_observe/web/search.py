@@ -5,14 +5,14 @@ from __future__ import annotations
 
 import re
 
-from wc_core import words
 from wc_core.errors import InvalidInputError
-from wc_core.mentions import Mentions
-from wc_core.model import STATUSES
-from wc_core.search import Question, search
 from wc_core.text import clean, one_line
+from wc_core.threads.model import STATUSES
 from wc_core.times import utc
-from wc_core.views import Filter
+from wc_core.views import words
+from wc_core.views.mentions import Mentions
+from wc_core.views.rows import Filter
+from wc_core.views.search import Question, search
 from wc_observe.web.board import choice, field
 from wc_observe.web.html import NOTHING, Html, element, joined
 from wc_observe.web.page import Page, entries, moment, more_link, name_of
@@ -21,7 +21,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from wc_core.search import Hit, Hits, Wanted
+    from wc_core.views.search import Hit, Hits, Wanted
     from wc_observe.open_store import Desk
     from wc_observe.web.page import Look
 

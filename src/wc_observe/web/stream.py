@@ -11,8 +11,9 @@ import json
 import anyio.to_thread
 from starlette.responses import Response, StreamingResponse
 
-from wc_core import discovery, settings
 from wc_core.errors import WcError
+from wc_core.git import discovery
+from wc_core.threads import settings
 from wc_observe.watch.watcher import OFF
 
 TYPE_CHECKING = False

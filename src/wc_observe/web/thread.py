@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from wc_core import timeline, views
 from wc_core.errors import InvalidInputError
-from wc_core.model import OPEN
 from wc_core.text import one_line
+from wc_core.threads.model import OPEN
 from wc_core.times import utc
+from wc_core.views import rows, timeline
 from wc_observe.answers import entries as reading
 from wc_observe.answers.entries import Span
 from wc_observe.web import markdown
@@ -20,8 +20,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from wc_core.model import Entry
-    from wc_core.reader import Thread
+    from wc_core.threads.model import Entry
+    from wc_core.threads.reader import Thread
     from wc_observe.answers.entries import Part, Shown
     from wc_observe.open_store import Desk
     from wc_observe.web.page import Look
@@ -51,7 +51,7 @@ def thread(desk: Desk, look: Look, topic: str, said: Mapping[str, str]) -> Page:
         part = _latest(desk, topic)
     state = part.thread.state
     cursor = desk.reader.cursor(state.topic, desk.viewer.key)
-    new = frozenset(views.new_ids(part.thread, desk.viewer, cursor))
+    new = frozenset(rows.new_ids(part.thread, desk.viewer, cursor))
     seen = _Seen(state.topic, new, look)
     first = part.entries[0].found.idx if part.entries else 0
     main = joined(
@@ -108,7 +108,7 @@ def _latest(desk: Desk, topic: str) -> Part:
 def _head(desk: Desk, found: Thread, look: Look) -> Html:
     state = found.state
     you = desk.viewer.holds(state.ball)
-    people = views.participants(found.entries)
+    people = rows.participants(found.entries)
     ball = [element("span", class_="ball", aria_hidden="true"), name_of(state.ball)]
     if you:
         ball.append(element("span", "you", class_="mark you"))

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import time
 
-from wc_core import timeline, times
+from wc_core import times
 from wc_core.errors import InvalidInputError, WcError
-from wc_core.model import BLOCKED, CLOSED, IN_REVIEW
-from wc_core.moves import holder_text
 from wc_core.text import one_line
-from wc_core.timelinesvg import COLOURS
-from wc_core.views import Filter
+from wc_core.threads.model import BLOCKED, CLOSED, IN_REVIEW
+from wc_core.threads.moves import holder_text
+from wc_core.views import timeline
+from wc_core.views.rows import Filter
+from wc_core.views.timelinesvg import COLOURS
 from wc_observe.web.board import choice
 from wc_observe.web.html import NOTHING, Html, element, joined
 from wc_observe.web.page import Page, entries, name_of
@@ -19,8 +20,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from wc_core.timeline import Chart, Span, Track
-    from wc_core.views import Row
+    from wc_core.views.rows import Row
+    from wc_core.views.timeline import Chart, Span, Track
     from wc_observe.open_store import Desk
     from wc_observe.web.page import Look
 

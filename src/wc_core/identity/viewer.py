@@ -1,0 +1,46 @@
+"""Who looks: what is NEW, and what is theirs, is relative to them."""
+
+from __future__ import annotations
+
+from wc_core import names
+from wc_core.threads import model
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from wc_core.identity.resolve import Identity
+    from wc_core.names import Directory
+    from wc_core.threads.model import State
+    from wc_core.threads.reader import Cursor
+
+
+class Viewer:
+    """Who looks: NEW and "mine" are relative to them.
+
+    ``key`` is the key of their read cursors.
+    """
+
+    def __init__(self, identity: Identity, directory: Directory) -> None:
+        self.identity = identity
+        self.directory = directory
+        self.key = directory.key(identity.name)
+        self._held: dict[str, bool] = {}
+        self._mine: dict[str, bool] = {}
+
+    def holds(self, ball: str | None) -> bool:
+        """Whether a ball there is theirs to play."""
+        if ball is None:
+            return False
+        if ball not in self._held:
+            # A list asks this of every thread, and few have the ball.
+            self._held[ball] = self.directory.matches(ball, self.identity.name)
+        return self._held[ball]
+
+    def is_me(self, author: str) -> bool:
+        """Whether an entry by ``author`` is theirs, however that is spelt."""
+        if author not in self._mine:
+            self._mine[author] = self.directory.key(names.parse(author)) == self.key
+        return self._mine[author]
+
+    def new_count(self, state: State, read: Cursor) -> int:
+        """How many entries of a thread are NEW for them."""
+        return model.new_count(state, self.is_me, read.entry_count)

@@ -1,0 +1,254 @@
+"""The small files the status line is made of.
+
+``bin/wc-statusline`` prints the line at every prompt from files that the
+writer keeps under ``<store>/.local/``. This module has their formats;
+`wc_core.status.line` has the twin of the script.
+
+The same file for each thread that is not CLOSED, at two places or three::
+
+    status/holder/<holder>/<since>.<topic>
+    status/branch/<branch>/.t/<holder>/<since>.<topic>
+
+``<holder>`` is the key of who has the ball, made `layout.safe_name`, or ``=free``.
+``<since>`` is the ULID of the entry that gave it, so names sort by how long
+the ball has been there and a folder's names tell who has waited longest.
+``<branch>`` is one folder for each part of the name; ``.t`` cannot be a part
+of one. A thread is filed under the branch it was last written from, and under
+the branch or change it is named after, which is its topic. The lines::
+
+    wc1 IN_REVIEW               version of this format, status
+    feature-auth                topic, for display
+    Codex@fix (pat)             holder, for display; empty where it is free
+    2 claudecode(pat)           entries that are NEW for that participant
+    0 codex@fix(pat)
+    7 *                         … and for everybody who is not listed
+
+Who "me" is in a worktree says ``me/<worktree>/<who>``. The worktree is the
+name of its folder in ``<common git dir>/worktrees``, or `MAIN_WORKTREE`.
+``<who>`` is the key in WATERCOOLER_AGENT; where that is not set, the agent we
+run inside, ``=claudecode``; else ``=default``, a person. As a person is the same
+one everywhere, their file of the main worktree serves where there is none. Of an
+agent with a plain seat in WATERCOOLER_SEAT there is one for each, ``=codex@left``,
+``=codex@a1b2c3`` for a session: several may share a worktree. The lines are the
+key, then every other key that means this participant::
+
+    codex@fix%2Fui(pat)
+    codex(pat)                  without the seat
+    codex
+    =fix/ui                     where the seat is the branch, or the worktree for
+                                want of one: the first line, and what follows,
+    codex@fix%2Fui              mean us only while the branch is this one
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from wc_core import ulid
+from wc_core.identity import agents
+from wc_core.identity.resolve import SESSION
+from wc_core.layout import safe_name
+from wc_core.names import Directory, fold, parse
+from wc_core.threads.model import CLOSED, OPEN, State
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from wc_core.identity.resolve import Identity
+
+VERSION = "wc1"
+FREE_FOLDER = "=free"
+DEFAULT_NAME = "=default"
+MAIN_WORKTREE = "=main"
+
+# A shell reads such a file with a system call for each byte.
+MAX_FILE_BYTES = 1024
+_MAX_TOPIC_BYTES = 120
+_MAX_HOLDER_BYTES = 80
+_MAX_STATUS_BYTES = 40
+_MAX_BRANCH_BYTES = 1000
+_MAX_PART_BYTES = 255
+
+# A thread whose log has no usable id has waited for longer than any other.
+_BEFORE_ALL = "0" * ulid.LENGTH
+
+# Other seats share a file, which tells of the last that wc was run from.
+_PLAIN_SEAT = re.compile(r"[a-z0-9_-]{1,64}")
+
+_PLAIN = str.maketrans(
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZ", "abcdefghijklmnopqrstuvwxyz", " \t\n"
+)
+
+
+class View(NamedTuple):
+    """A thread as the status line sees it.
+
+    ``new`` counts the NEW entries by identity key (`Directory.key`), zeros
+    included: of every participant, and of everybody with a read cursor.
+    """
+
+    state: State
+    new: Mapping[str, int]
+    directory: Directory = Directory()
+
+
+def asked_name(agent: str) -> str:
+    """The file name for a value of WATERCOOLER_AGENT: without blanks and
+    ASCII capitals, `safe`. A shell can work it out."""
+    return safe_name(agent.translate(_PLAIN)) if agent.strip(" \t\n") else DEFAULT_NAME
+
+
+def who_name(source: str, env: Mapping[str, str]) -> str:
+    """The file name for an identity that the rule ``source`` found in ``env``."""
+    if source == "WATERCOOLER_AGENT":
+        name = asked_name(env.get(source, ""))
+    elif agent := dict(agents.found(env)).get(source):
+        name = f"={fold(agent)}"
+    else:
+        return DEFAULT_NAME
+    seat = env.get("WATERCOOLER_SEAT", "")
+    seat = agents.session(env) if seat == SESSION else seat
+    return f"{name}@{seat}" if _PLAIN_SEAT.fullmatch(seat) else name
+
+
+def places_of(state: State) -> tuple[str, ...]:
+    """What a thread is filed under: the branch it was last written from, and
+    the branch or change it is named after."""
+    named = safe_name(state.topic)
+    if not _is_branch(state.branch):
+        return (named,)
+    if named in {state.branch, state.branch.replace("/", "-")}:
+        return (state.branch,)
+    return (state.branch, named)
+
+
+def _is_branch(text: str) -> bool:
+    """Whether ``text`` can be a branch of git; then it is a safe path, too.
+
+    The rules that matter for a path, out of git-check-ref-format(1).
+    """
+    try:
+        raw = text.encode()
+    except UnicodeEncodeError:
+        return False
+    return len(raw) <= _MAX_BRANCH_BYTES and all(
+        0 < len(part) <= _MAX_PART_BYTES
+        and not part.startswith(b".")
+        and min(part) > ord(" ")
+        and not any(byte in b"\x7f~^:?*[\\" for byte in part)
+        for part in raw.split(b"/")
+    )
+
+
+def display(text: str, limit: int) -> str:
+    """``text`` on one line, without anything a terminal obeys, in at most
+    ``limit`` bytes."""
+    printed = "".join(one for one in " ".join(text.split()) if one.isprintable())
+    raw = printed.encode()
+    if len(raw) <= limit:
+        return printed
+    return raw[: limit - len("…".encode())].decode(errors="ignore") + "…"
+
+
+def status_text(state: State) -> str:
+    """The status for display."""
+    return display(state.status, _MAX_STATUS_BYTES) or OPEN
+
+
+def topic_text(state: State) -> str:
+    """The topic for display."""
+    return display(state.topic, _MAX_TOPIC_BYTES) or "a thread"
+
+
+def holder_key(state: State, directory: Directory) -> str | None:
+    """The key of who has the ball; ``None`` where it is free."""
+    if not (state.ball and state.ball.strip()):
+        return None
+    return directory.key(parse(state.ball))
+
+
+def holder_text(state: State) -> str:
+    """The holder for display; empty where the ball is free."""
+    if not (state.ball and state.ball.strip()):
+        return ""
+    return display(state.ball, _MAX_HOLDER_BYTES) or "somebody"
+
+
+def file_name(state: State) -> str:
+    """The name of a thread's status files: since when, then its topic."""
+    since = ulid.prefix(state.since) or ulid.prefix(state.last_id) or _BEFORE_ALL
+    return f"{since}.{safe_name(state.topic)}"
+
+
+def files(view: View) -> dict[str, bytes]:
+    """The status files of one thread, by their paths relative to ``.local/``.
+
+    None for a CLOSED thread: the writer removes what was there before and is
+    not among the paths.
+    """
+    state = view.state
+    if state.status == CLOSED:
+        return {}
+    key = holder_key(state, view.directory)
+    content = _content(view)
+    name = f"{FREE_FOLDER if key is None else safe_name(key)}/{file_name(state)}"
+    at_branches = (f"status/branch/{one}/.t/{name}" for one in places_of(state))
+    return dict.fromkeys((f"status/holder/{name}", *at_branches), content)
+
+
+def _content(view: View) -> bytes:
+    state = view.state
+    lines = [f"{VERSION} {status_text(state)}", topic_text(state), holder_text(state)]
+    size = sum(len(line.encode()) + 1 for line in lines)
+    rest = f"{state.entry_count} *"
+    room = MAX_FILE_BYTES - len(rest) - 1
+    for key, count in _most_recent_first(view):
+        line = f"{count} {safe_name(key)}"
+        size += len(line.encode()) + 1
+        if size > room:
+            # Somebody is left out: without the last line their number is
+            # unknown; with it, it would be wrong.
+            break
+        lines.append(line)
+    else:
+        lines.append(rest)
+    return "".join(f"{line}\n" for line in lines).encode()
+
+
+def _most_recent_first(view: View) -> Iterator[tuple[str, int]]:
+    """The counts of those who wrote last, then everybody else's."""
+    keys = [
+        view.directory.key(parse(participant.name))
+        for participant in reversed(view.state.participants)
+    ]
+    for key in dict.fromkeys((*keys, *view.new)):
+        if key in view.new:
+            yield key, view.new[key]
+
+
+def identity_files(
+    worktree: str, who: Identity, directory: Directory, env: Mapping[str, str]
+) -> dict[str, bytes]:
+    """The file that says who "me" is in ``worktree``, by its path relative to
+    ``.local/``.
+
+    ``env`` is where ``who`` was found. An identity that was given for one
+    command only (``--as``) must not be kept. Nothing for a ``worktree`` that is
+    not one file name.
+    """
+    if worktree in {"", ".", ".."} or "/" in worktree or "\0" in worktree:
+        return {}
+    me, *others = directory.match_keys(who.name)
+    seatless = directory.match_keys(who.name._replace(seat=""))
+    lines = (
+        safe_name(me),
+        *(safe_name(key) for key in others if key in seatless),
+        *([] if who.branch is None else [f"={who.branch}"]),
+        *(safe_name(key) for key in others if key not in seatless),
+    )
+    content = "".join(f"{line}\n" for line in lines)
+    # A branch's name need not be text.
+    data = content.encode(errors="surrogateescape")
+    return {f"me/{worktree}/{who_name(who.source, env)}": data}

@@ -1,0 +1,201 @@
+"""Settings: the store's ``config.toml``, files of older stores, environment.
+
+::
+
+    [ball]
+    enforce = "warn"          # off | warn | refuse
+    [counterparts]
+    Codex = "Claude Code"     # or a list: the first that is somebody else
+    [topics.auth.counterparts]
+    Codex = "Cursor"
+    [identity]
+    seats = "auto"            # auto | all: the main worktree is one, too | off
+    [sync]
+    push = "auto"             # auto | off: in the background, after a write
+    fetch_every = 300         # seconds until a fetch in the background; 0: none
+    limit = 30                # seconds that a command waits for a remote at most
+    [aliases]
+    cc = "Claude Code"
+    [git]
+    sign = true               # sign the store's commits, as git is set up to
+    [observe]
+    watch = "auto"            # auto | on | off: how the server notices changes
+
+Older stores' ``config.json`` (``counterpart``) and ``agents.json``
+(``canonical``, ``counterpart``) are read as well; ``config.toml`` wins.
+"""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+from typing import NamedTuple
+
+from wc_core.files import read_plain
+from wc_core.names import PLATFORMS, Directory, fold
+from wc_core.threads.codec import Damage, loads
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any, TypeAlias
+
+    Counterparts: TypeAlias = Mapping[str, tuple[str, ...]]
+
+ENFORCE = ("off", "warn", "refuse")
+SEATS = ("auto", "all", "off")
+SYNC = ("background", "inline", "off")
+PUSH = ("auto", "off")
+WATCH = ("auto", "on", "off")
+
+_FETCH_EVERY, _LIMIT = 300, 30
+_MAX_SECONDS = 7 * 24 * 3600
+_SECONDS = {"fetch_every": "WATERCOOLER_FETCH_EVERY", "limit": "WATERCOOLER_LIMIT"}
+
+# The strongest last.
+_FILES = (
+    *("agents.json", "threads/agents.json", "config.json", "threads/config.json"),
+    "config.toml",
+)
+
+
+class Settings(NamedTuple):
+    """What is in force. Keys of ``counterparts`` are folded names.
+
+    ``damage`` is set where a file could not be used; who reads goes on with
+    the defaults, who writes must not.
+    """
+
+    enforce: str = "warn"
+    seats: str = "auto"
+    counterparts: Counterparts = MappingProxyType({})
+    topic_counterparts: Mapping[str, Counterparts] = MappingProxyType({})
+    directory: Directory = Directory()
+    sync: str = "background"
+    push: bool = True
+    fetch_every: int = _FETCH_EVERY
+    limit: int = _LIMIT
+    sign: bool = False
+    watch: str = "auto"
+    damage: Damage | None = None
+
+
+def load(root: str, env: Mapping[str, str]) -> Settings:
+    """The settings of the store at ``root``, which need not exist."""
+    settings = Settings()
+    for name in _FILES:
+        try:
+            data = read_plain(f"{root}/{name}", root)
+            if data is not None:
+                use = _with_toml if name.endswith(".toml") else _with_older
+                settings = use(settings, data)
+        except (OSError, ValueError, RecursionError, _ShapeError) as error:
+            # Each file for itself: a broken one leaves the others in force.
+            message = f"the settings cannot be used: {error}"
+            damage = Damage(name, 0, "shape", message, lost=False)
+            settings = settings._replace(damage=damage)
+    return _with_env(settings, env)
+
+
+class _ShapeError(Exception):
+    """A setting with a value it cannot have."""
+
+
+def _with_env(settings: Settings, env: Mapping[str, str]) -> Settings:
+    """What a machine or a person has otherwise; a value that cannot be is none."""
+    found: dict[str, Any] = {}
+    if (sync := env.get("WATERCOOLER_SYNC", "")) in SYNC:
+        found["sync"] = sync
+    if (push := env.get("WATERCOOLER_PUSH", "")) in PUSH:
+        found["push"] = push == "auto"
+    if (watch := env.get("WATERCOOLER_WATCH", "")) in WATCH:
+        found["watch"] = watch
+    for name, variable in _SECONDS.items():
+        said = env.get(variable, "")
+        if said.isascii() and said.isdecimal():
+            found[name] = min(int(said), _MAX_SECONDS)
+    return settings._replace(**found)
+
+
+def _with_older(settings: Settings, data: bytes) -> Settings:
+    fields = loads(data)
+    if not isinstance(fields, dict):
+        raise _ShapeError("not an object")
+    canonical = fields.get("canonical")
+    aliases = dict(settings.directory.aliases)
+    if isinstance(canonical, dict):
+        pairs = {fold(str(k)): str(v) for k, v in canonical.items()}
+        # An older table may spell a platform its own way; ours stays the
+        # canonical one, so that both spellings remain the same agent.
+        aliases |= {k: PLATFORMS.get(fold(v), v) for k, v in pairs.items()}
+    counterpart = fields.get("counterpart")
+    found = _counterparts(counterpart) if isinstance(counterpart, dict) else {}
+    return settings._replace(
+        directory=Directory(aliases), counterparts={**settings.counterparts, **found}
+    )
+
+
+def _counterparts(table: Mapping[str, Any]) -> Counterparts:
+    result = {}
+    for name, value in table.items():
+        chain = [value] if isinstance(value, str) else value
+        if not isinstance(chain, list) or not all(isinstance(x, str) for x in chain):
+            raise _ShapeError(f"the counterpart of {name} is neither name nor list")
+        result[fold(name)] = tuple(chain)
+    return result
+
+
+def _with_toml(settings: Settings, data: bytes) -> Settings:
+    import tomllib  # most stores have no such file
+
+    fields = tomllib.loads(data.decode())
+    ball, identity = _table(fields, "ball"), _table(fields, "identity")
+    topics, sync = _table(fields, "topics"), _table(fields, "sync")
+    aliases = {fold(k): str(v) for k, v in _table(fields, "aliases").items()}
+    return settings._replace(
+        enforce=_choice(ball, "enforce", ENFORCE, settings.enforce),
+        seats=_choice(identity, "seats", SEATS, "auto"),
+        counterparts={
+            **settings.counterparts,
+            **_counterparts(_table(fields, "counterparts")),
+        },
+        topic_counterparts={
+            topic: _counterparts(_table(_table(topics, topic), "counterparts"))
+            for topic in topics
+        },
+        directory=Directory(settings.directory.aliases | aliases),
+        push=_choice(sync, "push", PUSH, "auto") == "auto",
+        fetch_every=_seconds(sync, "fetch_every", _FETCH_EVERY),
+        limit=_seconds(sync, "limit", _LIMIT),
+        sign=_switch(_table(fields, "git"), "sign"),
+        watch=_choice(_table(fields, "observe"), "watch", WATCH, "auto"),
+    )
+
+
+def _seconds(table: Mapping[str, Any], key: str, default: int) -> int:
+    value = table.get(key, default)
+    if type(value) is not int or not 0 <= value <= _MAX_SECONDS:
+        raise _ShapeError(f"{key} = {value!r} is not a number of seconds")
+    return value
+
+
+def _switch(table: Mapping[str, Any], key: str) -> bool:
+    value = table.get(key, False)
+    if not isinstance(value, bool):
+        raise _ShapeError(f"{key} = {value!r} is neither true nor false")
+    return value
+
+
+def _table(fields: Mapping[str, Any], name: str) -> dict[str, Any]:
+    value = fields.get(name, {})
+    if not isinstance(value, dict):
+        raise _ShapeError(f"[{name}] is not a table")
+    return value
+
+
+def _choice(
+    table: Mapping[str, Any], key: str, allowed: tuple[str, ...], default: str
+) -> str:
+    value = table.get(key, default)
+    if value not in allowed:
+        raise _ShapeError(f"{key} = {value!r} is not one of {', '.join(allowed)}")
+    return str(value)

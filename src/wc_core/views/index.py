@@ -1,0 +1,57 @@
+"""The index page: whose move it is, at a glance, as markdown."""
+
+from __future__ import annotations
+
+from wc_core.phrases import counted
+from wc_core.text import one_line
+from wc_core.threads.model import CLOSED, IN_REVIEW
+from wc_core.threads.moves import holder_text
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from wc_core.views.rows import Row
+
+
+def render(rows: list[Row], *, closed: bool = False) -> str:
+    """Threads by whose move it is: mine, free, in review, waiting on others;
+    closed ones only on request. Each stands once, under the first that fits."""
+    groups: dict[str, list[Row]] = {
+        "My move": [],
+        "Free to take": [],
+        "In review": [],
+        "Waiting on others": [],
+    }
+    if closed:
+        groups["Closed"] = []
+    for row in rows:
+        group = _group(row)
+        if group in groups:
+            groups[group].append(row)
+    parts = ["# Threads\n"]
+    for heading, members in groups.items():
+        parts.append(f"\n## {heading} ({len(members)})\n\n")
+        parts.extend(_line(row) for row in members)
+        if not members:
+            parts.append("none\n")
+    return "".join(parts)
+
+
+def _group(row: Row) -> str:
+    if row.status == CLOSED:
+        return "Closed"
+    if row.have_ball:
+        return "My move"
+    if row.ball is None:
+        return "Free to take"
+    return "In review" if row.status == IN_REVIEW else "Waiting on others"
+
+
+def _line(row: Row) -> str:
+    new = f", {row.new_for_you} new" if row.new_for_you else ""
+    damaged = ", damaged: see wc doctor" if row.damaged else ""
+    entries = counted(row.entry_count, "entry", "entries")
+    return (
+        f"- **{one_line(row.topic)}** {one_line(row.title)} "
+        f"({one_line(row.status)}, ball: {one_line(holder_text(row.ball))}, "
+        f"{entries}{new}{damaged})\n"
+    )
