@@ -17,10 +17,10 @@ import tempfile
 import time
 from pathlib import Path
 
-from wc_cli import boardview
-from wc_cli.boardapp import BoardApp
-from wc_cli.boardcards import Wanted
-from wc_cli.boardsource import Source
+from wc_cli.board import view
+from wc_cli.board.app import BoardApp
+from wc_cli.board.cards import Wanted
+from wc_cli.board.source import Source
 from wc_cli.context import Context
 from wc_cli.main import run
 from wc_core import ulid
@@ -118,7 +118,7 @@ def write(root: str) -> None:
 
 async def board(context: Context) -> str:
     """The live board, as SVG."""
-    app = BoardApp(Source(context), Wanted(), boardview.DRAWN)
+    app = BoardApp(Source(context), Wanted(), view.DRAWN)
     async with app.run_test(size=SIZE) as pilot:
         while not app.cards.board.columns:
             await pilot.pause(0.05)

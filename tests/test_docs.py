@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests import snippets
-from wc_cli import table, wireerrors
+from wc_cli import table
+from wc_cli.sync import wireerrors
 from wc_core import errors, layout
 from wc_observe.http import options
 from wc_observe.mcp import prompts, resources, tools

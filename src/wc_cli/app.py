@@ -19,7 +19,7 @@ from typer.completion import shell_complete
 from typer.main import get_command
 
 from wc_cli import table
-from wc_cli.completing import VARIABLE, completer
+from wc_cli.completion import VARIABLE, completer
 from wc_cli.context import execute
 from wc_cli.options import FLAG, NUMBER, REQUIRED, WORDS, Declared, Options, Param
 from wc_core.errors import InvalidInputError, WcError

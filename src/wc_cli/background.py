@@ -13,7 +13,10 @@ import random
 import sys
 import time
 
-from wc_cli import locks, routes, settling, travel
+from wc_cli.settle import settler
+from wc_cli.store import locks
+from wc_cli.sync import exchange as travel
+from wc_cli.sync import routes
 from wc_core.errors import LockTimeoutError, OfflineError, WcError
 from wc_core.git import repository
 from wc_core.layout import Layout
@@ -42,9 +45,9 @@ def main() -> None:
     for handle in map(int, inherited):
         os.set_inheritable(handle, False)
         locks.sign(handle, "settling")
-        _, done = settling.settle_once(root, env, handle, _LONGEST_BURST_SECONDS)
+        _, done = settler.settle_once(root, env, handle, _LONGEST_BURST_SECONDS)
     if not done:
-        settling.settle(root, env)
+        settler.settle(root, env)
     exchange(root, env)
 
 

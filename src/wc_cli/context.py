@@ -8,7 +8,7 @@ import os
 import sys
 import time
 
-from wc_cli import helper
+from wc_cli import spawn
 from wc_core.errors import NotFoundError, StorageError, WcError
 from wc_core.git import discovery
 from wc_core.git.discovery import BRANCH_STORE
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from typing import Any
 
     from wc_cli.options import Declared, Options
-    from wc_cli.store import Source, StoreWriter
-    from wc_cli.upkeep import Upkeep
+    from wc_cli.store.upkeep import Upkeep
+    from wc_cli.store.writer import Source, StoreWriter
     from wc_core.git.discovery import Place
     from wc_core.git.freshness import Standing
     from wc_core.identity.resolve import Identity
@@ -93,7 +93,7 @@ class Context:
             )
         reader = StoreReader(place.root)
         if self.settings.sync == "background":
-            helper.take_up(reader.layout, self.settings, self.env)
+            spawn.take_up(reader.layout, self.settings, self.env)
         return reader
 
     @property
@@ -125,7 +125,7 @@ class Context:
     @property
     def source(self) -> Source:
         """The clock and the dice."""
-        from wc_cli.store import Source  # only writing needs it
+        from wc_cli.store.writer import Source  # only writing needs it
 
         return Source(now_ms, random_bits)
 
@@ -146,7 +146,7 @@ class Context:
         if place.exists:
             return True
         if place.kind == BRANCH_STORE:
-            from wc_cli import checkouts  # git runs only until the store exists
+            from wc_cli.branch import checkouts  # git runs only until the store exists
 
             root = checkouts.ensure_checkout(place, self.cwd, self.env)
             self._place = place._replace(root=root, exists=True)
@@ -155,7 +155,7 @@ class Context:
 
     def writer(self) -> StoreWriter:
         """The store, to write; made if it does not exist yet."""
-        from wc_cli.store import Author, StoreWriter  # only writing needs it
+        from wc_cli.store.writer import Author, StoreWriter  # only writing needs it
 
         self.ensure_store()
         where = self.place.repository
@@ -176,7 +176,7 @@ class Context:
         once = self.asked.name or self.asked.seat
         if once or not os.path.isdir(layout.unsettled):
             return
-        from wc_cli.upkeep import Upkeep  # reading alone does without
+        from wc_cli.store.upkeep import Upkeep  # reading alone does without
 
         upkeep = upkeep or Upkeep(self.reader, self.env, self.settings)
         where = self.place.repository

@@ -8,9 +8,10 @@ import contextlib
 import os
 import time
 
-from wc_cli import durable, table
+from wc_cli import table
 from wc_cli.context import now_ms, remark
 from wc_cli.options import FLAG, NUMBER, parse
+from wc_cli.store import durable
 from wc_core import debugging, errors, ulid
 from wc_core.errors import WcError
 from wc_core.git import discovery

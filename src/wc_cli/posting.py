@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 
-from wc_cli import receipts
+from wc_cli.commands import receipts
 from wc_cli.context import Context
-from wc_cli.store import Receipt
+from wc_cli.store.writer import Receipt
 from wc_core.identity.resolve import Asked
 from wc_core.threads import vocabulary
 

@@ -14,9 +14,10 @@ from tests.bench.crowd import complaint, marks
 from tests.bench.processes import BenchError, run, say
 from tests.bench.stores import a_thread
 from tests.bench.table import Row, times
-from wc_cli import durable, settling
-from wc_cli.routes import the_remote
-from wc_cli.travel import Traveller, Waiting
+from wc_cli.settle import settler
+from wc_cli.store import durable
+from wc_cli.sync.exchange import Traveller, Waiting
+from wc_cli.sync.routes import the_remote
 from wc_core.git import repository
 from wc_core.layout import BRANCH, Layout, file_name
 from wc_core.threads import codec
@@ -207,7 +208,7 @@ class Growth:
     def _send(self, folder: str) -> None:
         """Commit what was written, and push the commit."""
         env, root = self._scratch.process("git", folder=folder).env, root_of(folder)
-        settling.settle(root, env)
+        settler.settle(root, env)
         run("git", "-C", root, "push", "--quiet", "origin", BRANCH, env=env)
 
     def _exchange(self, folder: str) -> None:

@@ -27,7 +27,7 @@ from tests.bench.processes import (
     weight,
 )
 from tests.bench.stores import fill
-from wc_cli import applied
+from wc_cli.store import applied
 from wc_core.git import repository
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ from tests.bench.processes import BenchError, run
 from tests.bench.rows import SAY, Size
 from tests.bench.scratch import is_locked
 from tests.bench.table import Row, at_most, times
-from wc_cli import settling
+from wc_cli.settle import settler
 from wc_core.layout import BRANCH
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ class Travels:
         process.seconds()
         root = self.scratch.layout(self._folder).root
         if committed:
-            settling.settle(root, process.env)
+            settler.settle(root, process.env)
         run("git", "-C", root, "fetch", "--quiet", remote, env=process.env)
 
     def _git(self, remote: str) -> Callable[[], float]:

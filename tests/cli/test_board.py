@@ -18,10 +18,10 @@ from tests.cli.test_body import at_terminal
 from tests.cli.test_worktrees import LOOP, put
 from tests.conftest import Machine
 from tests.core.strategies import chain, entry, write_thread
-from wc_cli import boardapp, boardpanes, boardview
-from wc_cli.boardapp import BoardApp
-from wc_cli.boardcards import Wanted
-from wc_cli.boardsource import Source
+from wc_cli.board import app, panes, view
+from wc_cli.board.app import BoardApp
+from wc_cli.board.cards import Wanted
+from wc_cli.board.source import Source
 from wc_cli.context import Context
 from wc_core.identity.resolve import Asked
 
@@ -132,7 +132,7 @@ class Live:
         monkeypatch.chdir(repo.path)
         context = Context(dict(os.environ), str(repo.path), Asked("Pat"))
         self.source = Source(context)
-        signs = boardview.DRAWN
+        signs = view.DRAWN
         self.app = BoardApp(self.source, Wanted(), signs, write=write)
 
     def run(
@@ -210,13 +210,13 @@ def test_the_mouse_chooses_and_opens(
     live = Live(story, monkeypatch)
 
     async def steps(pilot: Pilot[None]) -> None:
-        await pilot.click(boardapp.Cards, offset=(40, 3))
+        await pilot.click(app.Cards, offset=(40, 3))
         assert live.chosen == "auth"
-        await pilot.click(boardapp.Cards, offset=(2, 25))
+        await pilot.click(app.Cards, offset=(2, 25))
         assert live.chosen == "auth"
         live.app.cards.on_mouse_scroll_down()
         live.app.cards.on_mouse_scroll_up()
-        await pilot.click(boardapp.Cards, offset=(40, 3))
+        await pilot.click(app.Cards, offset=(40, 3))
         await until(pilot, lambda: "auth: Keys" in live.text)
 
     live.run(steps)
@@ -237,7 +237,7 @@ def test_help_and_worktrees_open_and_close(
         await pilot.press("ctrl+c")
 
     live.run(steps)
-    assert live.app.ended == boardpanes.INTERRUPTED
+    assert live.app.ended == panes.INTERRUPTED
 
 
 @pytest.mark.parametrize("size", [(20, 4), (40, 12), (300, 80)])
@@ -263,7 +263,7 @@ def test_what_is_written_meanwhile_is_shown(
 ) -> None:
     told(repo)
     live = Live(repo, monkeypatch)
-    monkeypatch.setattr(boardapp, "LOOK", 3600.0)  # by watching, then
+    monkeypatch.setattr(app, "LOOK", 3600.0)  # by watching, then
 
     async def steps(pilot: Pilot[None]) -> None:
         await pilot.press("enter")
@@ -400,11 +400,11 @@ def test_it_ends_when_the_store_disappears(
 ) -> None:
     told(repo)
     live = Live(repo, monkeypatch)
-    monkeypatch.setattr(boardapp, "LOOK", 0.1)
+    monkeypatch.setattr(app, "LOOK", 0.1)
 
     async def steps(pilot: Pilot[None]) -> None:
         repo.store.rename(repo.store.parent / "elsewhere")
-        await until(pilot, lambda: live.app.ended == boardpanes.GONE)
+        await until(pilot, lambda: live.app.ended == panes.GONE)
 
     live.run(steps)
 

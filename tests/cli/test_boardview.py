@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.core.strategies import NOON_MS, relaxed
-from wc_cli.boardcards import Card, Column, Wanted, columns
-from wc_cli.boardview import (
+from wc_cli.board.cards import Card, Column, Wanted, columns
+from wc_cli.board.view import (
     ASCII,
     CARD,
     DRAWN,
@@ -20,7 +20,7 @@ from wc_cli.boardview import (
     scrolled,
     size_of,
 )
-from wc_cli.render import width_of
+from wc_cli.terminal.render import width_of
 from wc_core.names import Directory
 from wc_core.views.rows import Row
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.contract.inprocess import Here
-from wc_cli import brieftext
+from wc_cli.briefing import text as brieftext
 from wc_core.ulid import encode
 from wc_core.views.brief import MAX_GUIDANCE, Brief, Item, Last, Part
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from wc_cli import durable, locks
+from wc_cli.store import durable, locks
 from wc_core.errors import ConflictError, CorruptError, StorageError
 
 if TYPE_CHECKING:

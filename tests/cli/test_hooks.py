@@ -15,9 +15,10 @@ import pytest
 
 from tests.conftest import Repo
 from tests.contract.inprocess import Here
-from wc_cli import dialects, sessions
-from wc_cli.brief import BriefWords
-from wc_cli.install import changes, hooks
+from wc_cli.briefing import dialects, sessions
+from wc_cli.commands.brief import BriefWords
+from wc_cli.install import changes
+from wc_cli.install.clients import hooks
 from wc_cli.options import parse
 from wc_core.layout import Layout
 from wc_core.status import holders

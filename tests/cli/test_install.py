@@ -17,8 +17,10 @@ from pydantic import Field, TypeAdapter, ValidationError
 
 from tests.cli.test_install_engine import tree
 from wc_cli import table
-from wc_cli.install import agents, allowed, changes, clients, jsonc
+from wc_cli.install import changes, permissions
 from wc_cli.install.changes import Surroundings
+from wc_cli.install.clients import agents, registry
+from wc_cli.install.formats import jsonc
 from wc_observe.mcp.tools import all_tools
 
 if TYPE_CHECKING:
@@ -26,7 +28,7 @@ if TYPE_CHECKING:
 
 # Settings of every client, as somebody has them who uses all.
 LIVED_IN = Path(__file__).with_name("home")
-NAMES = tuple(one.name for one in clients.CLIENTS)
+NAMES = tuple(one.name for one in registry.CLIENTS)
 AGENTS = (
     *("claude", "claude-desktop", "codex", "gemini", "opencode"),
     *("cursor", "vscode", "zed", "windsurf"),
@@ -66,7 +68,7 @@ def test_everything_is_connected_and_disconnected_without_a_trace(
     before = tree(home)
     said = lived_in.ok("install", "--yes").out
     assert "refused" not in said
-    assert all(one.title in said for one in clients.CLIENTS if one.name in AGENTS)
+    assert all(one.title in said for one in registry.CLIENTS if one.name in AGENTS)
     there = tree(home)
     assert lived_in.ok("install", "--yes").out.count("there already")
     assert tree(home) == there
@@ -179,10 +181,12 @@ def test_no_client_asks_about_commands_and_tools_of_ours(lived_in: Repo) -> None
     assert "wc say" in cursor["terminalAllowlist"]
     code = read(lived_in, ".config/Code/User/settings.json")
     approved = code["chat.tools.terminal.autoApprove"]
-    assert approved[f"/{allowed.pattern()}/"] is True
-    assert approved[f"/{allowed.pattern(allowed.ASKED)}/"] is False
+    assert approved[f"/{permissions.pattern()}/"] is True
+    assert approved[f"/{permissions.pattern(permissions.ASKED)}/"] is False
     tools = read(lived_in, ".config/zed/settings.json")["agent"]["tool_permissions"]
-    assert {"pattern": allowed.pattern()} in tools["tools"]["terminal"]["always_allow"]
+    assert {"pattern": permissions.pattern()} in tools["tools"]["terminal"][
+        "always_allow"
+    ]
     whoami = tools["tools"]["mcp:watercooler:watercooler_v1_whoami"]
     assert whoami == {"default": "allow"}
     windsurf = read(lived_in, ".config/Windsurf/User/settings.json")
@@ -215,19 +219,19 @@ def test_opencode_that_asks_about_everything(lived_in: Repo, asked: str) -> None
 
 
 def test_what_needs_no_asking_are_commands_and_tools_that_exist() -> None:
-    assert set(allowed.COMMANDS) < set(table.COMMANDS)
-    assert set(allowed.ASKED) == {
+    assert set(permissions.COMMANDS) < set(table.COMMANDS)
+    assert set(permissions.ASKED) == {
         *("install", "uninstall", "init", "sync", "doctor", "timeline", "demo"),
         *("break-lock", "break_lock", "board", "statusline", "skill", "completion"),
     }
-    assert set(allowed.TOOLS) == {one.name for one in all_tools()}
+    assert set(permissions.TOOLS) == {one.name for one in all_tools()}
     rules = agents.codex_rules().replace("prefix_rule(", "rules.append(dict(")
     rules = rules.replace("\n)\n", "\n))\n")
     found: list[dict[str, Any]] = []
     exec(rules, {"rules": found})
-    assert found[0]["pattern"] == ["wc", list(allowed.COMMANDS)]
+    assert found[0]["pattern"] == ["wc", list(permissions.COMMANDS)]
     assert [one["decision"] for one in found] == ["allow", "prompt"]
-    assert found[1]["pattern"] == ["wc", list(allowed.ASKED)]
+    assert found[1]["pattern"] == ["wc", list(permissions.ASKED)]
 
 
 @pytest.mark.parametrize(
@@ -246,13 +250,13 @@ def test_what_needs_no_asking_are_commands_and_tools_that_exist() -> None:
     ],
 )
 def test_only_our_commands_are_what_the_pattern_means(line: str, *, fits: bool) -> None:
-    assert bool(re.search(allowed.pattern(), line)) == fits
+    assert bool(re.search(permissions.pattern(), line)) == fits
 
 
-@pytest.mark.parametrize("names", [allowed.COMMANDS, allowed.ASKED])
+@pytest.mark.parametrize("names", [permissions.COMMANDS, permissions.ASKED])
 def test_the_pattern_is_one_in_rust_too(names: tuple[str, ...]) -> None:
     # Zed has the syntax of Rust's regex, as pydantic does.
-    said = TypeAdapter(Annotated[str, Field(pattern=allowed.pattern(names))])
+    said = TypeAdapter(Annotated[str, Field(pattern=permissions.pattern(names))])
     assert said.validate_python(f"wc  {names[0]} x")
     with pytest.raises(ValidationError):
         said.validate_python(f"wc {names[0]}x")
@@ -492,7 +496,7 @@ def test_a_client_that_has_nothing_of_that_is_told_of(lived_in: Repo) -> None:
 
 def test_a_home_with_nothing_to_connect(repo: Repo) -> None:
     repo.machine.env["PATH"] = "/usr/bin:/bin"
-    if not any(one.found(_here(repo)) for one in clients.CLIENTS):
+    if not any(one.found(_here(repo)) for one in registry.CLIENTS):
         assert "No client was found" in repo.fails(2, "install", "--yes")
         assert "No client was found" in repo.ok("install", "--check").out
     assert "There is no project here" in repo.fails(
@@ -548,9 +552,9 @@ def test_a_mac_has_its_settings_elsewhere(repo: Repo) -> None:
     here = _here(repo)._replace(platform="darwin")
     paths = {
         str(change.path.relative_to(repo.machine.home))
-        for client in clients.CLIENTS
+        for client in registry.CLIENTS
         if client.name in {"claude-desktop", "vscode", "windsurf"}
-        for part in clients.parts(client, here)
+        for part in registry.parts(client, here)
         for change in part.changes
     }
     top = "Library/Application Support"
@@ -618,8 +622,8 @@ def test_the_documentation_names_every_file(lived_in: Repo, scope: str) -> None:
         (client.name, part.name): {
             lead + str(change.path.relative_to(top)) for change in part.changes
         }
-        for client in clients.CLIENTS
+        for client in registry.CLIENTS
         if client.name in AGENTS and scope in client.scopes
-        for part in clients.parts(client, here)
+        for part in registry.parts(client, here)
     }
     assert _table(scope) == told

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from tests.cli.test_install_jsonc import texts
 from tests.conftest import SOURCE
-from wc_cli.install import disk, engine, jsonedit, ledger, tomls
+from wc_cli.install import disk, engine, ledger
 from wc_cli.install.changes import (
     Block,
     Change,
@@ -29,7 +29,8 @@ from wc_cli.install.changes import (
     TomlSet,
 )
 from wc_cli.install.engine import Outcome, Want
-from wc_cli.install.jsonc import Unreadable
+from wc_cli.install.formats import jsonedit, toml
+from wc_cli.install.formats.jsonc import Unreadable
 from wc_cli.install.ledger import Owner
 from wc_core.errors import CorruptError, LockTimeoutError, WcError
 
@@ -330,8 +331,8 @@ def test_a_newer_version_of_a_table_goes_as_the_older_one_does(
 
 def test_a_table_of_ours_that_somebody_spaced_out_can_be_taken_out() -> None:
     keys = ("mcp_servers", "watercooler")
-    text = tomls.put("a = 1\n", keys, SERVER).text.replace(" = [", "    =  [")
-    assert tomls.parse(tomls.without(text, keys)) == {"a": 1}
+    text = toml.put("a = 1\n", keys, SERVER).text.replace(" = [", "    =  [")
+    assert toml.parse(toml.without(text, keys)) == {"a": 1}
 
 
 def test_what_was_there_already_stays_when_we_go(tmp_path: Path) -> None:
@@ -642,24 +643,24 @@ def _there_and_back(name: str, text: str) -> None:
     ],
 )
 def test_an_array_with_comments_is_added_to_beside_them(text: str) -> None:
-    added = tomls.add(text, ("a", "b"), "/new").text
-    assert tomls.find(added, ("a", "b"))[-1] == "/new"
+    added = toml.add(text, ("a", "b"), "/new").text
+    assert toml.find(added, ("a", "b"))[-1] == "/new"
     assert added.count("#") == text.count("#")
-    taken = tomls.without_item(added, ("a", "b"), "/new")
-    assert tomls.parse(taken) == tomls.parse(text)
+    taken = toml.without_item(added, ("a", "b"), "/new")
+    assert toml.parse(taken) == toml.parse(text)
     assert taken.count("#") == text.count("#")
 
 
 def test_toml_that_an_edit_would_damage_is_refused() -> None:
     with pytest.raises(Unreadable):
-        tomls.put("a = 1\n", ("a", "b"), 1)
+        toml.put("a = 1\n", ("a", "b"), 1)
     with pytest.raises(Unreadable, match="a is no array"):
-        tomls.add("a = 1\n", ("a",), 1)
+        toml.add("a = 1\n", ("a",), 1)
     with pytest.raises(Unreadable) as caught:
-        tomls.parse("a = 1\nb = oops\n")
+        toml.parse("a = 1\nb = oops\n")
     assert (caught.value.line, caught.value.column) == (2, 5)
     with pytest.raises(Unreadable, match="digits"):
-        tomls.parse(f"a = {'1' * 5000}\n")
+        toml.parse(f"a = {'1' * 5000}\n")
 
 
 def test_files_of_others_are_not_ours_to_write(tmp_path: Path) -> None:

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wc_cli.install import jsonc, jsonedit
-from wc_cli.install.jsonc import Unreadable
+from wc_cli.install.formats import jsonc, jsonedit
+from wc_cli.install.formats.jsonc import Unreadable
 
 SERVER = {"command": "wc-observe", "args": []}
 INLINE = '{"command": "wc-observe", "args": []}'

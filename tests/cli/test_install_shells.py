@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from wc_cli.install import changes, shells
+from wc_cli.install import changes
 from wc_cli.install.changes import Block, OwnFile, Surroundings, TomlSet
+from wc_cli.install.clients import shells
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from wc_cli.store import Author, Source, StoreWriter
+from wc_cli.store.writer import Author, Source, StoreWriter
 from wc_core import files
 from wc_core.errors import ConflictError, CorruptError
 from wc_core.git.discovery import PLAIN, Place

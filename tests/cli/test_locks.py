@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.leaving import leave
-from wc_cli import locks
+from wc_cli.store import locks
 from wc_core.errors import LockTimeoutError
 
 if TYPE_CHECKING:

@@ -10,13 +10,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.core.strategies import AGENTS, chain, entry, entry_id, json_line
-from wc_cli import trees
-from wc_cli.commits import blob_id
-from wc_cli.git import Git, GitError
-from wc_cli.mergeplan import MergePlan, plan
-from wc_cli.merging import merge_logs
-from wc_cli.rendering import rendered
-from wc_cli.treepaths import STORE, is_log, paths_of, topic_at
+from wc_cli.branch import trees
+from wc_cli.branch.commits import blob_id
+from wc_cli.branch.git import Git, GitError
+from wc_cli.branch.treepaths import STORE, is_log, paths_of, topic_at
+from wc_cli.merge.contents import merge_logs
+from wc_cli.merge.plan import MergePlan, plan
+from wc_cli.store.rendering import rendered
 from wc_core.threads import codec, model
 from wc_core.threads import page as markdown
 from wc_core.threads.model import Ball

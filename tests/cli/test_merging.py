@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.core.strategies import entry, entry_id, json_line, relaxed
-from wc_cli.merging import (
+from wc_cli.merge.contents import (
     Merged,
     is_canonical,
     merge_file,

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from wc_cli import table
-from wc_cli.dialects import DIALECTS, EVENTS
-from wc_cli.install import clients
+from wc_cli.briefing.dialects import DIALECTS, EVENTS
 from wc_cli.install.changes import JsonAdd, JsonSet, OwnFile, Surroundings
+from wc_cli.install.clients import registry
 from wc_core.version import __version__
 
 if TYPE_CHECKING:
@@ -62,8 +62,8 @@ def installed(home: Path) -> dict[str, Part]:
     """What `wc install claude` does in a project, by the names of the parts."""
     folder = home / "app"
     here = Surroundings(home, {}, "linux", folder, None, "project")
-    (client,) = (one for one in clients.CLIENTS if one.name == "claude")
-    return {part.name: part for part in clients.parts(client, here)}
+    (client,) = (one for one in registry.CLIENTS if one.name == "claude")
+    return {part.name: part for part in registry.parts(client, here)}
 
 
 def test_it_brings_what_wc_install_does(tmp_path: Path) -> None:

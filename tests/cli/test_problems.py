@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.contract.inprocess import Here
-from wc_cli import locks
+from wc_cli.store import locks
 
 if TYPE_CHECKING:
     from collections.abc import Callable

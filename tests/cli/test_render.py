@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from wc_cli.render import Style, cut, style, width_of
+from wc_cli.terminal.render import Style, cut, style, width_of
 
 if TYPE_CHECKING:
     from tests.conftest import Repo

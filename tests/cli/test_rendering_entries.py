@@ -14,7 +14,7 @@ from tests.cli.test_body import at_terminal
 from tests.conftest import Machine
 from tests.contract.fuzzer import obeyed
 from tests.core.strategies import NOON_MS, entries, entry, relaxed
-from wc_cli import markdowntext, paging
+from wc_cli.terminal import markdown, pager
 from wc_core.text import clean
 from wc_core.threads.model import Ball, Entry
 from wc_core.views.rows import Numbered
@@ -42,9 +42,9 @@ Vec<String> and <b>bold</b>
 
 
 def shown(item: Entry, width: int = 80, **env: str) -> str:
-    console = markdowntext.console_of({"TERM": "xterm-256color", **env}, width)
+    console = markdown.console_of({"TERM": "xterm-256color", **env}, width)
     one = Numbered(3, item, forked=True)
-    return markdowntext.rendered(console, markdowntext.entry(one, NOON_MS + 7_200_000))
+    return markdown.rendered(console, markdown.entry(one, NOON_MS + 7_200_000))
 
 
 def plain(text: str) -> str:
@@ -139,7 +139,7 @@ def test_a_text_too_long_to_render_is_shown_as_it_was_written() -> None:
     ],
 )
 def test_which_pager(env: dict[str, str], expected: str) -> None:
-    assert paging.pager(env) == expected
+    assert pager.pager(env) == expected
 
 
 @pytest.fixture(scope="module")

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.conftest import THREADS, Machine, Repo
-from wc_cli import locks
+from wc_cli.store import locks
 
 if TYPE_CHECKING:
     from pathlib import Path

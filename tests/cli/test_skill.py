@@ -19,7 +19,7 @@ import pytest
 
 from tests.conftest import Machine
 from wc_cli import table
-from wc_cli.install.allowed import COMMANDS
+from wc_cli.install.permissions import COMMANDS
 from wc_core import errors
 from wc_observe.mcp import tools
 

@@ -14,9 +14,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from wc_cli.settling import Settler
-from wc_cli.store import Author, Source, StoreWriter
-from wc_cli.upkeep import Upkeep
+from wc_cli.settle.settler import Settler
+from wc_cli.store.upkeep import Upkeep
+from wc_cli.store.writer import Author, Source, StoreWriter
 from wc_core import names, ulid
 from wc_core.errors import ConflictError, CorruptError, NotFoundError, StorageError
 from wc_core.git.discovery import PLAIN, Place

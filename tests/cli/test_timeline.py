@@ -10,8 +10,8 @@ import pytest
 
 from tests.conftest import Machine
 from tests.core.strategies import NOON_MS, chain, entry, write_thread
-from wc_cli.render import Style, width_of
-from wc_cli.timelinetext import Drawing, bars, lines
+from wc_cli.terminal.render import Style, width_of
+from wc_cli.terminal.timeline import Drawing, bars, lines
 from wc_core.names import Directory
 from wc_core.threads.model import FREE, Ball
 from wc_core.views.timeline import Chart, Span, Track, chart

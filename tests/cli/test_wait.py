@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.conftest import SECONDS, Machine, Repo
-from wc_cli import notify
+from wc_cli.terminal import notify
 from wc_core.errors import InvalidInputError
 from wc_core.threads import vocabulary
 

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.contract.hubs import REF, Clone, Hub
-from wc_cli.git import Git, GitError, GitTimeoutError
-from wc_cli.wire import Wire
-from wc_cli.wireerrors import (
+from wc_cli.branch.git import Git, GitError, GitTimeoutError
+from wc_cli.sync.wire import Wire
+from wc_cli.sync.wireerrors import (
     RefusedError,
     RejectedError,
     UnreachableError,

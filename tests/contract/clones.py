@@ -9,10 +9,12 @@ import subprocess
 import time
 from typing import TYPE_CHECKING, Any
 
-from wc_cli import firstfetch, settling, syncing, travel
+from wc_cli.commands import sync as syncing
 from wc_cli.context import Context
-from wc_cli.repair import Repair
-from wc_cli.store import Source
+from wc_cli.doctor.repair import Repair
+from wc_cli.settle import settler
+from wc_cli.store.writer import Source
+from wc_cli.sync import exchange, firstfetch
 from wc_core.git import repository
 from wc_core.git.repository import Repository
 from wc_core.identity.resolve import Asked
@@ -149,7 +151,7 @@ class Clone:
         """What the helper does after a write."""
         place = self.context().place
         if place.exists:
-            done = settling.settle(place.root, self.env, 10)
+            done = settler.settle(place.root, self.env, 10)
             if done is None or done.problems:
                 return f"problems {done}"
         return "ok"
@@ -166,15 +168,15 @@ class Clone:
         done = self._traveller(lambda _: None).look()
         return f"ok {done.ahead} {done.behind}"
 
-    def _traveller(self, tell: Callable[[str], None]) -> travel.Traveller:
+    def _traveller(self, tell: Callable[[str], None]) -> exchange.Traveller:
         context = self.context()
-        waiting = travel.Waiting(time.monotonic() + SECONDS, tell=tell)
+        waiting = exchange.Waiting(time.monotonic() + SECONDS, tell=tell)
         where, remote = syncing.route(context)
         if not context.place.exists:
             firstfetch.fetch_first(where, self.env, remote, waiting)
             context.ensure_store(anew=True)
         root = context.writer().place.root
-        return travel.Traveller(root, self.env, remote, waiting)
+        return exchange.Traveller(root, self.env, remote, waiting)
 
     def repair(self) -> str:
         """``wc doctor --repair``."""

@@ -15,7 +15,8 @@ import subprocess
 import time
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
-from wc_cli import checkouts, commits, durable, git, locks, packing
+from wc_cli.branch import checkouts, commits, git, packs
+from wc_cli.store import durable, locks
 from wc_core import files
 
 if TYPE_CHECKING:
@@ -74,7 +75,7 @@ class Calls:
 
     def install(self) -> None:
         """Stand between this process and the system from now on."""
-        for module in (durable, locks, checkouts, commits, packing, git, files):
+        for module in (durable, locks, checkouts, commits, packs, git, files):
             vars(module)["os"] = _System(self, module.__name__.rpartition(".")[2])
         vars(git)["subprocess"] = _Processes(self)
 

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.conftest import THREADS, Machine
-from wc_cli.git import Git
-from wc_cli.wire import Wire
+from wc_cli.branch.git import Git
+from wc_cli.sync.wire import Wire
 from wc_core.git import remotes, repository
 
 if TYPE_CHECKING:

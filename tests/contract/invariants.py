@@ -8,8 +8,9 @@ import subprocess
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from wc_cli import commits, doctor
-from wc_cli.treepaths import is_log, topic_at
+from wc_cli.branch import commits
+from wc_cli.branch.treepaths import is_log, topic_at
+from wc_cli.commands import doctor
 from wc_core.errors import WcError
 from wc_core.files import names_in
 from wc_core.git import repository

@@ -15,7 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 from tests.conftest import SOURCE, THREADS, Done
 from tests.contract import inprocess
-from wc_cli import merging, pending, settling
+from wc_cli.merge import contents
+from wc_cli.settle import settler
+from wc_cli.store import pending
 from wc_core.git import repository
 from wc_core.layout import Layout
 from wc_core.threads import codec
@@ -125,9 +127,9 @@ class Clone:
                 topic, entry = line.split()
                 self.said.setdefault(topic, []).append(entry)
 
-    def settle(self) -> settling.Outcome:
+    def settle(self) -> settler.Outcome:
         """What the next command of wc has done in the background."""
-        found = settling.settle(str(self.store), {**self.env}, 10)
+        found = settler.settle(str(self.store), {**self.env}, 10)
         assert found is not None, pending.held_up(self.layout)
         return found
 
@@ -171,7 +173,7 @@ class Clone:
                 for one in known:
                     there = data.count(f'"entry_id":"{one}"'.encode())
                     assert there == 1, (topic, one, there)
-                assert merging.is_canonical(topic, data)
+                assert contents.is_canonical(topic, data)
                 path = os.path.relpath(self.layout.log(topic), self.store)
                 blob = self.git("rev-parse", f"{THREADS}:{path}")
                 assert blob == self.git("hash-object", path)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from tests.contract import scenes
 from tests.contract.scenes import TOPIC, TRIED
-from wc_cli import rendering
+from wc_cli.store import rendering
 from wc_core.errors import CorruptError
 from wc_core.files import names_in, read_plain
 from wc_core.layout import BRANCH

@@ -20,9 +20,9 @@ import time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tests.leaving import leave
-from wc_cli import locks
 from wc_cli.context import Context
 from wc_cli.main import run
+from wc_cli.store import locks
 from wc_core.errors import NotFoundError
 from wc_core.identity.resolve import Asked
 from wc_core.threads import codec, projections

@@ -7,10 +7,10 @@ import os
 import subprocess
 from typing import TYPE_CHECKING, NamedTuple
 
-from wc_cli import settling
 from wc_cli.context import Context
-from wc_cli.repair import Repair
-from wc_cli.store import Source
+from wc_cli.doctor.repair import Repair
+from wc_cli.settle import settler
+from wc_cli.store.writer import Source
 from wc_core.identity.resolve import Asked
 from wc_core.layout import Layout
 from wc_core.threads import moves
@@ -18,7 +18,7 @@ from wc_core.threads import moves
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from wc_cli.store import StoreWriter
+    from wc_cli.store.writer import StoreWriter
 
 TOPIC = "crash"
 TRIED = "tried"
@@ -97,7 +97,7 @@ def settle(folder: str) -> None:
     """What the helper does after a write."""
     place = context(folder).place
     if place.exists:
-        settling.settle(place.root, env_of(folder), 10)
+        settler.settle(place.root, env_of(folder), 10)
 
 
 def repair(folder: str) -> None:

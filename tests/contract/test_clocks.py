@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.contract import scenes
-from wc_cli.store import Source
+from wc_cli.store.writer import Source
 from wc_core import ulid
 from wc_core.threads import model
 from wc_core.threads.moves import Draft

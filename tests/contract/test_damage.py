@@ -18,8 +18,8 @@ from tests.contract.damages import DAMAGES, ENTRIES, LOG, META, PAGE, THREADS, B
 from tests.core.strategies import entry, nobody_special, write_thread
 from tests.measuring import paused
 from tests.observe.stores import Session
+from wc_cli.commands.doctor import examine
 from wc_cli.context import Context
-from wc_cli.doctor import examine
 from wc_cli.main import run
 
 if TYPE_CHECKING:

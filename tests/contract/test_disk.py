@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.conftest import THREADS, Machine, Repo
-from wc_cli import settling
+from wc_cli.settle import settler
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -176,7 +176,7 @@ def test_a_helper_makes_nothing_in_the_place_of_a_store_that_vanished(
     repo.ok("say", "auth", "--title", "first")
     store = repo.store
     shutil.rmtree(store)
-    assert settling.settle(str(store), repo.machine.env)
+    assert settler.settle(str(store), repo.machine.env)
     assert not store.exists()
 
 

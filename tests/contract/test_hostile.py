@@ -20,7 +20,7 @@ from tests.contract.fuzzer import helpful
 from tests.contract.inprocess import surroundings, wc
 from tests.contract.mutants import PIECES
 from tests.observe.stores import Session
-from wc_cli import store
+from wc_cli.store import writer as store
 from wc_core.errors import InvalidInputError
 from wc_core.git import discovery
 from wc_core.identity import resolve

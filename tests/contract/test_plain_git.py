@@ -13,7 +13,7 @@ import pytest
 
 from tests.conftest import THREADS
 from tests.contract.pairs import Clone, Pair
-from wc_cli import settling
+from wc_cli.settle import settler
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -321,7 +321,7 @@ def test_while_others_write_and_settle(pair: Pair) -> None:
             for action in DURING:
                 with contextlib.suppress(AssertionError):
                     action(a)
-                settling.settle(str(a.store), a.env)
+                settler.settle(str(a.store), a.env)
     assert len(a.said["auth"]) > before
     for name in ("rebase", "merge", "revert"):
         a.tried(name, "--abort")

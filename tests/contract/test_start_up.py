@@ -20,7 +20,7 @@ HEAVY = frozenset(
     | {"argparse", "logging", "tempfile", "shutil", "random", "socket", "ssl"}
     | {"urllib", "email", "difflib", "hashlib", "threading", "concurrent"}
     | {"unittest", "watchfiles", "textual", "traceback", "datetime", "shlex", "uuid"}
-    | {"wc_observe", "wc_cli.app", "wc_cli.git", "wc_cli.settling", "wc_cli.travel"}
+    | {"wc_observe", "wc_cli.app", "wc_cli.branch", "wc_cli.settle", "wc_cli.sync"}
     | {"wc_core.threads.page"}
 )
 # The column widths of a terminal come from shutil; ages and dates need dates.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wc_cli import dialects
+from wc_cli.briefing import dialects
 from wc_core import ulid
 from wc_core.layout import MAX_SAFE_BYTES, key_of, safe_name
 from wc_core.status import files, holders

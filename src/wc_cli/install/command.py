@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from wc_cli.context import remark, say
-from wc_cli.install import clients, engine, showing
+from wc_cli.install import engine, report
 from wc_cli.install.changes import PARTS, Client, Surroundings
+from wc_cli.install.clients import registry
 from wc_cli.install.engine import Plan, Want
 from wc_cli.install.ledger import Ledger, Owner, opened, tidy
 from wc_cli.options import Options, command, flag, text, words
@@ -80,7 +81,7 @@ def install(context: Context, said: Install) -> None:
     if not wants and not gone:
         raise InvalidInputError(
             "No client was found to connect.",
-            f"Name one: wc install {'|'.join(one.name for one in clients.CLIENTS)}",
+            f"Name one: wc install {'|'.join(one.name for one in registry.CLIENTS)}",
         )
     plan = Chosen(lambda book: engine.plan_install(book, wants, gone), "install")
     _carry_out(here, plan, said)
@@ -137,7 +138,7 @@ def _wants(said: Install, here: Surroundings) -> list[Want]:
     return [
         Want(Owner(client.name, part.name, project), part)
         for client in _clients(said, here)
-        for part in clients.parts(client, here)
+        for part in registry.parts(client, here)
         if said.only in {"", part.name} and part.changes
     ]
 
@@ -158,7 +159,7 @@ def _gone(
 
 
 def _clients(said: Install, here: Surroundings) -> list[Client]:
-    fitting = {one.name: one for one in clients.CLIENTS if here.scope in one.scopes}
+    fitting = {one.name: one for one in registry.CLIENTS if here.scope in one.scopes}
     for name in said.names:
         if name not in fitting:
             what = (
@@ -172,7 +173,7 @@ def _clients(said: Install, here: Surroundings) -> list[Client]:
 
 
 def _is_client(name: str) -> bool:
-    return any(one.name == name for one in clients.CLIENTS)
+    return any(one.name == name for one in registry.CLIENTS)
 
 
 def _installed(here: Surroundings, said: Uninstall) -> tuple[Owner, ...]:
@@ -181,10 +182,10 @@ def _installed(here: Surroundings, said: Uninstall) -> tuple[Owner, ...]:
     known = {one.client for one in owners}
     for name in said.names:
         if name not in known and not _is_client(name):
-            names = ", ".join(one.name for one in clients.CLIENTS)
+            names = ", ".join(one.name for one in registry.CLIENTS)
             raise InvalidInputError(f"{name!r} is no client.", f"One of: {names}")
     meant = {"user": "", "project": str(here.project)}
-    order = [one.name for one in clients.CLIENTS]
+    order = [one.name for one in registry.CLIENTS]
     return tuple(
         sorted(
             (
@@ -211,7 +212,7 @@ def _check(
     book = Ledger(here.home)
     states = [(one.owner, engine.state(book, one)) for one in wants]
     states += [(one, engine.OUTDATED) for one in gone]
-    showing.states(states, here, as_json=said.json)
+    report.states(states, here, as_json=said.json)
     bad = [one for one in states if one[1] in engine.OUT_OF_ORDER]
     if bad:
         raise FindingsError(
@@ -224,7 +225,7 @@ def _carry_out(here: Surroundings, chosen: Chosen, said: _Connecting) -> None:
     """Show the plan, ask where nobody named a client, do it, show what was done."""
     plan = chosen.plan(Ledger(here.home))
     if said.dry_run:
-        showing.dry_run(plan, here, as_json=said.json)
+        report.dry_run(plan, here, as_json=said.json)
         _complain(plan.outcomes, _again(chosen.verb, said))
         return
     if (
@@ -237,7 +238,7 @@ def _carry_out(here: Surroundings, chosen: Chosen, said: _Connecting) -> None:
         return
     with opened(here.home) as book:
         outcomes = engine.carry_out(chosen.plan(book))
-    showing.outcomes(outcomes, here, chosen.verb, as_json=said.json)
+    report.outcomes(outcomes, here, chosen.verb, as_json=said.json)
     _complain(outcomes, _again(chosen.verb, said))
 
 
@@ -246,7 +247,7 @@ def _agreed(plan: Plan, here: Surroundings, said: _Connecting) -> bool:
         raise InvalidInputError(
             "Nobody is here to be asked.", "Name the clients, or say --yes."
         )
-    showing.plan(plan, here)
+    report.plan(plan, here)
     sys.stdout.write("Go on? [y/N] ")
     sys.stdout.flush()
     return sys.stdin.readline().strip().lower() in {"y", "yes"}

@@ -5,9 +5,9 @@ from __future__ import annotations
 import difflib
 from typing import NamedTuple
 
-from wc_cli.install import editing
-from wc_cli.install.editing import ABSENT
-from wc_cli.install.jsonc import Unreadable
+from wc_cli.install.formats import edits
+from wc_cli.install.formats.edits import ABSENT
+from wc_cli.install.formats.jsonc import Unreadable
 from wc_cli.install.ledger import Ledger, Owner
 from wc_cli.install.workspace import File, Workspace
 from wc_core.errors import WcError
@@ -144,8 +144,8 @@ def state(ledger: Ledger, want: Want) -> str:
 
 def _state(workspace: Workspace, change: Change) -> str:
     file = workspace.file(str(change.path))
-    where = editing.spot(change)
-    found = editing.found(file.text, where)
+    where = edits.spot(change)
+    found = edits.found(file.text, where)
     held = [one for one in file.kept.records if one.spot.slot == where.slot]
     if not held:
         return (
@@ -154,7 +154,7 @@ def _state(workspace: Workspace, change: Change) -> str:
             else FOREIGN
         )
     (record,) = held
-    if not editing.same(found, record.spot.value):
+    if not edits.same(found, record.spot.value):
         return CHANGED
     return INSTALLED if _is_current(workspace, change) else OUTDATED
 
@@ -175,7 +175,7 @@ def _owned(ledger: Ledger, owner: Owner) -> list[tuple[str, tuple[str, ...]]]:
 
 
 def _slot(workspace: Workspace, change: Change) -> tuple[str, tuple[str, ...]]:
-    return workspace.file(str(change.path)).path, editing.spot(change).slot
+    return workspace.file(str(change.path)).path, edits.spot(change).slot
 
 
 def _diff(file: File) -> str:

@@ -13,9 +13,9 @@ import json
 import os
 from typing import NamedTuple
 
-from wc_cli import locks
 from wc_cli.install import disk
-from wc_cli.install.editing import Spot
+from wc_cli.install.formats.edits import Spot
+from wc_cli.store import locks
 from wc_core.errors import CorruptError, LockTimeoutError
 
 TYPE_CHECKING = False

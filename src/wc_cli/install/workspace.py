@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from wc_cli.install import disk, editing, jsonc
+from wc_cli.install import disk
 from wc_cli.install.changes import Change, JsonSet, TomlSet
-from wc_cli.install.editing import ABSENT, Spot
-from wc_cli.install.jsonc import Unreadable
+from wc_cli.install.formats import edits, jsonc
+from wc_cli.install.formats.edits import ABSENT, Spot
+from wc_cli.install.formats.jsonc import Unreadable
 from wc_cli.install.ledger import Kept, Ledger, Owner, Record, digest
 from wc_core.errors import ConflictError, CorruptError, WcError
 
@@ -98,7 +99,7 @@ class Workspace:
         Raises CorruptError, ConflictError, StorageError.
         """
         file = self.file(str(change.path))
-        where = editing.spot(change)
+        where = edits.spot(change)
         try:
             self._apply(file, change, where, owner)
         except Unreadable as error:
@@ -106,12 +107,12 @@ class Workspace:
 
     def _apply(self, file: File, change: Change, where: Spot, owner: Owner) -> None:
         held = _held(file.kept, where)
-        found = editing.found(file.text, where)
-        ours = held is not None and editing.same(found, held.spot.value)
+        found = edits.found(file.text, where)
+        ours = held is not None and edits.same(found, held.spot.value)
         theirs = _composed(change, held if ours else None, found)
         if theirs is not ABSENT:
             where = where._replace(value=theirs)
-        if editing.same(found, where.value):
+        if edits.same(found, where.value):
             if held is not None and ours:
                 self._note(file, held, _owned(held._replace(spot=where), owner))
             return
@@ -120,8 +121,8 @@ class Workspace:
         disk.check(file.path)
         was = held.was if held is not None and ours else None
         if was is None and found is not ABSENT and not ours:
-            was = editing.raw(file.text or "", where)
-        put = editing.put(file.text, where, held.piece if held and ours else "")
+            was = edits.raw(file.text or "", where)
+        put = edits.put(file.text, where, held.piece if held and ours else "")
         made = tuple(one for one in put.made if one not in file.kept.made)
         kept = file.kept._replace(made=(*file.kept.made, *made))
         file = file._replace(text=put.text, kept=kept)
@@ -247,13 +248,13 @@ def undone(text: str | None, records: Iterable[Record]) -> tuple[str | None, boo
     as we had made them. Raises Unreadable."""
     clean = True
     for record in reversed(tuple(records)):
-        found = editing.found(text, record.spot)
-        if text is None or not editing.same(found, record.spot.value):
+        found = edits.found(text, record.spot)
+        if text is None or not edits.same(found, record.spot.value):
             clean = clean and found is ABSENT
         elif record.was is not None:
-            text = editing.written(text, record.spot, record.was)
+            text = edits.written(text, record.spot, record.was)
         else:
-            text = editing.taken(text, record.spot, record.piece)
+            text = edits.taken(text, record.spot, record.piece)
     return text, clean
 
 
@@ -261,7 +262,7 @@ def _emptied(text: str, kind: str, kept: Kept) -> str | None:
     """A text without what we made on the way and is empty now; ``None`` where
     that was all of a file of ours."""
     if kept.made:
-        text = editing.pruned(text, kind, kept.made)
+        text = edits.pruned(text, kind, kept.made)
     return None if kept.base is None and not text.strip("\ufeff \t\r\n") else text
 
 

@@ -1,0 +1,310 @@
+"""The panes of the live board: a thread, some text, a question."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import ClassVar, Protocol, runtime_checkable
+
+from rich.text import Text
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical, VerticalScroll
+from textual.geometry import Size
+from textual.screen import ModalScreen, Screen
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+from textual.widgets import Input, Static
+
+from wc_cli.board.keys import COMMANDS, Writing
+from wc_cli.context import now_ms
+from wc_cli.terminal import markdown, render
+from wc_core.errors import WcError
+from wc_core.text import one_line
+from wc_core.views import rows
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from textual.app import ComposeResult
+
+    from wc_cli.board.cards import Card
+    from wc_cli.board.source import Source
+    from wc_core.threads.reader import Thread
+
+# How a board ended, where nobody said to.
+GONE, INTERRUPTED, TERMINATED = "gone", "interrupted", "terminated"
+KEYS = {"a": "ack", "p": "handoff", "t": "take", "s": "status", "m": "seen"}
+FOOT = " ? help  q quit  / filter  enter open  ↑↓←→ choose"
+_HELP = """\
+←↓↑→ or hjkl   choose a thread; page up and down, home and end
+enter          open it
+/              filter by words; enter keeps them, escape forgets them
+c              closed threads, or none
+w              worktrees, loops and notes
+r              look again now (it does so by itself)
+q              quit, or back
+
+In a thread: ↑↓ or jk, page up and down, home and end; e earlier entries.
+
++2 new for you   ⑂ two histories side by side   ⚠ damage
+A red age: somebody has had the ball for more than two days.
+"""
+_WRITING = """
+a  remark      p  pass the ball    t  take it
+s  status      m  mark as read     each is asked about first
+"""
+_READ_ONLY = "\nNothing here writes. Keys that do: wc board --write\n"
+# Entries rendered at once; earlier ones when they are asked for.
+_AT_ONCE = 20
+CSS = """
+Screen, Vertical, Static, Input, VerticalScroll { background: ansi_default; }
+Screen { color: ansi_default; }
+#top { height: 1; text-style: bold; }
+#loops { height: auto; max-height: 3; display: none; }
+#said { height: auto; display: none; text-style: bold; padding: 0 1; }
+#foot { height: 1; text-style: dim; }
+Cards { height: 1fr; }
+#filter { display: none; border: none; height: 1; padding: 0 1; }
+#head { height: auto; margin-bottom: 1; }
+ThreadView { height: 1fr; scrollbar-size-vertical: 1; background: ansi_default;
+  scrollbar-color: ansi_bright_black; scrollbar-background: ansi_default;
+  scrollbar-color-hover: ansi_white; scrollbar-background-hover: ansi_default;
+  scrollbar-color-active: ansi_white; scrollbar-background-active: ansi_default; }
+TextScreen, AskScreen { align: center middle; background: ansi_default; }
+#box { width: 90%; max-width: 90; height: auto; max-height: 90%; padding: 0 1;
+  border: round ansi_bright_black; }
+#box Static { height: auto; }
+#box Input { border: none; height: 1; }
+VerticalScroll { height: auto; max-height: 80vh; }
+"""
+
+
+def help_text(*, writing: bool) -> str:
+    """What the keys do."""
+    return _HELP + (_WRITING if writing else _READ_ONLY)
+
+
+@runtime_checkable
+class Asking(Protocol):
+    """An application that asks what to write."""
+
+    def ask(self, name: str, topic: str) -> None:
+        """Ask what to write of a thread, and whether to."""
+
+
+class ThreadView(ScrollView, can_focus=True):
+    """Entries as lines; those in sight are drawn."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("j", "scroll_down"),
+        Binding("k", "scroll_up"),
+        Binding("g", "scroll_home"),
+        Binding("G", "scroll_end"),
+        Binding("space", "page_down"),
+    ]
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.lines: list[Strip] = []
+
+    def show(self, lines: list[Strip], width: int) -> None:
+        """Draw other lines."""
+        self.lines = lines
+        self.virtual_size = Size(width, len(lines))
+        self.refresh()
+
+    def render_line(self, y: int) -> Strip:
+        """A line in sight."""
+        place = self.scroll_offset.y + y
+        base = self.rich_style
+        if place >= len(self.lines):
+            return Strip.blank(self.size.width, base)
+        line = self.lines[place].apply_style(base)
+        return line.adjust_cell_length(self.size.width, base)
+
+
+class ThreadScreen(Screen[None]):
+    """A thread, rendered; it follows what is written to it."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,q,left,h,backspace", "back"),
+        Binding("e", "earlier"),
+        *(Binding(key, f"write('{name}')") for key, name in KEYS.items()),
+    ]
+
+    def __init__(self, source: Source, card: Card) -> None:
+        super().__init__()
+        self.source = source
+        self.topic = card.topic
+        self.body = ThreadView()
+        self._new = card.row.new_for_you
+        self._first = -1
+        self._drawn: tuple[int, ...] = ()
+
+    def compose(self) -> ComposeResult:
+        """What it is, its entries, a line below."""
+        with Vertical():
+            yield Static(id="head")
+            yield self.body
+            yield Static(id="said")
+            yield Static(" q back  e earlier  ↑↓ scroll", id="foot")
+
+    def on_mount(self) -> None:
+        """Read it."""
+        self.body.focus()
+        self.call_after_refresh(self.renew, None)
+
+    def on_resize(self) -> None:
+        """Render it for another width."""
+        if self._first >= 0:
+            self.renew(None)
+
+    def renew(self, topics: set[str] | None) -> None:
+        """Read it again, if it is one of these threads (None: it may be)."""
+        if topics is None or self.topic in topics:
+            self.run_worker(self._load(), exclusive=True)
+
+    async def _load(self, *, more: int = 0) -> None:
+        try:
+            thread = await asyncio.to_thread(self.source.reader.thread, self.topic)
+        except WcError as error:
+            self.query_one("#head", Static).update(Text(one_line(error.message)))
+            return
+        begun = self._first < 0
+        if begun:
+            self._first = max(0, len(thread.entries) - _AT_ONCE)
+        self._first = max(0, self._first - more)
+        at_end = self.body.scroll_offset.y >= self.body.max_scroll_y
+        before = len(self.body.lines)
+        width = max(20, self.size.width - 2)
+        drawn = (thread.snapshot.log_size, len(thread.entries), self._first, width)
+        if drawn == self._drawn:
+            return
+        self._drawn = drawn
+        lines, new = await asyncio.to_thread(self._rendered, thread, width)
+        self._head(thread)
+        self.body.show(lines, width)
+        if begun:
+            self.body.scroll_to(y=new, animate=False)
+        elif more:
+            self.body.scroll_relative(y=len(lines) - before, animate=False)
+        elif at_end:
+            self.body.scroll_end(animate=False)
+
+    def _head(self, thread: Thread) -> None:
+        text = render.thread_head(thread, render.Style(color=False))
+        first, _, rest = text.partition("\n")
+        shown = Text(first, "bold")
+        shown.append(f"\n{rest}", "not bold")
+        if self._first:
+            shown.append(f"\n{self._first} earlier: e", "dim")
+        self.query_one("#head", Static).update(shown)
+
+    def _rendered(self, thread: Thread, width: int) -> tuple[list[Strip], int]:
+        """The lines from the first shown entry on, and where what is new for
+        whoever looks begins."""
+        console = markdown.console_of(self.source.context.env, width)
+        lines: list[Strip] = []
+        count = len(thread.entries)
+        new, now = 0, now_ms()
+        for one in rows.numbered(thread)[self._first :]:
+            if one.idx == max(self._first, count - max(1, self._new)):
+                new = len(lines)
+            shown = markdown.lines(console, markdown.entry(one, now))
+            lines += [*map(Strip, shown), Strip([])]
+        return lines, new
+
+    async def action_earlier(self) -> None:
+        """Show more of what came before."""
+        if self._first > 0:
+            await self._load(more=_AT_ONCE)
+
+    def action_write(self, name: str) -> None:
+        """Ask what to write of this thread, whichever is chosen by now."""
+        if isinstance(self.app, Asking):
+            self.app.ask(name, self.topic)
+
+    def action_back(self) -> None:
+        """Go back to the board."""
+        self.dismiss()
+
+
+class TextScreen(ModalScreen[None]):
+    """Some text in a box."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,q,enter,question_mark,w", "back")
+    ]
+
+    def __init__(self, title: str, text: str) -> None:
+        super().__init__()
+        self._said = (title, text)
+
+    def compose(self) -> ComposeResult:
+        """The box."""
+        title, text = self._said
+        with Vertical(id="box") as box:
+            box.border_title = title
+            with VerticalScroll():
+                yield Static(Text(text))
+
+    def action_back(self) -> None:
+        """Go back."""
+        self.dismiss()
+
+
+class AskScreen(ModalScreen[str]):
+    """What to write, and whether to: the command is shown before it is run."""
+
+    AUTO_FOCUS = ""
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "back"),
+        Binding("y", "yes"),
+        Binding("n", "back"),
+    ]
+
+    def __init__(self, name: str, topic: str, writing: Writing) -> None:
+        super().__init__()
+        self._action = name
+        self._thread = topic
+        self._writing = writing
+        self._words: list[str] = []
+
+    def compose(self) -> ComposeResult:
+        """The question, or at once the confirmation."""
+        field = COMMANDS[self._action][1]
+        with Vertical(id="box") as box:
+            box.border_title = Text(f"{self._action}: {one_line(self._thread)}").markup
+            yield Static(Text(field.question), id="question")
+            yield Input(field.default, id="answer")
+            yield Static(id="command")
+
+    def on_mount(self) -> None:
+        """Ask, where there is something to ask."""
+        box = self.query_one("#answer", Input)
+        if COMMANDS[self._action][1].question:
+            box.focus()
+        else:
+            self._confirm("")
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        """Ask whether to."""
+        event.stop()
+        self._confirm(event.value.strip())
+
+    def _confirm(self, answer: str) -> None:
+        self._words = self._writing.words(self._action, self._thread, answer)
+        box = self.query_one("#answer", Input)
+        box.display = False
+        self.set_focus(None)
+        self.query_one("#question", Static).update(Text("Run this?  y  n"))
+        shown = Text(self._writing.shown(self._words), "bold")
+        self.query_one("#command", Static).update(shown)
+
+    async def action_yes(self) -> None:
+        """Run it."""
+        if self._words:
+            words, self._words = self._words, []
+            self.dismiss(await asyncio.to_thread(self._writing.run, words))
+
+    def action_back(self) -> None:
+        """Leave it."""
+        self.dismiss(None)

@@ -1,0 +1,49 @@
+"""``wc brief``: what waits, for whoever sits down to work."""
+
+from __future__ import annotations
+
+from wc_cli.briefing.gather import deadline, gathered
+from wc_cli.commands.words import Speaker
+from wc_cli.context import say, say_json
+from wc_cli.options import command, number, text
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from wc_cli.context import Context
+
+BUDGET = 1500
+
+
+class BriefWords(Speaker):
+    """Show what waits for you: your move, what is offered, what is new."""
+
+    budget: int = number(
+        "--budget", "At most about this many tokens (4 bytes each).", default=BUDGET
+    )
+    hook: str = text(
+        "--hook", "EVENT", "Answer a hook: session-start, user-prompt or stop."
+    )
+    client: str = text("--client", "NAME", "With --hook: the client that asks.")
+
+
+@command(BriefWords)
+def brief(context: Context, said: BriefWords) -> None:
+    """Show what waits."""
+    if said.hook:
+        from wc_cli.briefing import (
+            hook as hooks,  # who answers one shows no more than that
+        )
+
+        hooks.answer(context, said)
+        return
+    found = gathered(context, deadline(context))
+    if said.json:
+        from wc_cli.briefing.text import fitted
+
+        say_json(fitted(found, said.budget).to_json(context.store))
+        return
+    from wc_cli.briefing import text as brieftext
+    from wc_cli.terminal import render
+
+    look = render.style(context.env)
+    say(brieftext.text(brieftext.fitted(found, said.budget), look))

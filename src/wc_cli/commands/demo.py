@@ -1,0 +1,296 @@
+"""``wc demo``: the whole story on real repositories, no agent needed.
+
+A throwaway repository with two worktrees, a second machine, private HOMEs, the
+real commands as processes of their own, the real MCP server over stdio. Nothing
+outside the throwaway folder is touched.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import textwrap
+
+from wc_cli.context import say
+from wc_cli.options import Options, command, flag
+from wc_cli.terminal import render
+from wc_core.errors import NotFoundError, WcError
+from wc_core.text import clean
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from wc_cli.context import Context
+
+_SECONDS = 60
+_KEPT_VARIABLES = ("PATH", "PYTHONPATH", "LANG", "LC_ALL", "TERM", "TMPDIR")
+_PROTOCOL = "2025-11-25"
+
+
+class Demo(Options):
+    """Watch two agents in two worktrees pass the ball."""
+
+    keep: bool = flag("--keep", help="Keep the throwaway folder to look around.")
+
+
+@command(Demo)
+def demo(context: Context, said: Demo) -> None:
+    """Tell the story."""
+    folder = tempfile.mkdtemp(prefix="wc-demo-")
+    try:
+        _Story(folder, context).tell()
+    finally:
+        if not said.keep:
+            shutil.rmtree(folder, ignore_errors=True)
+    if said.keep:
+        say(f"\nIt is all in {folder}; the store's HOME is {folder}/home.")
+    else:
+        say("\nThe throwaway folder is gone again. Your turn: wc new TOPIC --title …")
+
+
+class _Story:
+    """The places and the means of the story."""
+
+    def __init__(self, folder: str, context: Context) -> None:
+        self.look = render.style(context.env)
+        self.folder = folder
+        self.home = f"{folder}/home"
+        self.app = f"{folder}/app"
+        self.fix = f"{folder}/app-wt-login"
+        self.laptop = f"{folder}/laptop"
+        os.mkdir(self.home)
+        kept = {k: context.env[k] for k in _KEPT_VARIABLES if k in context.env}
+        self.env = {
+            **kept,
+            "HOME": self.home,
+            "WATERCOOLER_USER": "dev",
+            "WATERCOOLER_SYNC": "inline",
+            "WATERCOOLER_BRIEF_MS": "9999",
+            "GIT_CONFIG_NOSYSTEM": "1",
+            "COLUMNS": "100",
+        }
+        # Another machine: nothing in common but the remote.
+        self.there = {
+            **self.env,
+            "HOME": f"{folder}/home-of-laptop",
+            "WATERCOOLER_USER": "sam",
+        }
+
+    def tell(self) -> None:
+        """Everything, in order."""
+        self._title("A repository with two worktrees, an agent in each")
+        self._make_repository()
+        self._title("Claude Code, in the main worktree, starts a thread for Codex")
+        body = "Passwords go. Please add passkeys on your branch."
+        words = ["new", "login", "--title", "Log in with a passkey"]
+        self._wc("Claude Code", self.app, *words, "--body", body, "--to", "Codex")
+        self._title("Every prompt knows whose move it is")
+        self._prompts()
+        self._title("Codex, in the other worktree, starts: what waits for it?")
+        self._wc("Codex", self.fix, "brief")
+        self._title("It reads the thread through the server, which cannot write")
+        self._read_over_mcp("Codex", self.fix, "login")
+        self._title("Codex answers; the ball goes back to whoever passed it")
+        title = "Passkeys work, please review"
+        self._wc("Codex", self.fix, "say", "login", "--title", title, "--type", "PR")
+        self._prompts()
+        self._title("Out of turn, words are kept and the ball stays")
+        title = "One more thing: the tests are slow"
+        self._wc("Codex", self.fix, "say", "login", "--title", title)
+        self._title("An explicit handoff, and the thread comes to its end")
+        note = "Looks good. Please merge it."
+        words = ["handoff", "login", "--to", "Codex", "--note", note]
+        self._wc("Claude Code", self.app, *words)
+        self._prompts()
+        self._wc("Codex", self.fix, "set-status", "login", "CLOSED")
+        self._prompts()
+        self._title("Who had the ball when")
+        self._wc("Codex", self.fix, "timeline", "login")
+        self._title("All of it is on a branch of its own, entry by entry")
+        self._wc("Codex", self.fix, "list")
+        log = ["log", "--format=%h %s", "watercooler/threads"]
+        self._show(self.app, ["git", *log], ["git", *log], self.env)
+        self._meet_another_machine()
+
+    def _meet_another_machine(self) -> None:
+        """Two machines write to one thread while they are apart."""
+        self._title("Another machine: the threads travel with git, once you ask")
+        for words in (
+            ("git", "init", "-q", "--bare", "-b", "main", f"{self.folder}/hub.git"),
+            ("git", "remote", "add", "origin", f"{self.folder}/hub.git"),
+            ("git", "push", "-q", "origin", "main"),
+        ):
+            subprocess.run(words, cwd=self.app, env=self.env, check=True)  # noqa: S603
+        title = "Ship it on Friday?"
+        self._wc("Claude Code", self.app, "new", "release", "--title", title)
+        self._wc("Claude Code", self.app, "sync")
+        os.mkdir(self.there["HOME"])
+        ident = ["-c", "user.name=sam", "-c", "user.email=sam@localhost"]
+        clone = ["git", "clone", "hub.git", "laptop"]
+        self._show(self.folder, clone, [*clone, "-q", *ident], self.there)
+        self._wc("Codex", self.laptop, "init")
+        self._title("Both write to one thread while they are apart")
+        apart = {"WATERCOOLER_SYNC": "off"}
+        title = "The phone is not tested"
+        self._wc("Codex", self.laptop, "ack", "release", "--title", title, **apart)
+        title = "The notes are written"
+        self._wc("Claude Code", self.app, "say", "release", "--title", title, **apart)
+        self._title("Both sync: every entry once, on both, and no conflict")
+        self._wc("Claude Code", self.app, "sync")
+        self._wc("Codex", self.laptop, "sync")
+        self._wc("Claude Code", self.app, "sync")
+        self._wc("Codex", self.laptop, "list")
+        self._wc("Claude Code", self.app, "list")
+        self._wc("Claude Code", self.app, "log", "release")
+
+    def _title(self, text: str) -> None:
+        say(f"\n{self.look(f'# {text}', '1', '36')}")
+
+    def _make_repository(self) -> None:
+        os.mkdir(self.app)
+        ident = ["-c", "user.name=dev", "-c", "user.email=dev@localhost"]
+        start = [*ident, "commit", "--quiet", "--allow-empty", "-m", "Start"]
+        add = ["worktree", "add", "--quiet", "-b", "login", self.fix]
+        shown = ["worktree", "add", "-b", "login", "../app-wt-login"]
+        self._show(self.app, ["git", "init"], ["git", "init", "-q", "-b", "main"])
+        self._show(self.app, ["git", "commit", "-m", "Start"], ["git", *start])
+        self._show(self.app, ["git", *shown], ["git", *add])
+        for key, value in (("user.name", "dev"), ("user.email", "dev@localhost")):
+            words = ["git", "config", key, value]
+            subprocess.run(words, cwd=self.app, env=self.env, check=True)  # noqa: S603
+
+    def _wc(self, agent: str, folder: str, *words: str, **more: str) -> None:
+        """One command of an agent, in its worktree."""
+        machine = self.there if folder == self.laptop else self.env
+        env = {**machine, "WATERCOOLER_AGENT": agent, **more}
+        real = [sys.executable, "-m", "wc_cli.main", *words]
+        self._show(folder, ["wc", *words], real, env)
+
+    def _prompts(self) -> None:
+        """The status line of both worktrees, by the script prompts run."""
+        script = find_script("wc-statusline")
+        for agent, folder in (("Claude Code", self.app), ("Codex", self.fix)):
+            env = {**self.env, "WATERCOOLER_AGENT": agent}
+            self._show(folder, ["wc-statusline"], [script], env)
+
+    def _show(
+        self,
+        folder: str,
+        shown: Sequence[str],
+        real: Sequence[str],
+        env: dict[str, str] | None = None,
+    ) -> None:
+        """Run a real command and show it with what it prints."""
+        self._prompt_line(folder, " ".join(map(_quoted, shown)))
+        done = subprocess.run(  # noqa: S603 - words of ours
+            list(real),
+            cwd=folder,
+            env=env or self.env,
+            capture_output=True,
+            text=True,
+            timeout=_SECONDS,
+            check=False,
+        )
+        if done.stdout.strip():
+            say(textwrap.indent(done.stdout.rstrip("\n"), "  "))
+        if done.stderr.strip():
+            say(self.look(textwrap.indent(done.stderr.rstrip("\n"), "  "), "2"))
+        if done.returncode:
+            raise WcError(f"The demo broke at: {' '.join(shown)} ({done.returncode})")
+
+    def _prompt_line(self, folder: str, words: str) -> None:
+        place = self.look(f"{os.path.basename(folder)} $", "32")
+        say(f"{place} {words}")
+
+    def _read_over_mcp(self, agent: str, folder: str, topic: str) -> None:
+        self._prompt_line(folder, f"wc-observe  ← tools/call read_thread {topic}")
+        env = {**self.env, "WATERCOOLER_AGENT": agent}
+        answer = call_tool(env, folder, "watercooler_v1_read_thread", {"topic": topic})
+        say(textwrap.indent(clean(answer).rstrip("\n"), "  "))
+
+
+def _quoted(word: str) -> str:
+    plain = all(c.isalnum() or c in "-_./%=~" for c in word)
+    return word if plain else f"'{word}'"
+
+
+def find_script(name: str) -> str:
+    """A script of ours: beside the console script, else in the checkout.
+
+    Raises NotFoundError.
+    """
+    here = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    folders = (
+        os.path.dirname(os.path.abspath(sys.argv[0])),
+        os.path.join(sys.prefix, "bin"),
+        os.path.join(here, os.pardir, os.pardir, "bin"),
+    )
+    for folder in folders:
+        path = os.path.join(folder, name)
+        if os.access(path, os.X_OK) and os.path.isfile(path):
+            return os.path.normpath(path)
+    raise NotFoundError(
+        f"The script {name} is not installed with wc.",
+        "Install wc again: uv tool install wc-watercooler",
+    )
+
+
+def call_tool(
+    env: dict[str, str], folder: str, tool: str, arguments: dict[str, Any]
+) -> str:
+    """The text a tool of the real MCP server answers with, over stdio.
+
+    JSON-RPC by hand, as any client does it: the command line never imports
+    an MCP library, which would cost every command half a second.
+    """
+    hello = {
+        "protocolVersion": _PROTOCOL,
+        "capabilities": {},
+        "clientInfo": {"name": "wc-demo", "version": "1"},
+    }
+    call = {"name": tool, "arguments": arguments}
+    with subprocess.Popen(
+        [sys.executable, "-c", "from wc_observe.main import main; main()"],
+        cwd=folder,
+        env=env,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    ) as server:
+        try:
+            _request(server, 1, "initialize", hello)
+            _send(server, {"method": "notifications/initialized"})
+            result = _request(server, 2, "tools/call", call)
+        finally:
+            server.kill()
+    return "\n".join(one.get("text", "") for one in result["content"])
+
+
+def _send(server: subprocess.Popen[str], message: dict[str, Any]) -> None:
+    if server.stdin is None:
+        raise WcError("The server has no standard input.")
+    server.stdin.write(f"{json.dumps({'jsonrpc': '2.0', **message})}\n")
+    server.stdin.flush()
+
+
+def _request(
+    server: subprocess.Popen[str], number: int, method: str, params: dict[str, Any]
+) -> dict[str, Any]:
+    _send(server, {"id": number, "method": method, "params": params})
+    for line in server.stdout or ():
+        message = json.loads(line)
+        if message.get("id") == number:
+            if "error" in message:
+                raise WcError(f"The server refused {method}: {message['error']}")
+            found: dict[str, Any] = message["result"]
+            return found
+    raise WcError(
+        "The server ended without an answer.", "Start it by hand to see why: wc-observe"
+    )

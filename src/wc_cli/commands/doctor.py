@@ -1,0 +1,225 @@
+"""``wc doctor``: look at everything, say what is wrong and how to mend it.
+
+Without ``--repair`` nothing is changed. Every check is a function that yields
+findings; one that cannot be made is a finding itself, never silence.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import NamedTuple
+
+from wc_cli.branch import commits, git
+from wc_cli.branch.git import GitError
+from wc_cli.commands.words import Speaker
+from wc_cli.context import now_ms, say, say_json
+from wc_cli.doctor.findings import SET_ASIDE, Finding, Threads
+from wc_cli.doctor.repair import Mended, Repair
+from wc_cli.doctor.strays import SHARED, in_the_way, strays
+from wc_cli.options import command, flag
+from wc_cli.store import pending
+from wc_core.errors import FindingsError, InvalidInputError, WcError
+from wc_core.files import read_plain
+from wc_core.git.discovery import BRANCH_STORE
+from wc_core.phrases import counted, quoted
+from wc_core.text import one_line
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+    from wc_cli.context import Context
+    from wc_core.threads.reader import StoreReader
+
+_LEAST_GIT = (2, 38)
+
+
+class Doctor(Speaker):
+    """Check everything; say what is wrong and the exact fix. Exits 9 if
+    anything is."""
+
+    repair: bool = flag("--repair", help="Mend what can be mended without loss.")
+    dry_run: bool = flag("--dry-run", help="With --repair: only say what it would do.")
+
+
+class Report(NamedTuple):
+    """What was looked at, what is wrong with it, and in the notes what is not
+    wrong but good to know."""
+
+    store: str
+    kind: str
+    threads: int
+    entries: int
+    findings: tuple[Finding, ...]
+    notes: tuple[str, ...] = ()
+    mended: tuple[Mended, ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        """The doctor shape."""
+        found = [one._asdict() for one in self.findings]
+        mended = [one._asdict() for one in self.mended]
+        return {**self._asdict(), "findings": found, "mended": mended}
+
+
+@command(Doctor)
+def doctor(context: Context, said: Doctor) -> None:
+    """Check everything."""
+    if said.dry_run and not said.repair:
+        raise InvalidInputError("--dry-run is for --repair.", "Say both.")
+    mended, failures = _mend(context, said) if said.repair else ((), ())
+    report = examine(context)._replace(mended=mended)
+    if report.findings:
+        # Why it is still there; what failed in passing and is well now is not.
+        report = report._replace(findings=(*report.findings, *failures))
+    if said.json:
+        say_json(report.to_json())
+    else:
+        _print(report, dry_run=said.dry_run)
+    if report.findings:
+        raise FindingsError(
+            f"{len(report.findings)} found.", "The lines above say what to do."
+        )
+
+
+def _mend(
+    context: Context, said: Doctor
+) -> tuple[tuple[Mended, ...], tuple[Finding, ...]]:
+    """What was mended, and what could not be; in a place without a usable
+    store, nothing."""
+    try:
+        place = context.place
+    except WcError:
+        return (), ()
+    if not place.exists:
+        return (), ()
+    repair = Repair(place.root, context.env, dry_run=said.dry_run)
+    mended = tuple(repair.run())
+    fix = "Mend that, then again: wc doctor --repair"
+    return mended, tuple(Finding("repair", 0, one, fix) for one in repair.failures)
+
+
+def _print(report: Report, *, dry_run: bool) -> None:
+    threads = counted(report.threads, "thread")
+    entries = counted(report.entries, "entry", "entries")
+    say(f"{one_line(report.store)}: {threads}, {entries}")
+    word = "would mend" if dry_run else "mended"
+    for one in report.mended:
+        say(one_line(f"{word} {one.file}: {one.what}"))
+    say("\n".join(map(str, report.findings)) or "Nothing is wrong.")
+    for note in report.notes:
+        say(one_line(f"note: {note}"))
+
+
+def examine(context: Context) -> Report:
+    """Make all checks that can be made here."""
+    findings = list(_of_git(context))
+    try:
+        place = context.place
+        reader = context.reader
+    except WcError as error:
+        findings.append(Finding("store", 0, error.message, error.hint))
+        return Report("no store", "", 0, 0, tuple(findings))
+    examined = Threads(reader, context.env)
+    if place.exists:
+        findings += of_settings(context)
+        findings += of_strays(reader)
+        findings += of_settling(reader)
+        findings += examined.findings()
+        if place.kind == BRANCH_STORE:
+            findings += _of_checkout(context, reader)
+            findings += of_exchange(context)
+    return Report(
+        context.store,
+        place.kind,
+        examined.threads,
+        examined.entries,
+        tuple(findings),
+        tuple(_notes(context, examined)),
+    )
+
+
+def _of_git(context: Context) -> Iterator[Finding]:
+    try:
+        version = git.version(context.env)
+    except GitError as error:
+        yield Finding("git", 0, str(error), "Install git 2.38 or newer.")
+        return
+    if version < _LEAST_GIT:
+        shown = ".".join(map(str, version))
+        yield Finding("git", 0, f"git {shown} is too old", "Install 2.38 or newer.")
+
+
+def of_settings(context: Context) -> Iterator[Finding]:
+    """Settings that cannot be used."""
+    damage = context.settings.damage
+    if damage is not None:
+        fix = "Mend the file; until then nothing is written to this store."
+        yield Finding(damage.file, damage.line, damage.message, fix)
+
+
+def of_strays(reader: StoreReader, *, deep: bool = True) -> Iterator[Finding]:
+    """What stands where a file or folder of ours belongs."""
+    for stray in strays(reader.layout, deep=deep):
+        name = os.path.relpath(stray.path, reader.layout.root)
+        fix = f"Look at it, and move it out of the way: {quoted(stray.path)}"
+        yield Finding(name, 0, stray.message, SET_ASIDE if stray.movable else fix)
+
+
+def of_settling(reader: StoreReader) -> Iterator[Finding]:
+    """What could not be committed, or was not for too long."""
+    try:
+        found = pending.trouble(reader.layout.root)
+        waiting = counted(len(pending.unsettled(reader.layout)), "thread")
+    except (WcError, OSError):
+        return  # something in the way, which is a finding by itself
+    if found is not None:
+        message = f"{waiting} to be settled; at {found.at}: {found.problem}"
+        fix = "Their entries are safe on disk. Mend it; the next wc command goes on."
+        yield Finding("settling", 0, message, fix)
+    elif pending.is_overdue(reader.layout):
+        message = f"{waiting} to be settled for over a minute"
+        fix = "Their entries are safe on disk; any wc command starts it: wc list"
+        if by := pending.held_up(reader.layout):
+            fix = f"Their entries are safe on disk; {by}. If it hangs, end it."
+        yield Finding("settling", 0, message, fix)
+
+
+def of_exchange(context: Context) -> Iterator[Finding]:
+    """What keeps the store from its remote, and does not go away by itself."""
+    standing = context.standing
+    if standing is not None and standing.problem and standing.lasting:
+        yield Finding("sync", 0, standing.problem, standing.hint)
+
+
+def _notes(context: Context, examined: Threads) -> Iterator[str]:
+    for topic in examined.forked:
+        yield f"{topic} is forked: two clones wrote at once; the next entry joins them"
+    if (standing := context.standing) is not None:
+        yield standing.sentence(now_ms())
+
+
+def _of_checkout(context: Context, reader: StoreReader) -> Iterator[Finding]:
+    root = reader.layout.root
+    for name, line in SHARED:
+        path = f"{root}/{name}"
+        if in_the_way(path, "file"):
+            continue  # a finding by itself
+        try:
+            data = read_plain(path, root) or b""
+        except OSError as error:
+            fix = f"See to its owner and permissions: ls -la {quoted(path)}"
+            yield Finding(name, 0, f"cannot be read: {error.strerror}", fix)
+            continue
+        if line.encode() not in data.splitlines():
+            fix = f"Add the line: {line}"
+            yield Finding(name, 0, f"lacks the line {line!r}", fix)
+    try:
+        tracked = commits.tracked(root, ".local", context.env)
+    except GitError as error:
+        yield Finding("git", 0, str(error), "Run git status in the store's folder.")
+        return
+    for path in tracked:
+        message = "is committed, though it belongs to this machine alone"
+        fix = f"Take it out of the branch: git -C '{root}' rm --cached '{path}'"
+        yield Finding(path, 0, message, fix)

@@ -1,0 +1,223 @@
+"""``wc log``: who changed what in a thread, and which commit has it.
+
+The commit of an entry is the one that names it in a footer; of commits without
+footers (other tools', or yours where the store is committed with the code) the
+first whose change of the log added its line. However long a history is, it
+takes the same few calls of git.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import NamedTuple
+
+from wc_cli.branch import messages
+from wc_cli.branch.git import Git, GitError
+from wc_cli.commands.words import Speaker
+from wc_cli.context import remark, say, say_json
+from wc_cli.options import argument, command, number
+from wc_cli.terminal import render
+from wc_core.git import repository
+from wc_core.layout import BRANCH
+from wc_core.names import fold, parse
+from wc_core.phrases import quoted
+from wc_core.text import one_line
+from wc_core.threads.moves import holder_text
+from wc_core.times import utc
+from wc_core.views import rows as views
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+    from typing import Any
+
+    from wc_cli.context import Context
+    from wc_cli.terminal.render import Style
+    from wc_core.git.repository import Repository
+    from wc_core.threads.reader import Thread
+    from wc_core.views.rows import Numbered
+
+_SEPARATOR = "\x1f"
+# Fields of git-rev-list(1), one commit a line; then the entries it names.
+_FORMAT = "%H%x1f%h%x1f%an%x1f%(trailers:key={},valueonly,unfold,separator=%x1f)"
+_COMMIT = re.compile(rb"([0-9a-f]{40,64})")
+_ID = re.compile(rb'"entry_id":\s*"((?:[^"\\]|\\.)*)"')
+# Wherever the branch of the store may have been fetched from or pushed to.
+_TRACKING = (f"refs/remotes/**/{BRANCH}", "refs/watercooler/*")
+_REMOTES = ("refs/remotes/**",)
+
+
+class Log(Speaker):
+    """Show who changed what in a thread, the latest first, with the commits
+    that have it."""
+
+    topic: str = argument("TOPIC", "The thread.", complete="topic")
+    limit: int = number("--limit", "At most this many entries (0: all).")
+
+
+class Commit(NamedTuple):
+    """A commit that has an entry: its full and its short id, and whose name
+    stands on it. ``pushed`` is ``None`` where there is no remote to know of."""
+
+    id: str
+    short: str
+    by: str
+    pushed: bool | None = None
+
+
+class History(NamedTuple):
+    """The commits of a thread by the entries they brought. ``problem`` says
+    why they are not known; empty where they are."""
+
+    commits: Mapping[str, Commit] = {}
+    problem: str = ""
+
+
+@command(Log)
+def log(context: Context, said: Log) -> None:
+    """Show who changed what."""
+    reader = context.reader
+    thread = reader.thread(reader.find(said.topic))
+    history = find(thread, reader.layout.log(thread.state.topic), context.env)
+    found = views.numbered(thread)[::-1]
+    shown = found[: said.limit] if said.limit else found
+    if said.json:
+        rows = [_row(one, history) for one in shown]
+        fields = {"store": context.store, "topic": thread.state.topic, "entries": rows}
+        if history.problem:
+            fields["problem"] = history.problem
+        say_json(fields | ({"truncated": True} if len(shown) < len(found) else {}))
+        return
+    look = render.style(context.env)
+    width = max((len(one.short) for one in history.commits.values()), default=0)
+    say("\n".join(_line(one, history, width, look) for one in shown))
+    if len(shown) < len(found):
+        more = f"wc log {quoted(one_line(thread.state.topic))}"
+        remark(f"{len(found) - len(shown)} more: {more}")
+    if history.problem:
+        remark(f"note: no commits are known: {one_line(history.problem)}")
+
+
+def _row(one: Numbered, history: History) -> dict[str, Any]:
+    """An entry of the log shape: that of ``read``, with its commit in place of
+    its text."""
+    fields = one.to_json()
+    for name in ("body", "role", "type", "parents"):
+        fields.pop(name, None)
+    commit = history.commits.get(one.entry.id)
+    return {
+        **fields,
+        "committed": None if history.problem else commit is not None,
+        "commit": commit and commit.id,
+        "committed_by": commit and commit.by,
+        "pushed": commit and commit.pushed,
+    }
+
+
+def _line(one: Numbered, history: History, width: int, look: Style) -> str:
+    """An entry on one line: commit, time, position, who did what."""
+    item, commit = one.entry, history.commits.get(one.entry.id)
+    short = (commit.short if commit else "-" if width else "").ljust(width)
+    facts = [f"ball → {holder_text(item.ball.holder)}"] if item.ball is not None else []
+    facts += [item.status] if item.status else []
+    if commit is None:
+        facts += [] if history.problem else ["not committed"]
+    else:
+        facts += [] if _is_named(commit.by, item.agent) else [f"by {commit.by}"]
+        facts += ["not pushed"] if commit.pushed is False else []
+    what = f"{item.agent or '?'} {item.action}".strip()
+    line = f"{utc(item.at)} #{one.idx} {what}: {item.title}"
+    rest = "".join(f" · {one_line(fact)}" for fact in facts)
+    return f"{look(short, '33')} {one_line(line)}{look(rest, '2')}".lstrip()
+
+
+def _is_named(name: str, agent: str) -> bool:
+    """Whether a name on a commit is one that the entry says anyway."""
+    who = parse(agent)
+    return fold(name) in {fold(one) for one in (agent, who.agent, who.tag)}
+
+
+def find(thread: Thread, path: str, env: Mapping[str, str]) -> History:
+    """The commits that have the entries of a thread, whose log is at ``path``."""
+    root = os.path.dirname(path)
+    where = repository.find(root)
+    if where is None:
+        return History(problem="this store is not in git")
+    if not thread.data:
+        return History(problem="this thread is a page alone, which names no commits")
+    try:
+        return History(_Commits(where, root, os.path.basename(path), env).found(thread))
+    except GitError as error:
+        return History(problem=str(error))
+
+
+class _Commits:
+    """The commits that changed the file ``name`` in ``folder``."""
+
+    def __init__(
+        self, where: Repository, folder: str, name: str, env: Mapping[str, str]
+    ) -> None:
+        self.git = Git(folder, {**env, "GIT_LITERAL_PATHSPECS": "1"})
+        self.where = where
+        self.name = name
+
+    def found(self, thread: Thread) -> dict[str, Commit]:
+        """The commit of each entry that has one. Raises GitError."""
+        found: dict[str, Commit] = {}
+        nameless: dict[str, Commit] = {}
+        for commit, names in self._changes():
+            # From the latest to the first, which is the one that counts.
+            found |= dict.fromkeys(names, commit)
+            if not names:
+                nameless[commit.id] = commit
+        missing = {one.id for one in thread.entries} - found.keys()
+        if missing and nameless:
+            for entry_id, commit_id in self._added(nameless):
+                if entry_id in missing:
+                    found[entry_id] = nameless[commit_id]
+        unpushed = self._unpushed() if found else None
+        if unpushed is None:
+            return found
+        return {k: v._replace(pushed=v.id not in unpushed) for k, v in found.items()}
+
+    def _changes(self) -> Iterator[tuple[Commit, list[str]]]:
+        """Each commit, the latest first, with the entries it names."""
+        if not self.git.line("rev-parse", "--revs-only", "HEAD"):
+            return
+        format_ = f"--format={_FORMAT.format(messages.ENTRY)}"
+        out = self._walk("--no-commit-header", format_, "HEAD").decode(errors="replace")
+        for line in out.split("\n")[:-1]:
+            commit_id, short, by, *names = line.split(_SEPARATOR)
+            yield Commit(commit_id, short, by), [one for one in names if one]
+
+    def _unpushed(self) -> set[str] | None:
+        """The commits that no remote is known to have; ``None`` where none is
+        known to have any."""
+        patterns = _TRACKING if self.where.branch == BRANCH else _REMOTES
+        known = self.git.run("for-each-ref", "--count=1", *patterns)
+        if not known:
+            return None
+        globs = (f"--glob={one}" for one in patterns)
+        out = self._walk("HEAD", "--not", *globs)
+        return set(out.decode().split())
+
+    def _walk(self, *words: str) -> bytes:
+        options = ("--full-history", "--topo-order", "--encoding=UTF-8")
+        return self.git.run("rev-list", *options, *words, "--", self.name)
+
+    def _added(self, commits: Iterable[str]) -> Iterator[tuple[str, str]]:
+        """The entries whose lines these commits added, each with the commit;
+        what comes later is from an earlier one."""
+        out = self.git.run(
+            *("diff-tree", "--stdin", "-r", "--root", "-p", "--unified=0"),
+            *("--no-textconv", "--no-ext-diff", "--no-color", "--no-renames"),
+            *("--text", "--", self.name),
+            feed="".join(f"{one}\n" for one in commits).encode(),
+        )
+        current = ""
+        for line in out.split(b"\n"):
+            if commit := _COMMIT.fullmatch(line):
+                current = commit[1].decode()
+            elif line.startswith(b"+") and (entry := _ID.search(line)):
+                yield entry[1].decode(errors="replace"), current

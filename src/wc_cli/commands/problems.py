@@ -1,0 +1,235 @@
+"""``wc problems``: only what needs a human, a line each.
+
+Not what heals by itself, and not what `wc doctor` finds when it reads every
+log: here threads are looked at as a list shows them, those that changed last
+first, for as long as a brief may take.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import time
+
+from wc_cli.briefing.gather import deadline
+from wc_cli.commands import doctor
+from wc_cli.commands.words import Speaker
+from wc_cli.context import now_ms, say, say_json
+from wc_cli.doctor.findings import Finding
+from wc_cli.options import command, flag
+from wc_cli.store import locks
+from wc_core.activity.statefile import StateFiles
+from wc_core.errors import FindingsError, NotFoundError, WcError
+from wc_core.files import names_in
+from wc_core.git.discovery import BRANCH_STORE
+from wc_core.layout import topic_of
+from wc_core.phrases import counted, quoted
+from wc_core.text import one_line
+from wc_core.threads.moves import holder_text
+from wc_core.times import age_text
+from wc_core.views import rows as views
+from wc_core.views import worktrees
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from wc_cli.context import Context
+    from wc_core.threads.reader import StoreReader, Thread
+
+_MAX_NAMES = 3
+# Seconds after which nobody is at settling or at the remote any more.
+_HANGS = 600.0
+
+
+class ProblemsWords(Speaker):
+    """Show only what needs a human, a line each with what to do. Exits 9 if
+    there is anything."""
+
+    all: bool = flag("--all", help="Look at every thread, however long it takes.")
+
+
+@command(ProblemsWords)
+def problems(context: Context, said: ProblemsWords) -> None:
+    """Show the problems."""
+    found = _Problems(context, _never if said.all else deadline(context))
+    findings = list(found.findings())
+    if said.json:
+        said_of = {"left_out": found.left} if found.left else {}
+        rows = [one._asdict() for one in findings]
+        say_json({"store": found.store, "problems": rows, **said_of})
+    elif findings:
+        say("\n".join(map(_line, findings)))
+    else:
+        say(f"No problems.{found.rest}")
+    if findings:
+        number = counted(len(findings), "problem")
+        raise FindingsError(f"{number}.{found.rest}", "The lines say what to do.")
+
+
+def _never() -> bool:
+    return False
+
+
+def _line(one: Finding) -> str:
+    place = f"{one.file}:{one.line}" if one.line else one.file
+    return one_line(f"{place}: {one.message} -> {one.fix}")
+
+
+class _Problems:
+    """What needs a human here; ``left`` counts the threads there was no time
+    for, ``store`` is how it is named, ``None`` where it cannot be used."""
+
+    def __init__(self, context: Context, late: Callable[[], bool]) -> None:
+        self.context = context
+        self.late = late
+        self.left = 0
+        self.store: str | None = None
+
+    @property
+    def rest(self) -> str:
+        """What was not looked at, in words."""
+        if not self.left:
+            return ""
+        threads = counted(self.left, "thread")
+        return f" {threads} not looked at; all of them: wc problems --all"
+
+    def findings(self) -> Iterator[Finding]:
+        """All of them; what is wrong with the store hides no loop."""
+        try:
+            place = self.context.place
+            if place.exists:
+                self.store = self.context.store
+                yield from self._of_store(self.context.reader)
+        except WcError as error:
+            yield Finding("store", 0, error.message, error.hint)
+        yield from self._of_loops()
+
+    def _of_store(self, reader: StoreReader) -> Iterator[Finding]:
+        yield from doctor.of_settings(self.context)
+        yield from doctor.of_strays(reader, deep=False)
+        yield from doctor.of_settling(reader)
+        if self.context.place.kind == BRANCH_STORE:
+            yield from doctor.of_exchange(self.context)
+        yield from _of_locks(reader)
+        yield from self._of_quarantine(reader)
+        yield from self._of_threads(reader)
+
+    def _of_quarantine(self, reader: StoreReader) -> Iterator[Finding]:
+        """Bytes that repair set aside: whether they matter, only a human knows."""
+        layout = reader.layout
+        for name in names_in(f"{layout.local}/quarantine", layout.root):
+            path = f"{layout.local}/quarantine/{name}"
+            shown = os.path.relpath(path, layout.root)
+            message = "was set aside by a repair"
+            fix = f"Look at it, then remove it: rm -r {quoted(path)}"
+            yield Finding(shown, 0, message, fix)
+
+    def _of_threads(self, reader: StoreReader) -> Iterator[Finding]:
+        topics = _latest_first(reader)
+        for count, topic in enumerate(topics):
+            if self.late():
+                self.left = len(topics) - count
+                return
+            yield from _of_topic(reader, topic)
+
+    def _of_loops(self) -> Iterator[Finding]:
+        """Autonomous loops that wait for a human, or whose process is gone."""
+        context = self.context
+        look = worktrees.look_from(None, context.cwd, context.env, now_ms())
+        for one in worktrees.neighbours(look, StateFiles(), [], []):
+            loop = one.loop
+            if loop is None or not (loop.waits_for_human or loop.orphaned):
+                continue
+            path = quoted(look.shown(one.worktree.path))
+            fix = f"See what it wants: cd {path} && wc worktrees"
+            if loop.orphaned:
+                fix = f"Start it again, or end it: cd {path} && wc worktrees"
+            yield Finding(f"loop {one.name}", 0, loop.says, fix)
+
+
+def _of_locks(reader: StoreReader) -> Iterator[Finding]:
+    """What one process has been at for much longer than it takes."""
+    layout = reader.layout
+    for path in (layout.git_lock, layout.travel_lock):
+        held = time.time() - _signed(path)
+        if held < _HANGS:
+            continue
+        if not _is_held(path, layout.root):
+            continue  # it was signed long ago
+        shown = os.path.relpath(path, layout.root)
+        holder = locks.holder_of(path)
+        message = f"held for {age_text(int(held))} by {holder}"
+        yield Finding(shown, 0, message, _ending(holder, path))
+
+
+def _ending(holder: locks.Holder, path: str) -> str:
+    """How to end who has a lock; the number of a process means something on its
+    own machine, and as long as it runs."""
+    if holder.is_alive:
+        return f"If it hangs, end it: kill {holder.pid}"
+    if holder.machine not in {"", os.uname().nodename}:
+        return "If it hangs, end it there."
+    return f"See who has it open: lsof {quoted(path)}"
+
+
+def _is_held(path: str, root: str) -> bool:
+    """Whether somebody has a lock; where it may not be opened, nobody knows."""
+    with contextlib.suppress(WcError):
+        handle = locks.try_acquire(path, root)
+        if handle is None:
+            return True
+        os.close(handle)
+    return False
+
+
+def _signed(path: str) -> float:
+    """When somebody took a lock, in seconds since 1970; now for none."""
+    try:
+        return os.lstat(path).st_mtime
+    except OSError:
+        return time.time()
+
+
+def _latest_first(reader: StoreReader) -> list[str]:
+    """The topics of a store, those that changed last first."""
+    layout = reader.layout
+    changed: dict[str, float] = {}
+    if os.path.isdir(layout.threads):
+        with os.scandir(layout.threads) as found:
+            for one in found:
+                changed[topic_of(one.name)] = one.stat(follow_symlinks=False).st_mtime
+    return sorted(reader.topics(), key=lambda topic: -changed.get(topic, 0.0))
+
+
+def _of_topic(reader: StoreReader, topic: str) -> Iterator[Finding]:
+    """What is wrong with a thread as far as its state tells."""
+    try:
+        snapshot = reader.snapshot(topic)
+        if lost := [one for one in snapshot.damage if one.lost]:
+            yield Finding(lost[0].file, lost[0].line, lost[0].message, _REPAIR)
+        if snapshot.state.forked:
+            yield from _of_fork(reader.thread(topic))
+    except NotFoundError:
+        return
+    except WcError as error:
+        yield Finding(topic, 0, error.message, "See what is there: wc doctor")
+
+
+_REPAIR = "Mend it: wc doctor --repair"
+
+
+def _of_fork(thread: Thread) -> Iterator[Finding]:
+    """A fork joins by itself with the next entry, unless both sides passed the
+    ball: then the later one has it, and nobody decided that."""
+    topic = thread.state.topic
+    forked = [one.entry for one in views.numbered(thread) if one.forked]
+    sides = {one.ball.holder for one in forked if one.ball is not None}
+    if len(sides) > 1:
+        names = ", ".join(sorted(holder_text(one) for one in sides)[:_MAX_NAMES])
+        message = (
+            f"two clones passed its ball, to {names}; "
+            f"{holder_text(thread.state.ball)} has it"
+        )
+        fix = f"Say who shall have it: wc handoff {quoted(topic)} --to NAME --reason …"
+        yield Finding(topic, 0, message, fix)

@@ -1,0 +1,134 @@
+"""After a write: start the settling, say what is true."""
+
+from __future__ import annotations
+
+import os
+import time
+
+from wc_cli import context as world
+from wc_cli import spawn
+from wc_core.errors import StorageError, WcError
+from wc_core.git import remotes, repository
+from wc_core.git.discovery import BRANCH_STORE
+from wc_core.identity import agents
+from wc_core.layout import Layout, file_name
+from wc_core.text import one_line
+from wc_core.threads.moves import holder_text
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from wc_cli.context import Context
+    from wc_cli.store.writer import Receipt
+
+_INLINE_SECONDS = 30.0
+_NOT_SHARED = "the remote has no threads yet; your user may begin with it: wc sync"
+
+
+def settled(context: Context, receipt: Receipt, *, sync: bool = False) -> Receipt:
+    """The receipt with what became of settling and of the way to the remote:
+    waited for (``sync``, or so configured), started, or off."""
+    layout = Layout(context.place.root)
+    committing = context.place.kind == BRANCH_STORE
+    notes = list(receipt.notes)
+    committed = False
+    mode = "inline" if sync else context.settings.sync
+    try:
+        if mode == "inline":
+            notes += _settled_now(context, layout, asked=sync)
+            marker = f"{layout.unsettled}/{file_name(receipt.topic)}"
+            committed = committing and not os.path.lexists(marker)
+        elif mode == "background":
+            spawn.start(layout, context.env)
+    except (WcError, OSError) as error:
+        notes.append(f"settling could not be started: {error}")
+    notes.extend(_pending(layout))
+    pushed = _pushed(context, layout, committed=committed) if committing else None
+    return receipt._replace(committed=committed, pushed=pushed, notes=tuple(notes))
+
+
+def _settled_now(context: Context, layout: Layout, *, asked: bool) -> list[str]:
+    """Settle, and exchange with the remote where it has the branch, or the
+    user ``asked`` for it; what could not be done."""
+    from wc_cli.settle import settler
+    from wc_cli.store import pending  # not in the usual case
+    from wc_cli.sync import exchange, routes
+
+    notes = []
+    # Agents write without asking their user; whether threads are shown to others
+    # is the user's to say.
+    by_user = asked and next(agents.found(context.env), None) is None
+    if settler.settle(layout.root, context.env, _INLINE_SECONDS) is None:
+        by = pending.held_up(layout) or "somebody else is at it"
+        notes.append(f"not settled yet: {by}")
+    try:
+        remote = routes.wanted(context.place.root, context.env, asked=by_user)
+        if remote is None and asked:
+            notes.append(_NOT_SHARED)
+        if remote is not None:
+            until = time.monotonic() + max(1, context.settings.limit)
+            waiting = exchange.Waiting(until)
+            traveller = exchange.Traveller(layout.root, context.env, remote, waiting)
+            known = exchange.KNOWN if context.settings.push else exchange.NEVER
+            traveller.exchange(push=exchange.ASKED if by_user else known)
+    except WcError as error:
+        # The entry is saved: whatever this is, it is no failure of the write.
+        notes.append(f"not pushed: {error.message}")
+    return notes
+
+
+def _pending(layout: Layout) -> list[str]:
+    """What settling could not do last time: said at every write until it can."""
+    if not os.path.lexists(layout.settling):
+        return []
+    from wc_cli.store import pending  # only when something went wrong
+
+    found = pending.trouble(layout.root)
+    if found is None:
+        return []
+    return [f"settling, at {found.at}: {found.problem} (see: wc doctor)"]
+
+
+def _pushed(context: Context, layout: Layout, *, committed: bool) -> bool | None:
+    """Whether the remote has what was written; ``None`` without a remote."""
+    # Not that of the folder we are in: a store may be named.
+    where = repository.find(layout.root)
+    if where is None or not remotes.names(where, context.env):
+        return None
+    if not committed:
+        return False
+    remote = remotes.find(where, context.env)
+    if remote is None:
+        return False
+    return where.commit == repository.resolve(where, remote.tracking)
+
+
+def show(receipt: Receipt, *, as_json: bool) -> None:
+    """Print a receipt: what was saved, where the ball is, what is pending."""
+    try:
+        if as_json:
+            world.say_json(receipt.to_json())
+            return
+        world.say(one_line(_sentence(receipt)))
+    except (StorageError, BrokenPipeError) as error:
+        # The entry is on disk: whoever tries again would write it twice.
+        world.discard_output()
+        world.remark(f"note: saved as {receipt.entry_id}, but: {one_line(str(error))}")
+    for note in receipt.notes:
+        world.remark(f"note: {one_line(note)}")
+
+
+def _sentence(receipt: Receipt) -> str:
+    saved = f"saved {receipt.topic} #{receipt.idx} ({receipt.entry_id})"
+    ball = f"ball: {holder_text(receipt.ball)}"
+    if receipt.ball != receipt.previous_ball and receipt.idx:
+        ball = (
+            f"ball: {holder_text(receipt.previous_ball)} → {holder_text(receipt.ball)}"
+        )
+    facts = [saved, ball]
+    if receipt.status != "OPEN":
+        facts.append(receipt.status)
+    if receipt.committed:
+        facts.append("committed")
+    if receipt.pushed is not None:
+        facts.append("pushed" if receipt.pushed else "not pushed")
+    return " · ".join(facts)

@@ -1,0 +1,94 @@
+"""``wc stats``: how the ball of a thread went round, or a store in figures."""
+
+from __future__ import annotations
+
+from wc_cli.commands.words import Speaker
+from wc_cli.context import now_ms, remark, say, say_json
+from wc_cli.options import argument, command, number, text
+from wc_cli.terminal import render
+from wc_core.phrases import counted
+from wc_core.text import one_line
+from wc_core.threads.moves import holder_text
+from wc_core.views import history, stats
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from wc_cli.context import Context
+    from wc_cli.terminal.render import Style
+    from wc_core.phrases import Table
+
+
+class Stats(Speaker):
+    """Show who had the ball of a thread and for how long; without a topic,
+    the figures of all threads: balls, stale ones, authors."""
+
+    topic: str = argument("TOPIC", "The thread.", default="", complete="topic")
+    stale_after: str = text(
+        "--stale-after",
+        "AGE",
+        "A ball held for longer is stale.",
+        default=stats.STALE_AFTER,
+    )
+    limit: int = number(
+        "--limit", "At most this many rows in a list (0: all).", default=stats.ROWS
+    )
+
+
+@command(Stats)
+def show(context: Context, said: Stats) -> None:
+    """Show the one or the other."""
+    stale_ms = stats.longer_than(said.stale_after)
+    look = render.style(context.env)
+    if said.topic:
+        fields = _history(context, said)
+        lines = history_lines(fields, look)
+    else:
+        found = stats.stats(context.reader, context.viewer, now_ms(), stale_ms)
+        fields = found.to_json(context.store, said.limit)
+        lines = figure_lines(fields, look)
+    if said.json:
+        say_json(fields)
+        return
+    say("\n".join(lines))
+    if fields.get("truncated"):
+        remark("there is more: --limit 0 shows all of it")
+
+
+def _history(context: Context, said: Stats) -> dict[str, Any]:
+    reader = context.reader
+    thread = reader.thread(reader.find(said.topic))
+    found = history.of_thread(thread, now_ms(), context.settings.directory)
+    return found.to_json(thread, context.store, said.limit)
+
+
+def history_lines(fields: dict[str, Any], look: Style) -> list[str]:
+    """The history shape: what it comes to, and a line for each spell."""
+    ball = f"ball: {holder_text(fields['ball'])}"
+    facts = [fields["status"], ball, *history.summary(fields)]
+    return [
+        look(one_line(f"{fields['topic']}: {fields['title']}"), "1"),
+        one_line(" · ".join(facts)),
+        *(f"damage: {one_line(one)}" for one in fields.get("damage", ())),
+        *_table(history.table(fields), look),
+    ]
+
+
+def figure_lines(fields: dict[str, Any], look: Style) -> list[str]:
+    """The stats shape: how many threads there are, and its tables."""
+    threads, recent = fields["threads"], fields["recent"]
+    each = ", ".join(f"{n} {one}" for one, n in threads["by_status"].items())
+    lines = [
+        one_line(counted(threads["total"], "thread") + (f": {each}" if each else ""))
+    ]
+    for one in stats.tables(fields):
+        lines += _table(one, look)
+    if recent["threads"] < threads["total"]:
+        read = counted(recent["threads"], "thread")
+        lines += ["", f"authors and bounces: of the {read} that moved last"]
+    return lines
+
+
+def _table(shown: Table, look: Style) -> list[str]:
+    return ["", *render.table(shown, look)] if shown.rows else []

@@ -1,0 +1,99 @@
+"""The commands about the store: making it, its locks."""
+
+from __future__ import annotations
+
+import os
+
+from wc_cli.commands.words import Speaker
+from wc_cli.context import say, say_json
+from wc_cli.options import argument, command, flag
+from wc_cli.store import locks
+from wc_core.errors import ConflictError
+from wc_core.phrases import counted
+from wc_core.text import one_line
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from wc_cli.context import Context
+
+
+class Init(Speaker):
+    """Create or adopt the store of this repository."""
+
+    push: bool = flag("--push", help="Push it too; from then on that is automatic.")
+
+
+class BreakLock(Speaker):
+    """Break the lock of a thread whose holder is gone. Only for file systems
+    that do not release the locks of dead processes themselves."""
+
+    topic: str = argument("TOPIC", "The thread.", complete="topic")
+    force: bool = flag("--force", help="Break it; without, only say who holds it.")
+
+
+@command(Init)
+def init(context: Context, said: Init) -> None:
+    """Create or adopt the store."""
+    existed = context.ensure_store(anew=True)
+    writer = context.writer()
+    writer.prepare_store()
+    pushed = _push(context) if said.push else None
+    threads = len(writer.reader.topics())
+    if said.json:
+        kind = context.place.kind
+        fields = {"store": context.store, "kind": kind, "threads": threads}
+        say_json(fields if pushed is None else {**fields, "pushed_to": pushed})
+        return
+    word = "The store was there already" if existed else "The store is ready"
+    say(f"{word}: {context.store} ({counted(threads, 'thread')})")
+    if pushed is not None:
+        say(one_line(f"{pushed} has it; what is written is pushed in the background."))
+
+
+def _push(context: Context) -> str:
+    """Exchange the store with its remote, which is given it by that."""
+    from wc_cli.commands import sync  # only when it is wanted
+
+    return sync.exchange(context).remote
+
+
+@command(BreakLock)
+def break_lock(context: Context, said: BreakLock) -> None:
+    """Break the lock of a thread."""
+    reader = context.reader
+    topic = reader.find(said.topic)
+    path, root = reader.layout.lock(topic), reader.layout.root
+    handle = locks.try_acquire(path, root)
+    if handle is None:
+        holder = locks.holder_of(path)
+        _check_breakable(topic, holder, context.env, force=said.force)
+        locks.break_lock(path, root)
+        text = f"The lock of {topic} is broken; it was held by {holder}."
+    else:
+        os.close(handle)
+        text = f"Nobody holds the lock of {topic}: there is nothing to break."
+    if said.json:
+        say_json({"topic": topic, "broken": handle is None})
+        return
+    say(one_line(text))
+
+
+def _check_breakable(
+    topic: str, holder: locks.Holder, env: Mapping[str, str], *, force: bool
+) -> None:
+    """Raise ConflictError unless the lock is one that may be broken."""
+    held = f"{topic} is being written by {holder}."
+    if holder.is_alive:
+        raise ConflictError(
+            held,
+            "That process runs on this machine: its lock is real. Wait for it, or "
+            f"end it (kill {holder.pid}); its lock ends with it.",
+        )
+    if not force or env.get("WATERCOOLER_ALLOW_BREAK_LOCK") != "1":
+        raise ConflictError(
+            held,
+            "Make sure that this process is gone. Then: "
+            f"WATERCOOLER_ALLOW_BREAK_LOCK=1 wc break-lock {topic} --force",
+        )

@@ -1,0 +1,213 @@
+"""``wc sync``: exchange the threads with the git remote."""
+
+from __future__ import annotations
+
+import sys
+import time
+
+from wc_cli.commands.words import Speaker
+from wc_cli.context import remark, say, say_json
+from wc_cli.options import argument, command, flag, number
+from wc_cli.store import pending
+from wc_cli.sync.exchange import Traveller, Waiting
+from wc_cli.sync.firstfetch import fetch_first, look_first
+from wc_cli.sync.routes import the_remote
+from wc_core.errors import (
+    InvalidInputError,
+    LockTimeoutError,
+    OfflineError,
+)
+from wc_core.git import remotes, repository
+from wc_core.git.discovery import BRANCH_STORE
+from wc_core.layout import Layout
+from wc_core.phrases import counted
+from wc_core.text import one_line
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from wc_cli.context import Context
+    from wc_cli.sync.exchange import Exchange
+    from wc_core.git.remotes import Remote
+    from wc_core.git.repository import Repository
+
+_MAX_NAMED = 8
+_EVERY = 30
+# Seconds between two looks at what was written here.
+_LOOK = 0.5
+_LONGEST_PAUSE = 300.0
+
+
+class Sync(Speaker):
+    """Exchange the threads with the git remote: fetch, merge, push. Waits for
+    the remote, at most 30 seconds, and exits 8 if it cannot be reached."""
+
+    remote: str = argument(
+        "REMOTE", "A remote's name or a URL; the usual one if left out.", default=""
+    )
+    dry_run: bool = flag(
+        "--dry-run", help="Only look what would come and go; no thread changes."
+    )
+    watch: bool = flag("--watch", help="Go on until interrupted, with every change.")
+    every: int = number(
+        "--every", "With --watch: look at the remote every N seconds.", default=_EVERY
+    )
+    timeout: int | None = number(
+        "--timeout", "Wait at most N seconds for the remote.", default=None
+    )
+
+
+@command(Sync)
+def sync(context: Context, said: Sync) -> None:
+    """Exchange the threads with the git remote."""
+    if said.watch and said.dry_run:
+        raise InvalidInputError("--watch and --dry-run exclude each other.", "Say one.")
+    if not said.every:
+        raise InvalidInputError("--every takes at least 1 second.", "Say --every 1.")
+    where, remote = route(context, said.remote)
+    anew = not context.place.exists
+    if anew and said.dry_run and not context.place.branch_exists:
+        _show(look_first(where, context.env, remote, _waiting(context, said)), said)
+        return
+    if anew:
+        _adopt(context, where, remote, _waiting(context, said))
+    if said.watch:
+        _watch(context, remote, said)
+    traveller = _traveller(context, remote, said)
+    found = (traveller.look if said.dry_run else traveller.exchange)(anew=anew)
+    _show(found, said)
+
+
+def route(context: Context, name: str = "") -> tuple[Repository, Remote]:
+    """The repository of the store, and the remote it is exchanged with.
+
+    Raises InvalidInputError where the store does not travel by itself, or
+    nobody can know where to.
+    """
+    place = context.place
+    where = repository.find(place.root) if place.exists else place.repository
+    if place.kind != BRANCH_STORE or where is None:
+        raise InvalidInputError(
+            f"The store {context.store} has no branch of its own to exchange.",
+            "One in the code's tree travels with the code; one outside git with "
+            "whatever copies it.",
+        )
+    if name:
+        return where, remotes.named(where, context.env, name)
+    return where, the_remote(where, context.env)
+
+
+def exchange(context: Context) -> Exchange:
+    """Exchange the store with its usual remote, once."""
+    _, remote = route(context)
+    waiting = Waiting(time.monotonic() + max(1, context.settings.limit))
+    return Traveller(context.place.root, context.env, remote, waiting).exchange()
+
+
+def _adopt(
+    context: Context, where: Repository, remote: Remote, waiting: Waiting
+) -> None:
+    """Check the store out, with what the remote has of it already."""
+    waiting.tell(f"Fetching from {remote.shown} …")
+    fetch_first(where, context.env, remote, waiting)
+    context.ensure_store(anew=True)
+
+
+def _waiting(context: Context, said: Sync) -> Waiting:
+    limit = context.settings.limit if said.timeout is None else said.timeout
+    return Waiting(time.monotonic() + max(1, limit), tell=_progress)
+
+
+def _traveller(context: Context, remote: Remote, said: Sync) -> Traveller:
+    context.writer()  # the places where it is noted what is being done
+    waiting = _waiting(context, said)
+    return Traveller(context.place.root, context.env, remote, waiting)
+
+
+def _progress(text: str) -> None:
+    """Show what is being done, on a terminal, until something else is shown."""
+    if sys.stderr.isatty():
+        sys.stderr.write(f"\r\x1b[K{one_line(text)}")
+        sys.stderr.flush()
+
+
+def _watch(context: Context, remote: Remote, said: Sync) -> None:
+    """Exchange again and again: what is written here at once, what is new
+    there when it is time to look."""
+    pause = float(said.every)
+    notes: tuple[str, ...] = ()
+    while True:
+        try:
+            found = _traveller(context, remote, said).exchange()
+            _progress("")
+            # What lasts is said once.
+            if found._replace(notes=()).moved or found.notes != notes:
+                _show(found, said)
+            notes = found.notes
+            pause = float(said.every)
+        except (OfflineError, LockTimeoutError) as error:
+            _progress("")
+            remark(f"wc: {one_line(error.message)}")
+            pause = min(pause * 2, max(_LONGEST_PAUSE, said.every))
+        _await_news(context.place.root, pause, again=pause == said.every)
+
+
+def _await_news(root: str, seconds: float, *, again: bool) -> None:
+    """Wait so long; ``again`` ends it as soon as something is written here."""
+    layout = Layout(root)
+    start = _standing(root)
+    deadline = time.monotonic() + seconds
+    while (left := deadline - time.monotonic()) > 0:
+        time.sleep(min(left, _LOOK))
+        written = set(pending.unsettled(layout)) - pending.stuck(layout)
+        if again and (written or _standing(root) != start):
+            return
+
+
+def _standing(root: str) -> str:
+    where = repository.find(root)
+    return where.commit if where is not None else ""
+
+
+def _show(found: Exchange, said: Sync) -> None:
+    _progress("")
+    if said.json:
+        say_json({**found.to_json(), "dry_run": said.dry_run})
+    else:
+        say(one_line(_sentence(found, dry_run=said.dry_run)))
+    for note in found.notes:
+        remark(f"note: {one_line(note)}")
+    for path in found.outvoted:
+        remark(
+            f"note: {one_line(path)} was changed on both sides; the version of "
+            f"{found.remote} counts, yours is in the history"
+        )
+
+
+def _sentence(found: Exchange, *, dry_run: bool) -> str:
+    will = "would " if dry_run else ""
+    facts = []
+    if found.came:
+        facts.append(f"{_counts(found.came)} {will}{'come' if dry_run else 'came'}")
+    if found.went:
+        facts.append(f"{_counts(found.went)} {will}{'go' if dry_run else 'went'}")
+    if not facts and (found.behind or found.ahead):
+        came, went = counted(found.behind, "commit"), counted(found.ahead, "commit")
+        facts += [f"{came} {will}{'come' if dry_run else 'came'}"] * bool(found.behind)
+        facts += [f"{went} {will}{'go' if dry_run else 'went'}"] * bool(found.ahead)
+        facts.append("no entries")
+    return f"{found.remote}: {' · '.join(facts) or 'nothing new, here or there'}"
+
+
+def _counts(topics: Mapping[str, int]) -> str:
+    """How many entries, and in which threads: the busiest first."""
+    total = counted(sum(topics.values()), "entry", "entries")
+    ordered = sorted(topics.items(), key=lambda pair: (-pair[1], pair[0]))
+    named = [
+        topic if 1 in (count, len(topics)) else f"{topic} {count}"
+        for topic, count in ordered[:_MAX_NAMED]
+    ]
+    if len(ordered) > _MAX_NAMED:
+        named.append(f"{len(ordered) - _MAX_NAMED} more")
+    return f"{total} ({', '.join(named)})"

@@ -1,0 +1,159 @@
+"""``wc timeline``: who held the ball when, drawn to scale."""
+
+from __future__ import annotations
+
+import shutil
+
+from wc_cli.commands.words import Speaker
+from wc_cli.context import now_ms, remark, say, say_json
+from wc_cli.options import command, flag, number, text, words
+from wc_cli.terminal import render
+from wc_core import times, ulid
+from wc_core.errors import InvalidInputError, StorageError, WcError
+from wc_core.phrases import quoted
+from wc_core.text import one_line
+from wc_core.views import timeline
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from wc_cli.context import Context
+    from wc_core.views.timeline import Chart, Track
+
+_LATELY = "7d"
+# What is written to a file or a pipe is as wide as a terminal usually is.
+_WIDTH = 80
+_PAGE = """\
+<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<meta http-equiv="Content-Security-Policy"
+ content="default-src 'none'; style-src 'unsafe-inline'">
+<title>{title}</title>
+<style>
+body{{margin:1rem;font:14px ui-sans-serif,system-ui,sans-serif;
+background:#fff;color:#1f2328}}
+h1{{font-size:1.1rem}}svg{{max-width:100%;height:auto}}
+@media (prefers-color-scheme:dark){{body{{background:#0d1117;color:#e6edf3}}}}
+</style>
+</head>
+<body>
+<h1>{title}</h1>
+{svg}</body>
+</html>
+"""
+
+
+class Timeline(Speaker):
+    """Show who held the ball when: of these threads, or of all that moved
+    lately."""
+
+    topics: tuple[str, ...] = words("TOPIC...", "The threads.", default=())
+    since: str = text(
+        "--since",
+        "WHEN",
+        "Begin at a time, an age or an entry (default: 7d; a named thread's birth).",
+    )
+    limit: int = number("--limit", "At most this many threads (0: all).", default=20)
+    svg: str = text("--svg", "FILE", "Write it as an SVG picture ('-': print it).")
+    html: str = text("--html", "FILE", "Write it as a page of its own ('-': print it).")
+    ascii: bool = flag("--ascii", help="Nothing but ASCII.")
+
+
+@command(Timeline)
+def show(context: Context, said: Timeline) -> None:
+    """Show the chart, or write it."""
+    printed = [one for one in (said.svg, said.html) if one == "-"]
+    if len(printed) + said.json > 1:
+        raise InvalidInputError(
+            "Only one of --json, --svg - and --html - can be printed at a time.",
+            "Give the others a file.",
+        )
+    chart = _chart(context, said)
+    wrote = _write(chart, said)
+    if said.json:
+        say_json(chart.to_json(context.store))
+    elif not wrote:
+        _draw(context, chart, said)
+
+
+def _chart(context: Context, said: Timeline) -> Chart:
+    directory = context.settings.directory
+    now = now_ms()
+    when = said.since or ("" if said.topics else _LATELY)
+    last_id = times.since_id(when, now) if when else ""
+    since = ulid.milliseconds(last_id) if last_id else None
+    if said.topics:
+        topics = [context.reader.find(one) for one in said.topics]
+    else:
+        rows = context.overview.rows()
+        topics = [one.topic for one in rows if one.last_id > last_id]
+    limit = said.limit or len(topics)
+    tracks = list(_tracks(context, topics[:limit], now))
+    found = timeline.chart(tracks, directory, since)
+    return found._replace(total=len(topics))
+
+
+def _tracks(context: Context, topics: Iterable[str], now: int) -> Iterator[Track]:
+    """The tracks of the threads; what cannot be read is said."""
+    reader, directory = context.reader, context.settings.directory
+    for topic in topics:
+        try:
+            yield timeline.of_thread(reader.thread(topic), now, directory)
+        except WcError as error:
+            remark(one_line(f"not shown: {topic}: {error}"))
+
+
+def _write(chart: Chart, said: Timeline) -> bool:
+    """Write the picture, the page, or both; whether that was asked for."""
+    if not (said.svg or said.html):
+        return False
+    from wc_core.views import timelinesvg  # only pictures need it
+
+    picture = timelinesvg.svg(chart)
+    _put(said.svg, picture, said)
+    title = timelinesvg.escaped(timelinesvg.summary(chart))
+    _put(said.html, _PAGE.format(title=title, svg=picture), said)
+    return True
+
+
+def _put(path: str, data: str, said: Timeline) -> None:
+    if path == "-":
+        say(data)
+    elif path:
+        try:
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(data)
+        except OSError as error:
+            raise StorageError(
+                f"{path} could not be written: {error.strerror}.",
+                "Name a file in a folder that you may write to.",
+            ) from error
+        if not said.json:
+            remark(f"wrote {one_line(path)}")
+
+
+def _draw(context: Context, chart: Chart, said: Timeline) -> None:
+    from wc_cli.terminal import timeline as timelinetext  # files and JSON do without
+
+    if not chart.until:
+        since = said.since or _LATELY
+        remark(one_line(f"Nothing moved since {since}: wc timeline --since 30d"))
+        return
+    wanted = context.env.get("WATERCOOLER_ASCII", "") not in {"", "0"}
+    how = timelinetext.Drawing(
+        _width(), render.style(context.env), said.ascii or wanted
+    )
+    say("\n".join(timelinetext.lines(chart, how)))
+    rest = chart.total - len(chart.tracks)
+    if rest > 0:
+        since = f" --since {quoted(said.since)}" if said.since else ""
+        remark(f"{rest} more: wc timeline --limit 0{since}")
+
+
+def _width() -> int:
+    """How wide to draw: the terminal, COLUMNS, or 80."""
+    return render.terminal_width() or shutil.get_terminal_size((_WIDTH, 1)).columns

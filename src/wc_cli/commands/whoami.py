@@ -1,0 +1,222 @@
+"""Who speaks here, by which rule, and what would make it somebody else."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from wc_cli.commands.words import Speaker
+from wc_cli.context import say, say_json
+from wc_cli.options import command, flag
+from wc_core import names
+from wc_core.files import read_plain
+from wc_core.git.discovery import BRANCH_STORE, IN_TREE_STORE, NAMED
+from wc_core.identity import agents, resolve
+from wc_core.identity.resolve import SESSION, Asked, Rule
+from wc_core.layout import Layout, safe_name
+from wc_core.status import files
+from wc_core.text import one_line
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from wc_cli.context import Context
+
+_KINDS = {
+    NAMED: "named by WATERCOOLER_DIR",
+    IN_TREE_STORE: "in the code's own tree",
+    BRANCH_STORE: "the branch watercooler/threads",
+}
+_ADVICE = (
+    "To be somebody else: --as NAME and --seat SEAT for one command; "
+    "WATERCOOLER_AGENT, WATERCOOLER_SEAT and WATERCOOLER_USER for longer."
+)
+_NOBODY_YET = "knows nobody here yet"
+_ONE_COMMAND = "--as and --seat are for this command alone"
+
+
+class Whoami(Speaker):
+    """Show who you are here, and in which store."""
+
+    explain: bool = flag("--explain", help="Show every rule, and which one won.")
+
+
+@command(Whoami)
+def whoami(context: Context, said: Whoami) -> None:
+    """Show who you are."""
+    who = context.identity
+    context.remember()
+    explanation = _explain(context) if said.explain else None
+    if said.json:
+        fields: dict[str, Any] = {
+            "name": who.author,
+            "agent": who.name.agent,
+            "seat": who.name.seat or None,
+            "tag": who.name.tag or None,
+            "source": who.source,
+            "store": context.store,
+            "kind": context.place.kind,
+        }
+        if explanation is not None:
+            fields["explanation"] = explanation.fields()
+        say_json(fields)
+        return
+    kind = _KINDS.get(context.place.kind, "outside git")
+    made = "" if context.place.exists else ", not made yet"
+    say(one_line(f"{who.author} (by {who.source})"))
+    say(one_line(f"store: {context.store} ({kind}{made})"))
+    if explanation is not None:
+        say(explanation.text())
+
+
+class Part(NamedTuple):
+    """A part of a name and the rules for it, the first that found something
+    being the one that counts."""
+
+    name: str
+    value: str
+    rules: tuple[Rule, ...]
+
+    @property
+    def won(self) -> Rule | None:
+        """The rule that counts."""
+        return next((rule for rule in self.rules if rule.found), None)
+
+
+class Explanation(NamedTuple):
+    """Everything that ``--explain`` tells; ``elsewhere`` is what the status
+    line and a server would say, each with whether that is the same."""
+
+    parts: tuple[Part, ...]
+    elsewhere: tuple[tuple[str, bool, str], ...]
+    notes: tuple[str, ...]
+
+    def fields(self) -> dict[str, Any]:
+        """For programs."""
+        return {
+            **{
+                part.name: [
+                    {
+                        "rule": rule.name,
+                        "found": rule.found or None,
+                        "won": rule is part.won,
+                    }
+                    for rule in part.rules
+                ]
+                for part in self.parts
+            },
+            **{
+                where.replace(" ", "_"): {"same": same, "says": says}
+                for where, same, says in self.elsewhere
+            },
+            "notes": list(self.notes),
+        }
+
+    def text(self) -> str:
+        """For people."""
+        lines = []
+        for part in self.parts:
+            lines.append(f"{part.name}: {one_line(part.value) or 'none'}")
+            for rule in part.rules:
+                mark = ">" if rule is part.won else " "
+                found = one_line(rule.found) or "-"
+                lines.append(f"  {mark} {rule.name:<17}  {found}")
+        lines += [f"{where}: {one_line(says)}" for where, _, says in self.elsewhere]
+        return "\n".join((*lines, *map(one_line, self.notes), _ADVICE))
+
+
+def _explain(context: Context) -> Explanation:
+    who = context.identity
+    parts = _parts(context)
+    elsewhere = (
+        ("status line", *_status_line(context)),
+        ("server", *_server(context)),
+    )
+    notes = () if who.person else tuple(_notes(context))
+    return Explanation(parts, elsewhere, notes)
+
+
+def _parts(context: Context) -> tuple[Part, ...]:
+    who = context.identity
+    asked, env, where = context.asked, context.env, context.place.repository
+    users = tuple(resolve.user_rules(env, where))
+    rules = tuple(
+        rule
+        for rule in resolve.agent_rules(asked, env, context.settings)
+        if rule.found or rule.name != "client"
+    )
+    agent = Part("agent", who.name.agent, (*rules, *users))
+    if who.person:
+        return (agent,)
+    spoken = names.parse(resolve.first(iter(rules)).found)
+    places = tuple(resolve.worktree_rules(where, context.settings))
+    seats = tuple(resolve.seat_rules(spoken, asked, env, places))
+    return (
+        agent,
+        Part("seat", who.name.seat, seats),
+        Part("tag", who.name.tag, (Rule("in the name", spoken.tag), *users)),
+    )
+
+
+def _notes(context: Context) -> list[str]:
+    """What surprises people."""
+    who, env = context.identity, context.env
+    seen = [agent for _, agent in agents.found(env)]
+    directory = context.settings.directory
+    others = [one for one in seen if not directory.same(one, seen[0])]
+    notes = []
+    if others and who.source == next(agents.found(env))[0]:
+        notes.append(
+            f"{seen[0]} and {others[0]} have both left their mark here, and which one "
+            f"started the other cannot be told: {seen[0]} counts. If that is wrong, "
+            "set WATERCOOLER_AGENT."
+        )
+    said = context.asked.seat or env.get("WATERCOOLER_SEAT", "")
+    if said.strip() == SESSION and not agents.session(env):
+        notes.append(
+            "Nothing here tells one session from another: name the seat instead, "
+            "with WATERCOOLER_SEAT or --seat."
+        )
+    if not who.name.seat:
+        notes.append(
+            f"Without a seat, a ball at {who.author} is also for {who.name.agent} in "
+            "your linked worktrees."
+        )
+    return notes
+
+
+def _status_line(context: Context) -> tuple[bool, str]:
+    """What ``wc-statusline`` finds with this environment, here."""
+    plain = resolve.identify(
+        Asked(), context.env, context.place.repository, context.settings
+    )
+    layout = Layout(context.place.root)
+    where = context.place.repository
+    worktree = (where.worktree_id if where is not None else "") or None
+    name = files.who_name(plain.source, context.env)
+    folders = [worktree or files.MAIN_WORKTREE]
+    if plain.person:
+        folders.append(files.MAIN_WORKTREE)
+    for folder in folders:
+        kept = read_plain(f"{layout.local}/me/{folder}/{name}", layout.root)
+        if kept:
+            break
+    else:
+        return False, _NOBODY_YET
+    key = kept.partition(b"\n")[0].decode(errors="replace")
+    if key == safe_name(context.settings.directory.key(context.identity.name)):
+        return True, "the same"
+    asked = context.asked.name or context.asked.seat
+    return False, f"{key}; {_ONE_COMMAND}" if asked else key
+
+
+def _server(context: Context) -> tuple[bool, str]:
+    """What a server answers that is started with this environment, here."""
+    plain = resolve.identify(
+        Asked(), context.env, context.place.repository, context.settings
+    )
+    if plain.name != context.identity.name:
+        return False, f"{plain.author}; {_ONE_COMMAND}"
+    if plain.source == "WATERCOOLER_AGENT":
+        return True, "the same"
+    return True, "the same, unless its client says that it is another agent"

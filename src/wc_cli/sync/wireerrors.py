@@ -1,0 +1,194 @@
+"""What git says when a remote does not do as it is asked, in three kinds."""
+
+from __future__ import annotations
+
+import os
+import re
+
+from wc_cli.branch.git import GitError, GitKilledError
+from wc_core.git.remotes import anonymous
+from wc_core.text import one_line
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from wc_core.git.remotes import Remote
+
+_WIDTH = 300
+
+
+class WireError(GitError):
+    """Something is wrong on our side of the wire, or nobody knows what it is.
+
+    ``hint`` says what to do.
+    """
+
+    def __init__(self, message: str, hint: str) -> None:
+        super().__init__(message)
+        self.hint = hint
+
+
+class UnreachableError(WireError):
+    """The remote, or the repository there, could not be reached."""
+
+
+class RefusedError(WireError):
+    """The remote, or git, does not let us do that."""
+
+
+class RejectedError(WireError):
+    """The remote's branch has moved since we last looked: look again."""
+
+
+_SAFE = "Your entries are safe here; the next sync sends them."
+_LATER = f"{_SAFE} Try again later."
+_ADDRESS = f"{_SAFE} Is the address right, and may you see it? git remote -v"
+_KNOWN = f"{_SAFE} Connect once by hand, so that ssh knows the host: ssh -T HOST"
+_CERTIFICATE = f"{_SAFE} Ask whoever runs the host for a valid certificate."
+_KEY = f"{_SAFE} Load your key (ssh-add), or name one: WATERCOOLER_GIT_SSH_KEY=~/.ssh/…"
+_LOGIN = (
+    f"{_SAFE} Log in once by hand, so that git's credential helper has a token: "
+    "git ls-remote"
+)
+_RIGHTS = (
+    f"{_SAFE} Ask whoever runs the remote for the right to push the branch "
+    "watercooler/threads, or use another: WATERCOOLER_GIT_REPO=…"
+)
+_OWNER = f"{_SAFE} If you trust it: git config --global --add safe.directory …"
+_TRANSPORT = "Use an address with https or ssh, or a path."
+_OTHER_BRANCH = (
+    f"{_SAFE} A branch named watercooler is in the way; rename it there, or use "
+    "another remote: WATERCOOLER_GIT_REPO=…"
+)
+_CHECKED_OUT = (
+    f"{_SAFE} Somebody works in that repository: use a bare one, WATERCOOLER_GIT_REPO=…"
+)
+_AGAIN = "Fetch, merge and push again: wc sync"
+_LOCAL = "See: wc doctor"
+_UNKNOWN = f"{_SAFE} Try it by hand, to see all that git says: git fetch"
+
+# The first that is found decides. What the other side says ("remote: …") is
+# told apart from what went wrong here. Nothing is compiled while all goes well.
+_HERE = (
+    r"(?m)^(?!remote:|error: remote )[^\n]*(?:No space left|Read-only file system"
+    r"|Disk quota|[Uu]nable to create '|cannot lock ref|bad object|src refspec"
+    r"|unable to (?:write|create|update)|insufficient permission for adding"
+    r"|local refs could not be updated|not a valid object)"
+)
+_SORTS: tuple[tuple[type[WireError], str, str], ...] = (
+    (UnreachableError, r"Host key verification failed|HOST IDENTIFICATION", _KNOWN),
+    (RefusedError, r"Permission denied \((?:\w|[,-])+\)", _KEY),
+    (
+        RefusedError,
+        (
+            r"Authentication failed|could not read (?:Username|Password)"
+            r"|returned error: 401|HTTP(?: Basic: Access denied|\S* 401)"
+        ),
+        _LOGIN,
+    ),
+    (
+        RefusedError,
+        (
+            r"returned error: (?:403|405|413)|HTTP\S* (?:403|413)|service not enabled"
+            r"|git-http-push failed|return code 22|remote unpack failed"
+            r"|Permission to .* denied|marked as read.only|not allowed to"
+            r"|[Aa]ccess denied(?! or repository)|[Pp]ermission denied"
+        ),
+        _RIGHTS,
+    ),
+    (RefusedError, r"dubious ownership", _OWNER),
+    (
+        RefusedError,
+        r"transport '.*' not allowed|'remote-.*' is not a git command",
+        _TRANSPORT,
+    ),
+    (
+        UnreachableError,
+        (
+            r"does not appear to be a git repository|[Rr]epository\b.* not found"
+            r"|not exported|returned error: 404|is this a git repository|does not exist"
+        ),
+        _ADDRESS,
+    ),
+    (UnreachableError, r"[Cc]ertificate", _CERTIFICATE),
+    (
+        UnreachableError,
+        (
+            r"[Cc]ould ?n.t (?:resolve|connect)|Could not resolve|Name or service"
+            r"|[Nn]ame resolution|unable to (?:look up|connect|access)|[Tt]imed out"
+            r"|Connection (?:refused|reset|closed)|unreachable|No route to host"
+            r"|Failed to connect|Broken pipe|hung up|early EOF|unexpected disconnect"
+            r"|RPC failed|transfer closed|Empty reply|Recv failure|too slow"
+            r"|failed to report status|Could not read from remote repository"
+        ),
+        _LATER,
+    ),
+)
+_RACE = (
+    r"but expected|reference already exists|incorrect old value|\.lock': File exists"
+)
+_REJECTED = rb"(?m)^!\t[^\t\n]*\t\[rejected\]"
+_DECLINED = rb"(?m)^!\t[^\t\n]*\t\[remote rejected\] \((.*)\)$"
+
+
+def sorted_out(error: GitError, remote: Remote, env: Mapping[str, str]) -> WireError:
+    """The kind of error that a fetch or a push of git's was."""
+    said = os.fsdecode(error.err)
+    if re.search(_REJECTED, error.out):
+        message = f"{remote.shown} has entries that are not here yet"
+        return RejectedError(message, _AGAIN)
+    if isinstance(error, GitKilledError):
+        return WireError(f"{remote.shown}: {error}", _LATER)
+    if re.search(_HERE, said):
+        prune = f"Run: git remote prune {remote.shown}"
+        hint = prune if "git remote prune" in said else _LOCAL
+        return WireError(f"{remote.shown}: {_fit(str(error), env)}", hint)
+    declined = re.search(_DECLINED, error.out)
+    if declined:
+        return _declined(os.fsdecode(declined[1]), said, remote, env)
+    for kind, pattern, hint in _SORTS:
+        found = re.search(pattern, said)
+        if found:
+            return kind(f"{remote.shown}: {_fit(_line_at(said, found), env)}", hint)
+    return WireError(f"{remote.shown}: {_fit(str(error), env)}", _UNKNOWN)
+
+
+def _declined(
+    reason: str, said: str, remote: Remote, env: Mapping[str, str]
+) -> WireError:
+    """The remote took the commits, but did not move its branch."""
+    if re.search(_RACE, f"{reason}\n{said}"):
+        return RejectedError(f"{remote.shown} was written meanwhile", _AGAIN)
+    more = _why(said)
+    hint = _RIGHTS
+    if "checked out" in reason:
+        hint = _CHECKED_OUT
+    elif "cannot create" in f"{reason}{more}":
+        hint = _OTHER_BRANCH
+    text = f"{reason}: {more}" if more else reason
+    return RefusedError(f"{remote.shown} refused: {_fit(text, env)}", hint)
+
+
+def _why(said: str) -> str:
+    """The line of the other side that says most."""
+    lines = [line for line in said.splitlines() if line.startswith("remote:")]
+    words = [line.removeprefix("remote:").strip() for line in lines]
+    words = [one for one in words if one and "hook declined" not in one]
+    errors = [one for one in words if one.startswith(("error", "fatal"))]
+    return next(iter(errors or words), "")
+
+
+def _line_at(said: str, found: re.Match[str]) -> str:
+    """The line in which something was found."""
+    start = said.rfind("\n", 0, found.start()) + 1
+    return said[start:].partition("\n")[0].removeprefix("fatal: ")
+
+
+def _fit(text: str, env: Mapping[str, str]) -> str:
+    """Words of git as they may be shown to anybody."""
+    home = env.get("HOME", "")
+    text = anonymous(text)
+    if len(home) > 1:
+        text = text.replace(f"{home}/", "~/")
+    return one_line(text, _WIDTH).rstrip(".")
