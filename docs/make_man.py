@@ -20,7 +20,7 @@ import reference_words as words  # noqa: E402
 
 from wc_core import errors, version  # noqa: E402 (the checkout's own)
 from wc_observe.http import options  # noqa: E402
-from wc_observe.web import options as weboptions
+from wc_observe.web import options as weboptions  # noqa: E402
 
 if TYPE_CHECKING:
     import argparse

@@ -34,7 +34,7 @@ from reference_words import (  # noqa: E402 (beside this script)
 )
 
 from wc_cli import options, table  # noqa: E402 (the checkout's own)
-from wc_cli.commands import words
+from wc_cli.commands import words  # noqa: E402
 from wc_core import errors  # noqa: E402
 
 if TYPE_CHECKING:

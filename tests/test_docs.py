@@ -8,6 +8,7 @@ import re
 import shlex
 import subprocess
 import sys
+import tomllib
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -190,47 +191,62 @@ def test_files_in_the_text_exist(name: str) -> None:
         ours = re.fullmatch(r"(?:\./)?((?:src|tests|docs|bin|\.ci)/[\w./-]+)", span)
         if ours:
             assert (ROOT / ours[1]).exists(), span
-        module = re.fullmatch(r"wc_(?:core|cli|observe)/\w+\.py", span)
+        module = re.fullmatch(r"wc_(?:core|cli|observe)/[\w/]+\.py", span)
         if module:
             assert (ROOT / "src" / span).is_file(), span
 
 
-def mapped(package: str) -> list[list[str]]:
-    """The modules of each row of a package's table in the map of the code."""
+def mapped(package: str) -> list[str]:
+    """The rooms of a package, in the order of its table in the map of the code."""
     text = text_of("docs/architecture.md")
     start = re.search(rf"^`{package}`[^\n]*:$", text, re.MULTILINE)
     assert start, package
     rows = re.match(r"\s*((?:\|.*\n)+)", text[start.end() :])
     assert rows
     firsts = [line.split("|")[1] for line in rows[1].splitlines()[2:]]
-    return [re.findall(r"`(\w+)`", first) for first in firsts]
+    return [room for first in firsts for room in re.findall(r"`(\w+)`", first)]
 
 
 @pytest.mark.parametrize("package", PACKAGES)
-def test_the_map_has_every_module_once(package: str) -> None:
-    files = (ROOT / "src" / package).glob("*.py")
-    modules = sorted(path.stem for path in files if path.stem != "__init__")
-    assert sorted(one for row in mapped(package) for one in row) == modules
+def test_the_map_has_every_room_once(package: str) -> None:
+    folder = ROOT / "src" / package
+    modules = [path.stem for path in folder.glob("*.py")]
+    packages = [path.parent.name for path in folder.glob("*/__init__.py")]
+    rooms = sorted({*modules, *packages} - {"__init__"})
+    assert sorted(mapped(package)) == rooms
 
 
-def imports(module: str) -> set[str]:
-    tree = ast.parse(text_of(f"src/wc_core/{module}.py"))
-    found = set()
-    for node in ast.walk(tree):
-        if isinstance(node, ast.ImportFrom) and node.module == "wc_core":
-            found |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            package, _, name = node.module.partition(".")
-            found |= {name} if package == "wc_core" else set()
-    return found
+@pytest.mark.parametrize("package", PACKAGES)
+def test_the_map_is_in_the_order_of_the_layers(package: str) -> None:
+    contracts = tomllib.loads(text_of("pyproject.toml"))["tool"]["importlinter"]
+    (layers,) = (
+        contract["layers"]
+        for contract in contracts["contracts"]
+        if contract.get("containers") == [package]
+    )
+    floors = {
+        room: floor
+        for floor, row in enumerate(layers)
+        for room in row.replace(" ", "").split("|")
+    }
+    order = [floors[room] for room in mapped(package)]
+    assert order == sorted(order)
 
 
-def test_the_core_imports_upward_in_the_map_only() -> None:
-    above: set[str] = set()
-    for row in mapped("wc_core"):
-        above |= set(row)
-        for module in row:
-            assert imports(module) <= above, module
+def rooms() -> list[str]:
+    packages = (ROOT / "src").glob("*/**/__init__.py")
+    return [str(path.parent.relative_to(ROOT)) for path in packages]
+
+
+@pytest.mark.parametrize("room", rooms())
+def test_a_room_says_what_it_is_for_and_is_not_too_large(room: str) -> None:
+    module = ast.parse(text_of(f"{room}/__init__.py"))
+    assert len(module.body) == 1, "an __init__ that runs code costs every start"
+    purpose, _, limits = (ast.get_docstring(module) or "").partition("\n\n")
+    assert purpose
+    assert len(list((ROOT / room).glob("*.py"))) <= 21  # 20 and the __init__
+    if room.count("/") > 1:
+        assert limits, "say what the room may use and what it must not know"
 
 
 def test_the_page_of_the_server_has_all_that_it_offers() -> None:
@@ -281,7 +297,7 @@ def piece_of(node: ast.expr) -> str:
 
 @cache
 def pieces_of_code() -> frozenset[str]:
-    files = (ROOT / "src").glob("wc_c*/*.py")
+    files = (ROOT / "src").glob("wc_c*/**/*.py")
     trees = (ast.parse(path.read_text(encoding="utf-8")) for path in files)
     return frozenset(piece for tree in trees for piece in pieces(tree))
 
@@ -319,7 +335,9 @@ def test_messages_are_what_the_code_says(message: str) -> None:
     assert [word for word in words if not is_said(word)] == []
 
 
-@pytest.mark.parametrize("module", ["syncing", "travel", "wire", "wireerrors"])
+@pytest.mark.parametrize(
+    "module", ["commands/sync", "sync/exchange", "sync/wire", "sync/wireerrors"]
+)
 def test_what_an_exchange_fails_with_is_explained(module: str) -> None:
     page = text_of("docs/sync.md")
     tree = ast.parse(text_of(f"src/wc_cli/{module}.py"))

@@ -1,0 +1,5 @@
+"""What is wrong with a store, and how it is repaired without losing a byte.
+
+Uses the rooms from `store` to `settle`. Findings are values; only `repair` acts on
+them. Must not know how a finding is printed.
+"""

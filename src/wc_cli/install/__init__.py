@@ -1,2 +1,6 @@
-"""Connecting agents, editors and shells: what is put into their files, and taken
-out again."""
+"""What `wc install` writes into other programs' files, and how it is undone.
+
+Clients declare their changes as values, `formats` applies one change to one text, and
+`workspace`, `engine` and `ledger` write whole parts and remember them. Must not know
+threads or a store.
+"""

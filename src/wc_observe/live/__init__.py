@@ -1,0 +1,5 @@
+"""Stores kept in memory, and their full-text index.
+
+Reads again what changed on disk. `fulltext` is the only module with a database, which
+is in memory. Must not know who asks.
+"""

@@ -1,0 +1,5 @@
+"""Hearing that files changed, and telling whoever subscribed.
+
+`notifier` is the only module of the server that imports watchfiles. Must not know what
+an answer looks like.
+"""
