@@ -22,8 +22,8 @@ PAGES = [
     *sorted(str(page.relative_to(ROOT)) for page in (ROOT / "docs").glob("*.md")),
 ]
 RUN = {"sh", "console", "python"}
-# What these are is said by tests of their own: tests/observe/test_http_docs.py and
-# tests/cli/test_install_shells.py.
+# What these are is said by tests of their own: tests/observe/http/test_docs.py and
+# tests/cli/install/test_shells.py.
 OF_OTHER_TOOLS = {"caddyfile", "dockerfile", "ini", "nginx", "yaml"}
 OF_OTHER_TOOLS |= {"bash", "fish", "tmux", "zsh"}
 

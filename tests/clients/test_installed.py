@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.cli.test_install import LIVED_IN
-from tests.cli.test_install_engine import tree
+from tests.cli.install.test_clients import LIVED_IN
+from tests.cli.install.test_engine import tree
 from tests.clients import installing, stand_in
 from tests.clients.asking import TOPIC
 from tests.clients.test_agents import AppServer, large, run

@@ -226,7 +226,9 @@ def test_nothing_writes_whatever_page_is_asked_for(
 ) -> None:
     env = environment(tmp_path)
     before = fingerprint(tmp_path)
-    told = in_a_fresh_process(store.root.parent, env, program="tests.web.every_page")
+    told = in_a_fresh_process(
+        store.root.parent, env, program="tests.observe.web.every_page"
+    )
     assert told["refused"] == []
     assert told["left_out"] == []
     assert {"200", "400", "404"} <= told["statuses"].keys() <= {*_STATUSES}

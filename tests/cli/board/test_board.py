@@ -1,0 +1,473 @@
+"""``wc board``: printed once, and live over real stores."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import pty
+import re
+import shutil
+import signal
+import subprocess
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.cli.commands.test_body import at_terminal
+from tests.cli.commands.test_worktrees import LOOP, put
+from tests.conftest import Machine
+from tests.core.strategies import chain, entry, write_thread
+from wc_cli.board import app, panes, view
+from wc_cli.board.app import BoardApp
+from wc_cli.board.cards import Wanted
+from wc_cli.board.source import Source
+from wc_cli.context import Context
+from wc_core.identity.resolve import Asked
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Iterator
+
+    from textual.pilot import Pilot
+
+    from tests.conftest import Repo
+
+CODEX = ("--as", "Codex")
+
+
+def told(repo: Repo) -> None:
+    """A story with a thread in each column."""
+    repo.ok("new", "auth", "--title", "Keys", "--to", "Codex", "--force")
+    repo.ok("new", "bills", "--title", "Round up?", "--body", "Half **even**?")
+    repo.ok("say", "bills", "--title", "Why not", "--to", "Pat", *CODEX)
+    repo.ok("new", "free", "--title", "Anybody", "--to", "anyone")
+    repo.ok("new", "done", "--title", "Over", "--status", "CLOSED")
+
+
+@pytest.fixture(scope="module")
+def story(tmp_path_factory: pytest.TempPathFactory) -> Repo:
+    """A repository that tests here look at and do not change."""
+    repo = Machine(tmp_path_factory.mktemp("story")).repo()
+    told(repo)
+    return repo
+
+
+# --- printed once ------------------------------------------------------------
+
+
+def test_it_is_printed_once_where_nobody_looks(story: Repo) -> None:
+    done = story.ok("board", env={"COLUMNS": "84"})
+    assert [re.sub(" +", " ", one).strip() for one in done.out.splitlines()] == [
+        "You 1 Codex 1 Anyone 1",
+        " ".join(["─" * 27] * 3),
+        "bills +1 auth free",
+        "Round up? Keys Anybody",
+        "now now now",
+    ]
+    assert done.err == ""
+
+
+@pytest.mark.parametrize(
+    ("words", "expected", "missing"),
+    [
+        (["--closed"], "done", "zz"),
+        (["--filter", "round"], "bills", "auth"),
+        (["--ascii"], "-----", "─"),
+        (["--once", *CODEX], "You", "Codex"),
+    ],
+)
+def test_what_is_asked_for(
+    story: Repo, words: list[str], expected: str, missing: str
+) -> None:
+    out = story.ok("board", *words).out
+    assert expected in out
+    assert missing not in out
+
+
+def test_as_json_all_of_it(story: Repo) -> None:
+    found = story.json("board", "--limit", "1")
+    assert [(one["name"], one["mine"]) for one in found["columns"]] == [
+        ("You", True),
+        ("Codex", False),
+        ("Anyone", False),
+    ]
+    [bills] = found["columns"][0]["threads"]
+    assert (bills["topic"], bills["new_for_you"]) == ("bills", 1)
+    assert bills["since"].endswith("Z")
+
+
+def test_a_limit_says_what_it_left_out(machine: Machine) -> None:
+    repo = machine.repo()
+    for topic in ("one", "two", "three"):
+        repo.ok("new", topic, "--title", topic)
+    done = repo.ok("board", "--limit", "1")
+    assert "three" in done.out
+    assert "one" not in done.out
+    assert done.err == "2 threads more: wc board --once --limit 0\n"
+
+
+def test_a_store_without_threads_says_how_to_begin(repo: Repo) -> None:
+    assert "wc new TOPIC" in repo.ok("board").err
+
+
+def test_threads_that_cannot_be_listed_are_said(repo: Repo) -> None:
+    repo.ok("new", "auth", "--title", "T")
+    threads = repo.store / "graph/baseline/threads"
+    shutil.rmtree(threads)
+    threads.symlink_to(repo.path)
+    assert "threads left out" in repo.ok("board").err
+
+
+# --- live --------------------------------------------------------------------
+
+
+class Live:
+    """A live board in this process."""
+
+    def __init__(
+        self, repo: Repo, monkeypatch: pytest.MonkeyPatch, *, write: bool = False
+    ) -> None:
+        for name, value in repo.machine.env.items():
+            monkeypatch.setenv(name, value)
+        monkeypatch.chdir(repo.path)
+        context = Context(dict(os.environ), str(repo.path), Asked("Pat"))
+        self.source = Source(context)
+        signs = view.DRAWN
+        self.app = BoardApp(self.source, Wanted(), signs, write=write)
+
+    def run(
+        self,
+        steps: Callable[[Pilot[None]], Awaitable[None]],
+        size: tuple[int, int] = (100, 30),
+    ) -> None:
+        async def shown() -> None:
+            async with self.app.run_test(size=size) as pilot:
+                await until(pilot, lambda: bool(self.app.cards.board.columns))
+                await steps(pilot)
+
+        asyncio.run(shown())
+
+    @property
+    def chosen(self) -> str:
+        card = self.app.cards.board.chosen
+        return "" if card is None else card.topic
+
+    @property
+    def text(self) -> str:
+        """What is on the screen."""
+        screen = self.app.screen
+        lines = screen._compositor.render_strips()
+        return "\n".join("".join(s.text for s in line).rstrip() for line in lines)
+
+
+async def until(pilot: Pilot[None], holds: Callable[[], bool]) -> None:
+    """Wait for something to be so."""
+    for _ in range(400):
+        if holds():
+            return
+        await pilot.pause(0.02)
+    strips = pilot.app.screen._compositor.render_strips()
+    lines = ("".join(one.text for one in line).rstrip() for line in strips)
+    raise AssertionError("\n".join(lines))
+
+
+def test_keys_choose_filter_and_open(
+    story: Repo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    live = Live(story, monkeypatch)
+    log = story.log("bills").read_bytes()
+
+    async def steps(pilot: Pilot[None]) -> None:
+        assert live.chosen == "bills"
+        await pilot.press("l", "right")
+        assert live.chosen == "free"
+        await pilot.press("home", "h", "pagedown", "j", "k", "end")
+        assert live.chosen == "auth"
+        await pilot.press("slash", *"round")
+        assert live.chosen == "bills"
+        assert "auth" not in live.text
+        await pilot.press("enter", "enter")
+        await until(pilot, lambda: "Half even?" in live.text)
+        assert "**" not in live.text
+        assert "Why not" in live.text
+        await pilot.press("j", "G", "g", "e", "q", "escape")
+        await until(pilot, lambda: "auth" in live.text)
+        await pilot.press("c")
+        assert "done" in live.text
+        await pilot.press("q")
+
+    live.run(steps, (140, 30))
+    assert live.app.ended == ""
+    assert story.log("bills").read_bytes() == log
+    # Looking marks nothing as read.
+    assert story.json("list")["threads"][-2]["new_for_you"] in {0, 1}
+    assert not (story.store / ".local/cursors/bills").exists()
+
+
+def test_the_mouse_chooses_and_opens(
+    story: Repo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    live = Live(story, monkeypatch)
+
+    async def steps(pilot: Pilot[None]) -> None:
+        await pilot.click(app.Cards, offset=(40, 3))
+        assert live.chosen == "auth"
+        await pilot.click(app.Cards, offset=(2, 25))
+        assert live.chosen == "auth"
+        live.app.cards.on_mouse_scroll_down()
+        live.app.cards.on_mouse_scroll_up()
+        await pilot.click(app.Cards, offset=(40, 3))
+        await until(pilot, lambda: "auth: Keys" in live.text)
+
+    live.run(steps)
+
+
+def test_help_and_worktrees_open_and_close(
+    story: Repo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    live = Live(story, monkeypatch)
+
+    async def steps(pilot: Pilot[None]) -> None:
+        await pilot.press("question_mark")
+        await until(pilot, lambda: "Nothing here writes" in live.text)
+        await pilot.press("escape", "w")
+        await until(pilot, lambda: "main worktree" in live.text)
+        await pilot.press("q", "a")
+        await until(pilot, lambda: "wc board --write" in live.text)
+        await pilot.press("ctrl+c")
+
+    live.run(steps)
+    assert live.app.ended == panes.INTERRUPTED
+
+
+@pytest.mark.parametrize("size", [(20, 4), (40, 12), (300, 80)])
+def test_it_fits_any_screen(
+    story: Repo, monkeypatch: pytest.MonkeyPatch, size: tuple[int, int]
+) -> None:
+    live = Live(story, monkeypatch)
+
+    async def steps(pilot: Pilot[None]) -> None:
+        await pilot.resize_terminal(*size)
+        await pilot.press("l", "h", "enter")
+        await pilot.pause()
+        await pilot.press("q")
+        await pilot.pause()
+        assert live.chosen == "bills"
+        assert max(map(len, live.text.split("\n"))) <= size[0]
+
+    live.run(steps, size)
+
+
+def test_what_is_written_meanwhile_is_shown(
+    repo: Repo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told(repo)
+    live = Live(repo, monkeypatch)
+    monkeypatch.setattr(app, "LOOK", 3600.0)  # by watching, then
+
+    async def steps(pilot: Pilot[None]) -> None:
+        await pilot.press("enter")
+        await until(pilot, lambda: "Why not" in live.text)
+        await pilot.pause(0.3)
+        words = ("say", "bills", "--title", "Because", "--to", "Pat", *CODEX)
+        await asyncio.to_thread(repo.ok, *words)
+        await until(pilot, lambda: "Because" in live.text)
+        await pilot.press("q")
+        await asyncio.to_thread(repo.ok, "new", "late", "--title", "L")
+        await until(pilot, lambda: "late" in live.text)
+        shutil.rmtree(repo.log("late").parent)
+        (repo.store / "graph/baseline/threads-md/late.md").unlink(missing_ok=True)
+        await pilot.press("r")
+        await until(pilot, lambda: "late" not in live.text)
+
+    live.run(steps)
+
+
+def test_only_what_changed_is_read_again(
+    repo: Repo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told(repo)
+    source = Live(repo, monkeypatch).source
+    assert source.refresh()
+    assert not source.refresh()
+    repo.ok("ack", "auth", "--title", "x")
+    # Unreadable now, and kept as it was: nobody looks at it.
+    repo.log("bills").chmod(0)
+    assert source.refresh({"auth"})
+    shown = {one.topic for column in source.columns(Wanted()) for one in column.cards}
+    assert shown == {"auth", "bills", "free"}
+    assert source.topic_at(str(repo.log("auth"))) == "auth"
+    assert source.topic_at(str(repo.store / "config.toml")) is None
+
+
+def test_a_loop_is_shown_above_and_on_the_cards_of_its_worktree(
+    repo: Repo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    repo.ok("new", "main", "--title", "Of this branch")
+    put(repo, "loop-state.json", LOOP)
+    live = Live(repo, monkeypatch)
+
+    async def steps(pilot: Pilot[None]) -> None:
+        await until(pilot, lambda: live.text.count("waits for a human") == 2)
+
+    live.run(steps, (160, 30))
+
+
+# --- keys that write ---------------------------------------------------------
+
+
+def test_a_key_that_writes_asks_runs_the_command_and_shows_its_receipt(
+    repo: Repo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told(repo)
+    live = Live(repo, monkeypatch, write=True)
+
+    async def steps(pilot: Pilot[None]) -> None:
+        await pilot.press("a", "escape", "p", *"Codex", "enter")
+        await until(
+            pilot, lambda: "wc handoff --as Pat --to=Codex -- bills" in live.text
+        )
+        assert repo.ball("bills") == "Pat"
+        await pilot.press("n", "p", *"Codex", "enter", "y")
+        await until(pilot, lambda: "saved bills #2" in live.text)
+        await until(pilot, lambda: live.app.cards.board.columns[0].cards == ())
+        await pilot.press("t", "enter", "y")
+        await until(pilot, lambda: "reason" in live.text.lower())
+        await pilot.press("m", "y")
+        await until(pilot, lambda: "seen: bills" in live.text)
+        await pilot.press("s", *"BLOCKED", "enter", "y")
+        await until(pilot, lambda: "saved bills #3" in live.text)
+        await pilot.press("question_mark")
+        await until(pilot, lambda: "pass the ball" in live.text)
+
+    live.run(steps, (120, 40))
+    assert repo.ball("bills") == "Codex"
+    last = repo.json("read", "bills", "--peek")
+    assert (last["status"], last["entries"][-1]["author"]) == ("BLOCKED", "Pat")
+
+
+def test_in_a_thread_keys_write_to_it_whatever_the_board_shows_by_then(
+    repo: Repo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told(repo)
+    repo.ok("new", "other", "--title", "Other")
+    live = Live(repo, monkeypatch, write=True)
+
+    async def steps(pilot: Pilot[None]) -> None:
+        await pilot.press("j", "enter")
+        await until(pilot, lambda: "bills: Round up?" in live.text)
+        await pilot.press("s", *"CLOSED", "enter", "y")
+        await until(pilot, lambda: "saved bills #2" in live.text)
+        await until(pilot, lambda: live.chosen == "other")
+        await pilot.press("m")
+        await until(pilot, lambda: "wc seen --as Pat -- bills" in live.text)
+        await pilot.press("n", "q")
+
+    live.run(steps, (120, 40))
+    assert repo.json("read", "bills", "--peek")["status"] == "CLOSED"
+
+
+def test_earlier_entries_are_rendered_when_they_are_asked_for(
+    repo: Repo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log = chain(*(entry(step, "Codex", title=f"Number {step}") for step in range(50)))
+    repo.ok("init")
+    write_thread(repo.store, "long", log)
+    live = Live(repo, monkeypatch)
+
+    async def steps(pilot: Pilot[None]) -> None:
+        await pilot.press("l", "enter")
+        await until(pilot, lambda: "30 earlier: e" in live.text)
+        await pilot.press("e")
+        await until(pilot, lambda: "10 earlier: e" in live.text)
+        await pilot.press("e", "home")
+        await until(pilot, lambda: "Number 0" in live.text)
+        assert "earlier: e" not in live.text
+        log_file = repo.log("long")
+        shutil.rmtree(log_file.parent)
+        await pilot.press("q", "r")
+        await until(pilot, lambda: "0 of 0 threads yours · start one" in live.text)
+        assert "wc new TOPIC --title" in live.text
+
+    live.run(steps)
+
+
+# --- how it ends -------------------------------------------------------------
+
+
+def test_it_ends_when_the_store_disappears(
+    repo: Repo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told(repo)
+    live = Live(repo, monkeypatch)
+    monkeypatch.setattr(app, "LOOK", 0.1)
+
+    async def steps(pilot: Pilot[None]) -> None:
+        repo.store.rename(repo.store.parent / "elsewhere")
+        await until(pilot, lambda: live.app.ended == panes.GONE)
+
+    live.run(steps)
+
+
+def test_at_a_terminal_it_is_live_and_leaves_it_as_it_was(story: Repo) -> None:
+    code, shown = at_terminal(
+        story, "board", env={"NO_COLOR": "1", "COLUMNS": "90"}, typed=b"q"
+    )
+    assert code == 0
+    assert shown.index("\x1b[?1049h") < shown.index("\x1b[?1049l")
+    assert "\x1b[?25h" in shown.split("\x1b[?1049l")[-1] + shown[-200:]
+
+
+@contextlib.contextmanager
+def board_at_terminal(repo: Repo) -> Iterator[tuple[subprocess.Popen[bytes], int]]:
+    """A board that is shown, and our end of its terminal."""
+    ours, theirs = pty.openpty()
+    process = subprocess.Popen(
+        [*repo.machine.wc_words, "board"],
+        cwd=repo.path,
+        env={**repo.machine.env, "TERM": "xterm-256color", "COLUMNS": "90"},
+        stdin=theirs,
+        stdout=theirs,
+        stderr=theirs,
+        start_new_session=True,
+    )
+    os.close(theirs)
+    shown = b""
+    try:
+        while b"threads yours" not in shown:
+            shown += os.read(ours, 1 << 16)
+        yield process, ours
+    finally:
+        process.kill()
+        process.wait()
+
+
+def test_a_signal_ends_it_and_leaves_the_terminal_as_it_was(story: Repo) -> None:
+    with board_at_terminal(story) as (process, ours):
+        shown = b""
+        os.write(ours, b"/keys")  # at once, as somebody types who knows the way
+        while b"/keys" not in re.sub(rb"\x1b\[[0-9;?]*[a-zA-Z]", b"", shown):
+            shown += os.read(ours, 1 << 16)
+        process.send_signal(signal.SIGTERM)
+        with contextlib.suppress(OSError):  # the end of a terminal, on Linux
+            while more := os.read(ours, 1 << 16):
+                shown += more
+        os.close(ours)
+        assert process.wait(30) == -signal.SIGTERM
+    assert b"\x1b[?1049l" in shown
+    assert b"Traceback" not in shown
+
+
+def test_it_ends_with_its_terminal_whether_or_not_a_signal_says_so(
+    story: Repo,
+) -> None:
+    with board_at_terminal(story) as (process, ours):
+        os.close(ours)
+        assert process.wait(30) == 128 + signal.SIGHUP
+
+
+def test_a_dumb_terminal_gets_it_printed(story: Repo) -> None:
+    code, shown = at_terminal(story, "board", env={"TERM": "dumb"})
+    assert code == 0
+    assert "bills" in shown
+    assert "\x1b" not in shown

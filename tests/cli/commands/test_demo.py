@@ -1,0 +1,49 @@
+"""``wc demo`` tells the whole story, and leaves nothing behind."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tests.conftest import Machine
+
+BIN = Path(__file__).resolve().parents[3] / "bin"
+
+
+def test_the_demo(machine: Machine) -> None:
+    place = machine.folder("anywhere")
+    temporary = machine.root / "tmp"
+    temporary.mkdir()
+    env = {"TMPDIR": str(temporary), "PATH": f"{BIN}:{machine.env['PATH']}"}
+    done = place.ok("demo", env=env)
+    told = [
+        "wc new login",
+        "🎾",
+        "Codex",
+        "wc brief",
+        "whoever takes it has it",
+        "tools/call read_thread login",
+        "wc say login",
+        "wc handoff login",
+        "wc set-status login CLOSED",
+        "wc timeline login",
+        "git log",
+        "wc sync",
+        "origin: 6 entries (login 5, release) went",
+        "git clone",
+        "wc ack release",
+        "1 entry (release) came · 1 entry (release) went",
+        "release ⑂",
+        "wc log release",
+        "The phone is not tested",
+        "The notes are written",
+    ]
+    places = [done.out.find(one) for one in told]
+    assert -1 not in places, dict(zip(told, places, strict=True))
+    assert not re.search("Traceback|broke", done.out + done.err)
+    assert os.listdir(temporary) == []
+    assert os.listdir(place.path) == []
+    assert not (machine.home / ".watercooler").exists()

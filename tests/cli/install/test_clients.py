@@ -1,0 +1,629 @@
+"""``wc install`` in a home that is lived in: what it changes, and back."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import re
+import shutil
+import subprocess
+import tomllib
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import pytest
+from pydantic import Field, TypeAdapter, ValidationError
+
+from tests.cli.install.test_engine import tree
+from wc_cli import table
+from wc_cli.install import changes, permissions
+from wc_cli.install.changes import Surroundings
+from wc_cli.install.clients import agents, registry
+from wc_cli.install.formats import jsonc
+from wc_observe.mcp.tools import all_tools
+
+if TYPE_CHECKING:
+    from tests.conftest import Repo
+
+# Settings of every client, as somebody has them who uses all.
+LIVED_IN = Path(__file__).with_name("home")
+NAMES = tuple(one.name for one in registry.CLIENTS)
+AGENTS = (
+    *("claude", "claude-desktop", "codex", "gemini", "opencode"),
+    *("cursor", "vscode", "zed", "windsurf"),
+)
+
+
+@pytest.fixture
+def lived_in(repo: Repo) -> Repo:
+    """A repository whose owner's home has settings of everything, and where our
+    programs are on PATH; nobody else's are."""
+    machine = repo.machine
+    shutil.copytree(LIVED_IN, machine.home, dirs_exist_ok=True)
+    folder = machine.root / "bin"
+    folder.mkdir()
+    for name in ("wc-observe", "wc-statusline"):
+        (folder / name).write_text("#!/bin/sh\n")
+        (folder / name).chmod(0o755)
+    source = Path(__file__).parents[3] / "bin"
+    (folder / "wc").symlink_to(source / "wc")
+    machine.env["PATH"] = f"{folder}:/usr/bin:/bin"
+    return repo
+
+
+def read(repo: Repo, name: str) -> Any:
+    """The values of one of the home's files."""
+    text = (repo.machine.home / name).read_text()
+    if name.endswith(".toml"):
+        return tomllib.loads(text)
+    node = jsonc.parse(text)
+    return None if node is None else node.value
+
+
+def test_everything_is_connected_and_disconnected_without_a_trace(
+    lived_in: Repo,
+) -> None:
+    home = lived_in.machine.home
+    before = tree(home)
+    said = lived_in.ok("install", "--yes").out
+    assert "refused" not in said
+    assert all(one.title in said for one in registry.CLIENTS if one.name in AGENTS)
+    there = tree(home)
+    assert lived_in.ok("install", "--yes").out.count("there already")
+    assert tree(home) == there
+    found = lived_in.json("install", "--check")["parts"]
+    assert {one["state"] for one in found} == {"installed"}
+    assert {one["client"] for one in found} >= set(AGENTS)
+    for name, (data, mode) in before.items():
+        if data is not None:
+            _only_grew(name, data, there[name][0] or b"")
+            assert there[name][1] == mode
+    assert "removed" in lived_in.ok("uninstall", "--yes").out
+    assert tree(home) == before
+    lock = home / ".watercooler/install/lock"
+    lock.parent.mkdir(parents=True, exist_ok=True)
+    lock.write_text("")
+    assert lived_in.ok("uninstall", "--yes").out == "Nothing of that is installed.\n"
+    assert tree(home) == before
+
+
+def _only_grew(name: str, before: bytes, after: bytes) -> None:
+    """Every line is there still; but a status line has one put before it, and the
+    last element of something now has a comma."""
+    lines = iter(after.splitlines())
+    for line in before.splitlines():
+        if b'"command": "printf' in line or line.strip() in {b"{}", b"{ }"}:
+            continue
+        kept = (line, line + b",", line.replace(b" //", b", //"))
+        grown = line.rstrip(b"]},")
+        assert any(one in kept or one.startswith(grown) for one in lines), (name, line)
+
+
+# client: file, keys, what is there
+SERVERS: dict[str, tuple[str, str, Any]] = {
+    "claude": (
+        *(".claude.json", "mcpServers"),
+        {"type": "stdio", "command": "wc-observe", "args": [], "env": {}},
+    ),
+    "claude-desktop": (
+        *(".config/Claude/claude_desktop_config.json", "mcpServers"),
+        {"command": "BIN/wc-observe", "args": []},
+    ),
+    "codex": (
+        *(".codex/config.toml", "mcp_servers"),
+        {
+            "command": "wc-observe",
+            "args": [],
+            "startup_timeout_sec": 20,
+            "default_tools_approval_mode": "approve",
+        },
+    ),
+    "gemini": (
+        *(".gemini/settings.json", "mcpServers"),
+        {"command": "wc-observe", "args": []},
+    ),
+    "opencode": (
+        *(".config/opencode/opencode.jsonc", "mcp"),
+        {"type": "local", "command": ["wc-observe"], "enabled": True},
+    ),
+    "cursor": (
+        *(".cursor/mcp.json", "mcpServers"),
+        {"command": "wc-observe", "args": []},
+    ),
+    "vscode": (
+        *(".config/Code/User/mcp.json", "servers"),
+        {"type": "stdio", "command": "wc-observe", "args": []},
+    ),
+    "zed": (
+        *(".config/zed/settings.json", "context_servers"),
+        {"source": "custom", "command": "wc-observe", "args": [], "env": {}},
+    ),
+    "windsurf": (
+        *(".codeium/windsurf/mcp_config.json", "mcpServers"),
+        {"command": "wc-observe", "args": []},
+    ),
+}
+
+
+def test_each_client_has_the_server_beside_those_it_had(lived_in: Repo) -> None:
+    servers = lived_in.json("install", *SERVERS, "--only", "server")["parts"]
+    assert [one["client"] for one in servers] == list(SERVERS)
+    for name, keys, server in SERVERS.values():
+        found = read(lived_in, name)[keys]
+        if "BIN" in str(server["command"]):
+            server["command"] = f"{lived_in.machine.root}/bin/wc-observe"
+        assert found["watercooler"] == server
+        old = tomllib.loads if name.endswith(".toml") else jsonc.parse
+        node = old((LIVED_IN / name).read_text())
+        theirs = node.value if isinstance(node, jsonc.Node) else node
+        assert theirs is not None
+        assert found == {**theirs.get(keys, {}), "watercooler": server}
+
+
+def test_no_client_asks_about_commands_and_tools_of_ours(lived_in: Repo) -> None:
+    lived_in.ok("install", *AGENTS, "--only", "permissions")
+    rules = read(lived_in, ".claude/settings.json")["permissions"]
+    assert {"Bash(wc say:*)", "mcp__watercooler", "Read(~/.zshrc)"} < {*rules["allow"]}
+    assert rules["deny"] == ["Bash(curl *)", "Read(./.env)"]
+    assert "Bash(wc install:*)" in rules["ask"]
+    roots = read(lived_in, ".codex/config.toml")["sandbox_workspace_write"]
+    stores = f"{lived_in.machine.home}/.watercooler/worktrees"
+    assert roots["writable_roots"] == ["/home/pat/.cache/build", stores]
+    policy = read(lived_in, ".gemini/policies/watercooler.toml")["rule"]
+    assert [one["decision"] for one in policy] == ["allow", "allow"]
+    assert "wc say" in policy[0]["commandPrefix"]
+    bash = read(lived_in, ".config/opencode/opencode.jsonc")["permission"]["bash"]
+    assert [*bash][:2] == ["*", "git status *"]
+    assert bash["wc say *"] == "allow"
+    cursor = read(lived_in, ".cursor/permissions.json")
+    assert "watercooler:*" in cursor["mcpAllowlist"]
+    assert "wc say" in cursor["terminalAllowlist"]
+    code = read(lived_in, ".config/Code/User/settings.json")
+    approved = code["chat.tools.terminal.autoApprove"]
+    assert approved[f"/{permissions.pattern()}/"] is True
+    assert approved[f"/{permissions.pattern(permissions.ASKED)}/"] is False
+    tools = read(lived_in, ".config/zed/settings.json")["agent"]["tool_permissions"]
+    assert {"pattern": permissions.pattern()} in tools["tools"]["terminal"][
+        "always_allow"
+    ]
+    whoami = tools["tools"]["mcp:watercooler:watercooler_v1_whoami"]
+    assert whoami == {"default": "allow"}
+    windsurf = read(lived_in, ".config/Windsurf/User/settings.json")
+    assert "wc say" in windsurf["windsurf.cascadeCommandsAllowList"]
+
+
+@pytest.mark.parametrize("asked", ["ask", "deny"])
+def test_opencode_that_asks_about_everything(lived_in: Repo, asked: str) -> None:
+    home = lived_in.machine.home
+    path = home / ".config/opencode/opencode.jsonc"
+    path.write_text(f'{{"permission": {{"bash": "{asked}"}}}}')
+    before = tree(home)
+    lived_in.ok("install", "opencode")
+    there = tree(home)
+    bash = read(lived_in, ".config/opencode/opencode.jsonc")["permission"]["bash"]
+    assert next(iter(bash.items())) == ("*", asked)
+    assert bash["wc say *"] == "allow"
+    lived_in.ok("install", "opencode")
+    assert tree(home) == there
+    path.write_text(
+        path.read_text().replace('"permission"', '"share": "manual", "permission"')
+    )
+    lived_in.ok("uninstall", "opencode")
+    assert (
+        path.read_text()
+        == f'{{"share": "manual", "permission": {{"bash": "{asked}"}}}}'
+    )
+    path.write_text(f'{{"permission": {{"bash": "{asked}"}}}}')
+    assert tree(home) == before
+
+
+def test_what_needs_no_asking_are_commands_and_tools_that_exist() -> None:
+    assert set(permissions.COMMANDS) < set(table.COMMANDS)
+    assert set(permissions.ASKED) == {
+        *("install", "uninstall", "init", "sync", "doctor", "timeline", "demo"),
+        *("break-lock", "break_lock", "board", "statusline", "skill", "completion"),
+    }
+    assert set(permissions.TOOLS) == {one.name for one in all_tools()}
+    rules = agents.codex_rules().replace("prefix_rule(", "rules.append(dict(")
+    rules = rules.replace("\n)\n", "\n))\n")
+    found: list[dict[str, Any]] = []
+    exec(rules, {"rules": found})
+    assert found[0]["pattern"] == ["wc", list(permissions.COMMANDS)]
+    assert [one["decision"] for one in found] == ["allow", "prompt"]
+    assert found[1]["pattern"] == ["wc", list(permissions.ASKED)]
+
+
+@pytest.mark.parametrize(
+    ("line", "fits"),
+    [
+        ("wc say login --title x", True),
+        ("wc set-status login CLOSED", True),
+        ("wc list", True),
+        ("wc  list", True),
+        ("wc listing", False),
+        ("wc say-it", False),
+        ("wc -l file", False),
+        ("wc install", False),
+        ("wc timeline --svg notes", False),
+        ("cat x; wc say y", False),
+    ],
+)
+def test_only_our_commands_are_what_the_pattern_means(line: str, *, fits: bool) -> None:
+    assert bool(re.search(permissions.pattern(), line)) == fits
+
+
+@pytest.mark.parametrize("names", [permissions.COMMANDS, permissions.ASKED])
+def test_the_pattern_is_one_in_rust_too(names: tuple[str, ...]) -> None:
+    # Zed has the syntax of Rust's regex, as pydantic does.
+    said = TypeAdapter(Annotated[str, Field(pattern=permissions.pattern(names))])
+    assert said.validate_python(f"wc  {names[0]} x")
+    with pytest.raises(ValidationError):
+        said.validate_python(f"wc {names[0]}x")
+
+
+@pytest.mark.parametrize("name", ["claude", "codex"])
+def test_the_skill_is_where_the_client_looks_for_it(lived_in: Repo, name: str) -> None:
+    lived_in.ok("install", name, "--only", "skill")
+    folder = {"claude": ".claude", "codex": ".agents"}[name]
+    skill = lived_in.machine.home / folder / "skills/watercooler/SKILL.md"
+    assert skill.read_text() == lived_in.ok("skill").out
+    assert "name: watercooler" in skill.read_text()
+
+
+def test_a_status_line_of_theirs_comes_first_and_ours_after_it(lived_in: Repo) -> None:
+    lived_in.settled("new", "login", "--title", "x")
+    lived_in.ok("install", "claude", "--only", "status-line")
+    line = read(lived_in, ".claude/settings.json")["statusLine"]
+    assert (line["padding"], line["refreshInterval"]) == (0, 5)
+    assert line["command"].startswith("CLAUDECODE=1 wc-statusline --stdin --chain ")
+    bin_folder = lived_in.machine.root / "bin"
+    (bin_folder / "wc-statusline").unlink()
+    source = Path(__file__).parents[3] / "bin/wc-statusline"
+    (bin_folder / "wc-statusline").symlink_to(source)
+    asked = json.dumps({"cwd": str(lived_in.path)}).encode()
+    words = ["/bin/sh", "-c", line["command"]]
+    said = lived_in.machine.run(words, lived_in.machine.home, feed=asked).out
+    assert said.startswith("it's mine\n")
+    assert "login" in said
+    lived_in.ok("uninstall", "claude")
+    theirs = read(lived_in, ".claude/settings.json")["statusLine"]["command"]
+    assert theirs == "printf '%s\n' 'it'\\''s mine'"
+
+
+@pytest.mark.parametrize(
+    ("line", "code", "state"),
+    [
+        ({"type": "command", "command": "wc-statusline --stdin"}, 0, "there already"),
+        ({"type": "text", "text": "hi"}, 4, "refused"),
+        ("hi", 4, "refused"),
+    ],
+)
+def test_a_status_line_that_is_ours_or_no_command_stays_as_it_is(
+    lived_in: Repo, line: Any, code: int, state: str
+) -> None:
+    path = lived_in.machine.home / ".claude/settings.json"
+    path.write_text(json.dumps({"statusLine": line}))
+    before = path.read_text()
+    done = lived_in.wc("install", "claude", "--only", "status-line", "--json")
+    assert (done.code, done.json["parts"][0]["state"]) == (code, state)
+    assert path.read_text() == before
+
+
+def test_gemini_that_starts_only_servers_of_a_list(lived_in: Repo) -> None:
+    path = lived_in.machine.home / ".gemini/settings.json"
+    path.write_text('{"mcp": {"allowed": ["github"]}}')
+    lived_in.ok("install", "gemini")
+    assert read(lived_in, ".gemini/settings.json")["mcp"]["allowed"] == [
+        *("github", "watercooler")
+    ]
+    lived_in.ok("uninstall", "gemini")
+    assert path.read_text() == '{"mcp": {"allowed": ["github"]}}'
+
+
+def test_a_server_that_they_connected_by_hand_is_left_to_them(lived_in: Repo) -> None:
+    home = lived_in.machine.home
+    (home / ".claude.json").write_text(
+        '{"mcpServers": {"watercooler": {"command": "/opt/bin/wc-observe"}}}'
+    )
+    (home / ".codex/config.toml").write_text(
+        '[mcp_servers.watercooler]\ncommand = "uvx"\nargs = ["wc-observe"]\n'
+    )
+    before = tree(home)
+    answer = lived_in.json("install", "claude", "codex", "--only", "server")
+    assert [one["state"] for one in answer["parts"]] == ["there already"] * 2
+    assert tree(home) == before
+
+
+def test_another_server_of_the_name_is_not_touched(lived_in: Repo) -> None:
+    home = lived_in.machine.home
+    text = '{"mcpServers": {"watercooler": {"command": "other"}}}'
+    (home / ".cursor/mcp.json").write_text(text)
+    done = lived_in.wc("install", "cursor")
+    assert done.code == 4
+    assert "~/.cursor/mcp.json has a server 'watercooler' already" in done.out
+    assert "Rename or remove it" in done.out
+    assert "1 part was left alone" in done.err
+    assert (home / ".cursor/mcp.json").read_text() == text
+    assert (home / ".agents/skills/watercooler/SKILL.md").exists()
+
+
+def test_what_their_plugin_brings_is_left_to_it(lived_in: Repo) -> None:
+    settings = lived_in.machine.home / ".claude/settings.json"
+    plugins = '{\n  "enabledPlugins": {"watercooler@watercooler": true},'
+    settings.write_text(settings.read_text().replace("{", plugins, 1))
+    parts = lived_in.json("install", "claude")["parts"]
+    assert {one["part"] for one in parts} == {"permissions", "status-line"}
+    allow = read(lived_in, ".claude/settings.json")["permissions"]["allow"]
+    assert "mcp__plugin_watercooler_watercooler" in allow
+
+
+def test_what_a_plugin_brings_from_now_on_is_taken_out(lived_in: Repo) -> None:
+    settings = lived_in.machine.home / ".claude/settings.json"
+    before = tree(lived_in.machine.home)
+    lived_in.ok("install", "claude")
+    theirs = settings.read_text()
+    on = '"enabledPlugins": {"watercooler@shop": true},'
+    settings.write_text(theirs.replace("{", f"{{{on}", 1))
+    checked = lived_in.wc("install", "claude", "--check")
+    assert (checked.code, checked.out.count("outdated")) == (9, 4)
+    assert lived_in.ok("install", "claude").out.count("removed") == 3
+    assert "wc brief --hook" not in settings.read_text()
+    assert '"Bash(wc say:*)"' in settings.read_text()
+    assert lived_in.ok("install", "claude", "--check").out.count(" installed") == 2
+    lived_in.ok("uninstall", "claude")
+    settings.write_text(settings.read_text().replace(on, ""))
+    assert tree(lived_in.machine.home) == before
+
+
+def test_a_project_shares_what_has_no_path_of_this_machine(lived_in: Repo) -> None:
+    home = lived_in.machine.home
+    before = tree(home)
+    lived_in.ok("install", "claude", "codex", "zed", "--scope", "project")
+    here = lived_in.path
+    assert {one for one in tree(home) if one not in before} == {
+        *(".watercooler", ".watercooler/install"),
+        ".watercooler/install/ledger.json",
+    }
+    servers = json.loads((here / ".mcp.json").read_text())["mcpServers"]
+    assert servers["watercooler"]["command"] == "wc-observe"
+    for name in (".claude/skills", ".agents/skills"):
+        assert (here / name / "watercooler/SKILL.md").exists()
+    assert "wc-observe" in (here / ".zed/settings.json").read_text()
+    assert (here / ".zed/settings.json").stat().st_mode & 0o044
+    assert "writable_roots" not in (here / ".codex/config.toml").read_text()
+    assert (here / ".codex/rules/watercooler.rules").exists()
+    assert str(lived_in.machine.root) not in "".join(
+        path.read_text()
+        for path in here.rglob("*")
+        if ".git/" not in str(path)
+        if path.is_file()
+    )
+    checked = lived_in.json("install", "zed", "--check", "--scope", "project")
+    assert {one["state"] for one in checked["parts"]} == {"installed"}
+    assert "not installed" in lived_in.ok("install", "zed", "--check").out
+    (here / ".mcp.json").unlink()
+    changed = lived_in.wc("install", "claude", "--check", "--scope", "project")
+    assert changed.err.endswith("date: wc install claude --scope project\n")
+    lived_in.ok("uninstall", "--yes")
+    assert lived_in.git("status", "--short") == ""
+    assert tree(home) == before
+
+
+def test_a_dry_run_shows_every_line_and_changes_none(lived_in: Repo) -> None:
+    before = tree(lived_in.machine.home)
+    said = lived_in.ok("install", "codex", "zed", "--dry-run").out
+    assert "+[mcp_servers.watercooler]\n" in said
+    assert '+  "context_servers": {\n' in said
+    assert f"+++ {lived_in.machine.home}/.codex/rules/watercooler.rules" in said
+    answer = lived_in.json("install", "codex", "--dry-run")
+    assert answer["dry_run"] is True
+    assert tree(lived_in.machine.home) == before
+    lived_in.ok("install", "codex")
+    assert "-[mcp_servers.watercooler]\n" in lived_in.ok("uninstall", "--dry-run").out
+    assert lived_in.ok("install", "codex", "--dry-run").out == "Nothing would change.\n"
+
+
+def test_check_says_what_is_not_as_it_should_be(lived_in: Repo) -> None:
+    lived_in.ok("install", "cursor", "codex")
+    home = lived_in.machine.home
+    mcp = home / ".cursor/mcp.json"
+    mcp.write_text(mcp.read_text().replace('"args": []', '"args": ["--debug"]'))
+    rules = home / ".codex/rules/watercooler.rules"
+    ledger = home / ".watercooler/install/ledger.json"
+    old = rules.read_text().replace('"say", ', "")
+    rules.write_text(old)
+    book = json.loads(ledger.read_text())
+    book["files"][str(rules)]["records"][0]["spot"]["value"] = old
+    ledger.write_text(json.dumps(book))
+    done = lived_in.wc("install", "cursor", "codex", "vscode", "--check", "--json")
+    assert done.code == 9
+    assert done.error["message"] == "2 not in order."
+    states = {(one["client"], one["part"]): one["state"] for one in done.json["parts"]}
+    assert states["cursor", "server"] == "changed"
+    assert states["codex", "permissions"] == "outdated"
+    assert states["codex", "server"] == "installed"
+    assert states["vscode", "skill"] == "there already"
+    assert states["vscode", "server"] == "not installed"
+    lived_in.ok("install", "codex")
+    assert '"say"' in rules.read_text()
+    said = lived_in.ok("uninstall", "cursor").out
+    assert "~/.cursor/mcp.json: changed since, so it is yours" in said
+
+
+def test_files_that_cannot_be_read_are_said_with_line_and_column(
+    lived_in: Repo,
+) -> None:
+    path = lived_in.machine.home / ".gemini/settings.json"
+    path.write_text('{\n  "ui": {,}\n}\n')
+    done = lived_in.wc("install", "gemini", "--json")
+    assert done.code == 6
+    server = next(one for one in done.json["parts"] if one["part"] == "server")
+    assert server["error"]["code"] == "CORRUPT"
+    assert server["error"]["message"].endswith(
+        "settings.json:2:10: a key in quotes is missing."
+    )
+    assert path.read_text() == '{\n  "ui": {,}\n}\n'
+    assert "unreadable" in lived_in.ok("install", "gemini", "--check").out
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("install", "emacs"), "'emacs' is no client"),
+        (("uninstall", "emacs"), "'emacs' is no client"),
+        (("install", "claude-desktop", "--scope", "project"), "has no scope"),
+        (("install", "--scope", "machine"), "'machine' is not a scope"),
+        (("uninstall", "--only", "soul"), "'soul' is not a part"),
+        (("install", "zed", "--only", "prompt"), "nothing of that to install for zed"),
+        (("install",), "Nobody is here to be asked"),
+        (("install", "--json"), "Nobody is here to be asked"),
+    ],
+)
+def test_words_that_do_not_fit_are_refused(
+    lived_in: Repo, words: tuple[str, ...], message: str
+) -> None:
+    before = tree(lived_in.machine.home)
+    assert message in lived_in.fails(2, *words)
+    assert tree(lived_in.machine.home) == before
+
+
+def test_a_client_that_has_nothing_of_that_is_told_of(lived_in: Repo) -> None:
+    done = lived_in.wc("install", "zed", "codex", "--only", "hooks")
+    assert (done.code, "zed" in done.out) == (0, False)
+    assert done.err == "wc: nothing of that for zed here\n"
+
+
+def test_a_home_with_nothing_to_connect(repo: Repo) -> None:
+    repo.machine.env["PATH"] = "/usr/bin:/bin"
+    if not any(one.found(_here(repo)) for one in registry.CLIENTS):
+        assert "No client was found" in repo.fails(2, "install", "--yes")
+        assert "No client was found" in repo.ok("install", "--check").out
+    assert "There is no project here" in repo.fails(
+        2, "install", "--scope", "project", cwd=".."
+    )
+
+
+def _here(repo: Repo) -> Surroundings:
+    env = repo.machine.env
+    return Surroundings(repo.machine.home, env, "linux", repo.path, None)
+
+
+def test_what_keeps_it_from_working_is_said(lived_in: Repo) -> None:
+    assert lived_in.json("install", "codex")["warnings"] == []
+    lived_in.machine.env["PATH"] = "/usr/bin:/bin"
+    # A checkout's environment has a server, which would be named by its path.
+    checked = lived_in.wc("install", "codex", "--check", "--json").json
+    system, missing = checked["warnings"]
+    assert "is the system's for your shell" in system
+    assert "wc-observe is not on PATH" in missing
+    (alone,) = lived_in.json("install", "bash", "--check")["warnings"]
+    assert alone == system
+
+
+def test_programs_are_named_so_that_they_are_found(lived_in: Repo) -> None:
+    here = _here(lived_in)
+    assert changes.program("wc", here) == "wc"
+    assert changes.program("wc-observe", here) == "wc-observe"
+    hidden = here._replace(env={"PATH": "/usr/bin:/bin"})
+    assert changes.program("wc-observe", hidden) in {
+        *("wc-observe", changes.beside("wc-observe"))
+    }
+
+
+@pytest.mark.parametrize(
+    ("env", "name", "path"),
+    [
+        ("CLAUDE_CONFIG_DIR", "claude", "elsewhere/.claude.json"),
+        ("CODEX_HOME", "codex", "elsewhere/config.toml"),
+        ("XDG_CONFIG_HOME", "opencode", "elsewhere/opencode/opencode.json"),
+        ("XDG_CONFIG_HOME", "zed", "elsewhere/zed/settings.json"),
+    ],
+)
+def test_folders_that_were_chosen_elsewhere_are_honoured(
+    lived_in: Repo, env: str, name: str, path: str
+) -> None:
+    elsewhere = {env: str(lived_in.machine.root / "elsewhere")}
+    lived_in.ok("install", name, env=elsewhere)
+    assert "wc-observe" in (lived_in.machine.root / path).read_text()
+
+
+def test_a_mac_has_its_settings_elsewhere(repo: Repo) -> None:
+    here = _here(repo)._replace(platform="darwin")
+    paths = {
+        str(change.path.relative_to(repo.machine.home))
+        for client in registry.CLIENTS
+        if client.name in {"claude-desktop", "vscode", "windsurf"}
+        for part in registry.parts(client, here)
+        for change in part.changes
+    }
+    top = "Library/Application Support"
+    assert f"{top}/Claude/claude_desktop_config.json" in paths
+    assert f"{top}/Code/User/mcp.json" in paths
+    assert f"{top}/Windsurf/User/settings.json" in paths
+
+
+@pytest.mark.parametrize("answer", ["y", "n"])
+def test_at_a_terminal_the_plan_is_shown_and_the_person_asked(
+    lived_in: Repo, answer: str
+) -> None:
+    machine = lived_in.machine
+    before = tree(machine.home)
+    master, terminal = pty.openpty()
+    with subprocess.Popen(
+        [*machine.wc_words, "install", "--only", "skill"],
+        cwd=lived_in.path,
+        env={**machine.env, "TERM": "xterm"},
+        stdin=terminal,
+        stdout=terminal,
+        stderr=terminal,
+    ) as process:
+        os.close(terminal)
+        os.write(master, f"{answer}\n".encode())
+        said = _all(master)
+        process.wait()
+    assert "2 files will change" in said
+    assert "Go on? [y/N]" in said
+    assert ("installed" in said) == (answer == "y")
+    assert (tree(machine.home) == before) == (answer == "n")
+
+
+def _all(master: int) -> str:
+    said = b""
+    try:
+        while piece := os.read(master, 1 << 16):
+            said += piece
+    except OSError:
+        pass  # the terminal was closed
+    os.close(master)
+    return said.decode()
+
+
+def _table(scope: str) -> dict[tuple[str, str], set[str]]:
+    """What the documentation says is changed: client and part to files."""
+    page = Path(__file__).parents[3] / "docs/install.md"
+    first, second = page.read_text().split("For a project (", 1)
+    found: dict[tuple[str, str], set[str]] = {}
+    client = ""
+    for line in (first if scope == "user" else second).splitlines():
+        cells = [one.strip().strip("`") for one in line.strip("|").split("|")]
+        if len(cells) == 3 and cells[1] in changes.PARTS:
+            client = cells[0] or client
+            found[client, cells[1]] = {one.strip(" `") for one in cells[2].split(",")}
+    return found
+
+
+@pytest.mark.parametrize("scope", ["user", "project"])
+def test_the_documentation_names_every_file(lived_in: Repo, scope: str) -> None:
+    here = _here(lived_in)._replace(scope=scope)
+    top = {"user": here.home, "project": lived_in.path}[scope]
+    lead = {"user": "~/", "project": ""}[scope]
+    told = {
+        (client.name, part.name): {
+            lead + str(change.path.relative_to(top)) for change in part.changes
+        }
+        for client in registry.CLIENTS
+        if client.name in AGENTS and scope in client.scopes
+        for part in registry.parts(client, here)
+    }
+    assert _table(scope) == told

@@ -1,0 +1,488 @@
+"""Changes in folders are told of, and so is what keeps them from being told."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import threading
+import time
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from wc_observe.watch import mounts
+from wc_observe.watch.notifier import DeafError, Ear, survey
+from wc_observe.watch.watcher import OFF, POLLING, WATCHING, Moment, Watcher, now
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+SOURCES = Path(__file__).parents[3] / "src"
+SECONDS = 20.0
+
+
+class Told:
+    """What a watcher told so far."""
+
+    def __init__(self) -> None:
+        self.all: list[frozenset[str] | None] = []
+        self._condition = threading.Condition()
+
+    def __call__(self, paths: frozenset[str] | None) -> None:
+        with self._condition:
+            self.all.append(paths)
+            self._condition.notify_all()
+
+    def until(self, test: Callable[[list[frozenset[str] | None]], bool]) -> None:
+        """Wait until what was told since the last `forget` fits."""
+        with self._condition:
+            assert self._condition.wait_for(lambda: test(self.all), SECONDS), self.all
+
+    def looked(self) -> None:
+        """Wait until everything had to be looked at; forget that."""
+        self.until(lambda told: None in told)
+        self.forget()
+
+    def names(self, *paths: Path) -> None:
+        """Wait until all of these paths were told, or everything."""
+        wanted = {str(path) for path in paths}
+        self.until(lambda told: None in told or wanted <= self.paths())
+
+    def paths(self) -> set[str]:
+        """All paths that were told since."""
+        return {path for one in self.all for path in one or ()}
+
+    def forget(self) -> None:
+        with self._condition:
+            self.all.clear()
+
+
+@contextmanager
+def watching(
+    *folders: Path,
+    recursive: bool = True,
+    mode: str = "auto",
+    clock: Callable[[], Moment] = now,
+) -> Iterator[tuple[Told, Watcher]]:
+    """A watcher that has begun."""
+    told = Told()
+    paths = [str(one) for one in folders]
+    watcher = Watcher(paths, told, recursive=recursive, mode=mode, clock=clock)
+    watcher.start()
+    try:
+        if mode != "off":
+            told.looked()
+        yield told, watcher
+    finally:
+        watcher.stop()
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    root = tmp_path / ".git" / "store"
+    (root / "plan").mkdir(parents=True)
+    (root / "plan" / "entries.jsonl").write_text("{}\n")
+    return root
+
+
+def test_an_append_is_told_of_by_its_path(root: Path) -> None:
+    log = root / "plan" / "entries.jsonl"
+    with watching(root) as (told, watcher):
+        assert watcher.health == (WATCHING, "")
+        with log.open("a") as file:
+            file.write("{}\n")
+        told.names(log)
+        assert told.all == [frozenset({str(log)})]
+
+
+def test_files_replaced_removed_and_renamed_are_told_of(root: Path) -> None:
+    log, other = root / "plan" / "entries.jsonl", root / "plan" / "other"
+    with watching(root) as (told, _):
+        other.write_text("new\n")
+        told.names(other)
+        os.replace(other, log)
+        told.names(log)
+        log.unlink()
+        told.names(log)
+        told.forget()
+        (root / "plan").rename(root / "moved")
+        told.names(root / "plan", root / "moved")
+        (root / "moved" / "x").touch()
+        told.names(root / "moved" / "x")
+
+
+def test_only_the_folder_itself_is_heard_where_that_is_asked_for(root: Path) -> None:
+    with watching(root, recursive=False) as (told, _):
+        (root / "plan" / "x").touch()
+        (root / "y").touch()
+        told.names(root / "y")
+        assert str(root / "plan" / "x") not in told.paths()
+
+
+def test_a_new_folder_is_named_again_for_what_was_written_at_once(root: Path) -> None:
+    with watching(root) as (told, _):
+        new = root / "new"
+        new.mkdir()
+        (new / "entries.jsonl").write_text("{}\n")
+        told.until(lambda all_: sum(str(new) in (one or ()) for one in all_) == 3)
+        told.forget()
+        (new / "entries.jsonl").write_text("{}\n{}\n")
+        told.names(new / "entries.jsonl")
+
+
+def test_a_folder_in_the_place_of_another_is_heard(root: Path) -> None:
+    with watching(root) as (told, _):
+        shutil.rmtree(root)
+        told.until(lambda all_: None in all_)
+        for _round in range(2):
+            told.forget()
+            (root / "again").mkdir(parents=True)
+            told.looked()
+            (root / "again" / "x").touch()
+            told.names(root / "again" / "x")
+            root.rename(root.with_name(f"aside-{_round}"))
+            told.until(lambda all_: None in all_)
+
+
+def test_a_folder_that_is_not_there_yet_is_waited_for(tmp_path: Path) -> None:
+    later, there = tmp_path / "a" / "later", tmp_path / "there"
+    there.mkdir()
+    with watching(later) as (told, watcher):
+        assert watcher.health == (WATCHING, f"{later} is not there yet")
+        later.mkdir(parents=True)
+        told.looked()
+        (later / "x").touch()
+        told.names(later / "x")
+        assert watcher.health == (WATCHING, "")
+    with watching(tmp_path / "b", there) as (told, _):
+        (there / "y").touch()
+        told.names(there / "y")
+        (tmp_path / "b").mkdir()
+        told.looked()
+
+
+def test_two_watchers_hear_the_same(root: Path) -> None:
+    with watching(root) as (one, _), watching(root) as (other, _):
+        (root / "plan" / "x").touch()
+        one.names(root / "plan" / "x")
+        other.names(root / "plan" / "x")
+
+
+def test_a_flood_is_told_as_anything(root: Path) -> None:
+    with watching(root) as (told, _):
+        for number in range(5000):
+            (root / "plan" / f"{number}").touch()
+        told.until(lambda all_: None in all_ or len(told.paths()) >= 5000)
+    with watching(root) as (told, _):
+        shutil.rmtree(root / "plan")  # quicker than a batch is long
+        told.until(lambda all_: None in all_ or len(told.paths()) >= 5000)
+
+
+def test_a_link_does_not_lead_out(root: Path, tmp_path: Path) -> None:
+    outside = tmp_path / "outside"
+    (outside / "deep").mkdir(parents=True)
+    (root / "link").symlink_to(outside)
+    with watching(root) as (told, _):
+        new = root / "new"
+        new.mkdir()
+        told.looked()  # the folders are gathered anew
+        (outside / "deep" / "x").touch()
+        (new / "y").touch()
+        told.names(new / "y")
+        (root / "plan" / "z").touch()
+        told.names(root / "plan" / "z")
+        assert not any("deep" in path for path in told.paths())
+
+
+def test_a_link_that_comes_in_a_new_folder_does_not_either(
+    root: Path, tmp_path: Path
+) -> None:
+    outside, made = tmp_path / "outside", tmp_path / "made"
+    outside.mkdir()
+    made.mkdir()
+    (made / "link").symlink_to(outside)
+    with watching(root) as (told, _):
+        made.rename(root / "made")
+        told.looked()
+        (outside / "x").touch()
+        (root / "made" / "y").touch()
+        told.names(root / "made" / "y")
+        beyond = (str(outside), f"{root}/made/link/")
+        assert not any(path.startswith(beyond) for path in told.paths())
+
+
+def test_a_survey_names_real_folders_and_says_if_there_is_more(root: Path) -> None:
+    assert survey([str(root)]) == ((str(root), f"{root}/plan"), True)
+    (root / "plan" / "link").symlink_to("nowhere")
+    assert survey([str(root), f"{root}/gone"]) == ((str(root), f"{root}/plan"), False)
+    assert survey([f"{root}/plan/entries.jsonl"]) == ((), False)
+
+
+class Clock:
+    """Runs like the real one, from a time that can be moved."""
+
+    def __init__(self) -> None:
+        self.ahead = Moment(0, 0)
+
+    def __call__(self) -> Moment:
+        wall, monotonic = now()
+        return Moment(wall + self.ahead.wall, monotonic + self.ahead.monotonic)
+
+
+@pytest.mark.parametrize(
+    "ahead", [Moment(3600, 0), Moment(-3600, 0), Moment(31, 31)], ids=str
+)
+def test_after_sleep_a_set_clock_and_now_and_then_everything_is_looked_at(
+    root: Path, ahead: Moment
+) -> None:
+    clock = Clock()
+    with watching(root, clock=clock) as (told, _):
+        time.sleep(0.05)
+        assert told.all == []
+        clock.ahead = ahead
+        told.until(lambda all_: all_ == [None])
+
+
+def test_a_fault_of_the_listener_does_not_end_it(
+    root: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    calls: list[object] = []
+
+    def heard(paths: frozenset[str] | None) -> None:
+        calls.append(paths)
+        raise ValueError("oh")
+
+    watcher = Watcher([str(root)], heard, recursive=True)
+    watcher.start()
+    until = time.monotonic() + SECONDS
+    while len(calls) < 2 and time.monotonic() < until:
+        (root / "plan" / f"{len(calls)}").touch()
+        time.sleep(0.01)
+    watcher.stop()
+    assert len(calls) >= 2
+    assert "could not be taken in" in caplog.text
+
+
+@pytest.mark.parametrize("faults", [1, 2])
+def test_what_could_not_be_taken_in_is_looked_for_again(
+    root: Path, faults: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    told = Told()
+    failed: list[frozenset[str] | None] = []
+
+    def heard(paths: frozenset[str] | None) -> None:
+        if told.all and len(failed) < faults:
+            failed.append(paths)
+            raise ValueError("oh")
+        told(paths)
+
+    watcher = Watcher([str(root)], heard, recursive=True)
+    watcher.start()
+    try:
+        told.until(lambda all_: None in all_)
+        log = root / "plan" / "entries.jsonl"
+        log.write_text("{}\n{}\n")
+        told.until(lambda all_: len(all_) > 1)
+    finally:
+        watcher.stop()
+    assert failed == [frozenset({str(log)}), None][:faults]
+    assert told.all == [None, None]
+    assert caplog.text.count("could not be taken in") == faults
+
+
+def test_stopping_ends_the_thread_and_gives_the_kernel_its_own_back(
+    root: Path,
+) -> None:
+    def inotify() -> int:
+        found = 0
+        for one in Path("/proc/self/fd").glob("*"):
+            try:
+                found += "inotify" in os.readlink(one)
+            except OSError:
+                continue
+        return found
+
+    def given_back() -> bool:
+        # The library's own thread closes it.
+        until = time.monotonic() + SECONDS
+        while inotify() and time.monotonic() < until:
+            time.sleep(0.01)
+        return not inotify()
+
+    assert given_back()  # what the test before this one had
+    before = threading.active_count()
+    with watching(root) as (told, watcher):
+        assert threading.active_count() == before + 1
+        assert inotify() or sys.platform != "linux"
+        watcher.stop()
+        watcher.stop()
+        told.forget()
+        (root / "plan" / "x").touch()
+        time.sleep(0.05)
+        assert told.all == []
+        assert watcher.health == (OFF, "stopped")
+    assert given_back()
+    assert threading.active_count() == before
+
+
+def test_it_may_be_stopped_by_what_it_tells(root: Path) -> None:
+    done = threading.Event()
+
+    def heard(_: frozenset[str] | None) -> None:
+        watcher.stop()
+        done.set()
+
+    watcher = Watcher([str(root)], heard, recursive=True)
+    watcher.start()
+    assert done.wait(SECONDS)
+    watcher.stop()
+    assert watcher.health.kind == OFF
+
+
+def test_turned_off_it_does_nothing_and_says_so(root: Path) -> None:
+    before = threading.active_count()
+    with watching(root, mode="off") as (told, watcher):
+        assert threading.active_count() == before
+        assert watcher.health.kind == OFF
+        assert "WATERCOOLER_WATCH" in watcher.health.why
+        assert told.all == []
+
+
+def test_the_kernel_is_asked_through_one_private_name_that_is_still_there(
+    root: Path,
+) -> None:
+    from watchfiles._rust_notify import RustNotify
+
+    ear = Ear([str(root)], recursive=True)
+    assert isinstance(ear._notify, RustNotify)
+    (root / "plan" / "x").mkdir()
+    heard = ear.wait(SECONDS, threading.Event())
+    assert heard == (frozenset({f"{root}/plan/x"}),) * 2 + (frozenset(),)
+    ear.close()
+    with pytest.raises(FileNotFoundError):
+        Ear([f"{root}/gone"], recursive=False)
+    with pytest.raises(DeafError, match="does not tell"):
+        Ear(["a\0b"], recursive=False)
+
+
+PROGRAM = """
+import json, os, sys, time
+from wc_observe.watch.watcher import Watcher
+root, folders = sys.argv[1], int(sys.argv[2])
+told = []
+watcher = Watcher([root], told.append, recursive=True)
+watcher.start()
+while not told:
+    time.sleep(0.01)
+for number in range(folders):
+    os.mkdir(f"{root}/{number}")
+if folders:
+    # Nobody says that there is no room for these: the next look finds out.
+    time.sleep(0.3)
+    watcher._next = 0.0
+    until = time.monotonic() + 20
+    while watcher.health.kind == "watching" and time.monotonic() < until:
+        time.sleep(0.01)
+count = len(told)
+while len(told) == count:
+    time.sleep(0.01)
+print(json.dumps(watcher.health))
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="inotify is Linux's")
+@pytest.mark.parametrize(
+    ("limit", "value", "folders", "words"),
+    [
+        ("max_inotify_instances", 0, 0, "max_user_instances"),
+        ("max_inotify_watches", 1, 0, "max_user_watches"),
+        ("max_inotify_watches", 3, 5, "max_user_watches"),
+    ],
+)
+def test_where_the_kernel_has_no_room_it_looks_from_time_to_time(
+    root: Path, limit: str, value: int, folders: int, words: str
+) -> None:
+    # A user namespace of its own has limits of its own.
+    script = f'echo {value} > /proc/sys/user/{limit} && exec "$@"'
+    space = ["unshare", "--user", "--map-root-user", "sh", "-c"]
+    probe = subprocess.run([*space, script, "-", "true"], check=False, timeout=60)
+    if probe.returncode:
+        pytest.skip("NO USER NAMESPACES HERE: the limits of inotify cannot be tested")
+    done = subprocess.run(
+        [*space, script, "-", sys.executable, "-c", PROGRAM, str(root), str(folders)],
+        check=False,
+        env=os.environ | {"PYTHONPATH": str(SOURCES)},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert done.returncode == 0, done.stderr
+    kind, why = json.loads(done.stdout)
+    assert kind == POLLING
+    assert f"sudo sysctl fs.inotify.{words}=" in why
+
+
+MOUNTS = r"""
+22 1 254:0 / / rw,relatime shared:1 - ext4 /dev/vda rw
+30 22 0:26 / /proc rw - proc proc rw
+40 22 0:41 / /home rw shared:9 - nfs4 server:/home rw,vers=4.2
+41 40 254:3 / /home/pat/local rw - ext4 /dev/vdb rw
+42 22 0:50 / /mnt/my\040disk rw - fuse.sshfs pat@host: rw
+43 22 0:51 / /mnt/c rw - 9p drvfs rw
+44 22 0:52 / /usb rw - fuseblk /dev/sdc1 rw
+45 22 0:53 / /twice rw - cifs //a/b rw
+46 45 254:9 / /twice rw - xfs /dev/vdd rw
+47 22 0:54 / /win rw master:1 propagate_from:2 - smb3 //a/c rw
+nonsense
+48 22 - nfs x
+"""
+
+
+@pytest.mark.parametrize(
+    ("path", "kind"),
+    [
+        ("/", ""),
+        ("/srv/store", ""),
+        ("/home", "nfs4"),
+        ("/home/pat/store", "nfs4"),
+        ("/homes/pat", ""),
+        ("/home/pat/local/store", ""),
+        ("/home/pat/localx", "nfs4"),
+        ("/mnt/my disk/x", "fuse.sshfs"),
+        ("/mnt/c/Users", "9p"),
+        ("/usb/store", ""),
+        ("/twice/store", ""),
+        ("/win", "smb3"),
+    ],
+)
+def test_a_network_file_system_is_known_by_what_is_mounted(
+    path: str, kind: str
+) -> None:
+    assert mounts.network_type(MOUNTS, path) == kind
+    assert mounts.network_type("", path) == ""
+
+
+def test_what_is_mounted_here_can_be_read_where_the_system_says_it() -> None:
+    assert (" / " in mounts.mounted()) == (sys.platform == "linux")
+
+
+def test_ending_the_program_ends_a_watcher_that_was_left_running(root: Path) -> None:
+    program = (
+        "import sys, threading; from wc_observe.watch.watcher import Watcher\n"
+        "begun = threading.Event()\n"
+        "Watcher([sys.argv[1]], lambda _: begun.set(), recursive=True).start()\n"
+        "begun.wait(20)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program, str(root)],
+        check=False,
+        env=os.environ | {"PYTHONPATH": str(SOURCES)},
+        capture_output=True,
+        timeout=60,
+    )
+    assert (done.returncode, done.stderr) == (0, b"")

@@ -1,0 +1,101 @@
+"""Every address of the page, with good and bad words, in a process that refuses
+to write: ``python -m tests.observe.web.every_page FOLDER``.
+
+Prints what it did as JSON.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import sys
+from typing import TYPE_CHECKING, Any
+
+import httpx2
+from starlette.routing import Route
+
+from tests.observe.every_call import arm
+from wc_observe.calls import Surroundings
+from wc_observe.web.app import build_site
+
+if TYPE_CHECKING:
+    from starlette.applications import Starlette
+
+    from wc_observe.web.app import WebSite
+
+SECRET = "a-secret-of-some-length"
+_TOPICS = ("plan", "forked", "torn", "garbage", "markdown", "a%20b", "linked", "empty")
+_BAD = ("nope", "..%2Fplan", "a%00b", "%2e%2e", "x" * 300, "%25")
+
+PATHS = [
+    *("", "?filter=hello", "nowhere", "nowhere/at/all"),
+    *("threads", "threads?open=1&ball=me", "threads?status=closed&filter=a"),
+    *("threads?ball=anyone", "threads?cursor=odd", "threads?status=odd"),
+    *(f"threads/{topic}" for topic in (*_TOPICS, *_BAD)),
+    *(f"threads/{topic}?from=1" for topic in (*_TOPICS, *_BAD)),
+    *(f"threads/{topic}/0" for topic in (*_TOPICS, *_BAD)),
+    *("threads/plan/odd", "threads/plan/99", "threads/plan/0?offset=3"),
+    *("search", "search?q=hello", "search?q=%22hello%22+title:x&file=a.py&pr=1"),
+    *("search?commit=abcd&branch=main", "search?q=e&ball=Codex&status=OPEN"),
+    *("search?q=..", "search?q=e&cursor=7~", "search?q=e&pr=odd"),
+    *("timeline", "timeline?all=1&since=52w", "timeline?since=odd"),
+    *(f"timeline/{topic}" for topic in (*_TOPICS, *_BAD)),
+    *("timeline.svg", "timeline.svg/plan", "timeline.svg/nope"),
+]
+
+
+async def ask_everything(site: WebSite) -> dict[str, Any]:
+    """What was asked, and which routes nobody asked for."""
+    app = site.inner
+    transport = httpx2.ASGITransport(site.app)
+    statuses: dict[int, int] = {}
+    async with (
+        app.router.lifespan_context(app),
+        httpx2.AsyncClient(transport=transport, base_url="http://localhost") as client,
+    ):
+        for path in PATHS:
+            found = await client.get(f"/{SECRET}/{path}")
+            statuses[found.status_code] = statuses.get(found.status_code, 0) + 1
+            assert "Traceback" not in found.text
+        for path in ("/files/x/style.css", "/files/x/nope", "/", "/open/x"):
+            await client.get(path)
+        await _a_stream(client, site)
+    return {"asked": len(PATHS), "statuses": statuses, "left_out": _left_out(app)}
+
+
+async def _a_stream(client: httpx2.AsyncClient, site: WebSite) -> None:
+    """One that is open until the server leaves."""
+    asked = asyncio.create_task(
+        client.get(f"/{SECRET}/events", headers={"Accept": "text/event-stream"})
+    )
+    while not site.under_way.streams:  # noqa: ASYNC110  (nobody tells us)
+        await asyncio.sleep(0.01)
+    await asyncio.sleep(0.1)
+    await site.under_way.leave(0)
+    found = await asked
+    assert "event: ready" in found.text
+
+
+def _left_out(app: Starlette) -> list[str]:
+    """The routes that none of the paths above is for."""
+    asked = [f"/{SECRET}/{path.partition('?')[0]}" for path in PATHS]
+    asked += [f"/{SECRET}/events", "/files/x/style.css"]
+    return [
+        one.path
+        for one in app.routes
+        if isinstance(one, Route) and not any(one.path_regex.match(p) for p in asked)
+    ]
+
+
+def main() -> None:
+    """Ask, then tell."""
+    start = Surroundings(sys.argv[1], dict(os.environ), lambda: 1_770_000_000_000)
+    site = build_site(start, SECRET)
+    refused = arm()
+    told = asyncio.run(ask_everything(site))
+    sys.stdout.write(json.dumps(told | {"refused": refused}))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,259 @@
+"""The pages in a real browser, by a server that refuses to write."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.observe.stores import Store
+from tests.observe.web import browsers
+from tests.observe.web.browser import browsing
+from tests.observe.web.served import serving
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from tests.observe.web.browser import Page
+    from tests.observe.web.served import Served
+
+ARMED = (sys.executable, "-m", "tests.observe.web.armed")
+HERE = "document.activeElement.id"
+_HOSTILE = (
+    "<script>window.bad = 1</script> <img src=https://elsewhere.example/x.png> "
+    "![x](https://elsewhere.example/y.png) [z](javascript:window.bad=1)"
+)
+
+
+@pytest.fixture(scope="module")
+def machine_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("browser")
+
+
+@pytest.fixture(scope="module")
+def shared(machine_folder: Path) -> Store:
+    """A store with a few threads; tests add to it, and each to its own."""
+    store = Store(machine_folder / "work" / ".watercooler")
+    for topic, holder in (
+        *(("auth", "Pat"), ("sync", "Pat"), ("notes", None)),
+        *(("search", "Codex"), ("api", "Codex"), ("docs", "Claude Code")),
+    ):
+        store.thread(topic, store.give(topic, holder, title=f"About {topic}"))
+    store.thread("hostile", store.give("hostile", "Codex", body=_HOSTILE))
+    return store
+
+
+@pytest.fixture(scope="module")
+def served(machine_folder: Path, shared: Store) -> Iterator[Served]:
+    home = machine_folder / "home"
+    home.mkdir()
+    env = {"HOME": str(home), "USER": "Pat", "GIT_CONFIG_NOSYSTEM": "1"}
+    with serving(shared.root.parent, env, program=ARMED) as page:
+        yield page
+        assert page.end() == 0
+    told = json.loads(page.out)
+    assert told == {"refused": [], "bitten": 4}
+    assert "Traceback" not in page.err
+
+
+@pytest.fixture(scope="module")
+def tab(machine_folder: Path) -> Iterator[Page]:
+    program = browsers.found()
+    with browsing(program.path, machine_folder, program.env) as browser:
+        yield browser.page()
+
+
+@pytest.fixture
+def page(tab: Page) -> Iterator[Page]:
+    """A page that remembers nothing; in the end, that nothing was loaded from
+    elsewhere, and that nothing was complained of."""
+    yield tab
+    assert tab.asked
+    assert [one for one in tab.asked if not one.startswith("http://127.0.0.1:")] == []
+    assert tab.complaints == []
+    tab.js("localStorage.clear()")
+    tab.forget()
+
+
+def live(page: Page) -> None:
+    page.until("document.querySelector('#live')?.dataset.was === 'live'")
+
+
+def test_it_is_gone_through_with_keys_alone(page: Page, served: Served) -> None:
+    page.open(served.url)
+    live(page)
+    page.press("j")
+    assert page.js(HERE) == "t-sync"
+    page.press("ArrowDown")
+    assert page.js(HERE) == "t-auth"
+    page.press("l")
+    assert page.js(HERE) == "t-notes"
+    for key, there in (("k", "t-auth"), ("j", "t-notes"), ("h", "t-sync")):
+        page.press(key)
+        assert page.js(HERE) == there
+    page.press("j")
+    page.press("Enter")
+    page.until("location.pathname.endsWith('/threads/auth')")
+    page.until("document.querySelector('#live')")
+    page.press("j")
+    assert page.js(HERE) == "e0"
+    page.press("Enter")
+    page.until("location.pathname.endsWith('/auth/0')")
+    page.until("document.querySelector('#live')")
+    page.press("Escape")
+    page.until(f"location.hash === '#e0' && {HERE} === 'e0'")
+    page.until("document.querySelector('#live')")
+    page.press("Escape")
+    page.until(f"document.querySelector('#live') && {HERE} === 't-auth'")
+    page.press("3")
+    page.until("location.pathname.endsWith('/timeline')")
+
+
+def test_fields_take_keys_as_letters(page: Page, served: Served) -> None:
+    page.open(served.url)
+    live(page)
+    page.press("/")
+    assert page.js(HERE) == "q"
+    page.press("j")
+    assert page.js("document.activeElement.value") == "j"
+    page.press("Escape")
+    assert page.js("document.activeElement === document.body")
+    page.press("f")
+    page.type("auth")
+    page.until("document.querySelectorAll('.column li').length === 1")
+    assert page.js("location.search") == "?filter=auth"
+    assert page.js(f"{HERE} + document.activeElement.value") == "filterauth"
+    page.press("Escape")
+    page.press("/")
+    page.type("about")
+    page.press("Enter")
+    page.until("document.querySelectorAll('.hits mark').length > 3")
+
+
+def test_keys_are_listed_and_letters_can_be_switched_off(
+    page: Page, served: Served
+) -> None:
+    page.open(served.url)
+    live(page)
+    page.press("?")
+    assert page.js("document.querySelector('dialog').open")
+    page.js("document.querySelector('dialog input').click()")
+    page.press("Escape")
+    page.until("document.activeElement === document.body")
+    assert not page.js("document.querySelector('dialog').open")
+    page.press("j")
+    assert page.js("document.activeElement === document.body")
+    page.open(served.url + "threads")
+    live(page)
+    page.press("/")
+    assert page.js("document.activeElement === document.body")
+
+
+def test_what_is_written_shows_without_touching_the_rest(
+    page: Page, served: Served, shared: Store
+) -> None:
+    page.open(served.url)
+    live(page)
+    page.js("document.getElementById('t-docs').same = 1")
+    page.js("document.getElementById('t-docs').focus()")
+    shared.thread("fresh", shared.give("fresh", "Pat", title="<b>Just</b> written"))
+    page.until("document.getElementById('t-fresh')?.textContent.includes('<b>Just')")
+    assert page.js("document.getElementById('t-docs').same === 1")
+    assert page.js(HERE) == "t-docs"
+    page.until("document.title.startsWith('(3)')")
+    page.until("document.getElementById('said').textContent === 'fresh changed'")
+    assert page.js("document.getElementById('i-fresh').className") == "fresh moved"
+    page.open(served.url + "threads/fresh")
+    live(page)
+    shared.append("fresh", shared.entry("fresh", "And **more**."))
+    page.until("document.querySelector('#e1 strong')?.textContent === 'more'")
+
+
+def test_nothing_that_anybody_wrote_acts_or_loads(page: Page, served: Served) -> None:
+    page.open(served.url + "threads/hostile")
+    live(page)
+    assert page.js("window.bad === undefined")
+    assert page.js("document.querySelectorAll('main img, main script').length") == 0
+    text = page.js("document.querySelector('.body').textContent")
+    assert text.startswith("<script>window.bad = 1</script> <img src=")
+    # Nor would the browser run it, or read another page, if it were let in.
+    ran = (
+        "const s = document.createElement('script'); s.textContent = 'window.bad = 1';"
+    )
+    page.js(f"{{ {ran} document.body.append(s) }}")
+    page.js("fetch('https://elsewhere.example/').catch(() => 0)")
+    assert page.js("window.bad === undefined")
+    complaints = page.forgiven()
+    assert len(complaints) > 1
+    assert all("Content Security Policy" in one for one in complaints)
+
+
+def test_nothing_is_wider_than_a_phone(page: Page, served: Served) -> None:
+    page.sized(360, 740)
+    for path in ("", "threads", "threads/auth", "search?q=about", "timeline"):
+        page.open(served.url + path)
+        assert page.js("document.documentElement.scrollWidth") == 360, path
+    page.send("Emulation.clearDeviceMetricsOverride")
+
+
+def test_colours_are_those_of_the_system_until_chosen(
+    page: Page, served: Served
+) -> None:
+    paper = "getComputedStyle(document.body).backgroundColor"
+    page.prefers("dark")
+    page.open(served.url)
+    live(page)
+    dark = page.js(paper)
+    page.prefers("light")
+    light = page.js(paper)
+    assert dark != light
+    page.js("document.getElementById('colours').click()")
+    page.prefers("dark")
+    assert page.js(paper) == light
+    page.open(served.url + "timeline")
+    assert page.js(paper) == light
+
+
+def test_a_screen_reader_finds_its_way(page: Page, served: Served) -> None:
+    page.open(served.url)
+    live(page)
+    roles = page.roles()
+    assert {"banner", "navigation", "search", "main", "contentinfo"} <= roles.keys()
+    assert roles["navigation"] == ["Pages"]
+    assert "Search" in roles["searchbox"]
+    assert "Keys" in roles["button"]
+    # Each column is a place of its own, under its holder's name.
+    assert {"Claude Code 1", "Codex 3"} <= {*roles["region"]}
+    assert any(one.startswith("docs ") and "About docs" in one for one in roles["link"])
+    page.press("Tab")
+    assert page.js("document.activeElement.className") == "skip"
+    page.press("Enter")
+    page.until(f"{HERE} === 'content'")
+
+
+def test_a_store_that_comes_and_a_server_that_goes_are_said(
+    page: Page, machine_folder: Path, served: Served
+) -> None:
+    folder = machine_folder / "other"
+    folder.mkdir()
+    home = {"HOME": str(machine_folder), "GIT_CONFIG_NOSYSTEM": "1"}
+    env = {"USER": "Pat", "WATERCOOLER_DIR": str(folder / "store")} | home
+    with serving(folder, env, program=ARMED) as other:
+        page.open(other.url)
+        live(page)
+        assert "NOT_FOUND" in page.js("document.body.textContent")
+        footer = "document.querySelector('footer p').textContent"
+        assert page.js(footer).startswith("Folder ")
+        store = Store(folder / "store")
+        store.thread("first", store.give("first", "Pat"))
+        page.until("document.getElementById('t-first')")
+        page.until(f"{footer}.startsWith('Store ')")
+        assert other.end() == 0
+    page.until(
+        "document.querySelector('#live').textContent.startsWith('Not connected')"
+    )
+    page.forgiven()
+    page.open(served.url)
