@@ -50,7 +50,18 @@ class Recovery:
         return {one: line for one, line in lines.items() if one not in known}
 
     def uncommitted(self, thread: Thread) -> int:
-        """How many of a thread's entries that wc wrote the branch has not."""
+        """How many of a thread's entries that wc wrote the branch has not.
+
+        The branch was read some time ago and may have been committed to since,
+        so it is read again before anything is called uncommitted.
+        """
+        count = self._count_uncommitted(thread)
+        if count:
+            self._known = None
+            count = self._count_uncommitted(thread)
+        return count
+
+    def _count_uncommitted(self, thread: Thread) -> int:
         if self.git is None:
             return 0
         topic, log = thread.state.topic, thread.log

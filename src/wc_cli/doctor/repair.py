@@ -154,12 +154,11 @@ class Repair:
 
     def _steps(self, topic: str) -> Iterator[Mended]:
         # Then settling is about to render it, as soon as we are done.
-        marker = self.upkeep.marker(topic)
-        waiting = os.path.lexists(marker)
+        waiting = os.path.lexists(self.upkeep.marker(topic))
         yield from self._log(topic)
         yield from self._projections(topic, waiting=waiting)
         yield from self._status_lines(topic)
-        yield from self._commit(topic, waiting=os.path.lexists(marker))
+        yield from self._commit(topic)
 
     def _log(self, topic: str) -> Iterator[Mended]:
         """Quarantine what is no entry; bring back what is gone."""
@@ -288,10 +287,13 @@ class Repair:
             self.upkeep.show(thread.state)
         yield Mended(".local/status", f"show {topic} as it is")
 
-    def _commit(self, topic: str, *, waiting: bool) -> Iterator[Mended]:
+    def _commit(self, topic: str) -> Iterator[Mended]:
         """See to it that what wc wrote is committed, where nothing else does."""
-        thread = None if waiting else self._read(topic)
+        thread = self._read(topic)
         if thread is None or thread.snapshot.meta.newer:
+            return
+        # After the log was read: what had no marker by now is on the branch.
+        if os.path.lexists(self.upkeep.marker(topic)):
             return
         if count := self.recovery.uncommitted(thread):
             if not self.dry_run:
