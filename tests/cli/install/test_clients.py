@@ -19,7 +19,7 @@ from tests.cli.install.test_engine import tree
 from wc_cli import table
 from wc_cli.install import changes, permissions
 from wc_cli.install.changes import Surroundings
-from wc_cli.install.clients import agents, registry
+from wc_cli.install.clients import agents, registry, shells
 from wc_cli.install.formats import jsonc
 from wc_observe.mcp.tools import all_tools
 
@@ -29,9 +29,8 @@ if TYPE_CHECKING:
 # Settings of every client, as somebody has them who uses all.
 LIVED_IN = Path(__file__).with_name("home")
 NAMES = tuple(one.name for one in registry.CLIENTS)
-AGENTS = (
-    *("claude", "claude-desktop", "codex", "gemini", "opencode"),
-    *("cursor", "vscode", "zed", "windsurf"),
+AGENTS = tuple(
+    client.name for client in registry.CLIENTS if client not in shells.CLIENTS
 )
 
 
