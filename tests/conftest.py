@@ -14,6 +14,7 @@ import os
 import pwd
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -23,7 +24,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pytest
 from hypothesis import settings
 
-from tests import forking, measuring
+from tests import forking, measuring, reporting
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -111,7 +112,23 @@ def _leave_home() -> None:
     sys.addaudithook(_guard)
 
 
+def _catch_ignored_signals() -> None:
+    """Give child processes the default reaction to every signal we ignore.
+
+    A shell that starts us in the background ignores SIGINT for us, nohup ignores
+    SIGHUP, and children inherit what is ignored; tests that interrupt a child
+    would then wait for ever. A handler is not inherited: this process goes on
+    ignoring the signal, its children do not.
+    """
+    for number in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM):
+        if signal.getsignal(number) is signal.SIG_IGN:
+            signal.signal(number, lambda *_: None)
+
+
 _leave_home()
+_catch_ignored_signals()
+
+pytest_terminal_summary = reporting.pytest_terminal_summary
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

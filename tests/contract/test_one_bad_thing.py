@@ -170,4 +170,5 @@ def test_a_git_that_hangs_ends_with_all_that_it_started(
         text=True,
         check=False,
     )
-    assert done.stdout.strip() in {"", "Z", "Zs"}
+    # Further letters say more of it: Zs leads a session, ZN has a low priority.
+    assert done.stdout.strip()[:1] in {"", "Z"}

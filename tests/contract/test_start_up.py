@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import sys
 from typing import TYPE_CHECKING
@@ -23,6 +24,8 @@ HEAVY = frozenset(
     | {"wc_observe", "wc_cli.app", "wc_cli.branch", "wc_cli.settle", "wc_cli.sync"}
     | {"wc_core.threads.page"}
 )
+# Of our own, the names that a rename must not make meaningless.
+OURS = sorted(name for name in HEAVY if name.startswith("wc_"))
 # The column widths of a terminal come from shutil; ages and dates need dates.
 READING = frozenset({"shutil", "datetime"})
 
@@ -79,6 +82,11 @@ COMMANDS = {
     "whoami": (["whoami"], frozenset[str]()),
     "statusline": (["statusline"], frozenset[str]()),
 }
+
+
+@pytest.mark.parametrize("name", OURS)
+def test_the_heavy_modules_of_ours_exist(name: str) -> None:
+    assert importlib.util.find_spec(name)
 
 
 @pytest.mark.parametrize("command", COMMANDS)

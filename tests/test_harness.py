@@ -1,0 +1,101 @@
+"""What the other tests rely on: how processes start, and names of modules."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import importlib.util
+import re
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.reporting import summary
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+TESTS = Path(__file__).parent
+SIGNALS = ("SIGHUP", "SIGINT", "SIGQUIT", "SIGTERM")
+# Prints which of the signals a child of a test process ignores.
+CHILD = f"""
+import signal
+for name in {SIGNALS}:
+    print(signal.getsignal(getattr(signal, name)) is signal.SIG_IGN)
+"""
+PARENT = f"""
+import subprocess, sys
+{{before}}
+subprocess.run([sys.executable, "-I", "-c", {CHILD!r}], check=True)
+"""
+
+
+def ignore_signals() -> None:
+    for name in SIGNALS:
+        signal.signal(getattr(signal, name), signal.SIG_IGN)
+
+
+@pytest.mark.parametrize(
+    ("before", "ignored"), [("", "True"), ("import tests.conftest", "False")]
+)
+def test_children_do_not_ignore_what_we_were_started_to_ignore(
+    before: str, ignored: str
+) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", PARENT.format(before=before)],
+        cwd=TESTS.parent,
+        preexec_fn=ignore_signals,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.split() == [ignored] * len(SIGNALS)
+
+
+def names_of_modules() -> Iterator[tuple[str, str]]:
+    """Every text in a test that looks like the name of one of our modules."""
+    for path in sorted(TESTS.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                for name in re.findall(
+                    r"(?<![\w/])wc_(?:cli|core|observe)(?:\.[a-z]\w*)+", node.value
+                ):
+                    yield str(path.relative_to(TESTS)), name
+
+
+def exists(name: str) -> bool:
+    """Whether there is such a module, or such a name in a module."""
+    package, _, last = name.rpartition(".")
+    if importlib.util.find_spec(package) is None:
+        return False
+    module = importlib.import_module(package)
+    return hasattr(module, last) or importlib.util.find_spec(name) is not None
+
+
+def test_modules_that_tests_name_exist() -> None:
+    names = sorted(set(names_of_modules()))
+    assert len(names) > 10
+    assert [(path, name) for path, name in names if not exists(name)] == []
+
+
+def test_what_commands_import_late_is_imported_before_forking() -> None:
+    words = [sys.executable, "-c", f"import sys\n{IMPORTED}"]
+    done = subprocess.run(words, capture_output=True, text=True, check=True)
+    assert "wc_cli.commands.writing" in done.stdout.split()
+
+
+IMPORTED = f"""
+sys.path[:0] = {[str(TESTS.parent), str(TESTS.parent / "src")]}
+from tests import forkserver
+forkserver._import_all("wc_core", "wc_cli")
+print(*sys.modules)
+"""
+
+
+def test_skips_are_counted_by_their_reason() -> None:
+    reasons = ["Skipped: no zsh", "no fish", "Skipped: no zsh"]
+    assert summary(reasons) == ["SKIPPED [1] no fish", "SKIPPED [2] no zsh"]
