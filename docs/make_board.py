@@ -19,8 +19,8 @@ from pathlib import Path
 
 from wc_cli.board import view
 from wc_cli.board.app import BoardApp
-from wc_cli.board.cards import Wanted
-from wc_cli.board.source import Source
+from wc_cli.board.cards import CardFilter
+from wc_cli.board.source import BoardSource
 from wc_cli.context import Context
 from wc_cli.main import run
 from wc_core import ulid
@@ -118,7 +118,7 @@ def write(root: str) -> None:
 
 async def board(context: Context) -> str:
     """The live board, as SVG."""
-    app = BoardApp(Source(context), Wanted(), view.DRAWN)
+    app = BoardApp(BoardSource(context), CardFilter(), view.DRAWN)
     async with app.run_test(size=SIZE) as pilot:
         while not app.cards.board.columns:
             await pilot.pause(0.05)

@@ -24,8 +24,8 @@ import struct
 import sys
 import time
 import traceback
+from typing import TYPE_CHECKING
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import NoReturn

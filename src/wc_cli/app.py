@@ -9,7 +9,7 @@ from __future__ import annotations
 import inspect
 import os
 import re
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer._click.exceptions import ClickException, UsageError
@@ -24,7 +24,6 @@ from wc_cli.context import execute
 from wc_cli.options import FLAG, NUMBER, REQUIRED, WORDS, Declared, Options, Param
 from wc_core.errors import InvalidInputError, WcError
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 

@@ -12,6 +12,7 @@ import os
 import random
 import sys
 import time
+from typing import TYPE_CHECKING
 
 from wc_cli.settle import settler
 from wc_cli.store import locks
@@ -22,7 +23,6 @@ from wc_core.git import repository
 from wc_core.layout import Layout
 from wc_core.threads import settings
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 

@@ -8,12 +8,12 @@ that is the system's, which would sit and wait for input.
 from __future__ import annotations
 
 import os
+from typing import TYPE_CHECKING
 
 from wc_cli import table
 from wc_core.errors import WcError
 from wc_core.threads.model import ENTRY_TYPES, ROLES, STATUSES
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 

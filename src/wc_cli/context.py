@@ -7,6 +7,7 @@ import json
 import os
 import sys
 import time
+from typing import TYPE_CHECKING, Any
 
 from wc_cli import spawn
 from wc_core.errors import NotFoundError, StorageError, WcError
@@ -19,14 +20,12 @@ from wc_core.text import clean
 from wc_core.threads import settings
 from wc_core.threads.reader import StoreReader
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from typing import Any
 
     from wc_cli.options import Declared, Options
     from wc_cli.store.upkeep import Upkeep
-    from wc_cli.store.writer import Source, StoreWriter
+    from wc_cli.store.writer import IdSource, StoreWriter
     from wc_core.git.discovery import Place
     from wc_core.git.freshness import Standing
     from wc_core.identity.resolve import Identity
@@ -123,11 +122,11 @@ class Context:
         return freshness.standing(layout, where, self.env)
 
     @property
-    def source(self) -> Source:
+    def source(self) -> IdSource:
         """The clock and the dice."""
-        from wc_cli.store.writer import Source  # only writing needs it
+        from wc_cli.store.writer import IdSource  # only writing needs it
 
-        return Source(now_ms, random_bits)
+        return IdSource(now_ms, random_bits)
 
     @property
     def store(self) -> str:

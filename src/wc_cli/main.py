@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import sys
+from typing import TYPE_CHECKING, NoReturn
 
 from wc_cli import table
 from wc_cli.context import discard_output, execute, json_line, remark
@@ -17,10 +18,8 @@ from wc_cli.options import parse
 from wc_core.errors import CorruptError, WcError
 from wc_core.files import NotPlainError
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import NoReturn
 
 
 _INTERRUPTED = 130

@@ -8,10 +8,10 @@ class. A property test holds the two to the same answers.
 
 from __future__ import annotations
 
-TYPE_CHECKING = False
+from typing import TYPE_CHECKING, Any
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from typing import Any
 
 TEXT, FLAG, NUMBER, WORDS = "text", "flag", "number", "words"
 

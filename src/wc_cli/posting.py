@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from typing import TYPE_CHECKING
 
 from wc_cli.commands import receipts
 from wc_cli.context import Context
@@ -10,7 +11,6 @@ from wc_cli.store.writer import Receipt
 from wc_core.identity.resolve import Asked
 from wc_core.threads import vocabulary
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 

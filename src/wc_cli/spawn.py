@@ -10,6 +10,7 @@ import math
 import os
 import sys
 import time
+from typing import TYPE_CHECKING
 
 from wc_cli.store import applied
 from wc_core.errors import WcError
@@ -17,7 +18,6 @@ from wc_core.files import names_in
 from wc_core.git import repository
 from wc_core.layout import BRANCH
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 

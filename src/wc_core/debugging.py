@@ -6,16 +6,14 @@ carry text only the length is told; credentials of URLs are never told.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from wc_core import times
 from wc_core.git.remotes import anonymous
 from wc_core.text import clean
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from typing import Any
 
 VARIABLE = "WATERCOOLER_DEBUG"
 

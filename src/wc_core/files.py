@@ -11,13 +11,12 @@ import errno
 import os
 import stat
 import time
+from typing import TYPE_CHECKING, Self
 
 from wc_core.errors import CorruptError, StorageError
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from types import TracebackType
-    from typing import Self
 
 # Above this nothing is read: it would not fit into memory with all that is
 # made of it, and one such file would end the server for all threads.

@@ -8,13 +8,12 @@ markdown-it, which this module does not import.
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING, Any
 
 from wc_core.text import clean
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
-    from typing import Any
 
 # Parsers leave out what is nested deeper than that, without a word.
 MAX_NESTING = 20

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from contextvars import ContextVar
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from wc_observe.live.stores import Stores
 
 
-class Surroundings(NamedTuple):
+class ServerContext(NamedTuple):
     """What the server was started in; ``now_ms`` is milliseconds since 1970.
 
     ``served_as`` is the name of the one store that is served to callers over a

@@ -7,15 +7,14 @@ import os
 import signal
 import sys
 import time
+from typing import TYPE_CHECKING, NoReturn
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from types import FrameType
-    from typing import NoReturn
 
     from wc_core.errors import WcError
-    from wc_observe.http.options import Options
-    from wc_observe.web.options import Options as WebOptions
+    from wc_observe.http.options import HttpOptions
+    from wc_observe.web.options import WebOptions
 
 USAGE = """\
 usage: wc-observe [--help | --version]
@@ -65,13 +64,13 @@ def main() -> None:
 def serve() -> None:
     """Serve until standard input ends or a signal comes."""
     _prepare()
-    from wc_observe.calls import Surroundings
+    from wc_observe.calls import ServerContext
     from wc_observe.mcp.server import build_server
     from wc_observe.mcp.surrogates import mending
 
     if sys.stdin is not None:
         sys.stdin = mending(sys.stdin.buffer)
-    server = build_server(Surroundings(_folder(), dict(os.environ), _now_ms))
+    server = build_server(ServerContext(_folder(), dict(os.environ), _now_ms))
     _settle()
     try:
         server.run("stdio", show_banner=False, log_level="WARNING")
@@ -113,13 +112,13 @@ def _show(options: WebOptions) -> None:
     from wc_observe.http import address as httpaddress
 
     address = httpaddress.only_here(options.host, options.port)
-    from wc_observe.calls import Surroundings
+    from wc_observe.calls import ServerContext
     from wc_observe.web import server as webserver
 
     env = dict(os.environ)
     if options.name:
         env["WATERCOOLER_AGENT"] = options.name
-    start = Surroundings(_folder(), env, _now_ms)
+    start = ServerContext(_folder(), env, _now_ms)
     gc.freeze()
     gc.enable()
     webserver.serve(address, options, start)
@@ -137,7 +136,7 @@ def _end() -> NoReturn:
     os._exit(0)
 
 
-def _listen(options: Options) -> None:
+def _listen(options: HttpOptions) -> None:
     from importlib.util import find_spec
 
     from wc_core.errors import InvalidInputError
@@ -149,10 +148,10 @@ def _listen(options: Options) -> None:
             "--transport http needs the package prometheus-client, which is not here.",
             "Install wc with its extra, '.[http]', or: pip install prometheus-client",
         )
-    from wc_observe.calls import Surroundings
+    from wc_observe.calls import ServerContext
     from wc_observe.http import server as httpserver
 
-    start = Surroundings(_folder(), dict(os.environ), _now_ms)
+    start = ServerContext(_folder(), dict(os.environ), _now_ms)
     _settle()
     httpserver.serve(address, options, start)
 

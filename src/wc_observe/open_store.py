@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from wc_core.errors import NotFoundError, WcError
 from wc_core.git import discovery, repository
@@ -19,7 +19,6 @@ from wc_core.layout import BRANCH
 from wc_core.phrases import shown_path
 from wc_core.threads import settings
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from wc_core.git.discovery import Place
     from wc_core.git.repository import Repository

@@ -27,7 +27,7 @@ from wc_core.identity.resolve import Asked, Identity, identify
 from wc_core.names import PLATFORMS, Directory, Name, parse
 from wc_core.status.files import (
     MAIN_WORKTREE,
-    View,
+    StatusView,
     asked_name,
     files,
     identity_files,
@@ -38,12 +38,12 @@ from wc_core.status.line import (
     STORE_MOVED,
     Here,
     Mark,
-    Row,
+    StatusRow,
     line,
     mark,
     trouble,
 )
-from wc_core.status.look import Look, prefix_of
+from wc_core.status.look import LineStyle, prefix_of
 from wc_core.threads.model import CLOSED, STATUSES, State
 from wc_core.threads.settings import Settings
 
@@ -199,7 +199,7 @@ def state(topic: str, ball: str | None, at: int = 1, **more: Any) -> State:
 
 def write(store: Path, *states: State, new: dict[str, int] | None = None) -> None:
     for one in states:
-        put(store, files(View(one, new or {})))
+        put(store, files(StatusView(one, new or {})))
 
 
 def be(
@@ -267,7 +267,7 @@ COUNTS = st.integers(0, 999)
 
 
 @st.composite
-def views(draw: st.DrawFn) -> list[View]:
+def views(draw: st.DrawFn) -> list[StatusView]:
     topics = draw(st.lists(TOPICS, max_size=6, unique=True))
     people = ["claude (pat)", "claude@fix (pat)", "Codex", "*", "Zoë (z)", "s" * 250]
     made = []
@@ -284,7 +284,7 @@ def views(draw: st.DrawFn) -> list[View]:
             entry_count=draw(COUNTS),
             branch=draw(BRANCHES),
         )
-        made.append(View(one, keys))
+        made.append(StatusView(one, keys))
     return made
 
 
@@ -334,7 +334,7 @@ FORMATS = st.one_of(
 )
 LINKS = st.sampled_from(["", "https://example.org/a%20b/", "file:///tmp/"])
 LOOKS = st.builds(
-    Look,
+    LineStyle,
     columns=st.one_of(st.just(0), st.integers(1, 70)),
     ascii=st.booleans(),
     color=st.booleans(),
@@ -403,16 +403,16 @@ def _place(world: World, name: str) -> tuple[Path, str, Here]:
     return world.home / worktree, worktree, Here(branch, folder)
 
 
-def _rows(made: Iterable[View], who: Who) -> Iterator[Row]:
+def _rows(made: Iterable[StatusView], who: Who) -> Iterator[StatusRow]:
     key = Directory().key(who.name) if who.name else None
     for view in made:
         known = view.new.get(key) if key is not None else None
         if known is None and who.written:
             known = view.state.entry_count
-        yield Row(view.state, known)
+        yield StatusRow(view.state, known)
 
 
-def _options(look: Look) -> list[str]:
+def _options(look: LineStyle) -> list[str]:
     options = ["--ascii"] * look.ascii + ["--color=always"] * look.color
     options += [f"--rows={look.rows}"] * bool(look.rows)
     options += [f"--links={look.links}"] * bool(look.links)
@@ -426,14 +426,19 @@ def _options(look: Look) -> list[str]:
 )
 @given(made=views(), who=WHOS, look=LOOKS, place=PLACES, loop=LOOPS)
 @example(
-    [View(state("main", "codex", 2, status="IN_REVIEW"), {"codex": 3})],
+    [StatusView(state("main", "codex", 2, status="IN_REVIEW"), {"codex": 3})],
     Who(Name("Codex"), "codex", written=True),
-    Look(),
+    LineStyle(),
     "main",
     ({"max_iterations": 10, "current_iteration": 3, "status": "running"}, None),
 )
 def test_says_the_same_as_the_twin(
-    shared: World, made: list[View], who: Who, look: Look, place: str, loop: Any
+    shared: World,
+    made: list[StatusView],
+    who: Who,
+    look: LineStyle,
+    place: str,
+    loop: Any,
 ) -> None:
     cwd, worktree, here = _place(shared, place)
     here = here._replace(loop=loop_of(cwd, *loop))
@@ -593,7 +598,7 @@ def test_the_script_knows_the_platforms(world: World) -> None:
 
 def test_an_alias_of_the_store_counts_once_wc_has_run(world: World) -> None:
     directory = Directory({**PLATFORMS, "robby": "Robot"})
-    put(world.store, files(View(state("main", "Robot"), {}, directory)))
+    put(world.store, files(StatusView(state("main", "Robot"), {}, directory)))
     asked = "Robby"
     assert world.run(world.repo, WATERCOOLER_AGENT=asked) == "Robot has the ball · main"
     env = {"WATERCOOLER_AGENT": asked}
@@ -996,7 +1001,9 @@ def test_a_store_that_is_gone_or_moved(world: World, shell: Shells) -> None:
     link.write_text("gitdir: /some/other/.git/worktrees/store\n")
     assert says() == STORE_MOVED
     assert (
-        says(COLUMNS="20") == trouble(STORE_MOVED, Look(20)) == "wc: store moved, ru…"
+        says(COLUMNS="20")
+        == trouble(STORE_MOVED, LineStyle(20))
+        == "wc: store moved, ru…"
     )
     link.write_bytes(b"\0garbage")
     assert says() == STORE_MOVED
@@ -1082,7 +1089,7 @@ def test_a_damaged_status_file(
     """What is not understood is as if it were not there; a name is left."""
     be(world.store)
     one = state("fix", "Codex", branch="main")
-    put(world.store, dict.fromkeys(files(View(one, {})), content))
+    put(world.store, dict.fromkeys(files(StatusView(one, {})), content))
     said = world.run(world.repo, shell=shell)
     if expected.startswith("Sam"):
         assert said == "Sam has the ball · fix · BLOCKED"
@@ -1130,7 +1137,7 @@ def test_a_hostile_identity(world: World, shell: Shells) -> None:
 def test_an_endless_line_is_given_up(world: World) -> None:
     one = state("main", "Codex")
     huge = b"wc1 " + b"x" * 20_000_000
-    put(world.store, dict.fromkeys(files(View(one, {})), huge))
+    put(world.store, dict.fromkeys(files(StatusView(one, {})), huge))
     begin = time.monotonic()
     subprocess.run(
         ["sh", str(SCRIPT)],

@@ -13,7 +13,7 @@ from wc_cli.commands import sync as syncing
 from wc_cli.context import Context
 from wc_cli.doctor.repair import Repair
 from wc_cli.settle import settler
-from wc_cli.store.writer import Source
+from wc_cli.store.writer import IdSource
 from wc_cli.sync import exchange, firstfetch
 from wc_core.git import repository
 from wc_core.git.repository import Repository
@@ -143,7 +143,7 @@ class Clone:
     def write(self, number: int, hours: int, agent: str, **draft: Any) -> str:
         """``wc say`` and the like, by a clock that is so many hours ahead."""
         now_ms = START_MS + number * 1000 + hours * 3_600_000
-        source = Source(lambda: now_ms, lambda: number * 7919 + self.number)
+        source = IdSource(lambda: now_ms, lambda: number * 7919 + self.number)
         done = self.context(agent).writer().write(Draft(**draft), source, 0.0)
         return f"saved {done.topic} {done.entry_id}"
 

@@ -15,7 +15,7 @@ from tests.contract import mutants
 from wc_core import ulid
 from wc_core.identity.resolve import Identity
 from wc_core.names import Directory, Name
-from wc_core.status.files import MAIN_WORKTREE, View, files, identity_files
+from wc_core.status.files import MAIN_WORKTREE, StatusView, files, identity_files
 from wc_core.threads.model import State
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def _local() -> dict[str, bytes]:
         )
     ):
         state = State(topic, ball=ball, since=ulid.encode(at), branch=branch)
-        found |= files(View(state, {"claudecode(pat)": 2}))
+        found |= files(StatusView(state, {"claudecode(pat)": 2}))
     return found
 
 

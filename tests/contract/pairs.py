@@ -127,7 +127,7 @@ class Clone:
                 topic, entry = line.split()
                 self.said.setdefault(topic, []).append(entry)
 
-    def settle(self) -> settler.Outcome:
+    def settle(self) -> settler.Settlement:
         """What the next command of wc has done in the background."""
         found = settler.settle(str(self.store), {**self.env}, 10)
         assert found is not None, pending.held_up(self.layout)

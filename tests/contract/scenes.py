@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from wc_cli.context import Context
 from wc_cli.doctor.repair import Repair
 from wc_cli.settle import settler
-from wc_cli.store.writer import Source
+from wc_cli.store.writer import IdSource
 from wc_core.identity.resolve import Asked
 from wc_core.layout import Layout
 from wc_core.threads import moves
@@ -60,7 +60,7 @@ class Clock:
         return self.now
 
 
-SOURCE = Source(Clock(), lambda: 7)
+SOURCE = IdSource(Clock(), lambda: 7)
 
 
 def env_of(folder: str) -> Mapping[str, str]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.contract import scenes
-from wc_cli.store.writer import Source
+from wc_cli.store.writer import IdSource
 from wc_core import ulid
 from wc_core.threads import model
 from wc_core.threads.moves import Draft
@@ -42,7 +42,7 @@ def write(folder: Path, clock: Callable[[int], int], dice: int) -> list[str]:
     for number in range(TURNS):
         agent, to = (("Codex", "Cursor"), ("Cursor", "Codex"))[number % 2]
         writer = scenes.context(str(folder), agent).writer()
-        source = Source(partial(clock, number), lambda: dice)
+        source = IdSource(partial(clock, number), lambda: dice)
         draft = Draft("clocks", "say", f"Turn {number}", to=to, force=True)
         ids.append(writer.write(draft, source).entry_id)
     return ids

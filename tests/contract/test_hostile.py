@@ -246,7 +246,7 @@ def test_all_text_is_in_the_log_and_comes_back_from_the_page(
 ) -> None:
     with TemporaryDirectory() as name:
         folder = Path(os.path.realpath(name))
-        source = store.Source(Source(), lambda: 7)
+        source = store.IdSource(Source(), lambda: 7)
         for body, title, agent, branch in entries:
             draft = moves.Draft(
                 "there", "say", title, body, reason=agent, key=branch, force=True

@@ -9,8 +9,8 @@ Threads are not followed: `wc` has none.
 from __future__ import annotations
 
 import os
+from typing import TYPE_CHECKING
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import NoReturn
 

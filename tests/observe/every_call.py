@@ -33,7 +33,7 @@ from mcp_types import (
     UnsubscribeRequestParams,
 )
 
-from wc_observe.calls import Surroundings
+from wc_observe.calls import ServerContext
 from wc_observe.mcp.server import build_server
 
 if TYPE_CHECKING:
@@ -361,7 +361,7 @@ def _unsubscribe(address: str) -> UnsubscribeRequest:
 
 def _in_a_tool(folder: Path) -> None:
     """A tool that writes, called like any other."""
-    server = build_server(Surroundings(str(folder), dict(os.environ), lambda: 0))
+    server = build_server(ServerContext(str(folder), dict(os.environ), lambda: 0))
 
     @server.tool(name="watercooler_v1_bad", description="Writes.")
     def bad() -> str:
@@ -439,7 +439,7 @@ def main() -> None:
     if "--bite" in sys.argv:
         told = bite(folder)
     else:
-        start = Surroundings(str(folder), dict(os.environ), lambda: 1_770_000_000_000)
+        start = ServerContext(str(folder), dict(os.environ), lambda: 1_770_000_000_000)
         server = build_server(start)
         refused = arm()
         told = asyncio.run(while_subscribed(server)) | {"refused": refused}

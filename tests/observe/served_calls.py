@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.observe.every_call import WriteError, arm
-from wc_observe.calls import Surroundings
+from wc_observe.calls import ServerContext
 from wc_observe.http import options as httpoptions
 from wc_observe.http.address import listening_at
 from wc_observe.http.server import serve
@@ -45,7 +45,7 @@ def main() -> None:
     """Serve, then tell."""
     options = httpoptions.read(["--transport", "http", *sys.argv[2:]], os.environ)
     address = listening_at(options)
-    start = Surroundings(os.getcwd(), dict(os.environ), lambda: 1_770_000_000_000)
+    start = ServerContext(os.getcwd(), dict(os.environ), lambda: 1_770_000_000_000)
     permission = Permission(int(sys.argv[1]))
     refused = arm(permission)
     serve(address, options, start)

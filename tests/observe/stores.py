@@ -17,7 +17,7 @@ from wc_core import ulid
 from wc_core.layout import Layout
 from wc_core.threads import codec, model, projections
 from wc_core.threads.model import Ball, Entry
-from wc_observe.calls import Surroundings
+from wc_observe.calls import ServerContext
 from wc_observe.mcp.server import build_server
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ class Session:
     mode: Mode = "auto"
 
     def _client(self) -> Client[Any]:
-        server = build_server(Surroundings(str(self.folder), self.env, lambda: NOW_MS))
+        server = build_server(ServerContext(str(self.folder), self.env, lambda: NOW_MS))
         return Client(
             server,
             mode=self.mode,

@@ -19,7 +19,7 @@ from tests.observe.stores import MODES, NOW_MS, Session, Store
 from wc_core.text import clean
 from wc_core.threads import codec
 from wc_observe.answers.quoting import NOTICE
-from wc_observe.calls import Surroundings
+from wc_observe.calls import ServerContext
 from wc_observe.mcp.server import build_server
 
 if TYPE_CHECKING:
@@ -169,7 +169,7 @@ def test_nothing_hostile_gets_through(
 ) -> None:
     async def ask() -> list[Any]:
         folder = str(store.root.parent)
-        server = build_server(Surroundings(folder, env, lambda: NOW_MS))
+        server = build_server(ServerContext(folder, env, lambda: NOW_MS))
         async with Client(server, mode=mode) as client:
             # One era is enough for the tools: their errors are plain results.
             bad = await ask_tools(client, env["HOME"]) if mode == "auto" else []

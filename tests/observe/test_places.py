@@ -12,7 +12,7 @@ from fastmcp import Client
 from mcp_types import Implementation
 
 from tests.observe.stores import MODES, Session, Store
-from wc_observe.calls import Surroundings
+from wc_observe.calls import ServerContext
 from wc_observe.live.stores import Stores
 from wc_observe.mcp.roots import current_call
 from wc_observe.mcp.server import build_server
@@ -103,7 +103,7 @@ def test_a_client_that_fails_to_say_its_roots_is_asked_once(
         raise RuntimeError("not today")
 
     async def ask() -> None:
-        start = Surroundings(str(here.root.parent), env, lambda: 0)
+        start = ServerContext(str(here.root.parent), env, lambda: 0)
         async with Client(build_server(start), mode="legacy", roots=roots) as client:
             for _ in range(2):
                 result = await client.call_tool("watercooler_v1_list_threads", {})
@@ -116,7 +116,7 @@ def test_a_client_that_fails_to_say_its_roots_is_asked_once(
 def test_outside_a_request_the_folder_is_the_servers(
     tmp_path: Path, env: dict[str, str]
 ) -> None:
-    start = Surroundings(str(tmp_path), env, lambda: 0)
+    start = ServerContext(str(tmp_path), env, lambda: 0)
     call = current_call(None, [], start, Stores())
     assert call.folder == str(tmp_path)
     assert call.client == "MCP client"
@@ -288,7 +288,7 @@ def test_over_a_network_neither_folder_nor_user_are_the_servers(
     Store(linked / ".watercooler").thread("served")
     rooted = other(tmp_path, "rooted")
     env |= {"WATERCOOLER_AGENT": "Codex (pat)", "CLAUDECODE": "1"}
-    start = Surroundings(str(linked), env, lambda: 0, served_as="team")
+    start = ServerContext(str(linked), env, lambda: 0, served_as="team")
 
     async def ask() -> dict[str, object]:
         roots = [rooted.root.parent.as_uri()]
@@ -313,7 +313,7 @@ def test_a_stateless_client_may_answer_nothing(
     here = other(tmp_path, "here")
 
     async def ask() -> None:
-        start = Surroundings(str(here.root.parent), env, lambda: 0)
+        start = ServerContext(str(here.root.parent), env, lambda: 0)
         server = build_server(start)
         async with Client(server, roots=[tmp_path.as_uri()]) as client:
             name = "watercooler_v1_list_threads"

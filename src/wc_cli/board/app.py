@@ -12,7 +12,7 @@ import select
 import signal
 import sys
 import threading
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from rich.segment import Segment
 from rich.style import Style
@@ -35,13 +35,12 @@ from wc_core.errors import NotFoundError, WcError
 from wc_core.phrases import counted
 from wc_core.text import clean, one_line
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from textual import events
 
-    from wc_cli.board.cards import Wanted
-    from wc_cli.board.source import Source
-    from wc_cli.board.view import Signs, Size
+    from wc_cli.board.cards import CardFilter
+    from wc_cli.board.source import BoardSource
+    from wc_cli.board.view import BoardSigns, Size
     from wc_core.views.worktrees import Neighbour
 
 # Seconds between looks at what no watcher tells of: ages, loops, other folders.
@@ -59,7 +58,9 @@ _STYLES = {
 }
 
 
-def run(source: Source, wanted: Wanted, signs: Signs, *, write: bool) -> None:
+def run(
+    source: BoardSource, wanted: CardFilter, signs: BoardSigns, *, write: bool
+) -> None:
     """Show the board until it is quit.
 
     Raises NotFoundError when the store disappears, KeyboardInterrupt on
@@ -113,7 +114,7 @@ class Cards(Widget, can_focus=True):
         Binding("enter", "open"),
     ]
 
-    def __init__(self, signs: Signs) -> None:
+    def __init__(self, signs: BoardSigns) -> None:
         super().__init__()
         self.board = Board()
         self.signs = signs
@@ -198,7 +199,12 @@ class BoardApp(App[None]):
     ]
 
     def __init__(
-        self, source: Source, wanted: Wanted, signs: Signs, *, write: bool = False
+        self,
+        source: BoardSource,
+        wanted: CardFilter,
+        signs: BoardSigns,
+        *,
+        write: bool = False,
     ) -> None:
         super().__init__(ansi_color=True)
         self.source = source

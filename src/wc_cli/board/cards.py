@@ -6,7 +6,7 @@ long, then how many), what is free, what is in review, and what is closed.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from wc_core import names, times
 from wc_core.text import one_line
@@ -14,14 +14,12 @@ from wc_core.threads.model import CLOSED, IN_REVIEW
 from wc_core.threads.moves import holder_text
 from wc_core.views import history
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
-    from typing import Any
 
     from wc_core.names import Directory
     from wc_core.threads.model import State
-    from wc_core.views.rows import Row
+    from wc_core.views.rows import ThreadRow
 
 _MINE, _OTHERS, _FREE, _REVIEW, _CLOSED = range(5)
 _UNREADABLE = "?"
@@ -32,7 +30,7 @@ class Card(NamedTuple):
     milliseconds since 1970, ``None`` where nothing says; ``work`` what goes on
     in its worktree."""
 
-    row: Row
+    row: ThreadRow
     since: int | None = None
     work: str = ""
 
@@ -65,7 +63,7 @@ class Card(NamedTuple):
         return fields | ({"work": self.work} if self.work else {})
 
 
-class Column(NamedTuple):
+class CardColumn(NamedTuple):
     """The cards of one holder, or those with one status; the latest move
     first. ``key`` tells a column from the others whatever its name."""
 
@@ -80,7 +78,7 @@ class Column(NamedTuple):
         return {"name": self.name, "mine": self.mine, "threads": cards}
 
 
-class Wanted(NamedTuple):
+class CardFilter(NamedTuple):
     """Which threads: those that have all ``words`` somewhere; closed ones too,
     or not."""
 
@@ -99,14 +97,14 @@ class Wanted(NamedTuple):
         return all(one in text for one in self.words.casefold().split())
 
 
-def card(row: Row, state: State | None) -> Card:
+def card(row: ThreadRow, state: State | None) -> Card:
     """The card of a thread; without a state of one that cannot be read."""
     return Card(row, None if state is None else history.since_ms(state))
 
 
 def columns(
-    cards: Iterable[Card], wanted: Wanted, directory: Directory, now_ms: int
-) -> tuple[Column, ...]:
+    cards: Iterable[Card], wanted: CardFilter, directory: Directory, now_ms: int
+) -> tuple[CardColumn, ...]:
     """The cards that are wanted, in columns; none that is empty but for the
     first, that of whoever looks."""
     known: dict[str, str] = {}
@@ -124,11 +122,11 @@ def columns(
     for (kind, who), held in found.items():
         held.sort(key=lambda one: (one.row.last_id, one.topic), reverse=True)
         name = _name(kind, held)
-        each.append(Column(f"{kind}{who}", name, tuple(held), kind == _MINE))
+        each.append(CardColumn(f"{kind}{who}", name, tuple(held), kind == _MINE))
     return tuple(sorted(each, key=lambda one: _order(one, now_ms)))
 
 
-def _place(row: Row, key: Callable[[str], str]) -> tuple[int, str]:
+def _place(row: ThreadRow, key: Callable[[str], str]) -> tuple[int, str]:
     """The kind of column a thread stands in, and whose it is."""
     if row.status == CLOSED:
         return _CLOSED, ""
@@ -147,6 +145,6 @@ def _name(kind: int, held: Sequence[Card]) -> str:
     return ("You", "", "Anyone", "In review", "Closed")[kind]
 
 
-def _order(one: Column, now_ms: int) -> tuple[str, int, int, str]:
+def _order(one: CardColumn, now_ms: int) -> tuple[str, int, int, str]:
     stale = sum(card.is_stale(now_ms) for card in one.cards)
     return one.key[0], -stale, -len(one.cards), one.key

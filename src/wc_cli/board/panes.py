@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from typing import ClassVar, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, ClassVar, Protocol, runtime_checkable
 
 from rich.text import Text
 from textual.binding import Binding, BindingType
@@ -21,12 +21,11 @@ from wc_core.errors import WcError
 from wc_core.text import one_line
 from wc_core.views import rows
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from textual.app import ComposeResult
 
     from wc_cli.board.cards import Card
-    from wc_cli.board.source import Source
+    from wc_cli.board.source import BoardSource
     from wc_core.threads.reader import Thread
 
 # How a board ended, where nobody said to.
@@ -130,7 +129,7 @@ class ThreadScreen(Screen[None]):
         *(Binding(key, f"write('{name}')") for key, name in KEYS.items()),
     ]
 
-    def __init__(self, source: Source, card: Card) -> None:
+    def __init__(self, source: BoardSource, card: Card) -> None:
         super().__init__()
         self.source = source
         self.topic = card.topic

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+from typing import TYPE_CHECKING
 
 from wc_cli.board import cards as boardcards
 from wc_cli.context import now_ms
@@ -14,17 +15,16 @@ from wc_core.layout import Layout, topic_of
 from wc_core.views import rows as views
 from wc_core.views import worktrees as neighbours
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from wc_cli.board.cards import Card, Column, Wanted
+    from wc_cli.board.cards import Card, CardColumn, CardFilter
     from wc_cli.context import Context
     from wc_core.activity.presence import Note
-    from wc_core.views.worktrees import Look, Neighbour
+    from wc_core.views.worktrees import Neighbour, WorktreeQuery
 
 
-class Source:
+class BoardSource:
     """The store of a context as whoever looks sees it. Reads and never
     writes. One thread at a time may refresh it while another asks for its
     columns."""
@@ -111,7 +111,7 @@ class Source:
         """The folders in which threads change, with one folder for each."""
         return self.layout.threads, f"{self.layout.local}/cursors"
 
-    def columns(self, wanted: Wanted) -> tuple[Column, ...]:
+    def columns(self, wanted: CardFilter) -> tuple[CardColumn, ...]:
         """The cards in columns."""
         work = self._work
         cards = (
@@ -126,7 +126,7 @@ class Source:
         """How many threads there are."""
         return len(self._cards)
 
-    def neighbours(self) -> tuple[Look, list[Neighbour]]:
+    def neighbours(self) -> tuple[WorktreeQuery, list[Neighbour]]:
         """What goes on in each worktree now; the cards of its threads say so
         from then on."""
         now, place = now_ms(), self.context.place

@@ -4,16 +4,15 @@ look. Pure; who shows them gives each style its colours.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from wc_cli.terminal.render import cut, left_to_right, width_of
 from wc_core.text import one_line
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from wc_cli.board.cards import Card, Column
+    from wc_cli.board.cards import Card, CardColumn
 
 # A column is never narrower, unless the screen is, nor wider.
 _NARROWEST, _WIDEST = 26, 52
@@ -24,7 +23,7 @@ PLAIN, DIM, NAME, MINE, BOLD, NEW, WARNING, SELECTED = (
 )
 
 
-class Signs(NamedTuple):
+class BoardSigns(NamedTuple):
     """The signs of a board."""
 
     bar: str
@@ -36,8 +35,8 @@ class Signs(NamedTuple):
     dot: str
 
 
-DRAWN = Signs("▌", "─", "⑂", "⚠", "◂", "▸", "·")
-ASCII = Signs(">", "-", "Y", "!", "<", ">", "-")
+DRAWN = BoardSigns("▌", "─", "⑂", "⚠", "◂", "▸", "·")
+ASCII = BoardSigns(">", "-", "Y", "!", "<", ">", "-")
 
 
 class Board(NamedTuple):
@@ -48,7 +47,7 @@ class Board(NamedTuple):
     the first card in sight of each.
     """
 
-    columns: tuple[Column, ...] = ()
+    columns: tuple[CardColumn, ...] = ()
     column: int = 0
     rows: Mapping[str, int] = {}
     left: int = 0
@@ -62,7 +61,7 @@ class Board(NamedTuple):
         column = self.columns[self.column]
         return column.cards[self.row(column)] if column.cards else None
 
-    def row(self, column: Column) -> int:
+    def row(self, column: CardColumn) -> int:
         """The position of the chosen card of a column."""
         return max(0, min(self.rows.get(column.key, 0), len(column.cards) - 1))
 
@@ -84,7 +83,7 @@ class Board(NamedTuple):
                     return self._replace(column=place, rows=rows)
         return self
 
-    def renewed(self, columns: tuple[Column, ...]) -> Board:
+    def renewed(self, columns: tuple[CardColumn, ...]) -> Board:
         """With other columns; the chosen thread stays it wherever it went."""
         chosen, here = self.chosen, self.columns[self.column : self.column + 1]
         keys = [one.key for one in columns]
@@ -141,7 +140,7 @@ class Painter(NamedTuple):
     board: Board
     size: Size
     now_ms: int
-    signs: Signs = DRAWN
+    signs: BoardSigns = DRAWN
     # Whether a card is marked as chosen.
     marking: bool = True
 

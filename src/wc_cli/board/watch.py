@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import os
+from typing import TYPE_CHECKING
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
 
-    from wc_cli.board.source import Source
+    from wc_cli.board.source import BoardSource
 
 # Milliseconds; see `wc_observe.watch.notifier` for what they cost.
 _DEBOUNCE, _STEP = 200, 20
 
 
 async def changes(
-    source: Source, trouble: Callable[[str], None]
+    source: BoardSource, trouble: Callable[[str], None]
 ) -> AsyncIterator[set[str]]:
     """The threads that changed, as they do.
 
@@ -38,7 +38,7 @@ async def changes(
         trouble("not watching: looked at every 5 seconds")
 
 
-def _watchable(source: Source) -> list[str]:
+def _watchable(source: BoardSource) -> list[str]:
     """The folders to watch; none where a link is among them."""
     folders = [one for one in source.folders if os.path.isdir(one)]
     return folders if all(map(_plain, folders)) else []

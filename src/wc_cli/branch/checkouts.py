@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import time
+from typing import TYPE_CHECKING
 
 from wc_cli.branch import trees
 from wc_cli.branch.git import Git, GitError
@@ -17,7 +18,6 @@ from wc_core.files import names_in
 from wc_core.git import discovery, remotes, repository
 from wc_core.layout import ATTRIBUTES, BRANCH, IGNORED
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import os
 import time
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from wc_cli.branch.git import Git, GitError, GitKilledError
 from wc_cli.store import durable
@@ -19,7 +19,6 @@ from wc_core.git import repository
 from wc_core.layout import BRANCH
 from wc_core.text import one_line
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
@@ -36,7 +35,7 @@ _NO_COMMIT = "0" * 40
 _SIGNING = 10.0
 
 
-class Change(NamedTuple):
+class CommitChange(NamedTuple):
     """A file of the store as it is to be committed: with these bytes, or as the
     ``blob`` that git has already; with neither it goes."""
 
@@ -117,7 +116,7 @@ def committed_below(git: Git, commit: str, *paths: str) -> dict[str, Committed]:
     return found
 
 
-def is_committed(change: Change, have: Mapping[str, Committed]) -> bool:
+def is_committed(change: CommitChange, have: Mapping[str, Committed]) -> bool:
     """Whether a file is among those that a commit has, with these bytes."""
     there = have.get(change.path)
     if there is None:
@@ -161,7 +160,7 @@ def blob_id(data: bytes, like: str) -> str:
 
 def commit(
     git: Git,
-    changes: Iterable[Change],
+    changes: Iterable[CommitChange],
     message: str,
     parents: tuple[str, ...],
     how: How = PLAIN,
@@ -216,11 +215,11 @@ def _signed(git: Git, tree: str, message: str, parents: tuple[str, ...]) -> str:
         git.until = patient
 
 
-def _stays(change: Change) -> bool:
+def _stays(change: CommitChange) -> bool:
     return change.data is not None or bool(change.blob)
 
 
-def _told(change: Change) -> bytes:
+def _told(change: CommitChange) -> bytes:
     """A change in the words of git-fast-import."""
     path = _quoted(change.path)
     if change.data is not None:

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from itertools import chain, islice
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from wc_cli.branch import commits, trees
 from wc_cli.branch.treepaths import is_log, topic_at
 from wc_core.threads import codec
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from wc_cli.branch.commits import Committed
     from wc_cli.branch.git import Git
-    from wc_cli.branch.trees import Item
+    from wc_cli.branch.trees import TreeItem
     from wc_core.threads.model import Entry
 
 
@@ -72,5 +71,5 @@ def news(git: Git, old: str, new: str) -> dict[str, int]:
     return found
 
 
-def _blob(item: Item | None) -> str:
+def _blob(item: TreeItem | None) -> str:
     return item.blob if item is not None and item.is_file else ""

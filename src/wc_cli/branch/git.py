@@ -11,8 +11,8 @@ import os
 import signal
 import subprocess
 import time
+from typing import TYPE_CHECKING
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 

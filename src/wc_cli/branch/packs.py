@@ -13,7 +13,7 @@ import contextlib
 import os
 import re
 import time
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from wc_cli.branch.commits import How
 from wc_cli.branch.git import Git, GitError, GitKilledError
@@ -22,7 +22,6 @@ from wc_core.errors import StorageError
 from wc_core.files import names_in, read_plain, size_of
 from wc_core.git import config
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import os
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from wc_cli.branch.git import Git, GitError
 from wc_core.layout import ATTRIBUTES
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
@@ -20,7 +19,7 @@ _NONE = "000000"
 _HOMES = ("graph", "threads")
 
 
-class Item(NamedTuple):
+class TreeItem(NamedTuple):
     """What a tree has at a path: its mode and its object."""
 
     mode: str
@@ -35,9 +34,9 @@ class Item(NamedTuple):
 class Sides(NamedTuple):
     """What three trees have at one path; ``None`` for nothing."""
 
-    base: Item | None
-    ours: Item | None
-    theirs: Item | None
+    base: TreeItem | None
+    ours: TreeItem | None
+    theirs: TreeItem | None
 
     @property
     def are_both_files(self) -> bool:
@@ -49,7 +48,7 @@ class Sides(NamedTuple):
         return changed and ours.is_file and theirs.is_file
 
     @property
-    def changed(self) -> Item | None:
+    def changed(self) -> TreeItem | None:
         """What was changed, where nothing can be merged: of two changes
         theirs, unless it was to delete what we changed."""
         base, ours, theirs = self
@@ -67,23 +66,23 @@ class Sides(NamedTuple):
 
 def differences(
     git: Git, one: str, other: str
-) -> dict[str, tuple[Item | None, Item | None]]:
+) -> dict[str, tuple[TreeItem | None, TreeItem | None]]:
     """The paths at which two commits have something else, and what."""
     words = ("-r", "-z", "--no-abbrev", "--no-renames", "--ignore-submodules=none")
     out = git.run("diff-tree", *words, one, other, "--")
-    found: dict[str, tuple[Item | None, Item | None]] = {}
+    found: dict[str, tuple[TreeItem | None, TreeItem | None]] = {}
     parts = out.split(b"\0")
     for info, path in zip(parts[::2], parts[1::2], strict=False):
         old, new, old_blob, new_blob, _ = info.decode().removeprefix(":").split()
         items = [
-            None if mode == _NONE else Item(mode, blob)
+            None if mode == _NONE else TreeItem(mode, blob)
             for mode, blob in ((old, old_blob), (new, new_blob))
         ]
         found[os.fsdecode(path)] = (items[0], items[1])
     return found
 
 
-def items(git: Git, commit: str, paths: Iterable[str]) -> dict[str, Item]:
+def items(git: Git, commit: str, paths: Iterable[str]) -> dict[str, TreeItem]:
     """What a commit has at those of ``paths`` where it has anything."""
     wanted = set(paths)
     if not wanted:
@@ -91,16 +90,16 @@ def items(git: Git, commit: str, paths: Iterable[str]) -> dict[str, Item]:
     # A command line has room for so many; all of the tree is not much more.
     named = [] if len(wanted) > _MAX_PATHS else sorted(wanted)
     out = git.run("ls-tree", "-r", "-z", "--full-tree", commit, "--", *named)
-    found: dict[str, Item] = {}
+    found: dict[str, TreeItem] = {}
     for record in out.split(b"\0"):
         info, _, name = record.partition(b"\t")
         path = os.fsdecode(name)
         if path in wanted:
             mode, _, blob = info.decode().split()
-            found[path] = Item(mode, blob)
+            found[path] = TreeItem(mode, blob)
         for folder in folders_of(path):
             if folder in wanted:
-                found[folder] = Item(_FOLDER, "")
+                found[folder] = TreeItem(_FOLDER, "")
     return found
 
 
@@ -145,13 +144,13 @@ def is_store(git: Git, commit: str) -> bool:
     """Whether a commit's tree is a store's: the branch of a remote may hold
     anything."""
     out = git.run("ls-tree", "-z", "--full-tree", commit)
-    found: dict[str, Item] = {}
+    found: dict[str, TreeItem] = {}
     for record in out.split(b"\0"):
         info, _, name = record.partition(b"\t")
         if name:
             mode, _, blob = info.decode().split()
-            found[os.fsdecode(name)] = Item(mode, blob)
-    if any(found.get(name, Item("", "")).mode == _FOLDER for name in _HOMES):
+            found[os.fsdecode(name)] = TreeItem(mode, blob)
+    if any(found.get(name, TreeItem("", "")).mode == _FOLDER for name in _HOMES):
         return True
     shared = found.get(".gitattributes")
     if shared is None or not shared.is_file:

@@ -16,12 +16,10 @@ from __future__ import annotations
 
 import json
 import os
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from typing import Any
 
 START, PROMPT, STOP = "session-start", "user-prompt", "stop"
 EVENTS = (START, PROMPT, STOP)
@@ -84,7 +82,7 @@ DIALECTS: Mapping[str, Dialect] = {
 _PLAIN = Dialect("")
 
 
-class Asked(NamedTuple):
+class HookInput(NamedTuple):
     """What a client says of itself when it asks: the folder, the session, and
     whether the agent only goes on because a hook said so already."""
 
@@ -98,14 +96,14 @@ def of(client: str) -> Dialect:
     return DIALECTS.get(client, _PLAIN)
 
 
-def asked(data: bytes) -> Asked:
+def asked(data: bytes) -> HookInput:
     """What is in the JSON that a client sends; nothing in anything else."""
     try:
         fields = json.loads(data)
     except (ValueError, RecursionError):
-        return Asked()
+        return HookInput()
     if not isinstance(fields, dict):
-        return Asked()
+        return HookInput()
     roots = fields.get("workspace_roots")
     folders = (fields.get("cwd"), *(roots if isinstance(roots, list) else ()))
     folder = next((one for one in folders if _is_folder(one)), "")
@@ -114,7 +112,7 @@ def asked(data: bytes) -> Asked:
     session = next((one for one in said if isinstance(one, str) and one), "")
     # Cursor counts how often it went on: loop_count.
     again = bool(fields.get("stop_hook_active")) or bool(fields.get("loop_count"))
-    return Asked(folder, session, again)
+    return HookInput(folder, session, again)
 
 
 def _is_folder(value: Any) -> bool:

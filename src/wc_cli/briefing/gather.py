@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import time
+from typing import TYPE_CHECKING
 
 from wc_core.layout import Layout
 from wc_core.phrases import counted
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
@@ -37,7 +37,7 @@ def gathered(context: Context, late: Callable[[], bool]) -> Brief:
     """The brief of this place; an empty one where there is no store."""
     from wc_cli.context import now_ms
     from wc_core.status.line import Here, places
-    from wc_core.views.brief import Brief, Look
+    from wc_core.views.brief import Brief, BriefQuery
     from wc_core.views.brief import brief as made_of
 
     place, viewer = context.place, context.viewer
@@ -46,7 +46,7 @@ def gathered(context: Context, late: Callable[[], bool]) -> Brief:
         return Brief(viewer.identity.author)
     where = place.repository
     here = Here(where.branch, where.change_id) if where is not None else Here()
-    look = Look(reader, viewer, context.settings, places(here), now_ms(), late)
+    look = BriefQuery(reader, viewer, context.settings, places(here), now_ms(), late)
     return made_of(look, _notes(context))
 
 

@@ -12,7 +12,7 @@ import signal
 import sys
 import time
 from contextlib import contextmanager, suppress
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from wc_cli.briefing import dialects, sessions
 from wc_cli.briefing.dialects import PROMPT, START
@@ -25,13 +25,12 @@ from wc_core.status import holders
 from wc_core.text import one_line
 from wc_core.threads.model import CLOSED
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from types import FrameType
 
     from wc_core.layout import Layout
-    from wc_core.status.holders import Held
+    from wc_core.status.holders import HeldBall
 
 # What is cut off when the time is up is not written by half: it is said last.
 _GRACE = 1.25
@@ -64,7 +63,7 @@ def answer(context: Context, said: Words) -> None:
     if said.hook not in dialects.EVENTS:
         remark(f"wc: {said.hook!r} is no event; one of: {', '.join(dialects.EVENTS)}")
         return
-    asked, seconds = dialects.Asked(), limit_ms(context) / 1000
+    asked, seconds = dialects.HookInput(), limit_ms(context) / 1000
     try:
         with _within(seconds * _GRACE):
             asked = dialects.asked(_heard(seconds))
@@ -96,7 +95,7 @@ def _within(seconds: float) -> Iterator[None]:
         signal.signal(signal.SIGALRM, before)
 
 
-def _told(context: Context, said: Words, asked: dialects.Asked) -> str:
+def _told(context: Context, said: Words, asked: dialects.HookInput) -> str:
     """What the agent is told."""
     late = deadline(context)
     client = dialects.of(said.client)
@@ -165,7 +164,7 @@ class _Ask:
         balls = frozenset(one.name for one in holders.balls(self.layout, self.own))
         return known._replace(looked_ns=now, told=told, balls=balls)
 
-    def moved(self, since_ns: int) -> dict[str, tuple[str, int, Held]]:
+    def moved(self, since_ns: int) -> dict[str, tuple[str, int, HeldBall]]:
         """The threads in which something is NEW, and has come since then: the
         entry that gave the ball away, and how many are NEW."""
         found = {}
@@ -217,13 +216,13 @@ def _prompt(context: Context, path: str) -> str:
     return f"Watercooler: {told_of}. Read it with: wc read TOPIC --new"
 
 
-def _news(topic: str, one: tuple[str, int, Held], *, arrived: bool) -> str:
+def _news(topic: str, one: tuple[str, int, HeldBall], *, arrived: bool) -> str:
     """A thread with news, by its name alone."""
     what = "its ball came to you, " if arrived else ""
     return f'"{one_line(topic)}": {what}{one[1]} new'
 
 
-def _arrived(ask: _Ask, held: Held, known: Session) -> bool:
+def _arrived(ask: _Ask, held: HeldBall, known: Session) -> bool:
     """Whether a ball is theirs now that was not when they last looked; of very
     many, those that had been there longest were not kept in mind."""
     first = min(known.balls, default="")
@@ -248,7 +247,7 @@ def _stop(context: Context, path: str) -> str:
     return _reminder([one.topic for one in held])
 
 
-def _is_held(ask: _Ask, held: Held) -> bool:
+def _is_held(ask: _Ask, held: HeldBall) -> bool:
     """Whether a ball is theirs indeed: for them in particular, or in a thread
     they take part in."""
     if held.folder != ask.own[0]:

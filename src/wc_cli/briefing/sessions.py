@@ -11,14 +11,13 @@ import contextlib
 import json
 import os
 import time
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from wc_cli.store import durable
 from wc_core.errors import WcError
 from wc_core.files import names_in, read_plain
 from wc_core.layout import safe_name
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 

@@ -7,18 +7,18 @@ and is told so.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from wc_cli.context import now_ms
 from wc_core.names import parse
 from wc_core.text import one_line
 from wc_core.threads.model import STATUSES
 from wc_core.threads.moves import holder_text
 from wc_core.times import age_text, seconds_between
-from wc_core.views.brief import SHOWN, Brief, Item, Part
+from wc_core.views.brief import SHOWN, Brief, BriefItem, BriefSection
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from typing import Any
 
     from wc_cli.terminal.render import Style
 
@@ -74,12 +74,12 @@ def text(brief: Brief, look: Style) -> str:
     return "\n".join(lines)
 
 
-def _rest(part: Part, name: str) -> list[str]:
+def _rest(part: BriefSection, name: str) -> list[str]:
     left = part.total - len(part.items)
     return [f"- and {left} more: {_MORE[name]}"] if left > 0 else []
 
 
-def _item(one: Item, name: str) -> Iterator[str]:
+def _item(one: BriefItem, name: str) -> Iterator[str]:
     """A thread: what is known of it; what others wrote."""
     status = one.status if one.status in STATUSES else _quoted(one.status)
     facts = [one_line(one.topic), status, *_facts(one, name)]
@@ -91,7 +91,7 @@ def _item(one: Item, name: str) -> Iterator[str]:
         yield f"  > {author}, {one_line(one.last.id, _NAME)}: {told}"
 
 
-def _facts(one: Item, name: str) -> Iterator[str]:
+def _facts(one: BriefItem, name: str) -> Iterator[str]:
     if name in {"with_others", "stale"}:
         yield f"{_quoted(holder_text(one.ball))} has the ball"
     if one.since_ms is not None:
@@ -135,7 +135,7 @@ def _fits(shown: str, most: int) -> bool:
 def _smaller(brief: Brief) -> Brief:
     """Without the thread that matters least; then without guidance."""
     for name in reversed(SHOWN):
-        part: Part = brief.parts[name]
+        part: BriefSection = brief.parts[name]
         if name == "offered" and brief.guidance:
             return brief._replace(guidance="")
         if part.items:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import shutil
 import sys
+from typing import TYPE_CHECKING
 
 from wc_cli.board import view
-from wc_cli.board.cards import Wanted
-from wc_cli.board.source import Source
+from wc_cli.board.cards import CardFilter
+from wc_cli.board.source import BoardSource
 from wc_cli.board.view import Board, Painter
 from wc_cli.commands.words import Speaker
 from wc_cli.context import now_ms, remark, say, say_json
@@ -16,11 +17,10 @@ from wc_cli.terminal import render
 from wc_core.phrases import counted
 from wc_core.text import one_line
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from wc_cli.board.cards import Column
+    from wc_cli.board.cards import CardColumn
     from wc_cli.context import Context
 
 _WIDTH = 80
@@ -53,8 +53,8 @@ class BoardWords(Speaker):
 def board(context: Context, said: BoardWords) -> None:
     """Show the board."""
     context.remember()
-    source = Source(context)
-    wanted = Wanted(one_line(said.filter), said.closed)
+    source = BoardSource(context)
+    wanted = CardFilter(one_line(said.filter), said.closed)
     ascii_only = said.ascii or context.env.get("WATERCOOLER_ASCII", "") not in {"", "0"}
     signs = view.ASCII if ascii_only else view.DRAWN
     live = sys.stdin.isatty() and render.for_people(context.env)
@@ -78,7 +78,7 @@ def board(context: Context, said: BoardWords) -> None:
 
 
 def _printed(
-    columns: tuple[Column, ...], limit: int, signs: view.Signs
+    columns: tuple[CardColumn, ...], limit: int, signs: view.BoardSigns
 ) -> Iterator[list[tuple[str, str]]]:
     """The lines of all columns, as many beside each other as fit."""
     width = shutil.get_terminal_size((_WIDTH, 1)).columns
@@ -101,7 +101,9 @@ def _coloured(line: list[tuple[str, str]], look: render.Style) -> str:
     return "".join(look(text, *_CODES.get(style, ())) for text, style in line)
 
 
-def _remarks(source: Source, columns: tuple[Column, ...], said: BoardWords) -> None:
+def _remarks(
+    source: BoardSource, columns: tuple[CardColumn, ...], said: BoardWords
+) -> None:
     """What is not on the board, and why."""
     if source.problem:
         remark(f"threads left out: {one_line(source.problem)}")

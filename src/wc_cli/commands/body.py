@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 import sys
+from typing import TYPE_CHECKING
 
 from wc_core.errors import InvalidInputError, NotFoundError
 from wc_core.identity import agents
 from wc_core.threads import vocabulary
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from wc_cli.context import Context
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from wc_cli.briefing.gather import deadline, gathered
 from wc_cli.commands.words import Speaker
 from wc_cli.context import say, say_json
 from wc_cli.options import command, number, text
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from wc_cli.context import Context
 

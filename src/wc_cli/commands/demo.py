@@ -14,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 import textwrap
+from typing import TYPE_CHECKING, Any
 
 from wc_cli.context import say
 from wc_cli.options import Options, command, flag
@@ -21,10 +22,8 @@ from wc_cli.terminal import render
 from wc_core.errors import NotFoundError, WcError
 from wc_core.text import clean
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import Any
 
     from wc_cli.context import Context
 

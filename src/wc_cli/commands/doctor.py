@@ -7,7 +7,7 @@ findings; one that cannot be made is a finding itself, never silence.
 from __future__ import annotations
 
 import os
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from wc_cli.branch import commits, git
 from wc_cli.branch.git import GitError
@@ -24,10 +24,8 @@ from wc_core.git.discovery import BRANCH_STORE
 from wc_core.phrases import counted, quoted
 from wc_core.text import one_line
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from typing import Any
 
     from wc_cli.context import Context
     from wc_core.threads.reader import StoreReader
@@ -43,7 +41,7 @@ class Doctor(Speaker):
     dry_run: bool = flag("--dry-run", help="With --repair: only say what it would do.")
 
 
-class Report(NamedTuple):
+class DoctorReport(NamedTuple):
     """What was looked at, what is wrong with it, and in the notes what is not
     wrong but good to know."""
 
@@ -99,7 +97,7 @@ def _mend(
     return mended, tuple(Finding("repair", 0, one, fix) for one in repair.failures)
 
 
-def _print(report: Report, *, dry_run: bool) -> None:
+def _print(report: DoctorReport, *, dry_run: bool) -> None:
     threads = counted(report.threads, "thread")
     entries = counted(report.entries, "entry", "entries")
     say(f"{one_line(report.store)}: {threads}, {entries}")
@@ -111,7 +109,7 @@ def _print(report: Report, *, dry_run: bool) -> None:
         say(one_line(f"note: {note}"))
 
 
-def examine(context: Context) -> Report:
+def examine(context: Context) -> DoctorReport:
     """Make all checks that can be made here."""
     findings = list(_of_git(context))
     try:
@@ -119,7 +117,7 @@ def examine(context: Context) -> Report:
         reader = context.reader
     except WcError as error:
         findings.append(Finding("store", 0, error.message, error.hint))
-        return Report("no store", "", 0, 0, tuple(findings))
+        return DoctorReport("no store", "", 0, 0, tuple(findings))
     examined = Threads(reader, context.env)
     if place.exists:
         findings += of_settings(context)
@@ -129,7 +127,7 @@ def examine(context: Context) -> Report:
         if place.kind == BRANCH_STORE:
             findings += _of_checkout(context, reader)
             findings += of_exchange(context)
-    return Report(
+    return DoctorReport(
         context.store,
         place.kind,
         examined.threads,

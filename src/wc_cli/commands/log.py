@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 import re
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from wc_cli.branch import messages
 from wc_cli.branch.git import Git, GitError
@@ -27,10 +27,8 @@ from wc_core.threads.moves import holder_text
 from wc_core.times import utc
 from wc_core.views import rows as views
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
-    from typing import Any
 
     from wc_cli.context import Context
     from wc_cli.terminal.render import Style
@@ -48,7 +46,7 @@ _TRACKING = (f"refs/remotes/**/{BRANCH}", "refs/watercooler/*")
 _REMOTES = ("refs/remotes/**",)
 
 
-class Log(Speaker):
+class LogOptions(Speaker):
     """Show who changed what in a thread, the latest first, with the commits
     that have it."""
 
@@ -66,7 +64,7 @@ class Commit(NamedTuple):
     pushed: bool | None = None
 
 
-class History(NamedTuple):
+class CommitHistory(NamedTuple):
     """The commits of a thread by the entries they brought. ``problem`` says
     why they are not known; empty where they are."""
 
@@ -74,8 +72,8 @@ class History(NamedTuple):
     problem: str = ""
 
 
-@command(Log)
-def log(context: Context, said: Log) -> None:
+@command(LogOptions)
+def log(context: Context, said: LogOptions) -> None:
     """Show who changed what."""
     reader = context.reader
     thread = reader.thread(reader.find(said.topic))
@@ -99,7 +97,7 @@ def log(context: Context, said: Log) -> None:
         remark(f"note: no commits are known: {one_line(history.problem)}")
 
 
-def _row(one: Numbered, history: History) -> dict[str, Any]:
+def _row(one: Numbered, history: CommitHistory) -> dict[str, Any]:
     """An entry of the log shape: that of ``read``, with its commit in place of
     its text."""
     fields = one.to_json()
@@ -115,7 +113,7 @@ def _row(one: Numbered, history: History) -> dict[str, Any]:
     }
 
 
-def _line(one: Numbered, history: History, width: int, look: Style) -> str:
+def _line(one: Numbered, history: CommitHistory, width: int, look: Style) -> str:
     """An entry on one line: commit, time, position, who did what."""
     item, commit = one.entry, history.commits.get(one.entry.id)
     short = (commit.short if commit else "-" if width else "").ljust(width)
@@ -138,18 +136,22 @@ def _is_named(name: str, agent: str) -> bool:
     return fold(name) in {fold(one) for one in (agent, who.agent, who.tag)}
 
 
-def find(thread: Thread, path: str, env: Mapping[str, str]) -> History:
+def find(thread: Thread, path: str, env: Mapping[str, str]) -> CommitHistory:
     """The commits that have the entries of a thread, whose log is at ``path``."""
     root = os.path.dirname(path)
     where = repository.find(root)
     if where is None:
-        return History(problem="this store is not in git")
+        return CommitHistory(problem="this store is not in git")
     if not thread.data:
-        return History(problem="this thread is a page alone, which names no commits")
+        return CommitHistory(
+            problem="this thread is a page alone, which names no commits"
+        )
     try:
-        return History(_Commits(where, root, os.path.basename(path), env).found(thread))
+        return CommitHistory(
+            _Commits(where, root, os.path.basename(path), env).found(thread)
+        )
     except GitError as error:
-        return History(problem=str(error))
+        return CommitHistory(problem=str(error))
 
 
 class _Commits:

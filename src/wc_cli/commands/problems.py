@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import os
 import time
+from typing import TYPE_CHECKING
 
 from wc_cli.briefing.gather import deadline
 from wc_cli.commands import doctor
@@ -30,7 +31,6 @@ from wc_core.times import age_text
 from wc_core.views import rows as views
 from wc_core.views import worktrees
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 

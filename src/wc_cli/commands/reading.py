@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from wc_cli.commands.words import Speaker
 from wc_cli.context import now_ms, remark, say, say_json
 from wc_cli.options import (
@@ -26,10 +28,8 @@ from wc_core.views import updates as updating
 from wc_core.views.mentions import Mentions
 from wc_core.views.rows import Filter
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
-    from typing import Any
 
     from wc_cli.context import Context
     from wc_cli.options import Options
@@ -68,7 +68,7 @@ class List(Which):
     mine: bool = flag("--mine", help="Only threads whose ball is yours.")
 
 
-class Read(Speaker):
+class ReadOptions(Speaker):
     """Show a thread, and mark it as read."""
 
     topic: str = argument("TOPIC", "The thread.", complete="topic")
@@ -93,7 +93,7 @@ class Search(Which):
     branch: str = text("--branch", "BRANCH", "Only entries written on this branch.")
 
 
-class Updates(Speaker):
+class UpdatesOptions(Speaker):
     """Show what happened since a moment."""
 
     since: str = text(
@@ -106,7 +106,7 @@ class Updates(Speaker):
     digest: bool = flag("--digest", help="Per thread: what it came to.")
 
 
-class Seen(Speaker):
+class SeenOptions(Speaker):
     """Mark a thread as read without showing it."""
 
     topic: str = argument("TOPIC", "The thread.", default="", complete="topic")
@@ -169,8 +169,8 @@ def _together(topics: Iterable[str]) -> str:
     return ", ".join(one_line(one) for one in topics)
 
 
-@command(Read)
-def read(context: Context, said: Read) -> None:
+@command(ReadOptions)
+def read(context: Context, said: ReadOptions) -> None:
     """Show a thread."""
     reader = context.reader
     thread = reader.thread(reader.find(said.topic))
@@ -227,8 +227,8 @@ def _mark(context: Context, state: State) -> None:
         remark(one_line(f"note: not marked as read: {error}"))
 
 
-@command(Seen)
-def seen(context: Context, said: Seen) -> None:
+@command(SeenOptions)
+def seen(context: Context, said: SeenOptions) -> None:
     """Mark as read."""
     reader = context.reader
     if said.all:
@@ -280,8 +280,8 @@ def search(context: Context, said: Search) -> None:
         remark(f"not searched: {_together(hits.unreadable)} (see: wc doctor)")
 
 
-@command(Updates)
-def updates(context: Context, said: Updates) -> None:
+@command(UpdatesOptions)
+def updates(context: Context, said: UpdatesOptions) -> None:
     """Show what happened."""
     if said.digest:
         _digest(context, said)
@@ -301,7 +301,7 @@ def updates(context: Context, said: Updates) -> None:
         remark(f"not read: {_together(found.unreadable)} (see: wc doctor)")
 
 
-def _digest(context: Context, said: Updates) -> None:
+def _digest(context: Context, said: UpdatesOptions) -> None:
     """What the threads came to that moved."""
     found = updating.digest(context.overview, said.since, now_ms(), said.limit)
     if said.json:

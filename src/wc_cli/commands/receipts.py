@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from typing import TYPE_CHECKING
 
 from wc_cli import context as world
 from wc_cli import spawn
@@ -15,7 +16,6 @@ from wc_core.layout import Layout, file_name
 from wc_core.text import one_line
 from wc_core.threads.moves import holder_text
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from wc_cli.context import Context
     from wc_cli.store.writer import Receipt

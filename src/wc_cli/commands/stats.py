@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from wc_cli.commands.words import Speaker
 from wc_cli.context import now_ms, remark, say, say_json
 from wc_cli.options import argument, command, number, text
@@ -11,16 +13,13 @@ from wc_core.text import one_line
 from wc_core.threads.moves import holder_text
 from wc_core.views import history, stats
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from wc_cli.context import Context
     from wc_cli.terminal.render import Style
     from wc_core.phrases import Table
 
 
-class Stats(Speaker):
+class StatsOptions(Speaker):
     """Show who had the ball of a thread and for how long; without a topic,
     the figures of all threads: balls, stale ones, authors."""
 
@@ -36,8 +35,8 @@ class Stats(Speaker):
     )
 
 
-@command(Stats)
-def show(context: Context, said: Stats) -> None:
+@command(StatsOptions)
+def show(context: Context, said: StatsOptions) -> None:
     """Show the one or the other."""
     stale_ms = stats.longer_than(said.stale_after)
     look = render.style(context.env)
@@ -56,7 +55,7 @@ def show(context: Context, said: Stats) -> None:
         remark("there is more: --limit 0 shows all of it")
 
 
-def _history(context: Context, said: Stats) -> dict[str, Any]:
+def _history(context: Context, said: StatsOptions) -> dict[str, Any]:
     reader = context.reader
     thread = reader.thread(reader.find(said.topic))
     found = history.of_thread(thread, now_ms(), context.settings.directory)

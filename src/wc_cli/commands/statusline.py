@@ -14,8 +14,8 @@ from wc_core.errors import InvalidInputError, WcError
 from wc_core.git.discovery import StoreMissingError, StoreMovedError
 from wc_core.layout import Layout
 from wc_core.status import line
-from wc_core.status.line import Here, Mark, Row
-from wc_core.status.look import Look, prefix_of
+from wc_core.status.line import Here, Mark, StatusRow
+from wc_core.status.look import LineStyle, prefix_of
 
 # As in the script: a width of more digits is none.
 _DIGITS = 4
@@ -54,7 +54,7 @@ def statusline_(context: Context, said: Statusline) -> None:
         say(line.trouble(line.STORE_MOVED, look))
 
 
-def _line(context: Context, look: Look) -> str:
+def _line(context: Context, look: LineStyle) -> str:
     place = context.place
     if not place.exists:
         return ""
@@ -76,7 +76,7 @@ def _line(context: Context, look: Look) -> str:
         except WcError:
             continue  # the prompt is not the place for it; doctor is
         rows.append(
-            Row(state, viewer.new_count(state, reader.cursor(topic, viewer.key)))
+            StatusRow(state, viewer.new_count(state, reader.cursor(topic, viewer.key)))
         )
     prefix = prefix_of(look.links, Layout(place.root).pages)
     return line.line(rows, here, look._replace(links=prefix))
@@ -89,13 +89,13 @@ def _loop(top: str) -> Mark:
     return line.mark(loops.loop(StateFiles(), top, now_ms()))
 
 
-def _look(context: Context, said: Statusline) -> Look:
+def _look(context: Context, said: Statusline) -> LineStyle:
     env = context.env
     columns = env.get("COLUMNS", "")
     color = said.color == "always" or (
         said.color == "auto" and said.stdin and not env.get("NO_COLOR")
     )
-    return Look(
+    return LineStyle(
         columns=int(columns) if columns.isdecimal() and len(columns) <= _DIGITS else 0,
         ascii=said.ascii or env.get("WATERCOOLER_ASCII", "") not in {"", "0"},
         color=color,

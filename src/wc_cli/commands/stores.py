@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from typing import TYPE_CHECKING
 
 from wc_cli.commands.words import Speaker
 from wc_cli.context import say, say_json
@@ -12,7 +13,6 @@ from wc_core.errors import ConflictError
 from wc_core.phrases import counted
 from wc_core.text import one_line
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 

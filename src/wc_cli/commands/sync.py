@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+from typing import TYPE_CHECKING
 
 from wc_cli.commands.words import Speaker
 from wc_cli.context import remark, say, say_json
@@ -23,7 +24,6 @@ from wc_core.layout import Layout
 from wc_core.phrases import counted
 from wc_core.text import one_line
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 

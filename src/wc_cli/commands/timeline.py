@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from typing import TYPE_CHECKING
 
 from wc_cli.commands.words import Speaker
 from wc_cli.context import now_ms, remark, say, say_json
@@ -14,7 +15,6 @@ from wc_core.phrases import quoted
 from wc_core.text import one_line
 from wc_core.views import timeline
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 import os
 import time
+from typing import TYPE_CHECKING
 
 from wc_cli import spawn
 from wc_cli.commands.words import Speaker
@@ -23,7 +24,6 @@ from wc_core.text import one_line
 from wc_core.threads import vocabulary
 from wc_core.views import arrivals
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
@@ -205,7 +205,7 @@ def _tell(context: Context, said: Wait, found: list[Arrival]) -> None:
         state, reader.cursor(state.topic, context.viewer.key)
     )
     wanted = {
-        **{param.name: param.default for param in reading.Read.params()},
+        **{param.name: param.default for param in reading.ReadOptions.params()},
         "topic": state.topic,
         "new": bool(new),
         "raw": True,
@@ -213,7 +213,7 @@ def _tell(context: Context, said: Wait, found: list[Arrival]) -> None:
         "json": said.json,
         "peek": said.peek,
     }
-    reading.read.run(context, reading.Read(wanted))
+    reading.read.run(context, reading.ReadOptions(wanted))
     if others:
         remark(f"also: {', '.join(one_line(one.topic) for one in others)}")
 

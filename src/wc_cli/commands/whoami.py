@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from wc_cli.commands.words import Speaker
 from wc_cli.context import say, say_json
@@ -16,10 +16,7 @@ from wc_core.layout import Layout, safe_name
 from wc_core.status import files
 from wc_core.text import one_line
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from wc_cli.context import Context
 
 _KINDS = {
@@ -69,7 +66,7 @@ def whoami(context: Context, said: Whoami) -> None:
         say(explanation.text())
 
 
-class Part(NamedTuple):
+class NamePart(NamedTuple):
     """A part of a name and the rules for it, the first that found something
     being the one that counts."""
 
@@ -87,7 +84,7 @@ class Explanation(NamedTuple):
     """Everything that ``--explain`` tells; ``elsewhere`` is what the status
     line and a server would say, each with whether that is the same."""
 
-    parts: tuple[Part, ...]
+    parts: tuple[NamePart, ...]
     elsewhere: tuple[tuple[str, bool, str], ...]
     notes: tuple[str, ...]
 
@@ -136,7 +133,7 @@ def _explain(context: Context) -> Explanation:
     return Explanation(parts, elsewhere, notes)
 
 
-def _parts(context: Context) -> tuple[Part, ...]:
+def _parts(context: Context) -> tuple[NamePart, ...]:
     who = context.identity
     asked, env, where = context.asked, context.env, context.place.repository
     users = tuple(resolve.user_rules(env, where))
@@ -145,7 +142,7 @@ def _parts(context: Context) -> tuple[Part, ...]:
         for rule in resolve.agent_rules(asked, env, context.settings)
         if rule.found or rule.name != "client"
     )
-    agent = Part("agent", who.name.agent, (*rules, *users))
+    agent = NamePart("agent", who.name.agent, (*rules, *users))
     if who.person:
         return (agent,)
     spoken = names.parse(resolve.first(iter(rules)).found)
@@ -153,8 +150,8 @@ def _parts(context: Context) -> tuple[Part, ...]:
     seats = tuple(resolve.seat_rules(spoken, asked, env, places))
     return (
         agent,
-        Part("seat", who.name.seat, seats),
-        Part("tag", who.name.tag, (Rule("in the name", spoken.tag), *users)),
+        NamePart("seat", who.name.seat, seats),
+        NamePart("tag", who.name.tag, (Rule("in the name", spoken.tag), *users)),
     )
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from wc_cli.commands.words import Speaker
 from wc_cli.context import now_ms, remark, say, say_json
 from wc_cli.options import argument, command, flag, text
@@ -15,14 +17,13 @@ from wc_core.layout import Layout
 from wc_core.threads import vocabulary
 from wc_core.times import age_text, rfc3339
 from wc_core.views import worktrees as neighbours
-from wc_core.views.worktrees import View
+from wc_core.views.worktrees import WorktreeView
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from wc_cli.context import Context
     from wc_core.git.discovery import Place
-    from wc_core.views.rows import Row
-    from wc_core.views.worktrees import Look
+    from wc_core.views.rows import ThreadRow
+    from wc_core.views.worktrees import WorktreeQuery
 
 _NO_WORKTREES = "There is no git repository here, and nobody has left a note."
 
@@ -57,12 +58,12 @@ def worktrees(context: Context, said: Worktrees) -> None:
         remark(_NO_WORKTREES)
 
 
-def _view(context: Context) -> View:
+def _view(context: Context) -> WorktreeView:
     """What goes on now. What is wrong with the threads is no reason to hide
     the loops."""
     now = now_ms()
     place: Place | None = None
-    rows: list[Row] = []
+    rows: list[ThreadRow] = []
     notes: list[Note] = []
     store, problem = None, ""
     try:
@@ -76,7 +77,7 @@ def _view(context: Context) -> View:
         problem = error.message
     look = neighbours.look_from(place, context.cwd, context.env, now)
     found = neighbours.neighbours(look, StateFiles(), rows, notes)
-    return View(look, found, store, problem)
+    return WorktreeView(look, found, store, problem)
 
 
 @command(NoteWords)
@@ -92,7 +93,7 @@ def note(context: Context, said: NoteWords) -> None:
         _show(context, said, look)
 
 
-def _leave(context: Context, said: NoteWords, look: Look, name: str) -> None:
+def _leave(context: Context, said: NoteWords, look: WorktreeQuery, name: str) -> None:
     note = Note(
         worktree=look.own,
         branch=look.where.branch if look.where is not None else "",
@@ -114,7 +115,7 @@ def _leave(context: Context, said: NoteWords, look: Look, name: str) -> None:
     say(f"noted for {age_text(note.seconds)}: {worktreetext.note(note)}")
 
 
-def _clear(context: Context, said: NoteWords, look: Look, name: str) -> None:
+def _clear(context: Context, said: NoteWords, look: WorktreeQuery, name: str) -> None:
     names = {one for one, _ in presence.files(Layout(context.place.root))}
     cleared = name in names
     if cleared:
@@ -125,7 +126,7 @@ def _clear(context: Context, said: NoteWords, look: Look, name: str) -> None:
     say("Taken back." if cleared else "You have no note here.")
 
 
-def _show(context: Context, said: NoteWords, look: Look) -> None:
+def _show(context: Context, said: NoteWords, look: WorktreeQuery) -> None:
     found = [
         one
         for one in presence.notes(Layout(context.place.root), look.now_ms)
@@ -141,5 +142,5 @@ def _show(context: Context, said: NoteWords, look: Look) -> None:
     say(worktreetext.dated_note(found[0], look.now_ms))
 
 
-def _head(context: Context, look: Look) -> dict[str, str]:
+def _head(context: Context, look: WorktreeQuery) -> dict[str, str]:
     return {"store": context.store, "worktree": look.shown(look.own)}

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from wc_cli.commands import body, receipts
 from wc_cli.commands.words import Conditions
 from wc_cli.options import REQUIRED, Options, argument, command, flag, text
 from wc_core.threads import vocabulary
 from wc_core.threads.moves import Draft
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from wc_cli.context import Context
 
 
-class Entry(Conditions):
+class EntryOptions(Conditions):
     """What an entry consists of."""
 
     body: str = text(
@@ -32,7 +33,7 @@ class Passing(Options):
     force: bool = flag("--force", help="Pass it to a name nobody knows yet.")
 
 
-class Say(Passing, Entry):
+class Say(Passing, EntryOptions):
     """Add an entry and pass the ball."""
 
     topic: str = argument("TOPIC", "The thread.", complete="topic")
@@ -42,7 +43,7 @@ class Say(Passing, Entry):
     new: bool = flag("--new", help="Start a thread though a like-named one exists.")
 
 
-class New(Passing, Entry):
+class New(Passing, EntryOptions):
     """Create a thread; you hold its ball unless you pass it."""
 
     topic: str = argument("TOPIC", "The thread's name.")
@@ -50,7 +51,7 @@ class New(Passing, Entry):
     status: str = text("--status", "STATUS", "Its status.", complete="status")
 
 
-class Ack(Entry):
+class Ack(EntryOptions):
     """Add a remark; the ball stays where it is."""
 
     topic: str = argument("TOPIC", "The thread.", complete="topic")

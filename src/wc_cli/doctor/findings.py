@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from wc_cli.context import now_ms
 from wc_cli.doctor.recovery import Recovery, is_missed
@@ -18,7 +18,6 @@ from wc_core.phrases import counted, quoted
 from wc_core.text import one_line
 from wc_core.threads import model
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 

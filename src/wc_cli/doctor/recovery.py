@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from typing import TYPE_CHECKING
 
 from wc_cli.branch import commits
 from wc_cli.branch.compare import compared
@@ -14,7 +15,6 @@ from wc_core.layout import topic_of
 from wc_core.threads import codec, model
 from wc_core.threads import page as markdown
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 

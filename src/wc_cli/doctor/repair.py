@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 from functools import cached_property
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from wc_cli.doctor.recovery import Recovery, is_missed
 from wc_cli.doctor.strays import SHARED, in_the_way, strays
@@ -25,10 +25,8 @@ from wc_core.threads import codec, model, page, projections
 from wc_core.threads.codec import Damage
 from wc_core.threads.reader import StoreReader
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator, Mapping
-    from typing import Any
 
     from wc_core.layout import Layout
     from wc_core.threads.reader import Thread

@@ -8,13 +8,11 @@ from __future__ import annotations
 
 import os
 import shlex
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
-    from typing import Any
 
 
 class JsonSet(NamedTuple):
@@ -90,7 +88,7 @@ class Part(NamedTuple):
     notes: tuple[str, ...] = ()
 
 
-class Surroundings(NamedTuple):
+class InstallSite(NamedTuple):
     """Where we install: ``project`` is the root of the worktree we are in,
     ``store`` the folder of its store, ``scope`` "user" or "project"."""
 
@@ -107,23 +105,23 @@ class Client(NamedTuple):
 
     name: str
     title: str
-    found: Callable[[Surroundings], bool]
+    found: Callable[[InstallSite], bool]
     scopes: tuple[str, ...]
-    parts: Callable[[Surroundings], tuple[Part, ...]]
+    parts: Callable[[InstallSite], tuple[Part, ...]]
 
 
 # Said by the second line of every copy of our launcher.
 _MARK = "watercooler-launcher"
 
 
-def program(name: str, surroundings: Surroundings) -> str:
+def program(name: str, surroundings: InstallSite) -> str:
     """The word by which a shell starts one of our programs: its bare name, if that
     finds ours on PATH, else its whole path, quoted."""
     path = executable(name, surroundings)
     return name if path == name else shlex.quote(path)
 
 
-def executable(name: str, surroundings: Surroundings) -> str:
+def executable(name: str, surroundings: InstallSite) -> str:
     """`program` for those who start it without a shell."""
     ours = beside(name)
     for folder in surroundings.env.get("PATH", "").split(os.pathsep):

@@ -6,18 +6,17 @@ import contextlib
 import os
 import sys
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from wc_cli.context import remark, say
 from wc_cli.install import engine, report
-from wc_cli.install.changes import PARTS, Client, Surroundings
+from wc_cli.install.changes import PARTS, Client, InstallSite
 from wc_cli.install.clients import registry
 from wc_cli.install.engine import Plan, Want
 from wc_cli.install.ledger import Ledger, Owner, opened, tidy
 from wc_cli.options import Options, command, flag, text, words
 from wc_core.errors import FindingsError, InvalidInputError, WcError
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
@@ -101,7 +100,7 @@ def uninstall(context: Context, said: Uninstall) -> None:
     _carry_out(here, plan, said)
 
 
-def surroundings(context: Context, scope: str) -> Surroundings:
+def surroundings(context: Context, scope: str) -> InstallSite:
     """Where we install; a place without a usable store is none."""
     project = store = None
     with contextlib.suppress(WcError, OSError):
@@ -117,7 +116,7 @@ def surroundings(context: Context, scope: str) -> Surroundings:
             "There is no project here.", "Run it in a worktree of a git repository."
         )
     env = context.env
-    return Surroundings(Path(home), env, sys.platform, project, store, scope)
+    return InstallSite(Path(home), env, sys.platform, project, store, scope)
 
 
 def _scope(said: _Connecting) -> str:
@@ -132,7 +131,7 @@ def _scope(said: _Connecting) -> str:
     return said.scope
 
 
-def _wants(said: Install, here: Surroundings) -> list[Want]:
+def _wants(said: Install, here: InstallSite) -> list[Want]:
     """The parts of the clients named, or of all that are found."""
     project = str(here.project) if here.scope == "project" else ""
     return [
@@ -143,9 +142,7 @@ def _wants(said: Install, here: Surroundings) -> list[Want]:
     ]
 
 
-def _gone(
-    here: Surroundings, wants: Sequence[Want], said: Install
-) -> tuple[Owner, ...]:
+def _gone(here: InstallSite, wants: Sequence[Want], said: Install) -> tuple[Owner, ...]:
     """For whom something was installed that these clients have no use for any more:
     a plugin brings it, say, or another prompt."""
     if said.only:
@@ -158,7 +155,7 @@ def _gone(
     )
 
 
-def _clients(said: Install, here: Surroundings) -> list[Client]:
+def _clients(said: Install, here: InstallSite) -> list[Client]:
     fitting = {one.name: one for one in registry.CLIENTS if here.scope in one.scopes}
     for name in said.names:
         if name not in fitting:
@@ -176,7 +173,7 @@ def _is_client(name: str) -> bool:
     return any(one.name == name for one in registry.CLIENTS)
 
 
-def _installed(here: Surroundings, said: Uninstall) -> tuple[Owner, ...]:
+def _installed(here: InstallSite, said: Uninstall) -> tuple[Owner, ...]:
     """For whom something is installed, of those meant."""
     owners = Ledger(here.home).owners()
     known = {one.client for one in owners}
@@ -205,7 +202,7 @@ def _installed(here: Surroundings, said: Uninstall) -> tuple[Owner, ...]:
 
 
 def _check(
-    here: Surroundings, wants: Sequence[Want], gone: Sequence[Owner], said: Install
+    here: InstallSite, wants: Sequence[Want], gone: Sequence[Owner], said: Install
 ) -> None:
     """Say how every part stands; it is not in order if something that was installed
     is not as it should be."""
@@ -221,7 +218,7 @@ def _check(
         )
 
 
-def _carry_out(here: Surroundings, chosen: Chosen, said: _Connecting) -> None:
+def _carry_out(here: InstallSite, chosen: Chosen, said: _Connecting) -> None:
     """Show the plan, ask where nobody named a client, do it, show what was done."""
     plan = chosen.plan(Ledger(here.home))
     if said.dry_run:
@@ -242,7 +239,7 @@ def _carry_out(here: Surroundings, chosen: Chosen, said: _Connecting) -> None:
     _complain(outcomes, _again(chosen.verb, said))
 
 
-def _agreed(plan: Plan, here: Surroundings, said: _Connecting) -> bool:
+def _agreed(plan: Plan, here: InstallSite, said: _Connecting) -> bool:
     if said.json or not sys.stdin.isatty() or not sys.stdout.isatty():
         raise InvalidInputError(
             "Nobody is here to be asked.", "Name the clients, or say --yes."
@@ -259,7 +256,7 @@ def _again(verb: str, said: _Connecting) -> str:
     return " ".join(("wc", verb, *said.names, *scope))
 
 
-def _complain(outcomes: Sequence[engine.Outcome], again: str) -> None:
+def _complain(outcomes: Sequence[engine.PartOutcome], again: str) -> None:
     """End with the error of the first part that was refused."""
     refused = [one.error for one in outcomes if one.error is not None]
     if refused:

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import difflib
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from wc_cli.install.formats import edits
 from wc_cli.install.formats.edits import ABSENT
 from wc_cli.install.formats.jsonc import Unreadable
 from wc_cli.install.ledger import Ledger, Owner
-from wc_cli.install.workspace import File, Workspace
+from wc_cli.install.workspace import Workspace, WorkspaceFile
 from wc_core.errors import WcError
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -32,7 +31,7 @@ class Want(NamedTuple):
     part: Part
 
 
-class Outcome(NamedTuple):
+class PartOutcome(NamedTuple):
     """What became of a part: which files it changes, or why it was refused.
     ``where`` are all of its files, ``left`` those with something of ours that
     somebody has changed since. ``removed`` says that the part was taken out."""
@@ -49,7 +48,7 @@ class Outcome(NamedTuple):
 class Plan(NamedTuple):
     """What would become of each part, and of the files."""
 
-    outcomes: tuple[Outcome, ...]
+    outcomes: tuple[PartOutcome, ...]
     workspace: Workspace
 
     @property
@@ -84,7 +83,7 @@ def plan_install(
         error = workspace.attempt(work)
         files = workspace.different(before)
         where = tuple(dict.fromkeys(str(one.path) for one in part.changes))
-        outcomes.append(Outcome(owner, files, part.notes, error, where=where))
+        outcomes.append(PartOutcome(owner, files, part.notes, error, where=where))
     return Plan(tuple(outcomes), workspace)
 
 
@@ -95,7 +94,7 @@ def plan_removal(ledger: Ledger, owners: Iterable[Owner]) -> Plan:
     return Plan(tuple(outcomes), workspace)
 
 
-def _removed(workspace: Workspace, ledger: Ledger, owner: Owner) -> Outcome:
+def _removed(workspace: Workspace, ledger: Ledger, owner: Owner) -> PartOutcome:
     before = workspace.texts()
     left: list[str] = []
 
@@ -107,10 +106,10 @@ def _removed(workspace: Workspace, ledger: Ledger, owner: Owner) -> Outcome:
     error = workspace.attempt(work)
     files = workspace.different(before)
     some = tuple(dict.fromkeys(left))
-    return Outcome(owner, files, error=error, left=some, removed=True)
+    return PartOutcome(owner, files, error=error, left=some, removed=True)
 
 
-def carry_out(plan: Plan) -> tuple[Outcome, ...]:
+def carry_out(plan: Plan) -> tuple[PartOutcome, ...]:
     """Write the files of a plan; its outcomes, with what failed only then."""
     failures = dict(plan.workspace.write())
     return tuple(
@@ -178,7 +177,7 @@ def _slot(workspace: Workspace, change: Change) -> tuple[str, tuple[str, ...]]:
     return workspace.file(str(change.path)).path, edits.spot(change).slot
 
 
-def _diff(file: File) -> str:
+def _diff(file: WorkspaceFile) -> str:
     old = (file.data or b"").decode(errors="replace")
     before, after = (
         file.path if one is not None else "/dev/null" for one in (file.data, file.text)

@@ -11,18 +11,16 @@ import contextlib
 import hashlib
 import json
 import os
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from wc_cli.install import disk
 from wc_cli.install.formats.edits import Spot
 from wc_cli.store import locks
 from wc_core.errors import CorruptError, LockTimeoutError
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
-    from typing import Any
 
 _VERSION = 1
 _SECONDS = 10.0
@@ -47,7 +45,7 @@ class Record(NamedTuple):
     piece: str = ""
 
 
-class Kept(NamedTuple):
+class LedgerFile(NamedTuple):
     """A file with changes of ours: the hash it would have without them (``None``:
     no file), the one that we left it with, what we made for them."""
 
@@ -69,12 +67,12 @@ class Ledger:
     def __init__(self, home: Path) -> None:
         self.folder = f"{home}/.watercooler/install"
         self._path = f"{self.folder}/ledger.json"
-        self.files: dict[str, Kept] = {}
+        self.files: dict[str, LedgerFile] = {}
         data = disk.read(self._path)
         if data is not None:
             self.files = self._parsed(data)
 
-    def _parsed(self, data: bytes) -> dict[str, Kept]:
+    def _parsed(self, data: bytes) -> dict[str, LedgerFile]:
         try:
             book = json.loads(data)
             if book["version"] != _VERSION:
@@ -90,7 +88,7 @@ class Ledger:
                 " ledger away to begin anew.",
             ) from error
 
-    def base(self, kept: Kept) -> bytes | None:
+    def base(self, kept: LedgerFile) -> bytes | None:
         """How a file would be without us. Raises CorruptError."""
         if kept.base is None:
             return None
@@ -200,13 +198,13 @@ def tidy(home: Path) -> None:
             pass
 
 
-def _fields(kept: Kept) -> dict[str, Any]:
+def _fields(kept: LedgerFile) -> dict[str, Any]:
     records = [{**one._asdict(), "spot": one.spot._asdict()} for one in kept.records]
     return {**kept._asdict(), "records": records}
 
 
-def _kept(fields: Mapping[str, Any]) -> Kept:
-    return Kept(
+def _kept(fields: Mapping[str, Any]) -> LedgerFile:
+    return LedgerFile(
         fields["base"],
         fields["after"],
         tuple(_record(one) for one in fields["records"]),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+from typing import TYPE_CHECKING, Any
 
 from wc_cli.context import say, say_json
 from wc_cli.install import engine
@@ -13,13 +14,11 @@ from wc_cli.terminal.render import style
 from wc_core.phrases import counted, quoted, shown_path
 from wc_core.text import clean, one_line
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
-    from typing import Any
 
-    from wc_cli.install.changes import Surroundings
-    from wc_cli.install.engine import Outcome, Plan
+    from wc_cli.install.changes import InstallSite
+    from wc_cli.install.engine import PartOutcome, Plan
     from wc_cli.install.ledger import Owner
 
 _GREEN, _YELLOW, _RED, _DIM = "32", "33", "31", "2"
@@ -37,14 +36,14 @@ _COLORS = {
 _TITLES = {one.name: one.title for one in registry.CLIENTS}
 
 
-def plan(found: Plan, here: Surroundings) -> None:
+def plan(found: Plan, here: InstallSite) -> None:
     """What would change, in a few lines."""
     _table(found.outcomes, here, "will change")
     files = counted(len(found.workspace.changed()), "file")
     say(f"{files} will change. Every line of it: --dry-run")
 
 
-def dry_run(found: Plan, here: Surroundings, *, as_json: bool) -> None:
+def dry_run(found: Plan, here: InstallSite, *, as_json: bool) -> None:
     """What would change, line by line."""
     if as_json:
         parts = [_part(one, "install") for one in found.outcomes]
@@ -56,7 +55,7 @@ def dry_run(found: Plan, here: Surroundings, *, as_json: bool) -> None:
 
 
 def outcomes(
-    done: Sequence[Outcome], here: Surroundings, verb: str, *, as_json: bool
+    done: Sequence[PartOutcome], here: InstallSite, verb: str, *, as_json: bool
 ) -> None:
     """What was done, and what is left for the person."""
     asked = verb == "install"
@@ -75,7 +74,7 @@ def outcomes(
 
 
 def states(
-    found: Iterable[tuple[Owner, str]], here: Surroundings, *, as_json: bool
+    found: Iterable[tuple[Owner, str]], here: InstallSite, *, as_json: bool
 ) -> None:
     """How each part stands."""
     found = list(found)
@@ -91,7 +90,7 @@ def states(
         say(one_line(f"note: {warning}"))
 
 
-def warnings(owners: Iterable[Owner], here: Surroundings) -> Iterator[str]:
+def warnings(owners: Iterable[Owner], here: InstallSite) -> Iterator[str]:
     """What would keep these parts from working."""
     parts = {one.part for one in owners}
     path = here.env.get("PATH", "")
@@ -105,12 +104,12 @@ def warnings(owners: Iterable[Owner], here: Surroundings) -> Iterator[str]:
         yield f"wc-observe is not on PATH: {said}."
 
 
-def _table(done: Iterable[Outcome], here: Surroundings, word: str) -> None:
+def _table(done: Iterable[PartOutcome], here: InstallSite, word: str) -> None:
     """A line for each part; an error has two."""
     _rows(((one.owner, _state(one, word), _said(one, here)) for one in done), here)
 
 
-def _rows(rows: Iterable[tuple[Owner, str, str]], here: Surroundings) -> None:
+def _rows(rows: Iterable[tuple[Owner, str, str]], here: InstallSite) -> None:
     rows = list(rows)
     paint = style(here.env)
     names = [_title(owner, here) for owner, _, _ in rows]
@@ -128,13 +127,13 @@ def _rows(rows: Iterable[tuple[Owner, str, str]], here: Surroundings) -> None:
         last = name
 
 
-def _title(owner: Owner, here: Surroundings) -> str:
+def _title(owner: Owner, here: InstallSite) -> str:
     title = one_line(_TITLES.get(owner.client, owner.client))
     project = shown_path(owner.project, here.env) if owner.project else ""
     return f"{title} ({project})" if project else title
 
 
-def _state(outcome: Outcome, word: str) -> str:
+def _state(outcome: PartOutcome, word: str) -> str:
     if outcome.error is not None:
         return "refused"
     if outcome.left:
@@ -144,7 +143,7 @@ def _state(outcome: Outcome, word: str) -> str:
     return word if outcome.files or outcome.removed else engine.FOREIGN
 
 
-def _said(outcome: Outcome, here: Surroundings) -> str:
+def _said(outcome: PartOutcome, here: InstallSite) -> str:
     """Files, or the reason."""
     home = os.path.realpath(here.home)
     if outcome.error is not None:
@@ -161,7 +160,7 @@ def _owner(owner: Owner) -> dict[str, Any]:
     return {**owner._asdict(), "project": owner.project or None}
 
 
-def _part(one: Outcome, verb: str) -> dict[str, Any]:
+def _part(one: PartOutcome, verb: str) -> dict[str, Any]:
     """The shape of one part."""
     word = engine.INSTALLED if verb == "install" else "removed"
     fields = {

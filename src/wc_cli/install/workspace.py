@@ -6,31 +6,29 @@ part can be taken back as if it had never been tried.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from wc_cli.install import disk
 from wc_cli.install.changes import Change, JsonSet, TomlSet
 from wc_cli.install.formats import edits, jsonc
 from wc_cli.install.formats.edits import ABSENT, Spot
 from wc_cli.install.formats.jsonc import Unreadable
-from wc_cli.install.ledger import Kept, Ledger, Owner, Record, digest
+from wc_cli.install.ledger import Ledger, LedgerFile, Owner, Record, digest
 from wc_core.errors import ConflictError, CorruptError, WcError
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
-    from typing import Any
 
-_NOTHING = Kept(None, "", ())
+_NOTHING = LedgerFile(None, "", ())
 
 
-class File(NamedTuple):
+class WorkspaceFile(NamedTuple):
     """A file: its bytes on the disk, its text to be, what of it is ours."""
 
     path: str
     data: bytes | None
     text: str | None
-    kept: Kept
+    kept: LedgerFile
 
     @property
     def old(self) -> str | None:
@@ -48,9 +46,9 @@ class Workspace:
 
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
-        self._files: dict[str, File] = {}
+        self._files: dict[str, WorkspaceFile] = {}
 
-    def file(self, path: str) -> File:
+    def file(self, path: str) -> WorkspaceFile:
         """A file as it will be. Raises StorageError, CorruptError."""
         path = disk.real(path)
         if path not in self._files:
@@ -61,7 +59,7 @@ class Workspace:
                 line = data[: error.start].count(b"\n") + 1 if data else 0
                 raise _unreadable(path, Unreadable("not UTF-8", line)) from None
             kept = self._ledger.files.get(path, _NOTHING)
-            self._files[path] = File(path, data, text, kept)
+            self._files[path] = WorkspaceFile(path, data, text, kept)
         return self._files[path]
 
     def attempt(self, work: Callable[[], None]) -> WcError | None:
@@ -74,7 +72,7 @@ class Workspace:
             return error
         return None
 
-    def changed(self) -> list[File]:
+    def changed(self) -> list[WorkspaceFile]:
         """The files that will be different, by path."""
         files = sorted(self._files.values())
         return [one for one in files if one.new != one.data]
@@ -105,7 +103,9 @@ class Workspace:
         except Unreadable as error:
             raise _unreadable(file.path, error) from error
 
-    def _apply(self, file: File, change: Change, where: Spot, owner: Owner) -> None:
+    def _apply(
+        self, file: WorkspaceFile, change: Change, where: Spot, owner: Owner
+    ) -> None:
         held = _held(file.kept, where)
         found = edits.found(file.text, where)
         ours = held is not None and edits.same(found, held.spot.value)
@@ -130,7 +130,7 @@ class Workspace:
         record = Record(where, owners, was, put.piece)
         self._note(file, held, _owned(record, owner))
 
-    def _note(self, file: File, old: Record | None, new: Record) -> None:
+    def _note(self, file: WorkspaceFile, old: Record | None, new: Record) -> None:
         """Write a record down, in the place of the old one."""
         records = list(file.kept.records)
         if old is None:
@@ -139,7 +139,7 @@ class Workspace:
             records[records.index(old)] = new
         self._put(file._replace(kept=file.kept._replace(records=tuple(records))))
 
-    def _put(self, file: File) -> None:
+    def _put(self, file: WorkspaceFile) -> None:
         self._files[file.path] = file
 
     # What is taken out.
@@ -187,10 +187,10 @@ class Workspace:
                 failures.append((file.path, error))
         return failures
 
-    def _before(self, file: File) -> Kept:
+    def _before(self, file: WorkspaceFile) -> LedgerFile:
         return self._ledger.files.get(file.path, _NOTHING)
 
-    def _write(self, file: File) -> None:
+    def _write(self, file: WorkspaceFile) -> None:
         """Put one file and its page of the ledger on the disk: the page first
         where something comes, for a crash in between must not leave what nobody
         knows of."""
@@ -226,7 +226,7 @@ class Workspace:
             self._ledger.save()
             raise
 
-    def _base(self, file: File, before: Kept) -> bytes | None:
+    def _base(self, file: WorkspaceFile, before: LedgerFile) -> bytes | None:
         """How the file would be without us."""
         if not before.records or file.data is None:
             return file.data
@@ -258,7 +258,7 @@ def undone(text: str | None, records: Iterable[Record]) -> tuple[str | None, boo
     return text, clean
 
 
-def _emptied(text: str, kind: str, kept: Kept) -> str | None:
+def _emptied(text: str, kind: str, kept: LedgerFile) -> str | None:
     """A text without what we made on the way and is empty now; ``None`` where
     that was all of a file of ours."""
     if kept.made:
@@ -271,12 +271,12 @@ def _owned(record: Record, owner: Owner) -> Record:
     return record._replace(owners=tuple(owners))
 
 
-def _is_shared(kept: Kept) -> bool:
+def _is_shared(kept: LedgerFile) -> bool:
     """Whether a file belongs to a project."""
     return any(owner.project for one in kept.records for owner in one.owners)
 
 
-def _held(kept: Kept, where: Spot) -> Record | None:
+def _held(kept: LedgerFile, where: Spot) -> Record | None:
     slots = [one for one in kept.records if one.spot.slot == where.slot]
     return slots[0] if slots else None
 
@@ -295,7 +295,7 @@ def _composed(change: Change, held: Record | None, found: Any) -> Any:
     return ABSENT if was is None else change.compose(was.value)
 
 
-def _conflict(file: File, where: Spot) -> ConflictError:
+def _conflict(file: WorkspaceFile, where: Spot) -> ConflictError:
     name = ".".join(where.keys)
     if where.kind == "file":
         return ConflictError(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from wc_cli.merge.threeway import (
     MAX_LINES,
@@ -25,10 +25,8 @@ from wc_core.threads import codec
 from wc_core.threads import page as markdown
 from wc_core.threads.model import Entry, in_order
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
-    from typing import Any
 
 # What may stand around the JSON of an entry and says nothing.
 _SPACE = b" \t\r"
@@ -80,7 +78,7 @@ def split_torn(data: bytes) -> tuple[bytes, bytes]:
 
 def unite(topic: str, *logs: bytes) -> Union:
     """`merge_logs`, and what follows from it; each line is parsed once."""
-    found = _Lines(topic)
+    found = _LogLines(topic)
     ids = tuple(frozenset(found.add(log)) for log in logs)
     lines, entries = found.canonical()
     data = b"".join(line + b"\n" for line in [*found.bad, *lines])
@@ -121,7 +119,7 @@ class _Versions:
         return self.floor, True, self.at, self.id
 
 
-class _Lines:
+class _LogLines:
     """The lines of logs, as they are found."""
 
     def __init__(self, topic: str) -> None:

@@ -7,13 +7,12 @@ nothing left half-done: the branch moves at one moment, or not at all.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from wc_cli.branch import commits, trees
 from wc_cli.merge import plan as mergeplan
 from wc_core.phrases import counted
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from wc_cli.branch.commits import How
     from wc_cli.branch.git import Git
@@ -54,7 +53,8 @@ def join(git: Git, ours: str, wanted: Joining, how: How) -> Joined:
     plan = mergeplan.plan(git, base, ours, wanted.theirs)
     message = _message(plan, wanted.whence)
     changes = [
-        commits.Change(one.path, one.data, one.blob, one.mode) for one in plan.changes
+        commits.CommitChange(one.path, one.data, one.blob, one.mode)
+        for one in plan.changes
     ]
     commits.commit(git, changes, message, (ours, wanted.theirs), how)
     return Joined(merged=True, outvoted=plan.outvoted)

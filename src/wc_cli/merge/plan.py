@@ -7,7 +7,7 @@ Only what differs is read, and nothing is written here.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from wc_cli.branch import trees
 from wc_cli.branch.commits import blob_id
@@ -20,14 +20,12 @@ from wc_core.threads import codec, model, projections
 from wc_core.threads import page as markdown
 from wc_core.threads.codec import Damage
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
-    from typing import Any
 
     from wc_cli.branch.git import Git
     from wc_cli.branch.treepaths import Paths
-    from wc_cli.branch.trees import Item
+    from wc_cli.branch.trees import TreeItem
     from wc_cli.merge.contents import Union
     from wc_core.threads.model import Entry
     from wc_core.threads.projections import Meta
@@ -78,7 +76,9 @@ class _Planner:
         self.gained: dict[str, tuple[Entry, ...]] = {}
         self.outvoted: set[str] = set()
 
-    def _sides(self, path: str, ours: Item | None, theirs: Item | None) -> Sides:
+    def _sides(
+        self, path: str, ours: TreeItem | None, theirs: TreeItem | None
+    ) -> Sides:
         base = None
         if self.base:
             base = self.since[path][0] if path in self.since else ours
@@ -111,7 +111,7 @@ class _Planner:
         return any(one and one.is_file for one in self.sides[paths_of(topic).log][1:])
 
     def _read_threads(self, topics: Iterable[str]) -> None:
-        wanted: list[Item | None] = []
+        wanted: list[TreeItem | None] = []
         for topic in topics:
             paths = paths_of(topic)
             log = self.sides[paths.log]
@@ -122,11 +122,11 @@ class _Planner:
                 wanted += [*self.sides[paths.meta], *self.sides[paths.page]]
         self._read(wanted)
 
-    def _read(self, wanted: Iterable[Item | None]) -> None:
+    def _read(self, wanted: Iterable[TreeItem | None]) -> None:
         ids = {one.blob for one in wanted if one is not None and one.is_file}
         self.data |= trees.blobs(self.git, ids - set(self.data))
 
-    def _bytes(self, item: Item | None) -> bytes | None:
+    def _bytes(self, item: TreeItem | None) -> bytes | None:
         return self.data[item.blob] if item is not None and item.is_file else None
 
     def _is_here_only(self, paths: Paths) -> bool:
@@ -250,7 +250,7 @@ class _Planner:
             if merged.outvoted:
                 self.outvoted.add(path)
 
-    def _take(self, path: str, item: Item | None) -> None:
+    def _take(self, path: str, item: TreeItem | None) -> None:
         """Give a path what one of the sides has there."""
         if item == self.sides[path].ours:
             return

@@ -6,12 +6,10 @@ Where both sides changed the same, theirs counts, or both, as is asked for.
 from __future__ import annotations
 
 import io
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
-    from typing import Any, TypeAlias
 
     Lines: TypeAlias = list[bytes]
     # What stands for two versions of the same lines: ours, theirs.

@@ -12,7 +12,7 @@ from __future__ import annotations
 import os
 import re
 from itertools import islice
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from wc_cli.branch import commits, trees
 from wc_cli.branch.git import GitError
@@ -26,16 +26,14 @@ from wc_core.threads import codec, model, projections
 from wc_core.threads.codec import Damage
 from wc_core.threads.projections import Meta
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
-    from typing import Any, TypeAlias
 
     from wc_cli.branch.git import Git
-    from wc_cli.branch.trees import Item
+    from wc_cli.branch.trees import TreeItem
     from wc_cli.store.upkeep import Upkeep
 
-    Pair: TypeAlias = tuple[Item | None, Item | None]
+    Pair: TypeAlias = tuple[TreeItem | None, TreeItem | None]
 
 # So many threads are in memory at a time.
 _BATCH = 500
@@ -44,7 +42,7 @@ _CONFLICTS = "conflicts"
 _MARK = re.compile(rb"^(?:<{7}|>{7}|\|{7}|={7})(?: [^\n]*)?\r?\n", re.MULTILINE)
 
 
-class Change(NamedTuple):
+class FileChange(NamedTuple):
     """What a file was in the one commit, and is in the other."""
 
     old: bytes | None
@@ -107,7 +105,7 @@ class Applier:
     def give_back_spared(self, topic: str) -> None:
         """Give a log what was not committed yet, and its marker has."""
         if lines := missing(self.upkeep, topic):
-            self._thread(topic, {paths_of(topic).log: Change(lines, lines)})
+            self._thread(topic, {paths_of(topic).log: FileChange(lines, lines)})
 
     def _take_in(self, pairs: Mapping[str, Pair]) -> Iterator[tuple[str, str]]:
         threads: dict[str, list[str]] = {}
@@ -144,15 +142,17 @@ class Applier:
             if _belongs(path) and all(one is None or one.is_file for one in pair)
         }
 
-    def _changes(self, pairs: Mapping[str, Pair]) -> dict[str, Change]:
+    def _changes(self, pairs: Mapping[str, Pair]) -> dict[str, FileChange]:
         ids = {one.blob for pair in pairs.values() for one in pair if one is not None}
         blobs = trees.blobs(self.git, ids)
         return {
-            path: Change(*(None if one is None else blobs[one.blob] for one in pair))
+            path: FileChange(
+                *(None if one is None else blobs[one.blob] for one in pair)
+            )
             for path, pair in pairs.items()
         }
 
-    def _thread(self, topic: str, changed: dict[str, Change]) -> None:
+    def _thread(self, topic: str, changed: dict[str, FileChange]) -> None:
         layout, root = self.layout, self.layout.root
         paths = paths_of(topic)
         with self.upkeep.lock(topic):
@@ -162,12 +162,12 @@ class Applier:
                 # Then it is settled: rendered, and committed where we differ.
                 durable.touch(self.upkeep.marker(topic), root)
             if log := changed.pop(paths.log, None):
-                page = changed.get(paths.page, Change(None, None)).old
+                page = changed.get(paths.page, FileChange(None, None)).old
                 beside = self._imported(topic, log, page)
                 self._log(topic, log.old or b"", log.new or b"", *beside)
             self._beside(topic, changed, before)
 
-    def _imported(self, topic: str, log: Change, had: bytes | None) -> list[bytes]:
+    def _imported(self, topic: str, log: FileChange, had: bytes | None) -> list[bytes]:
         """What a page was that was all there was of a thread which gets a log
         now: the lines of its entries. What is on disk of it is kept."""
         if log.old is not None:
@@ -225,11 +225,11 @@ class Applier:
         return None
 
     def _beside(
-        self, topic: str, changed: dict[str, Change], shown: model.State | None
+        self, topic: str, changed: dict[str, FileChange], shown: model.State | None
     ) -> None:
         """Meta, status lines and what else there is beside a log. What we
         render is rendered; the rest is as its own tool had it."""
-        meta = changed.get(paths_of(topic).meta, Change(None, None))
+        meta = changed.get(paths_of(topic).meta, FileChange(None, None))
         theirs = _meta(topic, meta.new)
         try:
             thread = self.reader.thread(topic)
@@ -270,7 +270,7 @@ class Applier:
                 unknown |= _meta(topic, data).unknown
         return unknown
 
-    def _files(self, changed: Mapping[str, Change]) -> None:
+    def _files(self, changed: Mapping[str, FileChange]) -> None:
         root = self.layout.root
         for name, (old, new) in changed.items():
             path = f"{root}/{name}"

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+from typing import TYPE_CHECKING
 
 from wc_cli.branch import commits, packs
 from wc_cli.branch.git import GitError, GitKilledError
@@ -19,7 +20,6 @@ from wc_cli.store.applied import Applied
 from wc_core.errors import WcError
 from wc_core.git import repository
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 

@@ -11,10 +11,10 @@ from __future__ import annotations
 import contextlib
 import os
 import time
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from wc_cli.branch import commits, messages
-from wc_cli.branch.commits import Change
+from wc_cli.branch.commits import CommitChange
 from wc_cli.branch.compare import compared
 from wc_cli.branch.git import Git, GitError
 from wc_cli.settle import applier, usergit
@@ -29,7 +29,6 @@ from wc_core.phrases import counted
 from wc_core.threads import model
 from wc_core.threads.reader import StoreReader
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
@@ -51,10 +50,10 @@ class Settled(NamedTuple):
 
     topic: str
     log_size: int
-    changes: tuple[Change, ...]
+    changes: tuple[CommitChange, ...]
 
 
-class Outcome(NamedTuple):
+class Settlement(NamedTuple):
     """What a settling came to: what could not be done, by thread, and whether
     two histories became one. ``failed`` says why they did not; ``outvoted``
     names files of ours that the other side's version took the place of."""
@@ -84,7 +83,7 @@ class Settler:
         self.follower = Follower(self.upkeep, self.git, env) if self.git else None
         self.problems: dict[str, str] = {}
 
-    def run(self, patience: float = 0.0, joining: Joining | None = None) -> Outcome:
+    def run(self, patience: float = 0.0, joining: Joining | None = None) -> Settlement:
         """Settle until nothing is left or what is left cannot be now, each
         time waiting at most ``patience`` seconds for a burst to end; then join
         the branch with another, and settle what came of it."""
@@ -96,10 +95,10 @@ class Settler:
         if held:
             self.problems |= dict.fromkeys(["", *self.unsettled()], held)
             pending.report(self.upkeep, self.problems)
-            return Outcome(self.problems, failed=held if joining else "")
+            return Settlement(self.problems, failed=held if joining else "")
         self._catch_up()
         self._settle_all(patience)
-        outcome = Outcome()
+        outcome = Settlement()
         if joining is not None and self.follower is not None:
             outcome = self._join(self.follower, joining)
             self._catch_up()
@@ -122,11 +121,11 @@ class Settler:
             with self._problem_of([""], "not taken in"):
                 self.problems |= self.follower.catch_up()
 
-    def _join(self, follower: Follower, joining: Joining) -> Outcome:
+    def _join(self, follower: Follower, joining: Joining) -> Settlement:
         try:
-            return Outcome({}, *follower.join(joining))
+            return Settlement({}, *follower.join(joining))
         except (GitError, OSError, ValueError) as error:
-            return Outcome(failed=f"not joined: {error}")
+            return Settlement(failed=f"not joined: {error}")
 
     def _settle_all(self, patience: float, *, again: bool = False) -> None:
         for turn in range(_ROUNDS):
@@ -207,7 +206,7 @@ class Settler:
             self.upkeep.put(path, wanted[path])
         log = thread.log
         whole = {self.layout.log(topic): thread.data[: log.complete], **wanted}
-        changes = tuple(Change(self._relative(p), d) for p, d in whole.items())
+        changes = tuple(CommitChange(self._relative(p), d) for p, d in whole.items())
         return Settled(topic, log.size, changes)
 
     def _relative(self, path: str) -> str:
@@ -224,7 +223,7 @@ class Settler:
         # What was not taken in would be undone by what is still there.
         names = self._shared() if self.follower.in_step else ()
         shared = [
-            Change(
+            CommitChange(
                 name, read_plain(f"{self.layout.root}/{name}", self.layout.root) or b""
             )
             for name in names
@@ -305,14 +304,14 @@ def settle(
     env: Mapping[str, str],
     seconds: float = 0.0,
     joining: Joining | None = None,
-) -> Outcome | None:
+) -> Settlement | None:
     """Settle a store, waiting at most ``seconds`` for another that does.
 
     ``None`` where somebody else is at it: they will see our markers.
     """
     layout = StoreReader(root).layout
     if not os.path.isdir(layout.unsettled):
-        return Outcome()  # the store is gone: nothing is made in its place
+        return Settlement()  # the store is gone: nothing is made in its place
     outcome = None
     for _ in range(_ROUNDS):
         try:
@@ -333,7 +332,7 @@ def settle_once(
     handle: int,
     patience: float = 0.0,
     joining: Joining | None = None,
-) -> tuple[Outcome, bool]:
+) -> tuple[Settlement, bool]:
     """Settle under the git lock, which is released; what it came to, and
     whether nothing is left that can be done."""
     settler = Settler(root, env, handle)

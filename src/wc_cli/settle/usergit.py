@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import time
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from wc_cli.branch import commits
 from wc_cli.branch.git import GitError
@@ -19,7 +19,6 @@ from wc_core.git import repository
 from wc_core.layout import BRANCH
 from wc_core.text import one_line
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from wc_cli.branch.commits import How
     from wc_cli.branch.git import Git

@@ -9,11 +9,10 @@ it as the time of a file.
 from __future__ import annotations
 
 import os
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from wc_core.files import read_plain
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from wc_cli.store.upkeep import Upkeep
     from wc_core.git.repository import Repository

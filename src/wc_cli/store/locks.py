@@ -12,14 +12,13 @@ import fcntl
 import os
 import stat
 import time
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from wc_cli.store import durable
 from wc_core.errors import LockTimeoutError
 from wc_core.files import NotPlainError, read_plain
 from wc_core.processes import is_running
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 

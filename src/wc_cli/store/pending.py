@@ -6,7 +6,7 @@ import contextlib
 import json
 import os
 import time
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from wc_cli.store import durable, locks
 from wc_core.errors import WcError
@@ -15,7 +15,6 @@ from wc_core.layout import topic_of
 from wc_core.threads import codec
 from wc_core.threads.reader import StoreReader
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 

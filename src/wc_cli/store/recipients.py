@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+from typing import TYPE_CHECKING
 
 from wc_core.errors import NotFoundError, WcError
 from wc_core.git import repository
 from wc_core.similar import near_names
 from wc_core.threads import moves
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from wc_core.git.discovery import Place
     from wc_core.identity.resolve import Identity

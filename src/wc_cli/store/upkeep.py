@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import os
 import time
+from typing import TYPE_CHECKING, Any
 
 from wc_cli.store import durable, locks
 from wc_core import names, ulid
@@ -18,11 +19,9 @@ from wc_core.processes import is_running
 from wc_core.status import files as statusfiles
 from wc_core.threads import codec, model, projections, settings
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from contextlib import AbstractContextManager
-    from typing import Any
 
     from wc_core.identity.resolve import Identity
     from wc_core.threads.model import State
@@ -154,7 +153,9 @@ class Upkeep:
         if before is None:
             had = self.status_files(state.topic)
         else:
-            had = set(statusfiles.files(statusfiles.View(before, {}, self.directory)))
+            had = set(
+                statusfiles.files(statusfiles.StatusView(before, {}, self.directory))
+            )
         # The script looks at branches before it looks at holders: what comes is
         # at the branch first, what goes leaves the branch last, so that nobody
         # finds a ball of this branch somewhere else.
@@ -191,7 +192,7 @@ class Upkeep:
         # Not flushed: what it holds is rendered anew at need.
         durable.make_folder(path, self.layout.root, flush=False)
 
-    def _view(self, state: State) -> statusfiles.View:
+    def _view(self, state: State) -> statusfiles.StatusView:
         """A thread with what is NEW for everybody we know the reading of."""
         directory = self.directory
         read = self.reader.cursors(state.topic)
@@ -203,7 +204,7 @@ class Upkeep:
             spellings = {name for name, own in keys.items() if own == key}
             count = read[key].entry_count if key in read else 0
             new[key] = model.new_count(state, spellings.__contains__, count)
-        return statusfiles.View(state, new, directory)
+        return statusfiles.StatusView(state, new, directory)
 
     @property
     def directory(self) -> names.Directory:

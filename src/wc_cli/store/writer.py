@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from wc_cli.store import durable
 from wc_cli.store.recipients import Addressees
@@ -30,10 +30,8 @@ from wc_core.threads.model import Base, Entry
 from wc_core.threads.reader import StoreReader
 from wc_core.times import rfc3339
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-    from typing import Any
 
     from wc_core.git.discovery import Place
     from wc_core.identity.resolve import Identity
@@ -42,7 +40,7 @@ if TYPE_CHECKING:
     from wc_core.threads.settings import Settings
 
 
-class Source(NamedTuple):
+class IdSource(NamedTuple):
     """Where new ids come from: milliseconds since 1970 and 80 random bits."""
 
     now_ms: Callable[[], int]
@@ -97,7 +95,7 @@ class StoreWriter:
         return self.author.identity.author
 
     def write(
-        self, draft: Draft, source: Source, seconds: float = LOCK_SECONDS
+        self, draft: Draft, source: IdSource, seconds: float = LOCK_SECONDS
     ) -> Receipt:
         """Put one entry into the log and say what it did.
 
@@ -195,7 +193,7 @@ class StoreWriter:
                 state = self.reader.snapshot(read.topic).state
                 self.upkeep.show(state, state)
 
-    def _write_locked(self, draft: Draft, source: Source) -> Receipt:
+    def _write_locked(self, draft: Draft, source: IdSource) -> Receipt:
         thread: Thread | None = None
         state = model.start(draft.topic)
         snapshot = self._snapshot(draft.topic)
@@ -258,7 +256,7 @@ class StoreWriter:
         draft: Draft,
         move: Move,
         state: model.State,
-        source: Source,
+        source: IdSource,
         thread: Thread | None,
     ) -> Entry:
         now_ms = source.now_ms()

@@ -12,7 +12,7 @@ import contextlib
 import os
 import random
 import time
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from wc_cli.branch import commits, compare, packs, trees
 from wc_cli.branch.git import Git, GitError, GitTimeoutError
@@ -38,10 +38,8 @@ from wc_core.git.freshness import Freshness
 from wc_core.layout import BRANCH, Layout
 from wc_core.threads.codec import dumps
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
-    from typing import Any
 
     from wc_core.git.remotes import Remote
     from wc_core.git.repository import Repository

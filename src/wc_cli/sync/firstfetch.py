@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from wc_cli.branch import commits, compare, trees
 from wc_cli.branch.git import Git
 from wc_cli.sync.exchange import Exchange, no_store, told
 from wc_cli.sync.wire import Wire
 from wc_cli.sync.wireerrors import WireError
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 

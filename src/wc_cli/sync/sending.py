@@ -8,7 +8,7 @@ left to fetch, and the remote was asked once, not twice.
 from __future__ import annotations
 
 import time
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from wc_cli.branch import commits, compare
 from wc_cli.sync.wire import Wire
@@ -16,7 +16,6 @@ from wc_cli.sync.wireerrors import UnreachableError, WireError
 from wc_core.git import freshness, repository
 from wc_core.git.freshness import Freshness
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 

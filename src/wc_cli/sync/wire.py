@@ -12,6 +12,7 @@ import copy
 import math
 import re
 import time
+from typing import TYPE_CHECKING
 
 from wc_cli.branch.git import Git, GitError, GitKilledError, GitTimeoutError
 from wc_cli.sync import ssh
@@ -19,7 +20,6 @@ from wc_cli.sync.wireerrors import UnreachableError, WireError, sorted_out
 from wc_core.git import config, remotes, repository
 from wc_core.layout import BRANCH
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 

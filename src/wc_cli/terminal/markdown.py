@@ -6,6 +6,8 @@ HTML is shown as it was written. Others' words are cleaned before rich sees them
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from markdown_it import MarkdownIt
 from rich.cells import chop_cells
 from rich.console import Console, Group
@@ -19,7 +21,6 @@ from wc_core.text import clean, one_line
 from wc_core.threads.moves import holder_text
 from wc_core.times import age, utc
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 

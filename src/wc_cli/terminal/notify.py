@@ -8,10 +8,10 @@ can be told is no failure.
 from __future__ import annotations
 
 import os
+from typing import TYPE_CHECKING
 
 from wc_core.text import one_line
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 

@@ -9,20 +9,20 @@ from __future__ import annotations
 import shutil
 import sys
 import unicodedata
+from typing import TYPE_CHECKING
 
 from wc_core.phrases import counted
 from wc_core.text import clean, one_line
 from wc_core.threads.moves import holder_text
 from wc_core.times import age, utc
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from wc_core.phrases import Table
     from wc_core.threads.codec import Damage
     from wc_core.threads.reader import Thread
-    from wc_core.views.rows import Numbered, Row
+    from wc_core.views.rows import Numbered, ThreadRow
     from wc_core.views.search import Hit
     from wc_core.views.updates import News
 
@@ -97,7 +97,7 @@ def terminal_width() -> int:
     return shutil.get_terminal_size().columns if sys.stdout.isatty() else 0
 
 
-def thread_list(rows: Iterable[Row], now_ms: int, look: Style) -> str:
+def thread_list(rows: Iterable[ThreadRow], now_ms: int, look: Style) -> str:
     """One line a thread: whose move, topic, ball, NEW, age, title."""
     cells = [_cells(row, now_ms) for row in rows]
     if not cells:
@@ -113,7 +113,7 @@ def thread_list(rows: Iterable[Row], now_ms: int, look: Style) -> str:
     return "\n".join(lines)
 
 
-def _cells(row: Row, now_ms: int) -> tuple[tuple[str, ...], bool]:
+def _cells(row: ThreadRow, now_ms: int) -> tuple[tuple[str, ...], bool]:
     new = f" (+{row.new_for_you} new)" if row.new_for_you else ""
     marks = f"{' ⑂' if row.forked else ''}{' ⚠' if row.damaged else ''}"
     return (

@@ -7,7 +7,7 @@ legend gives it.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from wc_cli.terminal.render import cut, left_to_right, width_of
 from wc_core.text import one_line
@@ -16,12 +16,11 @@ from wc_core.threads.moves import holder_text
 from wc_core.times import rfc3339
 from wc_core.views.timeline import ticks
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from wc_cli.terminal.render import Style
-    from wc_core.views.timeline import Chart, Span, Track
+    from wc_core.views.timeline import BallSpan, Chart, Track
 
 _DIM, _BOLD = "2", "1"
 # Backgrounds of the 256-colour palette on which white letters are readable.
@@ -33,7 +32,7 @@ _MINUTES = len("2026-01-31T12:00")
 _MARKS = {BLOCKED: "!", IN_REVIEW: "*", CLOSED: "x"}
 
 
-class Signs(NamedTuple):
+class ChartSigns(NamedTuple):
     """What the parts of a chart are drawn with."""
 
     fill: str
@@ -42,8 +41,8 @@ class Signs(NamedTuple):
     more: str
 
 
-_PLAIN = Signs("-", ".", "?", "~")
-_DRAWN = Signs("─", "·", "?", "…")
+_PLAIN = ChartSigns("-", ".", "?", "~")
+_DRAWN = ChartSigns("─", "·", "?", "…")
 
 
 class Drawing(NamedTuple):
@@ -55,7 +54,7 @@ class Drawing(NamedTuple):
     ascii: bool = False
 
     @property
-    def signs(self) -> Signs:
+    def signs(self) -> ChartSigns:
         """What it is drawn with."""
         return _PLAIN if self.ascii else _DRAWN
 
@@ -68,7 +67,7 @@ class Drawing(NamedTuple):
 class Bar(NamedTuple):
     """A span on the line of its thread: from which column, how many."""
 
-    span: Span
+    span: BallSpan
     start: int
     width: int
 
@@ -151,7 +150,7 @@ def _bar(chart: Chart, bar: Bar, how: Drawing) -> str:
     return how.look(text, _DIM) if span.status == CLOSED else text
 
 
-def _words(chart: Chart, span: Span, room: int, how: Drawing) -> str:
+def _words(chart: Chart, span: BallSpan, room: int, how: Drawing) -> str:
     """What a bar says of its span in so many columns: name and status, the
     name, or the letter of the name."""
     name = how.text(holder_text(span.holder))
@@ -164,7 +163,7 @@ def _words(chart: Chart, span: Span, room: int, how: Drawing) -> str:
     return _letter(chart.colours[span.holder])
 
 
-def _colours(chart: Chart, span: Span) -> tuple[str, ...]:
+def _colours(chart: Chart, span: BallSpan) -> tuple[str, ...]:
     place = chart.colours[span.holder or ""]
     background = _BACKGROUNDS[place % len(_BACKGROUNDS)]
     if span.status == CLOSED:
@@ -177,11 +176,11 @@ def _letter(place: int) -> str:
     return _LETTERS[place % len(_LETTERS)]
 
 
-def _cut(text: str, width: int, signs: Signs) -> str:
+def _cut(text: str, width: int, signs: ChartSigns) -> str:
     return text if width_of(text) <= width else cut(text, width)[:-1] + signs.more
 
 
-def _fit(text: str, width: int, signs: Signs) -> str:
+def _fit(text: str, width: int, signs: ChartSigns) -> str:
     text = _cut(text, width, signs)
     return left_to_right(text) + " " * (width - width_of(text))
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from wc_cli.terminal.render import cut, terminal_width
 from wc_core.phrases import counted
 from wc_core.text import one_line
@@ -9,22 +11,21 @@ from wc_core.threads.moves import holder_text
 from wc_core.times import ago, seconds_between
 from wc_core.views.worktrees import MAX_THREADS
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from wc_cli.terminal.render import Style
-    from wc_core.activity.livestate import Activity, Seen
+    from wc_core.activity.livestate import Activity, StateAge
     from wc_core.activity.loops import Loop
     from wc_core.activity.presence import Note
-    from wc_core.views.rows import Row
-    from wc_core.views.worktrees import Look, Neighbour
+    from wc_core.views.rows import ThreadRow
+    from wc_core.views.worktrees import Neighbour, WorktreeQuery
 
 _BOLD, _DIM, _URGENT, _BAD = "1", "2", "1;33", "31"
 _LABEL = 6
 
 
-def worktrees(found: Iterable[Neighbour], look: Look, style: Style) -> str:
+def worktrees(found: Iterable[Neighbour], look: WorktreeQuery, style: Style) -> str:
     """Every worktree, the one we are in marked with ``>``."""
     limit = terminal_width()
     lines = []
@@ -35,7 +36,7 @@ def worktrees(found: Iterable[Neighbour], look: Look, style: Style) -> str:
     return "\n".join(lines)
 
 
-def _head(one: Neighbour, look: Look) -> tuple[str, str]:
+def _head(one: Neighbour, look: WorktreeQuery) -> tuple[str, str]:
     """The line of a worktree, and its colour."""
     tree = one.worktree
     facts = [one.name]
@@ -59,7 +60,7 @@ def _head(one: Neighbour, look: Look) -> tuple[str, str]:
     return f"{mark} {' · '.join(facts)}", code
 
 
-def _below(one: Neighbour, look: Look) -> Iterator[tuple[str, str]]:
+def _below(one: Neighbour, look: WorktreeQuery) -> Iterator[tuple[str, str]]:
     """What is known of a worktree, a line each."""
     if one.loop is not None:
         yield _line("loop", _loop(one.loop)), _loop_code(one.loop)
@@ -99,14 +100,14 @@ def _activity(activity: Activity) -> str:
     return f"{said}, {_when(activity.seen)}"
 
 
-def _when(seen: Seen) -> str:
+def _when(seen: StateAge) -> str:
     """How old it is, and why that is not newer."""
     old = "old: " if seen.stale else ""
     text = f"{old}{ago(seen.age)}"
     return f"{text} (the file {seen.problem})" if seen.last_good else text
 
 
-def _ball(row: Row) -> str:
+def _ball(row: ThreadRow) -> str:
     holder = "you" if row.have_ball else one_line(holder_text(row.ball))
     status = "" if row.status == "OPEN" else f", {one_line(row.status)}"
     return f"{one_line(row.topic)} → {holder}{status}"

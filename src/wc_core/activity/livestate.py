@@ -9,15 +9,13 @@ they were written, with their zone. Every text is clean and on one line.
 from __future__ import annotations
 
 import os
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from wc_core.text import one_line
 from wc_core.times import milliseconds, seconds_between
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from typing import Any
 
     from wc_core.activity.statefile import Found, StateFiles
 
@@ -32,7 +30,7 @@ _MAX_MEMBERS = 200
 _MAX_NUMBER = 1 << 53
 
 
-class Seen(NamedTuple):
+class StateAge(NamedTuple):
     """How fresh something is that was read from a file.
 
     ``age`` is in seconds, ``None`` where that is unknown. ``last_good`` and
@@ -61,7 +59,7 @@ class Activity(NamedTuple):
     files: tuple[str, ...]
     file_count: int
     updated_at: str
-    seen: Seen
+    seen: StateAge
 
     def to_json(self) -> dict[str, Any]:
         """What is known of it; of the files the first twenty."""
@@ -87,7 +85,7 @@ class Member(NamedTuple):
     broadcast: str
     activity: str
     last_seen: str
-    seen: Seen
+    seen: StateAge
 
     def to_json(self) -> dict[str, Any]:
         """What is known of them."""
@@ -111,7 +109,7 @@ class Team(NamedTuple):
     total: int
     updated_at: str
     found: bool
-    seen: Seen
+    seen: StateAge
 
     def to_json(self) -> dict[str, Any]:
         """The members, at most 200 of them."""
@@ -185,10 +183,10 @@ def _as_dict(value: Any) -> dict[str, Any]:
     return value if isinstance(value, dict) else {"activity": value}
 
 
-def _member(value: Any, file: Seen, now_ms: int) -> Member:
+def _member(value: Any, file: StateAge, now_ms: int) -> Member:
     said = value if isinstance(value, dict) else {"member": value}
     last_seen = as_text(said.get("last_seen"), WORD)
-    own = _aged(Seen(file.age), last_seen, now_ms)
+    own = _aged(StateAge(file.age), last_seen, now_ms)
     return Member(
         member=as_text(said.get("member"), WORD),
         full=as_text(said.get("member_full"), WORD),
@@ -202,13 +200,13 @@ def _member(value: Any, file: Seen, now_ms: int) -> Member:
     )
 
 
-def seen_in(found: Found, now_ms: int) -> Seen:
+def seen_in(found: Found, now_ms: int) -> StateAge:
     """How old the file is."""
     age = None if found.changed_ms < 0 else seconds_between(found.changed_ms, now_ms)
-    return Seen(age, last_good=found.last_good, problem=found.problem)
+    return StateAge(age, last_good=found.last_good, problem=found.problem)
 
 
-def _aged(seen: Seen, said: str, now_ms: int) -> Seen:
+def _aged(seen: StateAge, said: str, now_ms: int) -> StateAge:
     """The same by the time that is said, where it has a zone and is not from
     the future: a file may be a copy, younger than what it says."""
     moment = milliseconds(said, zoned=True) if said else None

@@ -6,13 +6,13 @@ loop; see `wc_core.activity.livestate` for how such files are taken.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from wc_core import processes
 from wc_core.activity.livestate import (
     MAX_ITEMS,
     WORD,
-    Seen,
+    StateAge,
     as_number,
     as_text,
     known,
@@ -20,10 +20,7 @@ from wc_core.activity.livestate import (
 )
 from wc_core.text import one_line
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from wc_core.activity.statefile import Found, StateFiles
 
 WAITING_FOR_HUMAN = "waiting:human"
@@ -76,7 +73,7 @@ class Loop(NamedTuple):
     number: int | None
     limit: int | None
     orphaned: bool
-    seen: Seen
+    seen: StateAge
     task: str = ""
     done_criteria: str = ""
     started_at: str = ""

@@ -15,7 +15,7 @@ nobody has to take it back. One of a version that is not known does not count.
 from __future__ import annotations
 
 import json
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from wc_core.errors import WcError
 from wc_core.files import names_in, read_plain
@@ -24,10 +24,8 @@ from wc_core.text import one_line
 from wc_core.threads.vocabulary import MAX_LASTING
 from wc_core.times import milliseconds, rfc3339, seconds_between
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from typing import Any
 
     from wc_core.layout import Layout
 

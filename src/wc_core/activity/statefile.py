@@ -10,13 +10,9 @@ from __future__ import annotations
 import json
 import os
 import time
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from wc_core.files import Folder
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
 
 # No such file has a hundredth of this: what is larger is something else.
 MAX_BYTES = 1 << 20

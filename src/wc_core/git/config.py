@@ -11,10 +11,10 @@ from __future__ import annotations
 import os
 import re
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 from wc_core.files import read_plain
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
@@ -34,7 +34,7 @@ def get(key: str, repository: Repository | None, env: Mapping[str, str]) -> str:
     """
     wanted = _canonical(key)
     value = ""
-    for found, text in _Reader(repository, env).everything():
+    for found, text in _ConfigReader(repository, env).everything():
         if found == wanted:
             value = text or ""
     return value.encode(errors="surrogateescape").decode(errors="replace")
@@ -50,7 +50,7 @@ def values(
     """
     found: dict[str, list[str]] = {}
     prefix, suffix = f"{section}.", f".{name}"
-    for key, value in _Reader(repository, env).everything():
+    for key, value in _ConfigReader(repository, env).everything():
         between = key[len(prefix) : -len(suffix)]
         if between and key == f"{prefix}{between}{suffix}":
             have = found.setdefault(between, [])
@@ -73,7 +73,7 @@ def is_true(value: str | None) -> bool:
     return digits.isdecimal() and digits.strip("0") != ""
 
 
-class _Reader:
+class _ConfigReader:
     """The files that count, and what they include."""
 
     def __init__(self, repository: Repository | None, env: Mapping[str, str]) -> None:

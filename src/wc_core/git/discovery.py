@@ -15,14 +15,13 @@ belongs to another one and is an error that says how to mend it.
 from __future__ import annotations
 
 import os
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from wc_core.errors import CorruptError, InvalidInputError
 from wc_core.git import repository
 from wc_core.layout import BRANCH, IN_TREE
 from wc_core.phrases import quoted
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 

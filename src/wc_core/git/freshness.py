@@ -7,7 +7,7 @@ the network. Where the branch moved since, the counts are not known.
 from __future__ import annotations
 
 import json
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from wc_core import times
 from wc_core.errors import WcError
@@ -17,10 +17,8 @@ from wc_core.layout import BRANCH
 from wc_core.phrases import counted
 from wc_core.text import one_line
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from typing import Any
 
     from wc_core.git.repository import Repository
     from wc_core.layout import Layout

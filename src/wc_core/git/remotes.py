@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import os
 import re
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from wc_core.errors import InvalidInputError
 from wc_core.git import config, repository
 from wc_core.layout import BRANCH
 from wc_core.text import one_line
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 

@@ -7,13 +7,12 @@ the store is none of the user's and left out.
 from __future__ import annotations
 
 import os
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from wc_core.git import config, repository
 from wc_core.git.repository import Repository
 from wc_core.layout import BRANCH
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 

@@ -10,10 +10,10 @@ said that an agent, and only that agent, sets it.
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
 from wc_core.names import FREE_WORDS
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 

@@ -16,7 +16,7 @@ to show them all.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from wc_core import names
 from wc_core.errors import InvalidInputError
@@ -25,7 +25,6 @@ from wc_core.identity import agents
 from wc_core.layout import BRANCH
 from wc_core.names import FREE_WORDS, MAX_NAME_BYTES, Name
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 

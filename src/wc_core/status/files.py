@@ -43,7 +43,7 @@ key, then every other key that means this participant::
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from wc_core import ulid
 from wc_core.identity import agents
@@ -52,7 +52,6 @@ from wc_core.layout import safe_name
 from wc_core.names import Directory, fold, parse
 from wc_core.threads.model import CLOSED, OPEN, State
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
@@ -82,7 +81,7 @@ _PLAIN = str.maketrans(
 )
 
 
-class View(NamedTuple):
+class StatusView(NamedTuple):
     """A thread as the status line sees it.
 
     ``new`` counts the NEW entries by identity key (`Directory.key`), zeros
@@ -182,7 +181,7 @@ def file_name(state: State) -> str:
     return f"{since}.{safe_name(state.topic)}"
 
 
-def files(view: View) -> dict[str, bytes]:
+def files(view: StatusView) -> dict[str, bytes]:
     """The status files of one thread, by their paths relative to ``.local/``.
 
     None for a CLOSED thread: the writer removes what was there before and is
@@ -198,7 +197,7 @@ def files(view: View) -> dict[str, bytes]:
     return dict.fromkeys((f"status/holder/{name}", *at_branches), content)
 
 
-def _content(view: View) -> bytes:
+def _content(view: StatusView) -> bytes:
     state = view.state
     lines = [f"{VERSION} {status_text(state)}", topic_text(state), holder_text(state)]
     size = sum(len(line.encode()) + 1 for line in lines)
@@ -217,7 +216,7 @@ def _content(view: View) -> bytes:
     return "".join(f"{line}\n" for line in lines).encode()
 
 
-def _most_recent_first(view: View) -> Iterator[tuple[str, int]]:
+def _most_recent_first(view: StatusView) -> Iterator[tuple[str, int]]:
     """The counts of those who wrote last, then everybody else's."""
     keys = [
         view.directory.key(parse(participant.name))

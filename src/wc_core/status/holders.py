@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from contextlib import ExitStack
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from wc_core import ulid
 from wc_core.errors import WcError
@@ -16,7 +16,6 @@ from wc_core.files import Folder, names_in
 from wc_core.layout import key_of, safe_name
 from wc_core.status.files import FREE_FOLDER, MAX_FILE_BYTES, VERSION
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
 _HEAD_LINES = 3
 
 
-class Held(NamedTuple):
+class HeldBall(NamedTuple):
     """A ball: the folder of its holder, and the name of its file in there."""
 
     folder: str
@@ -48,7 +47,7 @@ class Held(NamedTuple):
         return self.folder == FREE_FOLDER
 
 
-class Shown(NamedTuple):
+class ViewerStatus(NamedTuple):
     """What a status file says to somebody: how many entries are NEW for them,
     ``None`` where it does not know; whether it lists them by name."""
 
@@ -78,10 +77,10 @@ def holders(layout: Layout) -> list[str]:
         return []  # doctor says what is in its place
 
 
-def balls(layout: Layout, folders: Iterable[str]) -> list[Held]:
+def balls(layout: Layout, folders: Iterable[str]) -> list[HeldBall]:
     """The balls in these folders, those that have been there longest first."""
     found = [
-        Held(folder, name)
+        HeldBall(folder, name)
         for folder in folders
         for name in names_at(layout, f"{root_of(layout)}/{folder}")
     ]
@@ -101,15 +100,15 @@ def _is_ours(name: str) -> bool:
     return name[ulid.LENGTH : ulid.LENGTH + 1] == "." and len(name) > ulid.LENGTH + 1
 
 
-def show(layout: Layout, held: Held, viewer: Viewer) -> Shown | None:
+def show(layout: Layout, held: HeldBall, viewer: Viewer) -> ViewerStatus | None:
     """What the file of a ball says to ``viewer``; ``None`` where it is gone or
     of another version."""
     return next(shows(layout, [held], viewer))[1]
 
 
 def shows(
-    layout: Layout, found: Iterable[Held], viewer: Viewer
-) -> Iterator[tuple[Held, Shown | None]]:
+    layout: Layout, found: Iterable[HeldBall], viewer: Viewer
+) -> Iterator[tuple[HeldBall, ViewerStatus | None]]:
     """The same of many; the folder of a holder is opened once."""
     name = safe_name(viewer.key)
     with ExitStack() as stack:
@@ -127,13 +126,13 @@ def shows(
             yield held, parse(data, name)
 
 
-def parse(data: bytes, name: str) -> Shown | None:
+def parse(data: bytes, name: str) -> ViewerStatus | None:
     """The same, of the bytes of a file, for the one with that safe name."""
     lines = data.decode(errors="replace").split("\n")
     if len(lines) <= _HEAD_LINES or lines[0].partition(" ")[0] != VERSION:
         return None
     counts = dict(_counts(lines[_HEAD_LINES:]))
-    return Shown(lines[2], counts.get(name, counts.get("*")), name in counts)
+    return ViewerStatus(lines[2], counts.get(name, counts.get("*")), name in counts)
 
 
 def _counts(lines: Iterable[str]) -> Iterator[tuple[str, int]]:
@@ -143,7 +142,7 @@ def _counts(lines: Iterable[str]) -> Iterator[tuple[str, int]]:
             yield name, int(number)
 
 
-def changed(layout: Layout, since_ns: int) -> list[Held]:
+def changed(layout: Layout, since_ns: int) -> list[HeldBall]:
     """The balls of threads in which something happened after ``since_ns``,
     nanoseconds since 1970 by the file system's clock.
 
@@ -156,7 +155,7 @@ def changed(layout: Layout, since_ns: int) -> list[Held]:
                 if one.handle is None or os.fstat(one.handle).st_mtime_ns < since_ns:
                     continue
                 found += [
-                    Held(folder, name)
+                    HeldBall(folder, name)
                     for name in os.listdir(one.handle)
                     if _is_ours(name) and one.changed_ns(name) >= since_ns
                 ]

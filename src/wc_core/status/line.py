@@ -7,7 +7,7 @@ from the threads themselves. Change both.
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from wc_core.activity.loops import ENDED, UNKNOWN, WORKING
 from wc_core.names import Directory, Name
@@ -19,10 +19,9 @@ from wc_core.status.files import (
     status_text,
     topic_text,
 )
-from wc_core.status.look import MAX_ROWS, Look, Word, dressed, filled, width
+from wc_core.status.look import MAX_ROWS, LineStyle, Word, dressed, filled, width
 from wc_core.threads.model import CLOSED, OPEN, State
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -38,7 +37,7 @@ _STATUS = re.compile(r"[a-z][a-z0-9:_-]{0,39}")
 _MAX_COUNT = 999_999
 
 
-class Row(NamedTuple):
+class StatusRow(NamedTuple):
     """A thread and how many entries are NEW for the one who looks; ``None``
     where that is unknown."""
 
@@ -109,7 +108,7 @@ _OTHERS = "2"
 _TROUBLE = "31"
 
 
-def line(rows: Iterable[Row], here: Here, look: Look | None = None) -> str:
+def line(rows: Iterable[StatusRow], here: Here, look: LineStyle | None = None) -> str:
     """What ``wc-statusline`` prints, without the newline; empty where there is
     nothing to say.
 
@@ -117,7 +116,7 @@ def line(rows: Iterable[Row], here: Here, look: Look | None = None) -> str:
     elsewhere, threads of this branch that others hold. Behind it the loop that
     runs here, or that alone. Several rows are lines, one for each thread.
     """
-    look = look or Look()
+    look = look or LineStyle()
     mine, around = _split(rows, here)
     ours = [row for row in mine if _belongs(row, here)]
     if look.rows > 1 and (mine or around):
@@ -133,13 +132,15 @@ def line(rows: Iterable[Row], here: Here, look: Look | None = None) -> str:
     return look.paint(_tell_loop(here.loop, look), _code(here.loop))
 
 
-def trouble(text: str, look: Look) -> str:
+def trouble(text: str, look: LineStyle) -> str:
     """`STORE_MISSING` or `STORE_MOVED` as the script prints it."""
     fitting = text if look.fits(len(text)) else look.cut(text, look.columns)
     return look.paint(fitting, _TROUBLE)
 
 
-def _split(rows: Iterable[Row], here: Here) -> tuple[list[Row], list[Row]]:
+def _split(
+    rows: Iterable[StatusRow], here: Here
+) -> tuple[list[StatusRow], list[StatusRow]]:
     """My threads anywhere, and other people's here: those that have waited
     longest first."""
     keys = set(here.directory.match_keys(here.me)) if here.me else set()
@@ -154,7 +155,7 @@ def _split(rows: Iterable[Row], here: Here) -> tuple[list[Row], list[Row]]:
     return mine, others
 
 
-def _belongs(row: Row, here: Here) -> bool:
+def _belongs(row: StatusRow, here: Here) -> bool:
     """Whether a thread is of this branch or change."""
     return not set(places_of(row.state)).isdisjoint(places(here))
 
@@ -187,7 +188,7 @@ class _Told(NamedTuple):
         )
 
 
-def _told(row: Row, loop: Mark, more: str) -> _Told:
+def _told(row: StatusRow, loop: Mark, more: str) -> _Told:
     """What is the same whoever has the ball."""
     status = status_text(row.state)
     return _Told(
@@ -200,13 +201,13 @@ def _told(row: Row, loop: Mark, more: str) -> _Told:
     )
 
 
-def _my_ball(row: Row, loop: Mark, look: Look, more: str) -> _Told:
+def _my_ball(row: StatusRow, loop: Mark, look: LineStyle, more: str) -> _Told:
     head = f"{look.signs.ball} you"
     told = _told(row, loop, more)
     return told._replace(head=Word(head, head), ball=look.signs.ball, holder="you")
 
 
-def _others_ball(row: Row, loop: Mark, more: str) -> _Told:
+def _others_ball(row: StatusRow, loop: Mark, more: str) -> _Told:
     told = _told(row, loop, more)
     holder = holder_text(row.state)
     if not holder:
@@ -220,7 +221,7 @@ def _more(count: int) -> str:
     return f"+{count - 1}" if count > 1 else ""
 
 
-def _tell_rows(found: tuple[list[Row], ...], here: Here, look: Look) -> str:
+def _tell_rows(found: tuple[list[StatusRow], ...], here: Here, look: LineStyle) -> str:
     """A row for each thread of mine here, of mine elsewhere and of others, as far
     as they go; the last says how many have none, the first has the loop."""
     every = [(kind, row) for kind, rows in enumerate(found) for row in rows]
@@ -247,13 +248,13 @@ def _code(loop: Mark) -> str:
     return _MINE if loop.urgent else _OTHERS
 
 
-def _tell_mine(ours: list[Row], total: int, loop: Mark, look: Look) -> str:
+def _tell_mine(ours: list[StatusRow], total: int, loop: Mark, look: LineStyle) -> str:
     away = total - len(ours)
     told = _my_ball(ours[0], loop, look, _more(len(ours)))
     return _tell(told._replace(away=f"{away} elsewhere" if away else ""), look)
 
 
-def _tell_elsewhere(mine: list[Row], loop: Mark, look: Look) -> str:
+def _tell_elsewhere(mine: list[StatusRow], loop: Mark, look: LineStyle) -> str:
     count, ball = len(mine), look.signs.ball
     if look.template:
         told = _my_ball(mine[0] if count == 1 else _NO_ROW, loop, look, "")
@@ -274,10 +275,10 @@ def _tell_elsewhere(mine: list[Row], loop: Mark, look: Look) -> str:
     return _only_ball(look)
 
 
-_NO_ROW = Row(State(""))
+_NO_ROW = StatusRow(State(""))
 
 
-def _tell_loop(loop: Mark, look: Look) -> str:
+def _tell_loop(loop: Mark, look: LineStyle) -> str:
     if look.template:
         return _by_template(_told(_NO_ROW, loop, ""), look) if loop.text else ""
     for text in (loop.text, loop.short):
@@ -290,7 +291,7 @@ def _tell_loop(loop: Mark, look: Look) -> str:
 _DROP = ("away", "more", "status", "new", "loop")
 
 
-def _tell(told: _Told, look: Look) -> str:
+def _tell(told: _Told, look: LineStyle) -> str:
     """The head, the topic and as many extras as fit; the topic cut or left
     out; of the head what fits."""
     if look.template:
@@ -318,7 +319,7 @@ def _tell(told: _Told, look: Look) -> str:
     )
 
 
-def _by_template(told: _Told, look: Look) -> str:
+def _by_template(told: _Told, look: LineStyle) -> str:
     topic = "" if told.state is _NO_ROW.state else topic_text(told.state)
     away = "" if told.away == told.where else told.away.partition(" ")[0]
     plain = {
@@ -336,5 +337,5 @@ def _by_template(told: _Told, look: Look) -> str:
     return filled(look, words | {"topic": Word(topic, shown)})
 
 
-def _only_ball(look: Look) -> str:
+def _only_ball(look: LineStyle) -> str:
     return look.signs.ball if look.fits(width(look.signs.ball)) else ""

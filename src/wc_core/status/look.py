@@ -53,7 +53,7 @@ def dressed(text: str) -> str:
     return f"{_ISOLATE}{text}{_END}" if _LEFTWARD.search(text) else text
 
 
-class Signs(NamedTuple):
+class LineSigns(NamedTuple):
     """The parts of a line that have an ASCII form."""
 
     ball: str
@@ -61,11 +61,11 @@ class Signs(NamedTuple):
     dots: str
 
 
-_EMOJI = Signs("🎾", " · ", "…")
-_ASCII = Signs("[*]", " - ", "...")
+_EMOJI = LineSigns("🎾", " · ", "…")
+_ASCII = LineSigns("[*]", " - ", "...")
 
 
-class Look(NamedTuple):
+class LineStyle(NamedTuple):
     """How to print.
 
     ``columns`` 0 means as many as it takes. ``rows`` of 2 to `MAX_ROWS` print a
@@ -81,7 +81,7 @@ class Look(NamedTuple):
     format: str = ""
 
     @property
-    def signs(self) -> Signs:
+    def signs(self) -> LineSigns:
         """The ball and the dots."""
         return _ASCII if self.ascii else _EMOJI
 
@@ -151,7 +151,7 @@ class Word(NamedTuple):
     shown: str
 
 
-def filled(look: Look, words: dict[str, Word]) -> str:
+def filled(look: LineStyle, words: dict[str, Word]) -> str:
     """The line by the template of ``look``.
 
     ``{word}`` stands for its value, ``{? … }`` for what is in it if a word in it
@@ -179,7 +179,7 @@ def filled(look: Look, words: dict[str, Word]) -> str:
     return _fitted(look, inner)
 
 
-def _fitted(look: Look, line: Word) -> str:
+def _fitted(look: LineStyle, line: Word) -> str:
     if not line.plain.strip(" "):
         return ""
     if look.fits(width(line.plain)):

@@ -7,14 +7,12 @@ every good entry and says what is wrong with the rest.
 from __future__ import annotations
 
 import json
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from wc_core.threads.model import Ball, Base, Entry, in_order
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
-    from typing import Any
 
 # Keys every line of a real store repeats and that say nothing of their own.
 _DERIVED = frozenset({"id", "type", "index", "thread_topic"})

@@ -6,14 +6,12 @@ costs about as much as starting Python does, and every command would pay it.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from wc_core import ulid
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
-    from typing import Any
 
 STATUSES = ("OPEN", "IN_REVIEW", "BLOCKED", "CLOSED")
 ROLES = ("planner", "critic", "implementer", "tester", "pm", "scribe")

@@ -7,7 +7,7 @@ command that gets past it.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from wc_core import names
 from wc_core.errors import ConflictError, InvalidInputError
@@ -15,7 +15,6 @@ from wc_core.names import FREE_WORDS
 from wc_core.phrases import quoted
 from wc_core.threads.model import CLOSED, FREE, OPEN, Ball, State
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from wc_core.names import Name
     from wc_core.threads.settings import Settings
@@ -61,7 +60,7 @@ def decide(state: State, draft: Draft, me: Name, settings: Settings) -> Move:
     a closed thread or a missing reason forbids it.
     """
     _check_conditions(state, draft, me, settings)
-    return _MOVES[draft.action](_Table(state, draft, me, settings))
+    return _MOVES[draft.action](_MoveInput(state, draft, me, settings))
 
 
 def _check_conditions(state: State, draft: Draft, me: Name, settings: Settings) -> None:
@@ -90,7 +89,7 @@ def _ball_is(wanted: str, state: State, me: Name, settings: Settings) -> bool:
     return directory.matches(wanted, names.parse(state.ball))
 
 
-class _Table(NamedTuple):
+class _MoveInput(NamedTuple):
     """What every move looks at."""
 
     state: State
@@ -157,7 +156,7 @@ class _Table(NamedTuple):
             )
 
 
-def _new(table: _Table) -> Move:
+def _new(table: _MoveInput) -> Move:
     if table.state.entry_count:
         topic = table.draft.topic
         raise ConflictError(
@@ -170,7 +169,7 @@ def _new(table: _Table) -> Move:
     return Move(table.addressee() or Ball(str(table.me)), status)
 
 
-def _say(table: _Table) -> Move:
+def _say(table: _MoveInput) -> Move:
     draft = table.draft
     if not draft.reopen:
         table.refuse_closed()
@@ -190,17 +189,17 @@ def _say(table: _Table) -> Move:
     return Move(None, status, (note,))
 
 
-def _passing_is_pointless(table: _Table) -> tuple[str, ...]:
+def _passing_is_pointless(table: _MoveInput) -> tuple[str, ...]:
     if not table.draft.to:
         return ()
     return (f"closing frees the ball; it does not go to {table.draft.to}",)
 
 
-def _ack(_: _Table) -> Move:
+def _ack(_: _MoveInput) -> Move:
     return Move()
 
 
-def _handoff(table: _Table) -> Move:
+def _handoff(table: _MoveInput) -> Move:
     table.refuse_closed()
     draft = table.draft
     if not (table.mine or table.free or draft.reason):
@@ -219,7 +218,7 @@ def _handoff(table: _Table) -> Move:
     return Move(ball, None)
 
 
-def _take(table: _Table) -> Move:
+def _take(table: _MoveInput) -> Move:
     table.refuse_closed()
     draft = table.draft
     if table.state.ball == str(table.me):
@@ -235,7 +234,7 @@ def _take(table: _Table) -> Move:
     return Move(Ball(str(table.me)), None)
 
 
-def _set_status(table: _Table) -> Move:
+def _set_status(table: _MoveInput) -> Move:
     status = table.draft.status
     if not status:
         raise InvalidInputError("No status was given.", "Name one, such as IN_REVIEW.")

@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import re
 from itertools import pairwise
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from wc_core import names
 from wc_core.threads import codec
@@ -32,16 +32,14 @@ from wc_core.threads.pagelines import (
     ENTRY,
     RULE,
     TO_ESCAPE,
-    Report,
+    PageDamage,
     closing_fence,
     read_data,
     read_entry_header,
 )
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
-    from typing import Any
 
     from wc_core.threads.codec import Damage
     from wc_core.threads.model import State
@@ -97,7 +95,7 @@ def _header_lines(state: State) -> list[str]:
         _labelled("Topic", state.topic),
         _labelled("Created", state.created_at),
     ]
-    shown = _read_header(state.topic, lines, Report(""))[0]._asdict()
+    shown = _read_header(state.topic, lines, PageDamage(""))[0]._asdict()
     base = Base(state.title, state.status, state.ball, state.summary)._asdict()
     unshown = {name: value for name, value in base.items() if value != shown[name]}
     return [*lines, _comment({"version": PROJECTION_VERSION} | unshown)]
@@ -160,7 +158,7 @@ def parse(topic: str, data: bytes, file: str = "thread.md") -> Parsed:
     with ``Entry: ``. Entries without an id get one that follows from their
     timestamp, position and content alone.
     """
-    report = Report(file)
+    report = PageDamage(file)
     lines = _lines(data, report)
     starts = [
         number
@@ -180,7 +178,7 @@ def parse(topic: str, data: bytes, file: str = "thread.md") -> Parsed:
     return Parsed(tuple(entries.found), tuple(report.damage), base, version)
 
 
-def _lines(data: bytes, report: Report) -> list[str]:
+def _lines(data: bytes, report: PageDamage) -> list[str]:
     """The lines of a file without their ends.
 
     A file of ours has CR at the end of a line only where a body does, unless
@@ -210,7 +208,7 @@ def _is_marked(lines: Iterable[str]) -> bool:
     return False
 
 
-def _read_header(topic: str, lines: list[str], report: Report) -> tuple[Base, int]:
+def _read_header(topic: str, lines: list[str], report: PageDamage) -> tuple[Base, int]:
     """What the lines before the first entry say, and the version of the file."""
     seen: dict[str, str] = {}
     stray: list[tuple[int, str]] = []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from itertools import pairwise
+from typing import TYPE_CHECKING, Any
 
 from wc_core import times, ulid
 from wc_core.threads import codec
@@ -11,16 +12,14 @@ from wc_core.threads.pagelines import (
     COMMENT,
     ESCAPED,
     ID,
-    Report,
+    PageDamage,
     closing_fence,
     read_data,
     read_entry_header,
 )
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from typing import Any
 
     from wc_core.threads.model import Entry
 
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
 class Entries:
     """Reads the entries of one file, one after the other."""
 
-    def __init__(self, topic: str, version: int, report: Report) -> None:
+    def __init__(self, topic: str, version: int, report: PageDamage) -> None:
         self.found: list[Entry] = []
         self._topic = topic
         self._ours = version > 0

@@ -5,13 +5,12 @@ from __future__ import annotations
 
 import json
 import re
+from typing import TYPE_CHECKING, Any
 
 from wc_core.threads.codec import Damage
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from typing import Any
 
 RULE = "---"
 ENTRY = "Entry: "
@@ -32,7 +31,7 @@ ESCAPED = re.compile(rf"^\\(?={_MISTAKABLE})", re.MULTILINE)
 FENCE = re.compile(r"^( {0,3})(`{3,}|~{3,})([^\n]*)$", re.MULTILINE)
 
 
-class Report:
+class PageDamage:
     """Collects the damage of one file."""
 
     def __init__(self, file: str) -> None:
@@ -74,7 +73,7 @@ def _toggled(fence: str, mark: str, info: str) -> str:
     return "" if closes else fence
 
 
-def read_data(line: str, number: int, report: Report) -> dict[str, Any]:
+def read_data(line: str, number: int, report: PageDamage) -> dict[str, Any]:
     """The JSON in a comment of ours, nothing where it is broken."""
     match = DATA.fullmatch(line)
     try:

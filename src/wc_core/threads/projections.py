@@ -8,15 +8,13 @@ from __future__ import annotations
 
 import binascii
 import json
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from wc_core.threads.codec import Damage, dumps, loads
 from wc_core.threads.model import OPEN, Base, Participant, Pass, State
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
-    from typing import Any
 
     from wc_core.threads.model import Entry
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import os
 import time
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from wc_core.errors import CorruptError, InvalidInputError, NotFoundError, WcError
 from wc_core.files import Folder, NotPlainError, names_in, read_plain
@@ -21,10 +21,8 @@ from wc_core.threads import codec, model
 from wc_core.threads.codec import Damage
 from wc_core.threads.projections import Meta, read_meta
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
-    from typing import Any
 
     from wc_core.threads.model import Entry, State
 

@@ -28,16 +28,14 @@ Older stores' ``config.json`` (``counterpart``) and ``agents.json``
 from __future__ import annotations
 
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from wc_core.files import read_plain
 from wc_core.names import PLATFORMS, Directory, fold
 from wc_core.threads.codec import Damage, loads
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from typing import Any, TypeAlias
 
     Counterparts: TypeAlias = Mapping[str, tuple[str, ...]]
 

@@ -7,19 +7,18 @@ waits for it is not missed, and a ball that I left lying is not taken for one.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from wc_core import ulid
 from wc_core.errors import WcError
 from wc_core.status import holders
 from wc_core.threads.model import CLOSED
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from wc_core.identity.viewer import Viewer
-    from wc_core.status.holders import Held
+    from wc_core.status.holders import HeldBall
     from wc_core.threads.reader import StoreReader
 
 # So many balls are looked at for what I wrote last: mine, and those that were
@@ -89,7 +88,7 @@ def _is_closed(reader: StoreReader, topic: str) -> bool:
         return False
 
 
-def _is_held(reader: StoreReader, viewer: Viewer, held: Held) -> bool:
+def _is_held(reader: StoreReader, viewer: Viewer, held: HeldBall) -> bool:
     try:
         state = reader.snapshot(held.topic).state
     except WcError:
@@ -111,12 +110,12 @@ def _before(reader: StoreReader, viewer: Viewer) -> frozenset[str]:
     )
 
 
-def _is_news(reader: StoreReader, viewer: Viewer, held: Held) -> bool:
+def _is_news(reader: StoreReader, viewer: Viewer, held: HeldBall) -> bool:
     shown = holders.show(reader.layout, held, viewer)
     return shown is not None and bool(shown.new)
 
 
-def _wrote_last(reader: StoreReader, viewer: Viewer, mine: list[Held]) -> str:
+def _wrote_last(reader: StoreReader, viewer: Viewer, mine: list[HeldBall]) -> str:
     """The greatest id among my last entries: in the threads whose balls are
     mine, and in those whose balls I passed to others."""
     last = ""
@@ -135,7 +134,7 @@ def _wrote_last(reader: StoreReader, viewer: Viewer, mine: list[Held]) -> str:
     return last
 
 
-def _is_passed_by(reader: StoreReader, viewer: Viewer, held: Held) -> bool:
+def _is_passed_by(reader: StoreReader, viewer: Viewer, held: HeldBall) -> bool:
     """Whether one put a ball where it is."""
     try:
         state = reader.snapshot(held.topic).state

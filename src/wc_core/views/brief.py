@@ -8,7 +8,7 @@ gets what there is by then, marked as `partial`.
 from __future__ import annotations
 
 from itertools import islice
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from wc_core.errors import NotFoundError, WcError
 from wc_core.files import read_from, size_of
@@ -16,7 +16,7 @@ from wc_core.layout import safe_name
 from wc_core.names import parse
 from wc_core.status import holders
 from wc_core.status.files import FREE_FOLDER, file_name, holder_key, places_of
-from wc_core.status.holders import Held
+from wc_core.status.holders import HeldBall
 from wc_core.text import clean
 from wc_core.threads import codec, moves
 from wc_core.threads.model import CLOSED
@@ -25,10 +25,8 @@ from wc_core.ulid import milliseconds, prefix
 from wc_core.views import history
 from wc_core.views.history import STALE_MS
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
-    from typing import Any
 
     from wc_core.identity.viewer import Viewer
     from wc_core.threads.model import State
@@ -44,7 +42,7 @@ _MAX_GUIDANCE_BYTES = 1 << 13
 _TAIL = 1 << 15
 
 
-class Look(NamedTuple):
+class BriefQuery(NamedTuple):
     """Who looks at which store, from where, and until when.
 
     ``places`` are the branches and changes one is at (`statusline.places`).
@@ -66,7 +64,7 @@ class Last(NamedTuple):
     title: str = ""
 
 
-class Item(NamedTuple):
+class BriefItem(NamedTuple):
     """A thread in a brief.
 
     ``since_ms`` is since when its ball is where it is, ``None`` where nothing
@@ -102,10 +100,10 @@ class Item(NamedTuple):
         return fields | {key: value for key, value in told.items() if value}
 
 
-class Part(NamedTuple):
+class BriefSection(NamedTuple):
     """Some of the threads of one kind, and how many there are."""
 
-    items: tuple[Item, ...] = ()
+    items: tuple[BriefItem, ...] = ()
     total: int = 0
 
     def to_json(self) -> dict[str, Any]:
@@ -124,17 +122,17 @@ class Brief(NamedTuple):
     """
 
     me: str
-    mine: Part = Part()
-    offered: Part = Part()
-    free: Part = Part()
-    with_others: Part = Part()
-    stale: Part = Part()
+    mine: BriefSection = BriefSection()
+    offered: BriefSection = BriefSection()
+    free: BriefSection = BriefSection()
+    with_others: BriefSection = BriefSection()
+    stale: BriefSection = BriefSection()
     notes: tuple[str, ...] = ()
     guidance: str = ""
     partial: bool = False
 
     @property
-    def parts(self) -> dict[str, Part]:
+    def parts(self) -> dict[str, BriefSection]:
         """The parts by name, what matters most first."""
         return {name: getattr(self, name) for name in SHOWN}
 
@@ -156,7 +154,7 @@ class Brief(NamedTuple):
         }
 
 
-def brief(look: Look, notes: Iterable[str] = ()) -> Brief:
+def brief(look: BriefQuery, notes: Iterable[str] = ()) -> Brief:
     """The brief of a store; a bad thread spoils no other's place in it."""
     found, whole = _balls(look)
     exact, *any_of = holders.folders_of(look.viewer)
@@ -176,7 +174,7 @@ def brief(look: Look, notes: Iterable[str] = ()) -> Brief:
     return made._replace(with_others=away, stale=stale, partial=partial)
 
 
-def _balls(look: Look) -> tuple[list[Held], bool]:
+def _balls(look: BriefQuery) -> tuple[list[HeldBall], bool]:
     """Every ball, those that have been there longest first, and whether those
     are all: where the status files were never written, from the threads."""
     layout = look.reader.layout
@@ -194,11 +192,11 @@ def _balls(look: Look) -> tuple[list[Held], bool]:
         if state.status != CLOSED:
             key = holder_key(state, look.viewer.directory)
             folder = FREE_FOLDER if key is None else safe_name(key)
-            found.append(Held(folder, file_name(state)))
+            found.append(HeldBall(folder, file_name(state)))
     return sorted(found, key=lambda one: one.name), whole
 
 
-def _here_first(look: Look, found: list[Held]) -> list[Held]:
+def _here_first(look: BriefQuery, found: list[HeldBall]) -> list[HeldBall]:
     """The same balls, those of threads of this branch before all others."""
     layout, here = look.reader.layout, set[str]()
     for place in look.places:
@@ -208,9 +206,9 @@ def _here_first(look: Look, found: list[Held]) -> list[Held]:
     return sorted(found, key=lambda one: (one.name not in here, one.name))
 
 
-def _part(look: Look, found: list[Held], name: str) -> Part:
+def _part(look: BriefQuery, found: list[HeldBall], name: str) -> BriefSection:
     """As many of these threads as are shown, and how many there are."""
-    items: list[Item] = []
+    items: list[BriefItem] = []
     gone = 0
     for held in found:
         if len(items) == SHOWN[name] or look.late():
@@ -220,10 +218,10 @@ def _part(look: Look, found: list[Held], name: str) -> Part:
             gone += 1
         else:
             items.append(one)
-    return Part(tuple(items), len(found) - gone)
+    return BriefSection(tuple(items), len(found) - gone)
 
 
-def _item(look: Look, held: Held) -> Item | None:
+def _item(look: BriefQuery, held: HeldBall) -> BriefItem | None:
     """A thread; ``None`` where its ball is elsewhere by now."""
     topic = held.topic
     try:
@@ -232,7 +230,7 @@ def _item(look: Look, held: Held) -> Item | None:
         return None
     except WcError:
         told = "(cannot be read; see wc doctor)"
-        return Item(topic, told, "?", None, None, 0, Last("", ""))
+        return BriefItem(topic, told, "?", None, None, 0, Last("", ""))
     key = holder_key(state, look.viewer.directory)
     folder = FREE_FOLDER if key is None else safe_name(key)
     if state.status == CLOSED or folder != held.folder:
@@ -240,10 +238,10 @@ def _item(look: Look, held: Held) -> Item | None:
     return _told(look, state)
 
 
-def _told(look: Look, state: State) -> Item:
+def _told(look: BriefQuery, state: State) -> BriefItem:
     viewer = look.viewer
     cursor = look.reader.cursor(state.topic, viewer.key)
-    return Item(
+    return BriefItem(
         topic=state.topic,
         title=state.title,
         status=state.status,
@@ -258,7 +256,7 @@ def _told(look: Look, state: State) -> Item:
     )
 
 
-def _is_next(look: Look, state: State) -> bool:
+def _is_next(look: BriefQuery, state: State) -> bool:
     """Whether the holder of a ball would pass it to the one who looks."""
     if state.ball is None or look.viewer.holds(state.ball):
         return False
@@ -283,7 +281,7 @@ def _last(reader: StoreReader, state: State) -> Last:
     return known._replace(title=entries[-1].title)
 
 
-def _with_others(look: Look, others: list[Held]) -> Part:
+def _with_others(look: BriefQuery, others: list[HeldBall]) -> BriefSection:
     """What others have of the threads one takes part in, news first."""
     found = []
     for held in _taken_part_in(look, reversed(others)):
@@ -293,10 +291,10 @@ def _with_others(look: Look, others: list[Held]) -> Part:
             if len(found) > SHOWN["with_others"] * 2:
                 break
     found.sort(key=lambda one: not one.new)
-    return Part(tuple(found[: SHOWN["with_others"]]), len(found))
+    return BriefSection(tuple(found[: SHOWN["with_others"]]), len(found))
 
 
-def _stale(look: Look, others: list[Held]) -> Part:
+def _stale(look: BriefQuery, others: list[HeldBall]) -> BriefSection:
     """What others have had for too long of the threads one takes part in."""
     limit = look.now_ms - STALE_MS
     old = (one for one in others if _moment(one) < limit)
@@ -305,12 +303,12 @@ def _stale(look: Look, others: list[Held]) -> Part:
     return part._replace(items=tuple(one for one in part.items if one.stale))
 
 
-def _moment(held: Held) -> int:
+def _moment(held: HeldBall) -> int:
     since = prefix(held.since)
     return milliseconds(since) if since else 0
 
 
-def _taken_part_in(look: Look, found: Iterable[Held]) -> Iterator[Held]:
+def _taken_part_in(look: BriefQuery, found: Iterable[HeldBall]) -> Iterator[HeldBall]:
     """Of the first `RECENT`, those of threads somebody wrote in."""
     layout = look.reader.layout
     some = islice(found, RECENT)
@@ -321,7 +319,7 @@ def _taken_part_in(look: Look, found: Iterable[Held]) -> Iterator[Held]:
             yield held
 
 
-def _wrote_in(look: Look, held: Held) -> bool:
+def _wrote_in(look: BriefQuery, held: HeldBall) -> bool:
     """The same, where the thread itself has to tell."""
     try:
         state = look.reader.snapshot(held.topic).state

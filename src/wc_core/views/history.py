@@ -8,7 +8,7 @@ other without a gap from the first entry to now, whatever the log says.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from wc_core import times, ulid
 from wc_core.names import parse
@@ -17,10 +17,8 @@ from wc_core.threads.model import CLOSED, written_by_wc
 from wc_core.threads.moves import holder_text
 from wc_core.views.rows import thread_head
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
-    from typing import Any
 
     from wc_core.names import Directory
     from wc_core.threads.model import Entry, State
@@ -65,7 +63,7 @@ class Spell(NamedTuple):
         return fields
 
 
-class Held(NamedTuple):
+class HolderTotal(NamedTuple):
     """All the spells of one holder (``None``: nobody), as far as known."""
 
     holder: str | None
@@ -73,7 +71,7 @@ class Held(NamedTuple):
     ms: int
 
 
-class History(NamedTuple):
+class BallHistory(NamedTuple):
     """The spells of a thread, the first one first; none without entries.
 
     ``changes`` counts how often it went to another holder, or was let go or
@@ -96,14 +94,17 @@ class History(NamedTuple):
         held = [one for one in self.spells if one.holder is not None]
         return max(reversed(held), key=lambda one: one.ms, default=None)
 
-    def holders(self) -> list[Held]:
+    def holders(self) -> list[HolderTotal]:
         """Everybody who ever had it, and the time it was free; the longest
         in all first."""
         found: dict[str | None, list[int]] = {}
         for one in self.spells:
             if one.known:
                 found.setdefault(one.holder, []).append(one.ms)
-        each = [Held(holder, len(parts), sum(parts)) for holder, parts in found.items()]
+        each = [
+            HolderTotal(holder, len(parts), sum(parts))
+            for holder, parts in found.items()
+        ]
         return sorted(each, key=lambda one: (-one.ms, one.holder or ""))
 
     @property
@@ -133,7 +134,7 @@ class History(NamedTuple):
         return fields
 
 
-def of_thread(thread: Thread, now_ms: int, directory: Directory) -> History:
+def of_thread(thread: Thread, now_ms: int, directory: Directory) -> BallHistory:
     """The history of a thread, its names compared as the directory does."""
     return history(
         thread.state, thread.entries, now_ms, lambda one: directory.key(parse(one))
@@ -142,17 +143,17 @@ def of_thread(thread: Thread, now_ms: int, directory: Directory) -> History:
 
 def history(
     state: State, entries: Sequence[Entry], now_ms: int, key: Callable[[str], str]
-) -> History:
+) -> BallHistory:
     """The history of a thread with this state and these entries, in order.
 
     ``key`` gives two spellings of one name the same value.
     """
     if not entries:
-        return History()
+        return BallHistory()
     starts = list(_starts(state, entries, moments(entries, now_ms)))
     ends = [one.start for one in starts[1:]] + [now_ms]
     spells = tuple(one._replace(end=end) for one, end in zip(starts, ends, strict=True))
-    return History(spells, *_moves(spells, key))
+    return BallHistory(spells, *_moves(spells, key))
 
 
 def moments(entries: Sequence[Entry], now_ms: int) -> list[int]:

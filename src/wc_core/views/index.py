@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from wc_core.phrases import counted
 from wc_core.text import one_line
 from wc_core.threads.model import CLOSED, IN_REVIEW
 from wc_core.threads.moves import holder_text
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from wc_core.views.rows import Row
+    from wc_core.views.rows import ThreadRow
 
 
-def render(rows: list[Row], *, closed: bool = False) -> str:
+def render(rows: list[ThreadRow], *, closed: bool = False) -> str:
     """Threads by whose move it is: mine, free, in review, waiting on others;
     closed ones only on request. Each stands once, under the first that fits."""
-    groups: dict[str, list[Row]] = {
+    groups: dict[str, list[ThreadRow]] = {
         "My move": [],
         "Free to take": [],
         "In review": [],
@@ -36,7 +37,7 @@ def render(rows: list[Row], *, closed: bool = False) -> str:
     return "".join(parts)
 
 
-def _group(row: Row) -> str:
+def _group(row: ThreadRow) -> str:
     if row.status == CLOSED:
         return "Closed"
     if row.have_ball:
@@ -46,7 +47,7 @@ def _group(row: Row) -> str:
     return "In review" if row.status == IN_REVIEW else "Waiting on others"
 
 
-def _line(row: Row) -> str:
+def _line(row: ThreadRow) -> str:
     new = f", {row.new_for_you} new" if row.new_for_you else ""
     damaged = ", damaged: see wc doctor" if row.damaged else ""
     entries = counted(row.entry_count, "entry", "entries")

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from wc_core.errors import InvalidInputError
 from wc_core.views.words import Term, plain
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from wc_core.threads.model import Entry
 

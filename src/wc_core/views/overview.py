@@ -4,16 +4,16 @@ that pages end with."""
 from __future__ import annotations
 
 import contextlib
+from typing import TYPE_CHECKING
 
 from wc_core.errors import InvalidInputError, WcError
 from wc_core.views import rows as views
-from wc_core.views.rows import Page, recency
+from wc_core.views.rows import RowPage, recency
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from wc_core.identity.viewer import Viewer
     from wc_core.threads.reader import StoreReader
-    from wc_core.views.rows import Filter, Row
+    from wc_core.views.rows import Filter, ThreadRow
 
 # The logs of so many threads are read to go on with a list where it ended.
 _MOST_MOVED = 300
@@ -26,15 +26,15 @@ class Overview:
         self.reader = reader
         self.viewer = viewer
 
-    def rows(self) -> list[Row]:
+    def rows(self) -> list[ThreadRow]:
         """All threads, the latest move first; a bad one hides no other."""
         return views.rows(self.reader, self.viewer)
 
-    def matching(self, wanted: Filter) -> list[Row]:
+    def matching(self, wanted: Filter) -> list[ThreadRow]:
         """Those that a filter lets through, the latest move first."""
         return views.matching(self.rows(), wanted, self.viewer)
 
-    def page(self, wanted: Filter, limit: int, cursor: str = "") -> Page:
+    def page(self, wanted: Filter, limit: int, cursor: str = "") -> RowPage:
         """At most ``limit`` rows (0: all) from ``cursor`` on.
 
         A walk through all pages gives each thread that was there at its start
@@ -52,10 +52,10 @@ class Overview:
             chosen = self.matching(wanted)
             total = len(chosen)
         if not limit or len(chosen) <= limit:
-            return Page(tuple(chosen), total=total)
+            return RowPage(tuple(chosen), total=total)
         shown = chosen[:limit]
         following = cursor_of(start, shown[-1].last_id, shown[-1].topic)
-        return Page(tuple(shown), following, total)
+        return RowPage(tuple(shown), following, total)
 
 
 def cursor_of(*parts: str) -> str:
@@ -83,7 +83,7 @@ def cursor_parts(cursor: str, count: int, whose: str) -> list[str]:
     )
 
 
-def _as_of(reader: StoreReader, found: list[Row], start: str) -> list[Row]:
+def _as_of(reader: StoreReader, found: list[ThreadRow], start: str) -> list[ThreadRow]:
     """The rows in the order they had when the newest entry was ``start``;
     threads that are younger than that are left to the next walk.
 

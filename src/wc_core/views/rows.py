@@ -5,7 +5,7 @@ Keys may be added later and are never renamed. Times are RFC 3339 in UTC.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from wc_core import names
 from wc_core.errors import NotFoundError, WcError
@@ -14,17 +14,15 @@ from wc_core.threads import model
 from wc_core.threads.model import CLOSED
 from wc_core.times import utc
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
-    from typing import Any
 
     from wc_core.identity.viewer import Viewer
     from wc_core.threads.model import Entry
     from wc_core.threads.reader import Cursor, Snapshot, StoreReader, Thread
 
 
-class Row(NamedTuple):
+class ThreadRow(NamedTuple):
     """One thread in a list."""
 
     topic: str
@@ -70,13 +68,13 @@ class Filter(NamedTuple):
     status: str = ""
 
 
-class Page(NamedTuple):
+class RowPage(NamedTuple):
     """Some of the rows, and how to get the rest (empty: there is none).
 
     ``total`` counts the rows of all pages.
     """
 
-    rows: tuple[Row, ...]
+    rows: tuple[ThreadRow, ...]
     cursor: str = ""
     total: int = 0
 
@@ -91,10 +89,10 @@ class Page(NamedTuple):
         return fields
 
 
-def row(reader: StoreReader, snapshot: Snapshot, viewer: Viewer) -> Row:
+def row(reader: StoreReader, snapshot: Snapshot, viewer: Viewer) -> ThreadRow:
     """A thread as ``viewer`` sees it."""
     state = snapshot.state
-    return Row(
+    return ThreadRow(
         topic=state.topic,
         title=state.title,
         status=state.status,
@@ -111,13 +109,13 @@ def row(reader: StoreReader, snapshot: Snapshot, viewer: Viewer) -> Row:
     )
 
 
-def unreadable_row(topic: str) -> Row:
+def unreadable_row(topic: str) -> ThreadRow:
     """A thread of which nothing can be read: it is listed all the same."""
     title = "(cannot be read; see wc doctor)"
-    return Row(topic, title, "?", None, "", 0, False, 0, "", "", False, True, "")
+    return ThreadRow(topic, title, "?", None, "", 0, False, 0, "", "", False, True, "")
 
 
-def rows(reader: StoreReader, viewer: Viewer) -> list[Row]:
+def rows(reader: StoreReader, viewer: Viewer) -> list[ThreadRow]:
     """All threads, the latest move first; a bad one hides no other."""
     every = (row_of(reader, topic, viewer) for topic in reader.topics())
     found = [one for one in every if one is not None]
@@ -125,7 +123,7 @@ def rows(reader: StoreReader, viewer: Viewer) -> list[Row]:
     return found
 
 
-def row_of(reader: StoreReader, topic: str, viewer: Viewer) -> Row | None:
+def row_of(reader: StoreReader, topic: str, viewer: Viewer) -> ThreadRow | None:
     """A listed thread as ``viewer`` sees it; ``None`` for one that is gone
     since it was listed, or never begun."""
     try:
@@ -136,12 +134,14 @@ def row_of(reader: StoreReader, topic: str, viewer: Viewer) -> Row | None:
         return unreadable_row(topic)
 
 
-def recency(one: Row) -> tuple[str, str]:
+def recency(one: ThreadRow) -> tuple[str, str]:
     """What rows are sorted by: two threads can have an entry of the same id."""
     return (one.last_id, one.topic)
 
 
-def matching(found: Iterable[Row], wanted: Filter, viewer: Viewer) -> list[Row]:
+def matching(
+    found: Iterable[ThreadRow], wanted: Filter, viewer: Viewer
+) -> list[ThreadRow]:
     """The rows a filter lets through."""
     chosen = [*found]
     if wanted.open_only:

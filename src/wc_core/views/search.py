@@ -8,7 +8,7 @@ equals. An *engine* knows which entries match: `Scan` looks through the logs.
 from __future__ import annotations
 
 from collections import Counter
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from wc_core.errors import InvalidInputError, WcError
 from wc_core.times import utc
@@ -17,10 +17,8 @@ from wc_core.views.mentions import Mentions, recorded
 from wc_core.views.overview import cursor_of, cursor_parts
 from wc_core.views.rows import numbered
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from typing import Any
 
     from wc_core.threads.model import Entry
     from wc_core.threads.reader import StoreReader
@@ -60,14 +58,14 @@ class Matches(NamedTuple):
 class Engine(Protocol):
     """Knows which entries match, and what they are."""
 
-    def matches(self, topics: list[str], wanted: Wanted) -> Matches:
+    def matches(self, topics: list[str], wanted: SearchQuery) -> Matches:
         """The entries of these threads that have what is wanted."""
 
     def entry(self, match: Match) -> Numbered:
         """The entry. Raises WcError where it is gone since it was found."""
 
 
-class Wanted(NamedTuple):
+class SearchQuery(NamedTuple):
     """What an entry must have: each of the terms, and each of the mentions. Of
     those that do ``limit`` (0: all) are wanted that come after ``behind``."""
 
@@ -177,10 +175,10 @@ class Question(NamedTuple):
     cursor: str = ""
     about: Mentions = Mentions()
 
-    def wanted(self) -> Wanted:
+    def wanted(self) -> SearchQuery:
         """What entries must have. Raises InvalidInputError for nothing."""
         terms, about = words.parse(self.query), self.about.checked()
-        found = Wanted(terms, about, self.limit, _position(self.cursor))
+        found = SearchQuery(terms, about, self.limit, _position(self.cursor))
         if not found.terms and (found.about == Mentions() or self.query.strip()):
             raise InvalidInputError(
                 "There is nothing to search for.",
@@ -223,7 +221,7 @@ def search(engine: Engine, overview: Overview, question: Question) -> Hits:
     )
 
 
-def _hit(found: Numbered, match: Match, wanted: Wanted) -> Hit:
+def _hit(found: Numbered, match: Match, wanted: SearchQuery) -> Hit:
     text = found.entry.body or found.entry.title
     terms = (*wanted.terms, *wanted.about.terms)
     return Hit(match.topic, found, words.marked(text, terms, _AROUND))
@@ -265,7 +263,7 @@ class Scan:
         self._reader = reader
         self._entries: dict[tuple[str, str], Numbered] = {}
 
-    def matches(self, topics: Iterable[str], wanted: Wanted) -> Matches:
+    def matches(self, topics: Iterable[str], wanted: SearchQuery) -> Matches:
         """As `Engine.matches`."""
         found: list[Match] = []
         unreadable = []
@@ -288,7 +286,7 @@ class Scan:
         shown = left[: wanted.limit or None]
         return Matches(shown, len(left), counts, tuple(unreadable))
 
-    def _in_thread(self, topic: str, wanted: Wanted) -> Iterable[Match]:
+    def _in_thread(self, topic: str, wanted: SearchQuery) -> Iterable[Match]:
         for one in numbered(self._reader.thread(topic)):
             rank = wanted.rank(one.entry)
             if rank is not None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from functools import cache
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from wc_core import names, times
 from wc_core.errors import InvalidInputError, NotFoundError, WcError
@@ -19,15 +19,13 @@ from wc_core.threads.moves import holder_text
 from wc_core.times import span, utc
 from wc_core.views import history
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
-    from typing import Any
 
     from wc_core.identity.viewer import Viewer
     from wc_core.threads.model import State
     from wc_core.threads.reader import StoreReader, Thread
-    from wc_core.views.history import History
+    from wc_core.views.history import BallHistory
 
 # Rows in each list of an answer, unless somebody asks for more.
 ROWS = 20
@@ -53,10 +51,10 @@ class Recent(NamedTuple):
     threads: int = 0
     entries: int = 0
     authors: tuple[tuple[str, int], ...] = ()
-    bounces: tuple[tuple[str, History], ...] = ()
+    bounces: tuple[tuple[str, BallHistory], ...] = ()
 
 
-class Stats(NamedTuple):
+class StoreStats(NamedTuple):
     """The figures of a store at ``now_ms``. ``stale`` are open threads whose
     holder has had the ball too long, the longest first; ``busiest`` those with
     the most entries. ``unreadable`` are threads that no figure counts, but for
@@ -152,7 +150,9 @@ def longer_than(text: str) -> int:
     return found
 
 
-def stats(reader: StoreReader, viewer: Viewer, now_ms: int, stale_ms: int) -> Stats:
+def stats(
+    reader: StoreReader, viewer: Viewer, now_ms: int, stale_ms: int
+) -> StoreStats:
     """The figures of all threads; a bad one spoils no others'.
 
     Raises StorageError or CorruptError where the threads cannot be listed.
@@ -168,7 +168,7 @@ def stats(reader: StoreReader, viewer: Viewer, now_ms: int, stale_ms: int) -> St
     def key(name: str) -> str:
         return viewer.directory.key(names.parse(name))
 
-    return Stats(
+    return StoreStats(
         now_ms,
         dict(sorted(by_status.items(), key=lambda one: (-one[1], one[0]))),
         tuple(_piles(states, since, key)),

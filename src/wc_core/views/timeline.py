@@ -9,17 +9,15 @@ from __future__ import annotations
 
 import time
 from bisect import bisect_left
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from wc_core import times
 from wc_core.names import parse
 from wc_core.threads.model import OPEN, written_by_wc
 from wc_core.views import history
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-    from typing import Any
 
     from wc_core.names import Directory
     from wc_core.threads.model import Entry, State
@@ -39,7 +37,7 @@ _MONTH = 30 * _DAY
 _MONDAY = 4 * _DAY
 
 
-class Span(NamedTuple):
+class BallSpan(NamedTuple):
     """A time in which ``holder`` (``None``: nobody) had the ball of a thread
     that was ``status``, in milliseconds since 1970; ``entries`` counts what
     was written meanwhile. What an older tool did is not ``known``."""
@@ -76,7 +74,7 @@ class Track(NamedTuple):
     title: str
     status: str
     ball: str | None
-    spans: tuple[Span, ...] = ()
+    spans: tuple[BallSpan, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """The thread of the timeline shape."""
@@ -143,7 +141,7 @@ def _keys(directory: Directory) -> Callable[[str], str]:
 
 def spans(
     state: State, entries: Sequence[Entry], now_ms: int, key: Callable[[str], str]
-) -> tuple[Span, ...]:
+) -> tuple[BallSpan, ...]:
     """The spans of a thread with this state and these entries, in order;
     ``key`` gives two spellings of one name the same value."""
     spells = history.history(state, entries, now_ms, key).spells
@@ -155,7 +153,7 @@ def spans(
         one.idx if one.idx >= 0 else bisect_left(moments, one.start) for one in spells
     ]
     statuses = _statuses(state, entries)
-    found: list[Span] = []
+    found: list[BallSpan] = []
     for one, first, end in zip(
         spells, firsts, [*firsts[1:], len(entries)], strict=True
     ):
@@ -168,7 +166,7 @@ def spans(
     return tuple(found)
 
 
-def _goes_on(one: Span, following: Span) -> bool:
+def _goes_on(one: BallSpan, following: BallSpan) -> bool:
     """Whether nothing changed between two: the ball was said to be where it
     was known to be."""
     same = one.holder == following.holder and one.status == following.status
@@ -190,7 +188,7 @@ def _statuses(state: State, entries: Sequence[Entry]) -> list[str]:
 
 def _split(
     spell: Spell, inside: range, moments: Sequence[int], statuses: Sequence[str]
-) -> Iterator[Span]:
+) -> Iterator[BallSpan]:
     """A spell with the entries ``inside`` it, cut where the status changed."""
     cuts = [
         idx
@@ -201,7 +199,9 @@ def _split(
         since = spell.start if cut == inside.start else moments[cut]
         until = spell.end if following == inside.stop else moments[following]
         count = following - cut
-        yield Span(spell.holder, since, until, statuses[cut], count, known=spell.known)
+        yield BallSpan(
+            spell.holder, since, until, statuses[cut], count, known=spell.known
+        )
 
 
 def chart(
@@ -225,7 +225,7 @@ def chart(
     return Chart(start, end, cut, *_holders(cut, _keys(directory)), len(every))
 
 
-def clipped(found: Iterable[Span], since: int) -> tuple[Span, ...]:
+def clipped(found: Iterable[BallSpan], since: int) -> tuple[BallSpan, ...]:
     """What of the spans is not before ``since``."""
     return tuple(
         one._replace(since=max(one.since, since)) for one in found if one.until >= since

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from wc_core import times
 from wc_core.phrases import counted
@@ -18,11 +18,10 @@ from wc_core.threads.model import BLOCKED, CLOSED, IN_REVIEW
 from wc_core.threads.moves import holder_text
 from wc_core.views.timeline import ticks
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from wc_core.views.timeline import Chart, Span, Track
+    from wc_core.views.timeline import BallSpan, Chart, Track
 
 # White letters are readable on each, in light and in dark; after the last the
 # first comes again, and the names tell them apart.
@@ -140,7 +139,7 @@ def _track(chart: Chart, track: Track, box: _Box) -> Iterator[str]:
         yield from _bar(chart, one, place)
 
 
-def _bar(chart: Chart, one: Span, box: _Box) -> Iterator[str]:
+def _bar(chart: Chart, one: BallSpan, box: _Box) -> Iterator[str]:
     who = holder_text(one.holder) if one.known else "not known"
     long = times.span(one.ms // 1000)
     since = times.rfc3339(one.since)[:16]

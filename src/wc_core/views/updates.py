@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from wc_core import times
 from wc_core.errors import WcError
 from wc_core.views.rows import Numbered, numbered
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from typing import Any
 
     from wc_core.views.overview import Overview
-    from wc_core.views.rows import Row
+    from wc_core.views.rows import ThreadRow
 
 # Nearly the last letter there is; it prints.
 _BEHIND = "\uffee"
@@ -50,7 +48,7 @@ class News(NamedTuple):
     """What a thread came to: its row now, how many entries are since the
     moment, who wrote them, and the last one."""
 
-    row: Row
+    row: ThreadRow
     new: int
     authors: tuple[str, ...]
     last: Numbered
@@ -132,7 +130,7 @@ def updates(overview: Overview, since: str, now_ms: int, limit: int = 0) -> Upda
 
 def _since(
     overview: Overview, floor: str
-) -> Iterator[tuple[Row, list[Numbered] | None]]:
+) -> Iterator[tuple[ThreadRow, list[Numbered] | None]]:
     """The threads that moved, and their entries behind ``floor``; ``None`` for
     a thread that cannot be read."""
     for row in overview.rows():
@@ -140,7 +138,7 @@ def _since(
             yield row, _new(overview, row, floor)
 
 
-def _new(overview: Overview, row: Row, floor: str) -> list[Numbered] | None:
+def _new(overview: Overview, row: ThreadRow, floor: str) -> list[Numbered] | None:
     """The entries of a thread behind ``floor``; ``None`` if it cannot be read."""
     try:
         everything = numbered(overview.reader.thread(row.topic))

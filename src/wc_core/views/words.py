@@ -11,11 +11,10 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from wc_core.errors import InvalidInputError
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
@@ -59,7 +58,7 @@ class Term(NamedTuple):
         return f" {' '.join(self.words)}{'' if self.prefix else ' '}"
 
 
-class _Table(dict[int, str]):
+class _FoldingTable(dict[int, str]):
     """What each character beyond ASCII is in a searched text, found out once."""
 
     def __missing__(self, code: int) -> str:
@@ -75,7 +74,7 @@ class _Table(dict[int, str]):
         return made
 
 
-_TABLE = _Table({code: chr(code) for code in range(128)})
+_TABLE = _FoldingTable({code: chr(code) for code in range(128)})
 
 
 def folded(text: str) -> str:

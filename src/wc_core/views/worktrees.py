@@ -8,7 +8,7 @@ read hides no other.
 from __future__ import annotations
 
 import os
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from wc_core.activity import livestate, loops
 from wc_core.git import repository, worktrees
@@ -21,10 +21,8 @@ from wc_core.text import one_line
 from wc_core.threads.model import CLOSED, State
 from wc_core.times import seconds_between
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
-    from typing import Any
 
     from wc_core.activity.livestate import Activity
     from wc_core.activity.loops import Loop
@@ -32,14 +30,14 @@ if TYPE_CHECKING:
     from wc_core.activity.statefile import StateFiles
     from wc_core.git.discovery import Place
     from wc_core.git.repository import Repository
-    from wc_core.views.rows import Row
+    from wc_core.views.rows import ThreadRow
 
 MAX_THREADS = 20
 MAX_NAME = 200
 _COMMIT = 12
 
 
-class Look(NamedTuple):
+class WorktreeQuery(NamedTuple):
     """From where one looks, and when.
 
     ``where`` is ``None`` outside git: then ``folder`` is the only place.
@@ -74,7 +72,7 @@ class Neighbour(NamedTuple):
     loop: Loop | None = None
     activity: Activity | None = None
     notes: tuple[Note, ...] = ()
-    threads: tuple[Row, ...] = ()
+    threads: tuple[ThreadRow, ...] = ()
     age: int | None = None
 
     @property
@@ -94,7 +92,7 @@ class Neighbour(NamedTuple):
         said = self.loop.change_id if self.loop is not None else ""
         return said or one_line(self.worktree.change_id, MAX_NAME)
 
-    def head(self, look: Look) -> dict[str, Any]:
+    def head(self, look: WorktreeQuery) -> dict[str, Any]:
         """Which worktree it is."""
         tree = self.worktree
         fields = {
@@ -108,7 +106,7 @@ class Neighbour(NamedTuple):
         }
         return {key: value for key, value in fields.items() if value is not None}
 
-    def to_json(self, look: Look) -> dict[str, Any]:
+    def to_json(self, look: WorktreeQuery) -> dict[str, Any]:
         """All of it, what is empty left out but for the threads."""
         tree = self.worktree
         fields = self.head(look)
@@ -133,7 +131,7 @@ class Neighbour(NamedTuple):
         return fields
 
 
-def _thread(row: Row) -> dict[str, Any]:
+def _thread(row: ThreadRow) -> dict[str, Any]:
     return {
         "topic": row.topic,
         "status": one_line(row.status, MAX_NAME),
@@ -143,7 +141,10 @@ def _thread(row: Row) -> dict[str, Any]:
 
 
 def neighbours(
-    look: Look, files: StateFiles, rows: Iterable[Row], notes: Iterable[Note]
+    look: WorktreeQuery,
+    files: StateFiles,
+    rows: Iterable[ThreadRow],
+    notes: Iterable[Note],
 ) -> list[Neighbour]:
     """Every worktree: the one we are in first, then those whose loop waits for
     a human, then by when something last changed in them."""
@@ -158,10 +159,10 @@ def neighbours(
 
 
 def _neighbour(
-    look: Look,
+    look: WorktreeQuery,
     files: StateFiles,
     tree: Worktree,
-    filed: Mapping[str, list[Row]],
+    filed: Mapping[str, list[ThreadRow]],
     said: tuple[Note, ...],
 ) -> Neighbour:
     now = look.now_ms
@@ -190,9 +191,9 @@ def _neighbour(
     )
 
 
-def _by_place(rows: Iterable[Row]) -> dict[str, list[Row]]:
+def _by_place(rows: Iterable[ThreadRow]) -> dict[str, list[ThreadRow]]:
     """The threads that are not closed, by the places that each belongs to."""
-    filed: dict[str, list[Row]] = {}
+    filed: dict[str, list[ThreadRow]] = {}
     for row in rows:
         if row.status != CLOSED:
             for place in places_of(State(row.topic, branch=row.branch)):
@@ -208,20 +209,20 @@ def _urgency(one: Neighbour) -> tuple[bool, bool, float, str]:
 
 def look_from(
     place: Place | None, folder: str, env: Mapping[str, str], now_ms: int
-) -> Look:
+) -> WorktreeQuery:
     """How a folder is looked from whose store is at ``place``; ``None`` where
     that store cannot be used."""
     where = repository.find(folder)
     plain = where is None and place is not None and place.kind == PLAIN
     top = os.path.dirname(place.root) if plain and place else os.path.realpath(folder)
-    return Look(where, top, env, now_ms)
+    return WorktreeQuery(where, top, env, now_ms)
 
 
-class View(NamedTuple):
+class WorktreeView(NamedTuple):
     """The worktrees as somebody sees them. ``store`` is how answers name it,
     ``None`` where there is none; ``problem`` is why it cannot be used."""
 
-    look: Look
+    look: WorktreeQuery
     found: list[Neighbour]
     store: str | None = None
     problem: str = ""
@@ -238,6 +239,6 @@ class View(NamedTuple):
         return fields | ({"problem": self.problem} if self.problem else {})
 
 
-def loop_json(look: Look, one: Neighbour, loop: Loop) -> dict[str, Any]:
+def loop_json(look: WorktreeQuery, one: Neighbour, loop: Loop) -> dict[str, Any]:
     """A loop with the worktree it is in."""
     return {**one.head(look), **loop.details(), "change_id": one.change_id or one.name}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from wc_core.errors import InvalidInputError
 from wc_core.text import clean, one_line
@@ -11,10 +11,7 @@ from wc_core.times import utc
 from wc_core.views import rows
 from wc_observe.answers.quoting import NOTICE, block, cleaned, entries, title, word
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from wc_core.threads.reader import Thread
     from wc_core.views.rows import Numbered
     from wc_observe.open_store import Desk
@@ -31,7 +28,7 @@ _HEADING_WIDTH = 120
 _SUMMARY_WIDTH = 300
 
 
-class Shown(NamedTuple):
+class ShownEntry(NamedTuple):
     """An entry with as much of its body as is shown: ``length`` characters
     there are, ``start`` is where the shown part begins; ``heading`` alone: the
     body was not asked for."""
@@ -66,11 +63,11 @@ class Shown(NamedTuple):
         return fields
 
 
-class Part(NamedTuple):
+class EntryPage(NamedTuple):
     """Consecutive entries of a thread, and how to go on (-1: no more)."""
 
     thread: Thread
-    entries: tuple[Shown, ...]
+    entries: tuple[ShownEntry, ...]
     next_index: int = -1
 
     @property
@@ -79,7 +76,7 @@ class Part(NamedTuple):
         return self.next_index >= 0 or any(one.is_cut for one in self.entries)
 
 
-class Span(NamedTuple):
+class EntrySpan(NamedTuple):
     """At most ``limit`` entries from the one numbered ``start`` on; a negative
     number counts from the end. ``headings``: without their bodies. ``body`` and
     ``whole`` are the most characters of one body and of all entries."""
@@ -91,7 +88,7 @@ class Span(NamedTuple):
     whole: int = THREAD_LIMIT
 
 
-def part(desk: Desk, topic: str, span: Span) -> Part:
+def part(desk: Desk, topic: str, span: EntrySpan) -> EntryPage:
     """Some of the entries of a thread.
 
     Raises NotFoundError for a thread that does not exist.
@@ -99,18 +96,18 @@ def part(desk: Desk, topic: str, span: Span) -> Part:
     thread = desk.reader.thread(desk.reader.find(topic))
     everything = rows.numbered(thread)
     start = span.start if span.start >= 0 else max(0, len(everything) + span.start)
-    chosen: list[Shown] = []
+    chosen: list[ShownEntry] = []
     used = 0
     for one in everything[start : start + span.limit]:
         body = clean(one.entry.body)
         kept = "" if span.headings else _cut(body, span.body)
-        shown = Shown(one, kept, len(body), heading=span.headings)
+        shown = ShownEntry(one, kept, len(body), heading=span.headings)
         used += len(shown.body) + len(one.entry.title) + _ENTRY_FRAME
         if chosen and used > span.whole:
             break
         chosen.append(shown)
     end = start + len(chosen)
-    return Part(thread, tuple(chosen), end if end < len(everything) else -1)
+    return EntryPage(thread, tuple(chosen), end if end < len(everything) else -1)
 
 
 def _cut(body: str, limit: int) -> str:
@@ -121,7 +118,7 @@ def _cut(body: str, limit: int) -> str:
     return whole_lines if len(whole_lines) > limit // 2 else head
 
 
-def part_json(desk: Desk, shown: Part) -> dict[str, Any]:
+def part_json(desk: Desk, shown: EntryPage) -> dict[str, Any]:
     """The read shape."""
     fields = rows.thread_head(shown.thread, desk.store)
     fields["entry_count"] = len(shown.thread.entries)
@@ -133,7 +130,7 @@ def part_json(desk: Desk, shown: Part) -> dict[str, Any]:
     return dict(cleaned(fields))
 
 
-def part_markdown(desk: Desk, shown: Part) -> str:
+def part_markdown(desk: Desk, shown: EntryPage) -> str:
     """The thread's state, the entries, and how to get what is left out."""
     state = shown.thread.state
     topic = state.topic
@@ -178,7 +175,7 @@ def _head(desk: Desk, thread: Thread) -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
-def _heading(one: Shown) -> str:
+def _heading(one: ShownEntry) -> str:
     """An entry on one line, and what its author says it comes to."""
     entry = one.found.entry
     facts = [
@@ -194,7 +191,7 @@ def _heading(one: Shown) -> str:
     return f"{' | '.join(facts)}\n{block(one_line(entry.summary, _SUMMARY_WIDTH))}"
 
 
-def _entry(one: Shown) -> str:
+def _entry(one: ShownEntry) -> str:
     """An entry: what we say about it, then its title and body, quoted."""
     entry = one.found.entry
     facts = [
@@ -218,7 +215,7 @@ def _entry(one: Shown) -> str:
 
 def entry(
     desk: Desk, topic: str, index: int | None, entry_id: str, offset: int
-) -> tuple[Thread, Shown]:
+) -> tuple[Thread, ShownEntry]:
     """One entry whole, or 100,000 characters of it from ``offset`` on; a
     negative ``index`` counts from the end.
 
@@ -236,10 +233,12 @@ def entry(
             f"The entry has {len(body)} characters; {offset} is beyond its end.",
             f"offset: a whole number from 0 to {len(body)}",
         )
-    return thread, Shown(found, body[offset : offset + ENTRY_LIMIT], len(body), offset)
+    return thread, ShownEntry(
+        found, body[offset : offset + ENTRY_LIMIT], len(body), offset
+    )
 
 
-def entry_json(desk: Desk, thread: Thread, shown: Shown) -> dict[str, Any]:
+def entry_json(desk: Desk, thread: Thread, shown: ShownEntry) -> dict[str, Any]:
     """The entry with the store and topic it is from."""
     fields: dict[str, Any] = {
         "store": desk.store,
@@ -251,7 +250,7 @@ def entry_json(desk: Desk, thread: Thread, shown: Shown) -> dict[str, Any]:
     return dict(cleaned(fields))
 
 
-def entry_markdown(desk: Desk, thread: Thread, shown: Shown) -> str:
+def entry_markdown(desk: Desk, thread: Thread, shown: ShownEntry) -> str:
     """The entry, and how to get the rest of a very long one."""
     heading = f"thread {thread.state.topic} in the store {desk.store}\n{NOTICE}\n\n"
     ending = ""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import platform
 from importlib import metadata
+from typing import TYPE_CHECKING, Any
 
 from wc_core.errors import CorruptError, StorageError, WcError
 from wc_core.files import names_in, read_plain
@@ -20,10 +21,7 @@ from wc_observe.live.survey import survey
 from wc_observe.watch.stores import CURRENT_WATCH
 from wc_observe.watch.watcher import WATCHING
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from wc_core.git.discovery import Place
     from wc_observe.calls import Call
 

@@ -11,12 +11,9 @@ from __future__ import annotations
 import json
 import re
 from functools import lru_cache
+from typing import Any
 
 from wc_core.text import clean, one_line
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
 
 # Said once in every answer that carries entries.
 NOTICE = (

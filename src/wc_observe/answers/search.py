@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from wc_core.text import one_line
 from wc_core.threads.moves import holder_text
 from wc_core.times import utc
 from wc_observe.answers.quoting import NOTICE, block, cleaned, entries, title, word
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from wc_core.views.rows import Numbered
     from wc_core.views.search import Hits, Question
     from wc_core.views.updates import Digest, Updates

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from wc_core.text import clean, one_line
 from wc_core.threads.moves import holder_text
 from wc_core.views import index
 from wc_observe.answers.quoting import cleaned, entries, title, word
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
-    from wc_core.views.rows import Filter, Page, Row
+    from wc_core.views.rows import Filter, RowPage, ThreadRow
     from wc_observe.open_store import Desk
 
 # A list of fifty threads fits in 8 KB; each beyond them may take as much more.
@@ -25,7 +22,7 @@ _JSON_TITLE_WIDTH = 200
 _INDEX_CHARACTERS = 40_000
 
 
-class Wanted(NamedTuple):
+class ListRequest(NamedTuple):
     """Which threads, how many at most, and from where on."""
 
     where: Filter
@@ -33,7 +30,7 @@ class Wanted(NamedTuple):
     cursor: str = ""
 
 
-def as_json(desk: Desk, wanted: Wanted) -> dict[str, Any]:
+def as_json(desk: Desk, wanted: ListRequest) -> dict[str, Any]:
     """The list shape."""
     page = desk.overview.page(wanted.where, wanted.limit, wanted.cursor)
     fields = page.to_json(desk.store)
@@ -43,7 +40,7 @@ def as_json(desk: Desk, wanted: Wanted) -> dict[str, Any]:
     return dict(cleaned(fields))
 
 
-def as_markdown(desk: Desk, wanted: Wanted) -> str:
+def as_markdown(desk: Desk, wanted: ListRequest) -> str:
     """A line for each thread: at most ``limit`` of them, and fewer where they
     would take more than 150 bytes each; the cursor has the rest."""
     limit = wanted.limit
@@ -56,7 +53,7 @@ def as_markdown(desk: Desk, wanted: Wanted) -> str:
         limit = max(1, len(fitting))
 
 
-def _fitting(rows: tuple[Row, ...], limit: int) -> list[str]:
+def _fitting(rows: tuple[ThreadRow, ...], limit: int) -> list[str]:
     """As many lines as fit; titles give way before threads do."""
     budget = _LIST_BYTES * max(limit, _LIST_ROWS) // _LIST_ROWS
     lines: list[str] = []
@@ -69,14 +66,14 @@ def _fitting(rows: tuple[Row, ...], limit: int) -> list[str]:
     return lines
 
 
-def _heading(desk: Desk, page: Page) -> str:
+def _heading(desk: Desk, page: RowPage) -> str:
     count = "1 thread" if page.total == 1 else f"{page.total} threads"
     if len(page.rows) < page.total:
         count = f"{len(page.rows)} of {count}"
     return f"{count}, latest first, in the store {desk.store}\n"
 
 
-def _line(row: Row, width: int) -> str:
+def _line(row: ThreadRow, width: int) -> str:
     ball = word(holder_text(row.ball), _NAME_WIDTH)
     marks = [
         " = you" if row.have_ball else "",
@@ -93,7 +90,7 @@ def _line(row: Row, width: int) -> str:
     )
 
 
-def _ending(page: Page) -> str:
+def _ending(page: RowPage) -> str:
     if not page.cursor:
         return ""
     return f'truncated: the next ones with cursor="{page.cursor}"\n'

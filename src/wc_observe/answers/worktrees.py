@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from wc_core.activity import livestate, presence
 from wc_core.activity.statefile import StateFiles
 from wc_core.errors import NotFoundError, WcError
@@ -11,21 +13,19 @@ from wc_core.phrases import counted, shown_path
 from wc_core.threads.moves import holder_text
 from wc_core.times import ago, seconds_between
 from wc_core.views import worktrees
-from wc_core.views.worktrees import MAX_THREADS, View
+from wc_core.views.worktrees import MAX_THREADS, WorktreeView
 from wc_observe.answers.quoting import NOTICE, cleaned, title, word
 from wc_observe.open_store import open_desk
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from typing import Any
 
-    from wc_core.activity.livestate import Activity, Member, Seen
+    from wc_core.activity.livestate import Activity, Member, StateAge
     from wc_core.activity.loops import Iteration, Loop
     from wc_core.activity.presence import Note
     from wc_core.git.discovery import Place
-    from wc_core.views.rows import Row
-    from wc_core.views.worktrees import Look, Neighbour
+    from wc_core.views.rows import ThreadRow
+    from wc_core.views.worktrees import Neighbour, WorktreeQuery
     from wc_observe.calls import Call
 
 # Of more worktrees the ones where something happened last are shown.
@@ -36,7 +36,7 @@ _WIDE = 200
 _FILES = StateFiles()
 
 
-def view(call: Call) -> View:
+def view(call: Call) -> WorktreeView:
     """What goes on now. A store that cannot be used hides no loop.
 
     Raises NotFoundError over a network, where folders are nobody's business.
@@ -44,7 +44,7 @@ def view(call: Call) -> View:
     _check_is_here(call)
     now = call.now_ms()
     place: Place | None = None
-    rows: list[Row] = []
+    rows: list[ThreadRow] = []
     notes: list[Note] = []
     store, problem = None, ""
     try:
@@ -57,7 +57,9 @@ def view(call: Call) -> View:
     except WcError as error:
         problem = error.message
     look = worktrees.look_from(place, call.folder, call.env, now)
-    return View(look, worktrees.neighbours(look, _FILES, rows, notes), store, problem)
+    return WorktreeView(
+        look, worktrees.neighbours(look, _FILES, rows, notes), store, problem
+    )
 
 
 def _check_is_here(call: Call) -> None:
@@ -78,10 +80,12 @@ def change_ids(call: Call) -> list[str]:
         place = None
     look = worktrees.look_from(place, call.folder, call.env, call.now_ms())
     found = worktrees.neighbours(look, _FILES, (), ())
-    return list(dict.fromkeys(_called(one) for one, _ in _loops(View(look, found))))
+    return list(
+        dict.fromkeys(_called(one) for one, _ in _loops(WorktreeView(look, found)))
+    )
 
 
-def _loops(seen: View) -> list[tuple[Neighbour, Loop]]:
+def _loops(seen: WorktreeView) -> list[tuple[Neighbour, Loop]]:
     return [(one, one.loop) for one in seen.found if one.loop is not None]
 
 
@@ -89,12 +93,12 @@ def _called(one: Neighbour) -> str:
     return one.change_id or one.name
 
 
-def as_json(seen: View) -> dict[str, Any]:
+def as_json(seen: WorktreeView) -> dict[str, Any]:
     """The worktrees shape."""
     return dict(cleaned(seen.to_json(_MANY)))
 
 
-def as_markdown(seen: View) -> str:
+def as_markdown(seen: WorktreeView) -> str:
     """First what waits for somebody, then each worktree with what is known."""
     shown = seen.found[:_MANY]
     count = counted(len(seen.found), "worktree")
@@ -110,7 +114,7 @@ def as_markdown(seen: View) -> str:
     return "".join(parts)
 
 
-def _alarms(seen: View) -> Iterator[str]:
+def _alarms(seen: WorktreeView) -> Iterator[str]:
     """A line for each loop that does not go on by itself."""
     for one, loop in _loops(seen):
         if loop.waits_for_human or loop.orphaned or loop.status in {"stalled", "stuck"}:
@@ -121,7 +125,7 @@ def _alarms(seen: View) -> Iterator[str]:
             )
 
 
-def _head(one: Neighbour, look: Look) -> str:
+def _head(one: Neighbour, look: WorktreeQuery) -> str:
     tree = one.worktree
     facts = [word(one.name) + (" = yours" if one.here else "")]
     if tree.branch:
@@ -146,7 +150,7 @@ def _path(shown: str) -> str:
     return shown if word(rest, len(rest)) == rest else title(shown)
 
 
-def _below(one: Neighbour, look: Look) -> Iterator[str]:
+def _below(one: Neighbour, look: WorktreeQuery) -> Iterator[str]:
     if one.loop is not None:
         yield f"  loop: {_loop_line(one.loop)}\n"
     for note in one.notes:
@@ -184,14 +188,14 @@ def _activity(activity: Activity) -> str:
     return " | ".join((*facts, _when(activity.seen)))
 
 
-def _when(seen: Seen) -> str:
+def _when(seen: StateAge) -> str:
     """How old it is, and why that is not newer."""
     old = "old, " if seen.stale else ""
     why = f" (as last read; the file {word(seen.problem)})" if seen.last_good else ""
     return f"{old}{ago(seen.age)}{why}"
 
 
-def _chosen(seen: View, change_id: str) -> list[tuple[Neighbour, Loop]]:
+def _chosen(seen: WorktreeView, change_id: str) -> list[tuple[Neighbour, Loop]]:
     """The loops meant. Raises NotFoundError where one is named and not there."""
     found = _loops(seen)
     wanted = change_id.strip()
@@ -207,7 +211,7 @@ def _chosen(seen: View, change_id: str) -> list[tuple[Neighbour, Loop]]:
     return chosen
 
 
-def loops_json(seen: View, change_id: str) -> dict[str, Any]:
+def loops_json(seen: WorktreeView, change_id: str) -> dict[str, Any]:
     """The loops shape. Raises NotFoundError."""
     found = [
         worktrees.loop_json(seen.look, one, loop)
@@ -216,7 +220,7 @@ def loops_json(seen: View, change_id: str) -> dict[str, Any]:
     return dict(cleaned({"store": seen.store, "loops": found}))
 
 
-def loops_markdown(seen: View, change_id: str) -> str:
+def loops_markdown(seen: WorktreeView, change_id: str) -> str:
     """Each loop with its worktree. Raises NotFoundError."""
     found = _chosen(seen, change_id)
     if not found:

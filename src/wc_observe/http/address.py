@@ -7,13 +7,12 @@ from __future__ import annotations
 
 import asyncio
 from ipaddress import ip_address
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from wc_core.errors import InvalidInputError
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from wc_observe.http.options import Options
+    from wc_observe.http.options import HttpOptions
 
 
 class Address(NamedTuple):
@@ -24,7 +23,7 @@ class Address(NamedTuple):
     loopback: bool
 
 
-def listening_at(options: Options) -> Address:
+def listening_at(options: HttpOptions) -> Address:
     """The address to listen on.
 
     A name is looked up once: it is the number that is judged and listened on.

@@ -8,7 +8,7 @@ may be.
 from __future__ import annotations
 
 from contextlib import AsyncExitStack, asynccontextmanager
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fastmcp.server.auth.middleware import RequireAuthMiddleware
 from fastmcp.server.http import HostOriginGuardMiddleware, StreamableHTTPASGIApp
@@ -25,7 +25,6 @@ from wc_observe.http.pages import healthz, metrics_page, nothing_here
 from wc_observe.live.stores import Stores
 from wc_observe.mcp.server import build_server
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Mapping, Sequence
     from contextlib import AbstractAsyncContextManager
@@ -35,8 +34,8 @@ if TYPE_CHECKING:
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
     from starlette.types import ASGIApp
 
-    from wc_observe.calls import Surroundings
-    from wc_observe.http.options import Options
+    from wc_observe.calls import ServerContext
+    from wc_observe.http.options import HttpOptions
 
 # The name of the only store where none was given one.
 ONLY = "store"
@@ -54,7 +53,9 @@ class Site(NamedTuple):
     paths: dict[str, tuple[str, ...]]
 
 
-def surroundings(options: Options, start: Surroundings) -> dict[str, Surroundings]:
+def surroundings(
+    options: HttpOptions, start: ServerContext
+) -> dict[str, ServerContext]:
     """What each store's calls are answered from, by the store's name."""
     if not options.stores:
         return {ONLY: start._replace(served_as=ONLY)}
@@ -78,7 +79,7 @@ def _env_of(folder: str, env: Mapping[str, str]) -> dict[str, str]:
 class _Shared(NamedTuple):
     """What every address has to do with."""
 
-    options: Options
+    options: HttpOptions
     auth: AuthProvider | None
     metrics: Metrics
     fair: Middleware
@@ -86,7 +87,7 @@ class _Shared(NamedTuple):
 
 
 def build_site(
-    options: Options, start: Surroundings, auth: AuthProvider | None
+    options: HttpOptions, start: ServerContext, auth: AuthProvider | None
 ) -> Site:
     """Everything that is served, not yet listening."""
     stores = surroundings(options, start)
@@ -119,7 +120,7 @@ def build_site(
 
 
 def _mounted(
-    options: Options, apps: Mapping[str, StarletteWithLifespan]
+    options: HttpOptions, apps: Mapping[str, StarletteWithLifespan]
 ) -> list[Mount]:
     return [
         Mount(path.removesuffix(options.path), app)
@@ -133,13 +134,13 @@ def _behind(stores: Stores) -> int:
     return progress.total - progress.done if progress is not None else 0
 
 
-def _paths(options: Options, name: str) -> tuple[str, ...]:
+def _paths(options: HttpOptions, name: str) -> tuple[str, ...]:
     """The paths of a store: under its name, and if it is the only one, plain."""
     named = (f"/stores/{name}{options.path}",) if options.stores else ()
     return named if len(options.stores) > 1 else (*named, options.path)
 
 
-def _pages(shared: _Shared, stores: Sequence[Surroundings]) -> list[Route]:
+def _pages(shared: _Shared, stores: Sequence[ServerContext]) -> list[Route]:
     """`/healthz` for anybody, `/metrics` for those who may call."""
     guard = Middleware(
         HostOriginGuardMiddleware,
@@ -159,7 +160,7 @@ def _pages(shared: _Shared, stores: Sequence[Surroundings]) -> list[Route]:
     ]
 
 
-def _store_app(shared: _Shared, start: Surroundings) -> StarletteWithLifespan:
+def _store_app(shared: _Shared, start: ServerContext) -> StarletteWithLifespan:
     """FastMCP's application for one store.
 
     Said in full: what is left out would come from the environment.

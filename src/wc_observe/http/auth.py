@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import time
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from fastmcp.server.auth import AccessToken, MultiAuth, TokenVerifier
 from fastmcp.server.auth.providers.jwt import JWTVerifier, StaticTokenVerifier
@@ -20,7 +20,6 @@ from joserfc.errors import JoseError
 from wc_core.errors import InvalidInputError, StorageError
 from wc_observe.http.callers import TOKEN_VARIABLE
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 

@@ -7,12 +7,12 @@ nobody else gets one.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     import asyncio
-    from typing import Any
 
 # So many are told that there are too many; beyond, nobody answers.
 _TOLD = 32

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
 import httpx2
 from fastmcp.server.auth.providers.github import GitHubTokenVerifier
@@ -10,7 +11,6 @@ from fastmcp.utilities.token_cache import TokenCache
 
 from wc_observe.http.callers import GITHUB_API
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from fastmcp.server.auth import AccessToken
 

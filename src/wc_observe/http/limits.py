@@ -10,13 +10,13 @@ import hashlib
 import math
 from collections import OrderedDict
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from fastmcp.server.middleware.rate_limiting import TokenBucketRateLimiter
 from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
 
 from wc_observe.http.pages import problem
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 

@@ -6,7 +6,7 @@ import asyncio
 import logging
 import os
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import uvicorn
 from sse_starlette.sse import AppStatus
@@ -17,7 +17,6 @@ from wc_observe.http.connection import Connection
 if TYPE_CHECKING:
     from collections.abc import Callable
     from types import FrameType
-    from typing import Any
 
     from starlette.types import ASGIApp
 

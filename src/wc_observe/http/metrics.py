@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import time
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 # prometheus_client writes files where this is set; we write none.
 os.environ.pop("PROMETHEUS_MULTIPROC_DIR", None)
@@ -35,15 +35,13 @@ from wc_core.git import discovery
 from wc_core.threads.reader import StoreReader
 from wc_core.version import __version__
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
-    from typing import Any
 
     from fastmcp.server.middleware import CallNext, MiddlewareContext
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-    from wc_observe.calls import Surroundings
+    from wc_observe.calls import ServerContext
 
 # From a framework's bare call to what nobody should wait for.
 _SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5)
@@ -64,7 +62,7 @@ class Metrics:
     Stores, and what happens at this moment, are looked at when somebody asks.
     """
 
-    def __init__(self, stores: Mapping[str, Surroundings], now: Now) -> None:
+    def __init__(self, stores: Mapping[str, ServerContext], now: Now) -> None:
         self._stores = stores
         self._now = now
         self.registry = CollectorRegistry()
@@ -132,7 +130,7 @@ def _gauge(
     return gauge
 
 
-def _threads(start: Surroundings) -> int | None:
+def _threads(start: ServerContext) -> int | None:
     """How many threads a store has; None where it cannot be read."""
     try:
         place = discovery.find(start.folder, start.env)

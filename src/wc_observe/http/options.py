@@ -1,6 +1,6 @@
 """What ``wc-observe --transport http`` may be told, read and checked.
 
-Nothing here serves anything: words in, `Options` out, or the usage and exit
+Nothing here serves anything: words in, `HttpOptions` out, or the usage and exit
 status 2.
 """
 
@@ -9,7 +9,7 @@ from __future__ import annotations
 import argparse
 import os
 import re
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlsplit
 
 from wc_observe.http.callers import (
@@ -20,7 +20,6 @@ from wc_observe.http.callers import (
     auth_of,
 )
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
@@ -44,7 +43,7 @@ class Limits(NamedTuple):
     grace: float
 
 
-class Options(NamedTuple):
+class HttpOptions(NamedTuple):
     """Where to listen, what to serve, to whom.
 
     ``stores`` are names and folders; none means the one of the folder we were
@@ -62,7 +61,7 @@ class Options(NamedTuple):
     limits: Limits
 
 
-def read(words: Sequence[str], env: Mapping[str, str]) -> Options:
+def read(words: Sequence[str], env: Mapping[str, str]) -> HttpOptions:
     """The options in these words and this environment.
 
     Ends the process with the usage and status 2 where they cannot be used.
@@ -141,8 +140,8 @@ def _add_places(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def _checked(said: argparse.Namespace, env: Mapping[str, str]) -> Options:
-    options = Options(
+def _checked(said: argparse.Namespace, env: Mapping[str, str]) -> HttpOptions:
+    options = HttpOptions(
         host=said.host,
         port=said.port,
         path=said.path,
@@ -159,7 +158,7 @@ def _checked(said: argparse.Namespace, env: Mapping[str, str]) -> Options:
     return options
 
 
-def _check_places(options: Options) -> None:
+def _check_places(options: HttpOptions) -> None:
     """Raise ValueError where this could not be listened on or called."""
     if not options.host.strip():
         raise ValueError("--host is empty; it would mean every address.")
@@ -183,7 +182,7 @@ def _check_places(options: Options) -> None:
             )
 
 
-def _check_loopback_names(options: Options) -> None:
+def _check_loopback_names(options: HttpOptions) -> None:
     """Raise ValueError where others than this machine are to call, unasked who
     they are."""
     public = [one for one in options.hosts if one.casefold() not in LOCAL]

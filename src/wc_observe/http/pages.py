@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from typing import TYPE_CHECKING
 
 import anyio.to_thread
 from starlette.responses import JSONResponse, Response
@@ -12,14 +13,13 @@ from wc_core.git import discovery
 from wc_core.layout import Layout
 from wc_core.version import __version__
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping, Sequence
 
     from starlette.requests import Request
     from starlette.types import ASGIApp
 
-    from wc_observe.calls import Surroundings
+    from wc_observe.calls import ServerContext
     from wc_observe.http.metrics import Metrics
 
 
@@ -47,7 +47,7 @@ async def nothing_here(_: Request) -> Response:
 
 
 def healthz(
-    stores: Sequence[Surroundings],
+    stores: Sequence[ServerContext],
 ) -> Callable[[Request], Awaitable[Response]]:
     """The page that says whether every store can be read, to anybody: counts
     and our version, no names."""
@@ -65,11 +65,11 @@ def healthz(
     return page
 
 
-def _readable(stores: Sequence[Surroundings]) -> int:
+def _readable(stores: Sequence[ServerContext]) -> int:
     return sum(is_readable(store) for store in stores)
 
 
-def is_readable(store: Surroundings) -> bool:
+def is_readable(store: ServerContext) -> bool:
     """Whether there is a store and its threads can be listed."""
     try:
         place = discovery.find(store.folder, store.env)

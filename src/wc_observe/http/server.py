@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import sys
 from ipaddress import ip_address
+from typing import TYPE_CHECKING
 
 from wc_core.version import __version__
 from wc_observe.http.app import build_site
 from wc_observe.http.auth import verifiers
 from wc_observe.http.listening import Bounds, Service, base_url, listen
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from wc_observe.calls import Surroundings
+    from wc_observe.calls import ServerContext
     from wc_observe.http.address import Address
     from wc_observe.http.app import Site
-    from wc_observe.http.options import Options
+    from wc_observe.http.options import HttpOptions
 
 
-def serve(address: Address, options: Options, start: Surroundings) -> None:
+def serve(address: Address, options: HttpOptions, start: ServerContext) -> None:
     """Serve until a signal comes.
 
     Raises InvalidInputError for tokens or keys that cannot be used,

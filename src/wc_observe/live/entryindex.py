@@ -11,7 +11,7 @@ import threading
 from array import array
 from collections import Counter
 from heapq import nlargest
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 from zlib import crc32
 
 from wc_core import ulid
@@ -25,12 +25,11 @@ from wc_core.views.search import ALL_IN_TITLE, ELSEWHERE, SOME_IN_TITLE, Match, 
 from wc_observe.live.filestamps import Stamp, stamp_of
 from wc_observe.live.fulltext import FullText
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from wc_core.views.mentions import Mentions
-    from wc_core.views.search import Wanted
+    from wc_core.views.search import SearchQuery
     from wc_observe.live.reader import LiveReader
 
 # So many changed threads are read by whoever asks; more take a while, and are
@@ -45,7 +44,7 @@ _NOWHERE = -1
 _LINE = 8192
 
 
-class Place(NamedTuple):
+class IndexedThread(NamedTuple):
     """How far a thread is in the index: its number, its log then, up to which
     byte that was read, and a checksum of so much. ``rows`` are its entries in
     the order they were found; ``ordered``: that of their ids is the thread's."""
@@ -87,7 +86,7 @@ class EntryIndex:
         self._branches: dict[str, array[int]] = {}
         # By number: the topic; empty for one that another number stands for.
         self._names: list[str] = []
-        self._places: dict[str, Place] = {}
+        self._places: dict[str, IndexedThread] = {}
         self._live = 0
 
     # --- keeping up ----------------------------------------------------------
@@ -174,7 +173,7 @@ class EntryIndex:
             self._unreadable.add(topic)
             return []
         if known is None:
-            known = Place(len(self._names), stamp, 0, 0, array("I"))
+            known = IndexedThread(len(self._names), stamp, 0, 0, array("I"))
             self._names.append(topic)
         ordered = known.ordered and all(ulid.prefix(one.id) for one in piece.entries)
         check = crc32(data[: piece.size]) if piece.size != _NOWHERE else 0
@@ -184,7 +183,7 @@ class EntryIndex:
         return self._rows(topic, known, piece)
 
     def _rows(
-        self, topic: str, place: Place, piece: Piece
+        self, topic: str, place: IndexedThread, piece: Piece
     ) -> list[tuple[int, Sequence[str]]]:
         rows: list[tuple[int, Sequence[str]]] = []
         for entry, start in zip(piece.entries, piece.starts, strict=True):
@@ -206,7 +205,9 @@ class EntryIndex:
             self._names[place.number] = ""
             self._live -= len(place.rows)
 
-    def _tail(self, topic: str, known: Place | None, data: bytes) -> Piece | None:
+    def _tail(
+        self, topic: str, known: IndexedThread | None, data: bytes
+    ) -> Piece | None:
         """What a log has got behind what was read of it; ``None`` where all of
         it has to be read."""
         if known is None or known.size == _NOWHERE:
@@ -230,7 +231,7 @@ class EntryIndex:
 
     # --- asking --------------------------------------------------------------
 
-    def matches(self, topics: Sequence[str], wanted: Wanted) -> Matches:
+    def matches(self, topics: Sequence[str], wanted: SearchQuery) -> Matches:
         """As `Engine.matches`, of the entries that are in the index."""
         with self._lock:
             allowed = bytearray(len(self._names))
@@ -251,7 +252,7 @@ class EntryIndex:
                 *self.progress,
             )
 
-    def _having(self, wanted: Wanted) -> Iterable[int]:
+    def _having(self, wanted: SearchQuery) -> Iterable[int]:
         """The rows that may have what is wanted; those that have it, unless it
         is about files, pull requests or commits."""
         about = wanted.about
@@ -271,7 +272,7 @@ class EntryIndex:
     def _match(self, rank: int, row: int) -> Match:
         return Match(rank, self._ids[row], self._names[self._numbers[row]])
 
-    def _best(self, rows: list[int], wanted: Wanted) -> tuple[list[Match], int]:
+    def _best(self, rows: list[int], wanted: SearchQuery) -> tuple[list[Match], int]:
         """The best of the rows in order, and how many there were to choose
         from."""
         found: list[Match] = []
@@ -303,7 +304,7 @@ class EntryIndex:
         ]
 
     def _by_rank(
-        self, rows: list[int], wanted: Wanted
+        self, rows: list[int], wanted: SearchQuery
     ) -> Iterable[tuple[int, list[int]]]:
         """The rows apart, by how well they match, the best first."""
         if not wanted.terms or not rows:

@@ -9,10 +9,10 @@ from __future__ import annotations
 import functools
 import sqlite3
 import threading
+from typing import TYPE_CHECKING
 
 from wc_core.views import words
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 

@@ -4,17 +4,17 @@ that changed are looked at again."""
 from __future__ import annotations
 
 from bisect import insort
+from typing import TYPE_CHECKING
 
 from wc_core.views import rows as views
 from wc_core.views.overview import Overview
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from wc_core.identity.viewer import Viewer
     from wc_core.names import Directory
-    from wc_core.views.rows import Filter, Row
+    from wc_core.views.rows import Filter, ThreadRow
     from wc_observe.live.reader import LiveReader
 
 # Above so many changed threads at once all of them are sorted anew.
@@ -29,11 +29,11 @@ class LiveOverview(Overview):
         super().__init__(reader, viewer)
         self._live = reader
         self._lock = reader.lock
-        self._rows: dict[str, Row] = {}
+        self._rows: dict[str, ThreadRow] = {}
         # From the least recent on, so that a row is put in its place quickly.
-        self._sorted: list[Row] = []
+        self._sorted: list[ThreadRow] = []
         self._stale: set[str] = {*reader.known}
-        self._matching: dict[Filter, list[Row]] = {}
+        self._matching: dict[Filter, list[ThreadRow]] = {}
         # How many threads were looked at of those that have to be.
         self.progress = (0, 0)
 
@@ -47,7 +47,7 @@ class LiveOverview(Overview):
         with self._lock:
             self._stale.update(topics)
 
-    def rows(self) -> list[Row]:
+    def rows(self) -> list[ThreadRow]:
         """All threads, the latest move first."""
         with self._lock:
             self.reader.topics()  # says why, where they cannot be listed
@@ -56,7 +56,7 @@ class LiveOverview(Overview):
                 self._matching.clear()
             return self._sorted[::-1]
 
-    def matching(self, wanted: Filter) -> list[Row]:
+    def matching(self, wanted: Filter) -> list[ThreadRow]:
         """Those that a filter lets through, looked for once."""
         with self._lock:
             rows = self.rows()

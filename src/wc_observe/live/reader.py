@@ -19,7 +19,7 @@ import copy
 import threading
 import time
 from collections import OrderedDict
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from wc_core.errors import WcError
 from wc_core.files import names_in
@@ -28,7 +28,6 @@ from wc_core.threads import codec, model
 from wc_core.threads.reader import Cursor, Snapshot, StoreReader, Thread
 from wc_observe.live.filestamps import Stamp, stamp_of
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -51,7 +50,7 @@ class Stamps(NamedTuple):
     cursors: Stamp
 
 
-class Read(NamedTuple):
+class CachedThread(NamedTuple):
     """A thread with its entries, and what its log and meta were like."""
 
     log: Stamp
@@ -66,7 +65,7 @@ class Read(NamedTuple):
         return self.meta == meta or model.written_by_wc(self.thread.entries)
 
 
-class Kept(NamedTuple):
+class CachedState(NamedTuple):
     """A thread's state (``None`` where it cannot be read), and what its files
     were like when it was read."""
 
@@ -92,8 +91,8 @@ class LiveReader(StoreReader):
         self._topics: list[str] = []
         # Why they cannot be listed.
         self._broken: WcError | None = None
-        self._kept: dict[str, Kept] = {}
-        self._threads: OrderedDict[str, Read] = OrderedDict()
+        self._kept: dict[str, CachedState] = {}
+        self._threads: OrderedDict[str, CachedThread] = OrderedDict()
         self._read_by: frozenset[str] = frozenset()
 
     @property
@@ -228,7 +227,7 @@ class LiveReader(StoreReader):
             else:
                 found = super().snapshot(topic)
         finally:
-            self._kept[topic] = Kept(stamps, found)
+            self._kept[topic] = CachedState(stamps, found)
         return found
 
     def thread(self, topic: str) -> Thread:
@@ -245,7 +244,7 @@ class LiveReader(StoreReader):
             thread = super().thread(topic)
         if thread.log.size == log.size:
             with self.lock:
-                self._threads[topic] = Read(log, meta, thread)
+                self._threads[topic] = CachedThread(log, meta, thread)
                 self._forget()
         return thread
 
@@ -256,7 +255,7 @@ class LiveReader(StoreReader):
             _, oldest = self._threads.popitem(last=False)
             count -= len(oldest.thread.entries)
 
-    def _extended(self, topic: str, known: Read, stamp: Stamp) -> Thread | None:
+    def _extended(self, topic: str, known: CachedThread, stamp: Stamp) -> Thread | None:
         """The thread with what its log has got since; ``None`` where all of it
         has to be read."""
         thread = known.thread

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from wc_core.views.search import Scan
 from wc_observe.live.overview import LiveOverview
 from wc_observe.live.reader import LiveReader
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from wc_core.identity.viewer import Viewer
     from wc_core.views.search import Engine

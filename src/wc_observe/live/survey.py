@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import time
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from wc_core.errors import WcError
 from wc_core.text import one_line
 from wc_core.threads.reader import StoreReader
 from wc_observe.live.filestamps import stamp_of
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from wc_core.threads.reader import Thread
     from wc_observe.live.filestamps import Stamp
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
 _WIDTH = 300
 
 
-class Survey(NamedTuple):
+class StoreSurvey(NamedTuple):
     """Threads by status, what is wrong with which, and how many logs have been
     read in full: damage shows nowhere else."""
 
@@ -35,7 +34,7 @@ class Survey(NamedTuple):
 
 def survey(
     reader: LiveReader, known: dict[str, tuple[Stamp, str]], seconds: float
-) -> Survey:
+) -> StoreSurvey:
     """Every thread, its log read in full as long as the time lasts; ``known``
     keeps what was found, by the stamp of the log, for the next call.
 
@@ -64,7 +63,7 @@ def survey(
         if problem:
             damaged[topic] = problem
         by_status[status] = by_status.get(status, 0) + 1
-    return Survey(by_status, damaged, examined)
+    return StoreSurvey(by_status, damaged, examined)
 
 
 def _damage(thread: Thread) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Any
 
 from fastmcp.exceptions import NotFoundError, ValidationError
 from fastmcp.prompts.base import InputRequiredPromptResult
@@ -25,10 +26,8 @@ from wc_observe.calls import CURRENT
 from wc_observe.mcp.refusals import Refused, as_protocol, invalid, refusal, short
 from wc_observe.mcp.roots import ROOTS, Roots, RootsWanted, current_call, remote_call
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping, Sequence
-    from typing import Any
 
     from fastmcp.prompts.base import PromptResult
     from fastmcp.resources.base import Resource, ResourceResult
@@ -41,7 +40,7 @@ if TYPE_CHECKING:
         ReadResourceRequestParams,
     )
 
-    from wc_observe.calls import Call, Surroundings
+    from wc_observe.calls import Call, ServerContext
     from wc_observe.live.stores import Stores
 
 _REPORT_SECONDS = 0.1
@@ -52,7 +51,7 @@ _ADDRESSES = 10
 class Boundary(Middleware):
     """Who calls, on the way in; our errors, on the way out."""
 
-    def __init__(self, start: Surroundings, stores: Stores) -> None:
+    def __init__(self, start: ServerContext, stores: Stores) -> None:
         self._start = start
         self._roots = Roots()
         self.stores = stores

@@ -5,6 +5,8 @@ from: somebody is typing.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from mcp_types import Completion, PromptReference
 
 from wc_core.errors import WcError
@@ -14,7 +16,6 @@ from wc_observe.calls import CURRENT
 from wc_observe.mcp.refusals import guarded
 from wc_observe.open_store import open_desk
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 

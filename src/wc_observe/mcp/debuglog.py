@@ -8,6 +8,7 @@ import contextlib
 import logging
 import sys
 import time
+from typing import TYPE_CHECKING, Any
 
 import fastmcp
 from fastmcp.server.middleware import Middleware
@@ -21,10 +22,8 @@ from wc_core.phrases import shown_path
 from wc_observe.calls import CURRENT
 from wc_observe.mcp.roots import client_name
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-    from typing import Any
 
     from fastmcp.server.middleware import CallNext, MiddlewareContext
 
@@ -49,7 +48,7 @@ def complain(line: str) -> None:
             sys.stderr.flush()
 
 
-class _Lines(logging.Handler):
+class _LibraryLog(logging.Handler):
     """What the libraries have to say, in the same form."""
 
     def emit(self, record: logging.LogRecord) -> None:
@@ -68,7 +67,7 @@ class _Lines(logging.Handler):
 def take_over() -> None:
     """From now on everything that is logged in this process is such a line."""
     fastmcp.settings.log_enabled = False  # it would put its own handlers back
-    logging.getLogger().handlers = [_Lines()]
+    logging.getLogger().handlers = [_LibraryLog()]
     for name in ("fastmcp", "mcp"):
         logger = logging.getLogger(name)
         logger.handlers, logger.propagate = [], True

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from fastmcp.tools.base import ToolResult
 from pydantic import Field
@@ -16,10 +16,7 @@ from wc_observe.calls import CURRENT
 from wc_observe.mcp.toolspec import Offer, structured
 from wc_observe.open_store import open_desk
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from wc_core.phrases import Table
 
 # Characters of a title, in either form.

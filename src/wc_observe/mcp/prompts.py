@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable  # noqa: TC003  (pydantic reads it)
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fastmcp.prompts.base import Message, Prompt, PromptArgument, PromptResult
 
@@ -23,7 +23,6 @@ from wc_observe.mcp import insighttools, tools
 from wc_observe.mcp.refusals import guarded
 from wc_observe.open_store import open_desk
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from fastmcp import FastMCP
     from fastmcp.tools.base import ToolResult

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import logging
 from functools import wraps
-from typing import ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from fastmcp.exceptions import FastMCPError
 from fastmcp.tools.base import ToolResult
@@ -18,10 +18,8 @@ from wc_core.text import clean
 from wc_observe.calls import CURRENT
 from wc_observe.open_store import hidden
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-    from typing import Any
 
 P = ParamSpec("P")
 R = TypeVar("R")

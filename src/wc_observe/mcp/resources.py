@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import functools
+from typing import TYPE_CHECKING, Any
 
 from fastmcp.resources.base import Resource
 from fastmcp.resources.template import ResourceTemplate
@@ -18,25 +19,23 @@ from wc_core.views.rows import Filter
 from wc_observe.answers import entries
 from wc_observe.answers import threads as listing
 from wc_observe.answers import worktrees as neighbouring
-from wc_observe.answers.entries import Span
+from wc_observe.answers.entries import EntrySpan
 from wc_observe.answers.quoting import title, word
-from wc_observe.answers.threads import Wanted
+from wc_observe.answers.threads import ListRequest
 from wc_observe.calls import CURRENT
 from wc_observe.mcp import instructions
 from wc_observe.mcp.refusals import guarded
 from wc_observe.open_store import open_desk
 from wc_observe.watch.addresses import of_topic
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from typing import Any
 
     from fastmcp import FastMCP
     from fastmcp.server.middleware import CallNext, MiddlewareContext
     from mcp_types import ListResourcesRequest
 
-    from wc_core.views.rows import Row
+    from wc_core.views.rows import ThreadRow
 
 _MARKDOWN = "text/markdown"
 _THREADS = 50
@@ -53,13 +52,15 @@ def how_to() -> str:
 
 def threads() -> str:
     """The first page of the list."""
-    return listing.as_markdown(open_desk(CURRENT.get()), Wanted(Filter(), _THREADS))
+    return listing.as_markdown(
+        open_desk(CURRENT.get()), ListRequest(Filter(), _THREADS)
+    )
 
 
 def thread(topic: str) -> str:
     """The first page of a thread."""
     desk = open_desk(CURRENT.get())
-    return entries.part_markdown(desk, entries.part(desk, topic, Span()))
+    return entries.part_markdown(desk, entries.part(desk, topic, EntrySpan()))
 
 
 def entry(topic: str, entry: str) -> str:
@@ -161,7 +162,7 @@ def _recent() -> list[Resource]:
     return [_listed(row) for row in rows[:LISTED]]
 
 
-def _listed(row: Row) -> Resource:
+def _listed(row: ThreadRow) -> Resource:
     status = word(row.status, _NAME_WIDTH)
     ball = word(holder_text(row.ball), _NAME_WIDTH)
     return Resource(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
 from mcp_types import ListRootsRequest, ListRootsResult
@@ -13,13 +14,12 @@ from wc_core.git import discovery
 from wc_core.text import one_line
 from wc_observe.calls import Call
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from fastmcp.server.context import Context
 
-    from wc_observe.calls import Surroundings
+    from wc_observe.calls import ServerContext
     from wc_observe.live.stores import Stores
 
 # The key under which a client of the stateless protocol hands its roots in.
@@ -115,7 +115,7 @@ def _folders(answer: object) -> list[str]:
     return [path for path in paths if "\0" not in path and os.path.isdir(path)]
 
 
-def remote_call(context: Context | None, start: Surroundings, stores: Stores) -> Call:
+def remote_call(context: Context | None, start: ServerContext, stores: Stores) -> Call:
     """The call that somebody makes over a network, in the store they reached."""
     # Already imported by a server that asks for tokens, and of no use to others.
     from fastmcp.server.dependencies import get_access_token
@@ -135,7 +135,7 @@ def remote_call(context: Context | None, start: Surroundings, stores: Stores) ->
 def current_call(
     context: Context | None,
     roots: Iterable[str],
-    start: Surroundings,
+    start: ServerContext,
     stores: Stores,
 ) -> Call:
     """The call being made: in the client's root that has a store, else in the
@@ -153,7 +153,7 @@ def current_call(
     )
 
 
-def _has_store(folder: str, start: Surroundings) -> bool:
+def _has_store(folder: str, start: ServerContext) -> bool:
     try:
         return discovery.find(folder, start.env).exists
     except WcError:

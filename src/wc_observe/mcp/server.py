@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from fastmcp import FastMCP
 
 from wc_core.version import __version__
@@ -14,18 +16,17 @@ from wc_observe.mcp.resources import Listed, add_resources
 from wc_observe.mcp.subscriptions import Subscriptions
 from wc_observe.mcp.tools import all_tools
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from fastmcp.server.auth import AuthProvider
     from fastmcp.server.middleware import Middleware
 
-    from wc_observe.calls import Surroundings
+    from wc_observe.calls import ServerContext
 
 
 def build_server(
-    start: Surroundings,
+    start: ServerContext,
     *,
     auth: AuthProvider | None = None,
     around: Sequence[Middleware] = (),
@@ -59,7 +60,7 @@ def build_server(
     return server
 
 
-def _journal(start: Surroundings) -> list[Middleware]:
+def _journal(start: ServerContext) -> list[Middleware]:
     """What notes each request, where somebody wants that."""
     if not start.env.get("WATERCOOLER_DEBUG"):
         return []

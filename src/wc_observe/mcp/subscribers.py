@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import threading
+from typing import TYPE_CHECKING
 
 from mcp.server.subscriptions import ResourcesListChanged, ResourceUpdated
 
@@ -12,7 +13,6 @@ from wc_core.errors import ConflictError, WcError
 from wc_core.git import discovery
 from wc_observe.watch import addresses
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
@@ -105,7 +105,7 @@ class Subscriber:
         raise NotImplementedError
 
 
-class Client(Subscriber):
+class LegacyClient(Subscriber):
     """A connection of the older era: told by messages of its own."""
 
     def __init__(self, watch: StoreWatch, connection: Connection) -> None:

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Any
 
 from fastmcp.server.dependencies import get_context
 from fastmcp.server.middleware import Middleware
@@ -31,13 +32,11 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from wc_core.errors import ConflictError, WcError
 from wc_observe.calls import CURRENT
 from wc_observe.mcp.refusals import as_protocol
-from wc_observe.mcp.subscribers import Client, Stream
+from wc_observe.mcp.subscribers import LegacyClient, Stream
 from wc_observe.watch.stores import CURRENT_WATCH, StoreWatch
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
-    from typing import Any
 
     from fastmcp import FastMCP
     from fastmcp.server.context import Context
@@ -193,12 +192,12 @@ class Subscriptions(Middleware):
         return await self._boundary.call_of(get_context())
 
 
-def _client_of(session: ServerSession, watch: StoreWatch) -> Client:
+def _client_of(session: ServerSession, watch: StoreWatch) -> LegacyClient:
     # What outlives a request is kept by the connection, which the session of
     # each request stands for.
     connection = session._connection  # noqa: SLF001
     client = connection.state.get(_KEY)
     if client is None:
-        client = connection.state[_KEY] = Client(watch, connection)
-    found: Client = client
+        client = connection.state[_KEY] = LegacyClient(watch, connection)
+    found: LegacyClient = client
     return found

@@ -10,10 +10,7 @@ from __future__ import annotations
 
 import io
 import re
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import BinaryIO
+from typing import BinaryIO
 
 # A whole pair, one half, or any other escape: a backslash that is itself escaped
 # begins none.

@@ -15,8 +15,8 @@ from wc_core.views.rows import Filter
 from wc_core.views.search import Question, search
 from wc_observe.answers import entries, health, threads
 from wc_observe.answers import search as finding
-from wc_observe.answers.entries import Span
-from wc_observe.answers.threads import Wanted
+from wc_observe.answers.entries import EntrySpan
+from wc_observe.answers.threads import ListRequest
 from wc_observe.calls import CURRENT
 from wc_observe.mcp import insighttools, worktreetools
 from wc_observe.mcp.toolspec import Offer, as_tool, structured
@@ -107,7 +107,7 @@ def list_threads(
 ) -> ToolResult:
     """Answer `list_threads`."""
     desk = _desk()
-    wanted = Wanted(Filter(open_only, ball), limit, cursor)
+    wanted = ListRequest(Filter(open_only, ball), limit, cursor)
     if format == "markdown":
         return ToolResult(threads.as_markdown(desk, wanted))
     fields = threads.as_json(desk, wanted)
@@ -127,7 +127,7 @@ def read_thread(
 ) -> ToolResult:
     """Answer `read_thread`."""
     desk = _desk()
-    part = entries.part(desk, topic, Span(from_entry, limit, summary_only))
+    part = entries.part(desk, topic, EntrySpan(from_entry, limit, summary_only))
     if format == "markdown":
         return ToolResult(entries.part_markdown(desk, part))
     fields = entries.part_json(desk, part)

@@ -15,14 +15,13 @@ structured content each time, and clients refuse an answer without it.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fastmcp.tools.base import Tool, ToolResult
 from mcp_types import ToolAnnotations
 
 from wc_observe.mcp.refusals import guarded
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 

@@ -9,13 +9,11 @@ of one folder without all of those below it that links lead to, swallows a
 from __future__ import annotations
 
 import os
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from threading import Event
-    from typing import Any
 
 # Milliseconds. watchfiles looks every STEP whether something came, and passes
 # it on as soon as a step brought nothing more. Measured with 10,000 folders on
@@ -31,7 +29,7 @@ class DeafError(Exception):
     """The kernel will not tell; the message says why and what to do."""
 
 
-class Survey(NamedTuple):
+class FolderSurvey(NamedTuple):
     """Real folders, the given ones and all below them.
 
     ``plain`` says that there is neither a link among them, which may lead out
@@ -118,7 +116,7 @@ def _listen(folders: list[str], *, deep: bool) -> Any:
         raise DeafError(_words(error)) from error
 
 
-def survey(folders: Iterable[str]) -> Survey:
+def survey(folders: Iterable[str]) -> FolderSurvey:
     """All real folders at and below the given ones. Raises nothing."""
     found: list[str] = []
     plain = True
@@ -137,7 +135,7 @@ def survey(folders: Iterable[str]) -> Survey:
             continue
         except OSError:
             plain = False
-    return Survey(tuple(found), plain)
+    return FolderSurvey(tuple(found), plain)
 
 
 def _words(error: Exception) -> str:

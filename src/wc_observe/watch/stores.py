@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from contextvars import ContextVar
+from typing import TYPE_CHECKING
 
 from wc_core.layout import Layout
 from wc_core.threads import settings
@@ -11,7 +12,6 @@ from wc_observe.watch.threads import ThreadLooks
 from wc_observe.watch.watcher import WATCHING, Watcher
 from wc_observe.watch.worktrees import WorktreeWatch
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
+from typing import TYPE_CHECKING
 
 from wc_core.layout import Layout, topic_of
 from wc_observe.live.filestamps import stamp_of
 from wc_observe.watch.addresses import Changes
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 

@@ -12,15 +12,13 @@ import os
 import threading
 import time
 from contextlib import closing
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from wc_observe.watch import mounts
 from wc_observe.watch.notifier import DeafError, Ear, survey
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from typing import TypeAlias
 
     from wc_observe.watch.notifier import Heard
 

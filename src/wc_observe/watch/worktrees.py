@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import threading
+from typing import TYPE_CHECKING
 
 from wc_core.activity.livestate import activity_path, team_path
 from wc_core.activity.loops import loop_path
@@ -18,7 +19,6 @@ from wc_observe.live.filestamps import stamp_of
 from wc_observe.watch.addresses import Changes
 from wc_observe.watch.watcher import Watcher
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 

@@ -6,7 +6,7 @@ import hashlib
 import logging
 import os
 from contextlib import asynccontextmanager
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import anyio.to_thread
 from starlette.applications import Starlette
@@ -24,20 +24,19 @@ from wc_observe.watch.stores import StoreWatch
 from wc_observe.web import board, search, thread, timeline
 from wc_observe.web.guard import FILES, Guard
 from wc_observe.web.links import Links
-from wc_observe.web.page import Look, Page, refusal, rendered
+from wc_observe.web.page import PageContext, WebPage, refusal, rendered
 from wc_observe.web.stream import Streams
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Mapping
 
     from starlette.requests import Request
     from starlette.types import ASGIApp
 
-    from wc_observe.calls import Surroundings
+    from wc_observe.calls import ServerContext
     from wc_observe.open_store import Desk
 
-    Answer = Callable[[Desk, Look, Mapping[str, str]], Page]
+    Answer = Callable[[Desk, PageContext, Mapping[str, str]], WebPage]
 
 _log = logging.getLogger(__name__)
 _KINDS = {"css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
@@ -54,14 +53,14 @@ class WebSite(NamedTuple):
     inner: Starlette
 
 
-class File(NamedTuple):
+class Asset(NamedTuple):
     """A file that comes with the program."""
 
     data: bytes
     kind: str
 
 
-def files() -> dict[str, File]:
+def files() -> dict[str, Asset]:
     """The style, the scripts and the icon, by name."""
     folder = os.path.join(os.path.dirname(__file__), "files")
     found = {}
@@ -69,11 +68,11 @@ def files() -> dict[str, File]:
         kind = _KINDS.get(name.rpartition(".")[2])
         if kind:
             with open(os.path.join(folder, name), "rb") as file:
-                found[name] = File(file.read(), kind)
+                found[name] = Asset(file.read(), kind)
     return found
 
 
-def build_site(start: Surroundings, secret: str, ticket: str = "") -> WebSite:
+def build_site(start: ServerContext, secret: str, ticket: str = "") -> WebSite:
     """Everything that is served, not yet listening."""
     kept = files()
     digest = hashlib.sha256(b"".join(one.data for one in kept.values())).hexdigest()
@@ -109,7 +108,7 @@ def build_site(start: Surroundings, secret: str, ticket: str = "") -> WebSite:
 class Desks:
     """The store, as whoever started us sees it."""
 
-    def __init__(self, start: Surroundings, links: Links) -> None:
+    def __init__(self, start: ServerContext, links: Links) -> None:
         stores = Stores()
         self._call = Call("", start.folder, start.env, start.now_ms, stores)
         self._links = links
@@ -144,17 +143,17 @@ class Desks:
                 self.watch.keep(root, self._call.env)
         return desk
 
-    def look(self, desk: Desk | None) -> Look:
+    def look(self, desk: Desk | None) -> PageContext:
         """What pages are made for."""
         now = self._call.now_ms()
         if desk is not None:
-            return Look(self._links, desk.store, _name(desk), now)
+            return PageContext(self._links, desk.store, _name(desk), now)
         try:
             me = one_line(who_calls(self._call).author, 100)
         except WcError:
             me = ""
         folder = shown(self._call.folder, self._call)
-        return Look(self._links, "", me, now, folder)
+        return PageContext(self._links, "", me, now, folder)
 
 
 def _name(desk: Desk) -> str:
@@ -216,35 +215,35 @@ def _said(request: Request) -> dict[str, str]:
     return {**dict(request.query_params), **request.path_params}
 
 
-def _board(desk: Desk, look: Look, said: Mapping[str, str]) -> Page:
+def _board(desk: Desk, look: PageContext, said: Mapping[str, str]) -> WebPage:
     return board.board(desk, look, said)
 
 
-def _threads(desk: Desk, look: Look, said: Mapping[str, str]) -> Page:
+def _threads(desk: Desk, look: PageContext, said: Mapping[str, str]) -> WebPage:
     return board.threads(desk, look, said)
 
 
-def _thread(desk: Desk, look: Look, said: Mapping[str, str]) -> Page:
+def _thread(desk: Desk, look: PageContext, said: Mapping[str, str]) -> WebPage:
     return thread.thread(desk, look, said["topic"], said)
 
 
-def _entry(desk: Desk, look: Look, said: Mapping[str, str]) -> Page:
+def _entry(desk: Desk, look: PageContext, said: Mapping[str, str]) -> WebPage:
     return thread.entry(desk, look, said["topic"], said)
 
 
-def _search(desk: Desk, look: Look, said: Mapping[str, str]) -> Page:
+def _search(desk: Desk, look: PageContext, said: Mapping[str, str]) -> WebPage:
     return search.found(desk, look, said)
 
 
-def _timeline(desk: Desk, look: Look, said: Mapping[str, str]) -> Page:
+def _timeline(desk: Desk, look: PageContext, said: Mapping[str, str]) -> WebPage:
     return timeline.page(desk, look, said.get("topic", ""), said)
 
 
-def _nothing(_desk: Desk, _look: Look, _said: Mapping[str, str]) -> Page:
+def _nothing(_desk: Desk, _look: PageContext, _said: Mapping[str, str]) -> WebPage:
     raise NotFoundError("There is no such page.", "Go back to the board.")
 
 
-def _file(kept: Mapping[str, File]) -> Callable[[Request], Response]:
+def _file(kept: Mapping[str, Asset]) -> Callable[[Request], Response]:
     def told(request: Request) -> Response:
         file = kept.get(request.path_params["name"])
         if file is None:

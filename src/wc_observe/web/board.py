@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import quote
 
 from wc_core.errors import InvalidInputError
@@ -11,15 +11,14 @@ from wc_core.text import one_line
 from wc_core.threads.model import CLOSED, STATUSES
 from wc_core.views.rows import Filter
 from wc_observe.web.html import NOTHING, Html, element, joined
-from wc_observe.web.page import Page, marks, moment, more_link, name_of
+from wc_observe.web.page import WebPage, marks, moment, more_link, name_of
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from wc_core.views.rows import Row
+    from wc_core.views.rows import ThreadRow
     from wc_observe.open_store import Desk
-    from wc_observe.web.page import Look
+    from wc_observe.web.page import PageContext
 
 # Threads of mine, of each other column, and columns beside mine.
 _MINE, _THEIRS, _COLUMNS = 50, 12, 12
@@ -27,21 +26,21 @@ _ROWS = 100
 _TITLE = 160
 
 
-class Column(NamedTuple):
+class HolderColumn(NamedTuple):
     """The open threads whose ball is with one holder (``None``: nobody), the
     latest move first; ``mine`` are those whom who looks can play."""
 
     holder: str | None
-    rows: list[Row]
+    rows: list[ThreadRow]
     mine: bool = False
 
 
-def columns(rows: Iterable[Row]) -> list[Column]:
+def columns(rows: Iterable[ThreadRow]) -> list[HolderColumn]:
     """What is open, by holder: mine first, then what anybody may take, then
     the others, the latest move first."""
-    mine = Column(None, [], mine=True)
-    free = Column(None, [])
-    others: dict[str, Column] = {}
+    mine = HolderColumn(None, [], mine=True)
+    free = HolderColumn(None, [])
+    others: dict[str, HolderColumn] = {}
     for row in rows:
         if row.status == CLOSED:
             continue
@@ -50,12 +49,12 @@ def columns(rows: Iterable[Row]) -> list[Column]:
         elif row.ball is None:
             free.rows.append(row)
         else:
-            column = others.setdefault(row.ball, Column(row.ball, []))
+            column = others.setdefault(row.ball, HolderColumn(row.ball, []))
             column.rows.append(row)
     return [mine, *([free] if free.rows else ()), *others.values()]
 
 
-def board(desk: Desk, look: Look, said: Mapping[str, str]) -> Page:
+def board(desk: Desk, look: PageContext, said: Mapping[str, str]) -> WebPage:
     """Whose move it is."""
     words = said.get("filter", "")
     rows = filtered(desk.overview.rows(), words)
@@ -71,10 +70,10 @@ def board(desk: Desk, look: Look, said: Mapping[str, str]) -> Page:
             _closed(closed, look, words),
         )
     )
-    return Page("", main, "board", mark=len(found[0].rows))
+    return WebPage("", main, "board", mark=len(found[0].rows))
 
 
-def filtered(rows: list[Row], words: str) -> list[Row]:
+def filtered(rows: list[ThreadRow], words: str) -> list[ThreadRow]:
     """Those with all of the words in their topic, title or holder."""
     wanted = words.casefold().split()
     if not wanted:
@@ -109,7 +108,7 @@ def _filter(action: str, words: str, count: int) -> Html:
     )
 
 
-def _column(column: Column, look: Look) -> Html:
+def _column(column: HolderColumn, look: PageContext) -> Html:
     limit = _MINE if column.mine else _THEIRS
     rows, left = column.rows[:limit], len(column.rows) - limit
     key = "mine" if column.mine else quote(column.holder or "anyone", safe="")
@@ -139,13 +138,13 @@ def _column(column: Column, look: Look) -> Html:
     )
 
 
-def _kind(column: Column) -> str:
+def _kind(column: HolderColumn) -> str:
     if column.mine:
         return "mine"
     return "free" if column.holder is None else ""
 
 
-def _card(row: Row, look: Look) -> Html:
+def _card(row: ThreadRow, look: PageContext) -> Html:
     topic = one_line(row.topic)
     parts = [
         element("bdi", topic, class_="topic"),
@@ -169,7 +168,7 @@ def _card(row: Row, look: Look) -> Html:
     )
 
 
-def _others(rest: list[Column], look: Look) -> Html:
+def _others(rest: list[HolderColumn], look: PageContext) -> Html:
     if not rest:
         return NOTHING
     names = (
@@ -190,7 +189,7 @@ def _others(rest: list[Column], look: Look) -> Html:
     return element("section", heading, element("ul", *names), class_="others")
 
 
-def _closed(count: int, look: Look, words: str) -> Html:
+def _closed(count: int, look: PageContext, words: str) -> Html:
     if not count:
         return NOTHING
     href = look.links.threads(status=CLOSED, filter=words)
@@ -200,7 +199,7 @@ def _closed(count: int, look: Look, words: str) -> Html:
 # --- the list ----------------------------------------------------------------
 
 
-def threads(desk: Desk, look: Look, said: Mapping[str, str]) -> Page:
+def threads(desk: Desk, look: PageContext, said: Mapping[str, str]) -> WebPage:
     """Threads as a list, the latest move first."""
     status, ball = said.get("status", "").upper(), said.get("ball", "")
     if status and status not in STATUSES:
@@ -229,10 +228,10 @@ def threads(desk: Desk, look: Look, said: Mapping[str, str]) -> Page:
             more,
         )
     )
-    return Page("Threads", main, "threads")
+    return WebPage("Threads", main, "threads")
 
 
-def _choice(look: Look, said: Mapping[str, str], count: int) -> Html:
+def _choice(look: PageContext, said: Mapping[str, str], count: int) -> Html:
     options = [
         ("", "any status"),
         *((one, one.replace("_", " ").lower()) for one in STATUSES),
@@ -289,7 +288,7 @@ def choice(
     return element("label", words, " ", element("select", *each, name=name))
 
 
-def _table(rows: Iterable[Row], look: Look) -> Html:
+def _table(rows: Iterable[ThreadRow], look: PageContext) -> Html:
     lines = [_line(row, look) for row in rows]
     if not lines:
         return element("p", "No thread is like that.", class_="none")
@@ -300,7 +299,7 @@ def _table(rows: Iterable[Row], look: Look) -> Html:
     )
 
 
-def _line(row: Row, look: Look) -> Html:
+def _line(row: ThreadRow, look: PageContext) -> Html:
     topic = one_line(row.topic)
     title = element("span", one_line(row.title, _TITLE), class_="title", dir="auto")
     link = element(

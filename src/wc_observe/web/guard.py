@@ -10,11 +10,11 @@ at this machine is refused, and no answer may be framed or read by it.
 from __future__ import annotations
 
 import hmac
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from starlette.responses import PlainTextResponse, RedirectResponse
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 

@@ -7,10 +7,10 @@ Whatever is put inside of an element is text, and is escaped, unless it is
 from __future__ import annotations
 
 from html import escape
+from typing import TYPE_CHECKING
 
 from wc_core.text import clean
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 

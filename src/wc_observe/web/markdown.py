@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from typing import TYPE_CHECKING, Any
 
 from markdown_it import MarkdownIt
 from markdown_it.renderer import RendererHTML
@@ -17,10 +18,8 @@ from wc_core.markdowntokens import DISABLED, MAX_NESTING, is_whole, uncover
 from wc_core.text import clean, one_line
 from wc_observe.web.html import Html, element, text
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import Any
 
     from markdown_it.token import Token
     from markdown_it.utils import EnvType, OptionsDict

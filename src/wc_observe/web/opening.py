@@ -10,8 +10,8 @@ from __future__ import annotations
 import sys
 import threading
 import webbrowser
+from typing import TYPE_CHECKING
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 

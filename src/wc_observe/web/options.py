@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import argparse
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -13,7 +12,7 @@ if TYPE_CHECKING:
 PORT = 8422
 
 
-class Options(NamedTuple):
+class WebOptions(NamedTuple):
     """Where to listen, as whom to look (empty: as whoever starts us), whether
     a browser is to be opened. ``named``: the port was asked for."""
 
@@ -24,7 +23,7 @@ class Options(NamedTuple):
     browser: bool
 
 
-def read(words: Sequence[str]) -> Options:
+def read(words: Sequence[str]) -> WebOptions:
     """The options in these words.
 
     Ends the process with the usage and status 2 where they cannot be used.
@@ -37,7 +36,7 @@ def read(words: Sequence[str]) -> Options:
         arguments.error(f"--port cannot be {port}.")
     if not said.host.strip():
         arguments.error("--host is empty; it would mean every address.")
-    return Options(said.host, port, named, said.name, said.browser)
+    return WebOptions(said.host, port, named, said.name, said.browser)
 
 
 def parser() -> argparse.ArgumentParser:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from wc_core import times
 from wc_core.phrases import counted
@@ -12,17 +12,16 @@ from wc_core.threads.moves import holder_text
 from wc_core.version import __version__
 from wc_observe.web.html import NOTHING, Html, element, joined
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from wc_core.errors import WcError
-    from wc_core.views.rows import Row
+    from wc_core.views.rows import ThreadRow
     from wc_observe.web.links import Links
 
 _SHOWN = 300
 _STATUS = {"INVALID_INPUT": 400, "NOT_FOUND": 404, "CONFLICT": 409, "INTERNAL": 500}
 
 
-class Look(NamedTuple):
+class PageContext(NamedTuple):
     """What pages are made for: their addresses, the store as it is written
     (empty where there is none) or the ``folder``, who looks, the moment."""
 
@@ -33,7 +32,7 @@ class Look(NamedTuple):
     folder: str = ""
 
 
-class Page(NamedTuple):
+class WebPage(NamedTuple):
     """One page: ``here`` is its place among the others, ``query`` what is
     looked for, ``mark`` a number for its tab: balls that wait for who looks.
     ``topic`` is the one thread it is of, ``up`` the address one level up."""
@@ -48,7 +47,7 @@ class Page(NamedTuple):
     up: str = ""
 
 
-def rendered(page: Page, look: Look) -> str:
+def rendered(page: WebPage, look: PageContext) -> str:
     """The page as it is sent."""
     name = "Watercooler" if not page.title else f"{page.title} · Watercooler"
     head = element(
@@ -78,7 +77,7 @@ def rendered(page: Page, look: Look) -> str:
     return f"<!doctype html>\n{element('html', head, body, lang='en')}\n"
 
 
-def _header(page: Page, look: Look) -> Html:
+def _header(page: WebPage, look: PageContext) -> Html:
     places = (
         ("board", "Board", look.links.board()),
         ("threads", "Threads", look.links.threads()),
@@ -124,7 +123,7 @@ def _header(page: Page, look: Look) -> Html:
     return element("header", home, " ", nav, search, tools)
 
 
-def _footer(look: Look) -> Html:
+def _footer(look: PageContext) -> Html:
     who = [" · you are ", element("b", look.me)] if look.me else []
     place = [element("code", look.store or look.folder), *who]
     return element(
@@ -135,7 +134,7 @@ def _footer(look: Look) -> Html:
     )
 
 
-def refusal(error: WcError) -> Page:
+def refusal(error: WcError) -> WebPage:
     """The page that says what is wrong, and what to do."""
     hint = element("p", error.hint, class_="hint") if error.hint else NOTHING
     main = element(
@@ -147,7 +146,7 @@ def refusal(error: WcError) -> Page:
         role="alert",
     )
     status = _STATUS.get(error.code, 503)
-    return Page("Something is in the way", main, status=status)
+    return WebPage("Something is in the way", main, status=status)
 
 
 # --- what more than one page has -------------------------------------------
@@ -166,7 +165,7 @@ def name_of(holder: str | None) -> Html:
     return element("bdi", one_line(holder_text(holder), 100))
 
 
-def marks(row: Row) -> Html:
+def marks(row: ThreadRow) -> Html:
     """What is to be known of a thread at a glance."""
     found = []
     if row.new_for_you:

@@ -4,6 +4,7 @@ filters and the same order as for every other client."""
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
 from wc_core.errors import InvalidInputError
 from wc_core.text import clean, one_line
@@ -15,15 +16,14 @@ from wc_core.views.rows import Filter
 from wc_core.views.search import Question, search
 from wc_observe.web.board import choice, field
 from wc_observe.web.html import NOTHING, Html, element, joined
-from wc_observe.web.page import Page, entries, moment, more_link, name_of
+from wc_observe.web.page import WebPage, entries, moment, more_link, name_of
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from wc_core.views.search import Hit, Hits, Wanted
+    from wc_core.views.search import Hit, Hits, SearchQuery
     from wc_observe.open_store import Desk
-    from wc_observe.web.page import Look
+    from wc_observe.web.page import PageContext
 
 # As long as a person waits without wondering; then what is found so far.
 _SECONDS = 1.0
@@ -34,19 +34,19 @@ _MARKED = re.compile("\x02(.*?)\x03")
 _ASKED = ("file", "branch", "commit", "pr", "ball", "status")
 
 
-def found(desk: Desk, look: Look, said: Mapping[str, str]) -> Page:
+def found(desk: Desk, look: PageContext, said: Mapping[str, str]) -> WebPage:
     """What there is of what was asked for; without a question, the form."""
     query = said.get("q", "")
     heading, form = element("h1", "Search"), _form(look, said)
     if not query.strip() and not any(said.get(one) for one in _ASKED[:4]):
         main = joined((heading, form, _help()))
-        return Page("Search", main, "search", query)
+        return WebPage("Search", main, "search", query)
     question = _question(query, said)
     wanted = question.wanted()
     hits = search(desk.live.engine(desk.overview, _SECONDS), desk.overview, question)
     main = joined((heading, form, *_answer(hits, wanted, look, said)))
     title = f"Search: {one_line(query, 60)}" if query.strip() else "Search"
-    return Page(title, main, "search", query)
+    return WebPage(title, main, "search", query)
 
 
 def _question(query: str, said: Mapping[str, str]) -> Question:
@@ -70,7 +70,7 @@ def _question(query: str, said: Mapping[str, str]) -> Question:
     return Question(query, where, _HITS, said.get("cursor", ""), about)
 
 
-def _form(look: Look, said: Mapping[str, str]) -> Html:
+def _form(look: PageContext, said: Mapping[str, str]) -> Html:
     statuses = [
         ("", "any status"),
         *((one, one.replace("_", " ").lower()) for one in STATUSES),
@@ -104,7 +104,7 @@ def _help() -> Html:
 
 
 def _answer(
-    hits: Hits, wanted: Wanted, look: Look, said: Mapping[str, str]
+    hits: Hits, wanted: SearchQuery, look: PageContext, said: Mapping[str, str]
 ) -> list[Html]:
     count = f"{entries(hits.total)} found"
     if len(hits.topics) > 1:
@@ -126,7 +126,7 @@ def _answer(
     return parts
 
 
-def _hit(hit: Hit, wanted: Wanted, look: Look) -> Html:
+def _hit(hit: Hit, wanted: SearchQuery, look: PageContext) -> Html:
     entry, idx = hit.found.entry, hit.found.idx
     terms = (*wanted.terms, *wanted.about.terms)
     said = clean(entry.body or entry.title)

@@ -5,17 +5,17 @@ from __future__ import annotations
 import logging
 import secrets
 import sys
+from typing import TYPE_CHECKING
 
 from wc_core.errors import StorageError
 from wc_observe.http.listening import Bounds, Service, base_url, listen
 from wc_observe.web.app import build_site
 from wc_observe.web.guard import OPEN
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from wc_observe.calls import Surroundings
+    from wc_observe.calls import ServerContext
     from wc_observe.http.address import Address
-    from wc_observe.web.options import Options
+    from wc_observe.web.options import WebOptions
 
 _BOUNDS = Bounds(connections=128, timeout=15.0, grace=1.0)
 _SECRET_BYTES = 24
@@ -25,7 +25,7 @@ _HELP = (
 )
 
 
-def serve(address: Address, options: Options, start: Surroundings) -> None:
+def serve(address: Address, options: WebOptions, start: ServerContext) -> None:
     """Serve until a signal comes.
 
     Raises StorageError where it cannot listen.

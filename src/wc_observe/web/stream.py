@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from typing import TYPE_CHECKING
 
 import anyio.to_thread
 from starlette.responses import Response, StreamingResponse
@@ -16,13 +17,12 @@ from wc_core.git import discovery
 from wc_core.threads import settings
 from wc_observe.watch.watcher import OFF
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
     from starlette.requests import Request
 
-    from wc_observe.calls import Surroundings
+    from wc_observe.calls import ServerContext
     from wc_observe.watch.addresses import Changes
     from wc_observe.watch.stores import StoreWatch
 
@@ -38,7 +38,7 @@ _NAMED = 50
 class Streams:
     """Those who are told of changes in one store."""
 
-    def __init__(self, start: Surroundings, watch: StoreWatch) -> None:
+    def __init__(self, start: ServerContext, watch: StoreWatch) -> None:
         self._start = start
         self._watch = watch
         self.count = 0

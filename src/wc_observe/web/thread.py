@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from wc_core.errors import InvalidInputError
 from wc_core.text import one_line
@@ -10,21 +10,27 @@ from wc_core.threads.model import OPEN
 from wc_core.times import utc
 from wc_core.views import rows, timeline
 from wc_observe.answers import entries as reading
-from wc_observe.answers.entries import Span
+from wc_observe.answers.entries import EntrySpan
 from wc_observe.web import markdown
 from wc_observe.web.html import NOTHING, Html, element, joined, text
-from wc_observe.web.page import Page, entries, moment, more_link, name_of, status_mark
+from wc_observe.web.page import (
+    WebPage,
+    entries,
+    moment,
+    more_link,
+    name_of,
+    status_mark,
+)
 from wc_observe.web.timeline import strip
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from wc_core.threads.model import Entry
     from wc_core.threads.reader import Thread
-    from wc_observe.answers.entries import Part, Shown
+    from wc_observe.answers.entries import EntryPage, ShownEntry
     from wc_observe.open_store import Desk
-    from wc_observe.web.page import Look
+    from wc_observe.web.page import PageContext
 
 # Entries on a page, and characters of one body and of all of them.
 _ENTRIES, _BODY, _WHOLE = 40, 20_000, 400_000
@@ -37,10 +43,12 @@ class _Seen(NamedTuple):
 
     topic: str
     new: frozenset[str]
-    look: Look
+    look: PageContext
 
 
-def thread(desk: Desk, look: Look, topic: str, said: Mapping[str, str]) -> Page:
+def thread(
+    desk: Desk, look: PageContext, topic: str, said: Mapping[str, str]
+) -> WebPage:
     """A thread, its latest entries or those from a number on.
 
     Raises NotFoundError for a thread that does not exist.
@@ -69,7 +77,7 @@ def thread(desk: Desk, look: Look, topic: str, said: Mapping[str, str]) -> Page:
             _later(part, state.topic, look),
         )
     )
-    return Page(
+    return WebPage(
         one_line(state.title, _WIDTH) or state.topic,
         main,
         mark=int(desk.viewer.holds(state.ball)),
@@ -89,23 +97,23 @@ def _number(said: str, default: int) -> int:
     return int(said)
 
 
-def _from(desk: Desk, topic: str, start: int) -> Part:
-    span = Span(start, _ENTRIES, body=_BODY, whole=_WHOLE)
+def _from(desk: Desk, topic: str, start: int) -> EntryPage:
+    span = EntrySpan(start, _ENTRIES, body=_BODY, whole=_WHOLE)
     return reading.part(desk, topic, span)
 
 
-def _latest(desk: Desk, topic: str) -> Part:
+def _latest(desk: Desk, topic: str) -> EntryPage:
     """As many of the last entries as a page takes."""
     count = _ENTRIES
     while True:
-        span = Span(-count, count, body=_BODY, whole=_WHOLE)
+        span = EntrySpan(-count, count, body=_BODY, whole=_WHOLE)
         part = reading.part(desk, topic, span)
         if part.next_index < 0 or count == 1:
             return part
         count //= 2
 
 
-def _head(desk: Desk, found: Thread, look: Look) -> Html:
+def _head(desk: Desk, found: Thread, look: PageContext) -> Html:
     state = found.state
     you = desk.viewer.holds(state.ball)
     people = rows.participants(found.entries)
@@ -169,7 +177,7 @@ def _to_new(found: Thread, seen: _Seen) -> Html:
     return more_link(href, f"{entries(len(fresh))} new, from #{fresh[0]} on")
 
 
-def _earlier(first: int, topic: str, look: Look) -> Html:
+def _earlier(first: int, topic: str, look: PageContext) -> Html:
     if first <= 0:
         return NOTHING
     start = {"from": str(max(0, first - _ENTRIES))}
@@ -177,7 +185,7 @@ def _earlier(first: int, topic: str, look: Look) -> Html:
     return more_link(look.links.thread(topic, **start), words)
 
 
-def _later(part: Part, topic: str, look: Look) -> Html:
+def _later(part: EntryPage, topic: str, look: PageContext) -> Html:
     count = len(part.thread.entries)
     if part.next_index < 0:
         return NOTHING if part.entries else element("p", "No entries.", class_="none")
@@ -186,7 +194,7 @@ def _later(part: Part, topic: str, look: Look) -> Html:
     return more_link(look.links.thread(topic, **start), words)
 
 
-def _entry(shown: Shown, seen: _Seen) -> Html:
+def _entry(shown: ShownEntry, seen: _Seen) -> Html:
     one, found = shown.found.entry, shown.found
     number = f"e{found.idx}"
     fresh = one.id in seen.new
@@ -216,7 +224,7 @@ def _entry(shown: Shown, seen: _Seen) -> Html:
     )
 
 
-def _by(shown: Shown, seen: _Seen) -> Html:
+def _by(shown: ShownEntry, seen: _Seen) -> Html:
     found, entry = shown.found, shown.found.entry
     href = seen.look.links.entry(seen.topic, found.idx)
     parts = [
@@ -257,7 +265,9 @@ def _foot(entry: Entry, idx: int) -> Html:
     return element("p", joined(parts, " "), class_="foot") if parts else NOTHING
 
 
-def entry(desk: Desk, look: Look, topic: str, said: Mapping[str, str]) -> Page:
+def entry(
+    desk: Desk, look: PageContext, topic: str, said: Mapping[str, str]
+) -> WebPage:
     """One entry, whole; of a very long one a part.
 
     Raises NotFoundError for what is not there.
@@ -285,4 +295,4 @@ def entry(desk: Desk, look: Look, topic: str, said: Mapping[str, str]) -> Page:
     )
     title = one_line(shown.found.entry.title, _WIDTH)
     up = f"{links.thread(topic)}#e{idx}"
-    return Page(f"#{idx} {title}".strip(), main, topic=state.topic, up=up)
+    return WebPage(f"#{idx} {title}".strip(), main, topic=state.topic, up=up)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from typing import TYPE_CHECKING
 
 from wc_core import times
 from wc_core.errors import InvalidInputError, WcError
@@ -14,16 +15,15 @@ from wc_core.views.rows import Filter
 from wc_core.views.timelinesvg import COLOURS
 from wc_observe.web.board import choice
 from wc_observe.web.html import NOTHING, Html, element, joined
-from wc_observe.web.page import Page, entries, name_of
+from wc_observe.web.page import WebPage, entries, name_of
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from wc_core.views.rows import Row
-    from wc_core.views.timeline import Chart, Span, Track
+    from wc_core.views.rows import ThreadRow
+    from wc_core.views.timeline import BallSpan, Chart, Track
     from wc_observe.open_store import Desk
-    from wc_observe.web.page import Look
+    from wc_observe.web.page import PageContext
 
 # The logs of so many threads are read for one picture.
 _THREADS = 40
@@ -42,7 +42,7 @@ _MARKS = {CLOSED: "closed", IN_REVIEW: "review", BLOCKED: "blocked"}
 _LEAST = 0.05
 
 
-def drawn(desk: Desk, look: Look, topic: str, said: Mapping[str, str]) -> Chart:
+def drawn(desk: Desk, look: PageContext, topic: str, said: Mapping[str, str]) -> Chart:
     """The chart of one thread, or of those that moved last.
 
     Raises NotFoundError for a thread that does not exist, InvalidInputError
@@ -71,7 +71,7 @@ def _since(said: str, now_ms: int) -> int | None:
     return now_ms - back
 
 
-def _tracks(desk: Desk, rows: list[Row], now_ms: int) -> Iterator[Track]:
+def _tracks(desk: Desk, rows: list[ThreadRow], now_ms: int) -> Iterator[Track]:
     for row in rows[:_THREADS]:
         try:
             thread = desk.reader.thread(row.topic)
@@ -80,7 +80,7 @@ def _tracks(desk: Desk, rows: list[Row], now_ms: int) -> Iterator[Track]:
         yield timeline.of_thread(thread, now_ms, desk.viewer.directory)
 
 
-def page(desk: Desk, look: Look, topic: str, said: Mapping[str, str]) -> Page:
+def page(desk: Desk, look: PageContext, topic: str, said: Mapping[str, str]) -> WebPage:
     """The timeline of one thread, or of those that moved last."""
     chart = drawn(desk, look, topic, said)
     name = one_line(topic) if topic else ""
@@ -110,10 +110,10 @@ def page(desk: Desk, look: Look, topic: str, said: Mapping[str, str]) -> Page:
             ),
         )
     )
-    return Page(title, main, "timeline")
+    return WebPage(title, main, "timeline")
 
 
-def _choice(look: Look, topic: str, said: Mapping[str, str]) -> Html:
+def _choice(look: PageContext, topic: str, said: Mapping[str, str]) -> Html:
     closed = element(
         "label",
         element(
@@ -135,7 +135,7 @@ def _choice(look: Look, topic: str, said: Mapping[str, str]) -> Html:
     )
 
 
-def strip(chart: Chart, look: Look) -> Html:
+def strip(chart: Chart, look: PageContext) -> Html:
     """A thread's own line, for the head of its page."""
     if not chart.until or chart.since == chart.until:
         return NOTHING
@@ -147,7 +147,7 @@ def strip(chart: Chart, look: Look) -> Html:
     )
 
 
-def _chart(chart: Chart, look: Look) -> Html:
+def _chart(chart: Chart, look: PageContext) -> Html:
     marks = [
         element("text", one.label, x=f"{chart.place(one.at, 100):.2f}%", y=12)
         for one in timeline.ticks(chart.since, chart.until, _TICKS)
@@ -163,7 +163,7 @@ def _chart(chart: Chart, look: Look) -> Html:
     return element("div", _legend(chart), axis, element("ul", *rows), class_="chart")
 
 
-def _row(chart: Chart, track: Track, look: Look) -> Html:
+def _row(chart: Chart, track: Track, look: PageContext) -> Html:
     link = element(
         "a",
         element("bdi", one_line(track.topic)),
@@ -192,7 +192,7 @@ def _bars(chart: Chart, track: Track) -> Html:
     return element("svg", *parts, class_="bars", role="img", aria_label=said, height=16)
 
 
-def _bar(chart: Chart, one: Span, start: float, end: float) -> Html:
+def _bar(chart: Chart, one: BallSpan, start: float, end: float) -> Html:
     name = "unknown" if not one.known else "free"
     if one.known and one.holder is not None:
         name = f"h{chart.colours[one.holder] % len(COLOURS)}"
@@ -256,7 +256,7 @@ def _spans(chart: Chart) -> Html:
     )
 
 
-def _who(one: Span) -> str:
+def _who(one: BallSpan) -> str:
     return one_line(holder_text(one.holder), 100) if one.known else "not known"
 
 

@@ -20,8 +20,8 @@ from tests.conftest import Machine
 from tests.core.strategies import chain, entry, write_thread
 from wc_cli.board import app, panes, view
 from wc_cli.board.app import BoardApp
-from wc_cli.board.cards import Wanted
-from wc_cli.board.source import Source
+from wc_cli.board.cards import CardFilter
+from wc_cli.board.source import BoardSource
 from wc_cli.context import Context
 from wc_core.identity.resolve import Asked
 
@@ -131,9 +131,9 @@ class Live:
             monkeypatch.setenv(name, value)
         monkeypatch.chdir(repo.path)
         context = Context(dict(os.environ), str(repo.path), Asked("Pat"))
-        self.source = Source(context)
+        self.source = BoardSource(context)
         signs = view.DRAWN
-        self.app = BoardApp(self.source, Wanted(), signs, write=write)
+        self.app = BoardApp(self.source, CardFilter(), signs, write=write)
 
     def run(
         self,
@@ -294,7 +294,9 @@ def test_only_what_changed_is_read_again(
     # Unreadable now, and kept as it was: nobody looks at it.
     repo.log("bills").chmod(0)
     assert source.refresh({"auth"})
-    shown = {one.topic for column in source.columns(Wanted()) for one in column.cards}
+    shown = {
+        one.topic for column in source.columns(CardFilter()) for one in column.cards
+    }
     assert shown == {"auth", "bills", "free"}
     assert source.topic_at(str(repo.log("auth"))) == "auth"
     assert source.topic_at(str(repo.store / "config.toml")) is None

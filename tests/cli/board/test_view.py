@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.core.strategies import NOON_MS, relaxed
-from wc_cli.board.cards import Card, Column, Wanted, columns
+from wc_cli.board.cards import Card, CardColumn, CardFilter, columns
 from wc_cli.board.view import (
     ASCII,
     CARD,
@@ -22,7 +22,7 @@ from wc_cli.board.view import (
 )
 from wc_cli.terminal.render import width_of
 from wc_core.names import Directory
-from wc_core.views.rows import Row
+from wc_core.views.rows import ThreadRow
 
 DAY_MS = 24 * 3600 * 1000
 
@@ -44,14 +44,14 @@ def card(topic: str, ball: str | None = None, **fields: object) -> Card:
         "updated_by": "",
     }
     since = fields.pop("since", NOON_MS)
-    row = Row(**(known | fields))  # type: ignore[arg-type]
+    row = ThreadRow(**(known | fields))  # type: ignore[arg-type]
     return Card(row, since)  # type: ignore[arg-type]
 
 
-ALL = Wanted()
+ALL = CardFilter()
 
 
-def grouped(*cards: Card, wanted: Wanted = ALL) -> list[tuple[str, list[str]]]:
+def grouped(*cards: Card, wanted: CardFilter = ALL) -> list[tuple[str, list[str]]]:
     found = columns(cards, wanted, Directory(), NOON_MS)
     return [(one.name, [card.topic for card in one.cards]) for one in found]
 
@@ -70,7 +70,7 @@ CARDS = (
 
 
 def test_mine_come_first_then_who_needs_it_then_free_in_review_and_closed() -> None:
-    assert grouped(*CARDS, wanted=Wanted(closed=True)) == [
+    assert grouped(*CARDS, wanted=CardFilter(closed=True)) == [
         ("You", ["g", "b"]),
         ("Cursor", ["d"]),
         ("codex", ["e", "a"]),
@@ -97,7 +97,7 @@ def test_my_column_is_there_without_a_card_and_no_other_is() -> None:
     ],
 )
 def test_a_filter_takes_cards_that_have_all_words(words: str, topics: int) -> None:
-    found = grouped(*CARDS, wanted=Wanted(words))
+    found = grouped(*CARDS, wanted=CardFilter(words))
     assert sum(len(held) for _, held in found) == topics
 
 
@@ -109,7 +109,9 @@ def lines(board: Board, width: int, height: int, signs: object = DRAWN) -> list[
 
 def test_a_card_says_what_it_is_how_old_and_what_is_new() -> None:
     work = card("login", "Pat", new_for_you=2, forked=True, damaged=True)
-    board = Board(columns([work._replace(work="loop 3/10")], Wanted(), Directory(), 0))
+    board = Board(
+        columns([work._replace(work="loop 3/10")], CardFilter(), Directory(), 0)
+    )
     shown = lines(board, 30, 5)
     assert [one.rstrip() for one in shown] == [
         "You                        1/1",
@@ -126,12 +128,12 @@ def test_a_card_says_what_it_is_how_old_and_what_is_new() -> None:
 
 
 def test_an_empty_column_says_so() -> None:
-    assert "nothing waits here" in lines(Board((Column("0", "You", ()),)), 30, 6)[2]
+    assert "nothing waits here" in lines(Board((CardColumn("0", "You", ()),)), 30, 6)[2]
 
 
 boards = st.builds(
     lambda counts: tuple(
-        Column(
+        CardColumn(
             f"c{i}", f"審査{i}", tuple(card(f"t{i}-{n}-テ", "X") for n in range(count))
         )
         for i, count in enumerate(counts)
@@ -144,7 +146,7 @@ moves = st.lists(st.tuples(st.integers(-3, 3), st.integers(-12, 12)), max_size=6
 @relaxed
 @given(boards, moves, st.integers(20, 200), st.integers(3, 60))
 def test_the_chosen_card_is_in_sight_and_every_line_fits(
-    held: tuple[Column, ...], steps: list[tuple[int, int]], width: int, height: int
+    held: tuple[CardColumn, ...], steps: list[tuple[int, int]], width: int, height: int
 ) -> None:
     board = Board(held)
     size = size_of(board, width, height)
@@ -166,7 +168,9 @@ def test_the_chosen_card_is_in_sight_and_every_line_fits(
 @relaxed
 @given(boards, boards, moves)
 def test_a_chosen_thread_stays_chosen_when_the_board_changes(
-    before: tuple[Column, ...], after: tuple[Column, ...], steps: list[tuple[int, int]]
+    before: tuple[CardColumn, ...],
+    after: tuple[CardColumn, ...],
+    steps: list[tuple[int, int]],
 ) -> None:
     board = Board(before)
     for right, down in steps:
@@ -181,7 +185,7 @@ def test_a_chosen_thread_stays_chosen_when_the_board_changes(
 
 
 def test_a_place_on_the_screen_is_a_card_or_none() -> None:
-    board = Board(columns(CARDS, Wanted(), Directory(), NOON_MS))
+    board = Board(columns(CARDS, CardFilter(), Directory(), NOON_MS))
     size = size_of(board, 110, 20)
     assert size.columns == 4
     assert card_at(board, size, 3, HEAD) == (0, 0)
@@ -192,7 +196,7 @@ def test_a_place_on_the_screen_is_a_card_or_none() -> None:
 
 
 def test_the_json_of_a_column_says_since_when() -> None:
-    [mine] = columns([CARDS[1]], Wanted(), Directory(), NOON_MS)
+    [mine] = columns([CARDS[1]], CardFilter(), Directory(), NOON_MS)
     [thread] = mine.to_json(NOON_MS + 60_000)["threads"]
     assert (thread["topic"], thread["seconds"]) == ("b", 60)
     assert thread["since"] == "2026-01-01T12:00:00.000Z"

@@ -353,7 +353,7 @@ def test_what_is_installed_are_commands_that_we_understand(
     tmp_path: Path, client: str, scope: str
 ) -> None:
     project = tmp_path / "app"
-    here = changes.Surroundings(tmp_path, {}, "linux", project, None, scope)
+    here = changes.InstallSite(tmp_path, {}, "linux", project, None, scope)
     (part,) = hooks.parts(client, here)
     added = [one for one in part.changes if isinstance(one, changes.JsonAdd)]
     told = json.dumps([one.item for one in added])
@@ -374,7 +374,7 @@ def test_what_is_installed_are_commands_that_we_understand(
 
 
 def test_a_plugin_asks_as_a_hook_does(tmp_path: Path) -> None:
-    here = changes.Surroundings(tmp_path, {}, "linux", tmp_path / "app", None)
+    here = changes.InstallSite(tmp_path, {}, "linux", tmp_path / "app", None)
     (part,) = hooks.parts("opencode", here)
     (file,) = part.changes
     assert isinstance(file, changes.OwnFile)

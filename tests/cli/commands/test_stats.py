@@ -11,7 +11,7 @@ from fastmcp import Client
 
 from tests.conftest import Machine
 from wc_cli.context import now_ms
-from wc_observe.calls import Surroundings
+from wc_observe.calls import ServerContext
 from wc_observe.mcp.server import build_server
 
 if TYPE_CHECKING:
@@ -115,7 +115,7 @@ def served(story: Repo, tool: str, arguments: dict[str, Any]) -> dict[str, Any]:
     """The structured content of the server's answer in the same place."""
 
     async def ask() -> dict[str, Any]:
-        start = Surroundings(str(story.path), story.machine.env, now_ms)
+        start = ServerContext(str(story.path), story.machine.env, now_ms)
         async with Client(build_server(start)) as client:
             name = f"watercooler_v1_{tool}"
             result = await client.call_tool(name, {**arguments, "format": "json"})

@@ -14,7 +14,7 @@ from wc_cli.terminal.render import Style, width_of
 from wc_cli.terminal.timeline import Drawing, bars, lines
 from wc_core.names import Directory
 from wc_core.threads.model import FREE, Ball
-from wc_core.views.timeline import Chart, Span, Track, chart
+from wc_core.views.timeline import BallSpan, Chart, Track, chart
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -26,17 +26,17 @@ CODEX = "Codex (pat)"
 PLAIN, COLOURED = Style(color=False), Style(color=True)
 
 
-def span(who: str | None, start: float, end: float, status: str = "OPEN") -> Span:
+def span(who: str | None, start: float, end: float, status: str = "OPEN") -> BallSpan:
     """Hours after noon."""
     start_ms, end_ms = (NOON_MS + int(one * HOUR_MS) for one in (start, end))
-    return Span(who, start_ms, end_ms, status, 1)
+    return BallSpan(who, start_ms, end_ms, status, 1)
 
 
 def of(*tracks: Track) -> Chart:
     return chart(tracks, Directory())
 
 
-def track(topic: str, *spans: Span, status: str = "OPEN") -> Track:
+def track(topic: str, *spans: BallSpan, status: str = "OPEN") -> Track:
     return Track(topic, "T", status, None, spans)
 
 
@@ -87,7 +87,9 @@ def test_no_line_is_wider_than_the_terminal_nor_obeyed(
     wild = of(
         track("テスト計画を書く\x1b[2J" * 3, span("審査する人 (pat)" * 3, 0, 9)),
         track("עברית-נושא", span("קודקס", 1, 1.001), span(None, 1.001, 9)),
-        track("x" * 90, Span(None, NOON_MS, NOON_MS + 9, known=False), span("A", 0, 9)),
+        track(
+            "x" * 90, BallSpan(None, NOON_MS, NOON_MS + 9, known=False), span("A", 0, 9)
+        ),
         track("none"),
     )
     for one in lines(wild, Drawing(width, look, ascii_only)):
@@ -105,7 +107,7 @@ def test_a_column_shows_who_held_longest_in_it_and_none_is_left_out() -> None:
 
 
 def test_a_window_without_a_round_moment_says_where_it_begins() -> None:
-    short = of(track("t", Span("A", NOON_MS + 1, NOON_MS + 500)))
+    short = of(track("t", BallSpan("A", NOON_MS + 1, NOON_MS + 500)))
     assert lines(short, Drawing(40, PLAIN))[0] == "UTC 2026-01-01 12:00"
 
 

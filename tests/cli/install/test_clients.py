@@ -18,7 +18,7 @@ from pydantic import Field, TypeAdapter, ValidationError
 from tests.cli.install.test_engine import tree
 from wc_cli import table
 from wc_cli.install import changes, permissions
-from wc_cli.install.changes import Surroundings
+from wc_cli.install.changes import InstallSite
 from wc_cli.install.clients import agents, registry, shells
 from wc_cli.install.formats import jsonc
 from wc_observe.mcp.tools import all_tools
@@ -503,9 +503,9 @@ def test_a_home_with_nothing_to_connect(repo: Repo) -> None:
     )
 
 
-def _here(repo: Repo) -> Surroundings:
+def _here(repo: Repo) -> InstallSite:
     env = repo.machine.env
-    return Surroundings(repo.machine.home, env, "linux", repo.path, None)
+    return InstallSite(repo.machine.home, env, "linux", repo.path, None)
 
 
 def test_what_keeps_it_from_working_is_said(lived_in: Repo) -> None:

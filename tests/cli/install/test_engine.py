@@ -28,7 +28,7 @@ from wc_cli.install.changes import (
     TomlAdd,
     TomlSet,
 )
-from wc_cli.install.engine import Outcome, Want
+from wc_cli.install.engine import PartOutcome, Want
 from wc_cli.install.formats import jsonedit, toml
 from wc_cli.install.formats.jsonc import Unreadable
 from wc_cli.install.ledger import Owner
@@ -100,12 +100,12 @@ def wants(home: Path) -> list[Want]:
     return [Want(Owner(*names), Part(names[1], one)) for names, one in parts.items()]
 
 
-def install(home: Path, *what: Want) -> tuple[Outcome, ...]:
+def install(home: Path, *what: Want) -> tuple[PartOutcome, ...]:
     with ledger.opened(home) as book:
         return engine.carry_out(engine.plan_install(book, what))
 
 
-def remove(home: Path, *what: Want) -> tuple[Outcome, ...]:
+def remove(home: Path, *what: Want) -> tuple[PartOutcome, ...]:
     with ledger.opened(home) as book:
         owners = [one.owner for one in what]
         return engine.carry_out(engine.plan_removal(book, owners))

@@ -16,7 +16,7 @@ import pytest
 
 from wc_cli import table
 from wc_cli.briefing.dialects import DIALECTS, EVENTS
-from wc_cli.install.changes import JsonAdd, JsonSet, OwnFile, Surroundings
+from wc_cli.install.changes import InstallSite, JsonAdd, JsonSet, OwnFile
 from wc_cli.install.clients import registry
 from wc_core.version import __version__
 
@@ -61,7 +61,7 @@ def test_its_server_is_ours() -> None:
 def installed(home: Path) -> dict[str, Part]:
     """What `wc install claude` does in a project, by the names of the parts."""
     folder = home / "app"
-    here = Surroundings(home, {}, "linux", folder, None, "project")
+    here = InstallSite(home, {}, "linux", folder, None, "project")
     (client,) = (one for one in registry.CLIENTS if one.name == "claude")
     return {part.name: part for part in registry.parts(client, here)}
 

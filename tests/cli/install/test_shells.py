@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from wc_cli.install import changes
-from wc_cli.install.changes import Block, OwnFile, Surroundings, TomlSet
+from wc_cli.install.changes import Block, InstallSite, OwnFile, TomlSet
 from wc_cli.install.clients import shells
 
 if TYPE_CHECKING:
@@ -228,7 +228,7 @@ def test_powerlevel10k_takes_the_place_of_a_line(waiting: Repo) -> None:
 
 def test_the_page_has_what_is_written() -> None:
     """Every snippet of the page is the one that is installed."""
-    here = Surroundings(Path("/h"), {"PATH": ""}, "linux", None, None)
+    here = InstallSite(Path("/h"), {"PATH": ""}, "linux", None, None)
     program = changes.program("wc-statusline", here)
     page = PAGE.read_text(encoding="utf-8")
     for client in shells.CLIENTS:

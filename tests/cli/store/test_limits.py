@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from wc_cli.store.writer import Author, Source, StoreWriter
+from wc_cli.store.writer import Author, IdSource, StoreWriter
 from wc_core import files
 from wc_core.errors import ConflictError, CorruptError
 from wc_core.git.discovery import PLAIN, Place
@@ -20,7 +20,7 @@ from wc_core.threads.settings import Settings
 if TYPE_CHECKING:
     from pathlib import Path
 
-SOURCE = Source(lambda: 1_767_225_600_000, lambda: 7)
+SOURCE = IdSource(lambda: 1_767_225_600_000, lambda: 7)
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from wc_cli.settle.settler import Settler
 from wc_cli.store.upkeep import Upkeep
-from wc_cli.store.writer import Author, Source, StoreWriter
+from wc_cli.store.writer import Author, IdSource, StoreWriter
 from wc_core import names, ulid
 from wc_core.errors import ConflictError, CorruptError, NotFoundError, StorageError
 from wc_core.git.discovery import PLAIN, Place
@@ -41,8 +41,8 @@ class Clock:
         self.now_ms = START_MS
         self.dice = 0
 
-    def source(self) -> Source:
-        return Source(lambda: self.now_ms, self.random)
+    def source(self) -> IdSource:
+        return IdSource(lambda: self.now_ms, self.random)
 
     def random(self) -> int:
         self.dice += 7919

@@ -9,8 +9,8 @@ from wc_cli.briefing import dialects
 from wc_core import ulid
 from wc_core.layout import MAX_SAFE_BYTES, key_of, safe_name
 from wc_core.status import files, holders
-from wc_core.status.files import View
-from wc_core.status.holders import Held
+from wc_core.status.files import StatusView
+from wc_core.status.holders import HeldBall
 from wc_core.threads.model import State
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]))
@@ -30,7 +30,7 @@ def test_of_a_name_that_was_cut_nobody_knows_what_it_was() -> None:
 @given(SHORT.filter(bool), st.integers(0, (1 << 128) - 1))
 def test_a_ball_is_known_by_the_name_of_its_file(topic: str, number: int) -> None:
     since = ulid.encode(number)
-    held = Held("codex", files.file_name(State(topic, since=since)))
+    held = HeldBall("codex", files.file_name(State(topic, since=since)))
     assert (held.topic, held.since, held.is_free) == (topic, since, False)
 
 
@@ -38,7 +38,7 @@ def test_a_ball_is_known_by_the_name_of_its_file(topic: str, number: int) -> Non
 def test_everybody_is_told_their_own_number_or_none(
     new: dict[str, int], asking: str
 ) -> None:
-    view = View(State("auth", ball="Codex", entry_count=7), new)
+    view = StatusView(State("auth", ball="Codex", entry_count=7), new)
     data = files.files(view)["status/branch/auth/.t/codex/" + "0" * 26 + ".auth"]
     shown = holders.parse(data, safe_name(asking))
     assert shown is not None

@@ -20,7 +20,7 @@ from wc_core.names import Directory, Name
 from wc_core.status.files import (
     MAIN_WORKTREE,
     MAX_FILE_BYTES,
-    View,
+    StatusView,
     asked_name,
     display,
     files,
@@ -32,12 +32,12 @@ from wc_core.status.line import (
     STORE_MISSING,
     STORE_MOVED,
     Here,
-    Row,
+    StatusRow,
     line,
     places,
     trouble,
 )
-from wc_core.status.look import MAX_ROWS, Look, address, dressed, prefix_of, width
+from wc_core.status.look import MAX_ROWS, LineStyle, address, dressed, prefix_of, width
 from wc_core.threads.model import CLOSED, Participant, State
 
 PAT = Name("Claude Code", "", "pat")
@@ -196,7 +196,7 @@ def test_the_files_of_a_thread() -> None:
         b"7 *\n"
     )
     name = f"codex@fix(pat)/{FIRST}.feature-auth"
-    assert files(View(one, new)) == {
+    assert files(StatusView(one, new)) == {
         f"status/holder/{name}": content,
         f"status/branch/feature/auth/.t/{name}": content,
     }
@@ -205,11 +205,11 @@ def test_the_files_of_a_thread() -> None:
 def test_a_free_ball_and_a_closed_thread() -> None:
     content = b"wc1 OPEN\nfix\n\n0 *\n"
     for nobody in (None, "", "  "):
-        assert files(View(state("fix", nobody), {})) == {
+        assert files(StatusView(state("fix", nobody), {})) == {
             f"status/holder/=free/{FIRST}.fix": content,
             f"status/branch/fix/.t/=free/{FIRST}.fix": content,
         }
-    assert files(View(state("fix", "Codex", status=CLOSED), {})) == {}
+    assert files(StatusView(state("fix", "Codex", status=CLOSED), {})) == {}
 
 
 @pytest.mark.parametrize(
@@ -225,13 +225,13 @@ def test_a_free_ball_and_a_closed_thread() -> None:
 )
 def test_since_when(since: str, last: str, expected: str) -> None:
     one = State("fix", ball="Codex", since=since, last_id=last)
-    assert f"status/holder/codex/{expected}.fix" in files(View(one, {}))
+    assert f"status/holder/codex/{expected}.fix" in files(StatusView(one, {}))
 
 
 def test_aliases_of_the_store_are_one_holder() -> None:
     directory = Directory({"robby": "Robot"})
-    one = files(View(state("fix", "Robby"), {}, directory))
-    assert [*one] == [*files(View(state("fix", "ROBOT"), {}, directory))]
+    one = files(StatusView(state("fix", "Robby"), {}, directory))
+    assert [*one] == [*files(StatusView(state("fix", "ROBOT"), {}, directory))]
 
 
 def test_a_crowd_does_not_fit() -> None:
@@ -239,7 +239,7 @@ def test_a_crowd_does_not_fit() -> None:
     people = tuple(Participant(f"{'x' * 60}{at}", at) for at in range(40))
     new = {Directory().key(Name(name)): count for name, count in people}
     one = state("fix", "Codex", entry_count=99, participants=people)
-    content = files(View(one, new))[f"status/holder/codex/{FIRST}.fix"]
+    content = files(StatusView(one, new))[f"status/holder/codex/{FIRST}.fix"]
     assert MAX_FILE_BYTES - 100 < len(content) <= MAX_FILE_BYTES
     assert content.endswith(b"\n")
     assert b" *\n" not in content
@@ -255,7 +255,7 @@ def test_whatever_is_in_a_log_makes_plain_files(
     topic: str, ball: str | None, status: str, branch: str, since: str
 ) -> None:
     one = State(topic, status=status, ball=ball, branch=branch, since=since)
-    for path, content in files(View(one, {safe(topic): 3})).items():
+    for path, content in files(StatusView(one, {safe(topic): 3})).items():
         assert len(content) <= MAX_FILE_BYTES
         assert os.path.normpath(path) == path
         assert path.startswith(("status/holder/", "status/branch/"))
@@ -353,13 +353,13 @@ def test_seats_that_are_told_apart_have_files_of_their_own(
 
 # --- the line -----------------------------------------------------------------------
 
-HERE_MINE = Row(state("feature-auth", "Claude (Pat)", 5), 2)
-HERE_OLDER = Row(state("auth-2", "claude", 3, status="BLOCKED"), 0)
-HERE_OTHERS = Row(state("x", "Codex", 4, branch="feature/auth"), 1)
-HERE_FREE = Row(state("y", None, 6, branch="feature/auth"))
-AWAY_MINE = Row(state("far", "Claude", 1), 9)
-AWAY_OTHERS = Row(state("other", "Codex", 2), 9)
-NOT_MINE = Row(state("feature-auth", "Claude (sam)", 7))
+HERE_MINE = StatusRow(state("feature-auth", "Claude (Pat)", 5), 2)
+HERE_OLDER = StatusRow(state("auth-2", "claude", 3, status="BLOCKED"), 0)
+HERE_OTHERS = StatusRow(state("x", "Codex", 4, branch="feature/auth"), 1)
+HERE_FREE = StatusRow(state("y", None, 6, branch="feature/auth"))
+AWAY_MINE = StatusRow(state("far", "Claude", 1), 9)
+AWAY_OTHERS = StatusRow(state("other", "Codex", 2), 9)
+NOT_MINE = StatusRow(state("feature-auth", "Claude (sam)", 7))
 
 
 @pytest.mark.parametrize(
@@ -377,21 +377,24 @@ NOT_MINE = Row(state("feature-auth", "Claude (sam)", 7))
         ),
         ([AWAY_MINE, HERE_OTHERS], "🎾 far waits for you elsewhere"),
         (
-            [AWAY_MINE, Row(state("z", "claude", 2)), AWAY_OTHERS],
+            [AWAY_MINE, StatusRow(state("z", "claude", 2)), AWAY_OTHERS],
             "🎾 2 waiting for you elsewhere",
         ),
         ([HERE_OTHERS], "Codex has the ball · x · 1 new"),
         ([HERE_FREE, HERE_OTHERS], "anyone can take · y · +1"),
         ([NOT_MINE], "Claude (sam) has the ball · feature-auth"),
         (
-            [Row(state("feature-auth", "\x1b", 1))],
+            [StatusRow(state("feature-auth", "\x1b", 1))],
             "somebody has the ball · feature-auth",
         ),
-        ([Row(state("\x1b", None, branch="auth-2"))], "anyone can take · a thread"),
-        ([Row(HERE_MINE.state._replace(status=CLOSED))], ""),
+        (
+            [StatusRow(state("\x1b", None, branch="auth-2"))],
+            "anyone can take · a thread",
+        ),
+        ([StatusRow(HERE_MINE.state._replace(status=CLOSED))], ""),
     ],
 )
-def test_what_it_says(rows: list[Row], expected: str) -> None:
+def test_what_it_says(rows: list[StatusRow], expected: str) -> None:
     assert line(rows, HERE) == expected
     assert line(reversed(rows), HERE) == expected
 
@@ -422,7 +425,7 @@ FULL = [HERE_OLDER._replace(new=12), HERE_MINE, AWAY_MINE]
     ],
 )
 def test_what_is_dropped_first(columns: int, expected: str) -> None:
-    said = line(FULL, HERE, Look(columns))
+    said = line(FULL, HERE, LineStyle(columns))
     assert said == expected
     width = len(said) + said.count("🎾")
     assert not columns or width <= columns
@@ -433,53 +436,55 @@ def test_what_is_dropped_first(columns: int, expected: str) -> None:
     [
         (
             FULL,
-            Look(ascii=True),
+            LineStyle(ascii=True),
             "[*] you - auth-2 - BLOCKED - 12 new - +1 - 1 elsewhere",
         ),
-        (FULL, Look(15, ascii=True), "[*] you - au..."),
-        ([AWAY_MINE], Look(29), "🎾 1 elsewhere"),
-        ([AWAY_MINE], Look(30), "🎾 far waits for you elsewhere"),
-        ([AWAY_MINE], Look(4), "🎾 1"),
-        ([AWAY_MINE], Look(3), "🎾"),
-        ([AWAY_MINE], Look(2, ascii=True), ""),
-        ([HERE_OTHERS], Look(12), "Codex has t…"),
-        ([HERE_OTHERS], Look(12, ascii=True), "Codex has..."),
-        ([HERE_OTHERS], Look(3), ""),
-        ([Row(state("auth-2", "Zoë", 1))], Look(12), "Zoë has the…"),
-        ([Row(state("auth-2", None, 1))], Look(12), "anyone can …"),
+        (FULL, LineStyle(15, ascii=True), "[*] you - au..."),
+        ([AWAY_MINE], LineStyle(29), "🎾 1 elsewhere"),
+        ([AWAY_MINE], LineStyle(30), "🎾 far waits for you elsewhere"),
+        ([AWAY_MINE], LineStyle(4), "🎾 1"),
+        ([AWAY_MINE], LineStyle(3), "🎾"),
+        ([AWAY_MINE], LineStyle(2, ascii=True), ""),
+        ([HERE_OTHERS], LineStyle(12), "Codex has t…"),
+        ([HERE_OTHERS], LineStyle(12, ascii=True), "Codex has..."),
+        ([HERE_OTHERS], LineStyle(3), ""),
+        ([StatusRow(state("auth-2", "Zoë", 1))], LineStyle(12), "Zoë has the…"),
+        ([StatusRow(state("auth-2", None, 1))], LineStyle(12), "anyone can …"),
         (
-            [Row(state("ünïcödé", "Claude", 1, branch="auth-2"))],
-            Look(14),
+            [StatusRow(state("ünïcödé", "Claude", 1, branch="auth-2"))],
+            LineStyle(14),
             "🎾 you · ünïc…",
         ),
         (
-            [Row(state("界界界界界界", "Claude", 1, branch="auth-2"))],
-            Look(15),
+            [StatusRow(state("界界界界界界", "Claude", 1, branch="auth-2"))],
+            LineStyle(15),
             "🎾 you · 界界…",
         ),
         (
             [HERE_MINE],
-            Look(color=True),
+            LineStyle(color=True),
             "\x1b[1;33m🎾 you · feature-auth · 2 new\x1b[0m",
         ),
         (
             [AWAY_MINE],
-            Look(color=True),
+            LineStyle(color=True),
             "\x1b[1;33m🎾 far waits for you elsewhere\x1b[0m",
         ),
-        ([HERE_FREE], Look(color=True), "\x1b[2manyone can take · y\x1b[0m"),
-        ([], Look(color=True), ""),
+        ([HERE_FREE], LineStyle(color=True), "\x1b[2manyone can take · y\x1b[0m"),
+        ([], LineStyle(color=True), ""),
     ],
 )
-def test_looks(rows: list[Row], look: Look, expected: str) -> None:
+def test_looks(rows: list[StatusRow], look: LineStyle, expected: str) -> None:
     assert line(rows, HERE, look) == expected
 
 
 def test_trouble() -> None:
-    assert trouble(STORE_MISSING, Look()) == STORE_MISSING
-    assert trouble(STORE_MOVED, Look(10)) == "wc: store…"
-    assert trouble(STORE_MOVED, Look(3)) == ""
-    assert trouble(STORE_MOVED, Look(color=True)) == f"\x1b[31m{STORE_MOVED}\x1b[0m"
+    assert trouble(STORE_MISSING, LineStyle()) == STORE_MISSING
+    assert trouble(STORE_MOVED, LineStyle(10)) == "wc: store…"
+    assert trouble(STORE_MOVED, LineStyle(3)) == ""
+    assert (
+        trouble(STORE_MOVED, LineStyle(color=True)) == f"\x1b[31m{STORE_MOVED}\x1b[0m"
+    )
 
 
 # --- rows, links, templates, and the ways of writing ---------------------------------
@@ -508,13 +513,15 @@ ROWS = [HERE_MINE, HERE_OLDER, AWAY_MINE, HERE_OTHERS, HERE_FREE, AWAY_OTHERS]
     ],
 )
 def test_a_row_for_each_thread(count: int, expected: list[str]) -> None:
-    assert line(ROWS, HERE, Look(rows=count)).split("\n") == expected
-    assert line(ROWS[::-1], HERE, Look(rows=count)).split("\n") == expected
+    assert line(ROWS, HERE, LineStyle(rows=count)).split("\n") == expected
+    assert line(ROWS[::-1], HERE, LineStyle(rows=count)).split("\n") == expected
 
 
 def test_there_are_nine_rows_at_most() -> None:
-    many = [Row(state(f"t{at}", "Codex", at, branch="auth-2")) for at in range(12)]
-    rows = line(many, HERE, Look(rows=99)).split("\n")
+    many = [
+        StatusRow(state(f"t{at}", "Codex", at, branch="auth-2")) for at in range(12)
+    ]
+    rows = line(many, HERE, LineStyle(rows=99)).split("\n")
     assert len(rows) == MAX_ROWS
     assert rows[0] == "Codex has the ball · t11"
     assert rows[-1] == "Codex has the ball · t3 · +3"
@@ -530,7 +537,7 @@ def test_there_are_nine_rows_at_most() -> None:
         ("{holder}", [HERE_FREE], "anyone"),
         ("{more}/{away}/{where}", [HERE_MINE, HERE_OLDER, AWAY_MINE], "1/1/"),
         ("{topic}/{away}/{where}", [AWAY_MINE], "far/1/elsewhere"),
-        ("{topic}/{away}", [AWAY_MINE, Row(state("z", "claude", 2))], "/2"),
+        ("{topic}/{away}", [AWAY_MINE, StatusRow(state("z", "claude", 2))], "/2"),
         ("{{topic} {frob} } {", [HERE_MINE], "{topic} {frob} } {"),
         ("{?{?{new}}}", [HERE_MINE], "{?2}"),
         ("{?{status}", [HERE_MINE], ""),
@@ -540,14 +547,14 @@ def test_there_are_nine_rows_at_most() -> None:
         ("{topic}", [], ""),
     ],
 )
-def test_a_template(template: str, rows: list[Row], expected: str) -> None:
-    assert line(rows, HERE, Look(format=template)) == expected
+def test_a_template(template: str, rows: list[StatusRow], expected: str) -> None:
+    assert line(rows, HERE, LineStyle(format=template)) == expected
 
 
 def test_a_template_where_there_is_little_room() -> None:
-    look = Look(8, format="{ball}{topic}")
+    look = LineStyle(8, format="{ball}{topic}")
     assert line([HERE_MINE], HERE, look) == "🎾featu…"
-    hebrew = Row(state("שלום-שלום", "Claude", 1, branch="auth-2"))
+    hebrew = StatusRow(state("שלום-שלום", "Claude", 1, branch="auth-2"))
     assert line([hebrew], HERE, look) == "\u2068🎾שלום-…\u2069"
 
 
@@ -576,10 +583,10 @@ def test_what_links_begin_with() -> None:
 
 
 def test_only_the_topic_is_a_link() -> None:
-    said = line([AWAY_MINE], HERE, Look(links="https://x.org/"))
+    said = line([AWAY_MINE], HERE, LineStyle(links="https://x.org/"))
     link = "\x1b]8;;https://x.org/far.md\x1b\\far\x1b]8;;\x1b\\"
     assert said == f"🎾 {link} waits for you elsewhere"
-    said = line([AWAY_MINE], HERE, Look(links="https://x.org/", rows=2))
+    said = line([AWAY_MINE], HERE, LineStyle(links="https://x.org/", rows=2))
     assert said == f"🎾 you · {link} · 9 new · elsewhere"
 
 
@@ -588,7 +595,7 @@ def test_only_the_topic_is_a_link() -> None:
 )
 def test_what_reads_from_the_right_is_isolated(text: str) -> None:
     assert dressed(text) == f"\u2068{text}\u2069"
-    rows = [Row(state(text, text, 1, branch="auth-2", status=text))]
+    rows = [StatusRow(state(text, text, 1, branch="auth-2", status=text))]
     part = f"\u2068{display(text, 99)}\u2069"
     assert line(rows, HERE) == f"{part} has the ball · {part} · {part}"
 
@@ -609,6 +616,6 @@ def test_the_width_is_never_too_small() -> None:
 @given(st.text(max_size=24), st.integers(1, 40))
 def test_what_is_cut_fits(text: str, room: int) -> None:
     shown = display(text, 200)
-    cut = Look(room).cut(shown, room)
+    cut = LineStyle(room).cut(shown, room)
     assert width(cut) <= room
     assert not cut or shown.startswith(cut.removesuffix("…"))

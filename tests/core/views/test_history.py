@@ -22,7 +22,7 @@ from tests.core.strategies import (
 from wc_core.names import Directory, parse
 from wc_core.threads import model
 from wc_core.threads.model import Ball, Base, Entry, State
-from wc_core.views.history import STALE_MS, History, history, is_stale, since_ms
+from wc_core.views.history import STALE_MS, BallHistory, history, is_stale, since_ms
 
 A, B, C = AGENTS
 HOUR_MS = 3600 * 1000
@@ -35,7 +35,7 @@ def key(name: str) -> str:
 
 def told(
     found: list[Entry], meta: Base | None = None, now_ms: int = NOW_MS
-) -> tuple[State, History]:
+) -> tuple[State, BallHistory]:
     state = model.fold("t", found, meta)
     return state, history(state, found, now_ms, key)
 
@@ -46,7 +46,7 @@ def passes(*holders: str | None) -> list[Entry]:
     return chain(*(entry(step * 60, A, ball=one) for step, one in enumerate(balls)))
 
 
-def lengths(found: History) -> list[tuple[str | None, int]]:
+def lengths(found: BallHistory) -> list[tuple[str | None, int]]:
     return [(one.holder, one.ms // 1000) for one in found.spells]
 
 
@@ -91,7 +91,7 @@ def test_how_often_it_changed_hands_and_bounced(
 
 def test_a_thread_without_entries_has_no_history() -> None:
     _, found = told([])
-    assert found == History()
+    assert found == BallHistory()
     assert (found.current, found.longest, found.free_ms) == (None, None, 0)
 
 

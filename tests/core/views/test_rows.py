@@ -29,7 +29,7 @@ from wc_core.threads.reader import Cursor, StoreReader
 from wc_core.views import overview
 from wc_core.views import rows as views
 from wc_core.views.overview import Overview
-from wc_core.views.rows import Filter, Numbered, Page, Row
+from wc_core.views.rows import Filter, Numbered, RowPage, ThreadRow
 
 PAT, CLAUDE, SAM = AGENTS
 ALL = Filter()
@@ -55,7 +55,7 @@ def store(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def topics(rows: list[Row] | tuple[Row, ...]) -> list[str]:
+def topics(rows: list[ThreadRow] | tuple[ThreadRow, ...]) -> list[str]:
     return [one.topic for one in rows]
 
 
@@ -209,7 +209,7 @@ def test_a_page_says_whether_there_is_more(store: Path) -> None:
 
 
 def test_a_store_without_threads_has_one_empty_page(tmp_path: Path) -> None:
-    assert Overview(reader_of(tmp_path), viewer()).page(ALL, 5) == Page(())
+    assert Overview(reader_of(tmp_path), viewer()).page(ALL, 5) == RowPage(())
 
 
 @pytest.mark.parametrize("cursor", ["x", "a~b", "a~b~c~d", "a~ ~c", "%FF~b~c"])

@@ -11,7 +11,7 @@ from wc_core.errors import InvalidInputError
 from wc_core.threads.model import Ball
 from wc_core.threads.reader import StoreReader
 from wc_core.views import stats as figures
-from wc_core.views.stats import RECENT_THREADS, Stats, longer_than, stats
+from wc_core.views.stats import RECENT_THREADS, StoreStats, longer_than, stats
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -57,7 +57,7 @@ def root(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def found(root: Path, stale_ms: int = 30 * 60_000) -> Stats:
+def found(root: Path, stale_ms: int = 30 * 60_000) -> StoreStats:
     reader = StoreReader(str(root))
     return stats(reader, viewer(), NOON_MS + HOUR_MS, stale_ms)
 
@@ -121,7 +121,7 @@ def test_lists_are_cut_and_say_so(root: Path) -> None:
 
 def test_an_empty_store(tmp_path: Path) -> None:
     told = found(tmp_path)
-    assert told == Stats(NOON_MS + HOUR_MS)
+    assert told == StoreStats(NOON_MS + HOUR_MS)
     assert told.to_json("S", 20)["threads"] == {"total": 0, "by_status": {}}
 
 

@@ -26,7 +26,7 @@ from wc_core.threads import model
 from wc_core.threads.model import FREE, Ball, Base, Entry
 from wc_core.threads.reader import Snapshot, Thread
 from wc_core.views import timeline
-from wc_core.views.timeline import Chart, Span, Track, chart, clipped, spans, ticks
+from wc_core.views.timeline import BallSpan, Chart, Track, chart, clipped, spans, ticks
 from wc_core.views.timelinesvg import COLOURS, svg
 
 A, B, _ = AGENTS
@@ -206,7 +206,7 @@ def test_the_picture_is_xml_without_anything_to_run_or_to_fetch(
     topic: str, title: str, holder: str, width: int
 ) -> None:
     hostile = f'{holder}<script>alert("1")</script>\x1b[31m\ufffe&x;'
-    span = Span(hostile, NOON_MS, NOW_MS)
+    span = BallSpan(hostile, NOON_MS, NOW_MS)
     one = Track(topic, title + hostile, hostile, hostile, (span,))
     picture = svg(chart([one], Directory()), width)
     allowed = {"svg", "style", "rect", "g", "title", "text", "line"}
@@ -230,7 +230,7 @@ def test_there_is_a_picture_of_nothing() -> None:
 
 def test_a_thread_of_many_moves_is_drawn_in_few_bars() -> None:
     each = tuple(
-        Span(AGENTS[i % 2], NOON_MS + i * 10, NOON_MS + i * 10 + 10)
+        BallSpan(AGENTS[i % 2], NOON_MS + i * 10, NOON_MS + i * 10 + 10)
         for i in range(9000)
     )
     picture = svg(chart([Track("busy", "", "OPEN", A, each)], Directory()))

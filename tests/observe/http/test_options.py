@@ -10,7 +10,7 @@ from fastmcp.server.auth.providers.jwt import RSAKeyPair
 
 from tests.observe.serving import PROGRAM, refused
 from wc_core.errors import InvalidInputError, StorageError, WcError
-from wc_observe.calls import Surroundings
+from wc_observe.calls import ServerContext
 from wc_observe.http import options as httpoptions
 from wc_observe.http.address import Address, listening_at
 from wc_observe.http.auth import verifiers
@@ -20,7 +20,7 @@ from wc_observe.http.server import serve
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from wc_observe.http.options import Options
+    from wc_observe.http.options import HttpOptions
 
 KEY_PAIR = RSAKeyPair.generate()
 RSA_KEY = KEY_PAIR.public_key
@@ -31,7 +31,7 @@ ISSUED = ["--jwt-issuer", "https://id.example.org", "--jwt-audience", "wc"]
 KEYS = ["--jwt-jwks", "https://id.example.org/keys"]
 
 
-def read(*words: str, env: dict[str, str] | None = None) -> Options:
+def read(*words: str, env: dict[str, str] | None = None) -> HttpOptions:
     return httpoptions.read(["--transport", "http", *words], env or {})
 
 
@@ -218,7 +218,7 @@ def test_a_refusal_is_told_in_words(tmp_path: Path, env: dict[str, str]) -> None
 def test_a_port_that_is_taken_is_told_in_words(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    start = Surroundings(str(tmp_path), {}, lambda: 0)
+    start = ServerContext(str(tmp_path), {}, lambda: 0)
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         options = read("--port", str(port))

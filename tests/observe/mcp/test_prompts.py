@@ -14,7 +14,7 @@ from mcp_types import ResourceTemplateReference
 from tests.observe.stores import MODES, NOW_MS, Session, Store
 from wc_core.threads.model import Ball
 from wc_observe.answers.quoting import NOTICE
-from wc_observe.calls import Surroundings
+from wc_observe.calls import ServerContext
 from wc_observe.mcp.server import build_server
 
 if TYPE_CHECKING:
@@ -205,7 +205,7 @@ def test_completion_is_in_the_clients_folder(
     ref = ResourceTemplateReference(type="ref/resource", uri=THREAD)
 
     async def ask() -> list[str]:
-        start = Surroundings(str(here.root.parent), env, lambda: NOW_MS)
+        start = ServerContext(str(here.root.parent), env, lambda: NOW_MS)
         roots = [rooted.root.parent.as_uri()]
         async with Client(build_server(start), mode=mode, roots=roots) as client:
             await client.call_tool("watercooler_v1_whoami", {})

@@ -17,7 +17,7 @@ from tests.observe.stores import MODES, NOW_MS, Mode, Store
 from wc_core.errors import InvalidInputError
 from wc_core.layout import topic_of
 from wc_core.threads import codec
-from wc_observe.calls import Surroundings
+from wc_observe.calls import ServerContext
 from wc_observe.mcp.resources import LISTED
 from wc_observe.mcp.server import build_server
 from wc_observe.watch import addresses
@@ -38,7 +38,7 @@ def listed(
     """The resources with the text of each."""
 
     async def ask() -> tuple[list[Resource], dict[str, str]]:
-        server = build_server(Surroundings(str(folder), env, lambda: NOW_MS))
+        server = build_server(ServerContext(str(folder), env, lambda: NOW_MS))
         async with Client(server, mode=mode) as client:
             found = await client.list_resources()
             texts = {}
@@ -107,7 +107,7 @@ def test_the_latest_are_listed_and_open_ones_before_closed_ones(
         store.thread(topic, store.entry(topic, **closed))
 
     async def ask() -> list[str]:
-        start = Surroundings(str(store.root.parent), env, lambda: NOW_MS)
+        start = ServerContext(str(store.root.parent), env, lambda: NOW_MS)
         async with Client(build_server(start)) as client:
             return [one.name for one in await client.list_resources()]
 

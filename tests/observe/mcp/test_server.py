@@ -19,7 +19,7 @@ from tests.observe.stores import MODES, NOW_MS, Session, Store, only_text
 from wc_cli import table
 from wc_core.errors import ConflictError
 from wc_core.threads.model import ACTIONS, ENTRY_TYPES, ROLES, STATUSES
-from wc_observe.calls import Surroundings
+from wc_observe.calls import ServerContext
 from wc_observe.mcp import tools
 from wc_observe.mcp.instructions import SHORT, guide
 from wc_observe.mcp.refusals import Refused, allowed_values, guarded, invalid
@@ -52,7 +52,7 @@ NAMES = {
 
 def offered(mode: Mode) -> tuple[list[Tool], list[Resource], list[ResourceTemplate]]:
     async def ask() -> tuple[list[Tool], list[Resource], list[ResourceTemplate]]:
-        server = build_server(Surroundings("/", {}, lambda: 0))
+        server = build_server(ServerContext("/", {}, lambda: 0))
         async with Client(server, mode=mode) as client:
             return (
                 await client.list_tools(),
@@ -367,7 +367,7 @@ def test_progress_is_told_of_what_takes_long(
 
     async def ask() -> None:
         place = env | {"WATERCOOLER_DIR": str(many.root)}
-        start = Surroundings(str(many.root.parent), place, lambda: NOW_MS)
+        start = ServerContext(str(many.root.parent), place, lambda: NOW_MS)
         async with Client(build_server(start), mode=mode) as client:
             await client.call_tool(
                 "watercooler_v1_list_threads", {}, progress_handler=hear

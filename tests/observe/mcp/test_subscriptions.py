@@ -19,7 +19,7 @@ from mcp_types import ResourceListChangedNotification, ResourceUpdatedNotificati
 
 from tests import forking
 from tests.observe.stores import MODES, NOW_MS, Mode, Store, only_text, structured
-from wc_observe.calls import Call, Surroundings
+from wc_observe.calls import Call, ServerContext
 from wc_observe.live.reader import FEW
 from wc_observe.live.stores import Stores
 from wc_observe.mcp import subscribers, subscriptions
@@ -115,7 +115,7 @@ async def listening(
 
 @pytest.fixture
 def server(store: Store, env: dict[str, str]) -> FastMCP:
-    return build_server(Surroundings(str(store.root.parent), env, lambda: NOW_MS))
+    return build_server(ServerContext(str(store.root.parent), env, lambda: NOW_MS))
 
 
 def listened_to(server: FastMCP) -> list[str]:
@@ -291,7 +291,7 @@ def test_health_says_how_changes_are_noticed(
 ) -> None:
     store.thread("plan")
     env |= {"WATERCOOLER_WATCH": mode}
-    server = build_server(Surroundings(str(store.root.parent), env, lambda: NOW_MS))
+    server = build_server(ServerContext(str(store.root.parent), env, lambda: NOW_MS))
 
     async def go() -> None:
         async with listening(server, "auto", PLAN) as ears:
@@ -392,7 +392,7 @@ def test_a_store_that_comes_later_goes_and_comes_back_is_heard(
 ) -> None:
     folder = tmp_path / "work"
     folder.mkdir()
-    server = build_server(Surroundings(str(folder), env, lambda: NOW_MS))
+    server = build_server(ServerContext(str(folder), env, lambda: NOW_MS))
 
     async def go() -> None:
         async with listening(server, mode, PLAN) as ears:
@@ -571,7 +571,7 @@ def test_what_goes_on_in_other_worktrees_is_told(repo: Repo, mode: Mode) -> None
     one = repo.worktree("app-wt-one")
     store = Store(repo.path / ".watercooler")
     env = repo.machine.env | {"WATERCOOLER_DIR": str(store.root)}
-    server = build_server(Surroundings(str(one.path), env, lambda: NOW_MS))
+    server = build_server(ServerContext(str(one.path), env, lambda: NOW_MS))
     state = ".claude/loop-state.json"
 
     async def go() -> None:

@@ -16,7 +16,7 @@ import httpx2
 from starlette.routing import Route
 
 from tests.observe.every_call import arm
-from wc_observe.calls import Surroundings
+from wc_observe.calls import ServerContext
 from wc_observe.web.app import build_site
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ def _left_out(app: Starlette) -> list[str]:
 
 def main() -> None:
     """Ask, then tell."""
-    start = Surroundings(sys.argv[1], dict(os.environ), lambda: 1_770_000_000_000)
+    start = ServerContext(sys.argv[1], dict(os.environ), lambda: 1_770_000_000_000)
     site = build_site(start, SECRET)
     refused = arm()
     told = asyncio.run(ask_everything(site))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import httpx2
 
 from tests.observe.stores import NOW_MS
-from wc_observe.calls import Surroundings
+from wc_observe.calls import ServerContext
 from wc_observe.web.app import build_site
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ class Site:
     """What is served for a folder."""
 
     def __init__(self, folder: Path, env: dict[str, str], ticket: str = "") -> None:
-        start = Surroundings(str(folder), env, lambda: NOW_MS)
+        start = ServerContext(str(folder), env, lambda: NOW_MS)
         self.site = build_site(start, SECRET, ticket)
 
     def ask(self, path: str, method: str = "GET", /, **headers: str) -> httpx2.Response:

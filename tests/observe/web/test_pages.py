@@ -14,7 +14,7 @@ from starlette.routing import Route
 from tests.observe.stores import NOW_MS
 from tests.observe.web.pages import SECRET, Site, ask, elements, links, words
 from wc_core.views.timelinesvg import COLOURS
-from wc_observe.calls import Surroundings
+from wc_observe.calls import ServerContext
 from wc_observe.web import app as webapp
 from wc_observe.web.links import Links
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from tests.observe.stores import Store
-    from wc_observe.web.page import Page
+    from wc_observe.web.page import WebPage
 
 # --- the board ---------------------------------------------------------------
 
@@ -470,10 +470,10 @@ def test_search_names_what_it_could_not_read(site: Site, store: Store) -> None:
 def test_a_bug_is_told_in_a_word_and_noted_in_full(
     env: dict[str, str], store: Store, caplog: pytest.LogCaptureFixture
 ) -> None:
-    def broken(*_: object) -> Page:
+    def broken(*_: object) -> WebPage:
         raise RuntimeError("secret")
 
-    start = Surroundings(str(store.root.parent), env, lambda: NOW_MS)
+    start = ServerContext(str(store.root.parent), env, lambda: NOW_MS)
     desks = webapp.Desks(start, Links("/x", "/files/y"))
     app = Starlette(routes=[Route("/", webapp.Pages(desks).page(broken))])
     found = ask(app, "/")

@@ -9,29 +9,26 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 from wc_cli.install.changes import (
     Change,
     Client,
+    InstallSite,
     JsonAdd,
     JsonSet,
     OwnFile,
     Part,
-    Surroundings,
     TomlAdd,
     TomlSet,
 )
 from wc_cli.install.clients import common
 from wc_cli.install.permissions import ASKED, COMMANDS, SERVER, prefixes
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
 _TRUSTED = "Codex reads the settings of a project once you trust its folder."
 
 
-def codex_folder(here: Surroundings) -> Path:
+def codex_folder(here: InstallSite) -> Path:
     """Its folder of settings."""
     if here.scope == "project":
         return common.base(here) / ".codex"
@@ -39,7 +36,7 @@ def codex_folder(here: Surroundings) -> Path:
     return Path(said) if said else here.home / ".codex"
 
 
-def _codex_parts(here: Surroundings) -> tuple[Part, ...]:
+def _codex_parts(here: InstallSite) -> tuple[Part, ...]:
     folder = codex_folder(here)
     server = {
         "command": common.server_program(here),
@@ -82,7 +79,7 @@ def codex_rules() -> str:
     )
 
 
-def _writable(here: Surroundings, config: Path) -> tuple[TomlAdd, ...]:
+def _writable(here: InstallSite, config: Path) -> tuple[TomlAdd, ...]:
     """The stores, for commands that Codex keeps in its sandbox: a script that
     runs `wc`, say. Not all of ~/.watercooler: by the ledger in there `wc uninstall`
     writes people's files. Paths of this machine have no place in a shared file."""
@@ -98,7 +95,7 @@ def _writable(here: Surroundings, config: Path) -> tuple[TomlAdd, ...]:
     return tuple(TomlAdd(config, keys, one) for one in folders)
 
 
-def _gemini_parts(here: Surroundings) -> tuple[Part, ...]:
+def _gemini_parts(here: InstallSite) -> tuple[Part, ...]:
     folder = common.base(here) / ".gemini"
     server = {"command": common.server_program(here), "args": []}
     settings = folder / "settings.json"
@@ -133,7 +130,7 @@ def gemini_policy() -> str:
     )
 
 
-def _opencode_config(here: Surroundings) -> Path:
+def _opencode_config(here: InstallSite) -> Path:
     """The file that is there, or the usual one."""
     folders = [common.config_folder(here) / "opencode"]
     if here.scope == "project":
@@ -145,7 +142,7 @@ def _opencode_config(here: Surroundings) -> Path:
     return folders[0] / "opencode.json"
 
 
-def _opencode_parts(here: Surroundings) -> tuple[Part, ...]:
+def _opencode_parts(here: InstallSite) -> tuple[Part, ...]:
     config = _opencode_config(here)
     server = {"type": "local", "command": [common.server_program(here)]}
     change = common.json_server(config, ("mcp",), {**server, "enabled": True})
@@ -205,5 +202,5 @@ CLIENTS = (
 )
 
 
-def _user(here: Surroundings) -> Surroundings:
+def _user(here: InstallSite) -> InstallSite:
     return here._replace(scope="user")

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import shlex
 from pathlib import Path
+from typing import Any
 
 from wc_cli.install.changes import (
     Client,
+    InstallSite,
     JsonAdd,
     JsonSet,
     Part,
-    Surroundings,
     executable,
     program,
 )
@@ -22,16 +23,12 @@ from wc_cli.install.clients import common
 from wc_cli.install.permissions import ASKED, SERVER, prefixes
 from wc_core.errors import ConflictError
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
 _RESTART = "Restart Claude Code."
 _APPROVE = "Claude Code asks once whether to trust the server of this project."
 _PLUGIN = "Its plugin is installed and brings server, skill and hooks."
 
 
-def folder_of(here: Surroundings) -> Path:
+def folder_of(here: InstallSite) -> Path:
     """Its folder of settings."""
     if here.scope == "project":
         return common.base(here) / ".claude"
@@ -39,7 +36,7 @@ def folder_of(here: Surroundings) -> Path:
     return Path(said) if said else here.home / ".claude"
 
 
-def _servers(here: Surroundings) -> Path:
+def _servers(here: InstallSite) -> Path:
     """The file that has its servers: beside the folder of settings, unless that
     one was chosen."""
     if here.scope == "project":
@@ -48,7 +45,7 @@ def _servers(here: Surroundings) -> Path:
     return Path(said) / ".claude.json" if said else here.home / ".claude.json"
 
 
-def has_plugin(here: Surroundings) -> bool:
+def has_plugin(here: InstallSite) -> bool:
     """Whether our plugin is switched on."""
     plugins = common.known(folder_of(here) / "settings.json", "enabledPlugins")
     return isinstance(plugins, dict) and any(
@@ -56,7 +53,7 @@ def has_plugin(here: Surroundings) -> bool:
     )
 
 
-def code_parts(here: Surroundings) -> tuple[Part, ...]:
+def code_parts(here: InstallSite) -> tuple[Part, ...]:
     """Everything for Claude Code; what its plugin brings is left to that."""
     plugin = has_plugin(here)
     parts = [_permissions(here, plugin=plugin)]
@@ -74,7 +71,7 @@ def code_parts(here: Surroundings) -> tuple[Part, ...]:
     return tuple(parts)
 
 
-def _permissions(here: Surroundings, *, plugin: bool) -> Part:
+def _permissions(here: InstallSite, *, plugin: bool) -> Part:
     server = f"mcp__plugin_{SERVER}_{SERVER}" if plugin else f"mcp__{SERVER}"
     rules = (*(f"Bash({one}:*)" for one in prefixes()), server)
     path, allow = folder_of(here) / "settings.json", ("permissions", "allow")
@@ -84,7 +81,7 @@ def _permissions(here: Surroundings, *, plugin: bool) -> Part:
     return Part("permissions", (*added, *asked), (_PLUGIN,) if plugin else ())
 
 
-def _status_line(here: Surroundings) -> Part:
+def _status_line(here: InstallSite) -> Part:
     """Our line under the prompt, after the person's own."""
     words = f"CLAUDECODE=1 {program('wc-statusline', here)} --stdin"
 
@@ -105,11 +102,11 @@ def _status_line(here: Surroundings) -> Part:
     return Part("status-line", (JsonSet(path, ("statusLine",), line, compose),))
 
 
-def _desktop_folder(here: Surroundings) -> Path:
+def _desktop_folder(here: InstallSite) -> Path:
     return common.settings_folder(here) / "Claude"
 
 
-def _desktop_parts(here: Surroundings) -> tuple[Part, ...]:
+def _desktop_parts(here: InstallSite) -> tuple[Part, ...]:
     # It is started by the desktop, whose PATH is a short one.
     found = executable("wc-observe", here)
     command = _whole(found, here) if found == common.PROGRAM else found
@@ -121,7 +118,7 @@ def _desktop_parts(here: Surroundings) -> tuple[Part, ...]:
     return (Part("server", (change,), ("Quit Claude Desktop and start it again.",)),)
 
 
-def _whole(name: str, here: Surroundings) -> str:
+def _whole(name: str, here: InstallSite) -> str:
     import shutil
 
     return shutil.which(name, path=here.env.get("PATH", "")) or name

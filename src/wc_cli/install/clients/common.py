@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from wc_cli.install import disk
 from wc_cli.install.changes import JsonSet, OwnFile, Part, executable
@@ -11,11 +12,8 @@ from wc_cli.install.formats import jsonc
 from wc_cli.install.permissions import SERVER
 from wc_core.errors import ConflictError, WcError
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
-    from wc_cli.install.changes import Surroundings
+    from wc_cli.install.changes import InstallSite
 
 PROGRAM = "wc-observe"
 
@@ -35,19 +33,19 @@ def skill(folder: Path, *notes: str) -> Part:
     return Part("skill", tuple(found), notes)
 
 
-def shared_skill(here: Surroundings) -> Part:
+def shared_skill(here: InstallSite) -> Part:
     """The skill where all agents but Claude Code look for it."""
     return skill(base(here) / ".agents/skills")
 
 
-def base(here: Surroundings) -> Path:
+def base(here: InstallSite) -> Path:
     """The home, or the project."""
     if here.scope == "project" and here.project is not None:
         return here.project
     return here.home
 
 
-def server_program(here: Surroundings) -> str:
+def server_program(here: InstallSite) -> str:
     """How a client starts the server. What is shared with others has no paths of
     this machine in it."""
     return PROGRAM if here.scope == "project" else executable(PROGRAM, here)
@@ -91,7 +89,7 @@ def known(path: Path, *keys: str) -> Any:
     return None if node is None else node.value
 
 
-def is_there(here: Surroundings, programs: tuple[str, ...], *paths: str) -> bool:
+def is_there(here: InstallSite, programs: tuple[str, ...], *paths: str) -> bool:
     """Whether one of the programs is on PATH, or one of the paths below the home
     exists."""
     folders = here.env.get("PATH", "").split(os.pathsep)
@@ -103,14 +101,14 @@ def is_there(here: Surroundings, programs: tuple[str, ...], *paths: str) -> bool
     )
 
 
-def settings_folder(here: Surroundings) -> Path:
+def settings_folder(here: InstallSite) -> Path:
     """Where programs keep their settings: ~/.config, or what macOS has."""
     if here.platform == "darwin":
         return here.home / "Library/Application Support"
     return config_folder(here)
 
 
-def config_folder(here: Surroundings) -> Path:
+def config_folder(here: InstallSite) -> Path:
     """XDG's folder of settings."""
     said = here.env.get("XDG_CONFIG_HOME", "")
     return Path(said) if os.path.isabs(said) else here.home / ".config"

@@ -8,16 +8,17 @@ skills, terminal).
 
 from __future__ import annotations
 
-from wc_cli.install.changes import Client, JsonAdd, JsonSet, Part, Surroundings
+from typing import TYPE_CHECKING
+
+from wc_cli.install.changes import Client, InstallSite, JsonAdd, JsonSet, Part
 from wc_cli.install.clients import common
 from wc_cli.install.permissions import ASKED, SERVER, TOOLS, pattern, prefixes
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from pathlib import Path
 
 
-def _cursor_parts(here: Surroundings) -> tuple[Part, ...]:
+def _cursor_parts(here: InstallSite) -> tuple[Part, ...]:
     folder = common.base(here) / ".cursor"
     server = {"command": common.server_program(here), "args": []}
     change = common.json_server(folder / "mcp.json", ("mcpServers",), server)
@@ -39,11 +40,11 @@ def _cursor_parts(here: Surroundings) -> tuple[Part, ...]:
     return (*parts, Part("permissions", added)) if added else tuple(parts)
 
 
-def _code_folder(here: Surroundings, product: str = "Code") -> Path:
+def _code_folder(here: InstallSite, product: str = "Code") -> Path:
     return common.settings_folder(here) / product / "User"
 
 
-def _code_parts(here: Surroundings) -> tuple[Part, ...]:
+def _code_parts(here: InstallSite) -> tuple[Part, ...]:
     project = here.scope == "project"
     folder = common.base(here) / ".vscode" if project else _code_folder(here)
     server = {"type": "stdio", "command": common.server_program(here)}
@@ -63,7 +64,7 @@ def _code_parts(here: Surroundings) -> tuple[Part, ...]:
     return tuple(parts)
 
 
-def _zed_parts(here: Surroundings) -> tuple[Part, ...]:
+def _zed_parts(here: InstallSite) -> tuple[Part, ...]:
     project = here.scope == "project"
     folder = common.base(here) / ".zed" if project else _zed_folder(here)
     settings = folder / "settings.json"
@@ -84,12 +85,12 @@ def _zed_parts(here: Surroundings) -> tuple[Part, ...]:
     return tuple(parts)
 
 
-def _zed_folder(here: Surroundings) -> Path:
+def _zed_folder(here: InstallSite) -> Path:
     # On macOS too.
     return common.config_folder(here) / "zed"
 
 
-def _windsurf_parts(here: Surroundings) -> tuple[Part, ...]:
+def _windsurf_parts(here: InstallSite) -> tuple[Part, ...]:
     if here.scope == "project":
         return (common.shared_skill(here),)
     path = here.home / ".codeium/windsurf/mcp_config.json"

@@ -18,6 +18,7 @@ What each client has, as of November 2026, and where it is written down:
 from __future__ import annotations
 
 import json
+from typing import TYPE_CHECKING, Any
 
 from wc_cli.briefing.dialects import DIALECTS, EVENTS, PROMPT
 from wc_cli.install.changes import (
@@ -32,20 +33,18 @@ from wc_cli.install.clients import common
 from wc_cli.install.clients.agents import codex_folder
 from wc_cli.install.clients.claude import folder_of
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
-    from typing import Any
 
-    from wc_cli.install.changes import Change, Surroundings
+    from wc_cli.install.changes import Change, InstallSite
 
 # Seconds after which a client gives up on us; we do long before.
 _TIMEOUT = 5
 _TRUST = "Codex asks once whether the hooks are trusted: /hooks"
 
 
-def parts(client: str, surroundings: Surroundings) -> tuple[Part, ...]:
+def parts(client: str, surroundings: InstallSite) -> tuple[Part, ...]:
     """The hooks of an agent, if it has any."""
     here = surroundings
     if client == "claude":
@@ -64,7 +63,7 @@ def parts(client: str, surroundings: Surroundings) -> tuple[Part, ...]:
     return ()
 
 
-def _command(client: str, event: str, here: Surroundings) -> str:
+def _command(client: str, event: str, here: InstallSite) -> str:
     """What the client runs. What is shared with others has no paths of this
     machine in it."""
     name = "wc" if here.scope == "project" else program("wc", here)
@@ -72,7 +71,7 @@ def _command(client: str, event: str, here: Surroundings) -> str:
 
 
 def _nested(
-    client: str, path: Path, here: Surroundings, per_second: int = 1
+    client: str, path: Path, here: InstallSite, per_second: int = 1
 ) -> Iterator[Change]:
     """Groups of handlers by event; a group without a matcher is for all kinds
     of it, a session that was compacted included."""
@@ -87,7 +86,7 @@ def _nested(
         yield JsonAdd(path, ("hooks", name), {"hooks": [handler]})
 
 
-def _flat(client: str, here: Surroundings) -> Iterator[Change]:
+def _flat(client: str, here: InstallSite) -> Iterator[Change]:
     path = common.base(here) / ".cursor/hooks.json"
     # A file of another version has other rules: it keeps what it says.
     yield JsonSet(path, ("version",), 1, lambda theirs: theirs)
@@ -98,7 +97,7 @@ def _flat(client: str, here: Surroundings) -> Iterator[Change]:
             yield JsonAdd(path, ("hooks", name), handler)
 
 
-def _plugin(here: Surroundings) -> OwnFile:
+def _plugin(here: InstallSite) -> OwnFile:
     folder = common.config_folder(here) / "opencode"
     name = executable("wc", here)
     if here.scope == "project":

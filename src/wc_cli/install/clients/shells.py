@@ -7,15 +7,15 @@ to do where our program is gone, and is the same when it is read twice.
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from wc_cli.install import disk
 from wc_cli.install.changes import Block, Client, OwnFile, Part, TomlSet, program
 from wc_cli.install.clients import common
 from wc_core.errors import WcError
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from wc_cli.install.changes import Change, Surroundings
+    from wc_cli.install.changes import Change, InstallSite
 
 _AGAIN = "Open a new terminal."
 # PROMPT_COMMAND is a string, which may end in a semicolon, or an array since 5.1.
@@ -67,7 +67,7 @@ _TMUX = (
 _TMUX_LINE = '{program} --ascii | tr -d "\\043"'
 
 
-def _filled(lines: tuple[str, ...], here: Surroundings) -> tuple[str, ...]:
+def _filled(lines: tuple[str, ...], here: InstallSite) -> tuple[str, ...]:
     words = program("wc-statusline", here)
     line = _TMUX_LINE.format(program=words)
     return tuple(one.format(program=words, line=line) for one in lines)
@@ -81,33 +81,33 @@ def _text(path: Path) -> str:
         return ""
 
 
-def _zsh_folder(here: Surroundings) -> Path:
+def _zsh_folder(here: InstallSite) -> Path:
     said = here.env.get("ZDOTDIR", "")
     return Path(said) if said else here.home
 
 
-def _bashrc(here: Surroundings) -> Path:
+def _bashrc(here: InstallSite) -> Path:
     return here.home / ".bashrc"
 
 
-def _zshrc(here: Surroundings) -> Path:
+def _zshrc(here: InstallSite) -> Path:
     return _zsh_folder(here) / ".zshrc"
 
 
-def _p10k(here: Surroundings) -> Path:
+def _p10k(here: InstallSite) -> Path:
     return _zsh_folder(here) / ".p10k.zsh"
 
 
-def _fish(here: Surroundings) -> Path:
+def _fish(here: InstallSite) -> Path:
     return common.config_folder(here) / "fish/config.fish"
 
 
-def _starship(here: Surroundings) -> Path:
+def _starship(here: InstallSite) -> Path:
     said = here.env.get("STARSHIP_CONFIG", "")
     return Path(said) if said else common.config_folder(here) / "starship.toml"
 
 
-def _tmux(here: Surroundings) -> Path:
+def _tmux(here: InstallSite) -> Path:
     """Its file: the first of those that it reads, and reads all of."""
     first, second = (
         here.home / ".tmux.conf",
@@ -125,19 +125,19 @@ def _prompt(change: Change, *notes: str) -> tuple[Part, ...]:
     return (Part("prompt", (change,), notes),)
 
 
-def _bash_parts(here: Surroundings) -> tuple[Part, ...]:
+def _bash_parts(here: InstallSite) -> tuple[Part, ...]:
     if _has_starship(_bashrc(here)):
         return ()
     return _prompt(Block(_bashrc(here), _filled(_BASH, here)), _AGAIN)
 
 
-def _zsh_parts(here: Surroundings) -> tuple[Part, ...]:
+def _zsh_parts(here: InstallSite) -> tuple[Part, ...]:
     if _has_starship(_zshrc(here)) or _p10k(here).exists():
         return ()
     return _prompt(Block(_zshrc(here), _filled(_ZSH, here)), _AGAIN)
 
 
-def _fish_parts(here: Surroundings) -> tuple[Part, ...]:
+def _fish_parts(here: InstallSite) -> tuple[Part, ...]:
     if _has_starship(_fish(here)):
         return ()
     text = "".join(f"{one}\n" for one in _filled(_FISH, here))
@@ -146,7 +146,7 @@ def _fish_parts(here: Surroundings) -> tuple[Part, ...]:
     )
 
 
-def _starship_parts(here: Surroundings) -> tuple[Part, ...]:
+def _starship_parts(here: InstallSite) -> tuple[Part, ...]:
     table = {
         "command": program("wc-statusline", here),
         "when": True,
@@ -159,7 +159,7 @@ def _starship_parts(here: Surroundings) -> tuple[Part, ...]:
     return _prompt(change, *_starship_notes(here))
 
 
-def _starship_notes(here: Surroundings) -> tuple[str, ...]:
+def _starship_notes(here: InstallSite) -> tuple[str, ...]:
     """What is left to do where the person has chosen what a prompt is made of."""
     import tomllib
 
@@ -173,11 +173,11 @@ def _starship_notes(here: Surroundings) -> tuple[str, ...]:
     return ("Add ${custom.watercooler} to the format in starship.toml.",)
 
 
-def _p10k_parts(here: Surroundings) -> tuple[Part, ...]:
+def _p10k_parts(here: InstallSite) -> tuple[Part, ...]:
     return _prompt(Block(_p10k(here), _filled(_P10K, here)), _AGAIN)
 
 
-def _tmux_parts(here: Surroundings) -> tuple[Part, ...]:
+def _tmux_parts(here: InstallSite) -> tuple[Part, ...]:
     note = f"In a running tmux: tmux source-file {_tmux(here)}"
     return _prompt(Block(_tmux(here), _filled(_TMUX, here)), note)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from wc_cli.install.changes import (
     Block,
@@ -22,10 +22,8 @@ from wc_cli.install.changes import (
 from wc_cli.install.formats import jsonc, jsonedit
 from wc_cli.install.formats import toml as tomls
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
-    from typing import Any
 
 # No value of any format.
 ABSENT = object()

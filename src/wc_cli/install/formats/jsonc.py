@@ -13,12 +13,10 @@ from __future__ import annotations
 import functools
 import json
 import re
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import Any, NoReturn
 
 # Deeper than any settings file, and no danger to Python's stack.
 _DEEPEST = 100
@@ -76,7 +74,7 @@ def place(text: str, at: int) -> tuple[int, int]:
     return len(lines), len(lines[-1]) + 1
 
 
-class _Reader:
+class _JsonReader:
     def __init__(self, text: str) -> None:
         self.text = text
 
@@ -158,7 +156,7 @@ def parse(text: str) -> Node | None:
 
     Raises Unreadable.
     """
-    reader = _Reader(text)
+    reader = _JsonReader(text)
     at = reader.blank(1 if text.startswith("\ufeff") else 0)
     if at == len(text):
         return None

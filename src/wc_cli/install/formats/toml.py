@@ -9,14 +9,12 @@ from __future__ import annotations
 
 import re
 import tomllib
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from wc_cli.install.formats.jsonc import Unreadable
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import Any
 
 _PLACE = re.compile(r"\(at line (\d+), column (\d+)\)")
 
