@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
 ROOT = Path(__file__).resolve().parents[1]
+# Pages beside docs/. Templates of GitHub's are none: they are forms.
+TOP_PAGES = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md")
 # The repository that a page begins in.
 REPOSITORY = "app"
 # Whose home folder paths are in, on the pages.

@@ -28,15 +28,15 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [
-    *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")),
-    *sorted((ROOT / "docs").glob("*.md")),
+    *(ROOT / name for name in snippets.TOP_PAGES),
+    *sorted((ROOT / "docs").glob("**/*.md")),
 ]
 NAMES = [str(page.relative_to(ROOT)) for page in PAGES]
 PACKAGES = ("wc_core", "wc_cli", "wc_observe")
 
 # What the examples run that is not ours.
 PROGRAMS = {"cd", "claude", "git", "mkdir", "openssl", "pip", "pipx", "podman"}
-PROGRAMS |= {"codex", "python", "tmux", "uv"}
+PROGRAMS |= {"codex", "gh", "pre-commit", "python", "tmux", "uv"}
 KEYWORDS = {"while", "do", "done"}
 
 
@@ -181,8 +181,25 @@ def test_links_lead_somewhere(name: str) -> None:
 
 
 def test_the_front_page_leads_to_every_document() -> None:
-    linked = set(re.findall(r"\]\((docs/\w+\.md)", text_of("README.md")))
-    assert {one for one in NAMES if one.startswith("docs/")} == linked
+    """Or to the index of the folder that it is in."""
+    linked = set(re.findall(r"\]\((docs/[\w/]+\.md)", text_of("README.md")))
+    documents = {
+        name for name in NAMES if re.fullmatch(r"docs/(\w+|\w+/README)\.md", name)
+    }
+    assert documents == linked
+
+
+def test_the_index_of_decisions_has_them_all() -> None:
+    index = text_of("docs/decisions/README.md")
+    rows = re.findall(r"^\| \[(\d{4})\]\(((\d{4})-[\w-]+\.md)\)", index, re.MULTILINE)
+    files = sorted(path.name for path in (ROOT / "docs/decisions").glob("0*.md"))
+    assert [name for _, name, _ in rows] == files
+    assert [number for number, *_ in rows] == [number for *_, number in rows]
+    for name in files:
+        heads = re.findall(
+            r"^## (.*)$", text_of(f"docs/decisions/{name}"), re.MULTILINE
+        )
+        assert heads == ["Context", "Decision", "Measured", "Consequences"], name
 
 
 @pytest.mark.parametrize("name", NAMES)

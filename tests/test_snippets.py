@@ -10,7 +10,16 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.snippets import ROOT, Block, Session, Step, blocks, matches, steps
+from tests.snippets import (
+    ROOT,
+    TOP_PAGES,
+    Block,
+    Session,
+    Step,
+    blocks,
+    matches,
+    steps,
+)
 from wc_core.threads import settings
 from wc_observe.http import options
 
@@ -18,8 +27,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 PAGES = [
-    *("README.md", "CONTRIBUTING.md", "CHANGELOG.md"),
-    *sorted(str(page.relative_to(ROOT)) for page in (ROOT / "docs").glob("*.md")),
+    *TOP_PAGES,
+    *sorted(str(page.relative_to(ROOT)) for page in (ROOT / "docs").glob("**/*.md")),
 ]
 RUN = {"sh", "console", "python"}
 # What these are is said by tests of their own: tests/observe/http/test_docs.py and
@@ -29,7 +38,7 @@ OF_OTHER_TOOLS |= {"bash", "fish", "tmux", "zsh"}
 
 # Blocks that are not run here, by page, and why. They are as few as possible.
 ELSEWHERE = {
-    "CONTRIBUTING.md": 1,  # the checks themselves
+    "CONTRIBUTING.md": 2,  # the checks themselves; fetches pre-commit
     "README.md": 3,  # the demo and the checks; installing; it asks a person
     "docs/board.md": 3,  # live, or what a terminal shows
     "docs/commands.md": 2,  # go on until ^C, or a ball comes
@@ -39,6 +48,7 @@ ELSEWHERE = {
     "docs/observe.md": 1,  # installs other people's clients
     "docs/performance.md": 2,  # half an hour
     "docs/plugin.md": 2,  # asks Claude Code
+    "docs/releasing.md": 4,  # changes the locks; publishes
     "docs/reliability.md": 1,  # hours
     "docs/web.md": 1,  # stays, for a browser
     "docs/sync.md": 2,  # goes on until ^C; a tool of git's that is not here
