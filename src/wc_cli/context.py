@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from wc_cli.options import Declared, Options
-    from wc_cli.store.upkeep import Upkeep
     from wc_cli.store.writer import IdSource, StoreWriter
     from wc_core.git.discovery import Place
     from wc_core.git.freshness import Standing
@@ -164,10 +163,10 @@ class Context:
         author = Author(self.identity, branch, commit)
         writer = StoreWriter(self.place, author, self.settings, self.env)
         writer.prepare_store()
-        self.remember(writer.upkeep)
+        self.remember()
         return writer
 
-    def remember(self, upkeep: Upkeep | None = None) -> None:
+    def remember(self) -> None:
         """Keep who "me" is here, for the status line; a name or seat that was
         given for one command is not. Nothing where the store was never written
         to."""
@@ -175,14 +174,16 @@ class Context:
         once = self.asked.name or self.asked.seat
         if once or not os.path.isdir(layout.unsettled):
             return
-        from wc_cli.store.upkeep import Upkeep  # reading alone does without
+        from wc_cli.store.localfiles import LocalFiles  # reading alone does without
 
-        upkeep = upkeep or Upkeep(self.reader, self.env, self.settings)
+        local = LocalFiles(self.reader.layout)
         where = self.place.repository
         worktree = where.worktree_id if where is not None else ""
         # A store that may only be read is no reason to fail a reader.
         with contextlib.suppress(WcError, OSError):
-            upkeep.remember(self.identity, worktree)
+            local.remember_identity(
+                self.identity, worktree, self.settings.directory, self.env
+            )
 
 
 def execute(declared: Declared, options: Options) -> None:

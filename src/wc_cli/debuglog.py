@@ -107,4 +107,4 @@ def _note(fields: dict[str, Any], folder: str) -> None:
         if os.lstat(path).st_size + len(line) > _MOST:
             durable.move(path, f"{path}.1", layout.root)
     durable.touch(path, layout.root)
-    durable.spare(path, line, layout.root)
+    durable.append_unflushed(path, line, layout.root)

@@ -130,7 +130,7 @@ class Clone:
     def settle(self) -> settler.Settlement:
         """What the next command of wc has done in the background."""
         found = settler.settle(str(self.store), {**self.env}, 10)
-        assert found is not None, pending.held_up(self.layout)
+        assert found is not None, pending.settler_at_work(self.layout)
         return found
 
     def log(self, topic: str) -> bytes:

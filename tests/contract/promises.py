@@ -149,7 +149,7 @@ class Promises:
             fold = model.fold(topic, thread.entries, base)
             if thread.state != fold._replace(lost=thread.log.lost):
                 self.wrong.append(f"{topic}: the state is not the fold")
-            for path, data in rendering.of_thread(reader.layout, thread).items():
+            for path, data in rendering.render_thread(reader.layout, thread).items():
                 with open(path, "rb") as file:
                     if file.read() != data:
                         self.wrong.append(f"{path} is not the fold")

@@ -58,7 +58,7 @@ def _notes(context: Context) -> Iterator[str]:
     damage = context.settings.damage
     if damage is not None:
         yield f"{damage.file}: {damage.message}"
-    found = pending.trouble(context.place.root)
+    found = pending.last_trouble(context.place.root)
     if found is not None:
         yield f"not committed since {found.at}: {found.problem} (wc doctor)"
     standing = context.standing
@@ -66,7 +66,7 @@ def _notes(context: Context) -> Iterator[str]:
         yield standing.sentence(now_ms())
     elif standing is None and found is None:
         layout = Layout(context.place.root)
-        waiting = len(pending.unsettled(layout))
+        waiting = len(pending.unsettled_topics(layout))
         if waiting and pending.is_overdue(layout):
             yield f"{counted(waiting, 'thread')} to commit (wc doctor)"
 

@@ -167,8 +167,8 @@ def of_strays(reader: StoreReader, *, deep: bool = True) -> Iterator[Finding]:
 def of_settling(reader: StoreReader) -> Iterator[Finding]:
     """What could not be committed, or was not for too long."""
     try:
-        found = pending.trouble(reader.layout.root)
-        waiting = counted(len(pending.unsettled(reader.layout)), "thread")
+        found = pending.last_trouble(reader.layout.root)
+        waiting = counted(len(pending.unsettled_topics(reader.layout)), "thread")
     except (WcError, OSError):
         return  # something in the way, which is a finding by itself
     if found is not None:
@@ -178,7 +178,7 @@ def of_settling(reader: StoreReader) -> Iterator[Finding]:
     elif pending.is_overdue(reader.layout):
         message = f"{waiting} to be settled for over a minute"
         fix = "Their entries are safe on disk; any wc command starts it: wc list"
-        if by := pending.held_up(reader.layout):
+        if by := pending.settler_at_work(reader.layout):
             fix = f"Their entries are safe on disk; {by}. If it hangs, end it."
         yield Finding("settling", 0, message, fix)
 

@@ -329,8 +329,8 @@ def reindex(context: Context, said: Reindex) -> None:
         return
     page = index.render(rows, closed=said.closed)
     writer = context.writer()
-    writer.upkeep.put(writer.layout.index_page, page.encode(errors="replace"))
+    path = writer.write_index(page.encode(errors="replace"))
     if said.json:
-        say_json({"store": context.store, "path": writer.layout.index_page})
+        say_json({"store": context.store, "path": path})
     else:
         say(writer.layout.index_page)

@@ -18,7 +18,7 @@ from wc_core.threads.moves import holder_text
 
 if TYPE_CHECKING:
     from wc_cli.context import Context
-    from wc_cli.store.writer import Receipt
+    from wc_cli.store.lockedthread import Receipt
 
 _INLINE_SECONDS = 30.0
 _NOT_SHARED = "the remote has no threads yet; your user may begin with it: wc sync"
@@ -58,7 +58,7 @@ def _settled_now(context: Context, layout: Layout, *, asked: bool) -> list[str]:
     # is the user's to say.
     by_user = asked and next(agents.found(context.env), None) is None
     if settler.settle(layout.root, context.env, _INLINE_SECONDS) is None:
-        by = pending.held_up(layout) or "somebody else is at it"
+        by = pending.settler_at_work(layout) or "somebody else is at it"
         notes.append(f"not settled yet: {by}")
     try:
         remote = routes.wanted(context.place.root, context.env, asked=by_user)
@@ -82,7 +82,7 @@ def _pending(layout: Layout) -> list[str]:
         return []
     from wc_cli.store import pending  # only when something went wrong
 
-    found = pending.trouble(layout.root)
+    found = pending.last_trouble(layout.root)
     if found is None:
         return []
     return [f"settling, at {found.at}: {found.problem} (see: wc doctor)"]

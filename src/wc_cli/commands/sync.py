@@ -160,7 +160,7 @@ def _await_news(root: str, seconds: float, *, again: bool) -> None:
     deadline = time.monotonic() + seconds
     while (left := deadline - time.monotonic()) > 0:
         time.sleep(min(left, _LOOK))
-        written = set(pending.unsettled(layout)) - pending.stuck(layout)
+        written = set(pending.unsettled_topics(layout)) - pending.stuck_topics(layout)
         if again and (written or _standing(root) != start):
             return
 

@@ -103,11 +103,11 @@ def _leave(context: Context, said: NoteWords, look: WorktreeQuery, name: str) ->
         at_ms=look.now_ms // 1000 * 1000,
         seconds=vocabulary.lasting(said.lasts),
     )
-    upkeep = context.writer().upkeep
-    upkeep.leave_note(name, presence.render(note))
-    for other, old in presence.files(upkeep.layout):
+    local = context.writer().upkeep.local
+    local.write_note(name, presence.render(note))
+    for other, old in presence.files(local.layout):
         if old is not None and old.at_ms + old.seconds * 1000 < look.now_ms:
-            upkeep.take_note(other)  # nobody counts it any more
+            local.remove_note(other)  # nobody counts it any more
     if said.json:
         until = rfc3339(note.at_ms + note.seconds * 1000)
         say_json(_head(context, look) | note.to_json(look.now_ms) | {"until": until})
@@ -119,7 +119,7 @@ def _clear(context: Context, said: NoteWords, look: WorktreeQuery, name: str) ->
     names = {one for one, _ in presence.files(Layout(context.place.root))}
     cleared = name in names
     if cleared:
-        context.writer().upkeep.take_note(name)
+        context.writer().upkeep.local.remove_note(name)
     if said.json:
         say_json(_head(context, look) | {"cleared": cleared})
         return

@@ -71,7 +71,7 @@ class Threads:
     def findings(self) -> Iterator[Finding]:
         """All of them, thread by thread."""
         # Before the threads are listed: each file found then has its thread.
-        self.upkeep.status_files("")
+        self.upkeep.status.scan()
         try:
             topics = self.reader.topics()
         except WcError as error:
@@ -83,7 +83,7 @@ class Threads:
         elsewhere = sorted(self.recovery.topics() - set(topics))
         for topic in elsewhere:
             yield from self._of_gone(topic)
-        for path in self.upkeep.left_status_files([*topics, *elsewhere]):
+        for path in self.upkeep.status.orphans([*topics, *elsewhere]):
             fix = "The status line may show it. Take it away: wc doctor --repair"
             yield Finding(f".local/{path}", 0, "is of no thread", fix)
 
@@ -190,7 +190,7 @@ class Threads:
             return
         topic = thread.state.topic
         said = {one.file for one in thread.damage}
-        for path, data in rendering.of_thread(self.layout, thread).items():
+        for path, data in rendering.render_thread(self.layout, thread).items():
             name = self._shown(path)
             if message := in_the_way(path, "file"):
                 if name not in said:

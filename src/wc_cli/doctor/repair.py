@@ -16,7 +16,7 @@ from wc_cli.doctor.recovery import Recovery, is_missed
 from wc_cli.doctor.strays import SHARED, in_the_way, strays
 from wc_cli.merge.contents import merge_logs
 from wc_cli.settle import settler
-from wc_cli.store import durable, pending, rendering
+from wc_cli.store import durable, pending, quarantine, rendering
 from wc_cli.store.upkeep import Upkeep
 from wc_core.errors import NotFoundError, WcError
 from wc_core.files import read_plain
@@ -79,7 +79,7 @@ class Repair:
         if bare and (mended or any(self._look.run())):
             yield from self._noted(self._places())
         # Before the threads are listed: each file found then has its thread.
-        self.upkeep.status_files("")
+        self.upkeep.status.scan()
         for topic in self._topics():
             mended += yield from self._noted(self._thread(topic))
         mended += yield from self._noted(self._left_status_files())
@@ -119,7 +119,7 @@ class Repair:
     def _is_unsettled(self) -> bool:
         left = (self.layout.settling, self.layout.committing)
         try:
-            waiting = pending.unsettled(self.layout)
+            waiting = pending.unsettled_topics(self.layout)
         except WcError:
             return False  # a finding
         return bool(waiting) or any(os.path.lexists(path) for path in left)
@@ -215,8 +215,8 @@ class Repair:
     def _keep(self, topic: str, data: bytes) -> str:
         """Keep bad bytes in quarantine; where, for people."""
         if self.dry_run:
-            return self._shown(self.upkeep.kept(topic, data))
-        return self._shown(self.upkeep.keep(topic, data))
+            return self._shown(quarantine.path_for(self.layout, topic, data))
+        return self._shown(quarantine.keep(self.layout, topic, data))
 
     def _set_aside(self, path: str, of: str) -> None:
         """Move what stands where something else belongs, whatever it is,
@@ -242,7 +242,7 @@ class Repair:
         if thread.snapshot.meta.newer or not model.written_by_wc(thread.entries):
             return
         thread = self._with_unknown_keys(thread)
-        for path, data in rendering.of_thread(self.layout, thread).items():
+        for path, data in rendering.render_thread(self.layout, thread).items():
             if not waiting or in_the_way(path, "file"):
                 yield from self._projection(topic, path, data)
 
@@ -282,7 +282,7 @@ class Repair:
         if thread is None or not shows_wrong(self.upkeep, thread):
             return
         if not self.dry_run:
-            self.upkeep.show(thread.state)
+            self.upkeep.status.write(thread.state)
         yield Mended(".local/status", f"show {topic} as it is")
 
     def _commit(self, topic: str) -> Iterator[Mended]:
@@ -305,7 +305,7 @@ class Repair:
             topics = {*self.reader.topics(), *self.recovery.topics()}
         except WcError:
             return  # then nobody knows whose they are
-        for path in self.upkeep.left_status_files(topics):
+        for path in self.upkeep.status.orphans(topics):
             place = f"{self.layout.local}/{path}"
             ours = (read_plain(place, self.layout.root) or b"").startswith(_OURS)
             if not self.dry_run and ours:
@@ -339,9 +339,9 @@ def shows_wrong(upkeep: Upkeep, thread: Thread) -> bool:
     places = (layout.local, f"{layout.local}/status")
     if any(in_the_way(place, "folder") for place in places):
         return False
-    if not os.path.isdir(layout.unsettled) or upkeep.shows(thread.state):
+    if not os.path.isdir(layout.unsettled) or upkeep.status.are_current(thread.state):
         return False
-    return model.written_by_wc(thread.entries) or bool(upkeep.status_files(topic))
+    return model.written_by_wc(thread.entries) or bool(upkeep.status.paths_of(topic))
 
 
 def _is_ours(topic: str, data: bytes) -> bool:

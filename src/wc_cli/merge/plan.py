@@ -15,7 +15,7 @@ from wc_cli.branch.treepaths import STORE, is_log, is_safe, paths_of, topic_at
 from wc_cli.branch.trees import Sides
 from wc_cli.merge.contents import merge_file, old_entries, unite
 from wc_cli.merge.threeway import merge_keys
-from wc_cli.store.rendering import rendered
+from wc_cli.store.rendering import render_files
 from wc_core.threads import codec, model, projections
 from wc_core.threads import page as markdown
 from wc_core.threads.codec import Damage
@@ -193,7 +193,7 @@ class _Planner:
         versions = [one.version if one is not None else 0 for one in metas[1:]]
         newer = _newer(versions, projections.VERSION)
         unknown = {} if newer else self._unknown(paths.meta, metas)
-        wanted = rendered(STORE, state, union.entries, len(union.data), unknown)
+        wanted = render_files(STORE, state, union.entries, len(union.data), unknown)
         decided = set()
         for place, data in wanted.items():
             path = place.removeprefix("/")

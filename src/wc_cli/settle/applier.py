@@ -19,7 +19,7 @@ from wc_cli.branch.git import GitError
 from wc_cli.branch.treepaths import is_safe, paths_of, topic_at
 from wc_cli.merge import contents
 from wc_cli.merge.threeway import merge_keys
-from wc_cli.store import durable, pending
+from wc_cli.store import durable, pending, quarantine
 from wc_core.errors import NotFoundError, WcError
 from wc_core.files import NotPlainError, read_plain
 from wc_core.threads import codec, model, projections
@@ -84,11 +84,11 @@ class Applier:
         for path, one in trees.items(self.git, commit, foreign).items():
             disk = read_plain(f"{self.layout.root}/{path}", self.layout.root)
             if disk and one.is_file:
-                self.upkeep.keep(_CONFLICTS, disk)
+                quarantine.keep(self.layout, _CONFLICTS, disk)
                 data = trees.blobs(self.git, [one.blob])[one.blob]
                 durable.create(f"{self.layout.root}/{path}", data, self.layout.root)
         yield from self._give_back_logs(commit, paths)
-        for topic in pending.unsettled(self.layout):
+        for topic in pending.unsettled_topics(self.layout):
             self.give_back_spared(topic)
 
     def _give_back_logs(
@@ -188,7 +188,7 @@ class Applier:
         if not lines or not model.written_by_wc(new):
             return []
         if disk:
-            self.upkeep.keep(topic, disk)
+            quarantine.keep(self.layout, topic, disk)
         return list(lines.values())
 
     def _log(self, topic: str, old: bytes, new: bytes, *more: bytes) -> None:
@@ -207,7 +207,7 @@ class Applier:
         lost = [line + b"\n" for line in whole.splitlines() if line not in known]
         marker = self.upkeep.marker(topic)
         if lost and b"".join(lost) not in (read_plain(marker, root) or b""):
-            durable.spare(marker, b"".join(lost), root)
+            durable.append_unflushed(marker, b"".join(lost), root)
         if whole != read_plain(path, root):
             durable.create(path, whole, root)
             durable.flush_names(path, root)
@@ -221,7 +221,7 @@ class Applier:
             return model.start(topic)
         if snapshot.fresh:
             return snapshot.state
-        self.upkeep.look_again()
+        self.upkeep.status.invalidate()
         return None
 
     def _beside(
@@ -245,8 +245,8 @@ class Applier:
         if not ours:
             self._files(changed)
             state = self.reader.snapshot(topic).state
-            self.upkeep.show(state, shown)
-            self.upkeep.clear_left(state)
+            self.upkeep.status.write(state, shown)
+            self.upkeep.status.remove_stale(state)
             return
         unknown = thread.snapshot.unknown
         if meta.new is not None:
@@ -255,8 +255,8 @@ class Applier:
                 unknown = merge_keys(before, unknown, theirs.unknown).values
             else:
                 unknown = {**before, **self._unknown_to_parents(topic), **unknown}
-        self.upkeep.project(thread.state, thread.log.size, unknown, shown)
-        self.upkeep.clear_left(thread.state)
+        self.upkeep.write_state(thread.state, thread.log.size, unknown, shown)
+        self.upkeep.status.remove_stale(thread.state)
 
     def _unknown_to_parents(self, topic: str) -> dict[str, Any]:
         """What the two that git made a meta of, which nobody can read, had in

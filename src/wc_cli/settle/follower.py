@@ -114,7 +114,7 @@ class Follower:
     def _note(self, found: Applied) -> None:
         """Note that the folder has what a commit has, as of that index."""
         if found != applied.load(self.layout):
-            applied.note(self.upkeep, found)
+            applied.note(self.layout, found)
 
     def _refresh(self, where: Repository, index: int) -> int:
         """Make the index agree with the branch, and say when it was written;

@@ -94,7 +94,7 @@ class Settler:
         held = self._let_visitors_go(patience)
         if held:
             self.problems |= dict.fromkeys(["", *self.unsettled()], held)
-            pending.report(self.upkeep, self.problems)
+            pending.write_report(self.layout, self.problems)
             return Settlement(self.problems, failed=held if joining else "")
         self._catch_up()
         self._settle_all(patience)
@@ -103,7 +103,7 @@ class Settler:
             outcome = self._join(self.follower, joining)
             self._catch_up()
             self._settle_all(patience, again=True)
-        pending.report(self.upkeep, self.problems)
+        pending.write_report(self.layout, self.problems)
         return outcome._replace(problems=self.problems)
 
     def _let_visitors_go(self, patience: float) -> str:
@@ -165,7 +165,7 @@ class Settler:
 
     def unsettled(self) -> list[str]:
         """The threads that await settling."""
-        return pending.unsettled(self.layout)
+        return pending.unsettled_topics(self.layout)
 
     def _settle(self, topics: list[str]) -> None:
         settled = []
@@ -200,10 +200,10 @@ class Settler:
             raise CorruptError("a newer wc wrote it", "Upgrade wc on this machine.")
         if not model.written_by_wc(thread.entries):
             return Settled(topic, thread.log.size, ())  # as its own tool keeps it
-        wanted = rendering.of_thread(self.layout, thread)
+        wanted = rendering.render_thread(self.layout, thread)
         durable.make_folder(self.layout.pages, self.layout.root)
         for path in (self.layout.edges(topic), self.layout.page(topic)):
-            self.upkeep.put(path, wanted[path])
+            durable.replace_if_changed(path, wanted[path], self.layout.root)
         log = thread.log
         whole = {self.layout.log(topic): thread.data[: log.complete], **wanted}
         changes = tuple(CommitChange(self._relative(p), d) for p, d in whole.items())

@@ -1,9 +1,9 @@
-"""What of its branch a store's folder is known to have.
+"""Recording which commit of its branch a store's folder has taken in.
 
-``.local/applied`` names the commit whose tree the folder has taken in, and when
-the index was written that we left there: git writes it whenever it does anything
-in the folder. The time is kept as a number, for not every file system could keep
-it as the time of a file.
+``.local/applied`` names the commit and the time at which the index was written then.
+git writes the index whenever it does anything in the folder, so another time means
+that a user's git was at work. The time is stored as a number because not every file
+system can keep it as the time of a file.
 """
 
 from __future__ import annotations
@@ -11,19 +11,19 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, NamedTuple
 
+from wc_cli.store import durable
 from wc_core.files import read_plain
 
 if TYPE_CHECKING:
-    from wc_cli.store.upkeep import Upkeep
     from wc_core.git.repository import Repository
     from wc_core.layout import Layout
 
-# Of an index that nobody noted, or that is not there.
+# The time of an index that was not recorded, or does not exist.
 NEVER = -1
 
 
 class Applied(NamedTuple):
-    """The commit, empty where nobody noted one, and the time of the index in
+    """The commit, empty if none was recorded, and the time of the index in
     nanoseconds."""
 
     commit: str = ""
@@ -31,7 +31,7 @@ class Applied(NamedTuple):
 
 
 def load(layout: Layout) -> Applied:
-    """What was noted; nothing where it cannot be read."""
+    """Read what was recorded. Returns the default if it cannot be read."""
     try:
         text = (read_plain(layout.applied, layout.root) or b"").decode()
         commit, time = [*text.split(), "", ""][:2]
@@ -40,15 +40,15 @@ def load(layout: Layout) -> Applied:
         return Applied()
 
 
-def note(upkeep: Upkeep, found: Applied) -> None:
-    """Note what the folder has. Raises StorageError, CorruptError."""
-    text = f"{found.commit} {found.index_ns}\n"
-    upkeep.put(upkeep.layout.applied, text.encode())
+def note(layout: Layout, state: Applied) -> None:
+    """Record what the folder has. Raises StorageError, CorruptError."""
+    text = f"{state.commit} {state.index_ns}\n"
+    durable.replace_if_changed(layout.applied, text.encode(), layout.root)
 
 
-def index_ns(where: Repository) -> int:
-    """When the index of a checkout was written."""
+def index_ns(repository: Repository) -> int:
+    """The time at which the index of a checkout was written."""
     try:
-        return os.lstat(f"{where.gitdir}/index").st_mtime_ns
+        return os.lstat(f"{repository.gitdir}/index").st_mtime_ns
     except OSError:
         return NEVER

@@ -1,8 +1,7 @@
 """The only code that changes the bytes of a store.
 
-What is promised here is promised to the disk: an append that returned is
-flushed, in a file whose name is flushed as well; one that failed left the
-file as long as it was. A replacement is whole or absent, never half.
+An append that returned is flushed, and so is the name of its file; one that failed
+left the file as long as it was. A replacement is atomic: whole or absent, never half.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
 # File systems without hard links.
 _NO_LINKS = frozenset({errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS})
 
-# A store whose entries nobody commits is not to be there twice.
+# In a store that is never committed, spare copies must not double what it takes up.
 _MAX_SPARE = 16 << 20
 
 _HINTS = {
@@ -36,24 +35,24 @@ _HINTS = {
 }
 
 
-def failed(what: str, path: str, error: OSError) -> NoReturn:
-    """Raise the error that says what the disk did not let us do."""
+def raise_storage_error(problem: str, path: str, error: OSError) -> NoReturn:
+    """Raise StorageError for what the disk refused, CorruptError for a file that is
+    a link or something else that is not written to."""
     if isinstance(error, NotPlainError):
         raise CorruptError(
-            f"{path} {what}: it {error.strerror}.",
+            f"{path} {problem}: it {error.strerror}.",
             "Nothing outside the store is written. See what is there: wc doctor",
         ) from error
     hint = _HINTS.get(error.errno or 0, "Nothing was written. Check the disk.")
-    raise StorageError(f"{path} {what}: {error.strerror}.", hint) from error
+    raise StorageError(f"{path} {problem}: {error.strerror}.", hint) from error
 
 
 def make_folder(path: str, root: str = "", *, flush: bool = True) -> None:
-    """Make a folder and those above it, each name flushed to disk unless
-    what it will hold can be rendered anew.
+    """Make a folder and those above it; flush each name unless the content of the
+    folder can be rendered again.
 
-    A ``root`` must be there: what was a store is never made anew by the way.
-    Raises StorageError, or CorruptError where a file, or a link, is in the
-    way.
+    A ``root`` must exist: a store that was removed is not made again as a side effect.
+    Raises StorageError, or CorruptError if a file or a link is in the way.
     """
     if _is_folder(path, root):
         return
@@ -62,8 +61,8 @@ def make_folder(path: str, root: str = "", *, flush: bool = True) -> None:
     parent, name = os.path.split(path)
     make_folder(parent, root, flush=flush)
     try:
-        with opened(parent, root) as handle:
-            # A store with a shared group keeps it: the umask decides, not we.
+        with folder_handle(parent, root) as handle:
+            # The umask decides the mode, so a store shared by a group stays shared.
             os.mkdir(name, dir_fd=handle)
             if flush:
                 os.fsync(handle)
@@ -74,7 +73,7 @@ def make_folder(path: str, root: str = "", *, flush: bool = True) -> None:
                 "Move it elsewhere and run the command again.",
             ) from error
     except OSError as error:
-        failed("cannot be made", path, error)
+        raise_storage_error("cannot be made", path, error)
 
 
 def _is_folder(path: str, root: str) -> bool:
@@ -85,14 +84,14 @@ def _is_folder(path: str, root: str) -> bool:
     except (FileNotFoundError, NotADirectoryError):
         return False
     except OSError as error:
-        failed("cannot be opened", path, error)
+        raise_storage_error("cannot be opened", path, error)
     return True
 
 
 @contextlib.contextmanager
-def opened(folder: str, root: str) -> Iterator[int]:
-    """A folder for the block: what is done by its handle is done in it,
-    whatever somebody puts in its place. Raises OSError."""
+def folder_handle(folder: str, root: str) -> Iterator[int]:
+    """Open a folder for a block. What is done by its handle is done in this folder,
+    even if another one takes its place meanwhile. Raises OSError."""
     handle = open_folder(folder, root)
     try:
         yield handle
@@ -101,90 +100,89 @@ def opened(folder: str, root: str) -> Iterator[int]:
 
 
 def flush_folder(path: str, root: str = "") -> None:
-    """Flush the names in a folder; raises OSError."""
-    with opened(path, root) as handle:
+    """Flush the names in a folder. Raises OSError."""
+    with folder_handle(path, root) as handle:
         os.fsync(handle)
 
 
-def begin(path: str, data: bytes, root: str) -> int:
-    """Make a log with all of ``data`` at one moment: nobody ever sees it empty.
-    Its length.
+def begin_log(path: str, data: bytes, root: str) -> int:
+    """Create a log with all of ``data`` atomically: no reader ever sees it empty.
+    Returns its length.
 
-    It is flushed, and so are its name and those of its folders up to
-    ``root``: whoever made the folders may have died before they were. The
-    caller holds the lock of the file; where a lock was no good, and somebody
-    else began the log, that one stays. Raises ConflictError then, StorageError
-    or CorruptError, the file being as it was.
+    The log is flushed, and so are its name and those of its folders up to ``root``:
+    the process that made the folders may have died before doing so. The caller holds
+    the lock of the file. Where locks do not work and another process began the log,
+    that log stays. Raises ConflictError in this case, StorageError or CorruptError;
+    the file is then as it was.
     """
     try:
-        _put(path, data, root, flush=True, how=_link)
+        _write_then_move(path, data, root, flush=True, move_half=_move_to_free_name)
         flush_names(path, root)
     except WcError:
-        # A thread that never was has no log.
-        _take_back(path, data, root)
+        # The write failed, so there must be no log of it.
+        _remove_if_equal(path, data, root)
         raise
     return len(data)
 
 
-def _link(half: str, name: str, scratch: int, within: int) -> None:
-    """Rename a file, unless something has the new name already.
+def _move_to_free_name(half: str, name: str, scratch: int, target: int) -> None:
+    """Rename a file unless something has the new name already.
 
-    By a second name, which replaces nothing; a file system without hard links
-    leaves a moment between the look and the renaming.
+    A hard link never replaces anything. On a file system without hard links, there is
+    a moment between the check and the renaming.
     """
     begun = ConflictError(
         f"{name} was begun by somebody else this moment.",
         "Nothing was written. Run the same command again.",
     )
     with contextlib.suppress(FileNotFoundError):
-        info = os.lstat(name, dir_fd=within)
+        info = os.lstat(name, dir_fd=target)
         if not stat.S_ISREG(info.st_mode) or info.st_size:
             raise begun
-        os.unlink(name, dir_fd=within)  # what an older wc died at
+        os.unlink(name, dir_fd=target)  # left by a crash of an older wc
     try:
-        os.link(half, name, src_dir_fd=scratch, dst_dir_fd=within)
+        os.link(half, name, src_dir_fd=scratch, dst_dir_fd=target)
     except FileExistsError as error:
         raise begun from error
     except OSError as error:
         if error.errno not in _NO_LINKS:
             raise
-        _rename(half, name, scratch, within)
+        _move_over(half, name, scratch, target)
     else:
         os.unlink(half, dir_fd=scratch)
 
 
-def _rename(half: str, name: str, scratch: int, within: int) -> None:
-    os.rename(half, name, src_dir_fd=scratch, dst_dir_fd=within)
+def _move_over(half: str, name: str, scratch: int, target: int) -> None:
+    os.rename(half, name, src_dir_fd=scratch, dst_dir_fd=target)
 
 
-def _take_back(path: str, data: bytes, root: str) -> None:
-    """Remove a file that has just these bytes: ours, and nobody wrote to it."""
-    # What is raised is why we are here, not that this failed as well.
+def _remove_if_equal(path: str, data: bytes, root: str) -> None:
+    """Remove a file that has exactly these bytes: then no other process wrote it."""
+    # The caller raises the first error; a second one must not hide it.
     with contextlib.suppress(OSError, WcError):
         if read_plain(path, root) == data:
             remove(path, root)
 
 
 def append(path: str, line: bytes, root: str) -> int:
-    """Append one complete line and flush it; the new length of the file.
+    """Append one complete line and flush it. Returns the new length of the file.
 
-    A last line that somebody never finished stays as it is: ours starts on
-    a new one. A file that has another name as well, in a copy made of links
-    or outside of the store, gets bytes of its own first. The caller holds
-    the lock of the file. Raises StorageError, the file being as long as
+    After an unfinished last line, the new one starts on a line of its own. A file with
+    a second hard link, in a copy of the store or outside of it, is copied first. The
+    caller holds the lock of the file. Raises StorageError; the file is then as long as
     before.
     """
     try:
         handle = _open_to_append(path, root)
     except OSError as error:
-        failed("cannot be opened for writing", path, error)
+        raise_storage_error("cannot be opened for writing", path, error)
     try:
         before = os.fstat(handle).st_size
         if before and os.pread(handle, 1, before - 1) != b"\n":
             line = b"\n" + line
         _append_whole(handle, line, before)
     except OSError as error:
-        failed("could not be written", path, error)
+        raise_storage_error("could not be written", path, error)
     finally:
         os.close(handle)
     return before + len(line)
@@ -193,7 +191,7 @@ def append(path: str, line: bytes, root: str) -> int:
 def _open_to_append(path: str, root: str) -> int:
     flags = os.O_RDWR | os.O_APPEND | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
     folder, name = os.path.split(path)
-    with opened(folder, root) as within:
+    with folder_handle(folder, root) as within:
         handle = os.open(name, flags, dir_fd=within)
         info = os.fstat(handle)
         if not stat.S_ISREG(info.st_mode):
@@ -207,66 +205,84 @@ def _open_to_append(path: str, root: str) -> int:
 
 
 def create(path: str, data: bytes, root: str) -> None:
-    """Make a file with all of ``data`` at one moment, flushed, name included.
+    """Write a file with all of ``data`` atomically, flushed, name included.
 
-    Raises StorageError: the file is then as it was, or it has all of
-    ``data`` and a power cut may undo that.
+    Raises StorageError: the file is then as it was, or has all of ``data`` until the
+    next power cut.
     """
-    _put(path, data, root, flush=True)
+    _write_then_move(path, data, root, flush=True)
     try:
         flush_folder(os.path.dirname(path), root)
     except OSError as error:
-        failed("could not be flushed", path, error)
+        raise_storage_error("could not be flushed", path, error)
 
 
 def replace(path: str, data: bytes, root: str) -> None:
-    """Put ``data`` in the place of ``path`` at one moment.
+    """Replace the content of ``path`` with ``data`` atomically.
 
-    Not flushed: what is replaced are projections, which a power cut may take
-    and the log gives back. Raises StorageError.
+    Not flushed: it is for projections, which can be rendered from the log after a
+    power cut. Raises StorageError.
     """
-    _put(path, data, root, flush=False)
+    _write_then_move(path, data, root, flush=False)
 
 
-def _put(
+def replace_if_changed(path: str, data: bytes, root: str) -> bool:
+    """Replace the content of ``path`` with ``data``, unless it has these bytes.
+
+    Returns whether it had others, or could not be read. Raises StorageError, or
+    CorruptError for what is not a file: wc does not remove that.
+    """
+    try:
+        if read_plain(path, root) == data:
+            return False
+    except NotPlainError as error:
+        name = os.path.relpath(path, root)
+        raise CorruptError(f"{name} {error.strerror}", "See: wc doctor") from error
+    except OSError:
+        pass  # a file of wc that cannot be read is replaced
+    replace(path, data, root)
+    return True
+
+
+def _write_then_move(
     path: str,
     data: bytes,
     root: str,
     *,
     flush: bool,
-    how: Callable[[str, str, int, int], None] = _rename,
+    move_half: Callable[[str, str, int, int], None] = _move_over,
 ) -> None:
-    # Half-made in a folder of the same file system where a crash leaves none
-    # beside real ones.
+    # In a scratch folder of the same file system: a crash then leaves no half-written
+    # file beside real ones.
     half = f"{os.getpid()}.{time.monotonic_ns()}"
     folder, name = os.path.split(path)
-    place = Layout(root).scratch
-    make_folder(place, root, flush=False)
+    scratch_path = Layout(root).scratch
+    make_folder(scratch_path, root, flush=False)
     try:
-        with opened(place, root) as scratch:
+        with folder_handle(scratch_path, root) as scratch:
             try:
                 write_new(half, data, scratch, flush=flush)
-                with opened(folder, root) as within:
-                    how(half, name, scratch, within)
+                with folder_handle(folder, root) as target:
+                    move_half(half, name, scratch, target)
             except (OSError, WcError):
                 with contextlib.suppress(OSError):
                     os.unlink(half, dir_fd=scratch)
                 raise
     except OSError as error:
-        failed("could not be written", path, error)
+        raise_storage_error("could not be written", path, error)
 
 
 def ensure_line(path: str, line: str, root: str) -> bool:
-    """See to it that a file has a line, keeping the others; whether it lacked
-    it. Raises StorageError or CorruptError."""
+    """Append a line to a file unless it has that line. Returns whether it was
+    missing. Raises StorageError or CorruptError."""
     data = f"{line}\n".encode()
     try:
-        found = read_plain(path, root)
+        content = read_plain(path, root)
     except OSError as error:
-        failed("cannot be read", path, error)
-    if found is not None and line.encode() in found.splitlines():
+        raise_storage_error("cannot be read", path, error)
+    if content is not None and line.encode() in content.splitlines():
         return False
-    if found is None:
+    if content is None:
         create(path, data, root)
     else:
         append(path, data, root)
@@ -274,25 +290,25 @@ def ensure_line(path: str, line: str, root: str) -> bool:
 
 
 def flush_names(path: str, root: str) -> None:
-    """Flush the names of a file and of the folders it is in, up to ``root``;
-    raises StorageError."""
+    """Flush the names of a file and of the folders it is in, up to ``root``.
+    Raises StorageError."""
     folder = path
     try:
         while folder != root:
             folder = os.path.dirname(folder)
             flush_folder(folder, root)
     except OSError as error:
-        failed("could not be flushed", folder, error)
+        raise_storage_error("could not be flushed", folder, error)
 
 
 def _append_whole(handle: int, data: bytes, before: int) -> None:
-    """Write all and flush, or take back what was written of it."""
+    """Write all of ``data`` and flush it, or truncate the file to ``before`` bytes."""
     try:
         written = os.write(handle, data)
         while written < len(data):
             written += os.write(handle, data[written:])
         os.fsync(handle)
-        if not os.fstat(handle).st_nlink:  # somebody removed it meanwhile
+        if not os.fstat(handle).st_nlink:  # it was removed meanwhile
             raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
     except OSError:
         with contextlib.suppress(OSError):
@@ -304,8 +320,8 @@ def _append_whole(handle: int, data: bytes, before: int) -> None:
 def write_new(
     path: str, data: bytes, within: int | None = None, *, flush: bool = False
 ) -> None:
-    """Write a file that must not exist yet, in the folder of the handle
-    ``within`` if one is given; raises OSError."""
+    """Write a file that must not exist yet, in the folder of the handle ``within`` if
+    there is one. Raises OSError."""
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
     handle = os.open(path, flags, 0o666, dir_fd=within)
     try:
@@ -319,52 +335,54 @@ def write_new(
 
 
 def remove(path: str, root: str = "") -> None:
-    """Remove a file of ours that may be gone already; raises StorageError."""
+    """Remove a file, which may be gone already. Raises StorageError."""
     folder, name = os.path.split(path)
     try:
-        with opened(folder, root) as within:
+        with folder_handle(folder, root) as within:
             os.unlink(name, dir_fd=within)
     except FileNotFoundError:
         pass
     except OSError as error:
-        failed("could not be removed", path, error)
+        raise_storage_error("could not be removed", path, error)
 
 
 def move(path: str, to: str, root: str) -> None:
-    """Move what is at ``path``, whatever it is, both names flushed; raises
-    StorageError."""
+    """Move a file, folder or link, and flush both names. Raises StorageError."""
     folder, name = os.path.split(path)
-    there, called = os.path.split(to)
+    new_folder, new_name = os.path.split(to)
     try:
-        with opened(folder, root) as source, opened(there, root) as target:
-            os.rename(name, called, src_dir_fd=source, dst_dir_fd=target)
+        with (
+            folder_handle(folder, root) as source,
+            folder_handle(new_folder, root) as target,
+        ):
+            os.rename(name, new_name, src_dir_fd=source, dst_dir_fd=target)
             os.fsync(target)
             os.fsync(source)
     except OSError as error:
-        failed("could not be moved", path, error)
+        raise_storage_error("could not be moved", path, error)
 
 
 def touch(path: str, root: str) -> None:
-    """See to it that an empty marker file is there; raises StorageError."""
+    """Create an empty marker file unless it exists. Raises StorageError."""
     flags = os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
     folder, name = os.path.split(path)
     try:
-        with opened(folder, root) as within:
+        with folder_handle(folder, root) as within:
             os.close(os.open(name, flags, 0o666, dir_fd=within))
     except OSError as error:
-        failed("could not be made", path, error)
+        raise_storage_error("could not be made", path, error)
 
 
-def spare(path: str, line: bytes, root: str) -> None:
-    """Add a line to a file as a second copy of what is safe already: it is
-    not flushed, and that it cannot be written is no failure."""
+def append_unflushed(path: str, line: bytes, root: str) -> None:
+    """Append a line to an existing file that is of little importance, such as a second
+    copy of what is safe already. It is not flushed, and errors are ignored."""
     flags = os.O_WRONLY | os.O_APPEND | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
     folder, name = os.path.split(path)
-    with contextlib.suppress(OSError), opened(folder, root) as within:
+    with contextlib.suppress(OSError), folder_handle(folder, root) as within:
         handle = os.open(name, flags, dir_fd=within)
         try:
             info = os.fstat(handle)
-            # Of a file with two names the other one may be anybody's.
+            # The second name of a hard-linked file may lie outside of the store.
             single = stat.S_ISREG(info.st_mode) and info.st_nlink == 1
             if single and info.st_size < _MAX_SPARE:
                 os.write(handle, line)

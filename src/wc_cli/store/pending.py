@@ -1,4 +1,4 @@
-"""What of a store is still to be settled, and what is in the way of it."""
+"""Which threads of a store still have to be settled, and what prevents it."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ from wc_core.threads.reader import StoreReader
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from wc_cli.store.upkeep import Upkeep
     from wc_core.layout import Layout
 
 _OVERDUE_SECONDS = 60
+_UNREADABLE = (OSError, ValueError, TypeError, KeyError, RecursionError)
 
 
-def unsettled(layout: Layout) -> list[str]:
+def unsettled_topics(layout: Layout) -> list[str]:
     """The threads of a store that await settling."""
     return [topic_of(name) for name in names_in(layout.unsettled, layout.root)]
 
 
 def is_overdue(layout: Layout) -> bool:
-    """Whether a thread has waited for longer than any helper takes."""
+    """Return whether a thread has waited longer than the background process takes."""
     for name in names_in(layout.unsettled, layout.root):
         with contextlib.suppress(FileNotFoundError):
             age = time.time() - os.stat(f"{layout.unsettled}/{name}").st_mtime
@@ -39,8 +39,8 @@ def is_overdue(layout: Layout) -> bool:
     return False
 
 
-def held_up(layout: Layout) -> str:
-    """Who is at settling, in words; empty where nobody is."""
+def settler_at_work(layout: Layout) -> str:
+    """Which process is settling the store now, in words; empty if none is."""
     with contextlib.suppress(WcError):
         handle = locks.try_acquire(layout.git_lock, layout.root)
         if handle is None:
@@ -56,8 +56,8 @@ class Trouble(NamedTuple):
     problem: str
 
 
-def trouble(root: str) -> Trouble | None:
-    """What settling last could not do; ``None`` when all is well."""
+def last_trouble(root: str) -> Trouble | None:
+    """What settling could not do the last time; ``None`` if all went well."""
     layout = StoreReader(root).layout
     try:
         data = read_plain(layout.settling, layout.root)
@@ -67,34 +67,33 @@ def trouble(root: str) -> Trouble | None:
             return Trouble("an unknown time", "there was no room to write down what")
         fields = json.loads(data)
         return Trouble(str(fields["at"]), str(fields["problem"]))
-    except (OSError, ValueError, TypeError, KeyError, RecursionError):
+    except _UNREADABLE:
         return Trouble("an unknown time", "its report cannot be read")
 
 
-def stuck(layout: Layout) -> frozenset[str]:
-    """The threads that could not be settled when that was last tried."""
-    with contextlib.suppress(OSError, ValueError, TypeError, KeyError, RecursionError):
+def stuck_topics(layout: Layout) -> frozenset[str]:
+    """The threads that could not be settled the last time."""
+    with contextlib.suppress(*_UNREADABLE):
         data = read_plain(layout.settling, layout.root) or b""
         return frozenset(json.loads(data)["threads"])
     return frozenset()
 
 
-def report(upkeep: Upkeep, problems: Mapping[str, str]) -> None:
-    """Leave what could not be done, by thread, for receipts, doctor and
-    health; take away an older report where all is well."""
-    layout = upkeep.layout
-    if problems:
-        now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-        problem = next(iter(problems.values()))
-        fields = {"at": now, "problem": problem, "threads": problems}
-        data = f"{codec.dumps(fields)}\n".encode()
-        try:
-            upkeep.put(layout.settling, data)
-        except WcError:
-            # A full disk has room for a name: see `trouble`. What is in
-            # its place says itself that all is not well.
-            with contextlib.suppress(WcError):
-                durable.touch(layout.settling, layout.root)
-    else:
-        with contextlib.suppress(WcError):  # a folder in its place: likewise
+def write_report(layout: Layout, problems: Mapping[str, str]) -> None:
+    """Write what could not be done, by thread, for receipts, doctor and health.
+    Without problems, remove the previous report."""
+    if not problems:
+        with contextlib.suppress(WcError):  # a folder in its place is a problem anyway
             durable.remove(layout.settling, layout.root)
+        return
+    now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+    problem = next(iter(problems.values()))
+    fields = {"at": now, "problem": problem, "threads": problems}
+    data = f"{codec.dumps(fields)}\n".encode()
+    try:
+        durable.replace_if_changed(layout.settling, data, layout.root)
+    except WcError:
+        # A full disk still has room for an empty file, which `last_trouble` reads as
+        # a problem. Whatever else is in its place is one as well.
+        with contextlib.suppress(WcError):
+            durable.touch(layout.settling, layout.root)

@@ -1,4 +1,4 @@
-"""Whom a ball can go to: the names this store and this repository know."""
+"""Checking whom a ball can go to: the names that this store and repository know."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import contextlib
 from typing import TYPE_CHECKING
 
 from wc_core.errors import NotFoundError, WcError
-from wc_core.git import repository
+from wc_core.git import repository as repositories
 from wc_core.similar import near_names
 from wc_core.threads import moves
 
@@ -21,7 +21,7 @@ _SEAT_ONLY = "-"
 
 
 class Addressees:
-    """Everybody that ``me`` may pass a ball to without being asked twice."""
+    """The participants that ``me`` may pass a ball to without --force."""
 
     def __init__(
         self, reader: StoreReader, place: Place, rules: Settings, me: Identity
@@ -32,46 +32,49 @@ class Addressees:
         self.me = me
 
     def check(self, topic: str, to: str) -> None:
-        """Raise NotFoundError, with near names, for a name nobody has."""
-        if not moves.check_known(to, self._at_hand(topic), self.rules):
+        """Raise NotFoundError, with similar names, for an unknown name."""
+        if not moves.check_known(to, self._nearby_names(topic), self.rules):
             return
-        known = self.everybody()
-        unknown = moves.check_known(to, known + self._seats(), self.rules)
+        # The costly list, which opens every thread, only for the rare name.
+        names = self._all_names()
+        unknown = moves.check_known(to, names + self._seats(), self.rules)
         if unknown:
-            near = near_names(to, known) or known[:5]
+            near = near_names(to, names) or names[:5]
             raise NotFoundError(
                 f"Nobody here is called {to!r} ({', '.join(unknown)} unknown).",
                 f"Did you mean: {', '.join(near)}? To pass it there anyway: --force",
             )
 
-    def _at_hand(self, topic: str) -> list[str]:
-        """Names known without opening other threads."""
-        known = [*self._configured(topic), *self._seats()]
+    def _nearby_names(self, topic: str) -> list[str]:
+        """The names known without opening other threads."""
+        names = [*self._configured_names(topic), *self._seats()]
         with contextlib.suppress(WcError):
-            known.extend(self.reader.snapshot(topic).state.people)
-        return known
+            names.extend(self.reader.snapshot(topic).state.people)
+        return names
 
-    def _configured(self, topic: str) -> list[str]:
-        known = [self.me.author, *self.rules.directory.aliases.values()]
-        # Whose agent we are: the one a ball goes to when a person is needed.
-        known += [self.me.name.tag] if self.me.name.tag else []
+    def _configured_names(self, topic: str) -> list[str]:
+        names = [self.me.author, *self.rules.directory.aliases.values()]
+        # The person whose agent this is: the ball goes there when one is needed.
+        names += [self.me.name.tag] if self.me.name.tag else []
         tables = (self.rules.counterparts, self.rules.topic_counterparts.get(topic, {}))
         for table in tables:
             for chain in table.values():
-                known.extend(chain)
-        return known
+                names.extend(chain)
+        return names
 
     def _seats(self) -> list[str]:
-        """The seats of this repository's worktrees, whoever sits there."""
-        where = self.place.repository
-        found = repository.worktrees(where) if where is not None else []
-        seats = (repository.change_of(path) or branch for path, branch in found)
+        """The seats of this repository's worktrees, for any agent."""
+        repository = self.place.repository
+        if repository is None:
+            return []
+        worktrees = repositories.worktrees(repository)
+        seats = (repositories.change_of(path) or branch for path, branch in worktrees)
         return [f"{_SEAT_ONLY}@{seat}" for seat in seats]
 
-    def everybody(self) -> list[str]:
+    def _all_names(self) -> list[str]:
         """Every name in the store, participants first."""
-        found: dict[str, None] = {}
+        people: dict[str, None] = {}
         for topic in self.reader.topics():
             with contextlib.suppress(WcError):
-                found.update(dict.fromkeys(self.reader.snapshot(topic).state.people))
-        return list(dict.fromkeys([*found, *self._configured("")]))
+                people.update(dict.fromkeys(self.reader.snapshot(topic).state.people))
+        return list(dict.fromkeys([*people, *self._configured_names("")]))

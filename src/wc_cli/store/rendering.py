@@ -1,4 +1,4 @@
-"""The projections of a thread as they belong into its files."""
+"""Rendering the projections of a thread: the bytes of its files beside the log."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ if TYPE_CHECKING:
     from wc_core.threads.reader import Thread
 
 
-def rendered(
+def render_files(
     layout: Layout,
     state: State,
     entries: Sequence[Entry],
     log_size: int,
     unknown: Mapping[str, Any],
 ) -> dict[str, bytes]:
-    """The projections of a log of ``log_size`` bytes, by path; ``unknown`` are
-    the keys of other tools in its meta."""
+    """The projections of a log of ``log_size`` bytes, by path. ``unknown`` are the
+    keys of other tools in its meta."""
     topic = state.topic
     return {
         layout.meta(topic): projections.render_meta(state, log_size, unknown),
@@ -31,8 +31,8 @@ def rendered(
     }
 
 
-def of_thread(layout: Layout, thread: Thread) -> dict[str, bytes]:
+def render_thread(layout: Layout, thread: Thread) -> dict[str, bytes]:
     """The projections of a thread as it was read, by path."""
     snapshot = thread.snapshot
     size, unknown = snapshot.log_size, snapshot.unknown
-    return rendered(layout, thread.state, thread.entries, size, unknown)
+    return render_files(layout, thread.state, thread.entries, size, unknown)

@@ -301,7 +301,7 @@ class Traveller:
         seconds = self.waiting.seconds
         done = settler.settle(self.layout.root, self.env, seconds, joining)
         if done is None:
-            by = pending.held_up(self.layout) or "somebody else is at it"
+            by = pending.settler_at_work(self.layout) or "somebody else is at it"
             raise LockTimeoutError(
                 f"The store could not be settled: {by}.",
                 "Your entries are safe here. Run the same command again.",

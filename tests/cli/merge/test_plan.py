@@ -16,7 +16,7 @@ from wc_cli.branch.git import Git, GitError
 from wc_cli.branch.treepaths import STORE, is_log, paths_of, topic_at
 from wc_cli.merge.contents import merge_logs
 from wc_cli.merge.plan import MergePlan, plan
-from wc_cli.store.rendering import rendered
+from wc_cli.store.rendering import render_files
 from wc_core.threads import codec, model
 from wc_core.threads import page as markdown
 from wc_core.threads.model import Ball
@@ -164,7 +164,7 @@ def rendered_from(
 ) -> Tree:
     read = codec.read_log(topic, log)
     state = model.fold(topic, read.entries)._replace(lost=read.lost)
-    pages = rendered(STORE, state, read.entries, len(log), unknown)
+    pages = render_files(STORE, state, read.entries, len(log), unknown)
     files = {path.removeprefix("/"): data for path, data in pages.items()}
     return {paths_of(topic).log: log, **files}
 

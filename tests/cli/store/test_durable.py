@@ -105,7 +105,7 @@ def test_a_log_that_somebody_else_began_is_not_begun_again(root: Path) -> None:
     path = root / "graph/t/entries.jsonl"
     path.write_bytes(b"theirs\n")
     with pytest.raises(ConflictError, match="begun by somebody else"):
-        durable.begin(str(path), b"ours\n", str(root))
+        durable.begin_log(str(path), b"ours\n", str(root))
     assert path.read_bytes() == b"theirs\n"
     assert os.listdir(root / ".local/scratch") == []
 
@@ -113,7 +113,7 @@ def test_a_log_that_somebody_else_began_is_not_begun_again(root: Path) -> None:
 def test_an_empty_log_is_begun(root: Path) -> None:
     path = root / "graph/t/entries.jsonl"
     path.touch()
-    assert durable.begin(str(path), b"ours\n", str(root)) == 5
+    assert durable.begin_log(str(path), b"ours\n", str(root)) == 5
     assert path.read_bytes() == b"ours\n"
     assert path.stat().st_nlink == 1
     assert os.listdir(root / ".local/scratch") == []

@@ -45,7 +45,7 @@ def test_a_broken_lock_is_a_new_one(root: Path, path: str) -> None:
         locks.acquire(path, "Pat", 0, str(root))
     locks.break_lock(path, str(root))
     second = locks.acquire(path, "Pat", 0, str(root))
-    assert locks.holder_of(path).who == "Pat"
+    assert locks.holder_of(path).name == "Pat"
     # The one that was broken does not come back when its holder is done.
     os.close(first)
     assert locks.try_acquire(path, str(root)) is None

@@ -1,0 +1,94 @@
+"""The files of a store below ``.local``, which belong to this machine alone.
+
+They are not flushed: what they hold can be rendered again, or is of no use after a
+power cut.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from wc_cli.store import durable
+from wc_core.files import read_plain
+from wc_core.status import files as statusfiles
+from wc_core.threads import codec
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from wc_core.identity.resolve import Identity
+    from wc_core.layout import Layout
+    from wc_core.names import Directory
+    from wc_core.threads.model import State
+
+_SEAT_SECONDS = 30 * 24 * 3600.0
+
+
+class LocalFiles:
+    """Reads and writes files below ``.local``; paths are relative to it."""
+
+    def __init__(self, layout: Layout) -> None:
+        self.layout = layout
+
+    def write(self, path: str, data: bytes) -> bool:
+        """Write a file unless it has these bytes. Returns whether it had others."""
+        target = f"{self.layout.local}/{path}"
+        self._make_folder(os.path.dirname(target))
+        return durable.replace_if_changed(target, data, self.layout.root)
+
+    def has(self, path: str, data: bytes) -> bool:
+        """Return whether a file has these bytes."""
+        try:
+            content = read_plain(f"{self.layout.local}/{path}", self.layout.root)
+        except OSError:
+            return False
+        return content == data
+
+    def remove(self, path: str) -> None:
+        """Remove a file, which may be gone already."""
+        durable.remove(f"{self.layout.local}/{path}", self.layout.root)
+
+    def remember_identity(
+        self,
+        identity: Identity,
+        worktree: str,
+        directory: Directory,
+        env: Mapping[str, str],
+    ) -> None:
+        """Write who "me" is in a worktree, for the status line."""
+        worktree = worktree or statusfiles.MAIN_WORKTREE
+        files = statusfiles.identity_files(worktree, identity, directory, env)
+        for path, data in files.items():
+            if read_plain(f"{self.layout.local}/{path}", self.layout.root) != data:
+                self.write(path, data)
+                self._remove_old_seats(f"{self.layout.local}/{path}")
+
+    def _remove_old_seats(self, path: str) -> None:
+        """Remove the files of other seats beside ``path`` that are a month older
+        than it: each session of an agent leaves one."""
+        folder, name = os.path.split(path)
+        if "@" not in name:
+            return
+        oldest = os.stat(path).st_mtime - _SEAT_SECONDS
+        with os.scandir(folder) as items:
+            for item in items:
+                if "@" in item.name and item.stat().st_mtime < oldest:
+                    durable.remove(item.path, self.layout.root)
+
+    def write_note(self, name: str, data: bytes) -> None:
+        """Write a presence note, in place of the previous one of that name."""
+        self.write(f"presence/{name}", data)
+
+    def remove_note(self, name: str) -> None:
+        """Remove a presence note, which may be gone already."""
+        durable.remove(f"{self.layout.presence}/{name}", self.layout.root)
+
+    def write_cursor(self, path: str, state: State, key: str) -> None:
+        """Move the read cursor of the reader ``key`` to the end of ``state``."""
+        fields = {"key": key, "heads": state.heads, "count": state.entry_count}
+        self._make_folder(os.path.dirname(path))
+        durable.replace(path, f"{codec.dumps(fields)}\n".encode(), self.layout.root)
+
+    def _make_folder(self, path: str) -> None:
+        durable.make_folder(path, self.layout.root, flush=False)

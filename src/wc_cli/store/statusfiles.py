@@ -1,0 +1,121 @@
+"""Writing the status files of threads, which the prompt reads.
+
+`wc_core.status.files` has their format. Each thread has two or three of them below
+``.local/status``; the caller holds the lock of the thread.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from wc_core import names, ulid
+from wc_core.layout import safe_name
+from wc_core.status.files import StatusView, files
+from wc_core.threads import model
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from wc_cli.store.localfiles import LocalFiles
+    from wc_core.threads.model import State
+    from wc_core.threads.reader import StoreReader
+
+
+class StatusFiles:
+    """The status files of all threads of a store; paths are relative to ``.local``."""
+
+    def __init__(
+        self, reader: StoreReader, local: LocalFiles, directory: names.Directory
+    ) -> None:
+        self.reader = reader
+        self.local = local
+        self.directory = directory
+        self._paths_by_name: dict[str, set[str]] | None = None
+
+    def write(self, state: State, before: State | None = None) -> bool:
+        """Write the status files of a thread and remove those it no longer has.
+
+        ``before`` is the state that they show now; without it the files are looked
+        up. Returns whether anything changed.
+        """
+        new = files(self._view(state))
+        if before is None:
+            old = self.paths_of(state.topic)
+        else:
+            old = set(files(StatusView(before, {}, self.directory)))
+        # The prompt reads branches before holders. Files appear at the branch
+        # first and leave it last, so that no reader finds a ball of its branch
+        # somewhere else.
+        changed = [self.local.write(path, new[path]) for path in sorted(new)]
+        for path in sorted(old - set(new), reverse=True):
+            self.local.remove(path)
+        if before is None:
+            self._index()[safe_name(state.topic)] = set(new)
+        return any(changed) or old != set(new)
+
+    def are_current(self, state: State) -> bool:
+        """Return whether a thread has the status files it should have."""
+        expected = files(self._view(state))
+        return self.paths_of(state.topic) == set(expected) and all(
+            self.local.has(path, data) for path, data in expected.items()
+        )
+
+    def paths_of(self, topic: str) -> set[str]:
+        """The status files that a thread has, wherever a crash left them."""
+        return self._index().get(safe_name(topic), set())
+
+    def orphans(self, topics: Iterable[str]) -> list[str]:
+        """The status files that belong to none of these threads."""
+        names_in_use = {safe_name(topic) for topic in topics}
+        return sorted(
+            path
+            for name, paths in self._index().items()
+            if name not in names_in_use
+            for path in paths
+        )
+
+    def remove_stale(self, state: State) -> None:
+        """Remove the status files that a thread had at the last `scan` and should
+        not have any more."""
+        expected = files(self._view(state))
+        for path in self.paths_of(state.topic) - set(expected):
+            self.local.remove(path)
+
+    def scan(self) -> None:
+        """List the status files, unless that was done already."""
+        self._index()
+
+    def invalidate(self) -> None:
+        """Forget the list of status files: other writers change them."""
+        self._paths_by_name = None
+
+    def _index(self) -> dict[str, set[str]]:
+        """The paths of all status files, by the name that their thread has in them.
+
+        Listed once for all threads: there may be thousands of either.
+        """
+        if self._paths_by_name is None:
+            self._paths_by_name = {}
+            local = self.local.layout.local
+            for folder, _, file_names in os.walk(f"{local}/status"):
+                path = os.path.relpath(folder, local)
+                for name in file_names:
+                    thread = name[ulid.LENGTH + 1 :]
+                    self._paths_by_name.setdefault(thread, set()).add(f"{path}/{name}")
+        return self._paths_by_name
+
+    def _view(self, state: State) -> StatusView:
+        """A thread with the number of NEW entries of each participant and of each
+        reader that has a cursor."""
+        cursors = self.reader.cursors(state.topic)
+        keys = {
+            person.name: self.directory.key(names.parse(person.name))
+            for person in state.participants
+        }
+        new = {}
+        for key in (*keys.values(), *cursors):
+            spellings = {name for name, own_key in keys.items() if own_key == key}
+            count = cursors[key].entry_count if key in cursors else 0
+            new[key] = model.new_count(state, spellings.__contains__, count)
+        return StatusView(state, new, self.directory)
