@@ -9,6 +9,8 @@ from __future__ import annotations
 import functools
 import sqlite3
 import threading
+import weakref
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 from wc_core.views import words
@@ -46,9 +48,8 @@ def _no_file(action: int, *_: str | None) -> int:
 def is_available() -> bool:
     """Whether this Python's SQLite has full-text search, found out once."""
     try:
-        with_it = sqlite3.connect(":memory:")
-        with_it.execute(_TABLE)
-        with_it.close()
+        with closing(sqlite3.connect(":memory:")) as database:
+            database.execute(_TABLE)
     except sqlite3.Error:
         return False
     return True
@@ -62,6 +63,10 @@ class FullText:
         self._db = sqlite3.connect(
             ":memory:", check_same_thread=False, isolation_level=None
         )
+        # Closed with the last reference: another thread may still be searching when
+        # the index is replaced. From Python 3.13 on, a database that is not closed
+        # is a ResourceWarning. At exit the process takes it along.
+        weakref.finalize(self, self._db.close).atexit = False
         self._lock = threading.Lock()
         self._db.execute("PRAGMA temp_store = memory")
         self._db.set_authorizer(_no_file)
