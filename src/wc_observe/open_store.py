@@ -34,11 +34,11 @@ if TYPE_CHECKING:
 _ABSOLUTE = re.compile(r"(?<![\w.:/~%-])(?:/[^\s/'\",;:]+){2,}/?")
 
 
-class Desk(NamedTuple):
+class OpenStore(NamedTuple):
     """An existing store as the caller sees it; ``store`` is how answers name
     it."""
 
-    store: str
+    label: str
     place: Place
     live: Live
     overview: LiveOverview
@@ -54,34 +54,34 @@ class Desk(NamedTuple):
         return self.overview.viewer
 
 
-def open_desk(call: Call) -> Desk:
+def open_store(call: Call) -> OpenStore:
     """The store that belongs to the caller's folder.
 
     Raises NotFoundError with the command that makes it where there is none,
     CorruptError where its checkout cannot be used.
     """
     place = discovery.find(call.folder, call.env)
-    store = shown(place.root, call)
+    store = store_label(place.root, call)
     if not place.exists:
-        raise missing(place, store)
+        raise missing_store(place, store)
     live = call.stores.at(place.root)
     live.refresh()
     found = settings.load(place.root, call.env)
     who = _caller(call, place.repository, found)
-    return Desk(store, place, live, live.overview(Viewer(who, found.directory)))
+    return OpenStore(store, place, live, live.overview(Viewer(who, found.directory)))
 
 
-def _caller(call: Call, where: Repository | None, found: Settings) -> Identity:
+def _caller(call: Call, repository: Repository | None, found: Settings) -> Identity:
     """Who calls; over a network, the client's own name and whom it has proved
     to be: this machine's user and worktree are not theirs."""
     asked = Asked(client=call.client)
     if not call.served_as:
-        return resolve.identify(asked, call.env, where, found)
+        return resolve.identify(asked, call.env, repository, found)
     theirs = {"WATERCOOLER_USER": call.subject, "GIT_CONFIG_NOSYSTEM": "1"}
     return resolve.identify(asked, theirs, None, found)
 
 
-def missing(place: Place, store: str) -> NotFoundError:
+def missing_store(place: Place, store: str) -> NotFoundError:
     """The error for a store that is not there, with what to run."""
     if place.branch_exists:
         return NotFoundError(
@@ -100,7 +100,7 @@ def missing(place: Place, store: str) -> NotFoundError:
     )
 
 
-def who_calls(call: Call) -> Identity:
+def caller_identity(call: Call) -> Identity:
     """The caller, with or without a store.
 
     Raises InvalidInputError where a name that was set cannot be one.
@@ -114,7 +114,7 @@ def who_calls(call: Call) -> Identity:
     return _caller(call, where, found)
 
 
-def hidden(text: str, call: Call) -> str:
+def without_folders(text: str, call: Call) -> str:
     """The text without folders of this machine, where it goes over a network."""
     if not call.served_as:
         return text
@@ -131,7 +131,7 @@ def hidden(text: str, call: Call) -> str:
     return _ABSOLUTE.sub("…", text)
 
 
-def shown(path: str, call: Call) -> str:
+def store_label(path: str, call: Call) -> str:
     """A path as people write it. Over a network it is the name under which the
     store is served: folders here are no business of theirs."""
     return call.served_as or shown_path(path, call.env)

@@ -14,7 +14,7 @@ from wc_observe.answers.quoting import NOTICE, block, cleaned, entries, title, w
 if TYPE_CHECKING:
     from wc_core.threads.reader import Thread
     from wc_core.views.rows import Numbered
-    from wc_observe.open_store import Desk
+    from wc_observe.open_store import OpenStore
 
 # Characters: of one body in a thread, of all entries of an answer (about ten
 # thousand tokens, where clients begin to warn), and of one entry by itself.
@@ -88,12 +88,12 @@ class EntrySpan(NamedTuple):
     whole: int = THREAD_LIMIT
 
 
-def part(desk: Desk, topic: str, span: EntrySpan) -> EntryPage:
+def part(store: OpenStore, topic: str, span: EntrySpan) -> EntryPage:
     """Some of the entries of a thread.
 
     Raises NotFoundError for a thread that does not exist.
     """
-    thread = desk.reader.thread(desk.reader.find(topic))
+    thread = store.reader.thread(store.reader.find(topic))
     everything = rows.numbered(thread)
     start = span.start if span.start >= 0 else max(0, len(everything) + span.start)
     chosen: list[ShownEntry] = []
@@ -118,9 +118,9 @@ def _cut(body: str, limit: int) -> str:
     return whole_lines if len(whole_lines) > limit // 2 else head
 
 
-def part_json(desk: Desk, shown: EntryPage) -> dict[str, Any]:
+def part_json(store: OpenStore, shown: EntryPage) -> dict[str, Any]:
     """The read shape."""
-    fields = rows.thread_head(shown.thread, desk.store)
+    fields = rows.thread_head(shown.thread, store.label)
     fields["entry_count"] = len(shown.thread.entries)
     fields["entries"] = [one.to_json() for one in shown.entries]
     if shown.next_index >= 0:
@@ -130,11 +130,11 @@ def part_json(desk: Desk, shown: EntryPage) -> dict[str, Any]:
     return dict(cleaned(fields))
 
 
-def part_markdown(desk: Desk, shown: EntryPage) -> str:
+def part_markdown(store: OpenStore, shown: EntryPage) -> str:
     """The thread's state, the entries, and how to get what is left out."""
     state = shown.thread.state
     topic = state.topic
-    parts = [_head(desk, shown.thread), f"{NOTICE}\n"]
+    parts = [_head(store, shown.thread), f"{NOTICE}\n"]
     for one in shown.entries:
         parts += [_heading(one)] if one.heading else ["\n", _entry(one)]
         if one.is_cut:
@@ -154,16 +154,16 @@ def part_markdown(desk: Desk, shown: EntryPage) -> str:
     return "".join(parts)
 
 
-def _head(desk: Desk, thread: Thread) -> str:
+def _head(store: OpenStore, thread: Thread) -> str:
     state = thread.state
-    you = " = you" if desk.viewer.holds(state.ball) else ""
+    you = " = you" if store.viewer.holds(state.ball) else ""
     ball = f"{word(holder_text(state.ball))}{you}"
     people = ", ".join(word(one) for one in rows.participants(thread.entries))
     lines = [
         f"thread {state.topic}: {title(state.title)}",
         f"status: {word(state.status)}, ball: {ball}, {entries(state.entry_count)}",
         f"participants: {people or 'none'}",
-        f"store: {desk.store}",
+        f"store: {store.label}",
     ]
     if state.forked:
         heads = ", ".join(word(one) for one in state.heads)
@@ -214,7 +214,7 @@ def _entry(one: ShownEntry) -> str:
 
 
 def entry(
-    desk: Desk, topic: str, index: int | None, entry_id: str, offset: int
+    store: OpenStore, topic: str, index: int | None, entry_id: str, offset: int
 ) -> tuple[Thread, ShownEntry]:
     """One entry whole, or 100,000 characters of it from ``offset`` on; a
     negative ``index`` counts from the end.
@@ -222,7 +222,7 @@ def entry(
     Raises NotFoundError for what is not there, InvalidInputError for an
     offset beyond the end.
     """
-    thread = desk.reader.thread(desk.reader.find(topic))
+    thread = store.reader.thread(store.reader.find(topic))
     named = entry_id if index is None else str(index)
     if index is not None and -len(thread.entries) <= index < 0:
         named = str(index + len(thread.entries))
@@ -238,10 +238,10 @@ def entry(
     )
 
 
-def entry_json(desk: Desk, thread: Thread, shown: ShownEntry) -> dict[str, Any]:
+def entry_json(store: OpenStore, thread: Thread, shown: ShownEntry) -> dict[str, Any]:
     """The entry with the store and topic it is from."""
     fields: dict[str, Any] = {
-        "store": desk.store,
+        "store": store.label,
         "topic": thread.state.topic,
         "entry": shown.to_json(),
     }
@@ -250,9 +250,9 @@ def entry_json(desk: Desk, thread: Thread, shown: ShownEntry) -> dict[str, Any]:
     return dict(cleaned(fields))
 
 
-def entry_markdown(desk: Desk, thread: Thread, shown: ShownEntry) -> str:
+def entry_markdown(store: OpenStore, thread: Thread, shown: ShownEntry) -> str:
     """The entry, and how to get the rest of a very long one."""
-    heading = f"thread {thread.state.topic} in the store {desk.store}\n{NOTICE}\n\n"
+    heading = f"thread {thread.state.topic} in the store {store.label}\n{NOTICE}\n\n"
     ending = ""
     if shown.start or shown.end < shown.length:
         ending = f"characters {shown.start} to {shown.end} of {shown.length}\n"

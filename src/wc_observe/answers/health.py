@@ -42,15 +42,15 @@ def health(call: Call) -> dict[str, Any]:
         if place.exists:
             fields |= _store_fields(place, call, problems)
         else:
-            problems.append(_told(open_store.missing(place, fields["store"])))
+            problems.append(_told(open_store.missing_store(place, fields["store"])))
     except WcError as error:
         problems.append(_told(error))
     try:
-        fields["you"] = open_store.who_calls(call).author
+        fields["you"] = open_store.caller_identity(call).author
     except WcError as error:
         problems.append(_told(error))
     if problems:
-        told = [open_store.hidden(one, call) for one in problems]
+        told = [open_store.without_folders(one, call) for one in problems]
         fields |= {"ok": False, "problems": told}
     return dict(cleaned(fields | {"versions": versions()}))
 
@@ -61,7 +61,7 @@ def _told(error: WcError) -> str:
 
 def _place_fields(place: Place, call: Call) -> dict[str, Any]:
     fields: dict[str, Any] = {
-        "store": open_store.shown(place.root, call),
+        "store": open_store.store_label(place.root, call),
         "kind": place.kind,
         "exists": place.exists,
     }
@@ -84,7 +84,9 @@ def _store_fields(place: Place, call: Call, problems: list[str]) -> dict[str, An
         fields["damaged"] = [
             {
                 "topic": topic,
-                "problem": one_line(open_store.hidden(text, call), _PROBLEM_WIDTH),
+                "problem": one_line(
+                    open_store.without_folders(text, call), _PROBLEM_WIDTH
+                ),
             }
             for topic, text in found.damaged.items()
         ]
@@ -113,7 +115,9 @@ def _store_fields(place: Place, call: Call, problems: list[str]) -> dict[str, An
     fields |= _changes(place.root)
     for one in (fields.get("sync", {}), fields.get("changes", {})):
         said = {key: text for key, text in one.items() if isinstance(text, str)}
-        one |= {key: open_store.hidden(text, call) for key, text in said.items()}
+        one |= {
+            key: open_store.without_folders(text, call) for key, text in said.items()
+        }
     damage = settings.load(place.root, call.env).damage
     if damage is not None:
         problems.append(f"{damage.file}: {damage.message}")
@@ -195,7 +199,7 @@ def whoami(call: Call) -> dict[str, Any]:
 
     Raises InvalidInputError where a name that was set cannot be one.
     """
-    who = open_store.who_calls(call)
+    who = open_store.caller_identity(call)
     fields: dict[str, Any] = {
         "you": who.author,
         "agent": who.name.agent,
@@ -203,13 +207,19 @@ def whoami(call: Call) -> dict[str, Any]:
         "tag": who.name.tag,
         "source": who.source,
         "client": call.client,
-        "folder": open_store.shown(call.folder, call),
+        "folder": open_store.store_label(call.folder, call),
     }
     try:
         place = discovery.find(call.folder, call.env)
-        fields |= {"store": open_store.shown(place.root, call), "exists": place.exists}
+        fields |= {
+            "store": open_store.store_label(place.root, call),
+            "exists": place.exists,
+        }
     except CorruptError as error:
-        fields |= {"store": None, "problem": open_store.hidden(_told(error), call)}
+        fields |= {
+            "store": None,
+            "problem": open_store.without_folders(_told(error), call),
+        }
     if call.subject:
         fields["subject"] = call.subject
     where = None if call.served_as else repository.find(call.folder)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from wc_core.views.rows import Numbered
     from wc_core.views.search import Hits, Question
     from wc_core.views.updates import Digest, Updates
-    from wc_observe.open_store import Desk
+    from wc_observe.open_store import OpenStore
 
 _SNIPPET_WIDTH = 120
 _TITLE_WIDTH = 100
@@ -21,19 +21,19 @@ _TOPICS = 8
 _AUTHORS = 4
 
 
-def updates_json(desk: Desk, since: str, found: Updates) -> dict[str, Any]:
+def updates_json(store: OpenStore, since: str, found: Updates) -> dict[str, Any]:
     """The updates shape, with the beginning of each body."""
-    fields = found.to_json(desk.store)
+    fields = found.to_json(store.label)
     for entry, (_, one) in zip(fields["entries"], found.found, strict=True):
         entry["snippet"] = one_line(one.entry.body, _SNIPPET_WIDTH)
     return dict(cleaned({"since": since, **fields}))
 
 
-def updates_markdown(desk: Desk, since: str, found: Updates) -> str:
+def updates_markdown(store: OpenStore, since: str, found: Updates) -> str:
     """Two lines for each entry: what it is, and how it begins."""
     shown, total = len(found.found), len(found.found) + found.more
     count = f"{_count(shown, total)} since {word(since)}, oldest first"
-    parts = [_heading(desk, count, shown)]
+    parts = [_heading(store, count, shown)]
     for topic, one in found.found:
         ball = one.entry.ball
         passed = f" | ball to: {word(holder_text(ball.holder))}" if ball else ""
@@ -45,15 +45,15 @@ def updates_markdown(desk: Desk, since: str, found: Updates) -> str:
     return "".join((*parts, _unreadable(found.unreadable)))
 
 
-def digest_json(desk: Desk, since: str, found: Digest) -> dict[str, Any]:
+def digest_json(store: OpenStore, since: str, found: Digest) -> dict[str, Any]:
     """The digest shape, with the beginning of each last body."""
-    fields = found.to_json(desk.store)
+    fields = found.to_json(store.label)
     for thread, news in zip(fields["threads"], found.found, strict=True):
         thread["last"]["snippet"] = one_line(news.last.entry.body, _SNIPPET_WIDTH)
     return dict(cleaned({"since": since, **fields}))
 
 
-def digest_markdown(desk: Desk, since: str, found: Digest) -> str:
+def digest_markdown(store: OpenStore, since: str, found: Digest) -> str:
     """Two lines for each thread: whose move it is, and how its last entry
     begins."""
     total = len(found.found) + found.more
@@ -61,7 +61,7 @@ def digest_markdown(desk: Desk, since: str, found: Digest) -> str:
     if found.more:
         count = f"{len(found.found)} of {count}"
     heading = f"{count} since {word(since)}, latest first"
-    parts = [_heading(desk, heading, len(found.found))]
+    parts = [_heading(store, heading, len(found.found))]
     for news in found.found:
         row, last = news.row, news.last
         you = " = you" if row.have_ball else ""
@@ -80,18 +80,18 @@ def digest_markdown(desk: Desk, since: str, found: Digest) -> str:
     return "".join((*parts, _unreadable(found.unreadable)))
 
 
-def hits_json(desk: Desk, question: Question, found: Hits) -> dict[str, Any]:
+def hits_json(store: OpenStore, question: Question, found: Hits) -> dict[str, Any]:
     """The search shape."""
-    return dict(cleaned(found.to_json(desk.store, question.query)))
+    return dict(cleaned(found.to_json(store.label, question.query)))
 
 
-def hits_markdown(desk: Desk, question: Question, found: Hits) -> str:
+def hits_markdown(store: OpenStore, question: Question, found: Hits) -> str:
     """Two lines for each hit: where it is, and the words around the match."""
     shown = len(found.hits)
     words = title(question.query, _TITLE_WIDTH)
     asked = f" with {words}" if question.query.strip() else " found"
     count = f"{_count(shown, found.total)}{asked}, best first"
-    parts = [_heading(desk, count, shown)]
+    parts = [_heading(store, count, shown)]
     if len(found.topics) > 1:
         most = ", ".join(f"{topic} {hits}" for topic, hits in found.topics[:_TOPICS])
         more = ", …" if len(found.topics) > _TOPICS else ""
@@ -108,9 +108,9 @@ def hits_markdown(desk: Desk, question: Question, found: Hits) -> str:
     return "".join((*parts, _unreadable(found.unreadable)))
 
 
-def _heading(desk: Desk, count: str, shown: int) -> str:
+def _heading(store: OpenStore, count: str, shown: int) -> str:
     notice = f"{NOTICE}\n" if shown else ""
-    return f"{count}, in the store {desk.store}\n{notice}"
+    return f"{count}, in the store {store.label}\n{notice}"
 
 
 def _place(topic: str, one: Numbered) -> str:

@@ -11,7 +11,7 @@ from wc_observe.answers.quoting import cleaned, entries, title, word
 
 if TYPE_CHECKING:
     from wc_core.views.rows import Filter, RowPage, ThreadRow
-    from wc_observe.open_store import Desk
+    from wc_observe.open_store import OpenStore
 
 # A list of fifty threads fits in 8 KB; each beyond them may take as much more.
 _LIST_BYTES = 7_500
@@ -30,25 +30,25 @@ class ListRequest(NamedTuple):
     cursor: str = ""
 
 
-def as_json(desk: Desk, wanted: ListRequest) -> dict[str, Any]:
+def as_json(store: OpenStore, wanted: ListRequest) -> dict[str, Any]:
     """The list shape."""
-    page = desk.overview.page(wanted.where, wanted.limit, wanted.cursor)
-    fields = page.to_json(desk.store)
+    page = store.overview.page(wanted.where, wanted.limit, wanted.cursor)
+    fields = page.to_json(store.label)
     for row in fields["threads"]:
         row["title"] = one_line(row["title"], _JSON_TITLE_WIDTH)
     fields["total"] = page.total
     return dict(cleaned(fields))
 
 
-def as_markdown(desk: Desk, wanted: ListRequest) -> str:
+def as_markdown(store: OpenStore, wanted: ListRequest) -> str:
     """A line for each thread: at most ``limit`` of them, and fewer where they
     would take more than 150 bytes each; the cursor has the rest."""
     limit = wanted.limit
     while True:
-        page = desk.overview.page(wanted.where, limit, wanted.cursor)
+        page = store.overview.page(wanted.where, limit, wanted.cursor)
         fitting = _fitting(page.rows, wanted.limit)
         if len(fitting) == len(page.rows):
-            return "".join((_heading(desk, page), *fitting, _ending(page)))
+            return "".join((_heading(store, page), *fitting, _ending(page)))
         # The cursor must be that of the last thread shown: ask for fewer.
         limit = max(1, len(fitting))
 
@@ -66,11 +66,11 @@ def _fitting(rows: tuple[ThreadRow, ...], limit: int) -> list[str]:
     return lines
 
 
-def _heading(desk: Desk, page: RowPage) -> str:
+def _heading(store: OpenStore, page: RowPage) -> str:
     count = "1 thread" if page.total == 1 else f"{page.total} threads"
     if len(page.rows) < page.total:
         count = f"{len(page.rows)} of {count}"
-    return f"{count}, latest first, in the store {desk.store}\n"
+    return f"{count}, latest first, in the store {store.label}\n"
 
 
 def _line(row: ThreadRow, width: int) -> str:
@@ -96,7 +96,7 @@ def _ending(page: RowPage) -> str:
     return f'truncated: the next ones with cursor="{page.cursor}"\n'
 
 
-def index_page(desk: Desk) -> str:
+def index_page(store: OpenStore) -> str:
     """The index as markdown: whose move it is, mine first.
 
     The same page ``wc reindex`` writes, with titles in quotes; cut after
@@ -108,9 +108,9 @@ def index_page(desk: Desk) -> str:
             status=word(row.status, _NAME_WIDTH),
             ball=None if row.ball is None else word(row.ball, _NAME_WIDTH),
         )
-        for row in desk.overview.rows()
+        for row in store.overview.rows()
     ]
-    text = f"Store: {desk.store}\n\n{clean(index.render(rows))}"
+    text = f"Store: {store.label}\n\n{clean(index.render(rows))}"
     if len(text) <= _INDEX_CHARACTERS:
         return text
     kept = text[:_INDEX_CHARACTERS].rpartition("\n")[0]

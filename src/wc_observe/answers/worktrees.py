@@ -15,7 +15,7 @@ from wc_core.times import ago, seconds_between
 from wc_core.views import worktrees
 from wc_core.views.worktrees import MAX_THREADS, WorktreeView
 from wc_observe.answers.quoting import NOTICE, cleaned, title, word
-from wc_observe.open_store import open_desk
+from wc_observe.open_store import open_store
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -50,10 +50,10 @@ def view(call: Call) -> WorktreeView:
     try:
         place = discovery.find(call.folder, call.env)
         if place.exists:
-            desk = open_desk(call)
+            desk = open_store(call)
             rows = desk.overview.rows()
             notes = presence.notes(Layout(place.root), now)
-            store = desk.store
+            store = desk.label
     except WcError as error:
         problem = error.message
     look = worktrees.look_from(place, call.folder, call.env, now)

@@ -14,7 +14,7 @@ from wc_core.names import MAX_NAME_BYTES
 from wc_observe.answers import worktrees
 from wc_observe.calls import CURRENT
 from wc_observe.mcp.refusals import guarded
-from wc_observe.open_store import open_desk
+from wc_observe.open_store import open_store
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -48,7 +48,7 @@ def complete(
     given = dict(context.arguments or {}) if context is not None else {}
     try:
         found = _matching(
-            values(open_desk(CURRENT.get()).reader, given), argument.value
+            values(open_store(CURRENT.get()).reader, given), argument.value
         )
     except WcError:
         found = []

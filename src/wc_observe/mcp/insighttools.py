@@ -14,7 +14,7 @@ from wc_core.views import history, stats
 from wc_observe.answers.quoting import NOTICE, cleaned, title, word
 from wc_observe.calls import CURRENT
 from wc_observe.mcp.toolspec import Offer, structured
-from wc_observe.open_store import open_desk
+from wc_observe.open_store import open_store
 
 if TYPE_CHECKING:
     from wc_core.phrases import Table
@@ -52,19 +52,19 @@ def get_stats(
 def ball_history(topic: str) -> dict[str, Any]:
     """The history shape. Raises NotFoundError for a thread that is not there."""
     call = CURRENT.get()
-    desk = open_desk(call)
+    desk = open_store(call)
     thread = desk.reader.thread(desk.reader.find(topic))
     found = history.of_thread(thread, call.now_ms(), desk.viewer.directory)
-    return dict(cleaned(found.to_json(thread, desk.store, stats.ROWS)))
+    return dict(cleaned(found.to_json(thread, desk.label, stats.ROWS)))
 
 
 def figures(stale_after: str) -> dict[str, Any]:
     """The stats shape. Raises InvalidInputError for what is no age."""
     stale_ms = stats.longer_than(stale_after)
     call = CURRENT.get()
-    desk = open_desk(call)
+    desk = open_store(call)
     found = stats.stats(desk.reader, desk.viewer, call.now_ms(), stale_ms)
-    fields = found.to_json(desk.store, stats.ROWS)
+    fields = found.to_json(desk.label, stats.ROWS)
     for row in (*fields["stale"], *fields["busiest"]):
         row["title"] = one_line(row["title"], _TITLE_WIDTH)
     return dict(cleaned(fields))

@@ -21,7 +21,7 @@ from wc_observe.answers.quoting import word
 from wc_observe.calls import CURRENT
 from wc_observe.mcp import insighttools, tools
 from wc_observe.mcp.refusals import guarded
-from wc_observe.open_store import open_desk
+from wc_observe.open_store import open_store
 
 if TYPE_CHECKING:
     from fastmcp import FastMCP
@@ -97,7 +97,7 @@ class _Standing(NamedTuple):
 
 
 def _standing(topic: str) -> _Standing:
-    desk = open_desk(CURRENT.get())
+    desk = open_store(CURRENT.get())
     state = desk.reader.snapshot(desk.reader.find(topic)).state
     if desk.viewer.holds(state.ball):
         whose, move = "The ball is yours.", "say"

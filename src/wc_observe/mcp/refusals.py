@@ -16,7 +16,7 @@ from pydantic import ValidationError as ArgumentError
 from wc_core.errors import InvalidInputError, WcError
 from wc_core.text import clean
 from wc_observe.calls import CURRENT
-from wc_observe.open_store import hidden
+from wc_observe.open_store import without_folders
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -75,7 +75,9 @@ def _without_folders(error: WcError) -> WcError:
     if call is None:
         return error
     told = copy.copy(error)
-    told.message, told.hint = (hidden(text, call) for text in (told.message, told.hint))
+    told.message, told.hint = (
+        without_folders(text, call) for text in (told.message, told.hint)
+    )
     return told
 
 

@@ -25,7 +25,7 @@ from wc_observe.answers.threads import ListRequest
 from wc_observe.calls import CURRENT
 from wc_observe.mcp import instructions
 from wc_observe.mcp.refusals import guarded
-from wc_observe.open_store import open_desk
+from wc_observe.open_store import open_store
 from wc_observe.watch.addresses import of_topic
 
 if TYPE_CHECKING:
@@ -53,26 +53,26 @@ def how_to() -> str:
 def threads() -> str:
     """The first page of the list."""
     return listing.as_markdown(
-        open_desk(CURRENT.get()), ListRequest(Filter(), _THREADS)
+        open_store(CURRENT.get()), ListRequest(Filter(), _THREADS)
     )
 
 
 def thread(topic: str) -> str:
     """The first page of a thread."""
-    desk = open_desk(CURRENT.get())
+    desk = open_store(CURRENT.get())
     return entries.part_markdown(desk, entries.part(desk, topic, EntrySpan()))
 
 
 def entry(topic: str, entry: str) -> str:
     """One entry, or the beginning of a very long one."""
-    desk = open_desk(CURRENT.get())
+    desk = open_store(CURRENT.get())
     thread, shown = entries.entry(desk, topic, None, entry, 0)
     return entries.entry_markdown(desk, thread, shown)
 
 
 def index() -> str:
     """The index page."""
-    return listing.index_page(open_desk(CURRENT.get()))
+    return listing.index_page(open_store(CURRENT.get()))
 
 
 def worktrees() -> str:
@@ -155,7 +155,7 @@ class Listed(Middleware):
 
 def _recent() -> list[Resource]:
     try:
-        rows = open_desk(CURRENT.get()).overview.rows()
+        rows = open_store(CURRENT.get()).overview.rows()
     except (WcError, LookupError):
         return []  # whoever reads one of the others is told what is wrong
     rows.sort(key=lambda row: row.status == CLOSED)  # the rest as it was: latest first

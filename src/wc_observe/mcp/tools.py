@@ -20,7 +20,7 @@ from wc_observe.answers.threads import ListRequest
 from wc_observe.calls import CURRENT
 from wc_observe.mcp import insighttools, worktreetools
 from wc_observe.mcp.toolspec import Offer, as_tool, structured
-from wc_observe.open_store import Desk, open_desk
+from wc_observe.open_store import OpenStore, open_store
 
 _TEXTS = {"type": "array", "items": {"type": "string"}}
 # Not a list of types: clients that know a single one for each value drop those.
@@ -76,8 +76,8 @@ Many = Annotated[int, Field(ge=1, le=500)]
 _INDEX_SECONDS = 2.0
 
 
-def _desk() -> Desk:
-    return open_desk(CURRENT.get())
+def _desk() -> OpenStore:
+    return open_store(CURRENT.get())
 
 
 def health_() -> ToolResult:

@@ -37,9 +37,11 @@ class WorktreeWatch:
     now on; until it is ended. ``root`` is the store's, where agents leave
     notes."""
 
-    def __init__(self, where: Repository, root: str, env: Mapping[str, str]) -> None:
+    def __init__(
+        self, repository: Repository, root: str, env: Mapping[str, str]
+    ) -> None:
         self.listeners: dict[object, Callable[[Changes], None]] = {}
-        self._where = where
+        self._where = repository
         self._notes = Layout(root).presence
         self._env = env
         self._lock = threading.Lock()

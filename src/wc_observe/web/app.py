@@ -19,7 +19,7 @@ from wc_core.views import timelinesvg
 from wc_observe.calls import Call
 from wc_observe.http.leaving import Leaving, UnderWay
 from wc_observe.live.stores import Stores
-from wc_observe.open_store import open_desk, shown, who_calls
+from wc_observe.open_store import caller_identity, open_store, store_label
 from wc_observe.watch.stores import StoreWatch
 from wc_observe.web import board, search, thread, timeline
 from wc_observe.web.guard import FILES, Guard
@@ -34,9 +34,9 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp
 
     from wc_observe.calls import ServerContext
-    from wc_observe.open_store import Desk
+    from wc_observe.open_store import OpenStore
 
-    Answer = Callable[[Desk, PageContext, Mapping[str, str]], WebPage]
+    Answer = Callable[[OpenStore, PageContext, Mapping[str, str]], WebPage]
 
 _log = logging.getLogger(__name__)
 _KINDS = {"css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
@@ -132,32 +132,32 @@ class Desks:
         except WcError:
             return  # the page says so
 
-    def open(self) -> Desk:
+    def open(self) -> OpenStore:
         """The store as it is now.
 
         Raises WcError where it cannot be read.
         """
-        desk = open_desk(self._call)
+        desk = open_store(self._call)
         for root in self._call.stores.unwatched():
             if not self.watch.keeps(root):
                 self.watch.keep(root, self._call.env)
         return desk
 
-    def look(self, desk: Desk | None) -> PageContext:
+    def look(self, store: OpenStore | None) -> PageContext:
         """What pages are made for."""
         now = self._call.now_ms()
-        if desk is not None:
-            return PageContext(self._links, desk.store, _name(desk), now)
+        if store is not None:
+            return PageContext(self._links, store.label, _name(store), now)
         try:
-            me = one_line(who_calls(self._call).author, 100)
+            me = one_line(caller_identity(self._call).author, 100)
         except WcError:
             me = ""
-        folder = shown(self._call.folder, self._call)
+        folder = store_label(self._call.folder, self._call)
         return PageContext(self._links, "", me, now, folder)
 
 
-def _name(desk: Desk) -> str:
-    return one_line(desk.viewer.identity.author, 100)
+def _name(store: OpenStore) -> str:
+    return one_line(store.viewer.identity.author, 100)
 
 
 class Pages:
@@ -215,31 +215,39 @@ def _said(request: Request) -> dict[str, str]:
     return {**dict(request.query_params), **request.path_params}
 
 
-def _board(desk: Desk, look: PageContext, said: Mapping[str, str]) -> WebPage:
-    return board.board(desk, look, said)
+def _board(store: OpenStore, context: PageContext, query: Mapping[str, str]) -> WebPage:
+    return board.board(store, context, query)
 
 
-def _threads(desk: Desk, look: PageContext, said: Mapping[str, str]) -> WebPage:
-    return board.threads(desk, look, said)
+def _threads(
+    store: OpenStore, context: PageContext, query: Mapping[str, str]
+) -> WebPage:
+    return board.threads(store, context, query)
 
 
-def _thread(desk: Desk, look: PageContext, said: Mapping[str, str]) -> WebPage:
-    return thread.thread(desk, look, said["topic"], said)
+def _thread(
+    store: OpenStore, context: PageContext, query: Mapping[str, str]
+) -> WebPage:
+    return thread.thread(store, context, query["topic"], query)
 
 
-def _entry(desk: Desk, look: PageContext, said: Mapping[str, str]) -> WebPage:
-    return thread.entry(desk, look, said["topic"], said)
+def _entry(store: OpenStore, context: PageContext, query: Mapping[str, str]) -> WebPage:
+    return thread.entry(store, context, query["topic"], query)
 
 
-def _search(desk: Desk, look: PageContext, said: Mapping[str, str]) -> WebPage:
-    return search.found(desk, look, said)
+def _search(
+    store: OpenStore, context: PageContext, query: Mapping[str, str]
+) -> WebPage:
+    return search.found(store, context, query)
 
 
-def _timeline(desk: Desk, look: PageContext, said: Mapping[str, str]) -> WebPage:
-    return timeline.page(desk, look, said.get("topic", ""), said)
+def _timeline(
+    store: OpenStore, context: PageContext, query: Mapping[str, str]
+) -> WebPage:
+    return timeline.page(store, context, query.get("topic", ""), query)
 
 
-def _nothing(_desk: Desk, _look: PageContext, _said: Mapping[str, str]) -> WebPage:
+def _nothing(_desk: OpenStore, _look: PageContext, _said: Mapping[str, str]) -> WebPage:
     raise NotFoundError("There is no such page.", "Go back to the board.")
 
 

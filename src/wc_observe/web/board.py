@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from wc_core.views.rows import ThreadRow
-    from wc_observe.open_store import Desk
+    from wc_observe.open_store import OpenStore
     from wc_observe.web.page import PageContext
 
 # Threads of mine, of each other column, and columns beside mine.
@@ -54,20 +54,20 @@ def columns(rows: Iterable[ThreadRow]) -> list[HolderColumn]:
     return [mine, *([free] if free.rows else ()), *others.values()]
 
 
-def board(desk: Desk, look: PageContext, said: Mapping[str, str]) -> WebPage:
+def board(store: OpenStore, context: PageContext, query: Mapping[str, str]) -> WebPage:
     """Whose move it is."""
-    words = said.get("filter", "")
-    rows = filtered(desk.overview.rows(), words)
+    words = query.get("filter", "")
+    rows = filtered(store.overview.rows(), words)
     found = columns(rows)
     shown, rest = found[: _COLUMNS + 2], found[_COLUMNS + 2 :]
     closed = sum(row.status == CLOSED for row in rows)
     main = joined(
         (
             element("h1", "Board", class_="unseen"),
-            _filter(look.links.board(), words, len(rows)),
-            element("div", *(_column(one, look) for one in shown), class_="board"),
-            _others(rest, look),
-            _closed(closed, look, words),
+            _filter(context.links.board(), words, len(rows)),
+            element("div", *(_column(one, context) for one in shown), class_="board"),
+            _others(rest, context),
+            _closed(closed, context, words),
         )
     )
     return WebPage("", main, "board", mark=len(found[0].rows))
@@ -108,16 +108,16 @@ def _filter(action: str, words: str, count: int) -> Html:
     )
 
 
-def _column(column: HolderColumn, look: PageContext) -> Html:
+def _column(column: HolderColumn, context: PageContext) -> Html:
     limit = _MINE if column.mine else _THEIRS
     rows, left = column.rows[:limit], len(column.rows) - limit
     key = "mine" if column.mine else quote(column.holder or "anyone", safe="")
-    who: Html = element("bdi", look.me) if column.mine else name_of(column.holder)
+    who: Html = element("bdi", context.me) if column.mine else name_of(column.holder)
     heading = [element("span", class_="ball", aria_hidden="true"), who]
     if column.mine:
         heading.append(element("span", "you", class_="mark you"))
     ball = "me" if column.mine else column.holder or "anyone"
-    cards = element("ul", *(_card(row, look) for row in rows)) if rows else NOTHING
+    cards = element("ul", *(_card(row, context) for row in rows)) if rows else NOTHING
     none = element("p", "Nothing waits for you.", class_="none")
     return element(
         "section",
@@ -129,7 +129,7 @@ def _column(column: HolderColumn, look: PageContext) -> Html:
             id=f"h-{key}",
         ),
         cards or none,
-        more_link(look.links.threads(ball=ball, open="1"), f"{left} more")
+        more_link(context.links.threads(ball=ball, open="1"), f"{left} more")
         if left > 0
         else NOTHING,
         class_=f"column {_kind(column)}".strip(),
@@ -144,11 +144,11 @@ def _kind(column: HolderColumn) -> str:
     return "free" if column.holder is None else ""
 
 
-def _card(row: ThreadRow, look: PageContext) -> Html:
+def _card(row: ThreadRow, context: PageContext) -> Html:
     topic = one_line(row.topic)
     parts = [
         element("bdi", topic, class_="topic"),
-        moment(row.updated_at, look.now_ms),
+        moment(row.updated_at, context.now_ms),
         element("span", one_line(row.title, _TITLE), class_="title", dir="auto"),
     ]
     if found := marks(row):
@@ -159,7 +159,7 @@ def _card(row: ThreadRow, look: PageContext) -> Html:
             "a",
             # The spaces are for who hears it: the words of a link in one breath.
             joined(parts, " "),
-            href=look.links.thread(row.topic),
+            href=context.links.thread(row.topic),
             id=f"t-{topic}",
             data_item=True,
         ),
@@ -168,7 +168,7 @@ def _card(row: ThreadRow, look: PageContext) -> Html:
     )
 
 
-def _others(rest: list[HolderColumn], look: PageContext) -> Html:
+def _others(rest: list[HolderColumn], context: PageContext) -> Html:
     if not rest:
         return NOTHING
     names = (
@@ -179,7 +179,7 @@ def _others(rest: list[HolderColumn], look: PageContext) -> Html:
                 name_of(one.holder),
                 " ",
                 element("span", str(len(one.rows)), class_="count"),
-                href=look.links.threads(ball=one.holder or "", open="1"),
+                href=context.links.threads(ball=one.holder or "", open="1"),
                 data_item=True,
             ),
         )
@@ -189,58 +189,62 @@ def _others(rest: list[HolderColumn], look: PageContext) -> Html:
     return element("section", heading, element("ul", *names), class_="others")
 
 
-def _closed(count: int, look: PageContext, words: str) -> Html:
+def _closed(count: int, context: PageContext, words: str) -> Html:
     if not count:
         return NOTHING
-    href = look.links.threads(status=CLOSED, filter=words)
+    href = context.links.threads(status=CLOSED, filter=words)
     return more_link(href, f"{counted(count, 'thread')} closed")
 
 
 # --- the list ----------------------------------------------------------------
 
 
-def threads(desk: Desk, look: PageContext, said: Mapping[str, str]) -> WebPage:
+def threads(
+    store: OpenStore, context: PageContext, query: Mapping[str, str]
+) -> WebPage:
     """Threads as a list, the latest move first."""
-    status, ball = said.get("status", "").upper(), said.get("ball", "")
+    status, ball = query.get("status", "").upper(), query.get("ball", "")
     if status and status not in STATUSES:
         raise InvalidInputError(
             f"{status!r} is not a status.", f"There are: {', '.join(STATUSES)}"
         )
-    words, cursor = said.get("filter", ""), said.get("cursor", "")
-    where = Filter(open_only=bool(said.get("open")), ball=ball, status=status)
+    words, cursor = query.get("filter", ""), query.get("cursor", "")
+    where = Filter(open_only=bool(query.get("open")), ball=ball, status=status)
     if words:
-        rows = filtered(desk.overview.matching(where), words)
+        rows = filtered(store.overview.matching(where), words)
         shown, total, following = rows[:_ROWS], len(rows), ""
     else:
-        page = desk.overview.page(where, _ROWS, cursor)
+        page = store.overview.page(where, _ROWS, cursor)
         shown, total, following = [*page.rows], page.total, page.cursor
-    kept = {"status": status, "ball": ball, "open": said.get("open", "")}
+    kept = {"status": status, "ball": ball, "open": query.get("open", "")}
     more = NOTHING
     if following:
-        more = more_link(look.links.threads(**kept, cursor=following), "Older threads")
+        more = more_link(
+            context.links.threads(**kept, cursor=following), "Older threads"
+        )
     elif len(shown) < total:
         more = element("p", f"The first {len(shown)} of {total} are shown.")
     main = joined(
         (
             element("h1", "Threads"),
-            _choice(look, said, total),
-            _table(shown, look),
+            _choice(context, query, total),
+            _table(shown, context),
             more,
         )
     )
     return WebPage("Threads", main, "threads")
 
 
-def _choice(look: PageContext, said: Mapping[str, str], count: int) -> Html:
+def _choice(context: PageContext, query: Mapping[str, str], count: int) -> Html:
     options = [
         ("", "any status"),
         *((one, one.replace("_", " ").lower()) for one in STATUSES),
     ]
-    chosen = said.get("status", "").upper()
+    chosen = query.get("status", "").upper()
     return element(
         "form",
-        field("filter", "Words", said.get("filter", ""), "topic, title or holder"),
-        field("ball", "Ball", said.get("ball", ""), "a name, me, anyone"),
+        field("filter", "Words", query.get("filter", ""), "topic, title or holder"),
+        field("ball", "Ball", query.get("ball", ""), "a name, me, anyone"),
         choice("status", "Status", options, chosen),
         element(
             "label",
@@ -249,13 +253,13 @@ def _choice(look: PageContext, said: Mapping[str, str], count: int) -> Html:
                 type="checkbox",
                 name="open",
                 value="1",
-                checked=bool(said.get("open")),
+                checked=bool(query.get("open")),
             ),
             " open only",
         ),
         element("button", "Show"),
         element("output", counted(count, "thread"), id="count"),
-        action=look.links.threads(),
+        action=context.links.threads(),
         class_="filter",
     )
 
@@ -288,8 +292,8 @@ def choice(
     return element("label", words, " ", element("select", *each, name=name))
 
 
-def _table(rows: Iterable[ThreadRow], look: PageContext) -> Html:
-    lines = [_line(row, look) for row in rows]
+def _table(rows: Iterable[ThreadRow], context: PageContext) -> Html:
+    lines = [_line(row, context) for row in rows]
     if not lines:
         return element("p", "No thread is like that.", class_="none")
     heads = ("Thread", "Ball", "Entries", "Last move")
@@ -299,13 +303,13 @@ def _table(rows: Iterable[ThreadRow], look: PageContext) -> Html:
     )
 
 
-def _line(row: ThreadRow, look: PageContext) -> Html:
+def _line(row: ThreadRow, context: PageContext) -> Html:
     topic = one_line(row.topic)
     title = element("span", one_line(row.title, _TITLE), class_="title", dir="auto")
     link = element(
         "a",
         joined((element("bdi", topic, class_="topic"), title), " "),
-        href=look.links.thread(row.topic),
+        href=context.links.thread(row.topic),
         id=f"t-{topic}",
         data_item=True,
     )
@@ -315,6 +319,6 @@ def _line(row: ThreadRow, look: PageContext) -> Html:
         element("td", link, " ", marks(row)),
         element("td", name_of(row.ball), " ", you),
         element("td", str(row.entry_count), class_="number"),
-        element("td", moment(row.updated_at, look.now_ms), class_="number"),
+        element("td", moment(row.updated_at, context.now_ms), class_="number"),
         id=f"i-{topic}",
     )

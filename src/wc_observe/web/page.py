@@ -47,7 +47,7 @@ class WebPage(NamedTuple):
     up: str = ""
 
 
-def rendered(page: WebPage, look: PageContext) -> str:
+def rendered(page: WebPage, context: PageContext) -> str:
     """The page as it is sent."""
     name = "Watercooler" if not page.title else f"{page.title} · Watercooler"
     head = element(
@@ -57,31 +57,31 @@ def rendered(page: WebPage, look: PageContext) -> str:
         element("meta", name="color-scheme", content="light dark"),
         element("meta", name="robots", content="noindex"),
         element("title", f"({page.mark}) {name}" if page.mark else name),
-        element("link", rel="icon", href=look.links.file("icon.svg")),
-        element("link", rel="stylesheet", href=look.links.file("style.css")),
+        element("link", rel="icon", href=context.links.file("icon.svg")),
+        element("link", rel="stylesheet", href=context.links.file("style.css")),
         # Before anything is painted, so that no page flashes in the other colours.
-        element("script", src=look.links.file("theme.js")),
-        element("script", type="module", src=look.links.file("page.js")),
+        element("script", src=context.links.file("theme.js")),
+        element("script", type="module", src=context.links.file("page.js")),
     )
     body = element(
         "body",
         element("a", "Skip to the content", class_="skip", href="#content"),
-        _header(page, look),
+        _header(page, context),
         element(
             "main", page.main, id="content", tabindex=-1, data_topic=page.topic or None
         ),
-        _footer(look),
-        data_events=look.links.events(),
-        data_up=page.up or (None if page.here == "board" else look.links.board()),
+        _footer(context),
+        data_events=context.links.events(),
+        data_up=page.up or (None if page.here == "board" else context.links.board()),
     )
     return f"<!doctype html>\n{element('html', head, body, lang='en')}\n"
 
 
-def _header(page: WebPage, look: PageContext) -> Html:
+def _header(page: WebPage, context: PageContext) -> Html:
     places = (
-        ("board", "Board", look.links.board()),
-        ("threads", "Threads", look.links.threads()),
-        ("timeline", "Timeline", look.links.timeline()),
+        ("board", "Board", context.links.board()),
+        ("threads", "Threads", context.links.threads()),
+        ("timeline", "Timeline", context.links.timeline()),
     )
     links = [
         element(
@@ -106,7 +106,7 @@ def _header(page: WebPage, look: PageContext) -> Html:
             autocomplete="off",
             aria_keyshortcuts="/",
         ),
-        action=look.links.search(),
+        action=context.links.search(),
         role="search",
         class_="search",
     )
@@ -114,7 +114,7 @@ def _header(page: WebPage, look: PageContext) -> Html:
         "a",
         element("span", class_="ball", aria_hidden="true"),
         "Watercooler",
-        href=look.links.board(),
+        href=context.links.board(),
         class_="home",
     )
     # Filled by the script: without it there is nothing live, and no key.
@@ -123,12 +123,12 @@ def _header(page: WebPage, look: PageContext) -> Html:
     return element("header", home, " ", nav, search, tools)
 
 
-def _footer(look: PageContext) -> Html:
-    who = [" · you are ", element("b", look.me)] if look.me else []
-    place = [element("code", look.store or look.folder), *who]
+def _footer(context: PageContext) -> Html:
+    who = [" · you are ", element("b", context.me)] if context.me else []
+    place = [element("code", context.store or context.folder), *who]
     return element(
         "footer",
-        element("p", "Store " if look.store else "Folder ", *place),
+        element("p", "Store " if context.store else "Folder ", *place),
         element("p", f"Read only: to write, use wc. wc-observe {__version__}"),
         id="about",
     )

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from wc_core.views.search import Hit, Hits, SearchQuery
-    from wc_observe.open_store import Desk
+    from wc_observe.open_store import OpenStore
     from wc_observe.web.page import PageContext
 
 # As long as a person waits without wondering; then what is found so far.
@@ -34,17 +34,17 @@ _MARKED = re.compile("\x02(.*?)\x03")
 _ASKED = ("file", "branch", "commit", "pr", "ball", "status")
 
 
-def found(desk: Desk, look: PageContext, said: Mapping[str, str]) -> WebPage:
+def found(store: OpenStore, context: PageContext, said: Mapping[str, str]) -> WebPage:
     """What there is of what was asked for; without a question, the form."""
     query = said.get("q", "")
-    heading, form = element("h1", "Search"), _form(look, said)
+    heading, form = element("h1", "Search"), _form(context, said)
     if not query.strip() and not any(said.get(one) for one in _ASKED[:4]):
         main = joined((heading, form, _help()))
         return WebPage("Search", main, "search", query)
     question = _question(query, said)
     wanted = question.wanted()
-    hits = search(desk.live.engine(desk.overview, _SECONDS), desk.overview, question)
-    main = joined((heading, form, *_answer(hits, wanted, look, said)))
+    hits = search(store.live.engine(store.overview, _SECONDS), store.overview, question)
+    main = joined((heading, form, *_answer(hits, wanted, context, said)))
     title = f"Search: {one_line(query, 60)}" if query.strip() else "Search"
     return WebPage(title, main, "search", query)
 
@@ -70,23 +70,23 @@ def _question(query: str, said: Mapping[str, str]) -> Question:
     return Question(query, where, _HITS, said.get("cursor", ""), about)
 
 
-def _form(look: PageContext, said: Mapping[str, str]) -> Html:
+def _form(context: PageContext, query: Mapping[str, str]) -> Html:
     statuses = [
         ("", "any status"),
         *((one, one.replace("_", " ").lower()) for one in STATUSES),
     ]
     fields = (
-        element("input", type="hidden", name="q", value=said.get("q", "")),
-        field("file", "File", said.get("file", ""), "src/auth.py"),
-        field("branch", "Branch", said.get("branch", "")),
-        field("pr", "Pull request", said.get("pr", ""), "12"),
-        field("commit", "Commit", said.get("commit", ""), "1a2b3c4"),
-        field("ball", "Ball", said.get("ball", ""), "a name, me, anyone"),
-        choice("status", "Status", statuses, said.get("status", "").upper()),
+        element("input", type="hidden", name="q", value=query.get("q", "")),
+        field("file", "File", query.get("file", ""), "src/auth.py"),
+        field("branch", "Branch", query.get("branch", "")),
+        field("pr", "Pull request", query.get("pr", ""), "12"),
+        field("commit", "Commit", query.get("commit", ""), "1a2b3c4"),
+        field("ball", "Ball", query.get("ball", ""), "a name, me, anyone"),
+        choice("status", "Status", statuses, query.get("status", "").upper()),
         element("button", "Narrow down"),
     )
-    form = element("form", *fields, action=look.links.search(), class_="filter")
-    told = any(said.get(one) for one in _ASKED)
+    form = element("form", *fields, action=context.links.search(), class_="filter")
+    told = any(query.get(one) for one in _ASKED)
     return element("details", element("summary", "Filters"), form, open=told)
 
 
@@ -104,7 +104,7 @@ def _help() -> Html:
 
 
 def _answer(
-    hits: Hits, wanted: SearchQuery, look: PageContext, said: Mapping[str, str]
+    hits: Hits, wanted: SearchQuery, context: PageContext, query: Mapping[str, str]
 ) -> list[Html]:
     count = f"{entries(hits.total)} found"
     if len(hits.topics) > 1:
@@ -118,19 +118,21 @@ def _answer(
         notice = f"Could not be read, see wc doctor: {names}"
         parts.append(element("p", notice, class_="notice"))
     parts.append(
-        element("ol", *(_hit(one, wanted, look) for one in hits.hits), class_="hits")
+        element("ol", *(_hit(one, wanted, context) for one in hits.hits), class_="hits")
     )
     if hits.cursor:
-        kept = {one: said.get(one, "") for one in ("q", *_ASKED)}
-        parts.append(more_link(look.links.search(**kept, cursor=hits.cursor), "More"))
+        kept = {one: query.get(one, "") for one in ("q", *_ASKED)}
+        parts.append(
+            more_link(context.links.search(**kept, cursor=hits.cursor), "More")
+        )
     return parts
 
 
-def _hit(hit: Hit, wanted: SearchQuery, look: PageContext) -> Html:
+def _hit(hit: Hit, wanted: SearchQuery, context: PageContext) -> Html:
     entry, idx = hit.found.entry, hit.found.idx
     terms = (*wanted.terms, *wanted.about.terms)
     said = clean(entry.body or entry.title)
-    href = look.links.thread(hit.topic, **{"from": str(max(0, idx - 5))})
+    href = context.links.thread(hit.topic, **{"from": str(max(0, idx - 5))})
     link = element(
         "a",
         _marked(words.marked(clean(entry.title), terms, _WIDTH, _MARKS))
@@ -143,7 +145,7 @@ def _hit(hit: Hit, wanted: SearchQuery, look: PageContext) -> Html:
         element("bdi", hit.topic, class_="topic"),
         element("span", f"#{idx}", class_="number"),
         name_of(entry.agent or "unknown"),
-        moment(utc(entry.at), look.now_ms),
+        moment(utc(entry.at), context.now_ms),
     )
     snippet = _marked(words.marked(said, terms, _AROUND, _MARKS))
     return element(

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from wc_core.threads.model import Entry
     from wc_core.threads.reader import Thread
     from wc_observe.answers.entries import EntryPage, ShownEntry
-    from wc_observe.open_store import Desk
+    from wc_observe.open_store import OpenStore
     from wc_observe.web.page import PageContext
 
 # Entries on a page, and characters of one body and of all of them.
@@ -47,42 +47,42 @@ class _Seen(NamedTuple):
 
 
 def thread(
-    desk: Desk, look: PageContext, topic: str, said: Mapping[str, str]
+    store: OpenStore, context: PageContext, topic: str, query: Mapping[str, str]
 ) -> WebPage:
     """A thread, its latest entries or those from a number on.
 
     Raises NotFoundError for a thread that does not exist.
     """
-    start = _number(said.get("from", ""), -_ENTRIES)
-    part = None if start == -_ENTRIES else _from(desk, topic, start)
+    start = _number(query.get("from", ""), -_ENTRIES)
+    part = None if start == -_ENTRIES else _from(store, topic, start)
     if part is None or not part.entries:  # from beyond the end on, as well
-        part = _latest(desk, topic)
+        part = _latest(store, topic)
     state = part.thread.state
-    cursor = desk.reader.cursor(state.topic, desk.viewer.key)
-    new = frozenset(rows.new_ids(part.thread, desk.viewer, cursor))
-    seen = _Seen(state.topic, new, look)
+    cursor = store.reader.cursor(state.topic, store.viewer.key)
+    new = frozenset(rows.new_ids(part.thread, store.viewer, cursor))
+    seen = _Seen(state.topic, new, context)
     first = part.entries[0].found.idx if part.entries else 0
     main = joined(
         (
-            _head(desk, part.thread, look),
+            _head(store, part.thread, context),
             _notices(part.thread),
             _to_new(part.thread, seen),
-            _earlier(first, state.topic, look),
+            _earlier(first, state.topic, context),
             element(
                 "ol",
                 *(_entry(one, seen) for one in part.entries),
                 class_="entries",
                 start=first,
             ),
-            _later(part, state.topic, look),
+            _later(part, state.topic, context),
         )
     )
     return WebPage(
         one_line(state.title, _WIDTH) or state.topic,
         main,
-        mark=int(desk.viewer.holds(state.ball)),
+        mark=int(store.viewer.holds(state.ball)),
         topic=state.topic,
-        up=f"{look.links.board()}#t-{state.topic}",
+        up=f"{context.links.board()}#t-{state.topic}",
     )
 
 
@@ -97,25 +97,25 @@ def _number(said: str, default: int) -> int:
     return int(said)
 
 
-def _from(desk: Desk, topic: str, start: int) -> EntryPage:
+def _from(store: OpenStore, topic: str, start: int) -> EntryPage:
     span = EntrySpan(start, _ENTRIES, body=_BODY, whole=_WHOLE)
-    return reading.part(desk, topic, span)
+    return reading.part(store, topic, span)
 
 
-def _latest(desk: Desk, topic: str) -> EntryPage:
+def _latest(store: OpenStore, topic: str) -> EntryPage:
     """As many of the last entries as a page takes."""
     count = _ENTRIES
     while True:
         span = EntrySpan(-count, count, body=_BODY, whole=_WHOLE)
-        part = reading.part(desk, topic, span)
+        part = reading.part(store, topic, span)
         if part.next_index < 0 or count == 1:
             return part
         count //= 2
 
 
-def _head(desk: Desk, found: Thread, look: PageContext) -> Html:
+def _head(store: OpenStore, found: Thread, context: PageContext) -> Html:
     state = found.state
-    you = desk.viewer.holds(state.ball)
+    you = store.viewer.holds(state.ball)
     people = rows.participants(found.entries)
     ball = [element("span", class_="ball", aria_hidden="true"), name_of(state.ball)]
     if you:
@@ -124,7 +124,7 @@ def _head(desk: Desk, found: Thread, look: PageContext) -> Html:
         ("Ball", joined(ball, " ")),
         ("Status", status_mark(state.status)),
         ("Entries", Html(str(state.entry_count))),
-        ("Last move", moment(utc(state.updated_at), look.now_ms)),
+        ("Last move", moment(utc(state.updated_at), context.now_ms)),
         ("Written by", joined((name_of(one or "unknown") for one in people), ", ")),
     ]
     if state.branch:
@@ -133,13 +133,13 @@ def _head(desk: Desk, found: Thread, look: PageContext) -> Html:
         element("div", element("dt", name), element("dd", value))
         for name, value in facts
     )
-    track = timeline.of_thread(found, look.now_ms, desk.viewer.directory)
+    track = timeline.of_thread(found, context.now_ms, store.viewer.directory)
     return element(
         "header",
         element("p", element("bdi", state.topic), class_="topic"),
         element("h1", one_line(state.title, _WIDTH) or state.topic, dir="auto"),
         element("dl", *each, class_="facts"),
-        strip(timeline.chart((track,), desk.viewer.directory), look),
+        strip(timeline.chart((track,), store.viewer.directory), context),
         class_=f"thread {'yours' if you else ''}".strip(),
     )
 
@@ -177,21 +177,21 @@ def _to_new(found: Thread, seen: _Seen) -> Html:
     return more_link(href, f"{entries(len(fresh))} new, from #{fresh[0]} on")
 
 
-def _earlier(first: int, topic: str, look: PageContext) -> Html:
+def _earlier(first: int, topic: str, context: PageContext) -> Html:
     if first <= 0:
         return NOTHING
     start = {"from": str(max(0, first - _ENTRIES))}
     words = f"{entries(first)} before these"
-    return more_link(look.links.thread(topic, **start), words)
+    return more_link(context.links.thread(topic, **start), words)
 
 
-def _later(part: EntryPage, topic: str, look: PageContext) -> Html:
+def _later(part: EntryPage, topic: str, context: PageContext) -> Html:
     count = len(part.thread.entries)
     if part.next_index < 0:
         return NOTHING if part.entries else element("p", "No entries.", class_="none")
     start = {"from": str(part.next_index)}
     words = f"{entries(count - part.next_index)} after these"
-    return more_link(look.links.thread(topic, **start), words)
+    return more_link(context.links.thread(topic, **start), words)
 
 
 def _entry(shown: ShownEntry, seen: _Seen) -> Html:
@@ -266,17 +266,17 @@ def _foot(entry: Entry, idx: int) -> Html:
 
 
 def entry(
-    desk: Desk, look: PageContext, topic: str, said: Mapping[str, str]
+    store: OpenStore, context: PageContext, topic: str, query: Mapping[str, str]
 ) -> WebPage:
     """One entry, whole; of a very long one a part.
 
     Raises NotFoundError for what is not there.
     """
-    offset = _number(said.get("offset", ""), 0)
-    found, shown = reading.entry(desk, topic, _number(said["idx"], 0), "", offset)
+    offset = _number(query.get("offset", ""), 0)
+    found, shown = reading.entry(store, topic, _number(query["idx"], 0), "", offset)
     state, idx = found.state, shown.found.idx
-    seen = _Seen(state.topic, frozenset(), look)
-    links = look.links
+    seen = _Seen(state.topic, frozenset(), context)
+    links = context.links
     ways = [element("a", state.topic, href=f"{links.thread(topic)}#e{idx}", id="up")]
     if idx:
         ways.append(element("a", f"#{idx - 1}", href=links.entry(topic, idx - 1)))

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from wc_core.views.rows import ThreadRow
     from wc_core.views.timeline import BallSpan, Chart, Track
-    from wc_observe.open_store import Desk
+    from wc_observe.open_store import OpenStore
     from wc_observe.web.page import PageContext
 
 # The logs of so many threads are read for one picture.
@@ -42,20 +42,25 @@ _MARKS = {CLOSED: "closed", IN_REVIEW: "review", BLOCKED: "blocked"}
 _LEAST = 0.05
 
 
-def drawn(desk: Desk, look: PageContext, topic: str, said: Mapping[str, str]) -> Chart:
+def drawn(
+    store: OpenStore, context: PageContext, topic: str, query: Mapping[str, str]
+) -> Chart:
     """The chart of one thread, or of those that moved last.
 
     Raises NotFoundError for a thread that does not exist, InvalidInputError
     for an age that is none.
     """
-    directory, since = desk.viewer.directory, _since(said.get("since", ""), look.now_ms)
+    directory, since = (
+        store.viewer.directory,
+        _since(query.get("since", ""), context.now_ms),
+    )
     if topic:
-        found = desk.reader.thread(desk.reader.find(topic))
-        track = timeline.of_thread(found, look.now_ms, directory)
+        found = store.reader.thread(store.reader.find(topic))
+        track = timeline.of_thread(found, context.now_ms, directory)
         return timeline.chart((track,), directory, since)
-    every = said.get("all") == "1"
-    rows = desk.overview.matching(Filter(open_only=not every))
-    tracks = _tracks(desk, rows, look.now_ms)
+    every = query.get("all") == "1"
+    rows = store.overview.matching(Filter(open_only=not every))
+    tracks = _tracks(store, rows, context.now_ms)
     found_chart = timeline.chart(tracks, directory, since)
     return found_chart._replace(total=len(rows))
 
@@ -71,26 +76,28 @@ def _since(said: str, now_ms: int) -> int | None:
     return now_ms - back
 
 
-def _tracks(desk: Desk, rows: list[ThreadRow], now_ms: int) -> Iterator[Track]:
+def _tracks(store: OpenStore, rows: list[ThreadRow], now_ms: int) -> Iterator[Track]:
     for row in rows[:_THREADS]:
         try:
-            thread = desk.reader.thread(row.topic)
+            thread = store.reader.thread(row.topic)
         except WcError:
             continue  # the board says so of it
-        yield timeline.of_thread(thread, now_ms, desk.viewer.directory)
+        yield timeline.of_thread(thread, now_ms, store.viewer.directory)
 
 
-def page(desk: Desk, look: PageContext, topic: str, said: Mapping[str, str]) -> WebPage:
+def page(
+    store: OpenStore, context: PageContext, topic: str, query: Mapping[str, str]
+) -> WebPage:
     """The timeline of one thread, or of those that moved last."""
-    chart = drawn(desk, look, topic, said)
+    chart = drawn(store, context, topic, query)
     name = one_line(topic) if topic else ""
     title = f"Timeline of {name}" if name else "Timeline"
     left = chart.total - len(chart.tracks)
     main = joined(
         (
             element("h1", title),
-            _choice(look, topic, said),
-            _chart(chart, look)
+            _choice(context, topic, query),
+            _chart(chart, context)
             if chart.until
             else element("p", "Nothing to show yet.", class_="none"),
             element(
@@ -104,7 +111,7 @@ def page(desk: Desk, look: PageContext, topic: str, said: Mapping[str, str]) -> 
                 element(
                     "a",
                     "As a picture (SVG)",
-                    href=look.links.picture(topic),
+                    href=context.links.picture(topic),
                     download="timeline.svg",
                 ),
             ),
@@ -113,7 +120,7 @@ def page(desk: Desk, look: PageContext, topic: str, said: Mapping[str, str]) -> 
     return WebPage(title, main, "timeline")
 
 
-def _choice(look: PageContext, topic: str, said: Mapping[str, str]) -> Html:
+def _choice(context: PageContext, topic: str, query: Mapping[str, str]) -> Html:
     closed = element(
         "label",
         element(
@@ -121,33 +128,33 @@ def _choice(look: PageContext, topic: str, said: Mapping[str, str]) -> Html:
             type="checkbox",
             name="all",
             value="1",
-            checked=said.get("all") == "1",
+            checked=query.get("all") == "1",
         ),
         " closed ones too",
     )
     return element(
         "form",
-        choice("since", "Since", _AGES, said.get("since", "")),
+        choice("since", "Since", _AGES, query.get("since", "")),
         NOTHING if topic else closed,
         element("button", "Show"),
-        action=look.links.timeline(topic),
+        action=context.links.timeline(topic),
         class_="filter",
     )
 
 
-def strip(chart: Chart, look: PageContext) -> Html:
+def strip(chart: Chart, context: PageContext) -> Html:
     """A thread's own line, for the head of its page."""
     if not chart.until or chart.since == chart.until:
         return NOTHING
     (track,) = chart.tracks
-    href = look.links.timeline(track.topic)
+    href = context.links.timeline(track.topic)
     words = f"Who held the ball, from {_minute(chart.since)} on"
     return element(
         "a", _bars(chart, track), href=href, class_="strip", aria_label=words
     )
 
 
-def _chart(chart: Chart, look: PageContext) -> Html:
+def _chart(chart: Chart, context: PageContext) -> Html:
     marks = [
         element("text", one.label, x=f"{chart.place(one.at, 100):.2f}%", y=12)
         for one in timeline.ticks(chart.since, chart.until, _TICKS)
@@ -159,15 +166,15 @@ def _chart(chart: Chart, look: PageContext) -> Html:
         element("svg", *marks, class_="axis", aria_hidden="true", height=16),
         class_="track head",
     )
-    rows = (_row(chart, one, look) for one in chart.tracks)
+    rows = (_row(chart, one, context) for one in chart.tracks)
     return element("div", _legend(chart), axis, element("ul", *rows), class_="chart")
 
 
-def _row(chart: Chart, track: Track, look: PageContext) -> Html:
+def _row(chart: Chart, track: Track, context: PageContext) -> Html:
     link = element(
         "a",
         element("bdi", one_line(track.topic)),
-        href=look.links.thread(track.topic),
+        href=context.links.thread(track.topic),
         title=one_line(track.title),
         data_item=True,
         id=f"t-{one_line(track.topic)}",
