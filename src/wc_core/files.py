@@ -8,6 +8,7 @@ there this very moment. Without a root links are followed up to the file.
 from __future__ import annotations
 
 import errno
+import math
 import os
 import stat
 import time
@@ -210,6 +211,16 @@ def read_from(path: str, root: str, start: int, length: int = 0) -> bytes:
     finally:
         os.close(handle)
     return b"".join(chunks)
+
+
+def age_of(path: str) -> float:
+    """Seconds since a file was written; infinite if there is none, or if it cannot
+    be looked up."""
+    try:
+        # A clock that was set back must not make a file look new for long.
+        return abs(time.time() - os.stat(path).st_mtime)
+    except OSError:
+        return math.inf
 
 
 def size_of(path: str, root: str = "") -> int:

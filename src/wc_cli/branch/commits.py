@@ -64,12 +64,24 @@ class How(NamedTuple):
 PLAIN = How()
 
 
-def tip(root: str) -> tuple[Repository, str]:
-    """The repository of a checkout and the commit its branch is at."""
-    where = repository.find(root)
-    if where is None or where.branch != BRANCH:
-        raise GitError(why_away(where) if where else f"{root} is not in git any more")
-    return where, where.commit
+def checkout_at(root: str) -> Repository:
+    """The repository of a store that wc commits. Raises GitError if there is none."""
+    checkout = repository.find(root)
+    if checkout is None:
+        raise GitError(f"{root} is not in git any more")
+    return checkout
+
+
+def tip(checkout: Repository) -> str:
+    """The commit that the branch is at, in a store's checkout.
+
+    Raises GitError if something else is checked out there, or nothing any more.
+    """
+    if checkout.branch == BRANCH:
+        return checkout.commit
+    if not os.path.lexists(f"{checkout.top}/.git"):
+        raise GitError(f"{checkout.top} is not in git any more")
+    raise GitError(why_away(checkout))
 
 
 def why_away(where: Repository) -> str:

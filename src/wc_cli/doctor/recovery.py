@@ -29,8 +29,8 @@ class Recovery:
 
     def __init__(self, reader: StoreReader, env: Mapping[str, str]) -> None:
         self.layout = reader.layout
-        checked_out = discovery.is_checkout(self.layout.root)
-        self.git = Git(self.layout.root, env) if checked_out else None
+        self.checkout = discovery.checkout_at(self.layout.root)
+        self.git = Git(self.layout.root, env) if self.checkout else None
         self._known: dict[str, Committed] | None = None
 
     def topics(self) -> set[str]:
@@ -90,10 +90,10 @@ class Recovery:
     def _logs(self) -> dict[str, Committed]:
         if self._known is None:
             self._known = {}
-            if self.git is not None:
+            if self.git is not None and self.checkout is not None:
                 below = os.path.relpath(self.layout.threads, self.layout.root)
                 try:
-                    _, commit = commits.tip(self.layout.root)
+                    commit = commits.tip(self.checkout)
                     found = commits.committed_below(self.git, commit, f"{below}/")
                 except GitError:
                     found = {}  # doctor says what is wrong with git

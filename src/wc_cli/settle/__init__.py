@@ -1,5 +1,5 @@
-"""The store's folder and its branch, brought into step.
+"""Keeps a store's folder and its branch in step.
 
-Renders projections, commits what is on disk, and takes into the folder what the branch
-gained without it. Uses `merge`, `branch` and `store`. Must not use the network.
+Renders projections, commits what is on disk, and applies to the folder what the branch
+gained elsewhere. Uses `merge`, `branch` and `store`. Must not use the network.
 """

@@ -1,10 +1,9 @@
-"""Taking into the store's folder what its branch has got without it.
+"""Applies to the store's folder what its branch gained elsewhere.
 
 The folder is written live, so git never checks out, resets or merges there.
-``.local/applied`` names the commit whose tree the folder has taken in; where
-the branch is at another one, because we merged, a person did, or somebody
-died half-way, the difference is taken in thread by thread. Each step may be
-taken again.
+``.local/applied`` names the commit whose tree the folder has. If the branch is at
+another commit, because wc merged, a user's git did, or a process died half-way, the
+difference is applied thread by thread. Each step is idempotent.
 """
 
 from __future__ import annotations
@@ -32,189 +31,194 @@ if TYPE_CHECKING:
     from wc_cli.branch.git import Git
     from wc_cli.branch.trees import TreeItem
     from wc_cli.store.upkeep import Upkeep
+    from wc_core.threads.reader import Thread
 
     Pair: TypeAlias = tuple[TreeItem | None, TreeItem | None]
 
-# So many threads are in memory at a time.
+# The number of threads that are in memory at a time.
 _BATCH = 500
-# Where files of quarantine are that belong to no thread.
+# The quarantine folder for files that belong to no thread.
 _CONFLICTS = "conflicts"
 _MARK = re.compile(rb"^(?:<{7}|>{7}|\|{7}|={7})(?: [^\n]*)?\r?\n", re.MULTILINE)
 
 
 class FileChange(NamedTuple):
-    """What a file was in the one commit, and is in the other."""
+    """The content of a file in two commits; ``None`` where a commit lacks it."""
 
     old: bytes | None
     new: bytes | None
 
 
+_NO_CHANGE = FileChange(None, None)
+
+
 class Applier:
-    """Takes into a store's folder what one commit has and another had not;
-    the caller holds the git lock."""
+    """Applies the difference between two commits to a store's folder. The caller holds
+    the git lock."""
 
     def __init__(self, upkeep: Upkeep, git: Git) -> None:
         self.upkeep = upkeep
         self.git = git
         self.layout = upkeep.layout
         self.reader = upkeep.reader
-        self._new = ""
+        self._commit = ""
 
-    def run(self, old: str, new: str) -> Iterator[tuple[str, str]]:
-        """Take in what ``new`` has otherwise than ``old``; gives the threads,
-        and "" for the other files, that could not be, each with the reason.
+    def apply(self, old: str, new: str) -> Iterator[tuple[str, str]]:
+        """Apply to the folder what the commit ``new`` changed since ``old``.
 
-        Nothing that the folder has is lost to it: logs become unions, other
-        files are merged with what somebody may have changed meanwhile.
+        Nothing that the folder has is lost: logs become unions, and other files are
+        merged with what a user may have changed meanwhile. Yields each thread that
+        failed, "" for another file, with the reason.
         """
-        self._new = new
-        yield from self._take_in(self._pairs(old, new))
+        self._commit = new
+        yield from self._apply_pairs(self._pairs(old, new))
 
-    def give_back(
+    def restore(
         self, commit: str, paths: Mapping[str, bool]
     ) -> Iterator[tuple[str, str]]:
-        """Give the threads that somebody's git touched at ``paths`` what
-        ``commit`` has of their logs, and have them settled; likewise.
+        """Restore the logs of the threads that a user's git touched at ``paths``, as
+        ``commit`` has them, and mark these threads to be settled.
 
-        Other files in which git left a conflict become what they are in
-        ``commit``, and what there is of them is kept in quarantine.
+        A path with a conflict (a true value) that is no thread's gets its content in
+        ``commit``, and what is on disk is kept in quarantine. Yields as `apply` does.
         """
-        files = [path for path, conflict in paths.items() if conflict]
-        foreign = [path for path in files if not topic_at(path) and _belongs(path)]
-        for path, one in trees.items(self.git, commit, foreign).items():
+        conflicts = [path for path, conflict in paths.items() if conflict]
+        others = [path for path in conflicts if not topic_at(path) and _belongs(path)]
+        for path, item in trees.items(self.git, commit, others).items():
             disk = read_plain(f"{self.layout.root}/{path}", self.layout.root)
-            if disk and one.is_file:
+            if disk and item.is_file:
                 quarantine.keep(self.layout, _CONFLICTS, disk)
-                data = trees.blobs(self.git, [one.blob])[one.blob]
+                data = trees.blobs(self.git, [item.blob])[item.blob]
                 durable.create(f"{self.layout.root}/{path}", data, self.layout.root)
-        yield from self._give_back_logs(commit, paths)
+        yield from self._restore_logs(commit, paths)
         for topic in pending.unsettled_topics(self.layout):
-            self.give_back_spared(topic)
+            self.restore_spared(topic)
 
-    def _give_back_logs(
+    def _restore_logs(
         self, commit: str, paths: Iterable[str]
     ) -> Iterator[tuple[str, str]]:
         topics = {topic for topic in map(topic_at, paths) if topic}
         logs = {paths_of(topic).log: self.layout.log(topic) for topic in topics}
-        found = trees.items(self.git, commit, logs)
-        files = {path: one for path, one in found.items() if one.is_file}
-        touched = {path for path, log in logs.items() if os.path.lexists(log)}
-        same = {path: (files.get(path), files.get(path)) for path in {*files, *touched}}
-        yield from self._take_in(same)
+        items = trees.items(self.git, commit, logs)
+        files = {path: item for path, item in items.items() if item.is_file}
+        on_disk = {path for path, log in logs.items() if os.path.lexists(log)}
+        pairs = {
+            path: (files.get(path), files.get(path)) for path in {*files, *on_disk}
+        }
+        yield from self._apply_pairs(pairs)
 
-    def give_back_spared(self, topic: str) -> None:
-        """Give a log what was not committed yet, and its marker has."""
+    def restore_spared(self, topic: str) -> None:
+        """Restore to a log the entries that its marker has and no commit has yet."""
         if lines := missing(self.upkeep, topic):
-            self._thread(topic, {paths_of(topic).log: FileChange(lines, lines)})
+            self._apply_thread(topic, {paths_of(topic).log: FileChange(lines, lines)})
 
-    def _take_in(self, pairs: Mapping[str, Pair]) -> Iterator[tuple[str, str]]:
+    def _apply_pairs(self, pairs: Mapping[str, Pair]) -> Iterator[tuple[str, str]]:
         threads: dict[str, list[str]] = {}
         for path in pairs:
             threads.setdefault(topic_at(path), []).append(path)
-        rest = iter(threads.items())
-        while batch := dict(islice(rest, _BATCH)):
-            changes = self._changes(
-                {p: pairs[p] for them in batch.values() for p in them}
-            )
-            for topic, paths in batch.items():
-                # One file that cannot be taken in leaves the others alone.
-                for some in [paths] if topic else [[path] for path in paths]:
-                    changed = {path: changes[path] for path in some}
+        remaining = iter(threads.items())
+        while batch := dict(islice(remaining, _BATCH)):
+            paths = [path for group in batch.values() for path in group]
+            changes = self._changes({path: pairs[path] for path in paths})
+            for topic, group in batch.items():
+                # A file outside the threads that fails leaves the others alone.
+                for part in [group] if topic else [[path] for path in group]:
                     try:
-                        if topic:
-                            self._thread(topic, changed)
-                        else:
-                            self._files(changed)
+                        self._apply_group(topic, {path: changes[path] for path in part})
                     except (WcError, GitError, OSError, ValueError) as error:
-                        yield topic, f"not taken in: {_said(error)}"
+                        yield topic, f"not taken in: {_error_text(error)}"
+
+    def _apply_group(self, topic: str, changes: dict[str, FileChange]) -> None:
+        if topic:
+            self._apply_thread(topic, changes)
+        else:
+            self._apply_files(changes)
 
     def _pairs(self, old: str, new: str) -> dict[str, Pair]:
-        """What two commits have at the paths where they differ, and where
-        something of the branch belongs into the folder."""
+        """What two commits have at the paths where they differ, as far as these belong
+        into the folder."""
         try:
-            found = trees.differences(self.git, old, new)
+            items = trees.differences(self.git, old, new)
         except GitError:
-            # Nobody refers to the old one any more, and git took it away.
-            found = trees.differences(self.git, commits.empty_tree(self.git), new)
+            # No ref has the old commit any more, and git removed it.
+            items = trees.differences(self.git, commits.empty_tree(self.git), new)
         return {
             path: pair
-            for path, pair in found.items()
-            if _belongs(path) and all(one is None or one.is_file for one in pair)
+            for path, pair in items.items()
+            if _belongs(path) and all(item is None or item.is_file for item in pair)
         }
 
     def _changes(self, pairs: Mapping[str, Pair]) -> dict[str, FileChange]:
-        ids = {one.blob for pair in pairs.values() for one in pair if one is not None}
+        ids = {item.blob for pair in pairs.values() for item in pair if item}
         blobs = trees.blobs(self.git, ids)
         return {
-            path: FileChange(
-                *(None if one is None else blobs[one.blob] for one in pair)
-            )
+            path: FileChange(*(blobs[item.blob] if item else None for item in pair))
             for path, pair in pairs.items()
         }
 
-    def _thread(self, topic: str, changed: dict[str, FileChange]) -> None:
+    def _apply_thread(self, topic: str, changes: dict[str, FileChange]) -> None:
         layout, root = self.layout, self.layout.root
         paths = paths_of(topic)
         with self.upkeep.lock(topic):
-            before = self._before(topic)
-            if paths.log in changed or os.path.lexists(layout.log(topic)):
+            before = self._state_before(topic)
+            if paths.log in changes or os.path.lexists(layout.log(topic)):
                 durable.make_folder(layout.folder(topic), root)
-                # Then it is settled: rendered, and committed where we differ.
+                # Settling then renders it, and commits where we differ.
                 durable.touch(self.upkeep.marker(topic), root)
-            if log := changed.pop(paths.log, None):
-                page = changed.get(paths.page, FileChange(None, None)).old
-                beside = self._imported(topic, log, page)
-                self._log(topic, log.old or b"", log.new or b"", *beside)
-            self._beside(topic, changed, before)
+            if log := changes.pop(paths.log, None):
+                page = changes.get(paths.page, _NO_CHANGE).old
+                lines = self._import_page(topic, log, page)
+                self._merge_log(topic, log.old or b"", log.new or b"", *lines)
+            self._apply_projections(topic, changes, before)
 
-    def _imported(self, topic: str, log: FileChange, had: bytes | None) -> list[bytes]:
-        """What a page was that was all there was of a thread which gets a log
-        now: the lines of its entries. What is on disk of it is kept."""
+    def _import_page(
+        self, topic: str, log: FileChange, old_page: bytes | None
+    ) -> list[bytes]:
+        """The log lines for entries of a thread that was only a page, and gets a log
+        now. The page that is on disk is kept in quarantine."""
         if log.old is not None:
             return []
         layout, root = self.layout, self.layout.root
-        there = read_plain(layout.log(topic), root)
-        # Beside a log it is a projection, or what git made of two.
-        disk = read_plain(layout.page(topic), root) if there is None else None
+        disk_log = read_plain(layout.log(topic), root)
+        # Beside a log, the page is a projection, or what git made of two.
+        disk_page = read_plain(layout.page(topic), root) if disk_log is None else None
         new = codec.read_log(topic, log.new or b"").entries
-        had_here = codec.read_log(topic, there or b"").entries
-        known = {entry.id for entry in (*new, *had_here)}
-        lines: dict[str, bytes] = {}
-        for page in (had, disk):
-            for position, entry in enumerate(contents.old_entries(topic, page)):
-                if entry.id not in known:
-                    lines.setdefault(entry.id, codec.to_line(entry, position))
+        present = codec.read_log(topic, disk_log or b"").entries
+        ids = {entry.id for entry in (*new, *present)}
+        lines = _page_lines(topic, (old_page, disk_page), ids)
         # Another tool's log need not have the ids that we would give.
         if not lines or not model.written_by_wc(new):
             return []
-        if disk:
-            quarantine.keep(self.layout, topic, disk)
-        return list(lines.values())
+        if disk_page:
+            quarantine.keep(self.layout, topic, disk_page)
+        return lines
 
-    def _log(self, topic: str, old: bytes, new: bytes, *more: bytes) -> None:
-        """The union of what is on disk and in both commits: what a commit
-        lost that we had applied, we still have."""
+    def _merge_log(self, topic: str, old: bytes, new: bytes, *extra: bytes) -> None:
+        """Write the union of what the disk and both commits have. Entries that a commit
+        lost after they were applied are still there."""
         path, root = self.layout.log(topic), self.layout.root
         disk = _without_marks(read_plain(path, root) or b"")
         old, new = _without_marks(old), _without_marks(new)
         complete, torn = contents.split_torn(disk)
-        parts = (complete, new, *more)
+        parts = (complete, new, *extra)
         if complete != old:
             parts = (*parts, old)
-        whole = contents.merge_logs(topic, *parts) + torn
-        # What the branch has not is spared until it has: see StoreWriter.
-        known = set(new.splitlines())
-        lost = [line + b"\n" for line in whole.splitlines() if line not in known]
+        union = contents.merge_logs(topic, *parts) + torn
+        # The marker spares what the branch lacks, until it has it: see StoreWriter.
+        committed = set(new.splitlines())
+        uncommitted = b"".join(
+            line + b"\n" for line in union.splitlines() if line not in committed
+        )
         marker = self.upkeep.marker(topic)
-        if lost and b"".join(lost) not in (read_plain(marker, root) or b""):
-            durable.append_unflushed(marker, b"".join(lost), root)
-        if whole != read_plain(path, root):
-            durable.create(path, whole, root)
+        if uncommitted and uncommitted not in (read_plain(marker, root) or b""):
+            durable.append_unflushed(marker, uncommitted, root)
+        if union != read_plain(path, root):
+            durable.create(path, union, root)
             durable.flush_names(path, root)
 
-    def _before(self, topic: str) -> model.State | None:
-        """The state that the status lines of a thread show, if nobody's git took
-        it back; ``None`` where they are to be looked for."""
+    def _state_before(self, topic: str) -> model.State | None:
+        """The state that the status lines of a thread show, unless a user's git reset
+        it; ``None`` if the status lines have to be looked for."""
         try:
             snapshot = self.reader.snapshot(topic)
         except NotFoundError:
@@ -224,108 +228,127 @@ class Applier:
         self.upkeep.status.invalidate()
         return None
 
-    def _beside(
-        self, topic: str, changed: dict[str, FileChange], shown: model.State | None
+    def _apply_projections(
+        self, topic: str, changes: dict[str, FileChange], before: model.State | None
     ) -> None:
-        """Meta, status lines and what else there is beside a log. What we
-        render is rendered; the rest is as its own tool had it."""
-        meta = changed.get(paths_of(topic).meta, FileChange(None, None))
-        theirs = _meta(topic, meta.new)
+        """Bring the files beside a log up to date: render the projections of a thread
+        that wc keeps, and take those of another tool as that tool had them."""
+        meta = changes.get(paths_of(topic).meta, _NO_CHANGE)
+        new_meta = _meta(topic, meta.new)
         try:
             thread = self.reader.thread(topic)
         except NotFoundError:
-            self._files(changed)
+            self._apply_files(changes)
             return
-        ours = (
-            thread.snapshot.log_size >= 0
-            and model.written_by_wc(thread.entries)
-            and not thread.snapshot.meta.newer
-            and not theirs.newer
-        )
-        if not ours:
-            self._files(changed)
+        if new_meta.newer or not _is_rendered_here(thread):
+            self._apply_files(changes)
             state = self.reader.snapshot(topic).state
-            self.upkeep.status.write(state, shown)
+            self.upkeep.status.write(state, before)
             self.upkeep.status.remove_stale(state)
             return
-        unknown = thread.snapshot.unknown
-        if meta.new is not None:
-            before = _meta(topic, meta.old).unknown
-            if _is_readable(topic, meta.new):
-                unknown = merge_keys(before, unknown, theirs.unknown).values
-            else:
-                unknown = {**before, **self._unknown_to_parents(topic), **unknown}
-        self.upkeep.write_state(thread.state, thread.log.size, unknown, shown)
+        unknown = self._merge_unknown(topic, thread.snapshot.unknown, meta)
+        self.upkeep.write_state(thread.state, thread.log.size, unknown, before)
         self.upkeep.status.remove_stale(thread.state)
 
-    def _unknown_to_parents(self, topic: str) -> dict[str, Any]:
-        """What the two that git made a meta of, which nobody can read, had in
-        theirs that wc does not know."""
+    def _merge_unknown(
+        self, topic: str, unknown: Mapping[str, Any], meta: FileChange
+    ) -> Mapping[str, Any]:
+        """The keys of other tools in a ``meta.json``: on disk they are ``unknown``, and
+        ``meta`` is what the commits have."""
+        if meta.new is None:
+            return unknown
+        before = _meta(topic, meta.old).unknown
+        if _is_readable(topic, meta.new):
+            return merge_keys(before, unknown, _meta(topic, meta.new).unknown).values
+        return {**before, **self._unknown_of_parents(topic), **unknown}
+
+    def _unknown_of_parents(self, topic: str) -> dict[str, Any]:
+        """The keys of other tools in the ``meta.json`` of both parents of a merge; git
+        made an unreadable one of them."""
         path = paths_of(topic).meta
         unknown: dict[str, Any] = {}
-        words = ("rev-list", "--parents", "-n", "1", self._new, "--")
+        words = ("rev-list", "--parents", "-n", "1", self._commit, "--")
         for parent in self.git.line(*words).split()[1:]:
-            for one in trees.items(self.git, parent, [path]).values():
-                data = trees.blobs(self.git, [one.blob])[one.blob]
+            for item in trees.items(self.git, parent, [path]).values():
+                data = trees.blobs(self.git, [item.blob])[item.blob]
                 unknown |= _meta(topic, data).unknown
         return unknown
 
-    def _files(self, changed: Mapping[str, FileChange]) -> None:
+    def _apply_files(self, changes: Mapping[str, FileChange]) -> None:
         root = self.layout.root
-        for name, (old, new) in changed.items():
+        for name, (old, new) in changes.items():
             path = f"{root}/{name}"
             disk = read_plain(path, root)
-            wanted = new
-            if not _is_one_of(disk, old, new):
-                wanted = contents.merge_file(name, old, disk, new).data
-            if wanted is None:
+            target = new
+            if not _is_unmodified(disk, old, new):
+                target = contents.merge_file(name, old, disk, new).data
+            if target is None:
                 durable.remove(path, root)
-            elif wanted != disk:
+            elif target != disk:
                 durable.make_folder(os.path.dirname(path), root)
-                durable.create(path, wanted, root)
+                durable.create(path, target, root)
 
 
 def missing(upkeep: Upkeep, topic: str) -> bytes:
-    """The lines that the marker of a thread has and its log has not: somebody's
-    git took them away before they were committed."""
+    """The lines that a thread's marker has and its log lacks: a user's git removed them
+    before they were committed."""
     root = upkeep.layout.root
     lines, _ = contents.split_torn(read_plain(upkeep.marker(topic), root) or b"")
     log = read_plain(upkeep.layout.log(topic), root) or b""
     if lines in log:
         return b""
-    known = {b"", *log.split(b"\n")}
-    return b"".join(one + b"\n" for one in lines.split(b"\n") if one not in known)
+    present = {b"", *log.split(b"\n")}
+    return b"".join(line + b"\n" for line in lines.split(b"\n") if line not in present)
+
+
+def _page_lines(
+    topic: str, pages: Iterable[bytes | None], ids: set[str]
+) -> list[bytes]:
+    """The log lines for the entries of some pages, without those in ``ids``."""
+    lines: dict[str, bytes] = {}
+    for page in pages:
+        for position, entry in enumerate(contents.old_entries(topic, page)):
+            if entry.id not in ids:
+                lines.setdefault(entry.id, codec.to_line(entry, position))
+    return list(lines.values())
+
+
+def _is_rendered_here(thread: Thread) -> bool:
+    """Whether wc renders the projections of a thread: this wc, not a newer one or
+    another tool."""
+    has_log = thread.snapshot.log_size >= 0
+    by_wc = has_log and model.written_by_wc(thread.entries)
+    return by_wc and not thread.snapshot.meta.newer
 
 
 def _without_marks(log: bytes) -> bytes:
-    """A log without the lines that git puts around a conflict; an entry never
-    begins like that."""
+    """A log without git's conflict markers. No entry begins like one."""
     if not _MARK.search(log):
         return log
     return _MARK.sub(b"", log)
 
 
-def _is_one_of(disk: bytes | None, *known: bytes | None) -> bool:
-    """Whether a file is as one of the commits has it; also if git, told so by
-    somebody's settings, checked it out with other line ends."""
-    if disk in known:
+def _is_unmodified(disk: bytes | None, *versions: bytes | None) -> bool:
+    """Whether a file is as one of the commits has it, or differs only in line ends: the
+    user's settings may tell git to convert them."""
+    if disk in versions:
         return True
     if disk is None or b"\0" in disk:
         return False
     plain = disk.replace(b"\r\n", b"\n")
     return any(
-        one is not None and one.replace(b"\r\n", b"\n") == plain for one in known
+        data is not None and data.replace(b"\r\n", b"\n") == plain for data in versions
     )
 
 
 def _belongs(path: str) -> bool:
-    """Whether a path of the branch may be written to: not what is there for
-    this machine alone, nor what git would not write either."""
+    """Whether a path of the branch may be written to the folder: it is not local to
+    this machine, and git would write it too."""
     return is_safe(path) and path.split("/", maxsplit=1)[0].casefold() != ".local"
 
 
-def _said(error: Exception) -> str:
-    """An error in words, without the number of one that has none."""
+def _error_text(error: Exception) -> str:
+    """An error in words; the number of a `NotPlainError` means nothing."""
     if isinstance(error, NotPlainError):
         return f"{error.filename} {error.strerror}"
     return str(error)

@@ -1,8 +1,8 @@
-"""Keeping the folder of a store and its branch together.
+"""Keeps the folder of a store and its branch together.
 
-The folder is written live, the branch gets commits of ours, and either may be
-changed by somebody's git. Whoever settles brings both together first, and notes
-where they are when it is done.
+The folder is written live and the branch gets commits from wc; a user's git may change
+either. Settling first brings both together, and at the end records which commit the
+folder has.
 """
 
 from __future__ import annotations
@@ -13,144 +13,153 @@ from typing import TYPE_CHECKING
 
 from wc_cli.branch import commits, packs
 from wc_cli.branch.git import GitError, GitKilledError
-from wc_cli.settle import applier as applying
+from wc_cli.merge.join import Joined, Joining, join
 from wc_cli.settle import usergit
+from wc_cli.settle.applier import Applier
 from wc_cli.store import applied, durable
 from wc_cli.store.applied import Applied
 from wc_core.errors import WcError
-from wc_core.git import repository
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from wc_cli.branch.git import Git
-    from wc_cli.merge.join import Joined, Joining
     from wc_cli.store.upkeep import Upkeep
     from wc_core.git.repository import Repository
 
 
 class Follower:
-    """One store's folder and branch; the caller holds the git lock.
+    """The folder and the branch of one store. The caller holds the git lock.
 
-    ``at`` is where the branch was when the folder last took in what it has.
+    ``at`` is the commit the branch was at when the folder last took in what it has.
     """
 
-    def __init__(self, upkeep: Upkeep, git: Git, env: Mapping[str, str]) -> None:
+    def __init__(
+        self, upkeep: Upkeep, git: Git, checkout: Repository, env: Mapping[str, str]
+    ) -> None:
         self.upkeep = upkeep
         self.git = git
+        self.checkout = checkout
         self.env = env
         self.layout = upkeep.layout
         self.at = ""
 
     def recover(self) -> None:
-        """Finish what was begun by a git of ours that was killed."""
+        """Clean up after a git process of wc that was killed."""
         try:
             since_ns = os.stat(self.layout.committing).st_mtime_ns
         except FileNotFoundError:
             return
-        where = repository.find(self.layout.root)
-        if where is not None:
-            commits.remove_left_locks(where, since_ns)
-            commits.remove_reports(where)
+        commits.remove_left_locks(self.checkout, since_ns)
+        commits.remove_reports(self.checkout)
         durable.remove(self.layout.committing, self.layout.root)
 
-    def finish(self) -> str:
-        """Finish what somebody's git left half-done; why it could not be."""
+    def complete_operation(self) -> str:
+        """Complete an operation that a user's git left unfinished. Returns the reason
+        if that failed, else an empty string."""
         try:
-            where, _ = commits.tip(self.layout.root)
-            with self.noted():
-                usergit.finish(self.git, where, self.how(where))
+            self.tip()
+            with self.guarded():
+                usergit.complete(self.git, self.checkout, self.how())
         except (GitError, WcError, OSError, ValueError) as error:
             return f"a merge that was left is not finished: {error}"
         return ""
 
+    def tip(self) -> str:
+        """The commit that the branch is at. Raises GitError."""
+        return commits.tip(self.checkout)
+
     def catch_up(self) -> dict[str, str]:
-        """Take in what the branch has got without us: a merge of ours that was
-        interrupted, or what a person did there with git. What could not be,
-        by thread. Raises GitError, WcError."""
-        where, self.at = commits.tip(self.layout.root)
-        had, seen = applied.load(self.layout)
-        index = applied.index_ns(where)
-        visited = bool(had) and index != seen
-        applier = applying.Applier(self.upkeep, self.git)
+        """Apply to the folder what the branch gained elsewhere: by a merge of wc that
+        was interrupted, or by a user's git.
+
+        Returns the problems by thread. Raises GitError, WcError.
+        """
+        self.at = self.tip()
+        recorded = applied.load(self.layout)
+        index_ns = applied.index_ns(self.checkout)
+        moved = recorded.commit not in {"", self.at}
+        # git writes the index whenever it does anything in the folder.
+        visited = bool(recorded.commit) and index_ns != recorded.index_ns
+        applier = Applier(self.upkeep, self.git)
         problems: dict[str, str] = {}
-        if had not in {"", self.at}:
-            problems |= applier.run(had, self.at)
+        if moved:
+            problems |= applier.apply(recorded.commit, self.at)
         if visited:
-            problems |= applier.give_back(self.at, usergit.changed(self.git))
-        if visited or had not in {"", self.at}:
-            index = self._refresh(where, index)
+            problems |= applier.restore(self.at, usergit.changed_paths(self.git))
+        if visited or moved:
+            index_ns = self._refresh_index(index_ns)
         if not problems:
-            self._note(Applied(self.at, index))
+            self._record(Applied(self.at, index_ns))
         return problems
 
-    def give_back_spared(self, topic: str) -> None:
-        """Give a log what was not committed yet, and its marker has."""
-        applying.Applier(self.upkeep, self.git).give_back_spared(topic)
+    def restore_spared(self, topic: str) -> None:
+        """Restore the entries that only a thread's marker has to its log."""
+        Applier(self.upkeep, self.git).restore_spared(topic)
 
     @property
     def in_step(self) -> bool:
-        """Whether it is noted that the folder has all that the branch has."""
+        """Whether the folder is recorded to have all that the branch has."""
         return applied.load(self.layout).commit == self.at
 
-    def committed(self, where: Repository, parent: str, made: str) -> str:
-        """Tidy up after the commit ``made`` on ``parent``, or with ``parent``
-        itself where none was needed, and note it; what of that could not be
-        done, in words."""
-        had, index = applied.load(self.layout)
+    def finish_commit(self, parent: str, commit: str) -> str:
+        """Tidy up after ``commit`` was made on ``parent``, and record it; both are the
+        same if nothing had to be committed.
+
+        Returns what could not be tidied, in words, else an empty string.
+        """
+        before, index_ns = applied.load(self.layout)
         problem = ""
         try:
-            index = self._refresh(where, index)
-            packs.tidy(self.git, where)
+            index_ns = self._refresh_index(index_ns)
+            packs.tidy(self.git, self.checkout)
         except GitError as error:
-            # The commit is made; that it is all tidy is not a part of it.
+            # The commit exists, whether or not everything is tidy.
             problem = f"committed, but not tidy: {error}"
-        _, self.at = commits.tip(self.layout.root)
-        # What somebody else put there at this moment is not in the folder yet.
-        if had == parent and self.at == made:
-            self._note(Applied(made, index))
+        self.at = self.tip()
+        # A commit that somebody else made at this moment is not in the folder yet.
+        if before == parent and self.at == commit:
+            self._record(Applied(commit, index_ns))
         return problem
 
-    def _note(self, found: Applied) -> None:
-        """Note that the folder has what a commit has, as of that index."""
-        if found != applied.load(self.layout):
-            applied.note(self.layout, found)
+    def _record(self, state: Applied) -> None:
+        """Record which commit the folder has, and the time of its index."""
+        if state != applied.load(self.layout):
+            applied.note(self.layout, state)
 
-    def _refresh(self, where: Repository, index: int) -> int:
-        """Make the index agree with the branch, and say when it was written;
-        unless it is another one than that of ``index``: then somebody's git
-        was here, which is looked into first, the next time."""
-        if applied.index_ns(where) != index:
-            return index
-        commits.refresh_index(self.git, where)
-        return applied.index_ns(where)
+    def _refresh_index(self, expected_ns: int) -> int:
+        """Make the index agree with the branch. Returns the time of the index.
+
+        An index with another time than ``expected_ns`` is left alone: a user's git
+        wrote it, and what that did is looked into first, at the next settling.
+        """
+        if applied.index_ns(self.checkout) != expected_ns:
+            return expected_ns
+        commits.refresh_index(self.git, self.checkout)
+        return applied.index_ns(self.checkout)
 
     def join(self, joining: Joining) -> Joined:
         """Join the branch with another commit. Raises GitError."""
-        from wc_cli.merge.join import join  # most have nothing to join
+        tip = self.tip()
+        with self.guarded():
+            packs.take_over(self.checkout, joining.packs)
+            return join(self.git, tip, joining, self.how())
 
-        where, ours = commits.tip(self.layout.root)
-        with self.noted():
-            packs.take_over(where, joining.packs)
-            return join(self.git, ours, joining, self.how(where))
-
-    def how(self, where: Repository) -> commits.How:
-        """How a commit is to be made."""
-        return packs.how(where, self.env, sign=self.upkeep.rules.sign)
+    def how(self) -> commits.How:
+        """The way in which a commit is made: signed or not, and how it is packed."""
+        return packs.how(self.checkout, self.env, sign=self.upkeep.rules.sign)
 
     @contextlib.contextmanager
-    def noted(self) -> Iterator[None]:
-        """Note that git is at work, for whoever comes after us if it, or we
-        with it, are killed."""
+    def guarded(self) -> Iterator[None]:
+        """Leave a marker while git works in the block, so that the next settling
+        cleans up if git, or wc with it, is killed."""
         durable.touch(self.layout.committing, self.layout.root)
         try:
             yield
         except GitKilledError:
             raise
         except GitError:
-            where = repository.find(self.layout.root)
-            if where is not None:
-                commits.remove_reports(where)
+            commits.remove_reports(self.checkout)
             durable.remove(self.layout.committing, self.layout.root)
             raise
         durable.remove(self.layout.committing, self.layout.root)

@@ -1,8 +1,8 @@
-"""What a person does with git in the folder of a store.
+"""Operations that a user runs with git in the folder of a store.
 
-The folder is a checkout like any other, so people merge, pull, reset and
-rebase in it. While their git is at work nothing is committed; what they leave
-half-done is finished once they have been away for a while.
+The folder is an ordinary checkout, so people merge, pull, reset and rebase in it.
+While a git command of theirs runs, wc commits nothing. A merge that they left
+unfinished for some seconds is completed by wc.
 """
 
 from __future__ import annotations
@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from wc_cli.branch import commits
 from wc_cli.branch.git import GitError
+from wc_cli.merge.join import Joining, join
 from wc_cli.store import durable
-from wc_core.files import read_plain
+from wc_core.files import age_of, read_plain
 from wc_core.git import repository
 from wc_core.layout import BRANCH
 from wc_core.text import one_line
@@ -24,86 +25,101 @@ if TYPE_CHECKING:
     from wc_cli.branch.git import Git
     from wc_core.git.repository import Repository
 
-# Seconds after which nobody is thought to be at it any more.
-_A_WHILE = 5.0
-_NAP = 0.05
-# What git itself removes when a merge, a revert or a cherry-pick is over.
-_BEGUN = {
+# A lock or an operation that is older than this counts as abandoned.
+_ABANDONED_SECONDS = 5.0
+_POLL_SECONDS = 0.05
+# Files that git itself removes at the end of a merge, a revert or a cherry-pick.
+_OPERATIONS = {
     "MERGE_HEAD": "merges",
     "REVERT_HEAD": "reverts",
     "CHERRY_PICK_HEAD": "picks commits",
 }
-_BESIDE = ("MERGE_RR", "MERGE_MSG", "MERGE_MODE", "SQUASH_MSG", "AUTO_MERGE")
+_OPERATION_FILES = ("MERGE_RR", "MERGE_MSG", "MERGE_MODE", "SQUASH_MSG", "AUTO_MERGE")
 
 
-class Visit(NamedTuple):
-    """What is in the way of a commit: ``hold`` says it in words, and is empty
-    where nothing is; ``left`` says that somebody began something and left."""
+class UserOperation(NamedTuple):
+    """What a user's git does in the store: ``obstacle`` is the reason why wc must not
+    commit now, empty if it may; ``abandoned`` says that an operation was begun and
+    left unfinished."""
 
-    hold: str = ""
-    left: bool = False
+    obstacle: str = ""
+    abandoned: bool = False
 
 
-def visit(root: str, patience: float = 0.0) -> Visit:
-    """What somebody's git does in the store at ``root``, waiting at most
-    ``patience`` seconds for a git that runs; one that takes longer may have
-    crashed."""
-    where = repository.find(root)
-    if where is None or where.top != os.path.realpath(root):
-        return Visit()
-    if where.branch != BRANCH:
-        linked = where.linked and repository.has_branch(where, BRANCH)
-        rebased = repository.rebased_branch(where.gitdir) == BRANCH
-        return Visit(commits.why_away(where) if linked or rebased else "")
+def current_operation(
+    checkout: Repository | None, root: str, patience: float = 0.0
+) -> UserOperation:
+    """What a user's git does in the store at ``root``.
+
+    Waits at most ``patience`` seconds for a git command that runs; one that takes
+    longer may have crashed.
+    """
+    if checkout is None or checkout.top != os.path.realpath(root):
+        return UserOperation()
+    if checkout.branch != BRANCH:
+        return UserOperation(_other_branch(checkout))
+    _await_index(checkout, patience)
+    begun = [
+        name for name in _OPERATIONS if os.path.isfile(f"{checkout.gitdir}/{name}")
+    ]
+    if name := next((name for name in begun if _is_recent(checkout, name)), ""):
+        action = f"somebody {_OPERATIONS[name]} in {one_line(root)}"
+        return UserOperation(
+            f"{action}; the next wc command finishes it unless they do"
+        )
+    return UserOperation(abandoned=bool(begun))
+
+
+def _other_branch(checkout: Repository) -> str:
+    """The reason why nothing is committed if a checkout of the store has another
+    branch; empty for a checkout that is not the store's."""
+    linked = checkout.linked and repository.has_branch(checkout, BRANCH)
+    rebased = repository.rebased_branch(checkout.gitdir) == BRANCH
+    return commits.why_away(checkout) if linked or rebased else ""
+
+
+def _await_index(checkout: Repository, patience: float) -> None:
+    """Wait for the lock of the index."""
     deadline = time.monotonic() + patience
-    lock = f"{where.gitdir}/index.lock"
-    while _age(lock) < _A_WHILE and time.monotonic() < deadline:
-        time.sleep(_NAP)
-    begun = [one for one in _BEGUN if os.path.isfile(f"{where.gitdir}/{one}")]
-    for name in begun:
-        if min(_age(lock), _age(f"{where.gitdir}/{name}")) < _A_WHILE:
-            what = f"somebody {_BEGUN[name]} in {one_line(root)}"
-            return Visit(f"{what}; the next wc command finishes it unless they do")
-    return Visit(left=bool(begun))
+    lock = f"{checkout.gitdir}/index.lock"
+    while age_of(lock) < _ABANDONED_SECONDS and time.monotonic() < deadline:
+        time.sleep(_POLL_SECONDS)
 
 
-def _age(path: str) -> float:
-    """Seconds since a file was written; infinite where there is none."""
+def _is_recent(checkout: Repository, operation: str) -> bool:
+    """Whether somebody may still be at an operation."""
+    files = (f"{checkout.gitdir}/index.lock", f"{checkout.gitdir}/{operation}")
+    return min(map(age_of, files)) < _ABANDONED_SECONDS
+
+
+def complete(git: Git, checkout: Repository, how: How) -> None:
+    """Complete an abandoned operation: join the branch with the commits that were
+    being merged, and forget the other operations. Raises GitError."""
+    import shutil  # 3 ms, only after an abandoned operation
+
+    for commit in _merged_commits(checkout):
+        tip = repository.resolve(checkout, f"refs/heads/{BRANCH}")
+        join(git, tip, Joining(commit, "a merge that was left"), how)
+    for name in (*_OPERATIONS, *_OPERATION_FILES):
+        durable.remove(f"{checkout.gitdir}/{name}")
+    shutil.rmtree(f"{checkout.gitdir}/sequencer", ignore_errors=True)
+
+
+def _merged_commits(checkout: Repository) -> list[str]:
     try:
-        return abs(time.time() - os.stat(path).st_mtime)
-    except OSError:
-        return float("inf")
-
-
-def finish(git: Git, where: Repository, how: How) -> None:
-    """Finish what somebody began and left: join the branch with what they
-    merge, and forget about the rest. Raises GitError."""
-    import shutil  # hardly ever
-
-    from wc_cli.merge.join import Joining, join
-
-    for theirs in _merged(where):
-        now = repository.resolve(where, f"refs/heads/{BRANCH}")
-        join(git, now, Joining(theirs, "a merge that was left"), how)
-    for name in (*_BEGUN, *_BESIDE):
-        durable.remove(f"{where.gitdir}/{name}")
-    shutil.rmtree(f"{where.gitdir}/sequencer", ignore_errors=True)
-
-
-def _merged(where: Repository) -> list[str]:
-    try:
-        return (read_plain(f"{where.gitdir}/MERGE_HEAD") or b"").decode().split()
+        return (read_plain(f"{checkout.gitdir}/MERGE_HEAD") or b"").decode().split()
     except (OSError, UnicodeDecodeError) as error:
         raise GitError(f"MERGE_HEAD cannot be read: {error}") from error
 
 
-def changed(git: Git) -> dict[str, bool]:
-    """The paths at which folder, index and branch are not the same, and
-    whether git left a conflict there; files that the branch does not know are
-    left out. Raises GitError."""
+def changed_paths(git: Git) -> dict[str, bool]:
+    """The paths at which folder, index and branch differ, and whether git left a
+    conflict there. Untracked files are left out. Raises GitError."""
     words = ("--porcelain=v1", "-z", "--untracked-files=no", "--no-renames")
     out = git.run("status", *words, "--ignore-submodules=all")
-    return {os.fsdecode(one[3:]): _is_conflict(one) for one in out.split(b"\0") if one}
+    return {
+        os.fsdecode(line[3:]): _is_conflict(line) for line in out.split(b"\0") if line
+    }
 
 
 def _is_conflict(line: bytes) -> bool:

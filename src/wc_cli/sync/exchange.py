@@ -124,7 +124,7 @@ class Traveller:
         with self._travelling() as git:
             self._settle()
             theirs = self._fetch(git)
-            _, ours = commits.tip(self.layout.root)
+            ours = commits.tip(self._where())
             self._note(ours, theirs)
             ahead, behind = commits.apart(git, ours, theirs)
             if behind:
@@ -145,7 +145,7 @@ class Traveller:
         """
         with self._travelling() as git:
             self._settle()
-            _, start = commits.tip(self.layout.root)
+            start = commits.tip(self._where())
             if push == ASKED and not anew and (sent := self._sent_first(git, start)):
                 return sent
             ours, start = start, "" if anew else start
@@ -157,7 +157,7 @@ class Traveller:
                     self._check_store(git, theirs)
                     self._settle(theirs)
                     brought += behind
-                _, ours = commits.tip(self.layout.root)
+                ours = commits.tip(self._where())
                 try:
                     wanted = push == ASKED or (
                         push == KNOWN and self._is_known(git, ours, theirs)
@@ -284,8 +284,7 @@ class Traveller:
         raise no_store(self.remote)
 
     def _where(self) -> Repository:
-        where, _ = commits.tip(self.layout.root)
-        return where
+        return commits.checkout_at(self.layout.root)
 
     def _settle(self, theirs: str = "") -> None:
         """Commit what is on disk, join ``theirs``; entries that cannot be
@@ -336,7 +335,8 @@ class Traveller:
         if known.remote != shown:
             known = Freshness(shown)
         with contextlib.suppress(GitError):
-            where, ours = commits.tip(self.layout.root)
+            where = self._where()
+            ours = commits.tip(where)
             theirs = repository.resolve(where, self.remote.tracking)
             ahead, behind = commits.apart(Git(where.top, self.env), ours, theirs)
             known = known._replace(ours=ours, theirs=theirs)

@@ -110,11 +110,18 @@ def _named(
     return Place(BRANCH_STORE if is_checkout(root) else NAMED, root, where, exists)
 
 
+def checkout_at(root: str) -> Repository | None:
+    """The checkout of the store's branch at ``root``, if there is one: only such
+    stores are committed by wc."""
+    checkout = repository.find(root) if os.path.isdir(root) else None
+    if checkout is None or checkout.top != root or checkout.branch != BRANCH:
+        return None
+    return checkout
+
+
 def is_checkout(root: str) -> bool:
-    """Whether a folder has the store's branch checked out: only such stores
-    are committed by wc."""
-    own = repository.find(root) if os.path.isdir(root) else None
-    return own is not None and own.top == root and own.branch == BRANCH
+    """Whether a folder has the store's branch checked out."""
+    return checkout_at(root) is not None
 
 
 def _upward(cwd: str, where: Repository | None, env: Mapping[str, str]) -> str:

@@ -1,0 +1,76 @@
+"""Decides what one commit of the store contains. No git, no disk."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from wc_cli.branch import commits
+from wc_core.phrases import counted
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from wc_cli.branch.commits import CommitChange, Committed
+    from wc_cli.branch.compare import Compared
+    from wc_core.threads.model import Entry
+
+
+class RenderedThread(NamedTuple):
+    """A thread rendered from ``log_size`` bytes of its log. ``files`` begins with the
+    log, and is empty for a thread that another tool keeps."""
+
+    topic: str
+    log_size: int
+    files: tuple[CommitChange, ...]
+
+
+class CommitPlan(NamedTuple):
+    """What a commit contains: the files that the branch does not have like this, and
+    the entries that no commit had before, with their topics.
+
+    ``topics`` are the threads that the branch has completely afterwards; ``problems``
+    has the reason for each of the others.
+    """
+
+    changes: tuple[CommitChange, ...]
+    entries: tuple[tuple[str, Entry], ...]
+    topics: tuple[str, ...]
+    problems: Mapping[str, str]
+
+
+def plan_commit(
+    shared: Iterable[CommitChange],
+    threads: Sequence[RenderedThread],
+    committed: Mapping[str, Committed],
+    comparisons: Mapping[str, Compared],
+) -> CommitPlan:
+    """The commit for rendered threads and the files that all threads share.
+
+    ``committed`` is what the branch has of these files. ``comparisons`` compares the
+    log of each thread with the branch. A log that lacks entries of the branch is not
+    committed: a user's git or an unfinished checkout took them away, and a commit
+    would make that final.
+    """
+    problems = {
+        thread.topic: _lost_text(thread.files[0].path, comparisons[thread.topic].lost)
+        for thread in threads
+        if thread.topic in comparisons and comparisons[thread.topic].lost
+    }
+    complete = [thread for thread in threads if thread.topic not in problems]
+    files = [*shared, *(file for thread in complete for file in thread.files)]
+    return CommitPlan(
+        tuple(file for file in files if not commits.is_committed(file, committed)),
+        tuple(
+            (thread.topic, entry)
+            for thread in complete
+            if thread.topic in comparisons
+            for entry in comparisons[thread.topic].new
+        ),
+        tuple(thread.topic for thread in complete),
+        problems,
+    )
+
+
+def _lost_text(log: str, lost: int) -> str:
+    entries = counted(lost, "entry", "entries")
+    return f"not committed: {log} lacks {entries} that the branch has"
