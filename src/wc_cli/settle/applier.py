@@ -83,8 +83,8 @@ class Applier:
         ``commit``, and what is on disk is kept in quarantine. Yields as `apply` does.
         """
         conflicts = [path for path, conflict in paths.items() if conflict]
-        others = [path for path in conflicts if not topic_at(path) and _belongs(path)]
-        for path, item in trees.items(self.git, commit, others).items():
+        outside = [path for path in conflicts if not topic_at(path) and _belongs(path)]
+        for path, item in trees.items(self.git, commit, outside).items():
             disk = read_plain(f"{self.layout.root}/{path}", self.layout.root)
             if disk and item.is_file:
                 quarantine.keep(self.layout, _CONFLICTS, disk)
