@@ -1,4 +1,4 @@
-"""The pages as an application: which address is which page."""
+"""The web application: routes, and the page that answers each."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from wc_observe.watch.stores import StoreWatch
 from wc_observe.web import board, search, thread, timeline
 from wc_observe.web.guard import FILES, Guard
 from wc_observe.web.links import Links
-from wc_observe.web.page import PageContext, WebPage, refusal, rendered
+from wc_observe.web.page import PageContext, WebPage, error_page, render_page
 from wc_observe.web.stream import Streams
 
 if TYPE_CHECKING:
@@ -44,8 +44,9 @@ _YEAR = "public, max-age=31536000, immutable"
 
 
 class WebSite(NamedTuple):
-    """The application, what it is answering, and the path of its first page;
-    ``inner`` has the routes."""
+    """The application, the requests it is answering, and the path of its first page.
+
+    ``inner`` is the part that has the routes."""
 
     app: ASGIApp
     under_way: UnderWay
@@ -54,28 +55,30 @@ class WebSite(NamedTuple):
 
 
 class Asset(NamedTuple):
-    """A file that comes with the program."""
+    """A static file that ships with the program."""
 
     data: bytes
     kind: str
 
 
-def files() -> dict[str, Asset]:
-    """The style, the scripts and the icon, by name."""
+def load_assets() -> dict[str, Asset]:
+    """Returns the style sheet, scripts and icon by file name."""
     folder = os.path.join(os.path.dirname(__file__), "files")
-    found = {}
+    assets = {}
     for name in sorted(os.listdir(folder)):
         kind = _KINDS.get(name.rpartition(".")[2])
         if kind:
             with open(os.path.join(folder, name), "rb") as file:
-                found[name] = Asset(file.read(), kind)
-    return found
+                assets[name] = Asset(file.read(), kind)
+    return assets
 
 
 def build_site(start: ServerContext, secret: str, ticket: str = "") -> WebSite:
-    """Everything that is served, not yet listening."""
-    kept = files()
-    digest = hashlib.sha256(b"".join(one.data for one in kept.values())).hexdigest()
+    """Builds everything that is served. It does not listen yet."""
+    assets = load_assets()
+    digest = hashlib.sha256(
+        b"".join(asset.data for asset in assets.values())
+    ).hexdigest()
     links = Links(f"/{secret}", f"{FILES}{digest[:12]}")
     desks = Desks(start, links)
     under_way = UnderWay()
@@ -94,19 +97,19 @@ def build_site(start: ServerContext, secret: str, ticket: str = "") -> WebSite:
             Route(base + "/timeline.svg", pages.picture),
             Route(base + "/timeline.svg/{topic}", pages.picture),
             Route(base + "/events", streams.answer),
-            Route(f"{FILES}{{version}}/{{name}}", _file(kept)),
+            Route(f"{FILES}{{version}}/{{name}}", _asset_endpoint(assets)),
         ],
         lifespan=desks.lifespan,
     )
     app.router.redirect_slashes = False
-    # Below the secret alone: what is refused says the way back, and so the secret.
+    # Only below the secret: the error page links back, and so contains the secret.
     app.add_route(base + "{rest:path}", pages.page(_nothing))
     whole = Leaving(Guard(app, secret, ticket), under_way)
     return WebSite(whole, under_way, links.board(), app)
 
 
 class Desks:
-    """The store, as whoever started us sees it."""
+    """Opens the store as seen by the user who started the server."""
 
     def __init__(self, start: ServerContext, links: Links) -> None:
         stores = Stores()
@@ -116,11 +119,11 @@ class Desks:
 
     @asynccontextmanager
     async def lifespan(self, _: Starlette) -> AsyncIterator[None]:
-        """As long as the server runs."""
+        """Watches the store for as long as the server runs."""
         self.watch.open()
         try:
             async with anyio.create_task_group() as tasks:
-                # The first page need not wait for all of it.
+                # Read ahead: the first page need not wait for all of it.
                 tasks.start_soon(anyio.to_thread.run_sync, self._warm)
                 yield
         finally:
@@ -130,21 +133,18 @@ class Desks:
         try:
             self.open().overview.rows()
         except WcError:
-            return  # the page says so
+            return  # the page reports it
 
     def open(self) -> OpenStore:
-        """The store as it is now.
-
-        Raises WcError where it cannot be read.
-        """
+        """Returns the store as it is now. Raises WcError if it cannot be read."""
         desk = open_store(self._call)
         for root in self._call.stores.unwatched():
             if not self.watch.keeps(root):
                 self.watch.keep(root, self._call.env)
         return desk
 
-    def look(self, store: OpenStore | None) -> PageContext:
-        """What pages are made for."""
+    def page_context(self, store: OpenStore | None) -> PageContext:
+        """Returns what every page needs to know about its request."""
         now = self._call.now_ms()
         if store is not None:
             return PageContext(self._links, store.label, _name(store), now)
@@ -161,45 +161,47 @@ def _name(store: OpenStore) -> str:
 
 
 class Pages:
-    """Answers, with what goes wrong made a page of its own."""
+    """Endpoints; an error becomes a page of its own."""
 
     def __init__(self, desks: Desks) -> None:
         self._desks = desks
 
     def page(self, answer: Answer) -> Callable[[Request], Response]:
-        """The endpoint of one kind of page."""
+        """Returns the endpoint for one kind of page."""
 
-        def told(request: Request) -> Response:
+        def endpoint(request: Request) -> Response:
             desk = None
             try:
                 desk = self._desks.open()
-                look = self._desks.look(desk)
-                found = answer(desk, look, _said(request))
+                context = self._desks.page_context(desk)
+                page = answer(desk, context, _query(request))
             except WcError as error:
-                found = refusal(error)
-            except Exception as error:  # noqa: BLE001  (a bug: told in a word)
+                page = error_page(error)
+            except Exception as error:  # noqa: BLE001  (a bug: logged, and named on the page)
                 _log.exception("%s failed", answer.__name__)
-                found = refusal(_internal(error))
-            page = rendered(found, self._desks.look(desk))
-            return HTMLResponse(page, found.status)
+                page = error_page(_internal(error))
+            html = render_page(page, self._desks.page_context(desk))
+            return HTMLResponse(html, page.status)
 
-        return told
+        return endpoint
 
     def picture(self, request: Request) -> Response:
-        """The timeline as a picture, to be kept."""
+        """Answers with the timeline as an SVG file to download."""
         try:
             desk = self._desks.open()
-            look, said = self._desks.look(desk), _said(request)
-            chart = timeline.drawn(desk, look, said.get("topic", ""), said)
+            context, query = self._desks.page_context(desk), _query(request)
+            chart = timeline.draw_chart(desk, context, query.get("topic", ""), query)
         except WcError as error:
-            page = refusal(error)
-            return HTMLResponse(rendered(page, self._desks.look(None)), page.status)
+            page = error_page(error)
+            return HTMLResponse(
+                render_page(page, self._desks.page_context(None)), page.status
+            )
         return Response(
             timelinesvg.svg(chart), media_type=_KINDS["svg"], headers=_PICTURE
         )
 
 
-# A document of its own, with a style of its own.
+# The SVG is a document of its own and has inline styles.
 _PICTURE = {"Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'"}
 
 
@@ -210,54 +212,56 @@ def _internal(error: Exception) -> WcError:
     )
 
 
-def _said(request: Request) -> dict[str, str]:
-    """What the address says: the last word of each name counts."""
+def _query(request: Request) -> dict[str, str]:
+    """Returns the parameters of path and query; of a repeated one, the last value."""
     return {**dict(request.query_params), **request.path_params}
 
 
 def _board(store: OpenStore, context: PageContext, query: Mapping[str, str]) -> WebPage:
-    return board.board(store, context, query)
+    return board.board_page(store, context, query)
 
 
 def _threads(
     store: OpenStore, context: PageContext, query: Mapping[str, str]
 ) -> WebPage:
-    return board.threads(store, context, query)
+    return board.threads_page(store, context, query)
 
 
 def _thread(
     store: OpenStore, context: PageContext, query: Mapping[str, str]
 ) -> WebPage:
-    return thread.thread(store, context, query["topic"], query)
+    return thread.thread_page(store, context, query["topic"], query)
 
 
 def _entry(store: OpenStore, context: PageContext, query: Mapping[str, str]) -> WebPage:
-    return thread.entry(store, context, query["topic"], query)
+    return thread.entry_page(store, context, query["topic"], query)
 
 
 def _search(
     store: OpenStore, context: PageContext, query: Mapping[str, str]
 ) -> WebPage:
-    return search.found(store, context, query)
+    return search.search_page(store, context, query)
 
 
 def _timeline(
     store: OpenStore, context: PageContext, query: Mapping[str, str]
 ) -> WebPage:
-    return timeline.page(store, context, query.get("topic", ""), query)
+    return timeline.timeline_page(store, context, query.get("topic", ""), query)
 
 
-def _nothing(_desk: OpenStore, _look: PageContext, _said: Mapping[str, str]) -> WebPage:
+def _nothing(
+    _desk: OpenStore, _context: PageContext, _query: Mapping[str, str]
+) -> WebPage:
     raise NotFoundError("There is no such page.", "Go back to the board.")
 
 
-def _file(kept: Mapping[str, Asset]) -> Callable[[Request], Response]:
-    def told(request: Request) -> Response:
-        file = kept.get(request.path_params["name"])
+def _asset_endpoint(assets: Mapping[str, Asset]) -> Callable[[Request], Response]:
+    def endpoint(request: Request) -> Response:
+        file = assets.get(request.path_params["name"])
         if file is None:
             return Response("404: no such file.\n", 404, media_type="text/plain")
         return Response(
             file.data, media_type=file.kind, headers={"Cache-Control": _YEAR}
         )
 
-    return told
+    return endpoint

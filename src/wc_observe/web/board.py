@@ -1,4 +1,4 @@
-"""Whose move it is: threads by who holds their ball, and threads as a list."""
+"""The board page (threads by holder) and the list of threads."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from wc_core.text import one_line
 from wc_core.threads.model import CLOSED, STATUSES
 from wc_core.views.rows import Filter
 from wc_observe.web.html import NOTHING, Html, element, joined
-from wc_observe.web.page import WebPage, marks, moment, more_link, name_of
+from wc_observe.web.page import WebPage, holder_name, moment, more_link, thread_marks
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -20,15 +20,16 @@ if TYPE_CHECKING:
     from wc_observe.open_store import OpenStore
     from wc_observe.web.page import PageContext
 
-# Threads of mine, of each other column, and columns beside mine.
+# Limits: cards in my column, cards in each other column, other columns.
 _MINE, _THEIRS, _COLUMNS = 50, 12, 12
 _ROWS = 100
 _TITLE = 160
 
 
 class HolderColumn(NamedTuple):
-    """The open threads whose ball is with one holder (``None``: nobody), the
-    latest move first; ``mine`` are those whom who looks can play."""
+    """The open threads of one holder (``None``: the ball is free), latest move first.
+
+    ``mine`` marks the column of the viewer, with every ball they may play."""
 
     holder: str | None
     rows: list[ThreadRow]
@@ -36,8 +37,9 @@ class HolderColumn(NamedTuple):
 
 
 def columns(rows: Iterable[ThreadRow]) -> list[HolderColumn]:
-    """What is open, by holder: mine first, then what anybody may take, then
-    the others, the latest move first."""
+    """Returns the open threads by holder: mine, then free balls, then all others.
+
+    Within a column, and among the others, the latest move comes first."""
     mine = HolderColumn(None, [], mine=True)
     free = HolderColumn(None, [])
     others: dict[str, HolderColumn] = {}
@@ -54,36 +56,40 @@ def columns(rows: Iterable[ThreadRow]) -> list[HolderColumn]:
     return [mine, *([free] if free.rows else ()), *others.values()]
 
 
-def board(store: OpenStore, context: PageContext, query: Mapping[str, str]) -> WebPage:
-    """Whose move it is."""
+def board_page(
+    store: OpenStore, context: PageContext, query: Mapping[str, str]
+) -> WebPage:
+    """Returns the board."""
     words = query.get("filter", "")
-    rows = filtered(store.overview.rows(), words)
-    found = columns(rows)
-    shown, rest = found[: _COLUMNS + 2], found[_COLUMNS + 2 :]
+    rows = rows_with_words(store.overview.rows(), words)
+    every_column = columns(rows)
+    visible, hidden = every_column[: _COLUMNS + 2], every_column[_COLUMNS + 2 :]
     closed = sum(row.status == CLOSED for row in rows)
     main = joined(
         (
             element("h1", "Board", class_="unseen"),
             _filter(context.links.board(), words, len(rows)),
-            element("div", *(_column(one, context) for one in shown), class_="board"),
-            _others(rest, context),
+            element(
+                "div", *(_column(column, context) for column in visible), class_="board"
+            ),
+            _hidden_columns(hidden, context),
             _closed(closed, context, words),
         )
     )
-    return WebPage("", main, "board", mark=len(found[0].rows))
+    return WebPage("", main, "board", mark=len(every_column[0].rows))
 
 
-def filtered(rows: list[ThreadRow], words: str) -> list[ThreadRow]:
-    """Those with all of the words in their topic, title or holder."""
-    wanted = words.casefold().split()
-    if not wanted:
+def rows_with_words(rows: list[ThreadRow], words: str) -> list[ThreadRow]:
+    """Returns the rows that have every word in their topic, title or holder."""
+    terms = words.casefold().split()
+    if not terms:
         return rows
     return [
         row
         for row in rows
         if all(
-            one in f"{row.topic} {row.title} {row.ball or ''}".casefold()
-            for one in wanted
+            term in f"{row.topic} {row.title} {row.ball or ''}".casefold()
+            for term in terms
         )
     ]
 
@@ -91,7 +97,7 @@ def filtered(rows: list[ThreadRow], words: str) -> list[ThreadRow]:
 def _filter(action: str, words: str, count: int) -> Html:
     return element(
         "form",
-        element("label", "Show only", for_="filter"),
+        element("label", "Filter", for_="filter"),
         element(
             "input",
             id="filter",
@@ -110,15 +116,17 @@ def _filter(action: str, words: str, count: int) -> Html:
 
 def _column(column: HolderColumn, context: PageContext) -> Html:
     limit = _MINE if column.mine else _THEIRS
-    rows, left = column.rows[:limit], len(column.rows) - limit
+    rows, hidden = column.rows[:limit], len(column.rows) - limit
     key = "mine" if column.mine else quote(column.holder or "anyone", safe="")
-    who: Html = element("bdi", context.me) if column.mine else name_of(column.holder)
-    heading = [element("span", class_="ball", aria_hidden="true"), who]
+    holder: Html = (
+        element("bdi", context.me) if column.mine else holder_name(column.holder)
+    )
+    heading = [element("span", class_="ball", aria_hidden="true"), holder]
     if column.mine:
         heading.append(element("span", "you", class_="mark you"))
     ball = "me" if column.mine else column.holder or "anyone"
     cards = element("ul", *(_card(row, context) for row in rows)) if rows else NOTHING
-    none = element("p", "Nothing waits for you.", class_="none")
+    empty = element("p", "Nothing waits for you.", class_="none")
     return element(
         "section",
         element(
@@ -128,9 +136,9 @@ def _column(column: HolderColumn, context: PageContext) -> Html:
             ),
             id=f"h-{key}",
         ),
-        cards or none,
-        more_link(context.links.threads(ball=ball, open="1"), f"{left} more")
-        if left > 0
+        cards or empty,
+        more_link(context.links.threads(ball=ball, open="1"), f"{hidden} more")
+        if hidden > 0
         else NOTHING,
         class_=f"column {_kind(column)}".strip(),
         aria_labelledby=f"h-{key}",
@@ -151,13 +159,14 @@ def _card(row: ThreadRow, context: PageContext) -> Html:
         moment(row.updated_at, context.now_ms),
         element("span", one_line(row.title, _TITLE), class_="title", dir="auto"),
     ]
-    if found := marks(row):
-        parts.append(element("span", found, class_="marks"))
+    if row_marks := thread_marks(row):
+        parts.append(element("span", row_marks, class_="marks"))
     return element(
         "li",
         element(
             "a",
-            # The spaces are for who hears it: the words of a link in one breath.
+            # Screen readers read the words of a link without a pause unless spaces
+            # separate them.
             joined(parts, " "),
             href=context.links.thread(row.topic),
             id=f"t-{topic}",
@@ -168,24 +177,24 @@ def _card(row: ThreadRow, context: PageContext) -> Html:
     )
 
 
-def _others(rest: list[HolderColumn], context: PageContext) -> Html:
-    if not rest:
+def _hidden_columns(columns: list[HolderColumn], context: PageContext) -> Html:
+    if not columns:
         return NOTHING
     names = (
         element(
             "li",
             element(
                 "a",
-                name_of(one.holder),
+                holder_name(column.holder),
                 " ",
-                element("span", str(len(one.rows)), class_="count"),
-                href=context.links.threads(ball=one.holder or "", open="1"),
+                element("span", str(len(column.rows)), class_="count"),
+                href=context.links.threads(ball=column.holder or "", open="1"),
                 data_item=True,
             ),
         )
-        for one in rest[:200]
+        for column in columns[:200]
     )
-    heading = element("h2", f"{len(rest)} more have a ball")
+    heading = element("h2", f"{len(columns)} more have a ball")
     return element("section", heading, element("ul", *names), class_="others")
 
 
@@ -199,37 +208,37 @@ def _closed(count: int, context: PageContext, words: str) -> Html:
 # --- the list ----------------------------------------------------------------
 
 
-def threads(
+def threads_page(
     store: OpenStore, context: PageContext, query: Mapping[str, str]
 ) -> WebPage:
-    """Threads as a list, the latest move first."""
+    """Returns the list of threads, latest move first."""
     status, ball = query.get("status", "").upper(), query.get("ball", "")
     if status and status not in STATUSES:
         raise InvalidInputError(
             f"{status!r} is not a status.", f"There are: {', '.join(STATUSES)}"
         )
     words, cursor = query.get("filter", ""), query.get("cursor", "")
-    where = Filter(open_only=bool(query.get("open")), ball=ball, status=status)
+    criteria = Filter(open_only=bool(query.get("open")), ball=ball, status=status)
     if words:
-        rows = filtered(store.overview.matching(where), words)
-        shown, total, following = rows[:_ROWS], len(rows), ""
+        rows = rows_with_words(store.overview.matching(criteria), words)
+        visible, total, following = rows[:_ROWS], len(rows), ""
     else:
-        page = store.overview.page(where, _ROWS, cursor)
-        shown, total, following = [*page.rows], page.total, page.cursor
+        page = store.overview.page(criteria, _ROWS, cursor)
+        visible, total, following = [*page.rows], page.total, page.cursor
     kept = {"status": status, "ball": ball, "open": query.get("open", "")}
-    more = NOTHING
+    below = NOTHING
     if following:
-        more = more_link(
+        below = more_link(
             context.links.threads(**kept, cursor=following), "Older threads"
         )
-    elif len(shown) < total:
-        more = element("p", f"The first {len(shown)} of {total} are shown.")
+    elif len(visible) < total:
+        below = element("p", f"The first {len(visible)} of {total} are shown.")
     main = joined(
         (
             element("h1", "Threads"),
             _choice(context, query, total),
-            _table(shown, context),
-            more,
+            _table(visible, context),
+            below,
         )
     )
     return WebPage("Threads", main, "threads")
@@ -238,7 +247,7 @@ def threads(
 def _choice(context: PageContext, query: Mapping[str, str], count: int) -> Html:
     options = [
         ("", "any status"),
-        *((one, one.replace("_", " ").lower()) for one in STATUSES),
+        *((status, status.replace("_", " ").lower()) for status in STATUSES),
     ]
     chosen = query.get("status", "").upper()
     return element(
@@ -265,7 +274,7 @@ def _choice(context: PageContext, query: Mapping[str, str], count: int) -> Html:
 
 
 def field(name: str, words: str, value: str, hint: str = "") -> Html:
-    """A labelled field of a form."""
+    """Returns a labelled text field."""
     return element(
         "label",
         words,
@@ -284,12 +293,12 @@ def field(name: str, words: str, value: str, hint: str = "") -> Html:
 def choice(
     name: str, words: str, options: Iterable[tuple[str, str]], chosen: str
 ) -> Html:
-    """A labelled choice in a form."""
-    each = (
-        element("option", said, value=value, selected=value == chosen)
-        for value, said in options
+    """Returns a labelled drop-down list."""
+    items = (
+        element("option", label, value=value, selected=value == chosen)
+        for value, label in options
     )
-    return element("label", words, " ", element("select", *each, name=name))
+    return element("label", words, " ", element("select", *items, name=name))
 
 
 def _table(rows: Iterable[ThreadRow], context: PageContext) -> Html:
@@ -297,7 +306,7 @@ def _table(rows: Iterable[ThreadRow], context: PageContext) -> Html:
     if not lines:
         return element("p", "No thread is like that.", class_="none")
     heads = ("Thread", "Ball", "Entries", "Last move")
-    head = element("tr", *(element("th", one, scope="col") for one in heads))
+    head = element("tr", *(element("th", label, scope="col") for label in heads))
     return element(
         "table", element("thead", head), element("tbody", *lines), class_="list"
     )
@@ -316,8 +325,8 @@ def _line(row: ThreadRow, context: PageContext) -> Html:
     you = element("span", "you", class_="mark you") if row.have_ball else NOTHING
     return element(
         "tr",
-        element("td", link, " ", marks(row)),
-        element("td", name_of(row.ball), " ", you),
+        element("td", link, " ", thread_marks(row)),
+        element("td", holder_name(row.ball), " ", you),
         element("td", str(row.entry_count), class_="number"),
         element("td", moment(row.updated_at, context.now_ms), class_="number"),
         id=f"i-{topic}",

@@ -1,10 +1,10 @@
-"""Who may open the page: who has its address, on this machine.
+"""Access control: only requests from this machine that know the secret address.
 
-The threads are readable to one user of a machine, and a port of its loopback
-is open to all of them. So the address has a secret in it, made at each start
-and kept in memory alone. A page of somebody else's, in the same browser, gets
-nothing either: it does not know the secret, a name of its own that it points
-at this machine is refused, and no answer may be framed or read by it.
+The threads belong to one user, but every user of the machine can connect to a
+loopback port. So the address contains a secret, which is made at each start and
+kept only in memory. Other sites in the same browser get nothing either: they do
+not know the secret, a host name of theirs that resolves to this machine is
+refused (DNS rebinding), and no answer may be framed or read across origins.
 """
 
 from __future__ import annotations
@@ -47,8 +47,9 @@ _WITHOUT = (
 
 
 class Guard:
-    """Lets through what comes from this machine, under one of its names, with
-    the secret. Where a ticket is given, who has that is told the secret, once.
+    """Middleware that passes on requests to a local host name with the secret.
+
+    The ticket, if there is one, is exchanged for the secret once.
     """
 
     def __init__(self, app: ASGIApp, secret: str, ticket: str = "") -> None:
@@ -57,17 +58,17 @@ class Guard:
         self._ticket = ticket
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on, or refuse it; either has the headers."""
+        """Passes a request on or refuses it, with the security headers either way."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
 
         async def safely(message: Message) -> None:
             if message["type"] == "http.response.start":
-                known = {name.lower() for name, _ in message["headers"]}
+                present = {name.lower() for name, _ in message["headers"]}
                 message["headers"] = [
                     *message["headers"],
-                    *(one for one in _RAW if one[0] not in known),
+                    *(header for header in _RAW if header[0] not in present),
                 ]
             await send(message)
 
@@ -75,22 +76,22 @@ class Guard:
         await (refused or self._app)(scope, receive, safely)
 
     def _refusal(self, scope: Scope) -> ASGIApp | None:
-        """What is answered instead; ``None`` for who may read."""
-        return _of_elsewhere(scope) or self._without_secret(scope)
+        """Returns the refusal to send instead, or None if the request may pass."""
+        return _refuse_foreign(scope) or self._without_secret(scope)
 
     def _without_secret(self, scope: Scope) -> ASGIApp | None:
         if scope["path"].startswith(FILES):
             return None
-        said, _, rest = scope["path"].removeprefix("/").partition("/")
-        if _same(said, self._secret):
+        first, _, remainder = scope["path"].removeprefix("/").partition("/")
+        if _equal(first, self._secret):
             return None
-        if self._ticket and said == OPEN and _same(rest, self._ticket):
+        if self._ticket and first == OPEN and _equal(remainder, self._ticket):
             self._ticket = ""
             return RedirectResponse(f"/{self._secret}/", 303)
         return PlainTextResponse(_WITHOUT, 403)
 
 
-def _of_elsewhere(scope: Scope) -> ASGIApp | None:
+def _refuse_foreign(scope: Scope) -> ASGIApp | None:
     headers = dict(scope["headers"])
     host = headers.get(b"host", b"").decode("latin-1")
     if not _is_local(f"http://{host}"):
@@ -104,8 +105,8 @@ def _of_elsewhere(scope: Scope) -> ASGIApp | None:
     return None
 
 
-def _same(one: str, other: str) -> bool:
-    return hmac.compare_digest(one.encode(errors="replace"), other.encode())
+def _equal(given: str, expected: str) -> bool:
+    return hmac.compare_digest(given.encode(errors="replace"), expected.encode())
 
 
 def _is_local(url: str) -> bool:

@@ -1,7 +1,7 @@
-"""HTML that is safe by the way it is made.
+"""HTML that is safe by construction.
 
-Whatever is put inside of an element is text, and is escaped, unless it is
-`Html`. Only `element`, `joined` and `webmarkdown` make that.
+Everything inside an element is text and is escaped, unless it is `Html`. Only
+`element`, `joined`, `text` and `web.markdown` make `Html`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _VOID = frozenset({"input", "link", "meta", "br", "hr"})
 
 
 class Html(str):
-    """A piece of a page, as it is sent."""
+    """A piece of a page, ready to send."""
 
     __slots__ = ()
 
@@ -27,25 +27,27 @@ NOTHING = Html()
 
 
 def text(words: str) -> Html:
-    """Words as they are read: nobody's markup, and nothing that would make them
-    read differently from what they are."""
+    """Returns text escaped, without control and bidirectional characters."""
     return Html(escape(clean(words), quote=True))
 
 
 def joined(parts: Iterable[str], between: str = "") -> Html:
-    """One after the other."""
+    """Returns the parts one after the other; those that are not Html are escaped."""
     glue = text(between)
-    return Html(glue.join(_inside(one) for one in parts))
+    return Html(glue.join(_inside(part) for part in parts))
 
 
 def element(tag: str, /, *inside: str, **attributes: str | int | bool | None) -> Html:
-    """An element. ``class_`` and ``for_`` are spelt so for Python's sake, and
-    ``aria_label`` is ``aria-label``; ``True`` is an attribute without a value,
-    ``None``, ``False`` and the empty class are none at all."""
-    said = "".join(_attribute(key, value) for key, value in attributes.items())
+    """Returns an element.
+
+    ``class_`` and ``for_`` become ``class`` and ``for``, ``aria_label`` becomes
+    ``aria-label``. ``True`` is an attribute without a value; ``None``, ``False`` and
+    an empty class leave the attribute out.
+    """
+    written = "".join(_attribute(key, value) for key, value in attributes.items())
     if tag in _VOID:
-        return Html(f"<{tag}{said}>")
-    return Html(f"<{tag}{said}>{''.join(map(_inside, inside))}</{tag}>")
+        return Html(f"<{tag}{written}>")
+    return Html(f"<{tag}{written}>{''.join(map(_inside, inside))}</{tag}>")
 
 
 def _inside(part: str) -> str:

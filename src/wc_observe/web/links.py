@@ -1,4 +1,4 @@
-"""The addresses of the page: the one place that knows how they are made."""
+"""The addresses of the pages: the only place that builds them."""
 
 from __future__ import annotations
 
@@ -7,51 +7,53 @@ from urllib.parse import quote, urlencode
 
 
 class Links(NamedTuple):
-    """``base`` is the path below which everything is, the secret in it;
-    ``files`` that of what comes with the program."""
+    """Builds addresses.
+
+    ``base`` is the path of all pages and contains the secret; ``files`` is the path
+    of static files."""
 
     base: str
     files: str
 
-    def board(self, **said: str) -> str:
-        """Whose move it is."""
-        return _asked(f"{self.base}/", said)
+    def board(self, **query: str) -> str:
+        """The board."""
+        return _with_query(f"{self.base}/", query)
 
-    def threads(self, **said: str) -> str:
-        """Threads as a list."""
-        return _asked(f"{self.base}/threads", said)
+    def threads(self, **query: str) -> str:
+        """The list of threads."""
+        return _with_query(f"{self.base}/threads", query)
 
-    def thread(self, topic: str, **said: str) -> str:
+    def thread(self, topic: str, **query: str) -> str:
         """One thread."""
-        return _asked(f"{self.base}/threads/{quote(topic, safe='')}", said)
+        return _with_query(f"{self.base}/threads/{quote(topic, safe='')}", query)
 
     def entry(self, topic: str, idx: int) -> str:
-        """One entry, whole."""
+        """One entry in full."""
         return f"{self.thread(topic)}/{idx}"
 
-    def search(self, **said: str) -> str:
-        """Entries that have some words."""
-        return _asked(f"{self.base}/search", said)
+    def search(self, **query: str) -> str:
+        """Search results."""
+        return _with_query(f"{self.base}/search", query)
 
-    def timeline(self, topic: str = "", **said: str) -> str:
-        """Who held the ball when: of one thread, or of all."""
-        rest = f"/{quote(topic, safe='')}" if topic else ""
-        return _asked(f"{self.base}/timeline{rest}", said)
+    def timeline(self, topic: str = "", **query: str) -> str:
+        """The timeline of one thread, or of all."""
+        suffix = f"/{quote(topic, safe='')}" if topic else ""
+        return _with_query(f"{self.base}/timeline{suffix}", query)
 
     def picture(self, topic: str = "") -> str:
-        """The same as a picture."""
-        rest = f"/{quote(topic, safe='')}" if topic else ""
-        return f"{self.base}/timeline.svg{rest}"
+        """The timeline as an SVG file."""
+        suffix = f"/{quote(topic, safe='')}" if topic else ""
+        return f"{self.base}/timeline.svg{suffix}"
 
     def events(self) -> str:
-        """What changes, as it happens."""
+        """The stream of changes."""
         return f"{self.base}/events"
 
     def file(self, name: str) -> str:
-        """A style, a script, an icon."""
+        """A static file."""
         return f"{self.files}/{name}"
 
 
-def _asked(path: str, said: dict[str, str]) -> str:
-    kept = {key: value for key, value in said.items() if value}
-    return f"{path}?{urlencode(kept)}" if kept else path
+def _with_query(path: str, query: dict[str, str]) -> str:
+    pairs = {key: value for key, value in query.items() if value}
+    return f"{path}?{urlencode(pairs)}" if pairs else path

@@ -1,8 +1,8 @@
-"""Other people's markdown as HTML, with nothing in it that acts.
+"""Untrusted markdown as HTML that cannot act.
 
-Raw HTML is shown as it is written. An image is a link to it: nothing is loaded
-from elsewhere because somebody wrote a line in a thread. A link leads to the
-web or to a mailbox, else it is shown as it is written too.
+Raw HTML is shown as text. An image becomes a link to it, so that reading a thread
+never loads anything from elsewhere. Links may only be http, https or mailto; any
+other is shown as text.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ if TYPE_CHECKING:
     from markdown_it.token import Token
     from markdown_it.utils import EnvType, OptionsDict
 
-# Characters; what is longer is shown as plain text, which takes no time.
+# Characters; longer bodies are shown as plain text, which costs nothing.
 LONGEST = 50_000
 _LINK = re.compile(r"(?:https?://|mailto:)[^\s]", re.IGNORECASE)
 _BARE = re.compile(r"https?://[^\s<>\"'`]+[^\s<>\"'`.,;:!?)\]}*_]")
-# An entry stands below the headings of the page and of itself.
+# Headings in a body start below those of the page and of the entry.
 _TOP = 3
 _LEAST = 6
 
 
 class _Renderer(RendererHTML):
-    """As markdown-it's, with headings that fit and links that tell nothing."""
+    """markdown-it's renderer with bare links made clickable and images as links."""
 
     def text(
         self, tokens: Sequence[Token], idx: int, _: OptionsDict, env: EnvType
@@ -43,9 +43,9 @@ class _Renderer(RendererHTML):
         if env.get("links"):
             return text(words)
         parts, at = [], 0
-        for found in _BARE.finditer(words):
-            parts += [text(words[at : found.start()]), _link(found[0], found[0])]
-            at = found.end()
+        for match in _BARE.finditer(words):
+            parts += [text(words[at : match.start()]), _link(match[0], match[0])]
+            at = match.end()
         return "".join((*parts, text(words[at:])))
 
     def link_open(
@@ -53,8 +53,8 @@ class _Renderer(RendererHTML):
     ) -> str:
         env["links"] = env.get("links", 0) + 1
         href = text(str(tokens[idx].attrGet("href") or ""))
-        said = text(one_line(str(tokens[idx].attrGet("title") or "")))
-        title = f"{href} {said}" if said else href
+        label = text(one_line(str(tokens[idx].attrGet("title") or "")))
+        title = f"{href} {label}" if label else href
         return f'<a href="{href}" title="{title}" rel="{_REL}" target="_blank">'
 
     def link_close(
@@ -98,8 +98,9 @@ def _parser() -> MarkdownIt:
 
 
 def _fit(state: Any) -> None:
-    """Headings below ours, alignment by class (a style would be refused by the
-    page's own policy), code that a keyboard can scroll."""
+    """Lowers headings below ours and turns alignment styles into classes.
+
+    The page's content security policy refuses inline styles."""
     uncover(state.tokens)
     for token in state.tokens:
         if token.type in {"heading_open", "heading_close"}:
@@ -115,7 +116,7 @@ _PARSER = _parser()
 
 @lru_cache(maxsize=512)
 def rendered(body: str) -> Html:
-    """A body as it is read; a very long or deep one, as it is written."""
+    """Returns a body as HTML; a very long or deeply nested one as plain text."""
     words = clean(body)
     if len(words) <= LONGEST:
         env: dict[str, Any] = {}

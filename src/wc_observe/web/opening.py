@@ -1,8 +1,7 @@
-"""``wc-observe web --open``: the one program that is ever started, by whoever
-asks for it, before anything is served.
+"""``wc-observe web --open``: starts the browser, the only program that is ever run.
 
-The browser's words are seen by every user of the machine, so they have no
-secret in them: a ticket instead, which opens the page once.
+It is run before anything is served. Every user of the machine can see the browser's
+command line, so it contains a ticket that works once instead of the secret.
 """
 
 from __future__ import annotations
@@ -17,18 +16,18 @@ if TYPE_CHECKING:
 
 
 def open_in_browser(url: str, env: Mapping[str, str]) -> str:
-    """Show an address in the browser; returns what to say where there is no
-    screen, or no browser, to do it with."""
+    """Opens an address in the browser. Returns a message if there is no screen or
+    no browser, else an empty string."""
     screen = (
         sys.platform == "darwin" or env.get("DISPLAY") or env.get("WAYLAND_DISPLAY")
     )
     if not screen and not env.get("BROWSER"):
-        # Else a browser in letters would take over the terminal.
+        # Otherwise a text browser would take over the terminal.
         return "There is no screen here: open the address yourself."
     try:
-        found = webbrowser.get()
+        browser = webbrowser.get()
     except webbrowser.Error:
         return "There is no browser here: open the address yourself."
-    # One that stays until it is closed must not keep us from serving.
-    threading.Thread(target=found.open, args=(url,), daemon=True).start()
+    # Some browsers block until they are closed; serving must not wait for that.
+    threading.Thread(target=browser.open, args=(url,), daemon=True).start()
     return ""

@@ -1,4 +1,4 @@
-"""What ``wc-observe web`` may be told, read and checked."""
+"""The options of ``wc-observe web``, parsed and checked."""
 
 from __future__ import annotations
 
@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-# Beside that of ``--transport http``.
+# Next to the port of ``--transport http``.
 PORT = 8422
 
 
 class WebOptions(NamedTuple):
-    """Where to listen, as whom to look (empty: as whoever starts us), whether
-    a browser is to be opened. ``named``: the port was asked for."""
+    """Where to listen, whose board to show, and whether to open a browser.
+
+    ``name`` is empty for the user who starts the server; ``named`` says that a port
+    was given."""
 
     host: str
     port: int
@@ -24,24 +26,22 @@ class WebOptions(NamedTuple):
 
 
 def read(words: Sequence[str]) -> WebOptions:
-    """The options in these words.
-
-    Ends the process with the usage and status 2 where they cannot be used.
-    """
+    """Parses the command line. Prints the usage and exits with status 2 if it is
+    wrong."""
     arguments = parser()
-    said = arguments.parse_args(words)
-    named = said.port is not None
-    port = said.port if named else PORT
+    parsed = arguments.parse_args(words)
+    named = parsed.port is not None
+    port = parsed.port if named else PORT
     if not 0 <= port <= 65535:  # noqa: PLR2004  (what a port is)
         arguments.error(f"--port cannot be {port}.")
-    if not said.host.strip():
+    if not parsed.host.strip():
         arguments.error("--host is empty; it would mean every address.")
-    return WebOptions(said.host, port, named, said.name, said.browser)
+    return WebOptions(parsed.host, port, named, parsed.name, parsed.browser)
 
 
 def parser() -> argparse.ArgumentParser:
-    """What the words may be, and the help."""
-    found = argparse.ArgumentParser(
+    """Returns the parser, which also has the help."""
+    arguments = argparse.ArgumentParser(
         prog="wc-observe web",
         description="Shows the threads of this repository in a browser: the board, "
         "threads, search, the timeline; live. It reads; it cannot write.",
@@ -50,7 +50,7 @@ def parser() -> argparse.ArgumentParser:
         "programs elsewhere: wc-observe --transport http.",
         allow_abbrev=False,
     )
-    add = found.add_argument
+    add = arguments.add_argument
     add("--port", type=int, metavar="N", help=f"port, 0 for any ({PORT}, or any)")
     add("--host", default="127.0.0.1", help="address of this machine (127.0.0.1)")
     add(
@@ -66,4 +66,4 @@ def parser() -> argparse.ArgumentParser:
         action="store_true",
         help="open it in the browser as well",
     )
-    return found
+    return arguments

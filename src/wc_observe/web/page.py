@@ -1,4 +1,4 @@
-"""What every page has: its head, the way to the others, and how it refuses."""
+"""The frame of every page: head, navigation, footer, and the error page."""
 
 from __future__ import annotations
 
@@ -22,8 +22,10 @@ _STATUS = {"INVALID_INPUT": 400, "NOT_FOUND": 404, "CONFLICT": 409, "INTERNAL": 
 
 
 class PageContext(NamedTuple):
-    """What pages are made for: their addresses, the store as it is written
-    (empty where there is none) or the ``folder``, who looks, the moment."""
+    """What every page needs: addresses, the store, the viewer and the time.
+
+    ``store`` is how the store is written, empty if there is none; then ``folder`` is
+    shown instead."""
 
     links: Links
     store: str
@@ -33,13 +35,16 @@ class PageContext(NamedTuple):
 
 
 class WebPage(NamedTuple):
-    """One page: ``here`` is its place among the others, ``query`` what is
-    looked for, ``mark`` a number for its tab: balls that wait for who looks.
-    ``topic`` is the one thread it is of, ``up`` the address one level up."""
+    """One page.
+
+    ``section`` is the item of the navigation that is current, ``query`` the text in
+    the search field, ``mark`` the number in the tab's title (balls that wait for the
+    viewer), ``topic`` the thread that the page shows, if it is one, and ``up`` the
+    address one level up."""
 
     title: str
     main: Html
-    here: str = ""
+    section: str = ""
     query: str = ""
     status: int = 200
     mark: int = 0
@@ -47,8 +52,8 @@ class WebPage(NamedTuple):
     up: str = ""
 
 
-def rendered(page: WebPage, context: PageContext) -> str:
-    """The page as it is sent."""
+def render_page(page: WebPage, context: PageContext) -> str:
+    """Returns the whole page as HTML."""
     name = "Watercooler" if not page.title else f"{page.title} · Watercooler"
     head = element(
         "head",
@@ -59,7 +64,7 @@ def rendered(page: WebPage, context: PageContext) -> str:
         element("title", f"({page.mark}) {name}" if page.mark else name),
         element("link", rel="icon", href=context.links.file("icon.svg")),
         element("link", rel="stylesheet", href=context.links.file("style.css")),
-        # Before anything is painted, so that no page flashes in the other colours.
+        # Loaded before anything is painted, so that no page flashes in the wrong theme.
         element("script", src=context.links.file("theme.js")),
         element("script", type="module", src=context.links.file("page.js")),
     )
@@ -72,7 +77,7 @@ def rendered(page: WebPage, context: PageContext) -> str:
         ),
         _footer(context),
         data_events=context.links.events(),
-        data_up=page.up or (None if page.here == "board" else context.links.board()),
+        data_up=page.up or (None if page.section == "board" else context.links.board()),
     )
     return f"<!doctype html>\n{element('html', head, body, lang='en')}\n"
 
@@ -89,7 +94,7 @@ def _header(page: WebPage, context: PageContext) -> Html:
             words,
             href=href,
             id=f"to-{name}",
-            aria_current="page" if name == page.here else None,
+            aria_current="page" if name == page.section else None,
         )
         for name, words, href in places
     ]
@@ -117,15 +122,15 @@ def _header(page: WebPage, context: PageContext) -> Html:
         href=context.links.board(),
         class_="home",
     )
-    # Filled by the script: without it there is nothing live, and no key.
+    # Filled by the script: without it there are no live updates and no shortcuts.
     tools = element("div", id="tools", class_="tools")
     nav = element("nav", joined(links, " "), aria_label="Pages")
     return element("header", home, " ", nav, search, tools)
 
 
 def _footer(context: PageContext) -> Html:
-    who = [" · you are ", element("b", context.me)] if context.me else []
-    place = [element("code", context.store or context.folder), *who]
+    reader = [" · you are ", element("b", context.me)] if context.me else []
+    place = [element("code", context.store or context.folder), *reader]
     return element(
         "footer",
         element("p", "Store " if context.store else "Folder ", *place),
@@ -134,8 +139,8 @@ def _footer(context: PageContext) -> Html:
     )
 
 
-def refusal(error: WcError) -> WebPage:
-    """The page that says what is wrong, and what to do."""
+def error_page(error: WcError) -> WebPage:
+    """Returns the page that says what went wrong and what to do."""
     hint = element("p", error.hint, class_="hint") if error.hint else NOTHING
     main = element(
         "section",
@@ -146,54 +151,58 @@ def refusal(error: WcError) -> WebPage:
         role="alert",
     )
     status = _STATUS.get(error.code, 503)
-    return WebPage("Something is in the way", main, status=status)
+    title = "Not found" if error.code == "NOT_FOUND" else "Error"
+    return WebPage(title, main, status=status)
 
 
-# --- what more than one page has -------------------------------------------
+# --- shared by several pages --------------------------------------------------
 
 
 def moment(at: str, now_ms: int) -> Html:
-    """How long ago, with the moment itself for who points at it; the script
-    keeps it up to date."""
+    """Returns how long ago something was, with the time itself as tooltip.
+
+    The script keeps it up to date."""
     if times.milliseconds(at) is None:
         return element("span", one_line(at, 40) or "?", class_="age")
     return element("time", times.age(at, now_ms), datetime=at, title=at, class_="age")
 
 
-def name_of(holder: str | None) -> Html:
-    """Somebody, in letters of either direction."""
+def holder_name(holder: str | None) -> Html:
+    """Returns a holder, isolated for text in either direction."""
     return element("bdi", one_line(holder_text(holder), 100))
 
 
-def marks(row: ThreadRow) -> Html:
-    """What is to be known of a thread at a glance."""
-    found = []
+def thread_marks(row: ThreadRow) -> Html:
+    """Returns the marks of a thread: new entries, status, fork, damage."""
+    parts = []
     if row.new_for_you:
-        found.append(element("span", f"{row.new_for_you} new", class_="mark new"))
+        parts.append(element("span", f"{row.new_for_you} new", class_="mark new"))
     if row.status != OPEN:
-        found.append(status_mark(row.status))
+        parts.append(status_mark(row.status))
     if row.forked:
-        said = "two histories side by side, not joined yet"
-        found.append(element("span", "forked", class_="mark forked", title=said))
+        explanation = "two histories side by side, not joined yet"
+        parts.append(element("span", "forked", class_="mark forked", title=explanation))
     if row.damaged:
-        said = "part of it cannot be read; see wc doctor"
-        found.append(element("span", "damaged", class_="mark damaged", title=said))
-    return joined(found, " ")
+        explanation = "part of it cannot be read; see wc doctor"
+        parts.append(
+            element("span", "damaged", class_="mark damaged", title=explanation)
+        )
+    return joined(parts, " ")
 
 
 def status_mark(status: str) -> Html:
-    """A status, as people write it."""
+    """Returns the mark of a status."""
     words = one_line(status, 40).replace("_", " ").lower()
     name = "closed" if status == CLOSED else words.replace(" ", "-")
-    known = name if name in {"closed", "in-review", "blocked"} else ""
-    return element("span", words, class_=f"mark {known}".strip())
+    style = name if name in {"closed", "in-review", "blocked"} else ""
+    return element("span", words, class_=f"mark {style}".strip())
 
 
 def more_link(href: str, words: str) -> Html:
-    """The way to what is left out."""
+    """Returns a link to what is not shown."""
     return element("p", element("a", words, href=href, class_="more"))
 
 
-def entries(count: int) -> str:
-    """How many entries, in words."""
+def entry_count(count: int) -> str:
+    """Returns a number of entries in words."""
     return counted(count, "entry", "entries")

@@ -1,5 +1,4 @@
-"""Entries that have some words, the best first: the same engine, the same
-filters and the same order as for every other client."""
+"""The search page: the same engine, filters and order as for every client."""
 
 from __future__ import annotations
 
@@ -16,7 +15,7 @@ from wc_core.views.rows import Filter
 from wc_core.views.search import Question, search
 from wc_observe.web.board import choice, field
 from wc_observe.web.html import NOTHING, Html, element, joined
-from wc_observe.web.page import WebPage, entries, moment, more_link, name_of
+from wc_observe.web.page import WebPage, entry_count, holder_name, moment, more_link
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -25,32 +24,37 @@ if TYPE_CHECKING:
     from wc_observe.open_store import OpenStore
     from wc_observe.web.page import PageContext
 
-# As long as a person waits without wondering; then what is found so far.
+# As long as a person waits without wondering; after that, the hits so far.
 _SECONDS = 1.0
 _HITS, _AROUND, _TOPICS, _WIDTH = 25, 110, 8, 200
-# Neither is in a text that has been made clean.
+# Markers around a match; neither occurs in cleaned text.
 _MARKS = ("\x02", "\x03")
 _MARKED = re.compile("\x02(.*?)\x03")
-_ASKED = ("file", "branch", "commit", "pr", "ball", "status")
+_FILTERS = ("file", "branch", "commit", "pr", "ball", "status")
 
 
-def found(store: OpenStore, context: PageContext, said: Mapping[str, str]) -> WebPage:
-    """What there is of what was asked for; without a question, the form."""
-    query = said.get("q", "")
-    heading, form = element("h1", "Search"), _form(context, said)
-    if not query.strip() and not any(said.get(one) for one in _ASKED[:4]):
+def search_page(
+    store: OpenStore, context: PageContext, query: Mapping[str, str]
+) -> WebPage:
+    """Returns the hits, or the empty form if nothing was searched for."""
+    text = query.get("q", "")
+    heading, form = element("h1", "Search"), _form(context, query)
+    if not text.strip() and not any(query.get(name) for name in _FILTERS[:4]):
         main = joined((heading, form, _help()))
-        return WebPage("Search", main, "search", query)
-    question = _question(query, said)
-    wanted = question.wanted()
+        return WebPage("Search", main, "search", text)
+    question = _question(text, query)
+    terms = question.wanted()
     hits = search(store.live.engine(store.overview, _SECONDS), store.overview, question)
-    main = joined((heading, form, *_answer(hits, wanted, context, said)))
-    title = f"Search: {one_line(query, 60)}" if query.strip() else "Search"
-    return WebPage(title, main, "search", query)
+    main = joined((heading, form, *_answer(hits, terms, context, query)))
+    title = f"Search: {one_line(text, 60)}" if text.strip() else "Search"
+    return WebPage(title, main, "search", text)
 
 
-def _question(query: str, said: Mapping[str, str]) -> Question:
-    pr, status = said.get("pr", "").strip().lstrip("#"), said.get("status", "").upper()
+def _question(text: str, query: Mapping[str, str]) -> Question:
+    pr, status = (
+        query.get("pr", "").strip().lstrip("#"),
+        query.get("status", "").upper(),
+    )
     if pr and not (pr.isdecimal() and len(pr) < len("1000000000")):
         raise InvalidInputError(
             f"{one_line(pr, 40)!r} is no pull request.", "Give its number."
@@ -61,19 +65,19 @@ def _question(query: str, said: Mapping[str, str]) -> Question:
             f"There are: {', '.join(STATUSES)}",
         )
     about = Mentions(
-        said.get("file", ""),
+        query.get("file", ""),
         int(pr or 0),
-        said.get("commit", ""),
-        said.get("branch", ""),
+        query.get("commit", ""),
+        query.get("branch", ""),
     )
-    where = Filter(ball=said.get("ball", ""), status=status)
-    return Question(query, where, _HITS, said.get("cursor", ""), about)
+    criteria = Filter(ball=query.get("ball", ""), status=status)
+    return Question(text, criteria, _HITS, query.get("cursor", ""), about)
 
 
 def _form(context: PageContext, query: Mapping[str, str]) -> Html:
     statuses = [
         ("", "any status"),
-        *((one, one.replace("_", " ").lower()) for one in STATUSES),
+        *((name, name.replace("_", " ").lower()) for name in STATUSES),
     ]
     fields = (
         element("input", type="hidden", name="q", value=query.get("q", "")),
@@ -86,8 +90,8 @@ def _form(context: PageContext, query: Mapping[str, str]) -> Html:
         element("button", "Narrow down"),
     )
     form = element("form", *fields, action=context.links.search(), class_="filter")
-    told = any(query.get(one) for one in _ASKED)
-    return element("details", element("summary", "Filters"), form, open=told)
+    narrowed = any(query.get(name) for name in _FILTERS)
+    return element("details", element("summary", "Filters"), form, open=narrowed)
 
 
 def _help() -> Html:
@@ -96,17 +100,17 @@ def _help() -> Html:
         ('"log out"', "words side by side, as they are"),
         ("title: body: topic: author:", "before a word say where"),
     )
-    each = (
-        element("div", element("dt", element("code", one)), element("dd", says))
-        for one, says in lines
+    rows = (
+        element("div", element("dt", element("code", example)), element("dd", meaning))
+        for example, meaning in lines
     )
-    return element("dl", *each, class_="hints")
+    return element("dl", *rows, class_="hints")
 
 
 def _answer(
-    hits: Hits, wanted: SearchQuery, context: PageContext, query: Mapping[str, str]
+    hits: Hits, terms: SearchQuery, context: PageContext, query: Mapping[str, str]
 ) -> list[Html]:
-    count = f"{entries(hits.total)} found"
+    count = f"{entry_count(hits.total)} found"
     if len(hits.topics) > 1:
         count += f" in {len(hits.topics)} threads"
     parts = [element("p", count, class_="found", role="status")]
@@ -114,24 +118,26 @@ def _answer(
         words_ = f"Looked at {hits.ready} of {hits.entries} entries so far …"
         parts.append(element("p", words_, class_="notice", data_again=1500))
     if hits.unreadable:
-        names = ", ".join(one_line(one, 100) for one in hits.unreadable[:_TOPICS])
+        names = ", ".join(one_line(item, 100) for item in hits.unreadable[:_TOPICS])
         notice = f"Could not be read, see wc doctor: {names}"
         parts.append(element("p", notice, class_="notice"))
     parts.append(
-        element("ol", *(_hit(one, wanted, context) for one in hits.hits), class_="hits")
+        element(
+            "ol", *(_hit(item, terms, context) for item in hits.hits), class_="hits"
+        )
     )
     if hits.cursor:
-        kept = {one: query.get(one, "") for one in ("q", *_ASKED)}
+        pairs = {item: query.get(item, "") for item in ("q", *_FILTERS)}
         parts.append(
-            more_link(context.links.search(**kept, cursor=hits.cursor), "More")
+            more_link(context.links.search(**pairs, cursor=hits.cursor), "More")
         )
     return parts
 
 
-def _hit(hit: Hit, wanted: SearchQuery, context: PageContext) -> Html:
+def _hit(hit: Hit, search_query: SearchQuery, context: PageContext) -> Html:
     entry, idx = hit.found.entry, hit.found.idx
-    terms = (*wanted.terms, *wanted.about.terms)
-    said = clean(entry.body or entry.title)
+    terms = (*search_query.terms, *search_query.about.terms)
+    source = clean(entry.body or entry.title)
     href = context.links.thread(hit.topic, **{"from": str(max(0, idx - 5))})
     link = element(
         "a",
@@ -144,10 +150,10 @@ def _hit(hit: Hit, wanted: SearchQuery, context: PageContext) -> Html:
     by = (
         element("bdi", hit.topic, class_="topic"),
         element("span", f"#{idx}", class_="number"),
-        name_of(entry.agent or "unknown"),
+        holder_name(entry.agent or "unknown"),
         moment(utc(entry.at), context.now_ms),
     )
-    snippet = _marked(words.marked(said, terms, _AROUND, _MARKS))
+    snippet = _marked(words.marked(source, terms, _AROUND, _MARKS))
     return element(
         "li",
         element("h2", link, dir="auto"),

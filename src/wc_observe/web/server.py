@@ -1,4 +1,4 @@
-"""``wc-observe web``: listens on this machine alone, and says at which address."""
+"""``wc-observe web``: listens on this machine only and prints the address."""
 
 from __future__ import annotations
 
@@ -20,16 +20,13 @@ if TYPE_CHECKING:
 _BOUNDS = Bounds(connections=128, timeout=15.0, grace=1.0)
 _SECRET_BYTES = 24
 _HELP = (
-    "Whose move it is, to read in a browser. Only who has this address can open it, "
-    "on this machine alone; it is a new one at each start. Ctrl-C ends it."
+    "Open this address in your browser. It works on this machine only and contains a "
+    "secret; each start makes a new one. Ctrl-C stops the server."
 )
 
 
 def serve(address: Address, options: WebOptions, start: ServerContext) -> None:
-    """Serve until a signal comes.
-
-    Raises StorageError where it cannot listen.
-    """
+    """Serves until a signal arrives. Raises StorageError if it cannot listen."""
     ticket = secrets.token_urlsafe(_SECRET_BYTES) if options.browser else ""
     site = build_site(start, secrets.token_urlsafe(_SECRET_BYTES), ticket)
 
@@ -48,7 +45,7 @@ def serve(address: Address, options: WebOptions, start: ServerContext) -> None:
         listen(address.host, options.port, service)
         return
     try:
-        # What is in the way is not worth a word: another port will do.
+        # A busy default port is not worth a message: another port will do.
         logging.getLogger("uvicorn.error").disabled = True
         listen(address.host, options.port, service)
     except StorageError:

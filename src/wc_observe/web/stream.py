@@ -1,4 +1,4 @@
-"""Telling pages what changed, as it happens: server-sent events.
+"""Server-sent events that tell open pages what changed.
 
 https://html.spec.whatwg.org/multipage/server-sent-events.html
 """
@@ -26,17 +26,17 @@ if TYPE_CHECKING:
     from wc_observe.watch.addresses import Changes
     from wc_observe.watch.stores import StoreWatch
 
-# A page that is looked at has one stream; more are no reader, but a fault.
+# One open page has one stream; more than this is a fault, not a reader.
 MAX_STREAMS = 32
-# What is said so that a connection that is gone is noticed.
+# Seconds between keep-alives, which reveal connections that are gone.
 _SILENCE = 20.0
-# Changes within so short a time are told at once.
+# Debounce: changes within so many seconds become one event.
 _TOGETHER = 0.03
 _NAMED = 50
 
 
 class Streams:
-    """Those who are told of changes in one store."""
+    """The open event streams of one store."""
 
     def __init__(self, start: ServerContext, watch: StoreWatch) -> None:
         self._start = start
@@ -44,7 +44,7 @@ class Streams:
         self.count = 0
 
     async def answer(self, _: Request) -> Response:
-        """A stream, as long as there are not too many of them."""
+        """Answers with a stream, or 503 if there are too many already."""
         if self.count >= MAX_STREAMS:
             words = f"There are {MAX_STREAMS} streams already. Close a page.\n"
             return Response(words, 503, {"Retry-After": "30"}, "text/plain")
@@ -53,31 +53,31 @@ class Streams:
         except WcError as error:
             return Response(f"{error.message}\n", 503, media_type="text/plain")
         return StreamingResponse(
-            self._told(place), media_type="text/event-stream", headers=_HEADERS
+            self._events(place), media_type="text/event-stream", headers=_HEADERS
         )
 
-    async def _told(self, place: discovery.Place) -> AsyncIterator[str]:
-        heard = _Heard()
+    async def _events(self, place: discovery.Place) -> AsyncIterator[str]:
+        pending = _PendingChanges()
         self.count += 1
         end = None
         try:
             # Looking at ten thousand logs takes a while.
             end = await anyio.to_thread.run_sync(
-                self._watch.listen_at, place, self._start.env, heard.hear
+                self._watch.listen_at, place, self._start.env, pending.add
             )
-            found = settings.load(place.root, self._start.env)
-            told = {"live": found.watch != OFF}
-            yield f"retry: 1000\nevent: ready\ndata: {json.dumps(told)}\n\n"
+            loaded = settings.load(place.root, self._start.env)
+            state = {"live": loaded.watch != OFF}
+            yield f"retry: 1000\nevent: ready\ndata: {json.dumps(state)}\n\n"
             while True:
-                yield await heard.next()
+                yield await pending.next()
         finally:
             self.count -= 1
             if end is not None:
                 end()
 
 
-class _Heard:
-    """What one stream has not been told yet."""
+class _PendingChanges:
+    """Changes that one stream has not sent yet."""
 
     def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()
@@ -85,12 +85,12 @@ class _Heard:
         self._topics: set[str] = set()
         self._listed = False
 
-    def hear(self, changes: Changes) -> None:
-        """On the watcher's thread."""
+    def add(self, changes: Changes) -> None:
+        """Adds changes; called on the watcher's thread."""
         try:
             self._loop.call_soon_threadsafe(self._note, changes)
         except RuntimeError:
-            return  # the server ends
+            return  # the server is shutting down
 
     def _note(self, changes: Changes) -> None:
         self._topics |= changes.topics
@@ -98,7 +98,7 @@ class _Heard:
         self._something.set()
 
     async def next(self) -> str:
-        """The next event, or a sign of life."""
+        """Waits for the next event, or returns a keep-alive."""
         try:
             async with asyncio.timeout(_SILENCE):
                 await self._something.wait()
@@ -108,8 +108,8 @@ class _Heard:
         self._something.clear()
         topics, self._topics = sorted(self._topics), set()
         listed, self._listed = self._listed, False
-        told = {"topics": topics[:_NAMED], "more": len(topics) > _NAMED}
-        return f"event: changed\ndata: {json.dumps(told | {'listed': listed})}\n\n"
+        event = {"topics": topics[:_NAMED], "more": len(topics) > _NAMED}
+        return f"event: changed\ndata: {json.dumps(event | {'listed': listed})}\n\n"
 
 
 _HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}

@@ -1,4 +1,4 @@
-"""Who held the ball when, drawn to the width of the page."""
+"""The timeline page: who held the ball when."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from wc_core.views.rows import Filter
 from wc_core.views.timelinesvg import COLOURS
 from wc_observe.web.board import choice
 from wc_observe.web.html import NOTHING, Html, element, joined
-from wc_observe.web.page import WebPage, entries, name_of
+from wc_observe.web.page import WebPage, entry_count, holder_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -25,10 +25,10 @@ if TYPE_CHECKING:
     from wc_observe.open_store import OpenStore
     from wc_observe.web.page import PageContext
 
-# The logs of so many threads are read for one picture.
+# One chart reads the logs of at most this many threads.
 _THREADS = 40
 _TICKS = 6
-# Per cent of the width, behind which the words of a tick have no room.
+# Per cent of the width; the label of a tick beyond it would not fit.
 _LAST_TICK = 96
 _AGES = (
     ("", "from the beginning"),
@@ -38,40 +38,40 @@ _AGES = (
     ("90d", "90 days"),
 )
 _MARKS = {CLOSED: "closed", IN_REVIEW: "review", BLOCKED: "blocked"}
-# A thousandth of the width: what is less is not seen.
+# Per cent of the width; a narrower bar is invisible.
 _LEAST = 0.05
 
 
-def drawn(
+def draw_chart(
     store: OpenStore, context: PageContext, topic: str, query: Mapping[str, str]
 ) -> Chart:
-    """The chart of one thread, or of those that moved last.
+    """Returns the chart of one thread, or of the threads that moved last.
 
-    Raises NotFoundError for a thread that does not exist, InvalidInputError
-    for an age that is none.
+    Raises NotFoundError for a thread that does not exist and InvalidInputError for
+    an age that cannot be parsed.
     """
     directory, since = (
         store.viewer.directory,
         _since(query.get("since", ""), context.now_ms),
     )
     if topic:
-        found = store.reader.thread(store.reader.find(topic))
-        track = timeline.of_thread(found, context.now_ms, directory)
+        thread = store.reader.thread(store.reader.find(topic))
+        track = timeline.of_thread(thread, context.now_ms, directory)
         return timeline.chart((track,), directory, since)
-    every = query.get("all") == "1"
-    rows = store.overview.matching(Filter(open_only=not every))
+    closed_too = query.get("all") == "1"
+    rows = store.overview.matching(Filter(open_only=not closed_too))
     tracks = _tracks(store, rows, context.now_ms)
     found_chart = timeline.chart(tracks, directory, since)
     return found_chart._replace(total=len(rows))
 
 
-def _since(said: str, now_ms: int) -> int | None:
-    if not said:
+def _since(age: str, now_ms: int) -> int | None:
+    if not age:
         return None
-    back = times.age_ms(said)
+    back = times.age_ms(age)
     if back is None:
         raise InvalidInputError(
-            f"{one_line(said, 40)!r} is not an age.", "Write 90m, 3h, 7d or 4w."
+            f"{one_line(age, 40)!r} is not an age.", "Write 90m, 3h, 7d or 4w."
         )
     return now_ms - back
 
@@ -81,18 +81,18 @@ def _tracks(store: OpenStore, rows: list[ThreadRow], now_ms: int) -> Iterator[Tr
         try:
             thread = store.reader.thread(row.topic)
         except WcError:
-            continue  # the board says so of it
+            continue  # the board marks it as damaged
         yield timeline.of_thread(thread, now_ms, store.viewer.directory)
 
 
-def page(
+def timeline_page(
     store: OpenStore, context: PageContext, topic: str, query: Mapping[str, str]
 ) -> WebPage:
-    """The timeline of one thread, or of those that moved last."""
-    chart = drawn(store, context, topic, query)
+    """Returns the timeline of one thread, or of the threads that moved last."""
+    chart = draw_chart(store, context, topic, query)
     name = one_line(topic) if topic else ""
     title = f"Timeline of {name}" if name else "Timeline"
-    left = chart.total - len(chart.tracks)
+    hidden = chart.total - len(chart.tracks)
     main = joined(
         (
             element("h1", title),
@@ -101,9 +101,9 @@ def page(
             if chart.until
             else element("p", "Nothing to show yet.", class_="none"),
             element(
-                "p", f"The {len(chart.tracks)} threads that moved last; {left} more."
+                "p", f"The {len(chart.tracks)} threads that moved last; {hidden} more."
             )
-            if left > 0 and not topic
+            if hidden > 0 and not topic
             else NOTHING,
             _spans(chart) if topic else NOTHING,
             element(
@@ -142,8 +142,8 @@ def _choice(context: PageContext, topic: str, query: Mapping[str, str]) -> Html:
     )
 
 
-def strip(chart: Chart, context: PageContext) -> Html:
-    """A thread's own line, for the head of its page."""
+def thread_strip(chart: Chart, context: PageContext) -> Html:
+    """Returns the chart of one thread as a strip for the head of its page."""
     if not chart.until or chart.since == chart.until:
         return NOTHING
     (track,) = chart.tracks
@@ -156,9 +156,9 @@ def strip(chart: Chart, context: PageContext) -> Html:
 
 def _chart(chart: Chart, context: PageContext) -> Html:
     marks = [
-        element("text", one.label, x=f"{chart.place(one.at, 100):.2f}%", y=12)
-        for one in timeline.ticks(chart.since, chart.until, _TICKS)
-        if chart.place(one.at, 100) < _LAST_TICK
+        element("text", item.label, x=f"{chart.place(item.at, 100):.2f}%", y=12)
+        for item in timeline.ticks(chart.since, chart.until, _TICKS)
+        if chart.place(item.at, 100) < _LAST_TICK
     ]
     axis = element(
         "div",
@@ -166,7 +166,7 @@ def _chart(chart: Chart, context: PageContext) -> Html:
         element("svg", *marks, class_="axis", aria_hidden="true", height=16),
         class_="track head",
     )
-    rows = (_row(chart, one, context) for one in chart.tracks)
+    rows = (_row(chart, item, context) for item in chart.tracks)
     return element("div", _legend(chart), axis, element("ul", *rows), class_="chart")
 
 
@@ -183,29 +183,34 @@ def _row(chart: Chart, track: Track, context: PageContext) -> Html:
 
 
 def _bars(chart: Chart, track: Track) -> Html:
-    """A bar for each span; what it says stands in its title, and all of it in
-    one sentence for who does not see."""
-    parts, last = [], -1.0
-    for one in track.spans:
-        start, end = (chart.place(at, 100) for at in (one.since, one.until))
+    """Returns a bar for each span, with a tooltip each and one label for screen
+    readers."""
+    parts, drawn_to = [], -1.0
+    for span in track.spans:
+        start, end = (chart.place(at, 100) for at in (span.since, span.until))
         end = max(end, start + 2 * _LEAST)
-        if end - last >= _LEAST:
-            parts.append(_bar(chart, one, start, end))
-            last = end
+        if end - drawn_to >= _LEAST:
+            parts.append(_bar(chart, span, start, end))
+            drawn_to = end
     now = track.spans[-1] if track.spans else None
-    said = f"{len(track.spans)} spans"
+    label = f"{len(track.spans)} spans"
     if now is not None:
-        said = f"with {_who(now)} for {times.span(now.ms // 1000)}; {said} in all"
-    return element("svg", *parts, class_="bars", role="img", aria_label=said, height=16)
+        label = (
+            f"with {_span_holder(now)} for {times.span(now.ms // 1000)}; {label} in all"
+        )
+    return element(
+        "svg", *parts, class_="bars", role="img", aria_label=label, height=16
+    )
 
 
-def _bar(chart: Chart, one: BallSpan, start: float, end: float) -> Html:
-    name = "unknown" if not one.known else "free"
-    if one.known and one.holder is not None:
-        name = f"h{chart.colours[one.holder] % len(COLOURS)}"
-    said = (
-        f"{_who(one)} · {times.span(one.ms // 1000)} from {_minute(one.since)} · "
-        f"{one_line(one.status, 40)} · {entries(one.entries)}"
+def _bar(chart: Chart, span: BallSpan, start: float, end: float) -> Html:
+    name = "unknown" if not span.known else "free"
+    if span.known and span.holder is not None:
+        name = f"h{chart.colours[span.holder] % len(COLOURS)}"
+    label = (
+        f"{_span_holder(span)} · "
+        f"{times.span(span.ms // 1000)} from {_minute(span.since)} · "
+        f"{one_line(span.status, 40)} · {entry_count(span.entries)}"
     )
     box = {"x": f"{start:.3f}%", "width": f"{max(0.0, end - start):.3f}%"}
     bar = element(
@@ -213,29 +218,29 @@ def _bar(chart: Chart, one: BallSpan, start: float, end: float) -> Html:
         y=1,
         height=14,
         rx=2,
-        class_=f"{name} {_MARKS.get(one.status, '')}".strip(),
+        class_=f"{name} {_MARKS.get(span.status, '')}".strip(),
         **box,
     )
-    return element("g", element("title", said), bar)
+    return element("g", element("title", label), bar)
 
 
 def _legend(chart: Chart) -> Html:
-    each = [
-        element("li", _swatch(f"h{place % len(COLOURS)}"), name_of(name))
+    items = [
+        element("li", _swatch(f"h{place % len(COLOURS)}"), holder_name(name))
         for place, name in enumerate(chart.holders)
     ]
-    spans = [one for track in chart.tracks for one in track.spans]
-    if any(one.known and one.holder is None for one in spans):
-        each.append(element("li", _swatch("free"), "anyone may take it"))
-    if any(not one.known for one in spans):
-        each.append(element("li", _swatch("unknown"), "not known"))
-    known = {one.status for one in spans}
-    each += [
+    spans = [span for track in chart.tracks for span in track.spans]
+    if any(span.known and span.holder is None for span in spans):
+        items.append(element("li", _swatch("free"), "anyone may take it"))
+    if any(not span.known for span in spans):
+        items.append(element("li", _swatch("unknown"), "not known"))
+    statuses = {span.status for span in spans}
+    items += [
         element("li", _swatch(f"h0 {name}"), status.replace("_", " ").lower())
         for status, name in _MARKS.items()
-        if status in known
+        if status in statuses
     ]
-    return element("ul", *each, class_="legend", aria_label="Colours")
+    return element("ul", *items, class_="legend", aria_label="Colours")
 
 
 def _swatch(name: str) -> Html:
@@ -245,26 +250,26 @@ def _swatch(name: str) -> Html:
 
 def _spans(chart: Chart) -> Html:
     heads = ("Ball", "From", "For", "Status", "Entries")
-    head = element("tr", *(element("th", one, scope="col") for one in heads))
+    head = element("tr", *(element("th", item, scope="col") for item in heads))
     lines = (
         element(
             "tr",
-            element("td", element("bdi", _who(one))),
-            element("td", _minute(one.since)),
-            element("td", times.span(one.ms // 1000)),
-            element("td", one_line(one.status, 40).replace("_", " ").lower()),
-            element("td", str(one.entries), class_="number"),
+            element("td", element("bdi", _span_holder(item))),
+            element("td", _minute(item.since)),
+            element("td", times.span(item.ms // 1000)),
+            element("td", one_line(item.status, 40).replace("_", " ").lower()),
+            element("td", str(item.entries), class_="number"),
         )
         for track in chart.tracks
-        for one in reversed(track.spans[-200:])
+        for item in reversed(track.spans[-200:])
     )
     return element(
         "table", element("thead", head), element("tbody", *lines), class_="list"
     )
 
 
-def _who(one: BallSpan) -> str:
-    return one_line(holder_text(one.holder), 100) if one.known else "not known"
+def _span_holder(span: BallSpan) -> str:
+    return one_line(holder_text(span.holder), 100) if span.known else "not known"
 
 
 def _minute(moment: int) -> str:

@@ -88,7 +88,7 @@ def test_it_serves_tells_and_leaves(
 
             assert page.end() == 0
             assert list(events) == []
-        assert "Only who has this address can open it" in page.err
+        assert "It works on this machine only" in page.err
         assert "Traceback" not in page.err
 
 

@@ -368,7 +368,7 @@ def test_a_timeline_of_nothing_says_so(site: Site) -> None:
 
 
 def test_the_colours_are_those_of_the_picture() -> None:
-    style = webapp.files()["style.css"].data.decode()
+    style = webapp.load_assets()["style.css"].data.decode()
     for place, colour in enumerate(COLOURS):
         assert f".h{place} {{ fill: {colour}; }}" in style
 

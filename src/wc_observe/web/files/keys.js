@@ -7,7 +7,7 @@ const KEYS = [
   ["Enter", "open it"],
   ["Esc", "leave a field; go back up"],
   ["/", "search"],
-  ["f", "show only some"],
+  ["f", "filter"],
   ["1  2  3", "board, threads, timeline"],
   ["?", "this list"],
 ];
@@ -147,7 +147,7 @@ function letters() {
     if (box.checked) localStorage.removeItem(OFF);
     else localStorage.setItem(OFF, "1");
   });
-  label.append(box, " single letters are keys");
+  label.append(box, " single-key shortcuts");
   return label;
 }
 
