@@ -1,7 +1,7 @@
-"""Checking out the branch of the store: made, or adopted from whoever wrote it.
+"""Checking out the branch of the store, which is created or adopted.
 
-The repository of the code is left alone: its index, work tree, stash and
-branches.
+The repository of the code is not touched: its index, work tree, stash and branches
+stay as they are.
 """
 
 from __future__ import annotations
@@ -15,19 +15,20 @@ from wc_cli.branch.git import Git, GitError
 from wc_cli.store import durable, locks
 from wc_core.errors import ConflictError, NotFoundError, StorageError
 from wc_core.files import names_in
-from wc_core.git import discovery, remotes, repository
+from wc_core.git import discovery, remotes
+from wc_core.git import repository as repositories
 from wc_core.layout import ATTRIBUTES, BRANCH, IGNORED
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from wc_core.git.discovery import Place
-    from wc_core.git.repository import Repository
+    from wc_core.git.repository import Checkout, Repository
 
 _LOCK_SECONDS = 60
 
-# The first commit of a store is the same everywhere, so that two clones that
-# each start one from nothing still share their history's root.
+# The first commit of a store is the same everywhere: two clones that each start a store
+# then still have the root of their history in common.
 _ROOT_DATE = "1767225600 +0000"
 _ROOT_IDENT = {
     f"GIT_{role}_{part}": value
@@ -41,29 +42,24 @@ _ROOT_IDENT = {
 
 
 def ensure_checkout(place: Place, cwd: str, env: Mapping[str, str]) -> str:
-    """Check out the store's branch of a repository, made or adopted; its root.
+    """Check out the store's branch of a repository, and create it if there is none.
+    Returns the root of the checkout.
 
-    The branch is taken as it is, local or already fetched, whoever wrote it.
-    Nothing is asked of the network. Raises StorageError with git's reason.
+    A branch that exists, here or fetched, is taken as it is; the network is not used.
+    Raises StorageError with git's reason.
     """
-    where = place.repository
-    if where is None:
+    repository = place.repository
+    if repository is None:
         raise NotFoundError("This is not a git repository.", "Run wc in one.")
     durable.make_folder(os.path.dirname(place.root))
     lock = locks.acquire(f"{place.root}.lock", "wc init", _LOCK_SECONDS)
     try:
-        again = repository.checkouts_of(where, BRANCH)
-        if any(one.trusted and one.finished for one in again):
+        checkouts = repositories.checkouts_of(repository, BRANCH)
+        if any(checkout.trusted and checkout.finished for checkout in checkouts):
             return discovery.find(cwd, env).root
-        unfinished = {one.path for one in again if not one.finished}
-        for path in {place.root, *unfinished}:
-            _set_unfinished_aside(path, known=path in unfinished)
-        recorded = [os.path.realpath(path) for path, _ in repository.worktrees(where)]
-        git = Git(where.common, env, bare=True, handle=lock)
+        git = Git(repository.common, env, bare=True, handle=lock)
         try:
-            _ensure_branch(git, where, env)
-            missing = bool(again) or place.root in recorded
-            _add_worktree(git, place.root, missing=missing)
+            _check_out(git, repository, place.root, checkouts, env)
         except GitError as error:
             raise StorageError(
                 f"The store could not be checked out: {error}.",
@@ -74,20 +70,43 @@ def ensure_checkout(place: Place, cwd: str, env: Mapping[str, str]) -> str:
     return place.root
 
 
-def _set_unfinished_aside(path: str, *, known: bool) -> None:
-    """Move away a checkout whose making was interrupted; nobody else is at it,
-    for we hold the lock. One that git does not know yet is empty: a folder
-    with anything in it may be somebody's store."""
+def _check_out(
+    git: Git,
+    repository: Repository,
+    root: str,
+    checkouts: list[Checkout],
+    env: Mapping[str, str],
+) -> None:
+    """Make a checkout at ``root``. The caller holds the lock of ``root``."""
+    unfinished = {item.path for item in checkouts if not item.finished}
+    for path in {root, *unfinished}:
+        _set_unfinished_aside(path, known_to_git=path in unfinished)
+    worktrees = repositories.worktrees(repository)
+    recorded = {os.path.realpath(path) for path, _ in worktrees}
+    _ensure_branch(git, repository, env)
+    # git keeps the record of a checkout that was removed, and that record is locked:
+    # it takes two -f to replace it.
+    force = ["-f", "-f"] if checkouts or root in recorded else []
+    git.run("worktree", "add", *force, "--quiet", root, BRANCH)
+    git.run("worktree", "lock", "--reason", repositories.LOCK_REASON, root)
+
+
+def _set_unfinished_aside(path: str, *, known_to_git: bool) -> None:
+    """Rename a checkout whose making was interrupted.
+
+    The lock is held, so no other process is making it. A checkout that git does not
+    know yet is empty: a folder with other content may be a store.
+    """
     if not os.path.isdir(path):
         return
-    if known or names_in(path) == [".git"]:
+    if known_to_git or names_in(path) == [".git"]:
         os.rename(path, f"{path}.unfinished-{time.time_ns()}")
 
 
-def _ensure_branch(git: Git, where: Repository, env: Mapping[str, str]) -> None:
-    if repository.resolve(where, f"refs/heads/{BRANCH}"):
+def _ensure_branch(git: Git, repository: Repository, env: Mapping[str, str]) -> None:
+    if repositories.resolve(repository, f"refs/heads/{BRANCH}"):
         return
-    commit = _fetched(where, env)
+    commit = _fetched_commit(repository, env)
     if commit and not trees.is_store(git, commit):
         raise ConflictError(
             f"The branch {BRANCH} that was fetched is not a store.",
@@ -98,17 +117,18 @@ def _ensure_branch(git: Git, where: Repository, env: Mapping[str, str]) -> None:
     git.run("update-ref", f"refs/heads/{BRANCH}", commit, "")
 
 
-def _fetched(where: Repository, env: Mapping[str, str]) -> str:
-    """The commit of the branch as it was fetched; empty where it was not."""
-    remote = remotes.find(where, env)
+def _fetched_commit(repository: Repository, env: Mapping[str, str]) -> str:
+    """The commit of the branch as it was fetched; empty if it was not."""
+    remote = remotes.find(repository, env)
     if remote is not None:
-        return repository.resolve(where, remote.tracking)
-    for name in repository.remote_branches(where, BRANCH):
-        return repository.resolve(where, f"refs/remotes/{name}/{BRANCH}")
+        return repositories.resolve(repository, remote.tracking)
+    for name in repositories.remote_branches(repository, BRANCH):
+        return repositories.resolve(repository, f"refs/remotes/{name}/{BRANCH}")
     return ""
 
 
 def _root_commit(git: Git) -> str:
+    """Create the first commit of a store. Returns its id."""
     lines = []
     for name, text in ((".gitattributes", ATTRIBUTES), (".gitignore", IGNORED)):
         blob = git.line("hash-object", "-w", "--stdin", feed=f"{text}\n".encode())
@@ -116,10 +136,3 @@ def _root_commit(git: Git) -> str:
     tree = git.line("mktree", feed="".join(lines).encode())
     message = b"Start the store of threads\n"
     return git.line("commit-tree", tree, feed=message, env=_ROOT_IDENT)
-
-
-def _add_worktree(git: Git, root: str, *, missing: bool) -> None:
-    # Forced twice: git keeps the record of a checkout that is gone, locked.
-    force = ["-f", "-f"] if missing else []
-    git.run("worktree", "add", *force, "--quiet", root, BRANCH)
-    git.run("worktree", "lock", "--reason", repository.LOCK_REASON, root)

@@ -1,7 +1,7 @@
-"""Commits on the branch of the store, made with plumbing.
+"""Making commits on the branch of the store, and reading them.
 
-git-fast-import(1) checks that the branch is where we think it is; neither the
-repository of the code nor any file of the store is touched.
+git-fast-import(1) writes the objects and checks that the branch has not moved. Neither
+the work tree of the code nor any file of the store is touched.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from wc_cli.branch.git import Git, GitError, GitKilledError
 from wc_cli.store import durable
 from wc_core.errors import StorageError
 from wc_core.files import names_in, read_plain
-from wc_core.git import repository
+from wc_core.git import repository as repositories
 from wc_core.layout import BRANCH
 from wc_core.text import one_line
 
@@ -25,19 +25,19 @@ if TYPE_CHECKING:
     from wc_core.git.repository import Repository
 
 _MAX_PATHS = 400
-# Longer than any git holds the lock of a ref.
-_MOMENT = 0.5
+# Longer than any git process holds the lock of a ref.
+_REF_LOCK_SECONDS = 0.5
 _REPORT = "fast_import_crash_"
-# Never there: git-fast-import wants a name for what it makes.
+# git-fast-import needs a ref for the commit it makes; this one is never created.
 _UNSIGNED = "refs/watercooler-unsigned"
 _NO_COMMIT = "0" * 40
-# How long whoever signs may take.
-_SIGNING = 10.0
+# How long the program that signs may take.
+_SIGNING_SECONDS = 10.0
 
 
 class CommitChange(NamedTuple):
-    """A file of the store as it is to be committed: with these bytes, or as the
-    ``blob`` that git has already; with neither it goes."""
+    """A file to commit: with the bytes ``data``, or with the ``blob`` that git already
+    has. A file with neither is removed."""
 
     path: str
     data: bytes | None = None
@@ -46,27 +46,27 @@ class CommitChange(NamedTuple):
 
 
 class Committed(NamedTuple):
-    """A file as the branch has it: the id of its blob and its length."""
+    """A file on the branch: the id of its blob and its length."""
 
     blob: str
     size: int
 
 
-class How(NamedTuple):
-    """How a commit is made: signed or not; and what git and git-fast-import
-    are told about where it is stored, see `packing.how`."""
+class CommitOptions(NamedTuple):
+    """Whether to sign a commit, and the options for git and for git-fast-import that
+    say how it is stored: see `packs.storage_options`."""
 
     sign: bool = False
-    before: tuple[str, ...] = ()
-    after: tuple[str, ...] = ()
+    git: tuple[str, ...] = ()
+    fast_import: tuple[str, ...] = ()
 
 
-PLAIN = How()
+_DEFAULTS = CommitOptions()
 
 
 def checkout_at(root: str) -> Repository:
     """The repository of a store that wc commits. Raises GitError if there is none."""
-    checkout = repository.find(root)
+    checkout = repositories.find(root)
     if checkout is None:
         raise GitError(f"{root} is not in git any more")
     return checkout
@@ -84,86 +84,86 @@ def tip(checkout: Repository) -> str:
     raise GitError(why_away(checkout))
 
 
-def why_away(where: Repository) -> str:
-    """Why nothing is committed in a folder that is to have the branch, and
-    has something else; with what mends it."""
-    top = one_line(where.top)
-    said = f"{top} is not on the branch {BRANCH}"
-    if repository.rebased_branch(where.gitdir) == BRANCH:
-        return f"{said} while it is rebased: git rebase --continue, or --abort"
-    return f"{said}: git -C {top} switch {BRANCH}"
+def why_away(checkout: Repository) -> str:
+    """Why nothing is committed in a checkout that is not on the store's branch, with
+    the command that repairs it."""
+    top = one_line(checkout.top)
+    problem = f"{top} is not on the branch {BRANCH}"
+    if repositories.rebased_branch(checkout.gitdir) == BRANCH:
+        return f"{problem} while it is rebased: git rebase --continue, or --abort"
+    return f"{problem}: git -C {top} switch {BRANCH}"
 
 
 def check_unread(root: str) -> None:
-    """Raise GitError if a store only looked like one that nobody commits: when
-    the disk did not let us read git's files."""
+    """Raise GitError if a store that seems to be outside of git is not: its git files
+    could not be read before."""
     if os.path.lexists(f"{root}/.git"):
-        where = repository.find(root)
-        if where is None or where.top != root or where.branch == BRANCH:
+        checkout = repositories.find(root)
+        if checkout is None or checkout.top != root or checkout.branch == BRANCH:
             raise GitError("git's own files could not be read")
 
 
 def committed_files(
     git: Git, commit: str, paths: Iterable[str]
 ) -> dict[str, Committed]:
-    """Those of ``paths`` that ``commit`` has."""
-    wanted = set(paths)
-    # A command line has room for so many; all of the tree is not much more.
-    named = [] if len(wanted) > _MAX_PATHS else sorted(wanted)
-    found = committed_below(git, commit, *named)
-    return {path: one for path, one in found.items() if path in wanted}
+    """The files of a commit that are among ``paths``, by path."""
+    requested = set(paths)
+    # The length of a command line is limited; reading the whole tree costs little more.
+    arguments = [] if len(requested) > _MAX_PATHS else sorted(requested)
+    files = committed_below(git, commit, *arguments)
+    return {path: file for path, file in files.items() if path in requested}
 
 
 def committed_below(git: Git, commit: str, *paths: str) -> dict[str, Committed]:
-    """What ``commit`` has at or below ``paths``; all of it without any."""
+    """The files that a commit has at or below ``paths``; all of them without any."""
     if not commit:
         return {}
     out = git.run("ls-tree", "-z", "-l", "-r", commit, "--", *paths)
-    found = {}
+    files = {}
     for record in out.split(b"\0"):
         info, _, path = record.partition(b"\t")
         if path:
             _, _, blob, size = info.split()
-            found[os.fsdecode(path)] = Committed(blob.decode(), int(size))
-    return found
+            files[os.fsdecode(path)] = Committed(blob.decode(), int(size))
+    return files
 
 
 def is_committed(change: CommitChange, have: Mapping[str, Committed]) -> bool:
-    """Whether a file is among those that a commit has, with these bytes."""
-    there = have.get(change.path)
-    if there is None:
+    """Return whether the files ``have`` of a commit include a file with these bytes."""
+    committed = have.get(change.path)
+    if committed is None:
         return not change.data
-    return blob_id(change.data or b"", there.blob) == there.blob
+    return blob_id(change.data or b"", committed.blob) == committed.blob
 
 
 def empty_tree(git: Git) -> str:
-    """The tree with nothing in it, which every repository knows."""
+    """The empty tree, which every repository has."""
     return git.line("hash-object", "-t", "tree", "--stdin")
 
 
-def apart(git: Git, ours: str, theirs: str) -> tuple[int, int]:
-    """How many commits ``ours`` has that ``theirs``, which may be none, has not,
-    and the other way round."""
-    if ours == theirs:
+def ahead_behind(git: Git, commit: str, upstream: str) -> tuple[int, int]:
+    """The number of commits that are only in ``commit``, and of those that are only in
+    ``upstream``, which may be empty."""
+    if commit == upstream:
         return 0, 0
-    if not theirs:
-        return int(git.line("rev-list", "--count", ours)), 0
-    out = git.line("rev-list", "--left-right", "--count", f"{ours}...{theirs}")
+    if not upstream:
+        return int(git.line("rev-list", "--count", commit)), 0
+    out = git.line("rev-list", "--left-right", "--count", f"{commit}...{upstream}")
     ahead, behind = out.split()
     return int(ahead), int(behind)
 
 
-def move(git: Git, ours: str, theirs: str) -> None:
-    """Move the branch from ``ours`` to ``theirs``; raises GitError, the branch
-    being where it was, if it is not at ``ours``."""
+def move_branch(git: Git, old: str, new: str) -> None:
+    """Move the branch from the commit ``old`` to ``new``. Raises GitError if it is not
+    at ``old``; it then stays where it is."""
     reason = ("-m", "wc: taken over")
-    git.run("update-ref", *reason, f"refs/heads/{BRANCH}", theirs, ours)
+    git.run("update-ref", *reason, f"refs/heads/{BRANCH}", new, old)
 
 
 def blob_id(data: bytes, like: str) -> str:
-    """The id git gives ``data``, in the hash that ``like`` is one of."""
+    """The id that git gives ``data``, by the hash that made the id ``like``."""
     sha1_length = 40
-    # The hash of git's object format, not a matter of security.
+    # The hash of git's object format; it secures nothing here.
     algorithm = "sha1" if len(like) == sha1_length else "sha256"
     digest = hashlib.new(algorithm, b"blob %d\0" % len(data), usedforsecurity=False)
     digest.update(data)
@@ -175,105 +175,114 @@ def commit(
     changes: Iterable[CommitChange],
     message: str,
     parents: tuple[str, ...],
-    how: How = PLAIN,
+    options: CommitOptions = _DEFAULTS,
 ) -> str:
-    """Put one commit on the branch, if it still is at the first of ``parents``:
-    with these changes to the tree of that. Its id.
+    """Make a commit on the branch with these changes to the tree of the first parent.
+    Returns its id.
 
-    Raises GitError, the branch being where it was: for a branch that moved,
-    an identity git does not have, a repository that cannot be written, a
-    signature that cannot be had.
+    Raises GitError if the branch is not at the first of ``parents``, if git has no
+    identity, if the repository cannot be written or the commit cannot be signed; the
+    branch is then where it was.
     """
-    author = git.line("var", "GIT_AUTHOR_IDENT")
-    committer = git.line("var", "GIT_COMMITTER_IDENT")
-    ref = _UNSIGNED if how.sign else f"refs/heads/{BRANCH}"
-    parts = [f"commit {ref}\nmark :1\n".encode()]
-    parts.append(f"author {author}\ncommitter {committer}\n".encode(errors="replace"))
-    parts.append(_data(message.encode(errors="replace")))
-    for word, parent in zip(("from", "merge"), parents, strict=False):
-        parts.append(f"{word} {parent}\n".encode())
-    # A folder that becomes a file, or the other way round: what goes, first.
-    parts += map(_told, sorted(changes, key=_stays))
-    if how.sign:
-        # What it stored is in no ref: a tree is all that is wanted.
+    ref = _UNSIGNED if options.sign else f"refs/heads/{BRANCH}"
+    parts = [_header(git, ref, message, parents)]
+    # Removals first: a folder may become a file, or the other way round.
+    parts += map(_fast_import_line, sorted(changes, key=_is_kept))
+    if options.sign:
+        # Only the tree is needed: the signed commit is made from it afterwards.
+        no_commit = b"0" * len(parents[0] if parents else _NO_COMMIT)
         parts.append(f'\nls :1 ""\nreset {_UNSIGNED}\n'.encode())
-        parts.append(
-            b"from %b\n\n" % (b"0" * len(parents[0] if parents else _NO_COMMIT))
-        )
+        parts.append(b"from %b\n\n" % no_commit)
     else:
         parts.append(b"\nget-mark :1\n")
     parts.append(b"done\n")
-    words = (*how.before, "fast-import", "--done", "--quiet", *how.after)
+    words = (*options.git, "fast-import", "--done", "--quiet", *options.fast_import)
     out = git.line(*words, feed=b"".join(parts))
-    if not how.sign:
+    if not options.sign:
         return out
-    signed = _signed(git, out.split()[2], message, parents)
+    signed = _signed_commit(git, out.split()[2], message, parents)
     git.run("update-ref", f"refs/heads/{BRANCH}", signed, *parents[:1])
     return signed
 
 
-def _signed(git: Git, tree: str, message: str, parents: tuple[str, ...]) -> str:
-    """A commit with the user's signature; whoever is asked for it has little
-    time, and no terminal. Raises GitError."""
-    patient, git.until = git.until, min(git.until, time.monotonic() + _SIGNING)
+def _header(git: Git, ref: str, message: str, parents: tuple[str, ...]) -> bytes:
+    """The beginning of a commit in the language of git-fast-import."""
+    author = git.line("var", "GIT_AUTHOR_IDENT")
+    committer = git.line("var", "GIT_COMMITTER_IDENT")
+    parts = [f"commit {ref}\nmark :1\n".encode()]
+    parts.append(f"author {author}\ncommitter {committer}\n".encode(errors="replace"))
+    parts.append(_data_block(message.encode(errors="replace")))
+    for word, parent in zip(("from", "merge"), parents, strict=False):
+        parts.append(f"{word} {parent}\n".encode())
+    return b"".join(parts)
+
+
+def _signed_commit(git: Git, tree: str, message: str, parents: tuple[str, ...]) -> str:
+    """Make a commit with the user's signature. Returns its id.
+
+    The program that signs has no terminal and little time. Raises GitError.
+    """
+    deadline = git.until
+    git.until = min(deadline, time.monotonic() + _SIGNING_SECONDS)
     words = [word for parent in parents for word in ("-p", parent)]
     try:
         feed = message.encode(errors="replace")
         return git.line("commit-tree", "-S", *words, tree, feed=feed)
     except GitKilledError as error:
-        # git had nothing in hand that it could leave behind.
+        # Not killed in the middle of a write: there is nothing to tidy up.
         raise GitError(f"no signature: {error}") from error
     finally:
-        git.until = patient
+        git.until = deadline
 
 
-def _stays(change: CommitChange) -> bool:
+def _is_kept(change: CommitChange) -> bool:
     return change.data is not None or bool(change.blob)
 
 
-def _told(change: CommitChange) -> bytes:
-    """A change in the words of git-fast-import."""
-    path = _quoted(change.path)
+def _fast_import_line(change: CommitChange) -> bytes:
+    """A change in the language of git-fast-import."""
+    path = _quoted_path(change.path)
     if change.data is not None:
-        told = b"M %b inline %b\n" % (change.mode.encode(), path)
-        return told + _data(change.data)
+        line = b"M %b inline %b\n" % (change.mode.encode(), path)
+        return line + _data_block(change.data)
     if change.blob:
         return f"M {change.mode} {change.blob} ".encode() + path + b"\n"
     return b"D %b\n" % path
 
 
-def _data(content: bytes) -> bytes:
+def _data_block(content: bytes) -> bytes:
     return b"data %d\n%b\n" % (len(content), content)
 
 
-def _quoted(path: str) -> bytes:
-    """A path in fast-import's C style, every unusual byte in octal."""
-    raw = os.fsencode(path)
+def _quoted_path(path: str) -> bytes:
+    """A path in fast-import's C style, with every unusual byte in octal."""
     quoted = (
-        bytes([one]) if 0x20 <= one < 0x7F and one not in b'"\\' else b"\\%03o" % one  # noqa: PLR2004
-        for one in raw
+        bytes([byte])
+        if 0x20 <= byte < 0x7F and byte not in b'"\\'  # noqa: PLR2004 - ASCII
+        else b"\\%03o" % byte
+        for byte in os.fsencode(path)
     )
     return b'"' + b"".join(quoted) + b'"'
 
 
-def remove_left_locks(where: Repository, since_ns: int) -> None:
-    """Remove the locks that a git of ours, killed while it moved the branch at
-    ``since_ns`` or later, left there for good.
+def remove_left_locks(repository: Repository, since_ns: int) -> None:
+    """Remove the locks that a git process of wc left when it was killed while it moved
+    the branch, at ``since_ns`` or later.
 
-    The caller holds the lock that every git of ours inherits, so none is at
-    work; anybody else's lives for a moment only.
+    Every git process of wc inherits the lock that the caller holds, so none is running;
+    one of a user holds such a lock for a moment only.
     """
     for path in (
-        f"{where.common}/refs/heads/{BRANCH}.lock",
-        f"{where.gitdir}/HEAD.lock",
+        f"{repository.common}/refs/heads/{BRANCH}.lock",
+        f"{repository.gitdir}/HEAD.lock",
     ):
-        left = _changed_ns(path)
-        if left >= since_ns:
-            time.sleep(_MOMENT)
-            if _changed_ns(path) == left:
+        changed_ns = _changed_ns(path)
+        if changed_ns >= since_ns:
+            time.sleep(_REF_LOCK_SECONDS)
+            if _changed_ns(path) == changed_ns:
                 durable.remove(path)
-    # What keeps git from ever packing again what git-fast-import left.
-    folder = f"{where.common}/objects/pack"
+    # git would never pack again what git-fast-import has marked to be kept.
+    folder = f"{repository.common}/objects/pack"
     for name in names_in(folder):
         path = f"{folder}/{name}"
         if not name.endswith(".keep") or _changed_ns(path) < since_ns:
@@ -282,11 +291,11 @@ def remove_left_locks(where: Repository, since_ns: int) -> None:
             durable.remove(path)
 
 
-def remove_reports(where: Repository) -> None:
-    """Remove what git-fast-import leaves for us to read when it fails."""
-    for name in names_in(where.gitdir):
+def remove_reports(repository: Repository) -> None:
+    """Remove the crash reports that git-fast-import writes when it fails."""
+    for name in names_in(repository.gitdir):
         if name.startswith(_REPORT):
-            durable.remove(f"{where.gitdir}/{name}")
+            durable.remove(f"{repository.gitdir}/{name}")
 
 
 def _changed_ns(path: str) -> int:
@@ -296,29 +305,29 @@ def _changed_ns(path: str) -> int:
         return -1
 
 
-def refresh_index(git: Git, where: Repository) -> None:
-    """Make the checkout's index agree with its branch, so that ``git status``
-    there is clean; no file is touched.
+def refresh_index(git: Git, repository: Repository) -> None:
+    """Make the checkout's index agree with its branch, so that ``git status`` there is
+    clean; no file is touched. Raises GitError.
 
-    git works on a copy: were it killed, its lock file would stay, and nobody
-    could tell it from the lock of somebody at work. Raises GitError.
+    git works on a copy. Killed at work on the index itself it would leave a lock file
+    that looks like the lock of a git that is running.
     """
-    index, copy = f"{where.gitdir}/index", f"{where.gitdir}/index.wc"
+    index, copy = f"{repository.gitdir}/index", f"{repository.gitdir}/index.wc"
     try:
-        for left in (copy, f"{copy}.lock"):
-            durable.remove(left)
+        for path in (copy, f"{copy}.lock"):
+            durable.remove(path)
         data = read_plain(index)
         if data is not None:
             durable.write_new(copy, data)
-        # -i: the files are newer than the index, and that is all right; --reset:
-        # so are conflicts that somebody's merge left there.
+        # -i: the files may be newer than the index. --reset: the conflicts of a merge
+        # that a user left there are dropped.
         git.run("read-tree", "-i", "--reset", "HEAD", env={"GIT_INDEX_FILE": copy})
         os.replace(copy, index)
     except (OSError, StorageError) as error:
         raise GitError(f"the index cannot be written: {error}") from error
 
 
-def tracked(root: str, folder: str, env: Mapping[str, str]) -> list[str]:
+def tracked_files(root: str, folder: str, env: Mapping[str, str]) -> list[str]:
     """The files below ``folder`` that a checkout has under version control."""
     out = Git(root, env).run("ls-files", "-z", "--", folder)
-    return [os.fsdecode(one) for one in out.split(b"\0") if one]
+    return [os.fsdecode(path) for path in out.split(b"\0") if path]

@@ -1,4 +1,4 @@
-"""A thread's log and the version of it that the branch has."""
+"""Comparing the log of a thread with the version that the branch has."""
 
 from __future__ import annotations
 
@@ -16,60 +16,64 @@ if TYPE_CHECKING:
     from wc_core.threads.model import Entry
 
 
-# So many logs are in memory at a time.
+# The number of logs that are in memory at a time.
 _BATCH = 500
 
 
 class Compared(NamedTuple):
-    """The entries that a log has and the branch has not, and how many it is
-    the other way round."""
+    """The entries that only the log has, and the number of those that only the branch
+    has."""
 
     new: tuple[Entry, ...]
     lost: int = 0
 
 
-def compared(git: Git, topic: str, log: bytes, have: Committed | None) -> Compared:
-    """What the complete lines of ``log`` have, and the branch has not.
+def compare_log(git: Git, topic: str, log: bytes, have: Committed | None) -> Compared:
+    """Compare the complete lines of ``log`` with what the branch has of it.
 
-    Where the branch has how the log begins, as it nearly always does, only
-    the rest is read. Raises GitError.
+    Nearly always the branch has the beginning of the log; then only the lines after it
+    are parsed. Raises GitError.
     """
-    there = log[: have.size] if have is not None else b""
-    if have is None or commits.blob_id(there, have.blob) == have.blob:
-        return Compared(beyond(topic, there, log))
-    there = git.run("cat-file", "blob", have.blob)
-    return Compared(beyond(topic, there, log), len(beyond(topic, log, there)))
+    committed = log[: have.size] if have is not None else b""
+    if have is None or commits.blob_id(committed, have.blob) == have.blob:
+        return Compared(entries_beyond(topic, committed, log))
+    committed = git.run("cat-file", "blob", have.blob)
+    lost = entries_beyond(topic, log, committed)
+    return Compared(entries_beyond(topic, committed, log), len(lost))
 
 
-def beyond(topic: str, there: bytes, log: bytes) -> tuple[Entry, ...]:
-    """The entries that ``log`` has and the log ``there`` has not."""
-    if log.startswith(there):
-        rest = codec.read_log(topic, log[len(there) :]).entries
-        return tuple(e for e in rest if e.id.encode() not in there)
-    known = {entry.id for entry in codec.read_log(topic, there).entries}
-    return tuple(e for e in codec.read_log(topic, log).entries if e.id not in known)
+def entries_beyond(topic: str, old: bytes, log: bytes) -> tuple[Entry, ...]:
+    """The entries that ``log`` has and the log ``old`` has not."""
+    if log.startswith(old):
+        entries = codec.read_log(topic, log[len(old) :]).entries
+        return tuple(entry for entry in entries if entry.id.encode() not in old)
+    old_ids = {entry.id for entry in codec.read_log(topic, old).entries}
+    entries = codec.read_log(topic, log).entries
+    return tuple(entry for entry in entries if entry.id not in old_ids)
 
 
-def news(git: Git, old: str, new: str) -> dict[str, int]:
-    """How many entries the commit ``new`` has that ``old`` has not, thread by
-    thread; either may be none."""
+def count_new(git: Git, old: str, new: str) -> dict[str, int]:
+    """The number of entries, by thread, that the commit ``new`` has and ``old`` has
+    not. Either may be empty, for no commit."""
     if not new:
         return {}
     old = old or commits.empty_tree(git)
     logs = {
-        topic_at(path): (_blob(before), _blob(after))
+        topic_at(path): (_blob_of(before), _blob_of(after))
         for path, (before, after) in trees.differences(git, old, new).items()
-        if is_log(path) and _blob(after)
+        if is_log(path) and _blob_of(after)
     }
-    found = {}
-    rest = iter(logs.items())
-    while batch := dict(islice(rest, _BATCH)):
+    counts = {}
+    items = iter(logs.items())
+    while batch := dict(islice(items, _BATCH)):
         blobs = trees.blobs(git, filter(None, chain(*batch.values())))
         for topic, (before, after) in batch.items():
-            if count := len(beyond(topic, blobs.get(before, b""), blobs[after])):
-                found[topic] = count
-    return found
+            if new_entries := entries_beyond(
+                topic, blobs.get(before, b""), blobs[after]
+            ):
+                counts[topic] = len(new_entries)
+    return counts
 
 
-def _blob(item: TreeItem | None) -> str:
+def _blob_of(item: TreeItem | None) -> str:
     return item.blob if item is not None and item.is_file else ""

@@ -1,6 +1,6 @@
-"""The only code that runs git.
+"""Running git: the only code that does.
 
-Hooks are off, nothing prompts, and what git starts ends with it.
+Hooks are off, git never prompts, and processes that git starts end with it.
 """
 
 from __future__ import annotations
@@ -11,13 +11,14 @@ import os
 import signal
 import subprocess
 import time
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-# git --local-env-vars: what a hook or an alias of another repository leaves
-# in the environment must not redirect us.
+# git --local-env-vars: a hook or an alias of another repository sets these, and they
+# would redirect git to that repository.
 _LOCAL_VARIABLES = frozenset(
     {"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_PREFIX"}
     | {"GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_CONFIG"}
@@ -31,21 +32,22 @@ _OPTIONS = (
     *("-c", "core.sparseCheckout=false"),
     *("-c", "commit.gpgSign=false"),
     *("-c", "gc.autoDetach=false"),
-    # Else a commit says that it is in what it is not.
+    # Otherwise git records the wrong encoding in the commit.
     *("-c", "i18n.commitEncoding=UTF-8"),
-    # Its daemon would outlive us, with the lock that it inherits.
+    # Its daemon would outlive this process and keep the lock that it inherits.
     *("-c", "core.fsmonitor=false"),
     *("-c", "credential.interactive=false"),
 )
 _SECONDS = 60
-# git removes its lock files when it is asked to end.
-_LAST_SECONDS = 0.5
+_NO_VARIABLES: Mapping[str, str] = MappingProxyType({})
+# On SIGTERM git removes its lock files; it gets this long to do so.
+_TERM_SECONDS = 0.5
 _PAUSE = 0.01
 
 
 _NEVER_ASK = {
     "GIT_TERMINAL_PROMPT": "0",
-    # Set, but empty: none, whatever the configuration or a desktop says.
+    # Set but empty: no program, whatever the configuration or a desktop names.
     "GIT_ASKPASS": "",
     "SSH_ASKPASS_REQUIRE": "never",
     "GCM_INTERACTIVE": "never",
@@ -53,10 +55,8 @@ _NEVER_ASK = {
 
 
 class GitError(Exception):
-    """git said no; the text is git's own, without paths of ours.
-
-    ``out`` and ``err`` are all that it printed.
-    """
+    """git failed. The message is git's own; ``out`` and ``err`` are all that it
+    printed."""
 
     def __init__(self, message: str, out: bytes = b"", err: bytes = b"") -> None:
         super().__init__(message)
@@ -65,31 +65,31 @@ class GitError(Exception):
 
 
 class GitKilledError(GitError):
-    """git did not end by itself, so it could not tidy up after itself."""
+    """git was killed, so it could not remove its lock files."""
 
 
 class GitTimeoutError(GitKilledError):
-    """git was ended by us, for there was no more time."""
+    """git was ended because its time was up."""
 
 
 class Git:
-    """git in one repository: at ``folder``, or with ``--git-dir``.
+    """git in one repository: at ``folder``, or, if that is ``bare``, with --git-dir.
 
-    Every git inherits ``handle``, the lock of whoever runs it: it is held
-    until the last of them has ended, even if we are killed. None runs for
-    longer than ``longest``, a minute, or past ``until`` on the monotonic clock.
+    Every git process inherits ``handle``, the caller's lock: it is held until the last
+    of them has ended, even if this process is killed. None runs for longer than
+    ``longest``, a minute, or past ``until`` on the monotonic clock.
     """
 
     def __init__(
         self,
-        where: str,
+        folder: str,
         env: Mapping[str, str],
         *,
         bare: bool = False,
         handle: int | None = None,
         until: float = math.inf,
     ) -> None:
-        self.prefix = ("--git-dir", where) if bare else ("-C", where)
+        self.prefix = ("--git-dir", folder) if bare else ("-C", folder)
         self.inherited = () if handle is None else (handle,)
         self.until = until
         self.longest: float = _SECONDS
@@ -99,23 +99,25 @@ class Git:
             "LC_ALL": "C",
             "GIT_OPTIONAL_LOCKS": "0",
             **_NEVER_ASK,
-            **_author(env),
+            **_author_variables(env),
         }
 
-    def run(self, *words: str, feed: bytes = b"", env: Mapping[str, str] = {}) -> bytes:
-        """What git prints. Raises GitError."""
+    def run(
+        self, *words: str, feed: bytes = b"", env: Mapping[str, str] = _NO_VARIABLES
+    ) -> bytes:
+        """Run git with these arguments. Returns what it prints. Raises GitError."""
         seconds = min(self.longest, self.until - time.monotonic())
         if seconds <= 0:
             raise GitTimeoutError(f"there was no time left for git {words[0]}")
         try:
-            git = subprocess.Popen(  # noqa: S603 - words of ours, no shell
+            git = subprocess.Popen(  # noqa: S603 - fixed words, no shell
                 ["git", *self.prefix, *_OPTIONS, *words],  # noqa: S607
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
                 env={**self.env, **env},
                 pass_fds=self.inherited,
-                # A group of its own: what git starts ends with it.
+                # A process group of its own, so that all of it can be ended.
                 start_new_session=True,
             )
         except FileNotFoundError as error:
@@ -126,11 +128,11 @@ class Git:
             try:
                 out, err = git.communicate(feed, seconds)
             except subprocess.TimeoutExpired as error:
-                _end(git.pid)
+                _end_group(git.pid)
                 message = f"git {words[0]} took over {seconds:.0f} s"
                 raise GitTimeoutError(message) from error
-            except BaseException:  # ^C, which git in its own group does not get
-                _end(git.pid)
+            except BaseException:  # ^C does not reach git in its own group
+                _end_group(git.pid)
                 raise
         if git.returncode < 0:
             raise GitKilledError(f"git {words[0]} was killed")
@@ -138,41 +140,44 @@ class Git:
             raise GitError(_reason(err) or f"git {words[0]} failed", out, err)
         return out
 
-    def line(self, *words: str, feed: bytes = b"", env: Mapping[str, str] = {}) -> str:
-        """What git prints, as one line of text."""
+    def line(
+        self, *words: str, feed: bytes = b"", env: Mapping[str, str] = _NO_VARIABLES
+    ) -> str:
+        """Run git. Returns what it prints, as one line of text. Raises GitError."""
         return os.fsdecode(self.run(*words, feed=feed, env=env)).strip()
 
 
-def _end(leader: int) -> None:
-    """End a process group, its leader being a child that nobody waits for."""
-    deadline = time.monotonic() + _LAST_SECONDS
-    how = os.WEXITED | os.WNOHANG | os.WNOWAIT
+def _end_group(leader: int) -> None:
+    """End a process group whose leader is a child that was not waited for."""
+    deadline = time.monotonic() + _TERM_SECONDS
+    options = os.WEXITED | os.WNOHANG | os.WNOWAIT
     with contextlib.suppress(ProcessLookupError, ChildProcessError):
         os.killpg(leader, signal.SIGTERM)
-        while not os.waitid(os.P_PID, leader, how) and time.monotonic() < deadline:
+        while not os.waitid(os.P_PID, leader, options) and time.monotonic() < deadline:
             time.sleep(_PAUSE)
         os.killpg(leader, signal.SIGKILL)
 
 
 def _reason(stderr: bytes) -> str:
-    """The sentence of git's that says why: its first fatal one, else its last."""
-    lines = [one for one in os.fsdecode(stderr).splitlines() if one.strip()]
-    fatal = [one for one in lines if one.startswith(("fatal:", "error:"))]
+    """The line of git's output that gives the reason: its first fatal one, else its
+    last."""
+    lines = [line for line in os.fsdecode(stderr).splitlines() if line.strip()]
+    fatal = [line for line in lines if line.startswith(("fatal:", "error:"))]
     return (fatal[:1] or lines[-1:] or [""])[0].removeprefix("fatal: ")
 
 
-def _author(env: Mapping[str, str]) -> dict[str, str]:
-    """Our own variables for whose name stands on commits."""
+def _author_variables(env: Mapping[str, str]) -> dict[str, str]:
+    """Git's variables for the author of a commit, from those of wc."""
     result: dict[str, str] = {}
-    for ours, part in (("AUTHOR", "NAME"), ("EMAIL", "EMAIL")):
-        value = env.get(f"WATERCOOLER_GIT_{ours}", "")
+    for variable, part in (("AUTHOR", "NAME"), ("EMAIL", "EMAIL")):
+        value = env.get(f"WATERCOOLER_GIT_{variable}", "")
         if value:
             result |= {f"GIT_AUTHOR_{part}": value, f"GIT_COMMITTER_{part}": value}
     return result
 
 
 def version(env: Mapping[str, str]) -> tuple[int, ...]:
-    """The version of git, as numbers. Raises GitError without git."""
+    """The version of git, as numbers. Raises GitError if git is not installed."""
     words = Git(os.sep, env).line("version").split()
     numbers = words[2].split(".") if len(words) > 2 else []  # noqa: PLR2004
-    return tuple(int(one) for one in numbers if one.isdecimal())
+    return tuple(int(number) for number in numbers if number.isdecimal())

@@ -1,5 +1,4 @@
-"""What a commit of the store says: its subject, and the footers that name its
-entries."""
+"""The messages of a store's commits: a subject, and footers that name the entries."""
 
 from __future__ import annotations
 
@@ -11,58 +10,69 @@ from wc_core.git import config
 from wc_core.text import one_line
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from wc_core.git.repository import Repository
     from wc_core.threads.model import Entry
 
-# The footer that names an entry: what has it is the entry's commit.
+# The footer that names an entry: the commit that has it is the commit of the entry.
 ENTRY = "Watercooler-Entry-ID"
 _MAX_SUBJECT = 200
 
 
 def message_for(
-    entries: list[tuple[str, Entry]], topics: list[str], code_repo: str
+    entries: Sequence[tuple[str, Entry]], topics: Sequence[str], code_repo: str
 ) -> str:
-    """Subject and footers that name exactly these (topic, entry) pairs;
-    without any, the ``topics`` whose projections changed."""
-    if len(entries) == 1:
-        topic, entry = entries[0]
-        agent = names.parse(entry.agent).agent or "somebody"
-        subject = f"{agent}: {entry.title} ({topic})"
-    elif entries:
-        named = dict.fromkeys(topic for topic, _ in entries)
-        subject = f"{len(entries)} entries ({', '.join(named)})"
-    elif topics:
-        subject = f"Render anew ({', '.join(topics)})"
-    else:
-        subject = "Keep the settings of the store"
-    footers = []
-    for topic, entry in entries:
-        footers.append(f"{ENTRY}: {entry.id}")
-        footers.append(f"Watercooler-Topic: {topic}")
-        footers.append(f"Watercooler-Agent: {entry.agent}")
-        footers += [f"Code-Repo: {code_repo}"] if code_repo else []
-        footers += [f"Code-Branch: {entry.code_branch}"] if entry.code_branch else []
-        footers += [f"Code-Commit: {entry.code_commit}"] if entry.code_commit else []
-    lines = [one_line(subject)[:_MAX_SUBJECT], "", *map(one_line, footers)]
+    """The message of a commit that adds these (topic, entry) pairs; without any, of
+    one that changes the projections of ``topics``."""
+    footers = [
+        footer
+        for topic, entry in entries
+        for footer in _footers(topic, entry, code_repo)
+    ]
+    subject = one_line(_subject(entries, topics))[:_MAX_SUBJECT]
+    lines = [subject, "", *map(one_line, footers)]
     return "".join(f"{line}\n" for line in lines)
 
 
-def code_repo(where: Repository, env: Mapping[str, str]) -> str:
-    """``owner/name`` of the repository, from its remote; never a URL, which
-    may carry credentials."""
-    url = config.get("remote.origin.url", where, env)
-    scheme, is_url, rest = re.split("[?#]", url, maxsplit=1)[0].partition("://")
-    if is_url:
-        # Before the first slash: whose account, which password, which host.
-        path = "" if scheme == "file" else rest.partition("/")[2]
-    else:
-        is_local = url.startswith(("/", ".")) or ":" not in url
-        path = "" if is_local else url.rpartition(":")[2]
-    path = path.rstrip("/").removesuffix(".git")
-    parts = [part for part in path.split("/") if part]
-    wanted = 2
-    if len(parts) < wanted:
-        return where.name
-    return "/".join(parts[-wanted:])
+def _subject(entries: Sequence[tuple[str, Entry]], topics: Sequence[str]) -> str:
+    if len(entries) == 1:
+        topic, entry = entries[0]
+        agent = names.parse(entry.agent).agent or "somebody"
+        return f"{agent}: {entry.title} ({topic})"
+    if entries:
+        named = dict.fromkeys(topic for topic, _ in entries)
+        return f"{len(entries)} entries ({', '.join(named)})"
+    if topics:
+        return f"Render anew ({', '.join(topics)})"
+    return "Keep the settings of the store"
+
+
+def _footers(topic: str, entry: Entry, code_repo: str) -> Iterator[str]:
+    yield f"{ENTRY}: {entry.id}"
+    yield f"Watercooler-Topic: {topic}"
+    yield f"Watercooler-Agent: {entry.agent}"
+    if code_repo:
+        yield f"Code-Repo: {code_repo}"
+    if entry.code_branch:
+        yield f"Code-Branch: {entry.code_branch}"
+    if entry.code_commit:
+        yield f"Code-Commit: {entry.code_commit}"
+
+
+def code_repo(repository: Repository, env: Mapping[str, str]) -> str:
+    """The ``owner/name`` of a repository, from the URL of its remote. Never the URL
+    itself, which may contain credentials."""
+    path = _url_path(config.get("remote.origin.url", repository, env))
+    parts = [part for part in path.rstrip("/").removesuffix(".git").split("/") if part]
+    return "/".join(parts[-2:]) if parts[1:] else repository.name
+
+
+def _url_path(url: str) -> str:
+    """The path in the URL of a remote; empty for one on this machine."""
+    scheme, separator, address = re.split("[?#]", url, maxsplit=1)[0].partition("://")
+    if separator:
+        # User, password and host are before the first slash.
+        return "" if scheme == "file" else address.partition("/")[2]
+    is_local = url.startswith(("/", ".")) or ":" not in url
+    return "" if is_local else url.rpartition(":")[2]

@@ -1,4 +1,4 @@
-"""Where threads are in a tree: paths as git has them, from the store's root."""
+"""The paths of threads in a tree: as git has them, relative to the store's root."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from typing import NamedTuple
 from wc_core.errors import InvalidInputError
 from wc_core.layout import Layout, topic_of
 
-# The layout of a store as a tree has it, but for the slash it begins with.
+# The layout of a store in a tree; its paths begin with a slash that trees do not have.
 STORE = Layout("")
-# What HFS+ leaves out when it compares names.
+# The characters that HFS+ ignores when it compares names.
 _INVISIBLE = re.compile("[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]")
 
 
 class Paths(NamedTuple):
-    """Where a thread is in a tree."""
+    """The paths of a thread's files."""
 
     log: str
     meta: str
@@ -30,15 +30,9 @@ def paths_of(topic: str) -> Paths:
 
 
 def topic_at(path: str) -> str:
-    """The topic of the thread that a path belongs to: its log, or a
-    projection. Empty for every other path."""
-    *folders, last = path.split("/")
-    if folders == [STORE.pages[1:]] and last.endswith(".md"):
-        name = last[:-3]
-    else:
-        *above, name = folders or [""]
-        if "/".join(above) != STORE.threads[1:]:
-            return ""
+    """The topic of the thread whose log or projection a path is; empty for every other
+    path."""
+    name = _thread_name(path)
     try:
         topic = topic_of(name) if name else ""
         return topic if topic and path in paths_of(topic) else ""
@@ -46,21 +40,30 @@ def topic_at(path: str) -> str:
         return ""  # longer than the name of a file can be
 
 
+def _thread_name(path: str) -> str:
+    """The part of a path that would be the name of a thread's folder or page."""
+    *folders, file = path.split("/")
+    if folders == [STORE.pages[1:]] and file.endswith(".md"):
+        return file.removesuffix(".md")
+    *above, name = folders or [""]
+    return name if "/".join(above) == STORE.threads[1:] else ""
+
+
 def is_safe(path: str) -> bool:
-    """Whether a path may be in a checkout at all: no part of it leads out, or is
-    git's own folder under any name that a file system takes for that, as
-    git-config(1) core.protectHFS and core.protectNTFS have it."""
+    """Return whether a path may be in a checkout at all: no part of it leads out, or
+    is git's own folder under any name that a file system takes for it (git-config(1)
+    core.protectHFS and core.protectNTFS)."""
     return all(map(_is_plain, path.replace("\\", "/").split("/")))
 
 
 def _is_plain(name: str) -> bool:
     if name in {"", ".", ".."}:
         return False
-    seen = _INVISIBLE.sub("", name).casefold().partition(":")[0].rstrip(" .")
-    return seen not in {"", ".git", "git~1"}
+    folded = _INVISIBLE.sub("", name).casefold().partition(":")[0].rstrip(" .")
+    return folded not in {"", ".git", "git~1"}
 
 
 def is_log(path: str) -> bool:
-    """Whether a path is the log of a thread."""
+    """Return whether a path is the log of a thread."""
     topic = topic_at(path)
     return bool(topic) and path == paths_of(topic).log

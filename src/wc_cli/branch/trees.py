@@ -1,4 +1,4 @@
-"""Reading trees of commits through git: what differs, and the files themselves."""
+"""Reading the trees of commits: the differences between them, and their files."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 _MAX_PATHS = 400
 _FILE = "100644"
 _FOLDER = "040000"
-_NONE = "000000"
-# What has threads in it, ours or an older tool's.
-_HOMES = ("graph", "threads")
+_NO_MODE = "000000"
+# The folders that hold threads, of wc or of an older tool.
+_THREAD_FOLDERS = ("graph", "threads")
 
 
 class TreeItem(NamedTuple):
@@ -32,7 +32,7 @@ class TreeItem(NamedTuple):
 
 
 class Sides(NamedTuple):
-    """What three trees have at one path; ``None`` for nothing."""
+    """What the three trees of a merge have at one path; ``None`` for nothing."""
 
     base: TreeItem | None
     ours: TreeItem | None
@@ -40,7 +40,7 @@ class Sides(NamedTuple):
 
     @property
     def are_both_files(self) -> bool:
-        """Whether both have a file that they changed, be it in mode alone."""
+        """Whether both sides have a file that they changed, be it in mode alone."""
         base, ours, theirs = self
         if ours is None or theirs is None:
             return False
@@ -48,9 +48,9 @@ class Sides(NamedTuple):
         return changed and ours.is_file and theirs.is_file
 
     @property
-    def changed(self) -> TreeItem | None:
-        """What was changed, where nothing can be merged: of two changes
-        theirs, unless it was to delete what we changed."""
+    def changed_item(self) -> TreeItem | None:
+        """The item that changed, where contents cannot be merged. Of two changes it is
+        theirs, unless they deleted what we changed."""
         base, ours, theirs = self
         if theirs == base or (theirs is None and ours != base):
             return ours
@@ -58,49 +58,56 @@ class Sides(NamedTuple):
 
     @property
     def file_mode(self) -> str:
-        """The mode of a file made of both."""
-        modes = (one.mode if one and one.is_file else "" for one in self)
+        """The mode of a file that is merged from both sides."""
+        modes = (item.mode if item and item.is_file else "" for item in self)
         base, ours, theirs = modes
         return (ours if theirs in (base, "") else theirs) or theirs or _FILE
 
 
 def differences(
-    git: Git, one: str, other: str
+    git: Git, old: str, new: str
 ) -> dict[str, tuple[TreeItem | None, TreeItem | None]]:
-    """The paths at which two commits have something else, and what."""
+    """The paths at which two commits differ, with the item that each has there."""
     words = ("-r", "-z", "--no-abbrev", "--no-renames", "--ignore-submodules=none")
-    out = git.run("diff-tree", *words, one, other, "--")
-    found: dict[str, tuple[TreeItem | None, TreeItem | None]] = {}
+    out = git.run("diff-tree", *words, old, new, "--")
+    result: dict[str, tuple[TreeItem | None, TreeItem | None]] = {}
     parts = out.split(b"\0")
     for info, path in zip(parts[::2], parts[1::2], strict=False):
-        old, new, old_blob, new_blob, _ = info.decode().removeprefix(":").split()
-        items = [
-            None if mode == _NONE else TreeItem(mode, blob)
-            for mode, blob in ((old, old_blob), (new, new_blob))
-        ]
-        found[os.fsdecode(path)] = (items[0], items[1])
-    return found
+        old_mode, new_mode, old_blob, new_blob, _ = (
+            info.decode().removeprefix(":").split()
+        )
+        old_item, new_item = (
+            None if mode == _NO_MODE else TreeItem(mode, blob)
+            for mode, blob in ((old_mode, old_blob), (new_mode, new_blob))
+        )
+        result[os.fsdecode(path)] = (old_item, new_item)
+    return result
 
 
 def items(git: Git, commit: str, paths: Iterable[str]) -> dict[str, TreeItem]:
     """What a commit has at those of ``paths`` where it has anything."""
-    wanted = set(paths)
-    if not wanted:
+    requested = set(paths)
+    if not requested:
         return {}
-    # A command line has room for so many; all of the tree is not much more.
-    named = [] if len(wanted) > _MAX_PATHS else sorted(wanted)
-    out = git.run("ls-tree", "-r", "-z", "--full-tree", commit, "--", *named)
-    found: dict[str, TreeItem] = {}
-    for record in out.split(b"\0"):
-        info, _, name = record.partition(b"\t")
-        path = os.fsdecode(name)
-        if path in wanted:
-            mode, _, blob = info.decode().split()
-            found[path] = TreeItem(mode, blob)
+    # The length of a command line is limited; reading the whole tree costs little more.
+    arguments = [] if len(requested) > _MAX_PATHS else sorted(requested)
+    result: dict[str, TreeItem] = {}
+    for path, item in _list_tree(git, "-r", "--full-tree", commit, "--", *arguments):
+        if path in requested:
+            result[path] = item
         for folder in folders_of(path):
-            if folder in wanted:
-                found[folder] = TreeItem(_FOLDER, "")
-    return found
+            if folder in requested:
+                result[folder] = TreeItem(_FOLDER, "")
+    return result
+
+
+def _list_tree(git: Git, *words: str) -> Iterator[tuple[str, TreeItem]]:
+    """The paths that git-ls-tree lists, with their items."""
+    for record in git.run("ls-tree", "-z", *words).split(b"\0"):
+        info, _, path = record.partition(b"\t")
+        if path:
+            mode, _, blob = info.decode().split()
+            yield os.fsdecode(path), TreeItem(mode, blob)
 
 
 def folders_of(path: str) -> Iterator[str]:
@@ -111,29 +118,29 @@ def folders_of(path: str) -> Iterator[str]:
 
 
 def blobs(git: Git, ids: Iterable[str]) -> dict[str, bytes]:
-    """The bytes of blobs, all read by one git. Raises GitError for one that
-    is not there."""
-    wanted = sorted(set(ids))
-    if not wanted:
+    """The bytes of blobs, by id, all read by one git process. Raises GitError for a
+    blob that does not exist."""
+    blob_ids = sorted(set(ids))
+    if not blob_ids:
         return {}
-    feed = "".join(f"{one}\n" for one in wanted).encode()
+    feed = "".join(f"{blob_id}\n" for blob_id in blob_ids).encode()
     out = git.run("cat-file", "--batch", feed=feed)
-    found = {}
-    at = 0
-    for one in wanted:
-        end = out.index(b"\n", at)
-        head = out[at:end].decode().split()
+    result = {}
+    position = 0
+    for blob_id in blob_ids:
+        end = out.index(b"\n", position)
+        head = out[position:end].decode().split()
         if head[1] != "blob":
-            raise GitError(f"the file {one} of the branch cannot be read")
+            raise GitError(f"the file {blob_id} of the branch cannot be read")
         start, size = end + 1, int(head[2])
-        found[one] = out[start : start + size]
-        at = start + size + 1
-    return found
+        result[blob_id] = out[start : start + size]
+        position = start + size + 1
+    return result
 
 
 def merge_base(git: Git, ours: str, theirs: str) -> str | None:
-    """The commit that two have in common, the first of several; ``None`` where
-    their histories are unrelated."""
+    """The commit that two have in common, the first of several; ``None`` if their
+    histories are unrelated."""
     for line in git.line("rev-parse", f"{ours}...{theirs}").split():
         if line.startswith("^"):
             return line[1:]
@@ -141,19 +148,13 @@ def merge_base(git: Git, ours: str, theirs: str) -> str | None:
 
 
 def is_store(git: Git, commit: str) -> bool:
-    """Whether a commit's tree is a store's: the branch of a remote may hold
-    anything."""
-    out = git.run("ls-tree", "-z", "--full-tree", commit)
-    found: dict[str, TreeItem] = {}
-    for record in out.split(b"\0"):
-        info, _, name = record.partition(b"\t")
-        if name:
-            mode, _, blob = info.decode().split()
-            found[os.fsdecode(name)] = TreeItem(mode, blob)
-    if any(found.get(name, TreeItem("", "")).mode == _FOLDER for name in _HOMES):
+    """Return whether the tree of a commit is that of a store: the branch of a remote
+    may contain anything."""
+    top = dict(_list_tree(git, "--full-tree", commit))
+    if any(name in top and top[name].mode == _FOLDER for name in _THREAD_FOLDERS):
         return True
-    shared = found.get(".gitattributes")
-    if shared is None or not shared.is_file:
+    attributes = top.get(".gitattributes")
+    if attributes is None or not attributes.is_file:
         return False
-    data = blobs(git, [shared.blob])[shared.blob]
+    data = blobs(git, [attributes.blob])[attributes.blob]
     return ATTRIBUTES.encode() in data.split(b"\n")

@@ -213,7 +213,7 @@ def _of_checkout(context: Context, reader: StoreReader) -> Iterator[Finding]:
             fix = f"Add the line: {line}"
             yield Finding(name, 0, f"lacks the line {line!r}", fix)
     try:
-        tracked = commits.tracked(root, ".local", context.env)
+        tracked = commits.tracked_files(root, ".local", context.env)
     except GitError as error:
         yield Finding("git", 0, str(error), "Run git status in the store's folder.")
         return

@@ -7,7 +7,7 @@ import os
 from typing import TYPE_CHECKING
 
 from wc_cli.branch import commits
-from wc_cli.branch.compare import compared
+from wc_cli.branch.compare import compare_log
 from wc_cli.branch.git import Git, GitError
 from wc_core.files import read_plain
 from wc_core.git import discovery
@@ -68,7 +68,7 @@ class Recovery:
         path = os.path.relpath(self.layout.log(topic), self.layout.root)
         have = self._logs().get(path)
         try:
-            new = compared(self.git, topic, thread.data[: log.complete], have).new
+            new = compare_log(self.git, topic, thread.data[: log.complete], have).new
         except GitError:
             return 0  # doctor says what is wrong with git
         return sum(model.written_by_wc((one,)) for one in new)

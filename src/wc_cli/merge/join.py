@@ -14,7 +14,7 @@ from wc_cli.merge import plan as mergeplan
 from wc_core.phrases import counted
 
 if TYPE_CHECKING:
-    from wc_cli.branch.commits import How
+    from wc_cli.branch.commits import CommitOptions
     from wc_cli.branch.git import Git
 
 _MAX_NAMED = 5
@@ -37,17 +37,17 @@ class Joined(NamedTuple):
     outvoted: tuple[str, ...] = ()
 
 
-def join(git: Git, ours: str, wanted: Joining, how: How) -> Joined:
-    """Join the branch, which is at ``ours``, with another commit; ``how`` is
+def join(git: Git, ours: str, wanted: Joining, options: CommitOptions) -> Joined:
+    """Join the branch, which is at ``ours``, with another commit; ``options`` is
     how a commit is made, if there is to be one.
 
     Raises GitError, the branch being where it was.
     """
-    ahead, behind = commits.apart(git, ours, wanted.theirs)
+    ahead, behind = commits.ahead_behind(git, ours, wanted.theirs)
     if not behind:
         return Joined()
     if not ahead:
-        commits.move(git, ours, wanted.theirs)
+        commits.move_branch(git, ours, wanted.theirs)
         return Joined()
     base = trees.merge_base(git, ours, wanted.theirs)
     plan = mergeplan.plan(git, base, ours, wanted.theirs)
@@ -56,7 +56,7 @@ def join(git: Git, ours: str, wanted: Joining, how: How) -> Joined:
         commits.CommitChange(one.path, one.data, one.blob, one.mode)
         for one in plan.changes
     ]
-    commits.commit(git, changes, message, (ours, wanted.theirs), how)
+    commits.commit(git, changes, message, (ours, wanted.theirs), options)
     return Joined(merged=True, outvoted=plan.outvoted)
 
 

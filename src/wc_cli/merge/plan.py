@@ -240,7 +240,7 @@ class _Planner:
         for path in paths:
             base, ours, theirs = sides = self.sides[path]
             if path not in both:
-                item = sides.changed
+                item = sides.changed_item
                 self._take(path, item)
                 if ours is not None and item == theirs and base != ours:
                     self.outvoted.add(path)

@@ -60,7 +60,7 @@ class Follower:
         try:
             self.tip()
             with self.guarded():
-                usergit.complete(self.git, self.checkout, self.how())
+                usergit.complete(self.git, self.checkout, self.commit_options())
         except (GitError, WcError, OSError, ValueError) as error:
             return f"a merge that was left is not finished: {error}"
         return ""
@@ -143,11 +143,12 @@ class Follower:
         tip = self.tip()
         with self.guarded():
             packs.take_over(self.checkout, joining.packs)
-            return join(self.git, tip, joining, self.how())
+            return join(self.git, tip, joining, self.commit_options())
 
-    def how(self) -> commits.How:
-        """The way in which a commit is made: signed or not, and how it is packed."""
-        return packs.how(self.checkout, self.env, sign=self.upkeep.rules.sign)
+    def commit_options(self) -> commits.CommitOptions:
+        """Whether a commit is signed, and how it is packed."""
+        sign = self.upkeep.rules.sign
+        return packs.storage_options(self.checkout, self.env, sign=sign)
 
     @contextlib.contextmanager
     def guarded(self) -> Iterator[None]:

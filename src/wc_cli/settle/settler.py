@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from wc_cli.branch import commits, messages
 from wc_cli.branch.commits import CommitChange
-from wc_cli.branch.compare import compared
+from wc_cli.branch.compare import compare_log
 from wc_cli.branch.git import Git, GitError
 from wc_cli.settle import applier, usergit
 from wc_cli.settle.commitplan import CommitPlan, RenderedThread, plan_commit
@@ -240,7 +240,7 @@ class Settler:
         paths = [file.path for file in files]
         committed = commits.committed_files(follower.git, parent, paths)
         comparisons = {
-            thread.topic: compared(
+            thread.topic: compare_log(
                 follower.git, thread.topic, log.data or b"", committed.get(log.path)
             )
             for thread in threads
@@ -254,8 +254,8 @@ class Settler:
         message = messages.message_for(list(plan.entries), list(plan.topics), code_repo)
         parents = (parent,) if parent else ()
         with follower.guarded():
-            how = follower.how()
-            return commits.commit(follower.git, plan.changes, message, parents, how)
+            options = follower.commit_options()
+            return commits.commit(follower.git, plan.changes, message, parents, options)
 
     def _shared_files(self) -> list[CommitChange]:
         """The files that all threads share. Settings that cannot be used are not

@@ -21,7 +21,7 @@ from wc_core.layout import BRANCH
 from wc_core.text import one_line
 
 if TYPE_CHECKING:
-    from wc_cli.branch.commits import How
+    from wc_cli.branch.commits import CommitOptions
     from wc_cli.branch.git import Git
     from wc_core.git.repository import Repository
 
@@ -92,14 +92,14 @@ def _is_recent(checkout: Repository, operation: str) -> bool:
     return min(map(age_of, files)) < _ABANDONED_SECONDS
 
 
-def complete(git: Git, checkout: Repository, how: How) -> None:
+def complete(git: Git, checkout: Repository, options: CommitOptions) -> None:
     """Complete an abandoned operation: join the branch with the commits that were
     being merged, and forget the other operations. Raises GitError."""
     import shutil  # 3 ms, only after an abandoned operation
 
     for commit in _merged_commits(checkout):
         tip = repository.resolve(checkout, f"refs/heads/{BRANCH}")
-        join(git, tip, Joining(commit, "a merge that was left"), how)
+        join(git, tip, Joining(commit, "a merge that was left"), options)
     for name in (*_OPERATIONS, *_OPERATION_FILES):
         durable.remove(f"{checkout.gitdir}/{name}")
     shutil.rmtree(f"{checkout.gitdir}/sequencer", ignore_errors=True)

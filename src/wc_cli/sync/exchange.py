@@ -126,12 +126,12 @@ class Traveller:
             theirs = self._fetch(git)
             ours = commits.tip(self._where())
             self._note(ours, theirs)
-            ahead, behind = commits.apart(git, ours, theirs)
+            ahead, behind = commits.ahead_behind(git, ours, theirs)
             if behind:
                 self._check_store(git, theirs)
             start = "" if anew else ours
-            came = compare.news(git, start, theirs) if behind or anew else {}
-            went = compare.news(git, theirs, ours) if ahead else {}
+            came = compare.count_new(git, start, theirs) if behind or anew else {}
+            went = compare.count_new(git, theirs, ours) if ahead else {}
             self.joined = bool(ahead and behind)
             return self._exchange(came, went, (ahead, behind))
 
@@ -152,7 +152,7 @@ class Traveller:
             brought = 0
             for attempt in range(_TRIES):
                 theirs = self._fetch(git)
-                ahead, behind = commits.apart(git, ours, theirs)
+                ahead, behind = commits.ahead_behind(git, ours, theirs)
                 if behind:
                     self._check_store(git, theirs)
                     self._settle(theirs)
@@ -169,7 +169,7 @@ class Traveller:
                     time.sleep(random.uniform(0, _JITTER) * (attempt + 1))  # noqa: S311 - no secret
                     continue
                 self._note(ours, self._arrived(git, ours, theirs, wanted=wanted))
-                came = compare.news(git, start, theirs) if brought or anew else {}
+                came = compare.count_new(git, start, theirs) if brought or anew else {}
                 return self._exchange(came, went, (ahead if wanted else 0, brought))
             raise reason
 
@@ -260,10 +260,10 @@ class Traveller:
         self.waiting.tell(f"Fetching from {self.remote.shown} …")
         where = self._where()
         had = repository.resolve(where, self.remote.tracking)
-        before = packs.names(where)
+        before = packs.pack_names(where)
         packed = packs.keeps_packs(where, self.env)
         theirs = Wire(git, self.remote).fetch(packed=packed)
-        self.packs |= packs.names(where) - before if packed else set()
+        self.packs |= packs.pack_names(where) - before if packed else set()
         if not theirs:
             if had:
                 git.run("update-ref", "-d", self.remote.tracking)
@@ -271,7 +271,7 @@ class Traveller:
             return ""
         if theirs == had:
             return theirs
-        if had and commits.apart(git, had, theirs)[0]:
+        if had and commits.ahead_behind(git, had, theirs)[0]:
             self.notes.append(sending.rewritten(self.remote))
         return theirs
 
@@ -320,12 +320,12 @@ class Traveller:
             return {}
         self.waiting.tell(f"Sending to {self.remote.shown} …")
         Wire(git, self.remote).push(ours)
-        return compare.news(git, theirs, ours)
+        return compare.count_new(git, theirs, ours)
 
     def _note(self, ours: str, theirs: str) -> None:
         """Leave for readers how fresh the store is."""
         git = Git(self.layout.root, self.env)
-        apart = commits.apart(git, ours, theirs)
+        apart = commits.ahead_behind(git, ours, theirs)
         self._leave(Freshness(self.remote.shown, _now(), ours, theirs, *apart))
 
     def _note_failure(self, problem: str, hint: str, *, lasting: bool) -> None:
@@ -338,7 +338,7 @@ class Traveller:
             where = self._where()
             ours = commits.tip(where)
             theirs = repository.resolve(where, self.remote.tracking)
-            ahead, behind = commits.apart(Git(where.top, self.env), ours, theirs)
+            ahead, behind = commits.ahead_behind(Git(where.top, self.env), ours, theirs)
             known = known._replace(ours=ours, theirs=theirs)
             known = known._replace(ahead=ahead, behind=behind)
         self._leave(

@@ -27,8 +27,8 @@ def look_first(
     git = Git(where.top or where.common, env, until=waiting.until)
     if theirs and not trees.is_store(git, theirs):
         raise no_store(remote)
-    behind, _ = commits.apart(git, theirs, "") if theirs else (0, 0)
-    return Exchange(remote.shown, compare.news(git, "", theirs), behind=behind)
+    behind, _ = commits.ahead_behind(git, theirs, "") if theirs else (0, 0)
+    return Exchange(remote.shown, compare.count_new(git, "", theirs), behind=behind)
 
 
 def fetch_first(

@@ -41,7 +41,7 @@ def at_once(git: Git, remote: Remote, layout: Layout, ours: str) -> Sent | None:
     """
     wire = Wire(git, remote)
     had = "" if wire.goes_elsewhere else _usual(layout, remote)
-    ahead, behind = commits.apart(git, ours, had) if had else (0, 0)
+    ahead, behind = commits.ahead_behind(git, ours, had) if had else (0, 0)
     if behind or not ahead:
         return None
     try:
@@ -51,14 +51,14 @@ def at_once(git: Git, remote: Remote, layout: Layout, ours: str) -> Sent | None:
             raise
         return None
     if there and had.startswith(there):
-        return Sent(compare.news(git, had, ours), ahead)
+        return Sent(compare.count_new(git, had, ours), ahead)
     notes: tuple[str, ...] = (lost(remote),)
     if there:
         name = f"{there}^{{commit}}"
         there = git.line("rev-parse", "--verify", "--quiet", name)
-        notes = (rewritten(remote),) if commits.apart(git, had, there)[0] else ()
-    ahead, _ = commits.apart(git, ours, there)
-    return Sent(compare.news(git, there, ours), ahead, notes)
+        notes = (rewritten(remote),) if commits.ahead_behind(git, had, there)[0] else ()
+    ahead, _ = commits.ahead_behind(git, ours, there)
+    return Sent(compare.count_new(git, there, ours), ahead, notes)
 
 
 def _usual(layout: Layout, remote: Remote) -> str:
