@@ -31,10 +31,7 @@ def text_of(name: str) -> str:
 
 def tracked_files() -> list[str]:
     listed = subprocess.run(
-        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
-        cwd=ROOT,
-        capture_output=True,
-        check=True,
+        ["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=True
     )
     names = listed.stdout.decode().split("\0")
     return sorted(name for name in names if name and (ROOT / name).is_file())
