@@ -1,8 +1,7 @@
-"""The entries of a store by their words, so that a search reads no log.
+"""The full-text index of a store's entries, so that a search reads no log.
 
-Made in the background when somebody searches for the first time, the threads
-that moved last first; from then on it follows what changes. Until it is whole,
-every answer says how far it is.
+It is built in the background at the first search, the most recent threads first, and
+follows changes from then on. Until it is complete, every answer says how far it is.
 """
 
 from __future__ import annotations
@@ -32,22 +31,25 @@ if TYPE_CHECKING:
     from wc_core.views.search import SearchQuery
     from wc_observe.live.reader import LiveReader
 
-# So many changed threads are read by whoever asks; more take a while, and are
-# read in the background.
+# Up to this many changed threads are read by the caller; more are read in the
+# background.
 _AT_ONCE = 50
-# Entries that go into the index together; the lock is held meanwhile.
+# Entries indexed in one transaction, during which the lock is held.
 _BATCH = 500
-# Of these, rows of logs that were replaced, before all is made anew.
+# Rows of replaced logs that are tolerated before the index is rebuilt.
 _MOST_DEAD = 10_000
-# Where an entry does not begin in its log: it is none, or not read that way.
+# The offset of an entry that cannot be read from its log alone.
 _NOWHERE = -1
 _LINE = 8192
 
 
 class IndexedThread(NamedTuple):
-    """How far a thread is in the index: its number, its log then, up to which
-    byte that was read, and a checksum of so much. ``rows`` are its entries in
-    the order they were found; ``ordered``: that of their ids is the thread's."""
+    """How far a thread has been indexed.
+
+    ``number`` stands for the topic, ``stamp`` is that of its log, ``size`` the number
+    of bytes read and ``check`` their checksum. ``rows`` are its entries in the order of
+    the log; ``ordered`` says that their ids are in the same order.
+    """
 
     number: int
     stamp: Stamp
@@ -58,7 +60,7 @@ class IndexedThread(NamedTuple):
 
 
 class Piece(NamedTuple):
-    """Entries to be added, and where each begins in its log."""
+    """Entries to be indexed, and the offset of each in its log."""
 
     entries: Sequence[Entry]
     starts: Sequence[int]
@@ -66,7 +68,7 @@ class Piece(NamedTuple):
 
 
 class EntryIndex:
-    """Knows which entries match; an engine of `wc_core.views.search`."""
+    """Finds the entries that match; an engine of `wc_core.views.search`."""
 
     def __init__(self, reader: LiveReader) -> None:
         self._reader = reader
@@ -79,12 +81,12 @@ class EntryIndex:
 
     def _clear(self) -> None:
         self._text = FullText()
-        # By row: the entry's id, the number of its thread, where it begins.
+        # By row: the entry's id, the number of its thread, its offset in the log.
         self._ids: list[str] = []
         self._numbers = array("I")
         self._starts = array("q")
         self._branches: dict[str, array[int]] = {}
-        # By number: the topic; empty for one that another number stands for.
+        # By number: the topic; empty if the thread got another number.
         self._names: list[str] = []
         self._places: dict[str, IndexedThread] = {}
         self._live = 0
@@ -92,8 +94,8 @@ class EntryIndex:
     # --- keeping up ----------------------------------------------------------
 
     def expect(self, threads: Iterable[tuple[str, int]]) -> None:
-        """These threads are new or changed and have so many entries; the first
-        ones are read first. One without entries is gone or has none."""
+        """Queues threads that are new or changed, with their number of entries; the
+        first are read first. A thread without entries was removed or is empty."""
         with self._lock:
             for topic, count in threads:
                 self._pending[topic] = count
@@ -102,8 +104,8 @@ class EntryIndex:
                 self._clear()
 
     def catch_up(self, seconds: float) -> bool:
-        """Read what is expected, or wait so long for whoever does; whether
-        all of it is in the index."""
+        """Indexes what is queued, or waits up to ``seconds`` for the thread that
+        does. Returns whether everything is indexed."""
         if len(self._pending) <= _AT_ONCE and self._builder is None:
             while self._step():
                 pass
@@ -118,14 +120,14 @@ class EntryIndex:
 
     @property
     def unreadable(self) -> set[str]:
-        """The threads that could not be read when they were looked at."""
+        """The threads that could not be read."""
         with self._lock:
             return {*self._unreadable}
 
     @property
     def progress(self) -> tuple[int, int]:
-        """How many entries are in the index, and how many there are."""
-        # No lock: whoever reports it must not wait until more have been read.
+        """How many entries are indexed, and how many there are."""
+        # No lock: a report of progress must not wait for indexing.
         live = self._live
         return live, live + sum([*self._pending.values()])
 
@@ -138,7 +140,7 @@ class EntryIndex:
             self._done.set()
 
     def _step(self) -> bool:
-        """Read some threads; whether there were any to be read."""
+        """Indexes some threads. Returns whether there was anything to do."""
         with self._lock:
             count = 0
             rows: list[tuple[int, Sequence[str]]] = []
@@ -152,35 +154,37 @@ class EntryIndex:
             return bool(self._pending or rows)
 
     def _read(self, topic: str) -> list[tuple[int, Sequence[str]]]:
-        """The rows of what a thread has got since it was read last."""
+        """Returns the rows for what was added to a thread since it was read last."""
         self._unreadable.discard(topic)
         stamp = stamp_of(self._reader.layout.log(topic))
-        known = self._places.get(topic)
-        if known is not None and known.stamp == stamp and stamp.size >= 0:
+        place = self._places.get(topic)
+        if place is not None and place.stamp == stamp and stamp.size >= 0:
             return []
         try:
             data = self._reader.log_bytes(topic) or b""
-            piece = self._tail(topic, known, data)
+            piece = self._tail(topic, place, data)
             if piece is None:
                 self._drop(topic)
-                known = None
+                place = None
                 piece = self._whole(topic, data)
         except NotFoundError:
             return []
         except WcError:
-            # Its entries cannot be shown, so none of them is found.
+            # Its entries cannot be shown, so none of them may be found.
             self._drop(topic)
             self._unreadable.add(topic)
             return []
-        if known is None:
-            known = IndexedThread(len(self._names), stamp, 0, 0, array("I"))
+        if place is None:
+            place = IndexedThread(len(self._names), stamp, 0, 0, array("I"))
             self._names.append(topic)
-        ordered = known.ordered and all(ulid.prefix(one.id) for one in piece.entries)
+        ordered = place.ordered and all(
+            ulid.prefix(entry.id) for entry in piece.entries
+        )
         check = crc32(data[: piece.size]) if piece.size != _NOWHERE else 0
-        self._places[topic] = known._replace(
+        self._places[topic] = place._replace(
             stamp=stamp, size=piece.size, check=check, ordered=ordered
         )
-        return self._rows(topic, known, piece)
+        return self._rows(topic, place, piece)
 
     def _rows(
         self, topic: str, place: IndexedThread, piece: Piece
@@ -206,93 +210,92 @@ class EntryIndex:
             self._live -= len(place.rows)
 
     def _tail(
-        self, topic: str, known: IndexedThread | None, data: bytes
+        self, topic: str, place: IndexedThread | None, data: bytes
     ) -> Piece | None:
-        """What a log has got behind what was read of it; ``None`` where all of
-        it has to be read."""
-        if known is None or known.size == _NOWHERE:
+        """Returns what was appended to a log; ``None`` if all of it has to be read."""
+        if place is None or place.size == _NOWHERE:
             return None
-        if len(data) < known.size or crc32(data[: known.size]) != known.check:
+        if len(data) < place.size or crc32(data[: place.size]) != place.check:
             return None
-        piece = _pieces(topic, data[known.size :], known.size)
-        seen = {self._ids[row] for row in known.rows}
-        if piece is None or any(one.id in seen for one in piece.entries):
+        piece = _parse_piece(topic, data[place.size :], place.size)
+        indexed = {self._ids[row] for row in place.rows}
+        if piece is None or any(entry.id in indexed for entry in piece.entries):
             return None
         return piece
 
     def _whole(self, topic: str, data: bytes) -> Piece:
-        """All of a thread."""
-        piece = _pieces(topic, data, 0)
+        """Returns all of a thread."""
+        piece = _parse_piece(topic, data, 0)
         if piece is None or not piece.entries:
-            # Torn, twice the same entry, no log: what everybody makes of it.
+            # Torn, with a duplicate id, or without a log: use the reader's view.
             entries = self._reader.thread(topic).entries
             piece = Piece(entries, [_NOWHERE] * len(entries), _NOWHERE)
         return piece
 
     # --- asking --------------------------------------------------------------
 
-    def matches(self, topics: Sequence[str], wanted: SearchQuery) -> Matches:
-        """As `Engine.matches`, of the entries that are in the index."""
+    def matches(self, topics: Sequence[str], query: SearchQuery) -> Matches:
+        """Like `Engine.matches`, over the entries that are indexed."""
         with self._lock:
             allowed = bytearray(len(self._names))
             for topic in topics:
                 if (place := self._places.get(topic)) is not None:
                     allowed[place.number] = 1
             numbers = self._numbers
-            rows = [row for row in self._having(wanted) if allowed[numbers[row]]]
-            if wanted.about.terms:
-                rows = [row for row in rows if self._is_about(row, wanted.about)]
+            rows = [row for row in self._rows_matching(query) if allowed[numbers[row]]]
+            if query.about.terms:
+                rows = [row for row in rows if self._is_about(row, query.about)]
             counts = Counter(map(numbers.__getitem__, rows))
-            found, left = self._best(rows, wanted)
+            best, total = self._best(rows, query)
             return Matches(
-                found,
-                left,
+                best,
+                total,
                 {self._names[number]: count for number, count in counts.items()},
-                tuple(one for one in topics if one in self._unreadable),
+                tuple(name for name in topics if name in self._unreadable),
                 *self.progress,
             )
 
-    def _having(self, wanted: SearchQuery) -> Iterable[int]:
-        """The rows that may have what is wanted; those that have it, unless it
-        is about files, pull requests or commits."""
-        about = wanted.about
+    def _rows_matching(self, query: SearchQuery) -> Iterable[int]:
+        """Returns the rows that match the query; candidates only, if it asks for
+        files, pull requests or commits."""
+        about = query.about
         of_branch = self._branches.get(about.branch, ())
-        if not wanted.terms and not about.terms:
+        if not query.terms and not about.terms:
             return of_branch
-        found = self._text.find(wanted.terms, about.terms)
+        rows = self._text.find(query.terms, about.terms)
         if not about.branch:
-            return found
+            return rows
         chosen = {*of_branch}
-        return [row for row in found if row in chosen]
+        return [row for row in rows if row in chosen]
 
     def _is_about(self, row: int, about: Mentions) -> bool:
-        """Whether an entry that has the words of it mentions the thing."""
+        """Returns whether an entry that has the words really mentions the thing."""
         return about.fit(self.entry(self._match(0, row)).entry)
 
     def _match(self, rank: int, row: int) -> Match:
         return Match(rank, self._ids[row], self._names[self._numbers[row]])
 
-    def _best(self, rows: list[int], wanted: SearchQuery) -> tuple[list[Match], int]:
-        """The best of the rows in order, and how many there were to choose
+    def _best(self, rows: list[int], query: SearchQuery) -> tuple[list[Match], int]:
+        """Returns the best of the rows in order, and how many there were to choose
         from."""
-        found: list[Match] = []
-        left = 0
-        for rank, members in self._by_rank(rows, wanted):
+        best: list[Match] = []
+        total = 0
+        for rank, members in self._by_rank(rows, query):
             after = members
-            if wanted.behind is not None:
-                behind = wanted.behind
+            if query.behind is not None:
+                behind = query.behind
                 after = [row for row in members if self._match(rank, row) < behind]
-            left += len(after)
-            room = wanted.limit - len(found) if wanted.limit else len(after)
+            total += len(after)
+            room = query.limit - len(best) if query.limit else len(after)
             newest = self._newest(after, room)
-            found += sorted((self._match(rank, row) for row in newest), reverse=True)[
+            best += sorted((self._match(rank, row) for row in newest), reverse=True)[
                 :room
             ]
-        return found, left
+        return best, total
 
     def _newest(self, rows: list[int], count: int) -> list[int]:
-        """The rows with the greatest ids, so many or a few more: where two have
-        the same one, their topics decide."""
+        """Returns the rows with the greatest ids: ``count``, or a few more where ids
+        are equal and topics decide."""
         if count >= len(rows):
             return rows
         ids = self._ids
@@ -304,36 +307,40 @@ class EntryIndex:
         ]
 
     def _by_rank(
-        self, rows: list[int], wanted: SearchQuery
+        self, rows: list[int], query: SearchQuery
     ) -> Iterable[tuple[int, list[int]]]:
-        """The rows apart, by how well they match, the best first."""
-        if not wanted.terms or not rows:
+        """Returns the rows grouped by how well they match, best first."""
+        if not query.terms or not rows:
             return ((ELSEWHERE, rows),)
-        every = self._text.in_titles(wanted.terms, every=True)
-        some = self._text.in_titles(wanted.terms, every=False)
+        all_terms = self._text.in_titles(query.terms, all_terms=True)
+        some_terms = self._text.in_titles(query.terms, all_terms=False)
         return (
-            (ALL_IN_TITLE, [row for row in rows if row in every]),
-            (SOME_IN_TITLE, [row for row in rows if row in some and row not in every]),
-            (ELSEWHERE, [row for row in rows if row not in some]),
+            (ALL_IN_TITLE, [row for row in rows if row in all_terms]),
+            (
+                SOME_IN_TITLE,
+                [row for row in rows if row in some_terms and row not in all_terms],
+            ),
+            (ELSEWHERE, [row for row in rows if row not in some_terms]),
         )
 
     def entry(self, match: Match) -> Numbered:
-        """The entry of a match. Raises NotFoundError where it is gone."""
+        """Returns the entry of a match. Raises NotFoundError if it is gone."""
         with self._lock:
             place = self._places.get(match.topic)
             ids = [self._ids[row] for row in place.rows] if place else []
             if place is not None and place.ordered and match.id in ids:
                 start = self._starts[place.rows[ids.index(match.id)]]
-                entry = self._at(match.topic, start)
+                entry = self._entry_at(match.topic, start)
                 if entry is not None and entry.id == match.id:
-                    return Numbered(sum(one < match.id for one in ids), entry)
+                    return Numbered(sum(member < match.id for member in ids), entry)
         for idx, entry in enumerate(self._reader.thread(match.topic).entries):
             if entry.id == match.id:
                 return Numbered(idx, entry)
         raise NotFoundError(f"{match.topic} has no entry {match.id} any more.")
 
-    def _at(self, topic: str, start: int) -> Entry | None:
-        """The entry that begins there, if it can be read from there alone."""
+    def _entry_at(self, topic: str, start: int) -> Entry | None:
+        """Returns the entry at an offset of a log, or None if it cannot be read from
+        there."""
         if start == _NOWHERE:
             return None
         layout, length = self._reader.layout, _LINE
@@ -349,15 +356,15 @@ class EntryIndex:
             length *= 8
 
 
-def _pieces(topic: str, data: bytes, start: int) -> Piece | None:
-    """The entries of whole lines, the first of which begins at ``start``;
-    ``None`` where the lines alone do not say what the log has."""
+def _parse_piece(topic: str, data: bytes, start: int) -> Piece | None:
+    """Returns the entries of whole lines, the first of which is at offset ``start``;
+    ``None`` if the lines alone do not say what the log contains."""
     entries: list[Entry] = []
     starts: list[int] = []
     end = start
-    # The end of the last line leaves nothing behind it.
-    *lines, rest = data.split(b"\n")
-    if rest:
+    # A complete last line leaves nothing after its newline.
+    *lines, torn = data.split(b"\n")
+    if torn:
         return None
     for line in lines:
         begin, end = end, end + len(line) + 1
@@ -367,6 +374,6 @@ def _pieces(topic: str, data: bytes, start: int) -> Piece | None:
         if isinstance(entry, Entry):
             entries.append(entry)
             starts.append(begin)
-    if len({one.id for one in entries}) < len(entries):
+    if len({parsed.id for parsed in entries}) < len(entries):
         return None
     return Piece(entries, starts, end)

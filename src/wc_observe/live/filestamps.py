@@ -1,4 +1,4 @@
-"""What tells that a file is another one than before, or was written to."""
+"""Stamps that tell whether a file was replaced or written to."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 
 class Stamp(NamedTuple):
-    """What tells that a file is another one, has other bytes in it, or may be
-    read by others. A tool that sets the time of writing cannot set ``ctime_ns``."""
+    """What differs when a file was replaced, has other bytes, or got other
+    permissions. A tool that sets the modification time cannot set ``ctime_ns``."""
 
     inode: int = 0
     size: int = -1
@@ -18,8 +18,8 @@ class Stamp(NamedTuple):
 
 
 def stamp_of(path: str) -> Stamp:
-    """The stamp of a file or folder; that of nothing where there is none, or
-    what nobody reads: a link."""
+    """Returns the stamp of a file or folder. A missing one and a link, which is
+    never read, have the stamp of nothing."""
     try:
         info = os.lstat(path)
     except (OSError, ValueError):

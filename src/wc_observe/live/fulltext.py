@@ -1,7 +1,7 @@
-"""Which rows have which words: a full-text index that lives in memory alone.
+"""A full-text index in memory: which rows contain which words.
 
-The only module with a database in it, and it never opens a file: what is lost
-with the process is made anew from the logs.
+The only module with a database, and it never opens a file. The index is rebuilt from
+the logs when the process starts again.
 """
 
 from __future__ import annotations
@@ -20,10 +20,9 @@ if TYPE_CHECKING:
 
     from wc_core.views.words import Term
 
-# A text in the form of `words.folded` has words of ASCII letters, digits and
-# anything beyond ASCII: what the tokenizer named "ascii" takes them for. Nothing
-# is kept but where which word stands: no texts, and no lengths, since the order
-# of what is found is not the index's business.
+# The tokenizer "ascii" splits the output of `words.folded` into exactly its words:
+# ASCII letters, digits and everything beyond ASCII. The index stores only positions
+# of words, neither texts nor lengths: ranking is not its job.
 _TABLE = """
 CREATE VIRTUAL TABLE entries USING fts5(
   title, body, topic, author, recorded,
@@ -35,18 +34,18 @@ _ADD = (
     "VALUES (?, ?, ?, ?, ?, ?)"
 )
 _FIND = "SELECT rowid FROM entries WHERE entries MATCH ?"
-_SAID = "title body topic author"
-_MENTIONED = "title body recorded"
+_TEXT_FIELDS = "title body topic author"
+_MENTION_FIELDS = "title body recorded"
 
 
 def _no_file(action: int, *_: str | None) -> int:
-    """Whether SQLite may do something: all but open another database."""
+    """Authorises every action of SQLite except attaching another database."""
     return sqlite3.SQLITE_DENY if action == sqlite3.SQLITE_ATTACH else sqlite3.SQLITE_OK
 
 
 @functools.cache
 def is_available() -> bool:
-    """Whether this Python's SQLite has full-text search, found out once."""
+    """Returns whether this Python's SQLite has full-text search. Asked once."""
     try:
         with closing(sqlite3.connect(":memory:")) as database:
             database.execute(_TABLE)
@@ -56,10 +55,10 @@ def is_available() -> bool:
 
 
 class FullText:
-    """An index of rows by the words in their texts; rows are only ever added."""
+    """An index of rows by the words in their texts. Rows are only added."""
 
     def __init__(self) -> None:
-        # Several threads ask, one at a time.
+        # Used by several threads, one at a time.
         self._db = sqlite3.connect(
             ":memory:", check_same_thread=False, isolation_level=None
         )
@@ -73,28 +72,29 @@ class FullText:
         self._db.execute(_TABLE)
 
     def add(self, rows: Iterable[tuple[int, Sequence[str]]]) -> None:
-        """Add rows: a number each, not used before, and the texts of the five
-        columns."""
-        made = [
-            (number, *(words.folded(one).replace("\0", " ") for one in texts))
+        """Adds rows: an unused number each, and the texts of the five columns."""
+        folded = [
+            (number, *(words.folded(text).replace("\0", " ") for text in texts))
             for number, texts in rows
         ]
         with self._lock:
             self._db.execute("BEGIN")
-            self._db.executemany(_ADD, made)
+            self._db.executemany(_ADD, folded)
             self._db.execute("COMMIT")
 
-    def find(self, said: Iterable[Term], mentioned: Iterable[Term] = ()) -> list[int]:
-        """The rows that have all of the terms: the first ones in the fields
-        that a query speaks of, the others where an entry mentions things."""
-        parts = [_part(one.field or _SAID, one) for one in said]
-        parts += [_part(_MENTIONED, one) for one in mentioned]
+    def find(self, terms: Iterable[Term], mentioned: Iterable[Term] = ()) -> list[int]:
+        """Returns the rows that contain all of the terms: ``terms`` in the fields
+        they name, ``mentioned`` in the fields that mention files, commits and
+        pull requests."""
+        parts = [_part(term.field or _TEXT_FIELDS, term) for term in terms]
+        parts += [_part(_MENTION_FIELDS, term) for term in mentioned]
         return self._ask(" AND ".join(parts))
 
-    def in_titles(self, terms: Iterable[Term], *, every: bool) -> set[int]:
-        """The rows that have every term, or any, in their title."""
-        parts = [_part("title", one) for one in terms]
-        return set(self._ask((" AND " if every else " OR ").join(parts)))
+    def in_titles(self, terms: Iterable[Term], *, all_terms: bool) -> set[int]:
+        """Returns the rows that have all of the terms, or any of them, in their
+        title."""
+        parts = [_part("title", term) for term in terms]
+        return set(self._ask((" AND " if all_terms else " OR ").join(parts)))
 
     def _ask(self, query: str) -> list[int]:
         with self._lock:
@@ -102,6 +102,6 @@ class FullText:
 
 
 def _part(fields: str, term: Term) -> str:
-    # Words have neither quotes nor anything else that a query would obey.
+    # Words contain neither quotes nor anything else with a meaning in a query.
     star = "*" if term.prefix else ""
     return f'{{{fields}}} : "{" ".join(term.words)}" {star}'

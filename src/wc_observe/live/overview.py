@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from wc_core.views.rows import Filter, ThreadRow
     from wc_observe.live.reader import LiveReader
 
-# Above so many changed threads at once all of them are sorted anew.
+# With more changed threads than this, everything is sorted again.
 _SORT_ANEW = 50
 _MOST_FILTERS = 16
 
@@ -30,58 +30,60 @@ class LiveOverview(Overview):
         self._live = reader
         self._lock = reader.lock
         self._rows: dict[str, ThreadRow] = {}
-        # From the least recent on, so that a row is put in its place quickly.
+        # Least recent first, so that bisect can insert a row.
         self._sorted: list[ThreadRow] = []
-        self._stale: set[str] = {*reader.known}
+        self._stale: set[str] = {*reader.listed_topics}
         self._matching: dict[Filter, list[ThreadRow]] = {}
-        # How many threads were looked at of those that have to be.
+        # How many threads were read, and how many have to be.
         self.progress = (0, 0)
 
     def is_for(self, viewer: Viewer) -> bool:
-        """Whether another viewer would see the same."""
+        """Returns whether another viewer would see the same."""
         own: tuple[object, Directory] = (self.viewer.identity, self.viewer.directory)
         return own == (viewer.identity, viewer.directory)
 
     def forget(self, topics: Iterable[str]) -> None:
-        """These threads changed."""
+        """Marks threads as changed."""
         with self._lock:
             self._stale.update(topics)
 
     def rows(self) -> list[ThreadRow]:
-        """All threads, the latest move first."""
+        """Returns all threads, latest move first."""
         with self._lock:
-            self.reader.topics()  # says why, where they cannot be listed
+            self.reader.topics()  # raises if they cannot be listed
             if self._stale:
                 self._update()
                 self._matching.clear()
             return self._sorted[::-1]
 
-    def matching(self, wanted: Filter) -> list[ThreadRow]:
-        """Those that a filter lets through, looked for once."""
+    def matching(self, criteria: Filter) -> list[ThreadRow]:
+        """Returns the threads that match a filter; the result is cached."""
         with self._lock:
-            rows = self.rows()
-            found = self._matching.get(wanted)
-            if found is None:
-                found = views.matching(rows, wanted, self.viewer)
+            all_rows = self.rows()
+            rows = self._matching.get(criteria)
+            if rows is None:
+                rows = views.matching(all_rows, criteria, self.viewer)
                 if len(self._matching) >= _MOST_FILTERS:
                     self._matching.clear()
-                self._matching[wanted] = found
-            return found
+                self._matching[criteria] = rows
+            return rows
 
     def _update(self) -> None:
         stale, self._stale = self._stale, set()
-        gone = {id(row) for one in stale if (row := self._rows.pop(one, None))}
-        there = [one for one in self._live.known if one in stale]
+        removed = {
+            id(row) for changed in stale if (row := self._rows.pop(changed, None))
+        }
+        topics = [changed for changed in self._live.listed_topics if changed in stale]
         new = []
-        for count, topic in enumerate(there):
-            self.progress = (count, len(there))
+        for count, topic in enumerate(topics):
+            self.progress = (count, len(topics))
             if (row := views.row_of(self.reader, topic, self.viewer)) is not None:
                 new.append(row)
-        self.progress = (len(there), len(there))
+        self.progress = (len(topics), len(topics))
         self._rows.update((row.topic, row) for row in new)
         if len(stale) > _SORT_ANEW:
             self._sorted = sorted(self._rows.values(), key=views.recency)
             return
-        self._sorted = [row for row in self._sorted if id(row) not in gone]
+        self._sorted = [row for row in self._sorted if id(row) not in removed]
         for row in new:
             insort(self._sorted, row, key=views.recency)

@@ -1,16 +1,16 @@
-"""A store kept in memory: what was read stays, what changed is read again.
+"""A store kept in memory: what was read is cached, what changed is read again.
 
-Nothing is believed for longer than a call. `LiveReader.refresh` finds out what
-changed since the last one:
+Nothing is trusted for longer than a call. `LiveReader.refresh` finds out what changed
+since the last one:
 
-* In a small store the files of every thread are looked at: a millisecond or two.
-* In a large one a watcher says which files changed. It may be a moment late, so
-  that what wc itself writes is looked for as well: each write leaves a marker
-  before it, which stays until the thread is settled.
-* Where nothing can be watched the files of every thread are looked at there too.
+* In a small store it checks the files of every thread, a millisecond or two.
+* In a large one a watcher reports the files that changed. It may be a moment late, so
+  `refresh` also looks for what wc itself writes: each write leaves a marker before
+  it, which stays until the thread is settled.
+* If nothing can be watched, a large store is checked like a small one.
 
-A log that grew is made entries of from where it ended; one that was replaced,
-from the beginning.
+A log that grew is parsed from where it ended; one that was replaced, from the
+beginning.
 """
 
 from __future__ import annotations
@@ -32,17 +32,17 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 
-# So many threads are looked at one by one at each call.
+# Up to this many threads are checked one by one at each call.
 FEW = 100
 # Entries of whole threads kept in memory, all threads together.
 _MOST_ENTRIES = 4_000
-# The time of a folder may stand still for so long while things happen in it.
+# A folder's modification time may lag behind its changes by this much.
 _YOUNG_NS = 100_000_000
 
 
 class Stamps(NamedTuple):
-    """Those of a thread's log, of its meta, of its page where there is no log,
-    and of the folder with its cursors."""
+    """The stamps of a thread's log, of its meta, of its page if it has no log, and
+    of the folder with its cursors."""
 
     log: Stamp
     meta: Stamp
@@ -51,33 +51,34 @@ class Stamps(NamedTuple):
 
 
 class CachedThread(NamedTuple):
-    """A thread with its entries, and what its log and meta were like."""
+    """A thread with its entries, and the stamps of its log and meta."""
 
     log: Stamp
     meta: Stamp
     thread: Thread
 
     def is_of(self, log: Stamp, meta: Stamp) -> bool:
-        """Whether that is what files like these say. Of another tool's log its
-        meta says more than the log; of ours nothing."""
+        """Returns whether files with these stamps have this content. For a log of
+        another tool the meta counts as well; for one of ours it does not."""
         if self.log != log:
             return False
         return self.meta == meta or model.written_by_wc(self.thread.entries)
 
 
 class CachedState(NamedTuple):
-    """A thread's state (``None`` where it cannot be read), and what its files
-    were like when it was read."""
+    """A thread's state, and the stamps of its files when it was read. ``snapshot``
+    is None if it could not be read."""
 
     stamps: Stamps
     snapshot: Snapshot | None
 
 
 class LiveReader(StoreReader):
-    """A reader that remembers; its answers are as new as the last `refresh`.
+    """A reader with a cache; its answers are as new as the last `refresh`.
 
-    ``watched`` is set by whoever tells it of changes with `hear`: a store of
-    more than ``few`` threads is then not looked through at each call.
+    ``watched`` is set by the watcher that reports changes to `note_changed`. While it
+    is true, a store of more than ``few`` threads is not checked file by file at each
+    call.
     """
 
     def __init__(self, root: str, few: int = FEW) -> None:
@@ -89,7 +90,7 @@ class LiveReader(StoreReader):
         self._anything = True
         self._root = self._folder = Stamp()
         self._topics: list[str] = []
-        # Why they cannot be listed.
+        # Why the threads cannot be listed.
         self._broken: WcError | None = None
         self._kept: dict[str, CachedState] = {}
         self._threads: OrderedDict[str, CachedThread] = OrderedDict()
@@ -97,21 +98,21 @@ class LiveReader(StoreReader):
 
     @property
     def is_large(self) -> bool:
-        """Whether it has more threads than are looked at one by one."""
+        """Whether it has too many threads to check each of them at every call."""
         return len(self._topics) > self._few
 
     # --- what changed --------------------------------------------------------
 
-    def hear(self, paths: Iterable[str] | None) -> None:
-        """These files changed; ``None``: anything may have."""
-        found = {None} if paths is None else {self._topic_at(one) for one in paths}
+    def note_changed(self, paths: Iterable[str] | None) -> None:
+        """Notes that these files changed; ``None`` means that any may have."""
+        topics = {None} if paths is None else {self._topic_at(path) for path in paths}
         with self.lock:
-            self._anything = self._anything or None in found
-            self._heard |= {one for one in found if one}
+            self._anything = self._anything or None in topics
+            self._heard |= {path for path in topics if path}
 
     def _topic_at(self, path: str) -> str | None:
-        """The thread a file is of; empty for a file of none, ``None`` for a
-        folder with threads in it."""
+        """Returns the thread that a file belongs to; an empty string if it belongs
+        to none, ``None`` for a folder with threads in it."""
         layout = self.layout
         cursors = f"{layout.local}/cursors"
         for folder in (layout.threads, layout.unsettled, cursors):
@@ -122,29 +123,30 @@ class LiveReader(StoreReader):
         return None if layout.threads.startswith(path) else ""
 
     def refresh(self) -> set[str]:
-        """Find out what changed since the last time: the threads that did, that
-        came or went. Where they cannot be listed `topics` says why, and each can
-        still be read."""
+        """Returns the threads that changed, were added or removed since the last call.
+
+        If threads cannot be listed, `topics` says why, and each can still be read.
+        """
         with self.lock:
             before = self._topics
             suspects = self._suspects()
             self._read_by = self._readers()
-            changed = {one for one in suspects if self._look(one)}
+            changed = {suspect for suspect in suspects if self._forget_changed(suspect)}
             if before is not self._topics:
-                others = {*before} ^ {*self._topics}
-                for topic in others:
+                came_or_went = {*before} ^ {*self._topics}
+                for topic in came_or_went:
                     self._kept.pop(topic, None)
                     self._threads.pop(topic, None)
-                changed |= others
+                changed |= came_or_went
             return changed
 
     def _suspects(self) -> Iterable[str]:
-        """The threads to look at; which ones there are is known then."""
-        heard, self._heard = self._heard, set()
+        """Returns the threads to check, after listing the threads if need be."""
+        reported, self._heard = self._heard, set()
         everything, self._anything = self._anything, False
         root, folder = stamp_of(self.layout.root), stamp_of(self.layout.threads)
         if root.inode != self._root.inode:
-            # Another store in the place of the one that was here.
+            # The store was replaced by another one.
             everything = True
             self._kept.clear()
             self._threads.clear()
@@ -154,38 +156,39 @@ class LiveReader(StoreReader):
         if everything or not self.is_large or not self.watched:
             self._list()
             return self._topics if self._broken is None else [*self._kept]
-        if young or moved or not heard <= self._kept.keys():
+        if young or moved or not reported <= self._kept.keys():
             self._list()
-        return heard.union(self._marked())
+        return reported.union(self._marked())
 
     def _list(self) -> None:
-        """Find out which threads there are."""
+        """Lists the threads."""
         try:
             self._topics, self._broken = super().topics(), None
         except WcError as error:
             self._broken = error
 
     def _marked(self) -> Iterable[str]:
-        """The threads that wc writes, or has not settled."""
+        """Returns the threads that wc is writing or has not settled."""
         try:
             return map(topic_of, names_in(self.layout.unsettled, self.layout.root))
         except WcError:
-            return self._topics  # nobody knows: all of them
+            return self._topics  # unknown, so all of them
 
     def _readers(self) -> frozenset[str]:
-        """The file names of the threads that anybody has a cursor in."""
+        """Returns the file names of the threads that have cursors."""
         try:
-            found = names_in(f"{self.layout.local}/cursors", self.layout.root)
+            names = names_in(f"{self.layout.local}/cursors", self.layout.root)
         except WcError:
-            return frozenset()  # doctor says what is in its place
-        return frozenset(found)
+            return frozenset()  # wc doctor reports what is in its place
+        return frozenset(names)
 
-    def _look(self, topic: str) -> bool:
-        """Whether a thread is to be read again."""
+    def _forget_changed(self, topic: str) -> bool:
+        """Drops a thread's cached state if its files changed. Returns whether it has
+        to be read again."""
         kept = self._kept.get(topic)
         if kept is None:
             return True
-        # What could not be read may be read now, though nothing was written.
+        # What could not be read may be readable now, although nothing was written.
         if kept.snapshot is not None and kept.stamps == self._stamps(topic):
             return False
         del self._kept[topic]
@@ -202,85 +205,87 @@ class LiveReader(StoreReader):
     # --- what is there -------------------------------------------------------
 
     def topics(self) -> list[str]:
-        """As `StoreReader.topics`."""
+        """Like `StoreReader.topics`."""
         if self._broken is not None:
             raise copy.copy(self._broken)
         return [*self._topics]
 
     @property
-    def known(self) -> list[str]:
-        """The threads there are, or were when they could be listed last."""
+    def listed_topics(self) -> list[str]:
+        """The threads as they were listed last."""
         return self._topics
 
     def snapshot(self, topic: str) -> Snapshot:
-        """As `StoreReader.snapshot`."""
+        """Like `StoreReader.snapshot`."""
         kept = self._kept.get(topic)
         if kept is not None and kept.snapshot is not None:
             return kept.snapshot
-        # Before reading: what is written meanwhile shows the next time.
+        # Taken before reading, so that a write in between shows next time.
         stamps = self._stamps(topic)
-        found: Snapshot | None = None
+        snapshot: Snapshot | None = None
         try:
-            known = self._threads.get(topic)
-            if known is not None and known.is_of(stamps.log, stamps.meta):
-                found = known.thread.snapshot
+            cached = self._threads.get(topic)
+            if cached is not None and cached.is_of(stamps.log, stamps.meta):
+                snapshot = cached.thread.snapshot
             else:
-                found = super().snapshot(topic)
+                snapshot = super().snapshot(topic)
         finally:
-            self._kept[topic] = CachedState(stamps, found)
-        return found
+            self._kept[topic] = CachedState(stamps, snapshot)
+        return snapshot
 
     def thread(self, topic: str) -> Thread:
-        """As `StoreReader.thread`."""
+        """Like `StoreReader.thread`."""
         log = stamp_of(self.layout.log(topic))
         meta = stamp_of(self.layout.meta(topic))
         with self.lock:
-            known = self._threads.pop(topic, None)
+            cached = self._threads.pop(topic, None)
         thread = None
-        if known is not None:
-            same = known.is_of(log, meta)
-            thread = known.thread if same else self._extended(topic, known, log)
+        if cached is not None:
+            unchanged = cached.is_of(log, meta)
+            thread = cached.thread if unchanged else self._extended(topic, cached, log)
         if thread is None:
             thread = super().thread(topic)
         if thread.log.size == log.size:
             with self.lock:
                 self._threads[topic] = CachedThread(log, meta, thread)
-                self._forget()
+                self._trim_cache()
         return thread
 
-    def _forget(self) -> None:
-        """Keep no more than so many entries: those of the last threads read."""
-        count = sum(len(one.thread.entries) for one in self._threads.values())
+    def _trim_cache(self) -> None:
+        """Drops the least recently read threads until few enough entries are cached."""
+        count = sum(len(cached.thread.entries) for cached in self._threads.values())
         while count > _MOST_ENTRIES and self._threads:
             _, oldest = self._threads.popitem(last=False)
             count -= len(oldest.thread.entries)
 
-    def _extended(self, topic: str, known: CachedThread, stamp: Stamp) -> Thread | None:
-        """The thread with what its log has got since; ``None`` where all of it
-        has to be read."""
-        thread = known.thread
-        # Of another tool's log its meta says more, and that may have changed.
-        if known.log.inode != stamp.inode or not model.written_by_wc(thread.entries):
+    def _extended(
+        self, topic: str, cached: CachedThread, stamp: Stamp
+    ) -> Thread | None:
+        """Returns the thread with what was appended to its log; ``None`` if all of
+        it has to be read."""
+        thread = cached.thread
+        # The meta beside another tool's log counts as well, and may have changed.
+        if cached.log.inode != stamp.inode or not model.written_by_wc(thread.entries):
             return None
         added = self._added(topic, thread)
-        more = codec.read_log(topic, added)
-        if not more.entries or more.damage:
+        tail = codec.read_log(topic, added)
+        if not tail.entries or tail.damage:
             return None
         state = thread.state
-        for one in more.entries:
-            parents = (state.last_id,) if one.parents is None else one.parents
-            if one.id <= state.last_id or {*parents} != {*state.heads}:
+        for entry in tail.entries:
+            parents = (state.last_id,) if entry.parents is None else entry.parents
+            if entry.id <= state.last_id or {*parents} != {*state.heads}:
                 return None
-            state = model.apply(state, one)
-        entries = (*thread.entries, *more.entries)
+            state = model.apply(state, entry)
+        entries = (*thread.entries, *tail.entries)
         size = thread.log.size + len(added)
         log = codec.Log(entries, (), size, size)
         snapshot = thread.snapshot._replace(state=state, log_size=size)
         return Thread(snapshot, entries, log, thread.data + added)
 
     def _added(self, topic: str, thread: Thread) -> bytes:
-        """What a log has got since it was read, if that is whole lines behind
-        what is still there."""
+        """Returns the bytes appended to a log since it was read, if they are whole
+        lines and what precedes them is unchanged; else nothing."""
         log = thread.log
         if thread.damage or not log.size or log.complete != log.size:
             return b""
@@ -290,7 +295,7 @@ class LiveReader(StoreReader):
         return data[log.size :]
 
     def cursor(self, topic: str, key: str) -> Cursor:
-        """As `StoreReader.cursor`."""
+        """Like `StoreReader.cursor`."""
         if file_name(topic) in self._read_by:
             return super().cursor(topic, key)
         return Cursor(key)

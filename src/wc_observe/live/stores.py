@@ -1,4 +1,4 @@
-"""The stores that are kept in memory, one `Live` for each."""
+"""The stores that are kept in memory, one `Live` each."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
     from wc_observe.live.entryindex import EntryIndex
     from wc_observe.live.filestamps import Stamp
 
-# A client with more roots than that reads the ones it comes back to anew.
+# A client with more roots than this reads a store again when it comes back to it.
 _MOST_STORES = 4
-# Over a network each caller is one: to see ten thousand threads anew takes 0.1 s.
+# Each caller over a network is a viewer; building ten thousand rows takes 0.1 s.
 _MOST_VIEWERS = 16
 
 
 class Progress(NamedTuple):
-    """How much is done of what."""
+    """How much of some work is done."""
 
     done: int
     total: int
@@ -31,11 +31,11 @@ class Progress(NamedTuple):
 
 
 class Live:
-    """One store: its threads, its rows for each viewer, its words."""
+    """One store: its threads, its rows for each viewer, its index."""
 
     def __init__(self, root: str) -> None:
         self.reader = LiveReader(root)
-        # What is wrong with the logs that were read in full, see `surveying`.
+        # Damage found in the logs that were read in full, see `survey`.
         self.sound: dict[str, tuple[Stamp, str]] = {}
         self._overviews: list[LiveOverview] = []
         self._index: EntryIndex | None = None
@@ -44,7 +44,7 @@ class Live:
 
     @property
     def progress(self) -> Progress | None:
-        """How far it is with what takes a while; ``None`` when nothing does."""
+        """How far a lengthy piece of work has got; ``None`` when there is none."""
         for overview in self._overviews:
             done, total = overview.progress
             if done < total:
@@ -56,7 +56,7 @@ class Live:
         return None
 
     def refresh(self) -> None:
-        """Let what changed show. Raises StorageError, CorruptError."""
+        """Takes in what changed on disk. Raises StorageError and CorruptError."""
         with self._lock:
             changed = self.reader.refresh()
             for overview in self._overviews:
@@ -65,18 +65,24 @@ class Live:
                 self._unread |= changed
 
     def overview(self, viewer: Viewer) -> LiveOverview:
-        """The threads as somebody sees them."""
+        """Returns the threads as a viewer sees them."""
         with self._lock:
-            known = (one for one in self._overviews if one.is_for(viewer))
-            found = next(known, None) or LiveOverview(self.reader, viewer)
-            others = [one for one in self._overviews if one is not found]
-            # Who has not looked for the longest time is forgotten first.
-            self._overviews = [found, *others[: _MOST_VIEWERS - 1]]
-            return found
+            matching = (
+                overview for overview in self._overviews if overview.is_for(viewer)
+            )
+            chosen = next(matching, None) or LiveOverview(self.reader, viewer)
+            older = [overview for overview in self._overviews if overview is not chosen]
+            # The least recently used viewer is dropped first.
+            self._overviews = [chosen, *older[: _MOST_VIEWERS - 1]]
+            return chosen
 
     def engine(self, overview: LiveOverview, seconds: float) -> Engine:
-        """What searches: the index, waited for so long if it is being made."""
-        from wc_observe.live import entryindex, fulltext  # not before somebody searches
+        """Returns what searches: the index, after waiting up to ``seconds`` for it
+        to be built."""
+        from wc_observe.live import (
+            entryindex,
+            fulltext,
+        )  # sqlite3, 5 ms: only a search needs it
 
         if not fulltext.is_available():
             return Scan(self.reader)
@@ -85,13 +91,15 @@ class Live:
             if self._index is None:
                 self._index = entryindex.EntryIndex(self.reader)
                 unread = {row.topic for row in overview.rows()}
-            # What could not be read may be read now.
+            # What could not be read may be readable now.
             unread |= self._index.unreadable
             if unread:
                 counts = {row.topic: row.entry_count for row in overview.rows()}
-                found = [(one, count) for one, count in counts.items() if one in unread]
-                gone = [(one, 0) for one in unread if one not in counts]
-                self._index.expect([*found, *gone])
+                changed = [
+                    (topic, count) for topic, count in counts.items() if topic in unread
+                ]
+                removed = [(topic, 0) for topic in unread if topic not in counts]
+                self._index.expect([*changed, *removed])
             index = self._index
         index.catch_up(seconds)
         return index
@@ -106,13 +114,13 @@ class Stores:
 
     @property
     def progress(self) -> Progress | None:
-        """How far the store is that is busy; ``None`` when none is."""
+        """The progress of the store that is busy; ``None`` when none is."""
         with self._lock:
-            known = [*self._known.values()]
-        return next((one.progress for one in known if one.progress), None)
+            stores = [*self._known.values()]
+        return next((live.progress for live in stores if live.progress), None)
 
     def at(self, root: str) -> Live:
-        """The store at ``root``."""
+        """Returns the store at ``root``."""
         with self._lock:
             live = self._known.pop(root, None) or Live(root)
             self._known[root] = live
@@ -120,18 +128,18 @@ class Stores:
                 self._known.popitem(last=False)
             return live
 
-    def known(self, root: str) -> Live | None:
-        """The store at ``root``, if it has been used of late."""
+    def cached(self, root: str) -> Live | None:
+        """Returns the store at ``root`` if it was used recently, else None."""
         with self._lock:
             return self._known.get(root)
 
     def unwatched(self) -> list[str]:
-        """The roots of those that are too large to be looked through at each
-        call, which they are as long as nobody tells of changes."""
+        """Returns the roots of large stores that no watcher reports changes for;
+        every call has to check all of their files."""
         with self._lock:
-            known = list(self._known.items())
+            stores = list(self._known.items())
         return [
             root
-            for root, live in known
+            for root, live in stores
             if live.reader.is_large and not live.reader.watched
         ]

@@ -1,4 +1,4 @@
-"""All threads of a store by status, and which of them are damaged."""
+"""Counts the threads of a store by status, and finds the damaged ones."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ _WIDTH = 300
 
 
 class StoreSurvey(NamedTuple):
-    """Threads by status, what is wrong with which, and how many logs have been
-    read in full: damage shows nowhere else."""
+    """Threads by status, the damage of each damaged thread, and how many logs have
+    been read in full (damage shows nowhere else)."""
 
     by_status: dict[str, int]
     damaged: dict[str, str]
@@ -28,18 +28,17 @@ class StoreSurvey(NamedTuple):
 
     @property
     def total(self) -> int:
-        """How many threads there are, the unreadable ones included."""
+        """The number of threads, including unreadable ones."""
         return sum(self.by_status.values())
 
 
 def survey(
-    reader: LiveReader, known: dict[str, tuple[Stamp, str]], seconds: float
+    reader: LiveReader, examined_logs: dict[str, tuple[Stamp, str]], seconds: float
 ) -> StoreSurvey:
-    """Every thread, its log read in full as long as the time lasts; ``known``
-    keeps what was found, by the stamp of the log, for the next call.
+    """Examines every thread, reading logs in full for as long as ``seconds`` last.
 
-    Raises StorageError or CorruptError only where the threads cannot even be
-    listed.
+    ``examined_logs`` keeps the result of each log by its stamp for the next call.
+    Raises StorageError or CorruptError only if the threads cannot even be listed.
     """
     by_status: dict[str, int] = {}
     damaged: dict[str, str] = {}
@@ -50,13 +49,13 @@ def survey(
             snapshot = reader.snapshot(topic)
             status = one_line(snapshot.state.status, _WIDTH)
             stamp = stamp_of(reader.layout.log(topic))
-            old, problem = known.get(topic, (None, None))
+            old, problem = examined_logs.get(topic, (None, None))
             if old != stamp:
                 problem = None
                 if time.monotonic() < until:
-                    # Not out of memory, which has no more room than for a few.
+                    # Read past the cache, which has room for only a few threads.
                     problem = _damage(StoreReader.thread(reader, topic))
-                    known[topic] = (stamp, problem)
+                    examined_logs[topic] = (stamp, problem)
         except WcError as error:
             problem = error.message
         examined += problem is not None
@@ -67,5 +66,5 @@ def survey(
 
 
 def _damage(thread: Thread) -> str:
-    lost = [one for one in thread.damage if one.lost]
+    lost = [damage for damage in thread.damage if damage.lost]
     return f"{lost[0].place}: {lost[0].message}" if lost else ""

@@ -26,7 +26,7 @@ from wc_observe.calls import CURRENT
 from wc_observe.mcp import instructions
 from wc_observe.mcp.refusals import guarded
 from wc_observe.open_store import open_store
-from wc_observe.watch.addresses import of_topic
+from wc_observe.watch.addresses import thread_address
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -166,7 +166,7 @@ def _listed(row: ThreadRow) -> Resource:
     status = word(row.status, _NAME_WIDTH)
     ball = word(holder_text(row.ball), _NAME_WIDTH)
     return Resource(
-        uri=AnyUrl(of_topic(row.topic)),
+        uri=AnyUrl(thread_address(row.topic)),
         name=row.topic,
         description=f"{title(row.title, _TITLE_WIDTH)} {status}, ball: {ball}",
         mime_type=_MARKDOWN,

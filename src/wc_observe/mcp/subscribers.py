@@ -67,7 +67,7 @@ class Subscriber:
                 raise
             return
         self._folder = call.folder
-        beside = any(map(addresses.is_beside, self._uris))
+        beside = any(map(addresses.is_about_worktrees, self._uris))
         if self._end is not None and self._heard_of == (place.root, beside):
             return
         # Looking at ten thousand logs takes a while.
@@ -137,7 +137,7 @@ class LegacyClient(Subscriber):
         """Say what has not been said yet, each thing once."""
         if self._closed:
             return
-        for key in addresses.about(changes, self._uris):
+        for key in addresses.changed_addresses(changes, self._uris):
             self._unsaid.update(dict.fromkeys(self._uris[key]))
         if changes.listed:
             self._unsaid[""] = None
@@ -182,7 +182,7 @@ class Stream(Subscriber):
         """Hand it to the handler, which says it."""
         if self._closed or self._deliver is None:
             return
-        for key in addresses.about(changes, self._uris):
+        for key in addresses.changed_addresses(changes, self._uris):
             for uri in self._uris[key]:
                 self._deliver(ResourceUpdated(uri))
         if changes.listed:

@@ -1,4 +1,4 @@
-"""The addresses of resources, and which of them a change is about."""
+"""The URIs of resources, and which of them a change affects."""
 
 from __future__ import annotations
 
@@ -21,14 +21,17 @@ WORKTREES, LOOP = f"{SCHEME}worktrees", f"{SCHEME}loop"
 
 _FIXED = frozenset({THREADS, INDEX, INSTRUCTIONS, WORKTREES})
 _SHOWN = 120
-# An entry by its number or its id.
+# An entry, by its number or its id.
 _ENTRY = re.compile(r"-?[0-9A-Za-z_-]{1,100}")
 
 
 class Changes(NamedTuple):
-    """What moved: these topics of a store; ``listed`` says that a thread came
-    or went, ``beside`` that something happened in a worktree, and ``loops``
-    that it was an autonomous loop."""
+    """What changed in a store.
+
+    ``topics`` are the threads that changed. ``listed`` says that a thread was added or
+    removed, ``beside`` that something happened in a worktree, ``loops`` that an
+    autonomous loop moved.
+    """
 
     topics: frozenset[str] = frozenset()
     listed: bool = False
@@ -39,46 +42,49 @@ class Changes(NamedTuple):
         return bool(self.topics) or self.listed or self.beside
 
 
-def of_topic(topic: str) -> str:
-    """The address of a thread."""
+def thread_address(topic: str) -> str:
+    """Returns the URI of a thread."""
     return f"{THREADS}/{quote(topic, safe='')}"
 
 
-def about(changes: Changes, wanted: Iterable[str]) -> set[str]:
-    """Which of the wanted addresses (canonical) have other content now."""
-    found = set(map(of_topic, changes.topics))
+def changed_addresses(changes: Changes, addresses: Iterable[str]) -> set[str]:
+    """Returns those of the given canonical URIs whose content changed."""
+    changed = set(map(thread_address, changes.topics))
     if changes.topics or changes.listed:
-        found |= {THREADS, INDEX}
+        changed |= {THREADS, INDEX}
     if changes:
-        found.add(WORKTREES)  # a ball in it may have moved
+        changed.add(WORKTREES)  # a ball in it may have moved
     return {
-        one
-        for one in wanted
-        if one in found or _thread_of(one) in found or (changes.loops and is_loop(one))
+        address
+        for address in addresses
+        if address in changed
+        or _thread_of(address) in changed
+        or (changes.loops and is_loop(address))
     }
 
 
 def _thread_of(uri: str) -> str:
-    """The address of the thread that an entry is of."""
+    """Returns the URI of the thread that the URI of an entry belongs to, or an empty
+    string."""
     thread, slash, entry = uri.rpartition("/")
     within = slash and thread.startswith(f"{THREADS}/")
     return thread if within and _ENTRY.fullmatch(entry) else ""
 
 
 def is_loop(uri: str) -> bool:
-    """Whether it is the address of an autonomous loop."""
+    """Returns whether this is the URI of an autonomous loop."""
     return uri.startswith(f"{LOOP}/")
 
 
-def is_beside(uri: str) -> bool:
-    """Whether it is about what goes on in worktrees."""
+def is_about_worktrees(uri: str) -> bool:
+    """Returns whether this URI depends on what happens in worktrees."""
     return uri == WORKTREES or is_loop(uri)
 
 
 def canonical(uri: str) -> str:
-    """The one spelling of an address; what it is about need not exist yet.
+    """Returns the canonical spelling of a URI. What it names need not exist yet.
 
-    Raises InvalidInputError for what can be no address of ours.
+    Raises InvalidInputError if it cannot be one of our URIs.
     """
     if uri in _FIXED:
         return uri
@@ -91,21 +97,21 @@ def canonical(uri: str) -> str:
             file_name(name)
         except InvalidInputError as error:
             raise _unknown(uri) from error
-        return of_topic(name)
+        return thread_address(name)
     if is_loop(uri) and name and name.isprintable():
         return f"{LOOP}/{quote(name, safe='')}"
     raise _unknown(uri)
 
 
 def spellings(uris: Iterable[str]) -> dict[str, set[str]]:
-    """Canonical addresses, each with how a client wrote it.
+    """Returns canonical URIs, each with the spellings a client used for it.
 
-    Raises InvalidInputError for what can be no address of ours.
+    Raises InvalidInputError if one cannot be one of our URIs.
     """
-    found: dict[str, set[str]] = {}
+    written: dict[str, set[str]] = {}
     for uri in uris:
-        found.setdefault(canonical(uri), set()).add(uri)
-    return found
+        written.setdefault(canonical(uri), set()).add(uri)
+    return written
 
 
 def _unknown(uri: str) -> InvalidInputError:

@@ -1,11 +1,11 @@
-"""Which file systems never say what somebody else did to them."""
+"""File systems that do not report changes made by other machines."""
 
 from __future__ import annotations
 
 import re
 
-# Types as /proc/self/mountinfo has them. The kernel tells of what this machine
-# does; of these, another machine, or the host of this one, may be the writer.
+# Types as in /proc/self/mountinfo. The kernel reports what this machine writes; on
+# these, another machine, or the host of this one, may write as well.
 NETWORK = frozenset(
     {"9p", "acfs", "afs", "beegfs", "ceph", "cifs", "coda", "davfs", "drvfs"}
     | {"gfs2", "glusterfs", "gpfs", "lustre", "ncpfs", "nfs", "nfs4", "ocfs2"}
@@ -20,8 +20,9 @@ _MOUNTS = "/proc/self/mountinfo"
 _OCTAL = re.compile(r"\\([0-7]{3})")
 
 
-def mounted() -> str:
-    """What is mounted where; empty on a system that does not say."""
+def mount_table() -> str:
+    """Returns the kernel's table of mounts, or an empty string on systems without
+    one."""
     try:
         with open(_MOUNTS, encoding="utf-8", errors="surrogateescape") as mounts:
             return mounts.read()
@@ -30,24 +31,24 @@ def mounted() -> str:
 
 
 def network_type(mountinfo: str, path: str) -> str:
-    """The type of the network file system that ``path`` lies on; empty for
-    one of this machine, and where nothing is known.
+    """Returns the type of the network file system that ``path`` is on, or an empty
+    string for a local or unknown one.
 
-    ``path`` is absolute, with its links resolved. The format is that of
+    ``path`` is absolute, with its links resolved. The format is described in
     proc_pid_mountinfo(5).
     """
-    found, longest = "", -1
+    kind, longest = "", -1
     for line in mountinfo.splitlines():
         before, dash, after = line.partition(" - ")
         fields = before.split(" ")
         if not dash or len(fields) < 5:  # noqa: PLR2004  (the mount point is fifth)
             continue
-        point = _OCTAL.sub(lambda one: chr(int(one[1], 8)), fields[4])
-        # Of two on one point, the later one hides the earlier one.
-        if _holds(point, path) and len(point) >= longest:
-            found, longest = after.split(" ")[0], len(point)
-    return found if found in NETWORK else ""
+        point = _OCTAL.sub(lambda escape: chr(int(escape[1], 8)), fields[4])
+        # A later mount on the same point hides the earlier one.
+        if _contains(point, path) and len(point) >= longest:
+            kind, longest = after.split(" ")[0], len(point)
+    return kind if kind in NETWORK else ""
 
 
-def _holds(point: str, path: str) -> bool:
+def _contains(point: str, path: str) -> bool:
     return path == point or path.startswith(f"{point.rstrip('/')}/")

@@ -1,4 +1,4 @@
-"""One watcher for each store, as long as somebody listens."""
+"""One watcher for each store that has listeners."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from wc_core.layout import Layout
 from wc_core.threads import settings
-from wc_observe.watch.threads import ThreadLooks
+from wc_observe.watch.threads import ThreadStamps
 from wc_observe.watch.watcher import WATCHING, Watcher
 from wc_observe.watch.worktrees import WorktreeWatch
 
@@ -20,29 +20,29 @@ if TYPE_CHECKING:
     from wc_observe.watch.addresses import Changes
     from wc_observe.watch.watcher import Health
 
-# That of the server that answers the current call.
+# The one of the server that answers the current call.
 CURRENT_WATCH: ContextVar[StoreWatch] = ContextVar("watch")
 
-# Stores that are watched for the sake of calls alone.
+# Stores that are watched only to keep their caches fresh.
 _MOST_KEPT = 4
 
 
 class StoreWatch:
-    """Who listens to which store. What is heard of a store that is kept in
-    memory is told there first."""
+    """Listeners by store. A store that is kept in memory is told of changes first."""
 
     def __init__(self, stores: Stores) -> None:
         self._memory = stores
         self._lock = threading.Lock()
         self._runs = 0
-        self._stores: dict[str, _Store] = {}
+        self._stores: dict[str, _WatchedStore] = {}
         self._beside: dict[tuple[str, str, str], WorktreeWatch] = {}
 
     def listen(
         self, root: str, env: Mapping[str, str], callback: Callable[[Changes], None]
     ) -> Callable[[], None]:
-        """Call back, on another thread, for what moves in the store at
-        ``root`` from now on; it need not exist yet. Returns what ends that.
+        """Calls ``callback``, on another thread, for every change in the store at
+        ``root`` from now on. The store need not exist yet. Returns a function that
+        ends it.
 
         ``callback`` must return at once.
         """
@@ -63,7 +63,7 @@ class StoreWatch:
         env: Mapping[str, str],
         callback: Callable[[Changes], None],
     ) -> Callable[[], None]:
-        """The same, for the store of a place."""
+        """Like `listen`, for the store of a place."""
         return self.listen(place.root, env, callback)
 
     def listen_beside(
@@ -72,16 +72,17 @@ class StoreWatch:
         env: Mapping[str, str],
         callback: Callable[[Changes], None],
     ) -> Callable[[], None]:
-        """The same, and for what goes on in the worktrees of its repository."""
+        """Like `listen_at`, and also for what happens in the worktrees of its
+        repository."""
         end_store = self.listen_at(place, env, callback)
-        where, root = place.repository, place.root
-        if where is None or settings.load(root, env).watch == "off":
+        repository, root = place.repository, place.root
+        if repository is None or settings.load(root, env).watch == "off":
             return end_store
-        key, token = (where.common, where.top, root), object()
+        key, token = (repository.common, repository.top, root), object()
         with self._lock:
             beside = self._beside.get(key)
             if beside is None:
-                beside = self._beside[key] = WorktreeWatch(where, root, env)
+                beside = self._beside[key] = WorktreeWatch(repository, root, env)
             beside.listeners[token] = callback
 
         def end() -> None:
@@ -95,38 +96,38 @@ class StoreWatch:
         return end
 
     def keep(self, root: str, env: Mapping[str, str]) -> None:
-        """Watch a store for the sake of what is kept of it in memory, which is
-        not so for more than four of them."""
+        """Watches a store so that its cache stays fresh. At most four stores are
+        kept."""
         with self._lock:
             if not self._runs:
-                return  # the server ended since somebody asked for that
+                return  # the server has stopped in the meantime
             self._at(root, env).kept = True
             kept = [root for root, store in self._stores.items() if store.kept]
-            for one in kept[:-_MOST_KEPT]:
-                self._release(one)
+            for oldest in kept[:-_MOST_KEPT]:
+                self._release(oldest)
 
     def keeps(self, root: str) -> bool:
-        """Whether that is so already."""
+        """Returns whether a store is watched for its cache."""
         store = self._stores.get(root)
         return store is not None and store.kept
 
     def open(self) -> None:
-        """The server runs, once more if it does already."""
+        """Counts one more run of the server."""
         with self._lock:
             self._runs += 1
 
     def close(self) -> None:
-        """It ends; at last nothing is watched for the sake of calls any more."""
+        """Counts one run less; after the last one nothing is watched for caches."""
         with self._lock:
             self._runs -= 1
-            for one in [] if self._runs else list(self._stores):
-                self._release(one)
+            for root in [] if self._runs else list(self._stores):
+                self._release(root)
 
-    def _at(self, root: str, env: Mapping[str, str]) -> _Store:
+    def _at(self, root: str, env: Mapping[str, str]) -> _WatchedStore:
         store = self._stores.get(root)
         if store is None:
             mode = settings.load(root, env).watch
-            store = self._stores[root] = _Store(root, mode, self._memory)
+            store = self._stores[root] = _WatchedStore(root, mode, self._memory)
         return store
 
     def _release(self, root: str) -> None:
@@ -134,24 +135,25 @@ class StoreWatch:
         store.kept = False
         self._drop(root, store)
 
-    def _drop(self, root: str, store: _Store) -> None:
+    def _drop(self, root: str, store: _WatchedStore) -> None:
         unused = not store.listeners and not store.kept
         if unused and self._stores.get(root) is store:
             del self._stores[root]
             store.end()
 
     def health(self, root: str) -> Health | None:
-        """How changes in a store are noticed; None where nobody listens."""
+        """Returns how changes in a store are noticed, or None if nobody listens to
+        it."""
         store = self._stores.get(root)
         return None if store is None else store.watcher.health
 
     @property
     def roots(self) -> list[str]:
-        """The stores that are watched."""
+        """The roots of the watched stores."""
         return list(self._stores)
 
 
-class _Store:
+class _WatchedStore:
     def __init__(self, root: str, mode: str, memory: Stores) -> None:
         self.kept = False
         self.listeners: dict[object, Callable[[Changes], None]] = {}
@@ -159,18 +161,18 @@ class _Store:
         self._memory = memory
         self._lock = threading.Lock()
         self._ended = False
-        self._looks: ThreadLooks | None = None
+        self._stamps: ThreadStamps | None = None
         layout = Layout(root)
         folders = (layout.threads, layout.pages, f"{layout.local}/cursors")
-        self.watcher = Watcher(folders, self._heard, recursive=True, mode=mode)
+        self.watcher = Watcher(folders, self._report, recursive=True, mode=mode)
         self.watcher.start()
 
     def add(self, callback: Callable[[Changes], None]) -> object:
-        """Tell somebody of whatever changes from now on; the listener's key."""
+        """Adds a listener for all changes from now on. Returns its key."""
         with self._lock:
-            if self._looks is None:
-                # Until the watcher has begun, its first word is to look again.
-                self._looks = ThreadLooks(self._root)
+            if self._stamps is None:
+                # The watcher's first report, once it runs, is to check everything.
+                self._stamps = ThreadStamps(self._root)
             token = object()
             self.listeners[token] = callback
             return token
@@ -179,22 +181,22 @@ class _Store:
         self.watcher.stop(wait=False)
         with self._lock:
             self._ended = True
-            live = self._memory.known(self._root)
+            live = self._memory.cached(self._root)
             if live is not None:
                 live.reader.watched = False
 
-    def _heard(self, paths: frozenset[str] | None) -> None:
+    def _report(self, paths: frozenset[str] | None) -> None:
         with self._lock:
             if self._ended:
                 return
-            live = self._memory.known(self._root)
+            live = self._memory.cached(self._root)
             if live is not None:
-                live.reader.hear(paths)
-                # Where it only looks now and then, each call looks for itself.
+                live.reader.note_changed(paths)
+                # While the watcher only polls, each call checks the files itself.
                 live.reader.watched = self.watcher.health.kind == WATCHING
-            if self._looks is None:
+            if self._stamps is None:
                 return
-            changes = self._looks.look(paths)
+            changes = self._stamps.changes_at(paths)
         if changes:
             for callback in list(self.listeners.values()):
                 callback(changes)

@@ -1,4 +1,4 @@
-"""Which threads of a store moved, by the looks of their files alone."""
+"""Which threads of a store changed, by the stamps of their files alone."""
 
 from __future__ import annotations
 
@@ -15,38 +15,39 @@ if TYPE_CHECKING:
     from wc_observe.live.filestamps import Stamp
 
 
-class ThreadLooks:
-    """What the logs of the store at ``root`` look like from outside; of a
-    thread that has none, its page."""
+class ThreadStamps:
+    """The stamps of all logs of a store; of a thread without a log, its page."""
 
     def __init__(self, root: str) -> None:
         self._layout = Layout(root)
-        self._seen = dict(self._all())
+        self._stamps = dict(self._all_stamps())
 
     @property
     def folders(self) -> tuple[str, str]:
         """The folders in which threads change."""
         return (self._layout.threads, self._layout.pages)
 
-    def look(self, paths: frozenset[str] | None) -> Changes:
-        """What moved since the last look: at these paths, or (None) at all."""
+    def changes_at(self, paths: frozenset[str] | None) -> Changes:
+        """Returns what changed since the last call: at these paths, or (None)
+        anywhere."""
         names = None if paths is None else self._names(paths)
         if names is None:
-            found = dict(self._all())
-            names = found.keys() | self._seen.keys()
+            stamps = dict(self._all_stamps())
+            names = stamps.keys() | self._stamps.keys()
         else:
-            found = dict(self._some(names))
-        moved = {one for one in names if found.get(one) != self._seen.get(one)}
-        listed = any((one in found) != (one in self._seen) for one in moved)
-        for one in moved:
-            if one in found:
-                self._seen[one] = found[one]
+            stamps = dict(self._stamps_of(names))
+        moved = {name for name in names if stamps.get(name) != self._stamps.get(name)}
+        listed = any((name in stamps) != (name in self._stamps) for name in moved)
+        for name in moved:
+            if name in stamps:
+                self._stamps[name] = stamps[name]
             else:
-                del self._seen[one]
+                del self._stamps[name]
         return Changes(frozenset(map(topic_of, moved)), listed)
 
     def _names(self, paths: frozenset[str]) -> set[str] | None:
-        """The file names of the threads that paths belong to; None for all."""
+        """Returns the file names of the threads that paths belong to; None means
+        all."""
         names = set()
         for path in paths:
             for folder in self.folders:
@@ -57,13 +58,13 @@ class ThreadLooks:
                     names.add(name.removesuffix(".md"))
         return names
 
-    def _all(self) -> Iterator[tuple[str, Stamp]]:
+    def _all_stamps(self) -> Iterator[tuple[str, Stamp]]:
         names = {*_names_in(self._layout.threads)}
         pages = _names_in(self._layout.pages)
         names |= {name[:-3] for name in pages if name.endswith(".md")}
-        yield from self._some(names - {""})
+        yield from self._stamps_of(names - {""})
 
-    def _some(self, names: Iterable[str]) -> Iterator[tuple[str, Stamp]]:
+    def _stamps_of(self, names: Iterable[str]) -> Iterator[tuple[str, Stamp]]:
         for name in names:
             stamp = stamp_of(f"{self._layout.threads}/{name}/entries.jsonl")
             if stamp.size <= 0:
@@ -76,4 +77,4 @@ def _names_in(folder: str) -> list[str]:
     try:
         return os.listdir(folder)
     except OSError:
-        return []  # who reads it will be told why
+        return []  # reading the store reports why

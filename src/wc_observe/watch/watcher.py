@@ -1,7 +1,7 @@
-"""Hearing of changes in folders within 25 ms, without looking at them.
+"""Reports changes in folders within 25 ms, without polling them.
 
-Nothing depends on it: who asks gets an answer from the files as they are. It
-only tells those who would otherwise not ask, and saves looking in vain.
+Nothing depends on it: every answer is computed from the files as they are. It serves
+clients that wait for news, and saves checking files in vain.
 """
 
 from __future__ import annotations
@@ -15,68 +15,71 @@ from contextlib import closing
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from wc_observe.watch import mounts
-from wc_observe.watch.notifier import DeafError, Ear, survey
+from wc_observe.watch.notifier import CannotWatchError, FolderWatch, survey_folders
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from wc_observe.watch.notifier import Heard
+    from wc_observe.watch.notifier import PathChanges
 
-    # Each existing folder with what tells it from another one in its place.
-    There: TypeAlias = dict[str, tuple[int, int]]
+    # Each existing folder with its device and inode, which tell when it was replaced.
+    Identities: TypeAlias = dict[str, tuple[int, int]]
 
 WATCHING, POLLING, OFF = "watching", "polling", "off"
 
 _log = logging.getLogger(__name__)
 
-# Seconds. How long it takes at most until a folder in the place of another is
-# noticed, one that was not there, and one where some were and some were not.
+# Seconds until a replaced folder is noticed, a new one where none existed, and a
+# new one where some existed.
 _TICK, _ABSENT, _PARTLY = 1.0, 0.05, 0.1
 _ABSENT_A_SECOND = 100
-# A file written right after its folder was made may not have been told of.
-_LOOKS_AGAIN = (0.02, 0.2)
-# Events get lost where there are more than the kernel keeps (16,384).
+# The kernel may not report a file that was written right after its folder was made.
+_RECHECKS = (0.02, 0.2)
+# The kernel drops events beyond its queue (16,384).
 _FLOOD = 4096
-# Events can be lost in other ways that nobody has thought of.
+# A safety net against lost events of any other cause.
 _SAFETY_NET = 30.0
 _POLL = 1.0
-# Limits are raised, mounts change.
-_TRY_AGAIN = 300.0
-# Wall clock and monotonic clock part by so much: the machine slept.
-_SLEPT = 2.0
-# Looking at everything takes a thousandth of the time at most where changes are
-# told, a two-hundredth (or what it takes each 30 s) where there is nothing else.
+# Limits may be raised and mounts may change, so try again.
+_RETRY = 300.0
+# The clocks differ by more than this after the machine slept.
+_SLEEP_DRIFT = 2.0
+# A full check may use a thousandth of the time while watching, and a two-hundredth
+# (or one check each 30 s) while polling.
 _RARELY, _OFTEN = 1000, 200
 
 
 class Health(NamedTuple):
-    """How changes are noticed: ``watching``, ``polling`` or ``off``; and why,
-    in words with what to do, where that is not as it should be."""
+    """How changes are noticed: ``watching``, ``polling`` or ``off``.
+
+    ``why`` says, with what to do, why it is not ``watching``.
+    """
 
     kind: str
     why: str = ""
 
 
 class Moment(NamedTuple):
-    """Seconds of the wall clock, and of the one that stands still in sleep."""
+    """Seconds of the wall clock, and of the clock that stops while the machine
+    sleeps."""
 
     wall: float
     monotonic: float
 
 
 def now() -> Moment:
-    """What both clocks say."""
+    """Returns the time of both clocks."""
     return Moment(time.time(), time.monotonic())
 
 
 class Watcher:
-    """Tells of changes in ``folders`` (absolute, links resolved), which need
-    not exist yet; with ``recursive`` also in all real folders below them.
+    """Reports changes in ``folders`` (absolute, links resolved), which need not exist
+    yet; with ``recursive`` also in all real folders below them.
 
-    ``heard`` is called on a thread of its own: with the paths that changed, or
-    with None where anything may have. The first call is a None: from then on
-    nothing is missed. Where a folder is named, look through all of it. It must
-    not wait for whoever calls `stop`.
+    ``report`` is called on a thread of its own: with the paths that changed, or with
+    None if anything may have changed. The first call is a None; from then on nothing is
+    missed. If a folder is among the paths, check all of it. ``report`` must not wait
+    for a thread that calls `stop`.
 
     ``mode`` is ``auto``, ``on`` (trust a network file system too) or ``off``.
     """
@@ -84,45 +87,45 @@ class Watcher:
     def __init__(
         self,
         folders: Sequence[str],
-        heard: Callable[[frozenset[str] | None], None],
+        report: Callable[[frozenset[str] | None], None],
         *,
         recursive: bool,
         mode: str = "auto",
         clock: Callable[[], Moment] = now,
     ) -> None:
         self._folders = tuple(folders)
-        self._heard = heard
+        self._report = report
         self._recursive = recursive
         self._mode = mode
         self._clock = clock
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None
         self.health = Health(OFF, "not started")
-        self._last = clock()
-        self._opening = 0.0
-        self._looking = 0.0
-        self._next = 0.0
-        self._young: set[str] = set()
-        self._looks: list[float] = []
+        self._last_full = clock()
+        self._open_cost = 0.0
+        self._report_cost = 0.0
+        self._next_full = 0.0
+        self._new_folders: set[str] = set()
+        self._rechecks: list[float] = []
         self._grown = False
 
     def start(self) -> None:
-        """Begin to listen; returns at once. Once only."""
+        """Starts to watch and returns at once. May be called once."""
         if self._mode == "off":
             why = "turned off by [observe] watch or WATERCOOLER_WATCH"
             self.health = Health(OFF, why)
             return
-        # A daemon: it holds nothing that would have to be finished.
+        # A daemon thread: it has nothing to finish.
         self._thread = threading.Thread(
             target=self._run, name="wc-observe watcher", daemon=True
         )
-        # An interpreter that ends under a thread of the library's aborts.
+        # The interpreter aborts if it exits while a thread of the library runs.
         atexit.register(self.stop)
         self._thread.start()
 
     def stop(self, *, wait: bool = True) -> None:
-        """End it; with ``wait`` nothing is told any more once this returns,
-        but from within ``heard``, where it returns at once."""
+        """Stops. With ``wait``, nothing is reported after this returns; called from
+        within ``report`` it returns at once."""
         self._stop.set()
         thread = self._thread
         if wait and thread is not None and thread is not threading.current_thread():
@@ -131,142 +134,145 @@ class Watcher:
     def _run(self) -> None:
         try:
             while not self._stop.is_set():
-                self._begin()
+                self._watch_once()
         finally:
             self.health = Health(OFF, "stopped")
             atexit.unregister(self.stop)
 
-    def _begin(self) -> None:
-        there = _identities(self._folders)
+    def _watch_once(self) -> None:
+        identities = _identities(self._folders)
         try:
-            self._refuse_network(there)
+            self._refuse_network(identities)
             begun = self._clock().monotonic
-            with closing(Ear(list(there), recursive=self._recursive)) as ear:
-                self._opening = self._clock().monotonic - begun
-                self._listen(ear, there)
+            with closing(
+                FolderWatch(list(identities), recursive=self._recursive)
+            ) as watch:
+                self._open_cost = self._clock().monotonic - begun
+                self._listen(watch, identities)
             if not self._stop.is_set():
-                # Nothing is heard until it has begun anew.
+                # Nothing is reported until the next watch has started.
                 self.health = Health(POLLING, "beginning anew")
-                self._tell(None)
+                self._report_paths(None)
         except FileNotFoundError:
             self._stop.wait(_ABSENT)
-        except DeafError as deaf:
-            self.health = Health(POLLING, f"{deaf}")
+        except CannotWatchError as error:
+            self.health = Health(POLLING, f"{error}")
             self._poll()
 
-    def _refuse_network(self, there: There) -> None:
+    def _refuse_network(self, identities: Identities) -> None:
         if self._mode == "on":
             return
-        mounted = mounts.mounted()
-        for folder in there:
+        mounted = mounts.mount_table()
+        for folder in identities:
             if kind := mounts.network_type(mounted, folder):
-                raise DeafError(
+                raise CannotWatchError(
                     f"{folder} is on a network file system ({kind}), which does not "
                     'tell of other machines. If only this one writes: watch = "on"'
                 )
 
-    def _listen(self, ear: Ear, there: There) -> None:
-        """Until one of the folders is another one, or has to be heard anew."""
-        absent = [one for one in self._folders if one not in there]
+    def _listen(self, watch: FolderWatch, identities: Identities) -> None:
+        """Reports changes until a folder was replaced or has to be watched again."""
+        absent = [folder for folder in self._folders if folder not in identities]
         why = f"{absent[0]} is not there yet" if absent else ""
         self.health = Health(WATCHING, why)
         self._grown = False
-        self._young.clear()
-        self._looks.clear()
-        self._look()
-        while _identities(self._folders) == there:
-            heard = ear.wait(self._patience(there), self._stop)
-            if self._stop.is_set() or not self._pass_on(heard, ear):
+        self._new_folders.clear()
+        self._rechecks.clear()
+        self._report_all()
+        while _identities(self._folders) == identities:
+            changes = watch.wait(self._patience(identities), self._stop)
+            if self._stop.is_set() or not self._handle(changes, watch):
                 return
             if self._is_due():
                 if self._grown:
-                    # A new folder goes unheard, without a word, where the
-                    # kernel has no room for it. Beginning anew says so.
+                    # Without room for more watches a new folder is silently
+                    # ignored. A new watch reports that as an error.
                     return
-                self._look()
+                self._report_all()
 
-    def _patience(self, there: There) -> float:
-        if self._young:
-            return _LOOKS_AGAIN[0]
-        if len(there) == len(self._folders):
+    def _patience(self, identities: Identities) -> float:
+        if self._new_folders:
+            return _RECHECKS[0]
+        if len(identities) == len(self._folders):
             return _TICK
-        # Looking for many takes longer.
+        # With many folders each check takes longer.
         seldom = min(_TICK, len(self._folders) / _ABSENT_A_SECOND)
-        return max(_PARTLY, seldom) if there else max(_ABSENT, seldom)
+        return max(_PARTLY, seldom) if identities else max(_ABSENT, seldom)
 
-    def _pass_on(self, heard: Heard, ear: Ear) -> bool:
-        """Tell what was heard. Returns whether it can go on listening."""
-        if len(heard.paths) > _FLOOD:
-            self._look()
-        elif heard.paths:
-            self._tell(heard.paths)
-        if heard.deleted.intersection(self._folders):
+    def _handle(self, changes: PathChanges, watch: FolderWatch) -> bool:
+        """Reports changes. Returns whether this watch can go on."""
+        if len(changes.paths) > _FLOOD:
+            self._report_all()
+        elif changes.paths:
+            self._report_paths(changes.paths)
+        if changes.deleted.intersection(self._folders):
             return False
         moment = self._clock().monotonic
-        if self._recursive and heard.added:
-            made = {one for one in heard.added if _is_folder(one)}
-            if made:
-                self._young |= made
-                soon, later = (moment + one for one in _LOOKS_AGAIN)
-                # More that come meanwhile do not put it off.
-                self._looks = [min([soon, *self._looks]), later]
+        if self._recursive and changes.added:
+            folders = {path for path in changes.added if _is_folder(path)}
+            if folders:
+                self._new_folders |= folders
+                soon, later = (moment + path for path in _RECHECKS)
+                # Later changes do not postpone the first recheck.
+                self._rechecks = [min([soon, *self._rechecks]), later]
                 self._grown = True
-                if not ear.deep:
+                if not watch.deep:
                     return False
-        if self._looks and moment >= self._looks[0]:
-            young = frozenset(self._young)
-            self._looks.pop(0)
-            if not self._looks:
-                self._young.clear()
-            self._tell(young)
-            return survey(young).plain
+        if self._rechecks and moment >= self._rechecks[0]:
+            new_folders = frozenset(self._new_folders)
+            self._rechecks.pop(0)
+            if not self._rechecks:
+                self._new_folders.clear()
+            self._report_paths(new_folders)
+            return survey_folders(new_folders).plain
         return True
 
     def _is_due(self) -> bool:
-        """Whether everything has to be looked at: it is time, or there was a
-        time in which nothing could be told."""
-        before, self._last = self._last, self._clock()
-        passed = self._last.monotonic - before.monotonic
-        slept = abs(self._last.wall - before.wall - passed) > _SLEPT
-        return slept or self._last.monotonic >= self._next
+        """Returns whether everything has to be checked: it is time, or there was a
+        time in which nothing could be reported."""
+        before, self._last_full = self._last_full, self._clock()
+        passed = self._last_full.monotonic - before.monotonic
+        slept = abs(self._last_full.wall - before.wall - passed) > _SLEEP_DRIFT
+        return slept or self._last_full.monotonic >= self._next_full
 
-    def _look(self) -> None:
+    def _report_all(self) -> None:
         begun = self._clock().monotonic
-        taken_in = self._tell(None)
-        self._last = self._clock()
-        self._looking = self._last.monotonic - begun
-        cost = self._looking + self._opening
+        taken_in = self._report_paths(None)
+        self._last_full = self._clock()
+        self._report_cost = self._last_full.monotonic - begun
+        cost = self._report_cost + self._open_cost
         pause = max(_SAFETY_NET, cost * _RARELY) if taken_in else _TICK
-        self._next = self._last.monotonic + pause
+        self._next_full = self._last_full.monotonic + pause
 
     def _poll(self) -> None:
-        until = self._clock().monotonic + _TRY_AGAIN
+        until = self._clock().monotonic + _RETRY
         while not self._stop.is_set() and self._clock().monotonic < until:
-            self._look()
-            seldom = min(self._looking * _OFTEN, _SAFETY_NET)
+            self._report_all()
+            seldom = min(self._report_cost * _OFTEN, _SAFETY_NET)
             self._stop.wait(max(_POLL, seldom))
 
-    def _tell(self, paths: frozenset[str] | None) -> bool:
-        """Whether it was taken in; if not, everything is looked at next."""
+    def _report_paths(self, paths: frozenset[str] | None) -> bool:
+        """Returns whether the report was taken in; if not, everything is checked
+        next."""
         try:
-            self._heard(paths)
-        except Exception:  # noqa: BLE001  (whatever it is)
-            # A fault in one look must not end all later ones.
+            self._report(paths)
+        except Exception:  # noqa: BLE001  (any fault of a listener)
+            # One faulty report must not end all later ones.
             _log.exception("what changed could not be taken in")
-            self._next = 0.0
+            self._next_full = 0.0
             return False
         return True
 
 
-def _identities(folders: Sequence[str]) -> There:
-    there: There = {}
+def _identities(folders: Sequence[str]) -> Identities:
+    identities: Identities = {}
     for folder in folders:
         try:
             info = os.stat(folder)
         except OSError:
             continue
-        there[folder] = (info.st_dev, info.st_ino)
-    return there
+        identities[folder] = (info.st_dev, info.st_ino)
+    return identities
 
 
 def _is_folder(path: str) -> bool:

@@ -1,7 +1,7 @@
-"""Hearing of what goes on in the worktrees of a repository.
+"""Reports what happens in the worktrees of a repository.
 
-Git's files say which worktrees there are and what they have checked out; other
-tools say in files of their own what loops and agents are at.
+Git's files say which worktrees exist and what they have checked out. Other tools write
+files about their loops and agents.
 """
 
 from __future__ import annotations
@@ -26,80 +26,87 @@ if TYPE_CHECKING:
     from wc_observe.live.filestamps import Stamp
 
 _LOOP = loop_path("")
-# In what git keeps about a linked worktree.
+# Files in git's folder of a linked worktree.
 _GIT = ("HEAD", "gitdir", "locked")
-# More worktrees than people can look after.
+# More worktrees than anyone can look after.
 _MOST = 200
 
 
 class WorktreeWatch:
-    """Calls its ``listeners``, on another thread, for whatever changes from
-    now on; until it is ended. ``root`` is the store's, where agents leave
-    notes."""
+    """Calls its ``listeners``, on another thread, for every change until it is ended.
+
+    ``root`` is the root of the store, where agents leave notes.
+    """
 
     def __init__(
         self, repository: Repository, root: str, env: Mapping[str, str]
     ) -> None:
         self.listeners: dict[object, Callable[[Changes], None]] = {}
-        self._where = repository
+        self._repository = repository
         self._notes = Layout(root).presence
         self._env = env
         self._lock = threading.Lock()
         self._ended = False
-        self._seen = self._look()
-        self._folders = self._folders_of(self._seen)
+        self._stamps = self._read_stamps()
+        self._folders = self._folders_of(self._stamps)
         with self._lock:
             self._watcher = self._watch()
 
     def end(self) -> None:
-        """Call back no more."""
+        """Stops calling back."""
         with self._lock:
             self._ended = True
             self._watcher.stop(wait=False)
 
     def _watch(self) -> Watcher:
-        watcher = Watcher(self._folders, self._heard, recursive=False)
+        watcher = Watcher(self._folders, self._report, recursive=False)
         watcher.start()
         return watcher
 
-    def _heard(self, paths: frozenset[str] | None) -> None:
-        # Git is busy beside the files that count.
-        if paths is not None and all(one.endswith(".lock") for one in paths):
+    def _report(self, paths: frozenset[str] | None) -> None:
+        # Git's lock files come and go beside the files that matter.
+        if paths is not None and all(path.endswith(".lock") for path in paths):
             return
         with self._lock:
             if self._ended:
                 return
-            before, self._seen = self._seen, self._look()
-            folders = self._folders_of(self._seen)
+            before, self._stamps = self._stamps, self._read_stamps()
+            folders = self._folders_of(self._stamps)
             if folders != self._folders:
                 self._folders = folders
                 self._watcher.stop(wait=False)
                 self._watcher = self._watch()
-            every = before.keys() | self._seen.keys()
-            moved = [one for one in every if before.get(one) != self._seen.get(one)]
+            every_path = before.keys() | self._stamps.keys()
+            moved = [
+                path
+                for path in every_path
+                if before.get(path) != self._stamps.get(path)
+            ]
         if moved:
-            loops = any(one.endswith(_LOOP) for one in moved)
+            loops = any(path.endswith(_LOOP) for path in moved)
             for callback in list(self.listeners.values()):
                 callback(Changes(beside=True, loops=loops))
 
-    def _look(self) -> dict[str, Stamp]:
-        """The files that say something, whether they are there or not."""
-        files = [f"{self._where.common}/HEAD", team_path(self._env)]
-        for one in worktrees(self._where, self._env)[:_MOST]:
-            if one.path:
-                files += [loop_path(one.path), activity_path(one.path)]
-        for admin in admins_of(self._where)[:_MOST]:
+    def _read_stamps(self) -> dict[str, Stamp]:
+        """Returns the stamps of all files that matter, whether they exist or not."""
+        files = [f"{self._repository.common}/HEAD", team_path(self._env)]
+        for worktree in worktrees(self._repository, self._env)[:_MOST]:
+            if worktree.path:
+                files += [loop_path(worktree.path), activity_path(worktree.path)]
+        for admin in admins_of(self._repository)[:_MOST]:
             files += [f"{admin}/{name}" for name in _GIT]
         files += _names_in(self._notes)
-        return {one: stamp_of(one) for one in files if one}
+        return {worktree: stamp_of(worktree) for worktree in files if worktree}
 
     def _folders_of(self, files: Mapping[str, object]) -> tuple[str, ...]:
-        found = {os.path.dirname(one) for one in files}
-        return tuple(sorted(found | {f"{self._where.common}/worktrees", self._notes}))
+        parents = {os.path.dirname(path) for path in files}
+        return tuple(
+            sorted(parents | {f"{self._repository.common}/worktrees", self._notes})
+        )
 
 
 def _names_in(folder: str) -> list[str]:
     try:
-        return [f"{folder}/{one}" for one in sorted(os.listdir(folder))[:_MOST]]
+        return [f"{folder}/{name}" for name in sorted(os.listdir(folder))[:_MOST]]
     except OSError:
         return []

@@ -65,7 +65,7 @@ def test_it_finds_what_is_found_in_the_texts_themselves(
             for row, known in enumerate(fields)
             if judge(one.needle in known["title"] for one in terms)
         }
-        assert index.in_titles(terms, every=every) == titles
+        assert index.in_titles(terms, all_terms=every) == titles
 
 
 def test_it_opens_no_other_database(tmp_path: Path) -> None:

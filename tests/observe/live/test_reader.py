@@ -183,7 +183,7 @@ def test_rows_threads_and_hits_are_those_of_the_files(
             happen(changing, topic)
         changed = tick(root, known)
         if watched:
-            live.reader.hear(changed)
+            live.reader.note_changed(changed)
         live.refresh()
         plain = StoreReader(str(root))
         expected = Overview(plain, me)
@@ -285,11 +285,11 @@ def test_what_another_tool_writes_shows_when_it_is_heard_of(tmp_path: Path) -> N
     live.reader.watched = True
     overview.rows()
     store.append("one", store.entry("one"))
-    live.reader.hear([store.layout.log("one")])
+    live.reader.note_changed([store.layout.log("one")])
     live.refresh()
     assert [row.entry_count for row in overview.rows()] == [2]
     store.append("one", store.entry("one"))
-    live.reader.hear(None)
+    live.reader.note_changed(None)
     live.refresh()
     assert [row.entry_count for row in overview.rows()] == [3]
 

@@ -21,8 +21,8 @@ from wc_observe.calls import ServerContext
 from wc_observe.mcp.resources import LISTED
 from wc_observe.mcp.server import build_server
 from wc_observe.watch import addresses
-from wc_observe.watch.addresses import Changes, of_topic
-from wc_observe.watch.threads import ThreadLooks
+from wc_observe.watch.addresses import Changes, thread_address
+from wc_observe.watch.threads import ThreadStamps
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -78,7 +78,7 @@ def test_threads_are_listed_by_an_address_that_reads_them(
     for one in found:
         if str(one.uri) in texts:
             assert texts[str(one.uri)].startswith(f"thread {one.name}: ")
-            assert str(one.uri) == of_topic(one.name)
+            assert str(one.uri) == thread_address(one.name)
             assert one.mime_type == "text/markdown"
 
 
@@ -135,13 +135,13 @@ file_names = st.text(
 @relaxed
 def test_every_topic_has_one_address_however_it_is_spelt(name: str) -> None:
     topic = topic_of(name)
-    uri = of_topic(topic)
+    uri = thread_address(topic)
     assert uri.isascii()
     assert "/" not in uri.removeprefix("watercooler://threads/")
     assert addresses.canonical(uri) == uri
     everything = "".join(f"%{byte:02x}" for byte in topic.encode())
     assert addresses.canonical(f"{addresses.THREADS}/{everything}") == uri
-    assert addresses.about(Changes(frozenset({topic})), {uri, "x"}) == {uri}
+    assert addresses.changed_addresses(Changes(frozenset({topic})), {uri, "x"}) == {uri}
 
 
 @given(st.text())
@@ -155,9 +155,9 @@ def test_any_text_is_an_address_or_refused(text: str) -> None:
 
 LOOP = "watercooler://loop/fix"
 EVERY = {
-    "plan": of_topic("plan"),
-    "other": of_topic("other"),
-    "entry": f"{of_topic('plan')}/-1",
+    "plan": thread_address("plan"),
+    "other": thread_address("other"),
+    "entry": f"{thread_address('plan')}/-1",
     "threads": addresses.THREADS,
     "index": addresses.INDEX,
     "worktrees": addresses.WORKTREES,
@@ -179,7 +179,7 @@ EVERY = {
 def test_what_a_change_is_about(changes: Changes, about: str) -> None:
     assert bool(changes) == bool(about)
     wanted = {EVERY[name] for name in about.split()}
-    assert addresses.about(changes, EVERY.values()) == wanted
+    assert addresses.changed_addresses(changes, EVERY.values()) == wanted
     assert all(addresses.canonical(uri) == uri for uri in EVERY.values())
     assert addresses.canonical("watercooler://loop/%66ix") == LOOP
 
@@ -249,12 +249,12 @@ def test_a_look_finds_what_moved_and_only_once(
     store.thread("plan")
     Path(store.layout.folder("other")).mkdir()
     Path(store.layout.page("old")).write_text("Status: OPEN\n")
-    looks = ThreadLooks(str(store.root))
+    looks = ThreadStamps(str(store.root))
     act(store)
     every = frozenset(map(str, store.root.rglob("*")))
     gone = frozenset({store.layout.log("plan"), "/elsewhere"})
     paths = (every | gone) - set(looks.folders) if told else None
-    assert looks.look(paths) == Changes(frozenset(topics), come_or_gone)
-    assert not looks.look(paths)
-    assert not looks.look(None)
-    assert not looks.look(frozenset(looks.folders))
+    assert looks.changes_at(paths) == Changes(frozenset(topics), come_or_gone)
+    assert not looks.changes_at(paths)
+    assert not looks.changes_at(None)
+    assert not looks.changes_at(frozenset(looks.folders))

@@ -28,7 +28,7 @@ from wc_observe.mcp.server import build_server
 from wc_observe.mcp.subscribers import Stream
 from wc_observe.mcp.subscriptions import Subscriptions
 from wc_observe.watch import addresses
-from wc_observe.watch.addresses import of_topic
+from wc_observe.watch.addresses import thread_address
 from wc_observe.watch.stores import StoreWatch
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:resources/.* is removed as of")
 
 SECONDS = 20.0
 LIST = "the list"
-PLAN = of_topic("plan")
+PLAN = thread_address("plan")
 
 
 class Ears:
@@ -178,11 +178,13 @@ def test_threads_that_come_and_go_are_told_to_all(
     store.thread("plan")
 
     async def go() -> None:
-        async with listening(server, mode, addresses.THREADS, of_topic("new")) as ears:
+        async with listening(
+            server, mode, addresses.THREADS, thread_address("new")
+        ) as ears:
             await ears.client.list_resources()
             await until(lambda: listened_to(server) == [str(store.root)])
             store.thread("new")
-            await ears.hears(LIST, addresses.THREADS, of_topic("new"))
+            await ears.hears(LIST, addresses.THREADS, thread_address("new"))
             shutil.rmtree(store.layout.folder("new"))
             await ears.hears(LIST, addresses.THREADS)
             store.append("plan", store.entry("plan"))
@@ -198,7 +200,7 @@ def test_threads_that_come_and_go_are_told_to_all(
         ("größe", "watercooler://threads/größe"),
         ("a b", "watercooler://threads/a%2520b"),
         ("plan", "watercooler://threads/%70lan"),
-        ("50%", of_topic("50%25")),
+        ("50%", thread_address("50%25")),
     ],
 )
 def test_an_address_is_told_as_it_was_written(
@@ -256,7 +258,7 @@ def test_a_client_of_the_older_era_can_unsubscribe(
     async def go() -> None:
         async with listening(server, "legacy", PLAN, addresses.INDEX) as ears:
             await ears.client.session.unsubscribe_resource(PLAN)
-            await ears.client.session.unsubscribe_resource(of_topic("never"))
+            await ears.client.session.unsubscribe_resource(thread_address("never"))
             with pytest.raises(McpError):
                 await ears.client.session.unsubscribe_resource("x")
             store.append("plan", store.entry("plan"))
@@ -375,13 +377,13 @@ def test_two_clients_are_told_each_what_they_asked_for(
     store.thread("other")
 
     async def go() -> None:
-        async with listening(server, mode, of_topic("other")) as one:
+        async with listening(server, mode, thread_address("other")) as one:
             async with listening(server, mode, PLAN) as two:
                 store.append("plan", store.entry("plan"))
                 await two.hears(PLAN)
             await one.hears_nothing()
             store.append("other", store.entry("other"))
-            await one.hears(of_topic("other"))
+            await one.hears(thread_address("other"))
 
     run(go())
 
@@ -425,7 +427,7 @@ def test_the_announcement_is_true(server: FastMCP, mode: Mode) -> None:
 
 @pytest.mark.parametrize("mode", MODES)
 def test_a_client_cannot_ask_for_without_end(server: FastMCP, mode: Mode) -> None:
-    many = [of_topic(f"t{number}") for number in range(subscribers.MAX_ADDRESSES)]
+    many = [thread_address(f"t{number}") for number in range(subscribers.MAX_ADDRESSES)]
 
     async def ask() -> None:
         async with listening(server, mode, *many, PLAN):
@@ -541,7 +543,7 @@ def test_a_large_store_is_watched_for_the_sake_of_calls(
                 return int(rows[topic]["entry_count"]) if topic in rows else 0
 
             assert await entries("t5") == 1
-            live = boundary.stores.known(str(store.root))
+            live = boundary.stores.cached(str(store.root))
             assert live is not None
             await until(lambda: live.reader.watched)
             assert listened_to(server) == [str(store.root)]

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from wc_observe.watch import mounts
-from wc_observe.watch.notifier import DeafError, Ear, survey
+from wc_observe.watch.notifier import CannotWatchError, FolderWatch, survey_folders
 from wc_observe.watch.watcher import OFF, POLLING, WATCHING, Moment, Watcher, now
 
 if TYPE_CHECKING:
@@ -217,10 +217,13 @@ def test_a_link_that_comes_in_a_new_folder_does_not_either(
 
 
 def test_a_survey_names_real_folders_and_says_if_there_is_more(root: Path) -> None:
-    assert survey([str(root)]) == ((str(root), f"{root}/plan"), True)
+    assert survey_folders([str(root)]) == ((str(root), f"{root}/plan"), True)
     (root / "plan" / "link").symlink_to("nowhere")
-    assert survey([str(root), f"{root}/gone"]) == ((str(root), f"{root}/plan"), False)
-    assert survey([f"{root}/plan/entries.jsonl"]) == ((), False)
+    assert survey_folders([str(root), f"{root}/gone"]) == (
+        (str(root), f"{root}/plan"),
+        False,
+    )
+    assert survey_folders([f"{root}/plan/entries.jsonl"]) == ((), False)
 
 
 class Clock:
@@ -358,16 +361,16 @@ def test_the_kernel_is_asked_through_one_private_name_that_is_still_there(
 ) -> None:
     from watchfiles._rust_notify import RustNotify
 
-    ear = Ear([str(root)], recursive=True)
+    ear = FolderWatch([str(root)], recursive=True)
     assert isinstance(ear._notify, RustNotify)
     (root / "plan" / "x").mkdir()
     heard = ear.wait(SECONDS, threading.Event())
     assert heard == (frozenset({f"{root}/plan/x"}),) * 2 + (frozenset(),)
     ear.close()
     with pytest.raises(FileNotFoundError):
-        Ear([f"{root}/gone"], recursive=False)
-    with pytest.raises(DeafError, match="does not tell"):
-        Ear(["a\0b"], recursive=False)
+        FolderWatch([f"{root}/gone"], recursive=False)
+    with pytest.raises(CannotWatchError, match="does not tell"):
+        FolderWatch(["a\0b"], recursive=False)
 
 
 PROGRAM = """
@@ -468,7 +471,7 @@ def test_a_network_file_system_is_known_by_what_is_mounted(
 
 
 def test_what_is_mounted_here_can_be_read_where_the_system_says_it() -> None:
-    assert (" / " in mounts.mounted()) == (sys.platform == "linux")
+    assert (" / " in mounts.mount_table()) == (sys.platform == "linux")
 
 
 def test_ending_the_program_ends_a_watcher_that_was_left_running(root: Path) -> None:
