@@ -82,7 +82,7 @@ class Live:
         from wc_observe.live import (
             entryindex,
             fulltext,
-        )  # sqlite3, 5 ms: only a search needs it
+        )  # 4 ms (sqlite3), which only a search needs
 
         if not fulltext.is_available():
             return Scan(self.reader)
