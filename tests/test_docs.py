@@ -353,7 +353,7 @@ def test_messages_are_what_the_code_says(message: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "module", ["commands/sync", "sync/exchange", "sync/wire", "sync/wireerrors"]
+    "module", ["commands/sync", "sync/exchanger", "sync/wire", "sync/wireerrors"]
 )
 def test_what_an_exchange_fails_with_is_explained(module: str) -> None:
     page = text_of("docs/sync.md")

@@ -91,7 +91,7 @@ class Context:
             )
         reader = StoreReader(place.root)
         if self.settings.sync == "background":
-            spawn.take_up(reader.layout, self.settings, self.env)
+            spawn.start_if_due(reader.layout, self.settings, self.env)
         return reader
 
     @property

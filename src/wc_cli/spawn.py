@@ -1,6 +1,6 @@
-"""Starting the detached helper, when something is left for it to do.
+"""Starts the detached process, if there is something for it to do.
 
-Asked at every command, so it costs next to nothing where nothing is.
+Every command asks, so it must cost next to nothing if there is nothing to do.
 """
 
 from __future__ import annotations
@@ -9,12 +9,11 @@ import contextlib
 import math
 import os
 import sys
-import time
 from typing import TYPE_CHECKING
 
 from wc_cli.store import applied
 from wc_core.errors import WcError
-from wc_core.files import names_in
+from wc_core.files import age_of, names_in
 from wc_core.git import repository
 from wc_core.layout import BRANCH
 
@@ -24,35 +23,27 @@ if TYPE_CHECKING:
     from wc_core.layout import Layout
     from wc_core.threads.settings import Settings
 
-_TRY_AGAIN_SECONDS = 30.0
-# Somebody's git is at work for about so long.
-_MOMENT_SECONDS = 5.0
+_RETRY_SECONDS = 30.0
+# For so long, a user's git command may still be running.
+_USER_GIT_SECONDS = 5.0
 _MAX_DOUBLINGS = 5
 
 
-def take_up(layout: Layout, rules: Settings, env: Mapping[str, str]) -> None:
-    """Start what an earlier command left to do, or what is due again, unless
-    it was tried just now and could not be done."""
+def start_if_due(layout: Layout, rules: Settings, env: Mapping[str, str]) -> None:
+    """Start what an earlier command left to do, or what is due again, unless it was
+    tried just now and failed."""
     if _is_unsettled(layout):
-        due = _age(layout.settling) > _TRY_AGAIN_SECONDS
+        due = age_of(layout.settling) > _RETRY_SECONDS
     else:
-        due = _is_moved(layout) or _is_travel_due(layout, rules)
+        due = _is_moved(layout) or _is_exchange_due(layout, rules)
     if due:
         with contextlib.suppress(WcError, OSError):
             start(layout, env)
 
 
-def _age(path: str) -> float:
-    """Seconds since a file was written; infinite where there is none."""
-    try:
-        return abs(time.time() - os.stat(path).st_mtime)
-    except FileNotFoundError:
-        return math.inf
-
-
 def _is_unsettled(layout: Layout) -> bool:
-    """Whether something was left to do; who reads is not to be held up by
-    what stands in the place of the folder that would say so."""
+    """Whether something was left to settle. If the folder of markers cannot be read,
+    a command that only reads must go on."""
     try:
         return bool(names_in(layout.unsettled, layout.root))
     except WcError:
@@ -60,47 +51,47 @@ def _is_unsettled(layout: Layout) -> bool:
 
 
 def _is_moved(layout: Layout) -> bool:
-    """Whether somebody moved the branch, or changed the folder, with git."""
-    own, known = repository.find(layout.root), applied.load(layout)
-    if not known.commit or own is None or own.branch != BRANCH:
+    """Whether a user moved the branch, or changed the folder, with git."""
+    checkout, recorded = repository.find(layout.root), applied.load(layout)
+    if not recorded.commit or checkout is None or checkout.branch != BRANCH:
         return False
-    moved = own.commit not in {"", known.commit}
-    moved = moved or applied.index_ns(own) != known.index_ns
-    return moved and _age(layout.settling) > _MOMENT_SECONDS
+    moved = checkout.commit not in {"", recorded.commit}
+    moved = moved or applied.index_ns(checkout) != recorded.index_ns
+    return moved and age_of(layout.settling) > _USER_GIT_SECONDS
 
 
-def _is_travel_due(layout: Layout, rules: Settings) -> bool:
-    """Whether to look at the remote again. Where nothing ever travelled,
-    nothing does for the mere reading."""
-    age = _age(layout.travel)
-    if age == math.inf or age < _TRY_AGAIN_SECONDS:
+def _is_exchange_due(layout: Layout, rules: Settings) -> bool:
+    """Whether to exchange with the remote again. A store that never was is not
+    exchanged because somebody reads it."""
+    age = age_of(layout.travel)
+    if age == math.inf or age < _RETRY_SECONDS:
         return False
     if rules.fetch_every and age >= rules.fetch_every:
         return True
-    from wc_core.git import freshness  # not at every command
+    from wc_core.git import freshness  # 2 ms, only 30 s or more after an exchange
 
-    known = freshness.load(layout)
-    failures = known.failures if known is not None else 0
-    patience = _TRY_AGAIN_SECONDS * 2 ** min(failures, _MAX_DOUBLINGS)
-    return bool(failures) and age >= patience
+    state = freshness.load(layout)
+    failures = state.failures if state is not None else 0
+    pause = _RETRY_SECONDS * 2 ** min(failures, _MAX_DOUBLINGS)
+    return bool(failures) and age >= pause
 
 
 def start(layout: Layout, env: Mapping[str, str]) -> None:
-    """Start the detached helper, unless one is at work: that one looks for
-    new markers before it ends."""
-    from wc_cli.store import locks  # who only reads does without
+    """Start the detached process, unless one is at work: that one looks for new markers
+    before it ends."""
+    from wc_cli.store import locks  # 0.6 ms, not needed by a command that only reads
 
     handle = locks.try_acquire(layout.git_lock, layout.root)
     if handle is None:
         return
     # It inherits the lock: no other writer starts a second one while it starts.
     os.set_inheritable(handle, True)
-    # -P: nothing is imported from the folder we happen to be in.
+    # -P: nothing is imported from the current folder.
     words = [sys.executable, "-P", "-m", "wc_cli.background", layout.root, str(handle)]
     null = os.open(os.devnull, os.O_RDWR)
     actions = [(os.POSIX_SPAWN_DUP2, null, fd) for fd in (0, 1, 2)]
     try:
-        # Its own session: a ^C meant for us, or a closed terminal, is not for it.
+        # A session of its own: ^C, or a terminal that is closed, does not end it.
         os.posix_spawn(sys.executable, words, env, file_actions=actions, setsid=True)
     finally:
         os.close(null)

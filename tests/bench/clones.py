@@ -16,8 +16,9 @@ from tests.bench.stores import a_thread
 from tests.bench.table import Row, times
 from wc_cli.settle import settler
 from wc_cli.store import durable
-from wc_cli.sync.exchange import Traveller, Waiting
-from wc_cli.sync.routes import the_remote
+from wc_cli.sync.exchange import Waiting
+from wc_cli.sync.exchanger import Exchanger
+from wc_cli.sync.routes import usual_remote
 from wc_core.git import repository
 from wc_core.layout import BRANCH, Layout, file_name
 from wc_core.threads import codec
@@ -217,5 +218,5 @@ class Growth:
         where = repository.find(root)
         if where is None:
             raise BenchError(f"{folder} has no store")
-        waiting = Waiting(time.monotonic() + SECONDS)
-        Traveller(root, env, the_remote(where, env), waiting).exchange()
+        waiting = Waiting.at_most(SECONDS)
+        Exchanger(root, env, usual_remote(where, env), waiting).exchange()

@@ -6,7 +6,6 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-import time
 from typing import TYPE_CHECKING, Any
 
 from wc_cli.commands import sync as syncing
@@ -14,7 +13,9 @@ from wc_cli.context import Context
 from wc_cli.doctor.repair import Repair
 from wc_cli.settle import settler
 from wc_cli.store.writer import IdSource
-from wc_cli.sync import exchange, firstfetch
+from wc_cli.sync import firstfetch
+from wc_cli.sync.exchange import Waiting
+from wc_cli.sync.exchanger import Exchanger
 from wc_core.git import repository
 from wc_core.git.repository import Repository
 from wc_core.identity.resolve import Asked
@@ -158,25 +159,25 @@ class Clone:
 
     def sync(self, tell: Callable[[str], None] | None = None) -> str:
         """``wc sync``; the text of each thing it does goes to ``tell``."""
-        traveller = self._traveller(tell or (lambda _: None))
-        done = traveller.exchange()
+        exchanger = self._exchanger(tell or (lambda _: None))
+        done = exchanger.exchange()
         problems = [note for note in done.notes if any(p in note for p in _PROBLEMS)]
         return f"problems {problems}" if problems else "ok"
 
     def look(self) -> str:
         """``wc sync --dry-run``."""
-        done = self._traveller(lambda _: None).look()
+        done = self._exchanger(lambda _: None).preview()
         return f"ok {done.ahead} {done.behind}"
 
-    def _traveller(self, tell: Callable[[str], None]) -> exchange.Traveller:
+    def _exchanger(self, tell: Callable[[str], None]) -> Exchanger:
         context = self.context()
-        waiting = exchange.Waiting(time.monotonic() + SECONDS, tell=tell)
+        waiting = Waiting.at_most(SECONDS, tell=tell)
         where, remote = syncing.route(context)
         if not context.place.exists:
             firstfetch.fetch_first(where, self.env, remote, waiting)
             context.ensure_store(anew=True)
         root = context.writer().place.root
-        return exchange.Traveller(root, self.env, remote, waiting)
+        return Exchanger(root, self.env, remote, waiting)
 
     def repair(self) -> str:
         """``wc doctor --repair``."""

@@ -97,7 +97,7 @@ class Clone:
         remote = found or remotes.find(where, given)
         assert remote is not None
         until = time.monotonic() + seconds
-        return Wire(Git(str(self.path), given, until=until), remote)
+        return Wire(Git(str(self.path), given, until=until), remote, where)
 
     @property
     def refs(self) -> dict[str, str]:

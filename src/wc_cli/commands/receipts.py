@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import time
 from typing import TYPE_CHECKING
 
 from wc_cli import context as world
@@ -51,7 +50,14 @@ def _settled_now(context: Context, layout: Layout, *, asked: bool) -> list[str]:
     user ``asked`` for it; what could not be done."""
     from wc_cli.settle import settler
     from wc_cli.store import pending  # not in the usual case
-    from wc_cli.sync import exchange, routes
+    from wc_cli.sync import routes
+    from wc_cli.sync.exchange import Waiting
+    from wc_cli.sync.exchanger import (
+        PUSH_ALWAYS,
+        PUSH_IF_SHARED,
+        PUSH_NEVER,
+        Exchanger,
+    )
 
     notes = []
     # Agents write without asking their user; whether threads are shown to others
@@ -61,15 +67,14 @@ def _settled_now(context: Context, layout: Layout, *, asked: bool) -> list[str]:
         by = pending.settler_at_work(layout) or "somebody else is at it"
         notes.append(f"not settled yet: {by}")
     try:
-        remote = routes.wanted(context.place.root, context.env, asked=by_user)
+        remote = routes.remote_after_write(layout.root, context.env, by_user=by_user)
         if remote is None and asked:
             notes.append(_NOT_SHARED)
         if remote is not None:
-            until = time.monotonic() + max(1, context.settings.limit)
-            waiting = exchange.Waiting(until)
-            traveller = exchange.Traveller(layout.root, context.env, remote, waiting)
-            known = exchange.KNOWN if context.settings.push else exchange.NEVER
-            traveller.exchange(push=exchange.ASKED if by_user else known)
+            waiting = Waiting.at_most(context.settings.limit)
+            exchanger = Exchanger(layout.root, context.env, remote, waiting)
+            usual = PUSH_IF_SHARED if context.settings.push else PUSH_NEVER
+            exchanger.exchange(push=PUSH_ALWAYS if by_user else usual)
     except WcError as error:
         # The entry is saved: whatever this is, it is no failure of the write.
         notes.append(f"not pushed: {error.message}")

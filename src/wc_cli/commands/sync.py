@@ -10,9 +10,10 @@ from wc_cli.commands.words import Speaker
 from wc_cli.context import remark, say, say_json
 from wc_cli.options import argument, command, flag, number
 from wc_cli.store import pending
-from wc_cli.sync.exchange import Traveller, Waiting
-from wc_cli.sync.firstfetch import fetch_first, look_first
-from wc_cli.sync.routes import the_remote
+from wc_cli.sync.exchange import Waiting
+from wc_cli.sync.exchanger import Exchanger
+from wc_cli.sync.firstfetch import fetch_first, preview_first
+from wc_cli.sync.routes import usual_remote
 from wc_core.errors import (
     InvalidInputError,
     LockTimeoutError,
@@ -68,14 +69,14 @@ def sync(context: Context, said: Sync) -> None:
     where, remote = route(context, said.remote)
     anew = not context.place.exists
     if anew and said.dry_run and not context.place.branch_exists:
-        _show(look_first(where, context.env, remote, _waiting(context, said)), said)
+        _show(preview_first(where, context.env, remote, _waiting(context, said)), said)
         return
     if anew:
         _adopt(context, where, remote, _waiting(context, said))
     if said.watch:
         _watch(context, remote, said)
-    traveller = _traveller(context, remote, said)
-    found = (traveller.look if said.dry_run else traveller.exchange)(anew=anew)
+    exchanger = _exchanger(context, remote, said)
+    found = (exchanger.preview if said.dry_run else exchanger.exchange)(new_store=anew)
     _show(found, said)
 
 
@@ -95,14 +96,14 @@ def route(context: Context, name: str = "") -> tuple[Repository, Remote]:
         )
     if name:
         return where, remotes.named(where, context.env, name)
-    return where, the_remote(where, context.env)
+    return where, usual_remote(where, context.env)
 
 
 def exchange(context: Context) -> Exchange:
     """Exchange the store with its usual remote, once."""
     _, remote = route(context)
-    waiting = Waiting(time.monotonic() + max(1, context.settings.limit))
-    return Traveller(context.place.root, context.env, remote, waiting).exchange()
+    waiting = Waiting.at_most(context.settings.limit)
+    return Exchanger(context.place.root, context.env, remote, waiting).exchange()
 
 
 def _adopt(
@@ -116,13 +117,13 @@ def _adopt(
 
 def _waiting(context: Context, said: Sync) -> Waiting:
     limit = context.settings.limit if said.timeout is None else said.timeout
-    return Waiting(time.monotonic() + max(1, limit), tell=_progress)
+    return Waiting.at_most(limit, tell=_progress)
 
 
-def _traveller(context: Context, remote: Remote, said: Sync) -> Traveller:
+def _exchanger(context: Context, remote: Remote, said: Sync) -> Exchanger:
     context.writer()  # the places where it is noted what is being done
     waiting = _waiting(context, said)
-    return Traveller(context.place.root, context.env, remote, waiting)
+    return Exchanger(context.place.root, context.env, remote, waiting)
 
 
 def _progress(text: str) -> None:
@@ -139,7 +140,7 @@ def _watch(context: Context, remote: Remote, said: Sync) -> None:
     notes: tuple[str, ...] = ()
     while True:
         try:
-            found = _traveller(context, remote, said).exchange()
+            found = _exchanger(context, remote, said).exchange()
             _progress("")
             # What lasts is said once.
             if found._replace(notes=()).moved or found.notes != notes:

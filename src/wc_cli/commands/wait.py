@@ -138,7 +138,7 @@ class _Waiting:
         rules = self.context.settings
         if rules.sync == "background" and time.monotonic() - self._asked > _FETCH:
             self._asked = time.monotonic()
-            spawn.take_up(reader.layout, rules, self.context.env)
+            spawn.start_if_due(reader.layout, rules, self.context.env)
 
 
 def _moments(folder: Callable[[], str], end: float) -> Iterator[None]:

@@ -1,4 +1,4 @@
-"""The branch and its remote: fetch, join, push, and what can go wrong on the way.
+"""Exchanges the branch with its remote: fetch, join, push, and what can go wrong.
 
 The only room that uses the network, always through git and never with a prompt. Uses
 `settle` and the rooms below it. Must not know how a result is printed.

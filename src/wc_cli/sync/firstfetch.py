@@ -1,4 +1,4 @@
-"""What a remote has, for somebody who has no store here yet."""
+"""Fetches a remote's branch where there is no store yet."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from wc_cli.branch import commits, compare, trees
 from wc_cli.branch.git import Git
-from wc_cli.sync.exchange import Exchange, no_store, told
+from wc_cli.sync.exchange import Exchange
+from wc_cli.sync.exchanger import exchange_error, no_store_error
 from wc_cli.sync.wire import Wire
 from wc_cli.sync.wireerrors import WireError
 
@@ -18,26 +19,32 @@ if TYPE_CHECKING:
     from wc_core.git.repository import Repository
 
 
-def look_first(
-    where: Repository, env: Mapping[str, str], remote: Remote, waiting: Waiting
+def preview_first(
+    repository: Repository, env: Mapping[str, str], remote: Remote, waiting: Waiting
 ) -> Exchange:
-    """What would come to where there is no store yet. Raises OfflineError,
+    """What would come to a repository that has no store yet. Raises OfflineError,
     StorageError, ConflictError."""
-    theirs = fetch_first(where, env, remote, waiting)
-    git = Git(where.top or where.common, env, until=waiting.until)
+    theirs = fetch_first(repository, env, remote, waiting)
+    git = _git(repository, env, waiting)
     if theirs and not trees.is_store(git, theirs):
-        raise no_store(remote)
+        raise no_store_error(remote)
     behind, _ = commits.ahead_behind(git, theirs, "") if theirs else (0, 0)
     return Exchange(remote.shown, compare.count_new(git, "", theirs), behind=behind)
 
 
 def fetch_first(
-    where: Repository, env: Mapping[str, str], remote: Remote, waiting: Waiting
+    repository: Repository, env: Mapping[str, str], remote: Remote, waiting: Waiting
 ) -> str:
-    """Fetch the branch where there is no store yet; the commit it is at, empty
-    where there is none. Raises OfflineError, StorageError."""
-    git = Git(where.top or where.common, env, until=waiting.until)
+    """Fetch the branch to a repository that has no store yet.
+
+    Returns the commit it is at, empty if the remote does not have the branch. Raises
+    OfflineError, StorageError.
+    """
     try:
-        return Wire(git, remote).fetch()
+        return Wire(_git(repository, env, waiting), remote, repository).fetch()
     except WireError as error:
-        raise told(remote, error) from error
+        raise exchange_error(remote, error) from error
+
+
+def _git(repository: Repository, env: Mapping[str, str], waiting: Waiting) -> Git:
+    return Git(repository.top or repository.common, env, until=waiting.deadline)

@@ -1,9 +1,9 @@
-"""Where the branch of a store travels to, and when it is time to."""
+"""Decides with which remote a store is exchanged, and when."""
 
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from wc_core.errors import InvalidInputError
 from wc_core.git import freshness, remotes, repository
@@ -17,18 +17,25 @@ if TYPE_CHECKING:
 
     from wc_core.git.remotes import Remote
     from wc_core.git.repository import Repository
+    from wc_core.threads.settings import Settings
 
 
-def the_remote(where: Repository, env: Mapping[str, str]) -> Remote:
-    """The remote of a store. Raises InvalidInputError where nobody can know
-    which it is."""
-    remote = remotes.find(where, env)
+class DueExchange(NamedTuple):
+    """An exchange that is due, and the commit that our branch was at then."""
+
+    remote: Remote
+    commit: str
+
+
+def usual_remote(checkout: Repository, env: Mapping[str, str]) -> Remote:
+    """The remote of a store. Raises InvalidInputError if it is not clear which one."""
+    remote = remotes.find(checkout, env)
     if remote is not None:
         return remote
-    if known := remotes.names(where, env):
+    if names := remotes.names(checkout, env):
         raise InvalidInputError(
-            f"There are several remotes: {', '.join(map(one_line, known))}.",
-            f"Say which one: wc sync {known[0]}",
+            f"There are several remotes: {', '.join(map(one_line, names))}.",
+            f"Say which one: wc sync {names[0]}",
         )
     raise InvalidInputError(
         "This repository has no remote.",
@@ -36,32 +43,57 @@ def the_remote(where: Repository, env: Mapping[str, str]) -> Remote:
     )
 
 
-def wanted(root: str, env: Mapping[str, str], *, asked: bool) -> Remote | None:
-    """The remote to exchange with now: where it has the branch, or where the
-    user ``asked`` for it. Raises InvalidInputError then, if there is none."""
-    where = repository.find(root)
-    if where is None or where.branch != BRANCH:
-        return None
-    if asked:
-        return the_remote(where, env)
-    remote = remotes.find(where, env)
-    if remote is None or not repository.resolve(where, remote.tracking):
-        return None
-    return remote
+def remote_after_write(
+    root: str, env: Mapping[str, str], *, by_user: bool
+) -> Remote | None:
+    """The remote to exchange with after a write: one that already has the branch, or,
+    if it was asked for ``by_user``, the usual one. Raises InvalidInputError if there is
+    none for the user."""
+    checkout = _checkout(root)
+    if checkout is not None and by_user:
+        return usual_remote(checkout, env)
+    return _shared_remote(checkout, env)
 
 
-def due(root: str, env: Mapping[str, str], tried: str = "") -> Remote | None:
-    """The remote to exchange with now, in the background; if that was just done
-    with the commit ``tried``, only for what was written meanwhile."""
+def due_exchange(
+    root: str, env: Mapping[str, str], tried: str = ""
+) -> DueExchange | None:
+    """The exchange that is due in the background, if there is one.
+
+    After an exchange that was made with the commit ``tried``, one is due only for what
+    was written meanwhile.
+    """
     rules = settings.load(root, env)
-    remote = wanted(root, env, asked=False)
-    where = repository.find(root)
-    if rules.sync != "background" or remote is None or where is None:
+    checkout = _checkout(root)
+    remote = _shared_remote(checkout, env)
+    if rules.sync != "background" or remote is None or checkout is None:
         return None
-    there = (tried, repository.resolve(where, remote.tracking))
-    unsent = rules.push and where.commit not in there
-    known = freshness.load(Layout(root)) or Freshness()
+    commit = checkout.commit
+    sent = commit in {tried, repository.resolve(checkout, remote.tracking)}
+    unsent = rules.push and not sent
+    stale = not tried and _is_fetch_due(Layout(root), rules)
+    return DueExchange(remote, commit) if unsent or stale else None
+
+
+def _is_fetch_due(layout: Layout, rules: Settings) -> bool:
+    """Whether the last fetch is older than the settings allow."""
+    state = freshness.load(layout) or Freshness()
     # A clock that was ahead is no reason to wait until that time.
-    age = abs(known.age(time.time()))
-    stale = not tried and bool(rules.fetch_every) and age >= rules.fetch_every
-    return remote if unsent or stale else None
+    age = abs(state.age(time.time()))
+    return bool(rules.fetch_every) and age >= rules.fetch_every
+
+
+def _checkout(root: str) -> Repository | None:
+    """The checkout of the store's branch at ``root``, if it is one."""
+    checkout = repository.find(root)
+    return checkout if checkout is not None and checkout.branch == BRANCH else None
+
+
+def _shared_remote(
+    checkout: Repository | None, env: Mapping[str, str]
+) -> Remote | None:
+    """The usual remote, if it has the branch."""
+    remote = remotes.find(checkout, env) if checkout is not None else None
+    if checkout is None or remote is None:
+        return None
+    return remote if repository.resolve(checkout, remote.tracking) else None

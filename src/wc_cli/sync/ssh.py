@@ -1,7 +1,7 @@
-"""The ssh that git starts: the user's own, but it never asks anything.
+"""Chooses the ssh that git starts: the user's own, with options so that it never asks.
 
-Which one that is, and of which kind, follows git-config(1) ``core.sshCommand``
-and ``ssh.variant``.
+Which program that is, and of which kind, follows git-config(1) ``core.sshCommand`` and
+``ssh.variant``.
 """
 
 from __future__ import annotations
@@ -20,24 +20,24 @@ if TYPE_CHECKING:
 KEY = "WATERCOOLER_GIT_SSH_KEY"
 _OPTIONS = (
     "-o BatchMode=yes -o ConnectTimeout=15"
-    # A line that is dead is noticed even if nobody is left to kill us.
+    # A dead connection ends the process even if nobody is left to kill it.
     " -o ServerAliveInterval=15 -o ServerAliveCountMax=2"
-    # The shared connection that a person has is used; none is left behind.
+    # A connection that the user shares is used; none is left behind.
     " -o ControlMaster=no"
 )
 
 
-def command(where: Repository | None, env: Mapping[str, str]) -> str:
-    """The value of ``GIT_SSH_COMMAND``; empty where git's own choice will do.
+def ssh_command(repository: Repository, env: Mapping[str, str]) -> str:
+    """The value of ``GIT_SSH_COMMAND``; empty if git's own choice is right.
 
-    Only OpenSSH gets options that only it has. Raises FileNotFoundError for a
-    key that is not there.
+    Only OpenSSH gets options that only it has. Raises FileNotFoundError if the key does
+    not exist.
     """
-    said, openssh = _chosen(where, env)
-    words = [said]
-    path = key(env)
+    command, openssh = _configured_command(repository, env)
+    words = [command]
+    path = key_file(env)
     if path:
-        # ssh would go on with other keys.
+        # Without this check, ssh would go on with other keys.
         os.stat(path)
         words += ["-i", shlex.quote(path)]
         words += ["-o IdentitiesOnly=yes"] if openssh else []
@@ -45,23 +45,27 @@ def command(where: Repository | None, env: Mapping[str, str]) -> str:
     return " ".join(words) if len(words) > 1 else ""
 
 
-def key(env: Mapping[str, str]) -> str:
-    """The file of the key that ssh is to use; empty for whatever it likes."""
+def key_file(env: Mapping[str, str]) -> str:
+    """The path of the key that ssh has to use; empty if ssh may choose."""
     path = env.get(KEY, "")
     home = env.get("HOME", "")
     return home + path[1:] if path.startswith("~/") and home else path
 
 
-def _chosen(where: Repository | None, env: Mapping[str, str]) -> tuple[str, bool]:
-    """The command of the ssh that git would start, and whether it is OpenSSH."""
-    said = env.get("GIT_SSH_COMMAND") or config.get("core.sshCommand", where, env)
-    if not said:
-        said = shlex.quote(env.get("GIT_SSH") or "ssh")
-    kind = env.get("GIT_SSH_VARIANT") or config.get("ssh.variant", where, env)
+def _configured_command(
+    repository: Repository, env: Mapping[str, str]
+) -> tuple[str, bool]:
+    """The ssh command that git would start, and whether it is OpenSSH."""
+    command = env.get("GIT_SSH_COMMAND") or config.get(
+        "core.sshCommand", repository, env
+    )
+    if not command:
+        command = shlex.quote(env.get("GIT_SSH") or "ssh")
+    kind = env.get("GIT_SSH_VARIANT") or config.get("ssh.variant", repository, env)
     if kind in {"", "auto"}:
         try:
-            program = (shlex.split(said) or [""])[0]
+            program = (shlex.split(command) or [""])[0]
         except ValueError:
-            program = ""  # for the shell to judge
+            program = ""  # the shell will report it
         kind = os.path.basename(program).lower().removesuffix(".exe")
-    return said, kind == "ssh"
+    return command, kind == "ssh"

@@ -1,8 +1,8 @@
-"""The branch of the store on its way from and to a remote: git fetch, git push.
+"""Transfers the store's branch from and to a remote: git fetch, git push.
 
-Both name exactly what they move and where to, so nothing that the user's
-configuration says of this remote moves anything else. Nothing is ever forced.
-They are the user's git, ssh and credentials, but they never ask.
+Both name exactly what they move and where to, so nothing that the user's configuration
+says about this remote moves anything else. Nothing is ever forced. The user's git, ssh
+and credentials are used, but they never ask.
 """
 
 from __future__ import annotations
@@ -16,12 +16,13 @@ from typing import TYPE_CHECKING
 
 from wc_cli.branch.git import Git, GitError, GitKilledError, GitTimeoutError
 from wc_cli.sync import ssh
-from wc_cli.sync.wireerrors import UnreachableError, WireError, sorted_out
-from wc_core.git import config, remotes, repository
+from wc_cli.sync.wireerrors import UnreachableError, WireError, classify
+from wc_core.git import config, remotes
+from wc_core.git.repository import resolve
 from wc_core.layout import BRANCH
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from wc_core.git.remotes import Remote
     from wc_core.git.repository import Repository
@@ -30,18 +31,18 @@ _REF = f"refs/heads/{BRANCH}"
 _NO_BRANCH = b"couldn't find remote ref"
 _ID = re.compile("[0-9a-f]{40}(?:[0-9a-f]{24})?")
 # git-push(1) "OUTPUT": where the branch was, or that it is new.
-_TAKEN = re.compile(rb"^(?: \t[^\t\n]*\t(?P<before>[0-9a-f]+)\.\.|\*\t)", re.MULTILINE)
-_MADE = re.compile(rb"^\*\t", re.MULTILINE)
+_PUSHED = re.compile(rb"^(?: \t[^\t\n]*\t(?P<before>[0-9a-f]+)\.\.|\*\t)", re.MULTILINE)
+_CREATED = re.compile(rb"^\*\t", re.MULTILINE)
 _SETTINGS = {
     "push.pushOption": "",  # such as: open a merge request
-    # A line that is dead is noticed even if nobody is left to kill us.
+    # A dead connection ends git even if nobody is left to kill it.
     "http.lowSpeedLimit": "1",
     "http.lowSpeedTime": "60",
 }
 _FETCH = (
     *("--no-tags", "--no-prune", "--no-recurse-submodules", "--no-write-fetch-head"),
     *("--no-auto-maintenance", "--refmap=", "--no-progress"),
-    # All of it is to be read, later and without a network.
+    # Everything must be readable later, without a network.
     "--no-filter",
 )
 _PUSH = (
@@ -51,48 +52,53 @@ _PUSH = (
 
 
 class Wire:
-    """The way between a repository and one remote.
+    """The connection between a repository and one remote.
 
-    Whatever is started ends by the ``until`` of ``git``. It does not inherit
-    its lock: a helper for credentials may stay on, and a git whose caller was
-    killed may wait for a remote for long; neither can do any harm.
+    Every process ends by the ``until`` of ``git``. None inherits the lock of ``git``: a
+    credential helper may stay on, and a git whose caller was killed may wait long for a
+    remote; neither does any harm.
     """
 
-    def __init__(self, git: Git, remote: Remote) -> None:
+    def __init__(self, git: Git, remote: Remote, repository: Repository) -> None:
         self.remote = remote
-        self.settings = dict(_SETTINGS)
+        self.repository = repository
         self.git = copy.copy(git)
         self.git.inherited = ()
         if self.git.until < math.inf:
-            self.git.longest = math.inf  # whoever waits has said for how long
-        self.where = repository.find(git.prefix[1])
-        if self.where is not None and self._is_relative(self.where):
-            self.git.prefix = ("-C", remotes.home_folder(self.where))
+            self.git.longest = math.inf  # the caller has set a limit
+        if self._is_relative():
+            self.git.prefix = ("-C", remotes.home_folder(repository))
 
-    def _is_relative(self, where: Repository) -> bool:
+    def _is_relative(self) -> bool:
         """Whether the remote's address depends on the folder git runs in."""
-        known = config.values("remote", "url", where, self.git.env)
-        return any(map(remotes.is_relative, known.get(self.remote.name, [])))
+        addresses = self._configured("remote", "url").get(self.remote.name, [])
+        return any(map(remotes.is_relative, addresses))
+
+    def _configured(self, section: str, key: str) -> dict[str, list[str]]:
+        """The values of a key of git's configuration, by remote or address."""
+        return config.values(section, key, self.repository, self.git.env)
 
     def fetch(self, *, packed: bool = False) -> str:
-        """The commit that the remote's branch is at, its tracking ref moved
-        there; empty where the remote has no such branch, the tracking ref left
-        where it was. ``packed``: what comes stays the pack it comes as. Raises
-        WireError."""
+        """Fetch the remote's branch, and move the tracking ref.
+
+        Returns the commit it is at; empty if the remote has no such branch, and the
+        tracking ref stays. If ``packed``, the pack that comes is kept as one. Raises
+        WireError.
+        """
         refspec = f"+{_REF}:{self.remote.tracking}"
-        if packed:
-            self.settings["fetch.unpackLimit"] = "1"
-        with self._sorted_out():
+        settings = {"fetch.unpackLimit": "1"} if packed else {}
+        words = ("fetch", *_FETCH, "--", self.remote.name, refspec)
+        with self._classified_errors():
             try:
-                self._run("fetch", *_FETCH, "--", self.remote.name, refspec)
+                self._run(words, settings)
             except GitError as error:
                 if _NO_BRANCH in error.err:
                     return ""
                 raise
-            return self._commit()
+            return self._tracked_commit()
 
-    def _commit(self) -> str:
-        """The commit that the tracking ref is at."""
+    def _tracked_commit(self) -> str:
+        """The commit that the tracking ref is at, according to git."""
         tracking = f"{self.remote.tracking}^{{commit}}"
         try:
             return self.git.line("rev-parse", "--verify", "--quiet", tracking)
@@ -104,77 +110,84 @@ class Wire:
             raise WireError(message, hint) from error
 
     def push(self, commit: str) -> str:
-        """Move the remote's branch forward to a commit, made where there is
-        none, and its tracking ref with it, unless it goes elsewhere. Where it
-        was, at least the first characters of that; empty where it was made.
-        Raises WireError."""
+        """Move the remote's branch forward to a commit, or create it there; the
+        tracking ref follows, unless pushes go elsewhere than fetches.
+
+        Returns the commit that the branch was at, at least its first characters; empty
+        if it was created. Raises WireError.
+        """
         if not _ID.fullmatch(commit):
             raise ValueError(commit)  # an empty one would delete the branch
         words = ("push", *_PUSH, "--", self.remote.name, f"{commit}:{_REF}")
-        # Where a mirror fetches branches into branches, git would move our own
+        # If a mirror fetches branches into branches, git would move our own branch
         # back to what it pushed: it is told not to track this one.
-        more = {} if self._is_usual() else {"fetch": f"^{_REF}"}
-        had = self._tracked()
-        with self._sorted_out():
-            out = self._run(*words, **more)
-            tracking = self.remote.tracking
-            if self.goes_elsewhere:
-                # That says nothing of where one fetches from, but git moves it.
-                if self._tracked() != had:
-                    undo = (tracking, had) if had else ("-d", tracking)
-                    self.git.run("update-ref", *undo)
-            elif more or self._tracked() != commit:
+        mirrored = not self._is_usual()
+        settings = self._of_remote({"fetch": f"^{_REF}"}) if mirrored else {}
+        tracked = self._tracking_ref()
+        with self._classified_errors():
+            output = self._run(words, settings)
+            self._track(commit, tracked, mirrored=mirrored)
+        pushed = _PUSHED.search(output)
+        return (pushed["before"] or b"").decode() if pushed else commit
+
+    def _track(self, commit: str, before: str, *, mirrored: bool) -> None:
+        """Set the tracking ref, which was at ``before``, after a push."""
+        tracking = self.remote.tracking
+        if not self.goes_elsewhere:
+            if mirrored or self._tracking_ref() != commit:
                 self.git.run("update-ref", "-m", "wc: pushed", tracking, commit)
-        taken = _TAKEN.search(out)
-        return (taken["before"] or b"").decode() if taken else commit
+        elif self._tracking_ref() != before:
+            # The push says nothing about the place that is fetched from, but git
+            # moved the ref.
+            undo = (tracking, before) if before else ("-d", tracking)
+            self.git.run("update-ref", *undo)
 
     def is_known(self, commit: str) -> bool:
-        """Whether wherever a push of that commit goes to has the branch already:
-        that may be elsewhere than where one fetches from. Raises WireError."""
+        """Whether the place that a commit would be pushed to has the branch already.
+        Raises WireError."""
         if not self.goes_elsewhere:
             return True
         words = ("push", "--dry-run", *_PUSH, "--", self.remote.name)
-        with self._sorted_out():
-            return not _MADE.search(self._run(*words, f"{commit}:{_REF}"))
+        with self._classified_errors():
+            return not _CREATED.search(self._run((*words, f"{commit}:{_REF}"), {}))
 
     @property
     def goes_elsewhere(self) -> bool:
-        """Whether what is pushed may go to where nothing is fetched from."""
-        name, env = self.remote.name, self.git.env
-        pushed = config.values("remote", "pushurl", self.where, env)
-        fetched = config.values("remote", "url", self.where, env)
-        instead = config.values("url", "pushinsteadof", self.where, env)
+        """Whether a push may go to a place that nothing is fetched from."""
+        name = self.remote.name
+        pushed, fetched = (
+            self._configured("remote", key) for key in ("pushurl", "url")
+        )
+        instead = self._configured("url", "pushinsteadof")
         return bool(instead) or name in pushed or len(fetched.get(name, ())) > 1
 
     def _is_usual(self) -> bool:
-        """Whether git fetches the remote's branches as it does after git-clone(1):
-        then it knows itself which ref tracks one that was pushed."""
-        known = config.values("remote", "fetch", self.where, self.git.env)
+        """Whether git fetches the remote's branches as it does after git-clone(1). Then
+        git knows itself which ref tracks a branch that was pushed."""
         name = self.remote.name
         usual = f"refs/remotes/{name}/"
         tracks = self.remote.tracking == f"{usual}{BRANCH}"
-        return tracks and known.get(name) == [f"+refs/heads/*:{usual}*"]
+        refspecs = self._configured("remote", "fetch").get(name)
+        return tracks and refspecs == [f"+refs/heads/*:{usual}*"]
 
-    def _tracked(self) -> str:
-        """Where the tracking ref is, as far as one sees without git."""
-        if self.where is None:
-            return ""
-        return repository.resolve(self.where, self.remote.tracking)
+    def _tracking_ref(self) -> str:
+        """The commit that the tracking ref is at, read without git."""
+        return resolve(self.repository, self.remote.tracking)
 
     @contextlib.contextmanager
-    def _sorted_out(self) -> Iterator[None]:
-        """What git says in the block becomes one of our errors."""
+    def _classified_errors(self) -> Iterator[None]:
+        """Turn an error of git in the block into a WireError."""
         try:
             yield
         except WireError:
             raise
         except GitError as error:
-            raise sorted_out(error, self.remote, self.git.env) from error
+            raise classify(error, self.remote, self.git.env) from error
 
-    def _run(self, *words: str, **settings: str) -> bytes:
-        """A git that asks the remote; ``settings`` of this remote are added."""
+    def _run(self, words: Sequence[str], settings: Mapping[str, str]) -> bytes:
+        """Run a git command that asks the remote, with more git ``settings``."""
         began = time.monotonic()
-        env = {**self._ssh(), **self._settings(settings)}
+        env = {**self._ssh_env(), **self._settings_env(settings)}
         try:
             return self.git.run(*words, env=env)
         except GitTimeoutError as error:
@@ -185,22 +198,26 @@ class Wire:
                 "Your entries are safe here; the next sync sends them.",
             ) from error
 
-    def _ssh(self) -> dict[str, str]:
-        """The ssh to be used, where git's own choice will not do."""
+    def _ssh_env(self) -> dict[str, str]:
+        """The variable for the ssh to use, if git's own choice is not right."""
         try:
-            command = ssh.command(self.where, self.git.env)
+            command = ssh.ssh_command(self.repository, self.git.env)
         except OSError as error:
             message = f"the key of {ssh.KEY} cannot be used: {error.strerror}"
             hint = f"Name the file of a private key, or unset {ssh.KEY}."
             raise WireError(message, hint) from error
         return {"GIT_SSH_COMMAND": command} if command else {}
 
-    def _settings(self, more: Mapping[str, str]) -> dict[str, str]:
-        """Settings stronger than the user's. The environment can have a remote
-        with any name, a command line cannot."""
-        ours = {"mirror": "false", "followRemoteHEAD": "never", **more}
-        prefix = f"remote.{self.remote.name}."
-        settings = {**self.settings, **{f"{prefix}{key}": ours[key] for key in ours}}
+    def _of_remote(self, settings: Mapping[str, str]) -> dict[str, str]:
+        """Settings of this remote, under their full keys."""
+        name = self.remote.name
+        return {f"remote.{name}.{key}": value for key, value in settings.items()}
+
+    def _settings_env(self, extra: Mapping[str, str]) -> dict[str, str]:
+        """Variables with settings that win over the user's. They can name any remote; a
+        command line cannot."""
+        own = self._of_remote({"mirror": "false", "followRemoteHEAD": "never"})
+        settings = {**_SETTINGS, **own, **extra}
         first = config.count(self.git.env)
         result = {"GIT_CONFIG_COUNT": str(first + len(settings))}
         for index, (key, value) in enumerate(settings.items(), first):

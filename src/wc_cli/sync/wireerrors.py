@@ -1,4 +1,4 @@
-"""What git says when a remote does not do as it is asked, in three kinds."""
+"""Classifies what git prints when a remote fails: unreachable, refused, rejected."""
 
 from __future__ import annotations
 
@@ -19,10 +19,8 @@ _WIDTH = 300
 
 
 class WireError(GitError):
-    """Something is wrong on our side of the wire, or nobody knows what it is.
-
-    ``hint`` says what to do.
-    """
+    """Something is wrong on our side, or it is not known what. ``hint`` says what to
+    do."""
 
     def __init__(self, message: str, hint: str) -> None:
         super().__init__(message)
@@ -34,11 +32,11 @@ class UnreachableError(WireError):
 
 
 class RefusedError(WireError):
-    """The remote, or git, does not let us do that."""
+    """The remote, or git, does not permit it."""
 
 
 class RejectedError(WireError):
-    """The remote's branch has moved since we last looked: look again."""
+    """The remote's branch has moved since the last fetch: fetch again."""
 
 
 _SAFE = "Your entries are safe here; the next sync sends them."
@@ -68,9 +66,9 @@ _AGAIN = "Fetch, merge and push again: wc sync"
 _LOCAL = "See: wc doctor"
 _UNKNOWN = f"{_SAFE} Try it by hand, to see all that git says: git fetch"
 
-# The first that is found decides. What the other side says ("remote: …") is
-# told apart from what went wrong here. Nothing is compiled while all goes well.
-_HERE = (
+# The first match decides. Lines of the other side ("remote: …") are told apart from
+# what went wrong here. The patterns are compiled only after a failure.
+_LOCAL_FAULT = (
     r"(?m)^(?!remote:|error: remote )[^\n]*(?:No space left|Read-only file system"
     r"|Disk quota|[Uu]nable to create '|cannot lock ref|bad object|src refspec"
     r"|unable to (?:write|create|update)|insufficient permission for adding"
@@ -132,61 +130,63 @@ _REJECTED = rb"(?m)^!\t[^\t\n]*\t\[rejected\]"
 _DECLINED = rb"(?m)^!\t[^\t\n]*\t\[remote rejected\] \((.*)\)$"
 
 
-def sorted_out(error: GitError, remote: Remote, env: Mapping[str, str]) -> WireError:
-    """The kind of error that a fetch or a push of git's was."""
-    said = os.fsdecode(error.err)
+def classify(error: GitError, remote: Remote, env: Mapping[str, str]) -> WireError:
+    """The kind of error that a failed git fetch or push was."""
+    text = os.fsdecode(error.err)
     if re.search(_REJECTED, error.out):
         message = f"{remote.shown} has entries that are not here yet"
         return RejectedError(message, _AGAIN)
     if isinstance(error, GitKilledError):
         return WireError(f"{remote.shown}: {error}", _LATER)
-    if re.search(_HERE, said):
+    if re.search(_LOCAL_FAULT, text):
         prune = f"Run: git remote prune {remote.shown}"
-        hint = prune if "git remote prune" in said else _LOCAL
-        return WireError(f"{remote.shown}: {_fit(str(error), env)}", hint)
+        hint = prune if "git remote prune" in text else _LOCAL
+        return WireError(f"{remote.shown}: {_presentable(str(error), env)}", hint)
     declined = re.search(_DECLINED, error.out)
     if declined:
-        return _declined(os.fsdecode(declined[1]), said, remote, env)
+        return _declined(os.fsdecode(declined[1]), text, remote, env)
     for kind, pattern, hint in _SORTS:
-        found = re.search(pattern, said)
-        if found:
-            return kind(f"{remote.shown}: {_fit(_line_at(said, found), env)}", hint)
-    return WireError(f"{remote.shown}: {_fit(str(error), env)}", _UNKNOWN)
+        match = re.search(pattern, text)
+        if match:
+            line = _presentable(_line_at(text, match), env)
+            return kind(f"{remote.shown}: {line}", hint)
+    return WireError(f"{remote.shown}: {_presentable(str(error), env)}", _UNKNOWN)
 
 
 def _declined(
-    reason: str, said: str, remote: Remote, env: Mapping[str, str]
+    reason: str, text: str, remote: Remote, env: Mapping[str, str]
 ) -> WireError:
-    """The remote took the commits, but did not move its branch."""
-    if re.search(_RACE, f"{reason}\n{said}"):
+    """The error for a remote that took the commits, but did not move its branch."""
+    if re.search(_RACE, f"{reason}\n{text}"):
         return RejectedError(f"{remote.shown} was written meanwhile", _AGAIN)
-    more = _why(said)
+    detail = _telling_line(text)
     hint = _RIGHTS
     if "checked out" in reason:
         hint = _CHECKED_OUT
-    elif "cannot create" in f"{reason}{more}":
+    elif "cannot create" in f"{reason}{detail}":
         hint = _OTHER_BRANCH
-    text = f"{reason}: {more}" if more else reason
-    return RefusedError(f"{remote.shown} refused: {_fit(text, env)}", hint)
+    message = _presentable(f"{reason}: {detail}" if detail else reason, env)
+    return RefusedError(f"{remote.shown} refused: {message}", hint)
 
 
-def _why(said: str) -> str:
-    """The line of the other side that says most."""
-    lines = [line for line in said.splitlines() if line.startswith("remote:")]
-    words = [line.removeprefix("remote:").strip() for line in lines]
-    words = [one for one in words if one and "hook declined" not in one]
-    errors = [one for one in words if one.startswith(("error", "fatal"))]
-    return next(iter(errors or words), "")
+def _telling_line(text: str) -> str:
+    """The most informative line that the other side printed: its first error, or else
+    its first line."""
+    lines = [line for line in text.splitlines() if line.startswith("remote:")]
+    lines = [line.removeprefix("remote:").strip() for line in lines]
+    lines = [line for line in lines if line and "hook declined" not in line]
+    errors = (line for line in lines if line.startswith(("error", "fatal")))
+    return next(errors, "") or "".join(lines[:1])
 
 
-def _line_at(said: str, found: re.Match[str]) -> str:
-    """The line in which something was found."""
-    start = said.rfind("\n", 0, found.start()) + 1
-    return said[start:].partition("\n")[0].removeprefix("fatal: ")
+def _line_at(text: str, match: re.Match[str]) -> str:
+    """The line in which a match begins."""
+    start = text.rfind("\n", 0, match.start()) + 1
+    return text[start:].partition("\n")[0].removeprefix("fatal: ")
 
 
-def _fit(text: str, env: Mapping[str, str]) -> str:
-    """Words of git as they may be shown to anybody."""
+def _presentable(text: str, env: Mapping[str, str]) -> str:
+    """Words of git without credentials and home folder, on one line."""
     home = env.get("HOME", "")
     text = anonymous(text)
     if len(home) > 1:

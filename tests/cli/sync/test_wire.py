@@ -17,7 +17,7 @@ from wc_cli.sync.wireerrors import (
     RejectedError,
     UnreachableError,
     WireError,
-    sorted_out,
+    classify,
 )
 from wc_core.git.remotes import Remote
 
@@ -278,7 +278,8 @@ def test_what_stays_on_does_not_keep_our_lock(machine: Machine) -> None:
         git = Git(
             str(clone.path), {**machine.env, "GIT_SSH": str(script)}, handle=write
         )
-        wire = Wire(git, clone.wire().remote)
+        usual = clone.wire()
+        wire = Wire(git, usual.remote, usual.repository)
         with pytest.raises(UnreachableError):
             wire.fetch()
         assert git.inherited == (write,)
@@ -379,7 +380,7 @@ DENIED = "!\tabc:refs/heads/watercooler/threads\t[remote rejected] ({})\nDone\n"
 )  # fmt: skip
 def test_words_of_git_are_sorted(err: str, kind: type[WireError], hint: str) -> None:
     remote = Remote("origin", "origin", TRACKING)
-    found = sorted_out(GitError("it failed", b"", err.encode()), remote, {})
+    found = classify(GitError("it failed", b"", err.encode()), remote, {})
     assert type(found) is kind
     assert hint in found.hint
     assert str(found).startswith("origin: ")
@@ -411,7 +412,7 @@ def test_reasons_of_the_remote_are_sorted(
 ) -> None:
     remote = Remote("origin", "origin", TRACKING)
     out = f"To https://h/x\n{DENIED.format(reason)}"
-    found = sorted_out(GitError("no", out.encode(), err.encode()), remote, {})
+    found = classify(GitError("no", out.encode(), err.encode()), remote, {})
     assert type(found) is kind
     assert words in str(found)
 
@@ -419,6 +420,6 @@ def test_reasons_of_the_remote_are_sorted(
 def test_what_is_said_has_no_secrets_and_no_home() -> None:
     remote = Remote("origin", "origin", TRACKING)
     err = "fatal: repository '/home/pat/x' or https://u:p@h/x?t=1 not found \x1b[1m\n"
-    found = sorted_out(GitError("", b"", err.encode()), remote, {"HOME": "/home/pat"})
+    found = classify(GitError("", b"", err.encode()), remote, {"HOME": "/home/pat"})
     assert "'~/x' or https://h/x not found" in str(found)
     assert "\x1b" not in str(found)

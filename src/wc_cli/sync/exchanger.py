@@ -1,0 +1,317 @@
+"""Exchanges the branch with a remote: fetch, join, push; again if the push lost a race.
+
+There is no queue: the commits that the remote lacks are the queue. Nothing of ours is
+ever given up, and nothing is forced on the remote. An exchange has a lock of its own,
+so a remote that hangs blocks neither writing nor settling.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import random
+import time
+from typing import TYPE_CHECKING, NamedTuple
+
+from wc_cli.branch import commits, compare, packs, trees
+from wc_cli.branch.git import Git, GitError, GitTimeoutError
+from wc_cli.merge.join import Joining
+from wc_cli.settle import settler
+from wc_cli.store import locks, pending
+from wc_cli.sync import report, sending
+from wc_cli.sync.exchange import Exchange
+from wc_cli.sync.wire import Wire
+from wc_cli.sync.wireerrors import (
+    RefusedError,
+    RejectedError,
+    UnreachableError,
+    WireError,
+)
+from wc_core.errors import (
+    ConflictError,
+    LockTimeoutError,
+    OfflineError,
+    StorageError,
+    WcError,
+)
+from wc_core.git import repository
+from wc_core.layout import BRANCH, Layout
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from wc_cli.settle.settler import Settlement
+    from wc_cli.sync.exchange import Waiting
+    from wc_core.git.remotes import Remote
+
+# When to push: always, because the user asked for it; if the remote already has the
+# branch; never.
+PUSH_ALWAYS, PUSH_IF_SHARED, PUSH_NEVER = "always", "if shared", "never"
+
+_TRIES = 8
+_JITTER_SECONDS = 0.2
+
+
+class Fetched(NamedTuple):
+    """The commit that the remote's branch is at, empty if it has none; the packs that
+    came with it, and notes for the user."""
+
+    commit: str
+    packs: frozenset[str] = frozenset()
+    notes: tuple[str, ...] = ()
+
+
+class Turn(NamedTuple):
+    """The state of an exchange between two attempts to push.
+
+    ``ours`` and ``theirs`` are the commits that our branch and the remote's are at.
+    ``ahead`` counts the commits that the remote lacked before; ``pushed`` says whether
+    it was to get them.
+    """
+
+    result: Exchange
+    ours: str
+    theirs: str = ""
+    ahead: int = 0
+    pushed: bool = False
+
+
+class Exchanger:
+    """Exchanges the store at ``root`` with ``remote``. No process that it starts for
+    the network outlives the deadline of ``waiting``."""
+
+    def __init__(
+        self, root: str, env: Mapping[str, str], remote: Remote, waiting: Waiting
+    ) -> None:
+        self.env = env
+        self.remote = remote
+        self.waiting = waiting
+        self.layout = Layout(root)
+
+    def preview(self, *, new_store: bool = False) -> Exchange:
+        """What an exchange would do. As after any write and fetch, what is on disk gets
+        committed, and the tracking ref moves.
+
+        In a ``new_store``, everything it has counts as come. Raises OfflineError,
+        ConflictError, StorageError, LockTimeoutError.
+        """
+        with self._connected() as (git, wire):
+            result = Exchange(self.remote.shown).with_settlement(self._settle())
+            fetched = self._fetch(git, wire)
+            theirs, ours = fetched.commit, commits.tip(wire.repository)
+            self._record(ours, theirs)
+            ahead, behind = commits.ahead_behind(git, ours, theirs)
+            if behind:
+                self._check_store(git, theirs)
+            start = "" if new_store else ours
+            comes = behind or new_store
+            return result.with_notes(*fetched.notes)._replace(
+                came=compare.count_new(git, start, theirs) if comes else {},
+                went=compare.count_new(git, theirs, ours) if ahead else {},
+                joined=bool(ahead and behind),
+                ahead=ahead,
+                behind=behind,
+            )
+
+    def exchange(self, *, new_store: bool = False, push: str = PUSH_ALWAYS) -> Exchange:
+        """Bring what the remote has, and send what it lacks, if ``push`` says so.
+
+        In a ``new_store``, everything it has counts as come. Raises OfflineError if the
+        remote cannot be reached or refuses, ConflictError if its branch is not a store,
+        StorageError, LockTimeoutError. What was written stays on disk and committed.
+        """
+        with self._connected() as (git, wire):
+            result = Exchange(self.remote.shown).with_settlement(self._settle())
+            ours = commits.tip(wire.repository)
+            if push == PUSH_ALWAYS and not new_store:
+                sent = sending.push_first(git, wire, self.layout, ours)
+                if sent is not None:
+                    self._record(ours, ours)
+                    result = result._replace(went=sent.went, ahead=sent.ahead)
+                    return result.with_notes(*sent.notes)
+            turn = self._take_turns(git, wire, Turn(result, ours), push)
+            arrived = self._arrived(git, wire, turn)
+            self._record(turn.ours, arrived.commit)
+            result = turn.result.with_notes(*arrived.notes)
+            if not result.behind and not new_store:
+                return result
+            start = "" if new_store else ours
+            return result._replace(came=compare.count_new(git, start, turn.theirs))
+
+    def _take_turns(self, git: Git, wire: Wire, turn: Turn, push: str) -> Turn:
+        """Bring and send until the remote takes what is sent. Raises RejectedError if
+        other clones were faster every time."""
+        for attempt in range(_TRIES):
+            turn = self._bring(git, wire, turn)
+            try:
+                return self._send(git, wire, turn, push)
+            except RejectedError as error:
+                rejection = error
+                # Another clone was faster: let it have its turn.
+                seconds = random.uniform(0, _JITTER_SECONDS) * (attempt + 1)  # noqa: S311 - no secret
+                time.sleep(seconds)
+        raise rejection
+
+    def _bring(self, git: Git, wire: Wire, turn: Turn) -> Turn:
+        """Fetch, and join our branch with what came."""
+        fetched = self._fetch(git, wire)
+        result = turn.result.with_notes(*fetched.notes)
+        ahead, behind = commits.ahead_behind(git, turn.ours, fetched.commit)
+        if behind:
+            self._check_store(git, fetched.commit)
+            result = result.with_settlement(self._settle(fetched))
+            result = result._replace(behind=result.behind + behind)
+        ours = commits.tip(wire.repository)
+        return Turn(result, ours, fetched.commit, ahead)
+
+    def _send(self, git: Git, wire: Wire, turn: Turn, push: str) -> Turn:
+        """Push what the remote lacks, if ``push`` says so."""
+        ours, theirs = turn.ours, turn.theirs
+        if push == PUSH_NEVER:
+            return turn
+        if push == PUSH_IF_SHARED and not _is_shared(wire, ours, theirs):
+            return turn
+        went: Mapping[str, int] = {}
+        if ours != theirs:
+            self.waiting.tell(f"Sending to {self.remote.shown} …")
+            wire.push(ours)
+            went = compare.count_new(git, theirs, ours)
+        result = turn.result._replace(went=went, ahead=turn.ahead)
+        return turn._replace(result=result, pushed=True)
+
+    def _arrived(self, git: Git, wire: Wire, turn: Turn) -> Fetched:
+        """The commit of the remote's branch after a push, in the place that is fetched
+        from."""
+        if not turn.pushed or turn.ours == turn.theirs:
+            return Fetched(turn.theirs)
+        if not wire.goes_elsewhere:
+            return Fetched(turn.ours)
+        fetched = self._fetch(git, wire)
+        if fetched.commit == turn.ours:
+            return fetched
+        note = (
+            f"git pushes to another place than it fetches from as "
+            f"{self.remote.shown}; it went there, and has not arrived here"
+        )
+        return fetched._replace(notes=(*fetched.notes, note))
+
+    @contextlib.contextmanager
+    def _connected(self) -> Iterator[tuple[Git, Wire]]:
+        """Hold the lock of exchanges in the block, and give a git that inherits it.
+
+        An error is recorded for readers, and raised as the error for the user.
+        """
+        handle = self._lock()
+        try:
+            root, deadline = self.layout.root, self.waiting.deadline
+            git = Git(root, self.env, handle=handle, until=deadline)
+            yield git, Wire(git, self.remote, commits.checkout_at(root))
+        except WireError as error:
+            lasting = not isinstance(error, UnreachableError | RejectedError)
+            self._record_failure(str(error), error.hint, lasting=lasting)
+            raise exchange_error(self.remote, error) from error
+        except GitTimeoutError as error:
+            hint = "Your entries are safe here; the next sync sends them."
+            self._record_failure(str(error), hint, lasting=False)
+            raise OfflineError(f"{self.remote.shown}: {error}.", hint) from error
+        except GitError as error:
+            self._record_failure(str(error), "", lasting=True)
+            raise StorageError(
+                f"The exchange with {self.remote.shown} failed: {error}.",
+                "Your entries are safe here. See what is wrong: wc doctor",
+            ) from error
+        except ConflictError as error:
+            self._record_failure(error.message, error.hint, lasting=True)
+            raise
+        finally:
+            os.close(handle)
+
+    def _lock(self) -> int:
+        """Take the lock of exchanges. Raises LockTimeoutError."""
+        seconds = self.waiting.seconds if self.waiting.queues else 0.0
+        path = self.layout.travel_lock
+        try:
+            return locks.acquire(path, "wc sync", seconds, self.layout.root)
+        except LockTimeoutError as error:
+            raise LockTimeoutError(
+                f"Another exchange is under way: {locks.holder_of(path)}.",
+                "It sends what you wrote as well. To wait for it: wc sync --timeout 60",
+            ) from error
+
+    def _fetch(self, git: Git, wire: Wire) -> Fetched:
+        """Fetch the remote's branch; its tracking ref follows."""
+        self.waiting.tell(f"Fetching from {self.remote.shown} …")
+        checkout, tracking = wire.repository, self.remote.tracking
+        before = repository.resolve(checkout, tracking)
+        packs_before = packs.pack_names(checkout)
+        packed = packs.keeps_packs(checkout, self.env)
+        commit = wire.fetch(packed=packed)
+        new_packs = packs.pack_names(checkout) - packs_before if packed else frozenset()
+        if not commit and before:
+            git.run("update-ref", "-d", tracking)
+            return Fetched("", new_packs, (sending.lost_text(self.remote),))
+        if commit and before and commits.ahead_behind(git, before, commit)[0]:
+            return Fetched(commit, new_packs, (sending.rewritten_text(self.remote),))
+        return Fetched(commit, new_packs)
+
+    def _check_store(self, git: Git, theirs: str) -> None:
+        """Raise ConflictError if the remote's branch is not a store, also if the user
+        fetched it."""
+        if trees.is_store(git, theirs):
+            return
+        git.run("update-ref", "-d", self.remote.tracking)
+        raise no_store_error(self.remote)
+
+    def _settle(self, fetched: Fetched | None = None) -> Settlement:
+        """Commit what is on disk, and join what was ``fetched``. Entries that cannot be
+        committed now stay for later, as problems of the result."""
+        joining = None
+        if fetched is not None:
+            # A commit is read elsewhere, too: an address must not be in its message.
+            named = self.remote.tracking.startswith("refs/remotes/")
+            origin = self.remote.shown if named else "another repository"
+            joining = Joining(fetched.commit, origin, tuple(sorted(fetched.packs)))
+        seconds = self.waiting.seconds
+        settlement = settler.settle(self.layout.root, self.env, seconds, joining)
+        if settlement is None:
+            by = pending.settler_at_work(self.layout) or "somebody else is at it"
+            raise LockTimeoutError(
+                f"The store could not be settled: {by}.",
+                "Your entries are safe here. Run the same command again.",
+            )
+        if settlement.failed:
+            raise GitError(settlement.failed)
+        return settlement
+
+    def _record(self, ours: str, theirs: str) -> None:
+        report.record_success(self.layout, self.env, self.remote, ours, theirs)
+
+    def _record_failure(self, problem: str, hint: str, *, lasting: bool) -> None:
+        failure = report.Failure(problem, hint, lasting)
+        report.record_failure(self.layout, self.env, self.remote, failure)
+
+
+def _is_shared(wire: Wire, ours: str, theirs: str) -> bool:
+    """Whether the place that is pushed to has the branch already."""
+    if ours == theirs or not theirs:
+        return theirs != ""
+    return wire.is_known(ours)
+
+
+def no_store_error(remote: Remote) -> ConflictError:
+    """The error for a remote whose branch is not a store."""
+    return ConflictError(
+        f"{remote.shown} has a branch {BRANCH} that is not a store.",
+        "Nothing was changed. Rename it there, or use another repository: "
+        "WATERCOOLER_GIT_REPO",
+    )
+
+
+def exchange_error(remote: Remote, error: WireError) -> WcError:
+    """The error for the user: the remote cannot be reached or refuses, or the fault is
+    on our side."""
+    text = str(error)
+    if not text.startswith(remote.shown):
+        text = f"{remote.shown}: {text}"
+    is_remote = isinstance(error, UnreachableError | RefusedError | RejectedError)
+    return (OfflineError if is_remote else StorageError)(f"{text}.", error.hint)

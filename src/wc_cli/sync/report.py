@@ -1,0 +1,74 @@
+"""Records how the last exchange went, in ``.local/sync.json``, for readers and for the
+next attempt."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from typing import TYPE_CHECKING, NamedTuple
+
+from wc_cli.branch import commits
+from wc_cli.branch.git import Git, GitError
+from wc_cli.store import durable
+from wc_core.errors import WcError
+from wc_core.git import freshness, repository
+from wc_core.git.freshness import Freshness
+from wc_core.threads.codec import dumps
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from wc_core.git.remotes import Remote
+    from wc_core.layout import Layout
+
+
+class Failure(NamedTuple):
+    """Why an exchange failed, and what to do about it; a ``lasting`` problem does not
+    go away by trying again."""
+
+    problem: str
+    hint: str
+    lasting: bool
+
+
+def record_success(
+    layout: Layout, env: Mapping[str, str], remote: Remote, ours: str, theirs: str
+) -> None:
+    """Record that our branch and the remote's are at these commits. Raises GitError."""
+    ahead, behind = commits.ahead_behind(Git(layout.root, env), ours, theirs)
+    _write(layout, Freshness(remote.shown, _now(), ours, theirs, ahead, behind))
+
+
+def record_failure(
+    layout: Layout, env: Mapping[str, str], remote: Remote, failure: Failure
+) -> None:
+    """Record that an exchange failed; what is known of both branches is kept."""
+    state = freshness.load(layout) or Freshness()
+    if state.remote != remote.shown:
+        state = Freshness(remote.shown)
+    with contextlib.suppress(GitError):
+        checkout = commits.checkout_at(layout.root)
+        ours = commits.tip(checkout)
+        theirs = repository.resolve(checkout, remote.tracking)
+        ahead, behind = commits.ahead_behind(Git(layout.root, env), ours, theirs)
+        state = state._replace(ours=ours, theirs=theirs, ahead=ahead, behind=behind)
+    _write(
+        layout,
+        state._replace(
+            problem=failure.problem.removeprefix(f"{remote.shown}: "),
+            hint=failure.hint,
+            failed_at=_now(),
+            failures=state.failures + 1,
+            lasting=failure.lasting,
+        ),
+    )
+
+
+def _write(layout: Layout, state: Freshness) -> None:
+    data = f"{dumps(state._asdict())}\n".encode(errors="replace")
+    with contextlib.suppress(WcError):  # only a convenience for readers
+        durable.replace(layout.travel, data, layout.root)
+
+
+def _now() -> str:
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
