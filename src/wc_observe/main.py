@@ -111,7 +111,7 @@ def serve_web(arguments: list[str]) -> None:
 def _show(options: WebOptions) -> None:
     from wc_observe.http import address as httpaddress
 
-    address = httpaddress.only_here(options.host, options.port)
+    address = httpaddress.loopback_address(options.host, options.port)
     from wc_observe.calls import ServerContext
     from wc_observe.web import server as webserver
 
@@ -142,7 +142,7 @@ def _listen(options: HttpOptions) -> None:
     from wc_core.errors import InvalidInputError
     from wc_observe.http import address as httpaddress
 
-    address = httpaddress.listening_at(options)
+    address = httpaddress.listening_address(options)
     if find_spec("prometheus_client") is None:
         raise InvalidInputError(
             "--transport http needs the package prometheus-client, which is not here.",

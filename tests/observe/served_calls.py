@@ -19,7 +19,7 @@ from typing import Any
 from tests.observe.every_call import WriteError, arm
 from wc_observe.calls import ServerContext
 from wc_observe.http import options as httpoptions
-from wc_observe.http.address import listening_at
+from wc_observe.http.address import listening_address
 from wc_observe.http.server import serve
 
 
@@ -44,7 +44,7 @@ class Permission:
 def main() -> None:
     """Serve, then tell."""
     options = httpoptions.read(["--transport", "http", *sys.argv[2:]], os.environ)
-    address = listening_at(options)
+    address = listening_address(options)
     start = ServerContext(os.getcwd(), dict(os.environ), lambda: 1_770_000_000_000)
     permission = Permission(int(sys.argv[1]))
     refused = arm(permission)

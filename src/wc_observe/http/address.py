@@ -1,6 +1,6 @@
-"""Where to listen, and that nobody unasked gets there.
+"""Resolves where to listen, and refuses addresses that others could use unasked.
 
-Apart from the server, so that a refusal does not wait for its imports.
+A module of its own, so that a refusal does not wait for the server's imports.
 """
 
 from __future__ import annotations
@@ -16,22 +16,21 @@ if TYPE_CHECKING:
 
 
 class Address(NamedTuple):
-    """An address to listen on, as a number, and whether only this machine can
-    reach it."""
+    """A numeric address to listen on, and whether only this machine can reach it."""
 
     host: str
     loopback: bool
 
 
-def listening_at(options: HttpOptions) -> Address:
-    """The address to listen on.
+def listening_address(options: HttpOptions) -> Address:
+    """Returns the address to listen on.
 
-    A name is looked up once: it is the number that is judged and listened on.
-    Raises InvalidInputError for an unknown name, and where others could read
-    without being asked who they are.
+    A name is resolved once: the same number is checked and listened on. Raises
+    InvalidInputError for an unknown name, and if others could read without
+    authentication.
     """
-    address = looked_up(options.host, options.port)
-    if address.loopback or options.auth.wanted:
+    address = resolve_host(options.host, options.port)
+    if address.loopback or options.auth.is_required:
         return address
     raise InvalidInputError(
         f"--host {options.host} lets other machines call, and nobody would ask "
@@ -41,12 +40,12 @@ def listening_at(options: HttpOptions) -> Address:
     )
 
 
-def only_here(host: str, port: int) -> Address:
-    """An address of this machine that no other can reach, to listen on.
+def loopback_address(host: str, port: int) -> Address:
+    """Returns an address that only this machine can reach.
 
-    Raises InvalidInputError for any other and for an unknown name.
+    Raises InvalidInputError for any other address and for an unknown name.
     """
-    address = looked_up(host, port)
+    address = resolve_host(host, port)
     if address.loopback:
         return address
     raise InvalidInputError(
@@ -58,24 +57,25 @@ def only_here(host: str, port: int) -> Address:
     )
 
 
-def looked_up(host: str, port: int) -> Address:
-    """The first address of IPv4, else the first; loopback if they all are.
+def resolve_host(host: str, port: int) -> Address:
+    """Returns the first IPv4 address, else the first one. It counts as loopback if all
+    are.
 
     Raises InvalidInputError for an unknown name.
     """
-    return asyncio.run(_looked_up(host, port))
+    return asyncio.run(_resolve_host(host, port))
 
 
-async def _looked_up(host: str, port: int) -> Address:
+async def _resolve_host(host: str, port: int) -> Address:
     loop = asyncio.get_running_loop()
     try:
-        found = await loop.getaddrinfo(host.strip("[]"), port)
+        resolved = await loop.getaddrinfo(host.strip("[]"), port)
     except (OSError, UnicodeError) as error:
         raise InvalidInputError(
             f"--host {host} is not known: {error}.",
             "Listen on this machine alone: --host 127.0.0.1",
         ) from error
-    hosts = [str(one[4][0]) for one in found]
-    chosen = next((one for one in hosts if ":" not in one), hosts[0])
-    loopback = all(ip_address(one.partition("%")[0]).is_loopback for one in hosts)
+    hosts = [str(info[4][0]) for info in resolved]
+    chosen = next((name for name in hosts if ":" not in name), hosts[0])
+    loopback = all(ip_address(name.partition("%")[0]).is_loopback for name in hosts)
     return Address(chosen, loopback)

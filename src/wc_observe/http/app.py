@@ -1,8 +1,7 @@
-"""The HTTP application: every store at its own address, and two pages.
+"""The HTTP application: a path for each store, `/healthz` and `/metrics`.
 
-Outside in: numbers, letting go when the server leaves, Host and Origin, wrong
-tokens. Then, for each address: who calls, how much they may, how long a request
-may be.
+From the outside in: metrics, orderly shutdown, the Host and Origin checks, the limit on
+wrong tokens. Then, for each path: authentication, rate limits, body size.
 """
 
 from __future__ import annotations
@@ -19,9 +18,9 @@ from starlette.routing import Mount, Route, request_response
 
 from wc_core.git import discovery
 from wc_observe.http.leaving import Leaving, UnderWay
-from wc_observe.http.limits import MAX_BODY, Fairness, Guesses
-from wc_observe.http.metrics import Answers, Counted, Metrics, Now
-from wc_observe.http.pages import healthz, metrics_page, nothing_here
+from wc_observe.http.limits import MAX_BODY, CallerLimit, GuessLimit
+from wc_observe.http.metrics import CallCounter, LiveFigures, Metrics, ResponseCounter
+from wc_observe.http.pages import healthz, metrics_page, unknown_path
 from wc_observe.live.stores import Stores
 from wc_observe.mcp.server import build_server
 
@@ -37,26 +36,25 @@ if TYPE_CHECKING:
     from wc_observe.calls import ServerContext
     from wc_observe.http.options import HttpOptions
 
-# The name of the only store where none was given one.
+# The name of the store if only one is served, without a name.
 ONLY = "store"
 
-# One caller may hold this part of all connections.
+# One caller may hold a quarter of all connections.
 _SHARE = 4
 
 
 class Site(NamedTuple):
-    """The application, what it is answering, and the paths at which stores are
-    served, by name."""
+    """The application, the requests it is answering, and the paths of each store."""
 
     app: ASGIApp
     under_way: UnderWay
     paths: dict[str, tuple[str, ...]]
 
 
-def surroundings(
+def store_contexts(
     options: HttpOptions, start: ServerContext
 ) -> dict[str, ServerContext]:
-    """What each store's calls are answered from, by the store's name."""
+    """Returns what the calls of each store are answered from, by the store's name."""
     if not options.stores:
         return {ONLY: start._replace(served_as=ONLY)}
     return {
@@ -68,16 +66,17 @@ def surroundings(
 
 
 def _env_of(folder: str, env: Mapping[str, str]) -> dict[str, str]:
-    """The environment with this folder's store: the folder itself if it is
-    one, else what belongs to it. What the environment names is another's."""
-    rest = {key: value for key, value in env.items() if key != "WATERCOOLER_DIR"}
+    """Returns the environment for a folder: the folder's own store if it is one,
+    else the store that belongs to it. A store named by the environment is another
+    one."""
+    environment = {key: value for key, value in env.items() if key != "WATERCOOLER_DIR"}
     if discovery.is_store(folder) or discovery.is_checkout(folder):
-        rest["WATERCOOLER_DIR"] = folder
-    return rest
+        environment["WATERCOOLER_DIR"] = folder
+    return environment
 
 
 class _Shared(NamedTuple):
-    """What every address has to do with."""
+    """What the applications of all stores share."""
 
     options: HttpOptions
     auth: AuthProvider | None
@@ -89,33 +88,33 @@ class _Shared(NamedTuple):
 def build_site(
     options: HttpOptions, start: ServerContext, auth: AuthProvider | None
 ) -> Site:
-    """Everything that is served, not yet listening."""
-    stores = surroundings(options, start)
+    """Builds everything that is served. It does not listen yet."""
+    stores = store_contexts(options, start)
     kept = {name: Stores() for name in stores}
     apps: dict[str, StarletteWithLifespan] = {}
     under_way = UnderWay()
-    now = Now(
+    now = LiveFigures(
         sessions=lambda: {name: open_sessions(app) for name, app in apps.items()},
         under_way=lambda: under_way.counts,
-        behind=lambda: {name: _behind(one) for name, one in kept.items()},
+        behind=lambda: {name: _behind(context) for name, context in kept.items()},
     )
     metrics = Metrics(stores, now)
     at_once = max(1, options.limits.connections // _SHARE)
-    fair = Middleware(Fairness, rate=options.limits.rate, at_once=at_once)
+    fair = Middleware(CallerLimit, rate=options.limits.rate, at_once=at_once)
     shared = _Shared(options, auth, metrics, fair, kept)
-    for name, one in stores.items():
-        apps[name] = _store_app(shared, one)
+    for name, context in stores.items():
+        apps[name] = _store_app(shared, context)
     paths = {name: _paths(options, name) for name in stores}
     app = Starlette(
         routes=[*_pages(shared, [*stores.values()]), *_mounted(options, apps)],
         middleware=[
-            Middleware(Answers, metrics=metrics),
+            Middleware(ResponseCounter, metrics=metrics),
             Middleware(Leaving, under_way=under_way),
-            *([Middleware(Guesses)] if auth else ()),
+            *([Middleware(GuessLimit)] if auth else ()),
         ],
         lifespan=_lifespan([*apps.values()], options.limits.sessions),
     )
-    _say_what_is_not_here(app)
+    _answer_unknown_paths(app)
     return Site(app, under_way, paths)
 
 
@@ -135,13 +134,15 @@ def _behind(stores: Stores) -> int:
 
 
 def _paths(options: HttpOptions, name: str) -> tuple[str, ...]:
-    """The paths of a store: under its name, and if it is the only one, plain."""
+    """Returns the paths of a store: under its name, and without it if it is the only
+    one."""
     named = (f"/stores/{name}{options.path}",) if options.stores else ()
     return named if len(options.stores) > 1 else (*named, options.path)
 
 
 def _pages(shared: _Shared, stores: Sequence[ServerContext]) -> list[Route]:
-    """`/healthz` for anybody, `/metrics` for those who may call."""
+    """Returns the routes of `/healthz`, which is open, and `/metrics`, which needs a
+    token if the stores do."""
     guard = Middleware(
         HostOriginGuardMiddleware,
         allowed_hosts=shared.options.hosts,
@@ -149,11 +150,11 @@ def _pages(shared: _Shared, stores: Sequence[ServerContext]) -> list[Route]:
         mode="strict",
     )
     numbers: Any = metrics_page(shared.metrics)
-    asked: list[Middleware] = []
+    authentication: list[Middleware] = []
     if auth := shared.auth:
-        asked = auth.get_middleware()
+        authentication = auth.get_middleware()
         numbers = RequireAuthMiddleware(request_response(numbers), auth.required_scopes)
-    around = [guard, *asked, shared.fair]
+    around = [guard, *authentication, shared.fair]
     return [
         Route("/healthz", healthz(stores), middleware=[guard, shared.fair]),
         Route("/metrics", numbers, methods=["GET"], middleware=around),
@@ -161,15 +162,15 @@ def _pages(shared: _Shared, stores: Sequence[ServerContext]) -> list[Route]:
 
 
 def _store_app(shared: _Shared, start: ServerContext) -> StarletteWithLifespan:
-    """FastMCP's application for one store.
+    """Returns FastMCP's application for one store.
 
-    Said in full: what is left out would come from the environment.
+    Every option is given: FastMCP would take missing ones from the environment.
     """
     name, options = start.served_as, shared.options
     server = build_server(
         start,
         auth=shared.auth,
-        around=[Counted(shared.metrics, name)],
+        around=[CallCounter(shared.metrics, name)],
         stores=shared.kept[name],
     )
     app = server.http_app(
@@ -186,19 +187,19 @@ def _store_app(shared: _Shared, start: ServerContext) -> StarletteWithLifespan:
             Middleware(RequestBodyLimitMiddleware, max_body_size=MAX_BODY),
         ],
     )
-    _say_what_is_not_here(app)
+    _answer_unknown_paths(app)
     return app
 
 
-def _say_what_is_not_here(app: Starlette) -> None:
+def _answer_unknown_paths(app: Starlette) -> None:
     app.router.redirect_slashes = False
-    app.router.default = request_response(nothing_here)
+    app.router.default = request_response(unknown_path)
 
 
-def _manager(app: StarletteWithLifespan) -> StreamableHTTPSessionManager | None:
-    """What keeps a store's sessions, while the application runs.
+def _session_manager(app: StarletteWithLifespan) -> StreamableHTTPSessionManager | None:
+    """Returns what keeps a store's sessions while the application runs.
 
-    Neither FastMCP nor the SDK hands it out, or takes a limit of sessions.
+    Neither FastMCP nor the SDK offers it or a limit on sessions.
     """
     for route in app.routes:
         endpoint = getattr(route, "endpoint", None)
@@ -209,22 +210,22 @@ def _manager(app: StarletteWithLifespan) -> StreamableHTTPSessionManager | None:
 
 
 def open_sessions(app: StarletteWithLifespan) -> int:
-    """How many clients of the older protocol have a session in a store."""
-    manager = _manager(app)
+    """Returns how many clients of the older protocol have a session."""
+    manager = _session_manager(app)
     return len(manager._server_instances) if manager is not None else 0  # noqa: SLF001
 
 
 def _lifespan(
     apps: Sequence[StarletteWithLifespan], sessions: int
 ) -> Callable[[Starlette], AbstractAsyncContextManager[None]]:
-    """Starts and ends all of them; only the outermost application is told to."""
+    """Starts and ends all applications; only the outermost one gets lifespan events."""
 
     @asynccontextmanager
     async def alive(_: Starlette) -> AsyncIterator[None]:
         async with AsyncExitStack() as stack:
             for app in apps:
                 await stack.enter_async_context(app.lifespan(app))
-                manager = _manager(app)
+                manager = _session_manager(app)
                 if manager is not None:
                     manager.max_sessions = sessions
             yield

@@ -1,9 +1,8 @@
-"""How callers over HTTP prove who they are: FastMCP's verifiers, and what they
-leave open.
+"""Authentication over HTTP: FastMCP's token verifiers, made stricter.
 
-Each verifier answers a token with the ``subject`` that `whoami` shows, or with
-nothing. What is added to FastMCP's: static tokens are kept as digests, GitHub
-users must be on a list, signed tokens must end one day.
+Each verifier answers a token with the ``subject`` that `whoami` shows, or with None.
+Added to FastMCP's: static tokens are kept as digests, GitHub users must be on a list,
+and signed tokens must expire.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
 
     from wc_observe.http.callers import Auth, Jwt
 
-# 20 characters of base64 are 120 bits; what is shorter can be guessed.
+# 20 characters of base64 are 120 bits; shorter tokens could be guessed.
 MIN_TOKEN = 20
 _MAX_FILE = 100_000
 
@@ -35,44 +34,44 @@ _KEY_TYPES: dict[str, Literal["RSA", "EC", "OKP"]]
 _KEY_TYPES = {"RS": "RSA", "PS": "RSA", "ES": "EC", "Ed": "OKP"}
 
 
-def verifiers(auth: Auth, env: Mapping[str, str]) -> AuthProvider | None:
-    """What verifies tokens; none if nobody is asked for any. A token is taken
-    if one of the ways takes it.
+def token_verifier(auth: Auth, env: Mapping[str, str]) -> AuthProvider | None:
+    """Returns what verifies tokens, or None if no authentication is required. A token
+    is accepted if one of the methods accepts it.
 
-    Raises InvalidInputError for tokens that cannot be used, StorageError for a
-    file that cannot be read.
+    Raises InvalidInputError for tokens that cannot be used and StorageError for a file
+    that cannot be read.
     """
-    found: dict[str, TokenVerifier] = {}
+    by_method: dict[str, TokenVerifier] = {}
     if auth.tokens:
-        found["token"] = static(_token_text(auth.token_file, env))
+        by_method["token"] = static_verifier(_token_text(auth.token_file, env))
     if auth.jwt is not None:
-        found["jwt"] = signed(auth.jwt)
+        by_method["jwt"] = jwt_verifier(auth.jwt)
     if auth.github is not None:
-        # Brings half a second of imports along, for OAuth flows of its own.
+        # 500 ms of imports, for OAuth flows that we do not use.
         from wc_observe.http.github import GitHubUsers
 
-        found["github"] = GitHubUsers(auth.github)
-    if len(found) > 1:
-        return MultiAuth(verifiers=found)
-    return next(iter(found.values()), None)
+        by_method["github"] = GitHubUsers(auth.github)
+    if len(by_method) > 1:
+        return MultiAuth(verifiers=by_method)
+    return next(iter(by_method.values()), None)
 
 
-class Digests(StaticTokenVerifier):
-    """Static tokens, known by their digests only: how long looking one up
-    takes says nothing about any of them."""
+class DigestVerifier(StaticTokenVerifier):
+    """Static tokens, kept only as digests, so that the time of a lookup reveals
+    nothing about a token."""
 
     async def verify_token(self, token: str) -> AccessToken | None:
-        """Whose token it is."""
+        """Returns the access of a token, or None."""
         return await super().verify_token(_digest(token))
 
 
-def static(text: str) -> Digests:
-    """The verifier for the tokens in a text, one on each line: ``TOKEN`` or
-    ``NAME TOKEN``. Blank lines and those that begin with ``#`` do not count.
+def static_verifier(text: str) -> DigestVerifier:
+    """Returns the verifier for tokens given as text, one on each line: ``TOKEN`` or
+    ``NAME TOKEN``. Blank lines and lines that begin with ``#`` are ignored.
 
     Raises InvalidInputError, which never quotes a token.
     """
-    known: dict[str, dict[str, str]] = {}
+    tokens: dict[str, dict[str, str]] = {}
     for number, line in enumerate(text.splitlines(), 1):
         words = line.split()
         if not words or words[0].startswith("#"):
@@ -85,15 +84,15 @@ def static(text: str) -> Digests:
                 "Make one with: openssl rand -base64 32",
             )
         digest = _digest(token)
-        # What sessions and shares belong to: two tokens without a name are two
-        # callers. Sixteen digits say nothing about the other 192 bits.
-        known[digest] = {"client_id": f"token {digest[:16]}", "sub": name}
-    if not known:
+        # Sessions and limits belong to this id: two tokens without a name are two
+        # callers. Sixteen digits reveal nothing about the other 192 bits.
+        tokens[digest] = {"client_id": f"token {digest[:16]}", "sub": name}
+    if not tokens:
         raise InvalidInputError(
             "There is no token, so nobody could call.",
             "Make one with: openssl rand -base64 32",
         )
-    return Digests(known)
+    return DigestVerifier(tokens)
 
 
 def _digest(token: str) -> str:
@@ -103,71 +102,73 @@ def _digest(token: str) -> str:
 def _token_text(path: str, env: Mapping[str, str]) -> str:
     if not path:
         return env.get(TOKEN_VARIABLE, "")
-    return _text_of(path, "the tokens")
+    return _read_text(path, "the tokens")
 
 
-def _text_of(path: str, what: str) -> str:
+def _read_text(path: str, content: str) -> str:
     try:
         with open(path, encoding="utf-8") as file:
             return file.read(_MAX_FILE)
     except UnicodeDecodeError as error:
-        raise InvalidInputError(f"The file of {what}, {path}, is no text.") from error
+        raise InvalidInputError(
+            f"The file of {content}, {path}, is no text."
+        ) from error
     except OSError as error:
         raise StorageError(
-            f"The file of {what}, {path}, cannot be read: {error.strerror}."
+            f"The file of {content}, {path}, cannot be read: {error.strerror}."
         ) from error
 
 
-class Ending(JWTVerifier):
-    """Signed tokens that are valid now and will end; who holds one is named by
-    a claim."""
+class ExpiringJwtVerifier(JWTVerifier):
+    """Signed tokens that are valid now and expire; a claim names the subject."""
 
-    def __init__(self, told: Jwt, public_key: str | None) -> None:
+    def __init__(self, options: Jwt, public_key: str | None) -> None:
         super().__init__(
             public_key=public_key,
-            jwks_uri=told.jwks or None,
-            issuer=told.issuer,
-            audience=told.audience,
-            algorithm=told.algorithm,
+            jwks_uri=options.jwks or None,
+            issuer=options.issuer,
+            audience=options.audience,
+            algorithm=options.algorithm,
         )
-        self._name_claim = told.name_claim
+        self._name_claim = options.name_claim
 
     async def verify_token(self, token: str) -> AccessToken | None:
-        """The token's subject, where it has one and is valid now."""
-        found = await super().verify_token(token)
-        if found is None or found.expires_at is None:
+        """Returns the access of a token if it is valid now and names a subject."""
+        access = await super().verify_token(token)
+        if access is None or access.expires_at is None:
             return None
-        begins = found.claims.get("nbf")
+        begins = access.claims.get("nbf")
         if begins is not None and not _is_past(begins):
             return None
-        name = found.claims.get(self._name_claim)
+        name = access.claims.get(self._name_claim)
         if not isinstance(name, str) or not name.strip():
             return None
-        return found.model_copy(update={"subject": name})
+        return access.model_copy(update={"subject": name})
 
 
 def _is_past(moment: object) -> bool:
     return isinstance(moment, (int, float)) and moment <= time.time()
 
 
-def signed(told: Jwt) -> Ending:
-    """The verifier of signed tokens.
+def jwt_verifier(options: Jwt) -> ExpiringJwtVerifier:
+    """Returns the verifier of signed tokens.
 
-    Raises StorageError for a key that cannot be read, InvalidInputError for
-    one that is none.
+    Raises StorageError for a key that cannot be read and InvalidInputError for an
+    unusable one.
     """
-    if told.jwks:
-        return Ending(told, None)
-    key = _text_of(told.key_file, "the public key")
+    if options.jwks:
+        return ExpiringJwtVerifier(options, None)
+    key = _read_text(options.key_file, "the public key")
     try:
-        known = jwk.import_key(key, _KEY_TYPES[told.algorithm[:2]])
+        parsed = jwk.import_key(key, _KEY_TYPES[options.algorithm[:2]])
     except (JoseError, ValueError) as error:
         raise InvalidInputError(
-            f"{told.key_file} has no public key for {told.algorithm}, in PEM: {error}.",
+            f"{options.key_file} has no public key for {options.algorithm}, in PEM: "
+            f"{error}.",
         ) from error
-    if known.is_private:
+    if parsed.is_private:
         raise InvalidInputError(
-            f"{told.key_file} has no public key but the private one.",
+            f"{options.key_file} has no public key but the private one.",
             "It can sign tokens: keep it from this server.",
         )
-    return Ending(told, key)
+    return ExpiringJwtVerifier(options, key)

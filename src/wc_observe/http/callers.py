@@ -45,7 +45,7 @@ class Jwt(NamedTuple):
 
 
 class Auth(NamedTuple):
-    """The ways to prove who one is; none of them means nobody is asked."""
+    """The methods of authentication; without any, no caller is asked."""
 
     tokens: bool = False
     token_file: str = ""
@@ -53,13 +53,13 @@ class Auth(NamedTuple):
     jwt: Jwt | None = None
 
     @property
-    def wanted(self) -> bool:
-        """Whether a caller has to prove anything."""
+    def is_required(self) -> bool:
+        """Whether a caller has to authenticate."""
         return self.tokens or self.github is not None or self.jwt is not None
 
 
 def add_auth(parser: argparse.ArgumentParser) -> None:
-    """The words for it."""
+    """Adds the options for authentication to a parser."""
     group = parser.add_argument_group("who may call")
     add = group.add_argument
     add(
@@ -71,8 +71,14 @@ def add_auth(parser: argparse.ArgumentParser) -> None:
         "for loopback only)",
     )
     add("--token-file", default="", metavar="FILE", help="static tokens")
-    for flag, what in (("--github-login", "user"), ("--github-org", "organization")):
-        add(flag, action="append", default=[], metavar="NAME", help=f"a GitHub {what}")
+    for flag, account in (("--github-login", "user"), ("--github-org", "organization")):
+        add(
+            flag,
+            action="append",
+            default=[],
+            metavar="NAME",
+            help=f"a GitHub {account}",
+        )
     add("--github-api", default=GITHUB_API, metavar="URL", help=f"({GITHUB_API})")
     add("--jwt-jwks", default="", metavar="URL", help="where the signing keys are")
     add("--jwt-public-key", default="", metavar="FILE", help="or the key, as PEM")
@@ -82,11 +88,12 @@ def add_auth(parser: argparse.ArgumentParser) -> None:
     add("--jwt-name-claim", default="sub", metavar="CLAIM", help="the name (sub)")
 
 
-def auth_of(said: argparse.Namespace, env: Mapping[str, str]) -> Auth:
-    """What was said. Raises ValueError where it cannot be used."""
-    methods = frozenset(said.auth)
-    _refuse_unused(said, methods)
-    file = said.token_file or env.get(TOKEN_FILE_VARIABLE, "")
+def auth_of(parsed: argparse.Namespace, env: Mapping[str, str]) -> Auth:
+    """Returns the methods that were chosen. Raises ValueError if they cannot be
+    used."""
+    methods = frozenset(parsed.auth)
+    _refuse_unused(parsed, methods)
+    file = parsed.token_file or env.get(TOKEN_FILE_VARIABLE, "")
     if "token" in methods and not (file or env.get(TOKEN_VARIABLE, "").strip()):
         raise ValueError(
             f"--auth token needs --token-file FILE, {TOKEN_FILE_VARIABLE} or "
@@ -95,52 +102,52 @@ def auth_of(said: argparse.Namespace, env: Mapping[str, str]) -> Auth:
     return Auth(
         tokens="token" in methods,
         token_file=file,
-        github=_github(said) if "github" in methods else None,
-        jwt=_jwt(said) if "jwt" in methods else None,
+        github=_github(parsed) if "github" in methods else None,
+        jwt=_jwt(parsed) if "jwt" in methods else None,
     )
 
 
-def _refuse_unused(said: argparse.Namespace, methods: frozenset[str]) -> None:
-    """Raise ValueError for an option of a method that is not asked for: a
-    server that was meant to ask for tokens must not start without."""
-    given = {
-        "token": said.token_file,
-        "github": said.github_login or said.github_org,
-        "jwt": said.jwt_jwks or said.jwt_public_key,
+def _refuse_unused(parsed: argparse.Namespace, methods: frozenset[str]) -> None:
+    """Raises ValueError for an option of a method that was not chosen: a server that
+    was meant to require tokens must not start without them."""
+    options = {
+        "token": parsed.token_file,
+        "github": parsed.github_login or parsed.github_org,
+        "jwt": parsed.jwt_jwks or parsed.jwt_public_key,
     }
-    for method, value in given.items():
+    for method, value in options.items():
         if value and method not in methods:
             raise ValueError(f"An option for --auth {method} without --auth {method}.")
 
 
-def _github(said: argparse.Namespace) -> GitHub:
-    logins, organizations = tuple(said.github_login), tuple(said.github_org)
+def _github(parsed: argparse.Namespace) -> GitHub:
+    logins, organizations = tuple(parsed.github_login), tuple(parsed.github_org)
     if not logins and not organizations:
         raise ValueError(
             "--auth github needs --github-login or --github-org: else everybody "
             "with a GitHub account may read."
         )
-    for one in (*logins, *organizations):
-        if not re.fullmatch(r"[A-Za-z0-9](?:[A-Za-z0-9_-]*[A-Za-z0-9])?", one):
-            raise ValueError(f"{one!r} cannot be a name on GitHub.")
-    return GitHub(logins, organizations, _url("--github-api", said.github_api))
+    for name in (*logins, *organizations):
+        if not re.fullmatch(r"[A-Za-z0-9](?:[A-Za-z0-9_-]*[A-Za-z0-9])?", name):
+            raise ValueError(f"{name!r} cannot be a name on GitHub.")
+    return GitHub(logins, organizations, _url("--github-api", parsed.github_api))
 
 
-def _jwt(said: argparse.Namespace) -> Jwt:
-    if bool(said.jwt_jwks) == bool(said.jwt_public_key):
+def _jwt(parsed: argparse.Namespace) -> Jwt:
+    if bool(parsed.jwt_jwks) == bool(parsed.jwt_public_key):
         raise ValueError("--auth jwt needs --jwt-jwks or --jwt-public-key, not both.")
-    if not said.jwt_issuer or not said.jwt_audience:
+    if not parsed.jwt_issuer or not parsed.jwt_audience:
         raise ValueError(
             "--auth jwt needs --jwt-issuer and --jwt-audience: a token that was "
             "made for another server must not open this one."
         )
     return Jwt(
-        jwks=_url("--jwt-jwks", said.jwt_jwks) if said.jwt_jwks else "",
-        key_file=said.jwt_public_key,
-        issuer=said.jwt_issuer,
-        audience=said.jwt_audience,
-        algorithm=said.jwt_algorithm,
-        name_claim=said.jwt_name_claim,
+        jwks=_url("--jwt-jwks", parsed.jwt_jwks) if parsed.jwt_jwks else "",
+        key_file=parsed.jwt_public_key,
+        issuer=parsed.jwt_issuer,
+        audience=parsed.jwt_audience,
+        algorithm=parsed.jwt_algorithm,
+        name_claim=parsed.jwt_name_claim,
     )
 
 

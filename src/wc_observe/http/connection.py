@@ -1,8 +1,7 @@
-"""A connection that does not wait for ever for the other side.
+"""A connection with time limits for slow clients.
 
-uvicorn closes a connection that is idle between two requests. One that sends
-half a request, or does not read its answer, it keeps; enough of those, and
-nobody else gets one.
+uvicorn closes a connection that is idle between requests. It keeps one that sends half
+a request or does not read its answer; enough of those lock out everybody else.
 """
 
 from __future__ import annotations
@@ -14,46 +13,46 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 if TYPE_CHECKING:
     import asyncio
 
-# So many are told that there are too many; beyond, nobody answers.
-_TOLD = 32
+# This many connections above the limit get an answer that says so; more are dropped.
+_REFUSED_POLITELY = 32
 
 
 class Connection(H11Protocol):
-    """uvicorn's, with an end to either kind of waiting.
+    """uvicorn's connection, with a limit on both kinds of waiting.
 
-    ``seconds`` is the time for a whole request, from its first byte or from
-    the connection on, and the time an answer may be held up by its reader.
+    ``seconds`` is the time for a whole request, counted from its first byte or from the
+    connection, and the time that a slow reader may hold up an answer.
     """
 
-    def __init__(self, *args: Any, seconds: float, **rest: Any) -> None:
-        super().__init__(*args, **rest)
+    def __init__(self, *args: Any, seconds: float, **options: Any) -> None:
+        super().__init__(*args, **options)
         self._seconds = seconds
         self._request_timer: asyncio.TimerHandle | None = None
         self._reader_timer: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """From now on the first request is waited for."""
+        """Starts to wait for the first request."""
         super().connection_made(transport)
         limit = self.limit_concurrency
-        if limit is not None and len(self.connections) > limit + _TOLD:
+        if limit is not None and len(self.connections) > limit + _REFUSED_POLITELY:
             self._drop()
         else:
             self._watch()
 
     def data_received(self, data: bytes) -> None:
-        """More of a request, or all of it."""
+        """Takes part of a request, or all of it."""
         super().data_received(data)
         self._watch()
 
     def on_response_complete(self) -> None:
-        """The next request is waited for, what has come of it included."""
+        """Starts to wait for the next request, part of which may have arrived."""
         super().on_response_complete()
         self._stop(self._request_timer)
         self._request_timer = None
         self._watch()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Nothing is waited for any more."""
+        """Stops all timers."""
         self._stop(self._request_timer)
         self._stop(self._reader_timer)
         super().connection_lost(exc)

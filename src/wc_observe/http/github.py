@@ -1,4 +1,4 @@
-"""GitHub tokens of the users on a list, for those who ask for them."""
+"""Authentication with GitHub tokens, for users on a list."""
 
 from __future__ import annotations
 
@@ -16,45 +16,45 @@ if TYPE_CHECKING:
 
     from wc_observe.http.callers import GitHub
 
-# What GitHub's tokens begin with. No other is shown to it: a token for somebody
-# else is none of its business, and asking takes time.
+# The form of GitHub's tokens. Others are not sent to GitHub: it must not see tokens
+# for somebody else, and asking takes time.
 _GITHUB_TOKEN = re.compile(r"(?:gh[opusr]_|github_pat_)[A-Za-z0-9_]{10,}")
 
-# A user who is taken off a list may go on reading for that long.
+# Seconds; a user removed from a list may read for this much longer.
 _GITHUB_SECONDS = 300
 _GITHUB_TOKENS = 1000
 _TIMEOUT = 10.0
 
 
 class GitHubUsers(GitHubTokenVerifier):
-    """GitHub tokens of the users on a list, or of an organization's members.
+    """Verifies GitHub tokens of the users on a list, or of an organization's members.
 
-    A token of anybody at all is one that GitHub knows, so the list decides. To
-    see a private membership the token needs the scope ``read:org``.
+    Any GitHub account has valid tokens, so the list decides. To see a private
+    membership the token needs the scope ``read:org``.
     """
 
     def __init__(self, allowed: GitHub) -> None:
-        transport = None if allowed.api == GITHUB_API else _Elsewhere(allowed.api)
+        transport = None if allowed.api == GITHUB_API else _OtherHost(allowed.api)
         client = httpx2.AsyncClient(timeout=_TIMEOUT, transport=transport)
         super().__init__(http_client=client)
         self._client = client
-        self._logins = frozenset(one.casefold() for one in allowed.logins)
+        self._logins = frozenset(login.casefold() for login in allowed.logins)
         self._organizations = allowed.organizations
-        self._known = TokenCache(ttl_seconds=_GITHUB_SECONDS, max_size=_GITHUB_TOKENS)
+        self._cache = TokenCache(ttl_seconds=_GITHUB_SECONDS, max_size=_GITHUB_TOKENS)
 
     async def verify_token(self, token: str) -> AccessToken | None:
-        """The user, by login; answered from memory for five minutes."""
+        """Returns the user by login, cached for five minutes."""
         if not _GITHUB_TOKEN.fullmatch(token):
             return None
-        cached, known = self._known.get(token)
+        cached, cached_user = self._cache.get(token)
         if cached:
-            return known
-        found = await super().verify_token(token)
-        login = str(found.claims.get("login") or "") if found is not None else ""
-        if found is None or not login or not await self._allowed(login, token):
+            return cached_user
+        access = await super().verify_token(token)
+        login = str(access.claims.get("login") or "") if access is not None else ""
+        if access is None or not login or not await self._allowed(login, token):
             return None
-        user = found.model_copy(update={"subject": login})
-        self._known.set(token, user)
+        user = access.model_copy(update={"subject": login})
+        self._cache.set(token, user)
         return user
 
     async def _allowed(self, login: str, token: str) -> bool:
@@ -78,16 +78,16 @@ class GitHubUsers(GitHubTokenVerifier):
             return False
 
 
-class _Elsewhere(httpx2.AsyncHTTPTransport):
-    """What is asked of github.com is asked of another one, such as a GitHub
-    Enterprise Server: FastMCP's verifier knows no other address."""
+class _OtherHost(httpx2.AsyncHTTPTransport):
+    """Sends requests for github.com to another host, such as a GitHub Enterprise
+    Server: FastMCP's verifier knows no other address."""
 
     def __init__(self, api: str) -> None:
         super().__init__()
         self._api = api
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
-        """Send the request to the other address."""
+        """Sends a request to the other host."""
         address = str(request.url).replace(GITHUB_API, self._api, 1)
         moved = httpx2.Request(
             request.method,

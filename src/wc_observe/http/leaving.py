@@ -1,4 +1,4 @@
-"""What is being answered, and how it is let go of when the server leaves."""
+"""Orderly shutdown: ends streams and running calls."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 
 import anyio
 
-from wc_observe.http.pages import problem
+from wc_observe.http.pages import error_response
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 
 class UnderWay:
-    """The requests of this moment: streams that wait for news, and calls."""
+    """The requests being answered: streams that wait for news, and calls."""
 
     def __init__(self) -> None:
         self.streams: set[anyio.CancelScope] = set()
@@ -26,25 +26,25 @@ class UnderWay:
         return {"stream": len(self.streams), "call": len(self.calls)}
 
     async def leave(self, grace: float) -> None:
-        """End the streams at once, calls after ``grace`` seconds."""
+        """Ends streams at once and calls after ``grace`` seconds."""
         self.left = True
-        for one in [*self.streams]:
-            one.cancel()
+        for request in [*self.streams]:
+            request.cancel()
         await anyio.sleep(grace)
-        for one in [*self.calls]:
-            one.cancel()
+        for request in [*self.calls]:
+            request.cancel()
 
 
 class Leaving:
-    """Lets go of requests when the server leaves, so that clients see a stream
-    that ended and not one that broke."""
+    """Middleware that ends requests when the server stops, so that a client sees its
+    stream end instead of break."""
 
     def __init__(self, app: ASGIApp, under_way: UnderWay) -> None:
         self._app = app
         self._under_way = under_way
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on, to be let go of when its time has come."""
+        """Passes a request on, and cancels it when the server stops."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
@@ -63,17 +63,19 @@ class Leaving:
                     await self._app(scope, receive, noted)
             finally:
                 held.discard(cancelled)
-        # Streams of the libraries swallow being cancelled, and end without an end.
+        # The libraries' streams swallow the cancellation and leave the response open.
         if not sent:
-            refusal = problem(503, "LEAVING", "The server is stopping.", "Try again.")
+            refusal = error_response(
+                503, "LEAVING", "The server is stopping.", "Try again."
+            )
             await refusal(scope, receive, send)
         elif sent[0]["type"] == "http.response.start" or sent[0].get("more_body"):
             await send({"type": "http.response.body", "body": b"", "more_body": False})
 
 
 def _is_stream(scope: Scope) -> bool:
-    """Whether a request only waits for what the server has to say: the GET of
-    the older protocol, the method of the newer one."""
+    """Returns whether a request only waits for news: the GET of the older protocol,
+    or the method of the newer one."""
     headers = dict(scope["headers"])
     if scope["method"] == "GET":
         return b"text/event-stream" in headers.get(b"accept", b"")

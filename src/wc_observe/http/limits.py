@@ -1,7 +1,7 @@
-"""What one caller may take.
+"""Limits on what one caller may take.
 
-Callers are told apart by whom they have proved to be, else by address. All of
-this is memory only, and bounded.
+A caller is an authenticated subject, else an address. All of this is kept in memory
+only, and bounded.
 """
 
 from __future__ import annotations
@@ -15,17 +15,17 @@ from typing import TYPE_CHECKING
 from fastmcp.server.middleware.rate_limiting import TokenBucketRateLimiter
 from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
 
-from wc_observe.http.pages import problem
+from wc_observe.http.pages import error_response
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-# The largest request with a meaning is a search for a few words.
+# The largest meaningful request is a search for a few words.
 MAX_BODY = 256 * 1024
 
-# Wrong tokens from one address: what a client with an old one tries, no more.
+# Wrong tokens from one address: enough for a client with an outdated one.
 _GUESSES = 20
 _GUESSES_PER_SECOND = 0.5
 _CALLERS = 10_000
@@ -33,7 +33,7 @@ _UNAUTHORIZED, _BAD_REQUEST = 401, 400
 
 
 class Buckets:
-    """A token bucket for each caller, the 10,000 latest of them."""
+    """A token bucket for each of the 10,000 most recent callers."""
 
     def __init__(self, rate: float, burst: int) -> None:
         self._rate = rate
@@ -41,32 +41,32 @@ class Buckets:
         self._buckets: OrderedDict[str, TokenBucketRateLimiter] = OrderedDict()
 
     async def take(self, caller: str) -> bool:
-        """Take one; False where there is none."""
+        """Takes a token from the caller's bucket. Returns False if it is empty."""
         return await self._of(caller).consume()
 
     async def wait(self, caller: str) -> int:
-        """Whole seconds until there is one; 0 if there is one now."""
+        """Returns the whole seconds until there is a token; 0 if there is one now."""
         bucket = self._of(caller)
         await bucket.consume(0)  # brings its count up to date
         return max(0, math.ceil((1 - bucket.tokens) / self._rate))
 
     def _of(self, caller: str) -> TokenBucketRateLimiter:
-        found = self._buckets.get(caller)
-        if found is None:
-            found = TokenBucketRateLimiter(self._burst, self._rate)
-            self._buckets[caller] = found
+        bucket = self._buckets.get(caller)
+        if bucket is None:
+            bucket = TokenBucketRateLimiter(self._burst, self._rate)
+            self._buckets[caller] = bucket
             if len(self._buckets) > _CALLERS:
                 self._buckets.popitem(last=False)
         self._buckets.move_to_end(caller)
-        return found
+        return bucket
 
 
-class Guesses:
-    """Refuses an address that keeps coming with wrong tokens, before they are
-    looked at: each may cost a question to somebody else's server.
+class GuessLimit:
+    """Refuses addresses that keep sending wrong tokens, before looking at them: each
+    check may cost a request to another server.
 
-    A token that was right is looked at again whatever else comes from there:
-    behind a proxy, everybody has the same address.
+    A token that was right before is always checked: behind a proxy, everybody has the
+    same address.
     """
 
     def __init__(self, app: ASGIApp) -> None:
@@ -75,14 +75,14 @@ class Guesses:
         self._right: OrderedDict[bytes, None] = OrderedDict()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on, unless its address has guessed too often."""
+        """Passes a request on, unless its address has sent too many wrong tokens."""
         if scope["type"] != "http" or scope["path"] == "/healthz":
             await self._app(scope, receive, send)
             return
         caller, token = _address(scope), _token_digest(scope)
         seconds = await self._buckets.wait(caller)
         if seconds and token not in self._right:
-            await _later(seconds)(scope, receive, send)
+            await _too_many_requests(seconds)(scope, receive, send)
             return
 
         async def counted(message: Message) -> None:
@@ -104,16 +104,18 @@ class Guesses:
 
 
 def _token_digest(scope: Scope) -> bytes:
-    """A digest of what a request has to show; empty if that is nothing."""
-    said = [value for name, value in scope["headers"] if name == b"authorization"]
-    return hashlib.sha256(b"\n".join(said)).digest() if said else b""
+    """Returns a digest of a request's credentials; empty if it has none."""
+    authorization = [
+        value for name, value in scope["headers"] if name == b"authorization"
+    ]
+    return hashlib.sha256(b"\n".join(authorization)).digest() if authorization else b""
 
 
-class Fairness:
-    """So many requests a second for each caller, so many under way at once.
+class CallerLimit:
+    """Limits the requests of each caller, per second and at the same time.
 
-    Stands behind authentication: a caller with a token is the same one from
-    any address, and nobody else can use up what is theirs.
+    It runs after authentication: a caller with a token is the same one from any
+    address, and nobody else can use up their share.
     """
 
     def __init__(self, app: ASGIApp, rate: float, at_once: int) -> None:
@@ -123,16 +125,16 @@ class Fairness:
         self._under_way: dict[str, int] = {}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on, unless its caller has had their share."""
+        """Passes a request on, unless its caller is over a limit."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
         caller = _caller(scope)
         if not await self._buckets.take(caller):
             seconds = await self._buckets.wait(caller)
-            await _later(max(1, seconds))(scope, receive, send)
+            await _too_many_requests(max(1, seconds))(scope, receive, send)
         elif self._under_way.get(caller, 0) >= self._at_once:
-            await _later(1)(scope, receive, send)
+            await _too_many_requests(1)(scope, receive, send)
         else:
             with self._counted(caller):
                 await self._app(scope, receive, send)
@@ -148,8 +150,8 @@ class Fairness:
                 del self._under_way[caller]
 
 
-def _later(seconds: int) -> ASGIApp:
-    return problem(
+def _too_many_requests(seconds: int) -> ASGIApp:
+    return error_response(
         429,
         "TOO_MANY_REQUESTS",
         "That is more than one caller may ask.",

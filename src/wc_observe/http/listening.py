@@ -1,4 +1,4 @@
-"""Listening until a signal comes, then leaving in order."""
+"""Listens until a signal comes, then shuts down in order."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ if TYPE_CHECKING:
 
     from wc_observe.http.leaving import UnderWay
 
-# After the calls have been let go of, for what the protocol still has to say.
+# Seconds after the calls have ended, for the protocol's last messages.
 _LAST_WORDS = 2
 _KEEP_ALIVE = 5
 
 
 class Bounds(NamedTuple):
     """What all callers together may take: open connections, seconds to send a
-    request or take an answer, seconds that running calls have in the end."""
+    request or take an answer, and seconds for running calls at shutdown."""
 
     connections: int
     timeout: float
@@ -37,9 +37,11 @@ class Bounds(NamedTuple):
 
 
 class Service(NamedTuple):
-    """What is served, within which bounds; ``listening`` is called with the host
-    and the port once it is. ``proxies`` are addresses whose word about the
-    client is taken."""
+    """What is served, within which bounds.
+
+    ``listening`` is called with host and port once the server listens. ``proxies`` are
+    addresses whose headers about the client are trusted.
+    """
 
     app: ASGIApp
     under_way: UnderWay
@@ -49,28 +51,28 @@ class Service(NamedTuple):
 
 
 class Server(uvicorn.Server):
-    """uvicorn's, with a word when it listens and an orderly end: the first
-    signal lets running calls finish, the second does not."""
+    """uvicorn's server, which reports when it listens and shuts down in order: the
+    first signal lets running calls finish, the second does not."""
 
     def __init__(self, config: uvicorn.Config, service: Service) -> None:
         super().__init__(config)
         self._service = service
 
     async def startup(self, sockets: list[Any] | None = None) -> None:
-        """Listen, then say where."""
+        """Listens, then reports where."""
         await super().startup(sockets)
         if self.started:
             host, port, *_ = self.servers[0].sockets[0].getsockname()
             self._service.listening(host, port)
 
     def handle_exit(self, sig: int, _: FrameType | None) -> None:
-        """A signal came."""
+        """Handles a signal."""
         if self.should_exit:
             os._exit(128 + sig)
         self.should_exit = True
 
     async def shutdown(self, sockets: list[Any] | None = None) -> None:
-        """Close the streams, wait for the calls, stop."""
+        """Ends the streams, waits for the calls, stops."""
         service = self._service
         leave = asyncio.ensure_future(service.under_way.leave(service.bounds.grace))
         await super().shutdown(sockets)
@@ -78,13 +80,10 @@ class Server(uvicorn.Server):
 
 
 def listen(host: str, port: int, service: Service) -> None:
-    """Serve until a signal comes.
-
-    Raises StorageError where it cannot listen.
-    """
-    # It would end the streams of running calls with the others.
+    """Serves until a signal comes. Raises StorageError if it cannot listen."""
+    # sse-starlette would end the streams of running calls along with the others.
     AppStatus.disable_automatic_graceful_drain()  # type: ignore[no-untyped-call]
-    # What strangers send is no event of ours; what we cannot answer is.
+    # Malformed requests are not worth a log line; failures of ours are.
     logging.getLogger("uvicorn.error").setLevel(logging.ERROR)
     try:
         asyncio.run(Server(_config(host, port, service), service).serve())
@@ -96,7 +95,7 @@ def listen(host: str, port: int, service: Service) -> None:
 
 
 def base_url(host: str, port: int) -> str:
-    """The address of what listens there."""
+    """Returns the URL of an address."""
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 

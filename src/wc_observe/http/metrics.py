@@ -1,7 +1,7 @@
-"""Numbers for Prometheus: calls, sessions, threads, answers.
+"""Metrics for Prometheus: calls, sessions, threads, responses.
 
-Labels have few values whatever clients do: tools and resources that exist, our
-error codes, the names stores are served under.
+Labels have few values whatever clients send: existing tools and resources, our error
+codes, the names that stores are served under.
 """
 
 from __future__ import annotations
@@ -43,13 +43,13 @@ if TYPE_CHECKING:
 
     from wc_observe.calls import ServerContext
 
-# From a framework's bare call to what nobody should wait for.
+# Seconds: from a bare call of the framework to an unacceptable wait.
 _SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5)
 
 
-class Now(NamedTuple):
-    """What happens at this moment: open sessions of each store, requests of
-    each kind, and how far the memory of each store is behind."""
+class LiveFigures(NamedTuple):
+    """What is read at the moment of a scrape: open sessions of each store, requests
+    of each kind, and how far each store's cache is behind."""
 
     sessions: Callable[[], Mapping[str, int]]
     under_way: Callable[[], Mapping[str, int]]
@@ -57,12 +57,9 @@ class Now(NamedTuple):
 
 
 class Metrics:
-    """All the numbers of one server.
+    """All metrics of one server. Stores and live figures are read at each scrape."""
 
-    Stores, and what happens at this moment, are looked at when somebody asks.
-    """
-
-    def __init__(self, stores: Mapping[str, ServerContext], now: Now) -> None:
+    def __init__(self, stores: Mapping[str, ServerContext], now: LiveFigures) -> None:
         self._stores = stores
         self._now = now
         self.registry = CollectorRegistry()
@@ -89,7 +86,7 @@ class Metrics:
         self.registry.register(self)
 
     def collect(self) -> Iterator[GaugeMetricFamily | InfoMetricFamily]:
-        """What is looked up when it is asked for; called by the registry."""
+        """Yields what is read at each scrape; called by the registry."""
         yield InfoMetricFamily("wc", "What answers", value={"version": __version__})
         yield _gauge(
             "wc_sessions",
@@ -107,22 +104,22 @@ class Metrics:
             ("store", self._now.behind()),
         )
         threads = {name: _threads(start) for name, start in self._stores.items()}
-        known = {name: one for name, one in threads.items() if one is not None}
-        readable = {name: int(one is not None) for name, one in threads.items()}
-        yield _gauge("wc_threads", "Threads", ("store", known))
+        counted = {name: count for name, count in threads.items() if count is not None}
+        readable = {name: int(count is not None) for name, count in threads.items()}
+        yield _gauge("wc_threads", "Threads", ("store", counted))
         yield _gauge(
             "wc_store_readable", "Whether the store can be read", ("store", readable)
         )
 
-    def rendered(self) -> tuple[bytes, str]:
-        """The page and its content type."""
+    def exposition(self) -> tuple[bytes, str]:
+        """Returns the page and its content type."""
         return generate_latest(self.registry), CONTENT_TYPE_PLAIN_0_0_4
 
 
 def _gauge(
     name: str, words: str, values: tuple[str, Mapping[str, int]]
 ) -> GaugeMetricFamily:
-    """A number for each value of a label."""
+    """Returns a gauge with a number for each value of a label."""
     label, numbers = values
     gauge = GaugeMetricFamily(name, words, labels=[label])
     for value, number in numbers.items():
@@ -131,7 +128,7 @@ def _gauge(
 
 
 def _threads(start: ServerContext) -> int | None:
-    """How many threads a store has; None where it cannot be read."""
+    """Returns how many threads a store has; None if it cannot be read."""
     try:
         place = discovery.find(start.folder, start.env)
         return len(StoreReader(place.root).topics()) if place.exists else None
@@ -139,8 +136,8 @@ def _threads(start: ServerContext) -> int | None:
         return None
 
 
-class Counted(Middleware):
-    """Counts the calls of one store's server, with how they ended."""
+class CallCounter(Middleware):
+    """Counts the calls of one store's server by outcome."""
 
     def __init__(self, metrics: Metrics, store: str) -> None:
         self._metrics = metrics
@@ -149,11 +146,11 @@ class Counted(Middleware):
     async def on_call_tool(
         self, context: MiddlewareContext[Any], call_next: CallNext[Any, Any]
     ) -> Any:
-        """Count a call of a tool; ours never raise."""
+        """Counts a call of a tool; ours never raise."""
         own = context.fastmcp_context
         name = context.message.name
-        known = own is not None and await own.fastmcp.get_tool(name) is not None
-        with self._timed(name if known else "no such tool") as outcome:
+        exists = own is not None and await own.fastmcp.get_tool(name) is not None
+        with self._timed(name if exists else "no such tool") as outcome:
             result = await call_next(context)
             if result.is_error:
                 outcome.append(_code(result.structured_content))
@@ -162,21 +159,21 @@ class Counted(Middleware):
     async def on_read_resource(
         self, context: MiddlewareContext[Any], call_next: CallNext[Any, Any]
     ) -> Any:
-        """Count the reading of a resource, whichever it is."""
+        """Counts the reading of a resource."""
         with self._timed("resource"):
             return await call_next(context)
 
-    def _timed(self, what: str) -> _Timed:
-        return _Timed(self._metrics, self._store, what)
+    def _timed(self, operation: str) -> _Timed:
+        return _Timed(self._metrics, self._store, operation)
 
 
 class _Timed:
-    """Around one call: what went wrong is put into the list, or is raised."""
+    """Times one call. Its outcome is put into the list, or is the error raised."""
 
-    def __init__(self, metrics: Metrics, store: str, what: str) -> None:
+    def __init__(self, metrics: Metrics, store: str, operation: str) -> None:
         self._metrics = metrics
         self._store = store
-        self._what = what
+        self._operation = operation
         self._outcome: list[str] = []
 
     def __enter__(self) -> list[str]:
@@ -187,26 +184,26 @@ class _Timed:
         outcome = self._outcome[0] if self._outcome else "ok"
         if kind is not None:
             outcome = _code(getattr(error, "data", None))
-        self._metrics.calls.labels(self._store, self._what, outcome).inc()
-        taken = time.perf_counter() - self._began
-        self._metrics.seconds.labels(self._what).observe(taken)
+        self._metrics.calls.labels(self._store, self._operation, outcome).inc()
+        seconds = time.perf_counter() - self._began
+        self._metrics.seconds.labels(self._operation).observe(seconds)
 
 
 def _code(fields: object) -> str:
-    """Our code in an error's fields; a failure of the protocol has none."""
-    told = fields.get("error") if isinstance(fields, dict) else None
-    return str(told.get("code", "?")) if isinstance(told, dict) else "refused"
+    """Returns our code from an error's fields; an error of the protocol has none."""
+    error = fields.get("error") if isinstance(fields, dict) else None
+    return str(error.get("code", "?")) if isinstance(error, dict) else "refused"
 
 
-class Answers:
-    """Counts answers by status, outside everything that may refuse."""
+class ResponseCounter:
+    """Counts responses by status, outside everything that may refuse."""
 
     def __init__(self, app: ASGIApp, metrics: Metrics) -> None:
         self._app = app
         self._metrics = metrics
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on."""
+        """Passes a request on and counts its response."""
 
         async def counted(message: Message) -> None:
             if message["type"] == "http.response.start":

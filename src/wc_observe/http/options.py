@@ -1,7 +1,7 @@
-"""What ``wc-observe --transport http`` may be told, read and checked.
+"""The options of ``wc-observe --transport http``, parsed and checked.
 
-Nothing here serves anything: words in, `HttpOptions` out, or the usage and exit
-status 2.
+Nothing here serves anything: words in, `HttpOptions` out, or the usage and exit status
+2.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _TAKEN = frozenset({"/healthz", "/metrics"})
 
 
 class Limits(NamedTuple):
-    """What one caller, and all of them, may take; times in seconds."""
+    """What one caller, and all of them together, may take; times in seconds."""
 
     rate: float
     sessions: int
@@ -46,8 +46,8 @@ class Limits(NamedTuple):
 class HttpOptions(NamedTuple):
     """Where to listen, what to serve, to whom.
 
-    ``stores`` are names and folders; none means the one of the folder we were
-    started in. ``proxies`` are addresses whose word about the client is taken.
+    ``stores`` are names and folders; none means the store of the current folder.
+    ``proxies`` are addresses whose headers about the client are trusted.
     """
 
     host: str
@@ -62,20 +62,18 @@ class HttpOptions(NamedTuple):
 
 
 def read(words: Sequence[str], env: Mapping[str, str]) -> HttpOptions:
-    """The options in these words and this environment.
-
-    Ends the process with the usage and status 2 where they cannot be used.
-    """
+    """Parses the command line and environment. Prints the usage and exits with
+    status 2 if they are wrong."""
     arguments = parser()
-    said = arguments.parse_args(words)
+    parsed = arguments.parse_args(words)
     try:
-        return _checked(said, env)
+        return _checked_options(parsed, env)
     except ValueError as error:
         arguments.error(str(error))
 
 
 def parser() -> argparse.ArgumentParser:
-    """What the words may be, and the help."""
+    """Returns the parser, which also has the help."""
     parser = argparse.ArgumentParser(
         prog="wc-observe",
         usage="wc-observe --transport http [OPTION]...",
@@ -140,26 +138,26 @@ def _add_places(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def _checked(said: argparse.Namespace, env: Mapping[str, str]) -> HttpOptions:
+def _checked_options(parsed: argparse.Namespace, env: Mapping[str, str]) -> HttpOptions:
     options = HttpOptions(
-        host=said.host,
-        port=said.port,
-        path=said.path,
-        stores=tuple(_store(word) for word in said.store),
-        hosts=tuple(said.allow_host),
-        origins=tuple(said.allow_origin),
-        proxies=tuple(said.trust_proxy),
-        auth=auth_of(said, env),
-        limits=_limits(said),
+        host=parsed.host,
+        port=parsed.port,
+        path=parsed.path,
+        stores=tuple(_store(word) for word in parsed.store),
+        hosts=tuple(parsed.allow_host),
+        origins=tuple(parsed.allow_origin),
+        proxies=tuple(parsed.trust_proxy),
+        auth=auth_of(parsed, env),
+        limits=_limits(parsed),
     )
     _check_places(options)
-    if not options.auth.wanted:
+    if not options.auth.is_required:
         _check_loopback_names(options)
     return options
 
 
 def _check_places(options: HttpOptions) -> None:
-    """Raise ValueError where this could not be listened on or called."""
+    """Raises ValueError if this could not be listened on or called."""
     if not options.host.strip():
         raise ValueError("--host is empty; it would mean every address.")
     if not 0 <= options.port <= 65535:  # noqa: PLR2004  (what a port is)
@@ -170,22 +168,28 @@ def _check_places(options: HttpOptions) -> None:
     if twice := {name for name in names if names.count(name) > 1}:
         raise ValueError(f"--store names {', '.join(sorted(twice))} twice.")
     for host in options.hosts:
-        if "*" in host or "/" in host or not host.strip():
-            raise ValueError(
-                f"--allow-host cannot be {host!r}; such as: wc.example.org"
-            )
+        _check_host(host)
     for origin in options.origins:
-        parts = urlsplit(origin)
-        if "*" in origin or not parts.hostname or parts.scheme not in {"http", "https"}:
-            raise ValueError(
-                f"--allow-origin cannot be {origin!r}; such as: https://app.example.org"
-            )
+        _check_origin(origin)
+
+
+def _check_host(host: str) -> None:
+    if "*" in host or "/" in host or not host.strip():
+        raise ValueError(f"--allow-host cannot be {host!r}; such as: wc.example.org")
+
+
+def _check_origin(origin: str) -> None:
+    parts = urlsplit(origin)
+    if "*" in origin or not parts.hostname or parts.scheme not in {"http", "https"}:
+        raise ValueError(
+            f"--allow-origin cannot be {origin!r}; such as: https://app.example.org"
+        )
 
 
 def _check_loopback_names(options: HttpOptions) -> None:
-    """Raise ValueError where others than this machine are to call, unasked who
-    they are."""
-    public = [one for one in options.hosts if one.casefold() not in LOCAL]
+    """Raises ValueError if callers from other machines would not have to
+    authenticate."""
+    public = [host for host in options.hosts if host.casefold() not in LOCAL]
     if public:
         raise ValueError(
             f"--allow-host {public[0]} is for callers from elsewhere, and they have "
@@ -206,14 +210,14 @@ def _store(word: str) -> tuple[str, str]:
     return name, folder
 
 
-def _limits(said: argparse.Namespace) -> Limits:
+def _limits(parsed: argparse.Namespace) -> Limits:
     limits = Limits(
-        rate=said.rate,
-        sessions=said.max_sessions,
-        idle=said.idle,
-        connections=said.max_connections,
-        timeout=said.timeout,
-        grace=said.grace,
+        rate=parsed.rate,
+        sessions=parsed.max_sessions,
+        idle=parsed.idle,
+        connections=parsed.max_connections,
+        timeout=parsed.timeout,
+        grace=parsed.grace,
     )
     for name, value in limits._asdict().items():
         # No number at all (nan) is no limit either.

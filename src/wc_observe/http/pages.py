@@ -1,4 +1,4 @@
-"""What is served over HTTP beside MCP: `/healthz`, `/metrics`, refusals."""
+"""What is served over HTTP beside MCP: `/healthz`, `/metrics`, errors."""
 
 from __future__ import annotations
 
@@ -23,33 +23,33 @@ if TYPE_CHECKING:
     from wc_observe.http.metrics import Metrics
 
 
-def problem(
+def error_response(
     status: int,
     code: str,
     message: str,
     hint: str,
     headers: Mapping[str, str] | None = None,
 ) -> ASGIApp:
-    """An answer that refuses, in the words of every other error of ours."""
-    told = {"error": {"code": code, "message": message, "hint": hint}}
-    return JSONResponse(told, status_code=status, headers=headers)
+    """Returns a response with an error in the form of all of our errors."""
+    body = {"error": {"code": code, "message": message, "hint": hint}}
+    return JSONResponse(body, status_code=status, headers=headers)
 
 
-async def nothing_here(_: Request) -> Response:
-    """The answer for a path, or a store, that is not served. It names none of
-    those that are: who asks has not said who they are."""
-    told = {
+async def unknown_path(_: Request) -> Response:
+    """Answers for a path or store that is not served. It names none of those that
+    are: the caller has not authenticated."""
+    error = {
         "code": "NOT_FOUND",
         "message": "Nothing is served at this address.",
         "hint": "Ask whoever runs this server for the address of your store.",
     }
-    return JSONResponse({"error": told}, status_code=404)
+    return JSONResponse({"error": error}, status_code=404)
 
 
 def healthz(
     stores: Sequence[ServerContext],
 ) -> Callable[[Request], Awaitable[Response]]:
-    """The page that says whether every store can be read, to anybody: counts
+    """Returns the page that tells anybody whether every store can be read: counts
     and our version, no names."""
 
     async def page(_: Request) -> Response:
@@ -70,7 +70,7 @@ def _readable(stores: Sequence[ServerContext]) -> int:
 
 
 def is_readable(store: ServerContext) -> bool:
-    """Whether there is a store and its threads can be listed."""
+    """Returns whether there is a store and its threads can be listed."""
     try:
         place = discovery.find(store.folder, store.env)
         if not place.exists:
@@ -78,17 +78,17 @@ def is_readable(store: ServerContext) -> bool:
         with os.scandir(Layout(place.root).threads) as threads:
             next(threads, None)
     except FileNotFoundError:
-        return True  # one that nobody has written to yet
+        return True  # a store without threads
     except (WcError, OSError):
         return False
     return True
 
 
 def metrics_page(metrics: Metrics) -> Callable[[Request], Awaitable[Response]]:
-    """The page for Prometheus."""
+    """Returns the page for Prometheus."""
 
     async def page(_: Request) -> Response:
-        text, kind = await anyio.to_thread.run_sync(metrics.rendered)
+        text, kind = await anyio.to_thread.run_sync(metrics.exposition)
         return Response(text, headers={"Content-Type": kind})
 
     return page

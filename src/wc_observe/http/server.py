@@ -1,4 +1,5 @@
-"""``wc-observe --transport http``: what it serves, and where it says that it does."""
+"""``wc-observe --transport http``: puts the service together and prints where it
+listens."""
 
 from __future__ import annotations
 
@@ -8,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from wc_core.version import __version__
 from wc_observe.http.app import build_site
-from wc_observe.http.auth import verifiers
+from wc_observe.http.auth import token_verifier
 from wc_observe.http.listening import Bounds, Service, base_url, listen
 
 if TYPE_CHECKING:
@@ -19,25 +20,25 @@ if TYPE_CHECKING:
 
 
 def serve(address: Address, options: HttpOptions, start: ServerContext) -> None:
-    """Serve until a signal comes.
+    """Serves until a signal comes.
 
-    Raises InvalidInputError for tokens or keys that cannot be used,
-    StorageError where it cannot listen or a file cannot be read.
+    Raises InvalidInputError for unusable tokens or keys, and StorageError if it cannot
+    listen or a file cannot be read.
     """
-    found = verifiers(options.auth, start.env)
-    site = build_site(options, start, found)
+    verifier = token_verifier(options.auth, start.env)
+    site = build_site(options, start, verifier)
     limits = options.limits
     service = Service(
         site.app,
         site.under_way,
         Bounds(limits.connections, limits.timeout, limits.grace),
-        lambda host, port: _say(_where(site, host, port)),
+        lambda host, port: _say(_start_message(site, host, port)),
         options.proxies,
     )
     listen(address.host, options.port, service)
 
 
-def _where(site: Site, host: str, port: int) -> str:
+def _start_message(site: Site, host: str, port: int) -> str:
     base = base_url(host, port)
     lines = [f"wc-observe {__version__}: listening on {base}"]
     for store, paths in site.paths.items():

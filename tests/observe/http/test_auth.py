@@ -13,7 +13,7 @@ from joserfc import jwk
 
 from tests.observe.serving import Served, StandIn, serving, standing_in
 from tests.observe.stores import MODES, Store, only_text
-from wc_observe.http.auth import verifiers
+from wc_observe.http.auth import token_verifier
 from wc_observe.http.callers import Auth, Jwt
 
 if TYPE_CHECKING:
@@ -168,14 +168,14 @@ def test_a_signed_token_has_to_be_right_in_everything(keys: RSAKeyPair) -> None:
         told = Jwt(
             f"{nobody.address}/keys", "", ISSUER, AUDIENCE, "RS256", name_claim="sub"
         )
-        unreachable = verifiers(Auth(jwt=told), {})
+        unreachable = token_verifier(Auth(jwt=told), {})
         assert unreachable is not None
         assert asyncio.run(unreachable.verify_token(signed(keys))) is None
     public = jwk.import_key(keys.public_key, "RSA").as_dict(private=False)
     shown = {"keys": [public | {"kid": "one"}]}
     with standing_in(lambda _path, _token: (200, shown)) as issuer:
         told = told._replace(jwks=f"{issuer.address}/keys")
-        verifier = verifiers(Auth(jwt=told), {})
+        verifier = token_verifier(Auth(jwt=told), {})
         assert verifier is not None
         found = asyncio.run(verifier.verify_token(signed(keys)))
         assert found is not None
@@ -190,7 +190,7 @@ def test_a_key_may_be_given_and_the_name_be_another_claim(
     file = tmp_path / "key.pem"
     file.write_text(keys.public_key)
     told = Jwt("", str(file), ISSUER, AUDIENCE, "RS256", name_claim="email")
-    verifier = verifiers(Auth(jwt=told), {})
+    verifier = token_verifier(Auth(jwt=told), {})
     assert verifier is not None
     mail = {"email": "alex@example.org"}
     found = asyncio.run(verifier.verify_token(signed(keys, additional_claims=mail)))

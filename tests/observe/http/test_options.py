@@ -12,8 +12,8 @@ from tests.observe.serving import PROGRAM, refused
 from wc_core.errors import InvalidInputError, StorageError, WcError
 from wc_observe.calls import ServerContext
 from wc_observe.http import options as httpoptions
-from wc_observe.http.address import Address, listening_at
-from wc_observe.http.auth import verifiers
+from wc_observe.http.address import Address, listening_address
+from wc_observe.http.auth import token_verifier
 from wc_observe.http.callers import Auth, GitHub
 from wc_observe.http.server import serve
 
@@ -39,7 +39,7 @@ def test_without_options_it_is_for_this_machine_alone() -> None:
     options = read()
     assert (options.host, options.port, options.path) == ("127.0.0.1", 8421, "/mcp")
     assert options.auth == Auth()
-    assert not options.auth.wanted
+    assert not options.auth.is_required
     assert options.stores == ()
     assert options.proxies == ()
 
@@ -135,7 +135,7 @@ def test_what_cannot_be_used_ends_with_the_usage(
     ],
 )
 def test_loopback_needs_no_token(host: str, address: str) -> None:
-    assert listening_at(read("--host", host)) == Address(address, loopback=True)
+    assert listening_address(read("--host", host)) == Address(address, loopback=True)
 
 
 @pytest.mark.parametrize(
@@ -145,14 +145,16 @@ def test_loopback_needs_no_token(host: str, address: str) -> None:
 )
 def test_elsewhere_is_refused_without_a_token_and_not_with_one(host: str) -> None:
     with pytest.raises(InvalidInputError, match="nobody would ask") as caught:
-        listening_at(read("--host", host))
+        listening_address(read("--host", host))
     assert "--auth token" in caught.value.hint
-    assert not listening_at(read("--host", host, "--auth", "token", env=ENV)).loopback
+    assert not listening_address(
+        read("--host", host, "--auth", "token", env=ENV)
+    ).loopback
 
 
 def test_an_unknown_name_is_refused() -> None:
     with pytest.raises(InvalidInputError, match="is not known"):
-        listening_at(read("--host", "no-such-host.invalid"))
+        listening_address(read("--host", "no-such-host.invalid"))
 
 
 @pytest.mark.parametrize(
@@ -169,7 +171,7 @@ def test_tokens_that_cannot_be_used(tmp_path: Path, text: str, said: str) -> Non
     file.write_text(text)
     options = read("--auth", "token", "--token-file", str(file))
     with pytest.raises(InvalidInputError) as caught:
-        verifiers(options.auth, {})
+        token_verifier(options.auth, {})
     assert said in caught.value.message
     assert "pass" not in caught.value.message
 
@@ -184,7 +186,7 @@ def test_files_that_cannot_be_read(tmp_path: Path, content: bytes | None) -> Non
         ["--auth", "jwt", "--jwt-public-key", str(file), *ISSUED],
     ):
         with pytest.raises(WcError, match=str(file)):
-            verifiers(read(*words).auth, {})
+            token_verifier(read(*words).auth, {})
 
 
 @pytest.mark.parametrize(
@@ -205,7 +207,7 @@ def test_a_file_without_the_key_is_refused(
     words = ["--jwt-public-key", str(file), *ISSUED, "--jwt-algorithm", algorithm]
     options = read("--auth", "jwt", *words)
     with pytest.raises(InvalidInputError, match="no public key"):
-        verifiers(options.auth, {})
+        token_verifier(options.auth, {})
 
 
 def test_a_refusal_is_told_in_words(tmp_path: Path, env: dict[str, str]) -> None:
@@ -223,7 +225,7 @@ def test_a_port_that_is_taken_is_told_in_words(
         port = taken.getsockname()[1]
         options = read("--port", str(port))
         with pytest.raises(StorageError) as caught:
-            serve(listening_at(options), options, start)
+            serve(listening_address(options), options, start)
     assert f"Cannot listen on 127.0.0.1 port {port}" in caught.value.message
     assert "--port" in caught.value.hint
     assert "address already in use" in caplog.text.casefold()

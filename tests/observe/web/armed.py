@@ -19,7 +19,7 @@ from pathlib import Path
 from tests.observe.every_call import WriteError, arm
 from tests.observe.served_calls import Permission
 from wc_observe.calls import ServerContext
-from wc_observe.http.address import only_here
+from wc_observe.http.address import loopback_address
 from wc_observe.web import options as weboptions
 from wc_observe.web.server import serve
 
@@ -27,7 +27,7 @@ from wc_observe.web.server import serve
 def main() -> None:
     """Serve, then tell."""
     options = weboptions.read(["--port", "0"])
-    address = only_here(options.host, options.port)
+    address = loopback_address(options.host, options.port)
     start = ServerContext(os.getcwd(), dict(os.environ), _now_ms)
     refused = arm(Permission(0))
     serve(address, options, start)

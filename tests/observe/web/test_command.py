@@ -149,7 +149,7 @@ def test_words_that_cannot_be_used_are_a_usage_error(
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "10.0.0.1", "no-such-host.invalid"])
 def test_others_machines_are_refused(host: str) -> None:
     with pytest.raises(InvalidInputError) as refusal:
-        address.only_here(host, 8422)
+        address.loopback_address(host, 8422)
     if "invalid" not in host:
         assert "ssh -L 8422:127.0.0.1:8422" in refusal.value.hint
         assert "--transport http --auth token" in refusal.value.hint
@@ -157,7 +157,7 @@ def test_others_machines_are_refused(host: str) -> None:
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "::1", "[::1]"])
 def test_this_machine_is_not(host: str) -> None:
-    assert address.only_here(host, 8422).loopback
+    assert address.loopback_address(host, 8422).loopback
 
 
 def test_a_public_address_ends_it_with_what_to_do_instead(
