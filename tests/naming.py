@@ -30,29 +30,43 @@ POINTING = frozenset(
     | {"whose"}
 )
 
+# git's names for the three versions in a merge. A module that has all of them is about
+# merging, and means these versions.
+MERGE_SIDES = frozenset({"base", "ours", "theirs"})
+
 
 class Binding(NamedTuple):
-    """A place where a name gets a value."""
+    """A place where a name gets a value, in a module about ``merging`` or not."""
 
     path: Path
     line: int
     name: str
+    merging: bool = False
 
     @property
     def points(self) -> bool:
+        if self.merging and self.name in MERGE_SIDES:
+            return False
         return self.name.strip("_") in POINTING
 
 
 def bindings(paths: Iterable[Path]) -> Iterator[Binding]:
     """Every assigned name, parameter, loop variable and field in Python files."""
     for path in paths:
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-                yield Binding(path, node.lineno, node.id)
-            elif isinstance(node, ast.arg) and node.arg not in {"self", "cls"}:
-                yield Binding(path, node.lineno, node.arg)
-            elif isinstance(node, ast.ExceptHandler) and node.name:
-                yield Binding(path, node.lineno, node.name)
+        names = list(_names(ast.parse(path.read_text(encoding="utf-8"))))
+        merging = MERGE_SIDES.issubset(name for _, name in names)
+        for line, name in names:
+            yield Binding(path, line, name, merging)
+
+
+def _names(tree: ast.Module) -> Iterator[tuple[int, str]]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            yield node.lineno, node.id
+        elif isinstance(node, ast.arg) and node.arg not in {"self", "cls"}:
+            yield node.lineno, node.arg
+        elif isinstance(node, ast.ExceptHandler) and node.name:
+            yield node.lineno, node.name
 
 
 def modules(roots: Iterable[Path] = (SOURCE,)) -> list[Path]:
@@ -79,8 +93,8 @@ def main() -> None:
     """Print every pointing name and their share."""
     every = list(bindings(modules([Path(word) for word in sys.argv[1:]] or [SOURCE])))
     pointing = [binding for binding in every if binding.points]
-    for path, line, name in pointing:
-        print(f"{path}:{line}: {name}")
+    for binding in pointing:
+        print(f"{binding.path}:{binding.line}: {binding.name}")
     print(f"{len(pointing)} of {len(every)}, {len(pointing) / len(every):.1%}")
 
 

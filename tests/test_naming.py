@@ -48,3 +48,11 @@ def test_what_points_is_found(tmp_path: Path) -> None:
     }
     assert shared_classes([path]) == {"Row": 2}
     assert Binding(path, 1, "repository").points is False
+
+
+def test_the_sides_of_a_merge_have_the_names_git_gives_them(tmp_path: Path) -> None:
+    path = tmp_path / "sample.py"
+    path.write_text("def merge(base, ours, theirs): ...\n")
+    assert not any(binding.points for binding in bindings([path]))
+    path.write_text("def compare(ours, theirs): ...\n")
+    assert all(binding.points for binding in bindings([path]))

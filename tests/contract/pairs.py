@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from tests.conftest import SOURCE, THREADS, Done
 from tests.contract import inprocess
-from wc_cli.merge import contents
+from wc_cli.merge.logs import merge_logs
 from wc_cli.settle import settler
 from wc_cli.store import pending
 from wc_core.git import repository
@@ -173,7 +173,7 @@ class Clone:
                 for one in known:
                     there = data.count(f'"entry_id":"{one}"'.encode())
                     assert there == 1, (topic, one, there)
-                assert contents.is_canonical(topic, data)
+                assert merge_logs(topic, data) == data
                 path = os.path.relpath(self.layout.log(topic), self.store)
                 blob = self.git("rev-parse", f"{THREADS}:{path}")
                 assert blob == self.git("hash-object", path)

@@ -12,7 +12,7 @@ import pytest
 
 from tests.conftest import THREADS
 from tests.contract.pairs import Clone, Pair
-from wc_cli.merge.contents import merge_logs
+from wc_cli.merge.logs import merge_logs
 
 LOG = "graph/baseline/threads/auth/entries.jsonl"
 ENTRIES = int(os.environ.get("WC_TEST_ROUNDS", "300"))

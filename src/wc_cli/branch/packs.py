@@ -127,10 +127,10 @@ def tidy(git: Git, repository: Repository) -> None:
     small = _packs_to_join(packs)
     if not small or _is_maintained(repository):
         return
-    others = [pack for pack in packs if pack not in small]
+    large = [pack for pack in packs if pack not in small]
     try:
-        new_name = _join_packs(git, _folder(repository), small, others)
-        _remove_joined(repository, others, small, new_name)
+        new_name = _join_packs(git, _folder(repository), small, large)
+        _remove_joined(repository, large, small, new_name)
     except GitKilledError:
         # Too large for the time there is: leave it to git's own maintenance.
         durable.remove(_list_path(repository))
@@ -139,11 +139,11 @@ def tidy(git: Git, repository: Repository) -> None:
         raise GitError(f"packs cannot be replaced: {error}") from error
 
 
-def _join_packs(git: Git, folder: str, small: list[Pack], others: list[Pack]) -> str:
-    """Write a pack with the objects of the ``small`` ones that are not in ``others``.
+def _join_packs(git: Git, folder: str, small: list[Pack], large: list[Pack]) -> str:
+    """Write a pack with the objects of the ``small`` ones that are not in ``large``.
     Returns its name."""
     names = [f"{pack.name}.pack" for pack in small]
-    names += [f"^{pack.name}.pack" for pack in others]
+    names += [f"^{pack.name}.pack" for pack in large]
     digest = git.line(
         *("-c", _MEMORY, "pack-objects", "--stdin-packs", "--delta-base-offset"),
         *(_DEPTH, "--non-empty", "--quiet", f"{folder}/pack"),
@@ -203,7 +203,7 @@ def _is_maintained(repository: Repository) -> bool:
 
 
 def _remove_joined(
-    repository: Repository, others: list[Pack], small: list[Pack], new_name: str
+    repository: Repository, large: list[Pack], small: list[Pack], new_name: str
 ) -> None:
     """Remove the ``small`` packs, whose objects are all in the pack ``new_name``.
 
@@ -213,10 +213,10 @@ def _remove_joined(
     if any(size_of(f"{folder}/{new_name}.{end}") < 0 for end in ("pack", "idx")):
         raise GitError("the pack that was made is not there")
     durable.flush_folder(folder)
-    _write_list(repository, [*(pack.name for pack in (*others, *small)), new_name])
+    _write_list(repository, [*(pack.name for pack in (*large, *small)), new_name])
     joined = {pack.name for pack in small} - {new_name}
     files = [name for name in names_in(folder) if name.partition(".")[0] in joined]
     # The index first: git ignores the other files of a pack without it.
     for name in sorted(files, key=lambda name: not name.endswith(".idx")):
         durable.remove(f"{folder}/{name}")
-    _write_list(repository, [*(pack.name for pack in others), new_name])
+    _write_list(repository, [*(pack.name for pack in large), new_name])

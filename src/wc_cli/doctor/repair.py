@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from wc_cli.doctor.recovery import Recovery, is_missed
 from wc_cli.doctor.strays import SHARED, in_the_way, strays
-from wc_cli.merge.contents import merge_logs
+from wc_cli.merge.logs import merge_logs
 from wc_cli.settle import settler
 from wc_cli.store import durable, pending, quarantine, rendering
 from wc_cli.store.upkeep import Upkeep

@@ -1,5 +1,5 @@
 """Two histories made one: logs are united by entry id, other files merged three-way.
 
-`plan` and `contents` are pure; `join` writes the merge commit through `branch`. Must
-not know a folder on disk or a remote.
+`logs`, `threads`, `contents` and `threeway` are pure. `plan` reads the trees, `join`
+writes the merge commit through `branch`. Must not know a folder on disk or a remote.
 """

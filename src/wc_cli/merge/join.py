@@ -1,8 +1,8 @@
-"""Joining the branch of the store with another commit: a commit with both as
-its parents, or a step forward where nothing of ours is missing there.
+"""Joining the branch of the store with another commit: by a merge commit, or by moving
+the branch forward if nothing of ours is missing there.
 
-No work tree and no index take part, so there is nothing to conflict and
-nothing left half-done: the branch moves at one moment, or not at all.
+Neither a work tree nor an index is used, so there are no conflicts and nothing is left
+half-done: the branch moves atomically or not at all.
 """
 
 from __future__ import annotations
@@ -10,61 +10,64 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from wc_cli.branch import commits, trees
-from wc_cli.merge import plan as mergeplan
+from wc_cli.merge.plan import plan_merge
 from wc_core.phrases import counted
 
 if TYPE_CHECKING:
     from wc_cli.branch.commits import CommitOptions
     from wc_cli.branch.git import Git
+    from wc_cli.merge.plan import MergePlan
 
 _MAX_NAMED = 5
 
 
 class Joining(NamedTuple):
-    """A commit that the branch is to be joined with, where it is from, and the
-    packs that it came in."""
+    """The commit to join the branch with, where it comes from in words, and the packs
+    that it was fetched in."""
 
     theirs: str
-    whence: str
+    origin: str
     packs: tuple[str, ...] = ()
 
 
 class Joined(NamedTuple):
-    """What became of it: whether two histories became one, and the files of
-    ours that the other side's version took the place of."""
+    """Whether two histories were merged, and the files of ours that were replaced by
+    the other side's version."""
 
     merged: bool = False
     outvoted: tuple[str, ...] = ()
 
 
-def join(git: Git, ours: str, wanted: Joining, options: CommitOptions) -> Joined:
-    """Join the branch, which is at ``ours``, with another commit; ``options`` is
-    how a commit is made, if there is to be one.
+def join(git: Git, ours: str, joining: Joining, options: CommitOptions) -> Joined:
+    """Join the branch, which is at ``ours``, with another commit. ``options`` are those
+    of the merge commit, if one is needed.
 
-    Raises GitError, the branch being where it was.
+    Raises GitError; the branch is then where it was.
     """
-    ahead, behind = commits.ahead_behind(git, ours, wanted.theirs)
+    ahead, behind = commits.ahead_behind(git, ours, joining.theirs)
     if not behind:
         return Joined()
     if not ahead:
-        commits.move_branch(git, ours, wanted.theirs)
+        commits.move_branch(git, ours, joining.theirs)
         return Joined()
-    base = trees.merge_base(git, ours, wanted.theirs)
-    plan = mergeplan.plan(git, base, ours, wanted.theirs)
-    message = _message(plan, wanted.whence)
+    base = trees.merge_base(git, ours, joining.theirs)
+    plan = plan_merge(git, base, ours, joining.theirs)
+    message = _merge_message(plan, joining.origin)
     changes = [
-        commits.CommitChange(one.path, one.data, one.blob, one.mode)
-        for one in plan.changes
+        commits.CommitChange(change.path, change.data, change.blob, change.mode)
+        for change in plan.changes
     ]
-    commits.commit(git, changes, message, (ours, wanted.theirs), options)
+    commits.commit(git, changes, message, (ours, joining.theirs), options)
     return Joined(merged=True, outvoted=plan.outvoted)
 
 
-def _message(plan: mergeplan.MergePlan, whence: str) -> str:
-    """What the merge brings; its entries are named by their own commits."""
+def _merge_message(plan: MergePlan, origin: str) -> str:
+    """The message of a merge: how many entries it brings, and of which threads. The
+    entries themselves are named by their own commits."""
     count = sum(len(entries) for entries in plan.gained.values())
     topics = list(plan.gained)
     named = ", ".join(topics[:_MAX_NAMED])
-    more = ", …" if len(topics) > _MAX_NAMED else ""
-    what = counted(count, "entry", "entries") if count else "the history"
-    return f"Merge {what} from {whence}{f' ({named}{more})' if topics else ''}\n"
+    ellipsis = ", …" if len(topics) > _MAX_NAMED else ""
+    subject = counted(count, "entry", "entries") if count else "the history"
+    threads = f" ({named}{ellipsis})" if topics else ""
+    return f"Merge {subject} from {origin}{threads}\n"

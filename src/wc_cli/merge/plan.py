@@ -1,7 +1,7 @@
-"""What the tree of a merge is, from the trees of both sides.
+"""Planning a merge: the tree that it has, from the trees of both sides.
 
-Logs become unions of their entries and are never deleted; the projections of
-threads that wc wrote follow from them; everything else is merged three-way.
+Logs become the union of their entries and are never deleted. The projections of threads
+that wc wrote are rendered from the merged logs. Everything else is merged three-way.
 Only what differs is read, and nothing is written here.
 """
 
@@ -13,12 +13,12 @@ from wc_cli.branch import trees
 from wc_cli.branch.commits import blob_id
 from wc_cli.branch.treepaths import STORE, is_log, is_safe, paths_of, topic_at
 from wc_cli.branch.trees import Sides
-from wc_cli.merge.contents import merge_file, old_entries, unite
-from wc_cli.merge.threeway import merge_keys
+from wc_cli.merge import threads
+from wc_cli.merge.contents import merge_file
+from wc_cli.merge.logs import unite
+from wc_cli.merge.threads import ThreadSide, Versions
 from wc_cli.store.rendering import render_files
-from wc_core.threads import codec, model, projections
-from wc_core.threads import page as markdown
-from wc_core.threads.codec import Damage
+from wc_core.threads import model
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -26,14 +26,14 @@ if TYPE_CHECKING:
     from wc_cli.branch.git import Git
     from wc_cli.branch.treepaths import Paths
     from wc_cli.branch.trees import TreeItem
-    from wc_cli.merge.contents import Union
+    from wc_cli.merge.logs import LogUnion
     from wc_core.threads.model import Entry
     from wc_core.threads.projections import Meta
 
 
 class TreeChange(NamedTuple):
-    """What a path becomes: bytes, or where there are none the object
-    ``blob``, which the repository has; without a mode nothing is there."""
+    """What a path becomes: the bytes ``data``, or without them the object ``blob``,
+    which the repository has. Without a mode the path is removed."""
 
     path: str
     mode: str = ""
@@ -44,8 +44,8 @@ class TreeChange(NamedTuple):
 class MergePlan(NamedTuple):
     """The tree of a merge as changes to ours, removals first.
 
-    ``gained`` are the entries that come to us, by topic; ``outvoted`` the
-    files of which something of ours is not in the tree.
+    ``gained`` are the entries that come to us, by topic. ``outvoted`` are the files of
+    which something of ours is not in the tree.
     """
 
     changes: tuple[TreeChange, ...]
@@ -53,25 +53,28 @@ class MergePlan(NamedTuple):
     outvoted: tuple[str, ...]
 
 
-def plan(git: Git, base: str | None, ours: str, theirs: str) -> MergePlan:
-    """The merge of the commits ``ours`` and ``theirs``, which have ``base`` in
-    common, or nothing. Raises GitError."""
+def plan_merge(git: Git, base: str | None, ours: str, theirs: str) -> MergePlan:
+    """Plan the merge of two commits that have ``base`` in common, or nothing. Raises
+    GitError."""
     return _Planner(git, base, ours, theirs).plan()
 
 
 class _Planner:
+    """Plans one merge. ``differing`` are the paths at which the sides differ; ``sides``
+    are these and the other paths of the same threads."""
+
     def __init__(self, git: Git, base: str | None, ours: str, theirs: str) -> None:
         self.git = git
         self.base = base
         self.ours = ours
-        self.since = trees.differences(git, base, ours) if base else {}
+        self.changed_since_base = trees.differences(git, base, ours) if base else {}
         self.differing = {
             path: self._sides(path, *pair)
             for path, pair in trees.differences(git, ours, theirs).items()
             if is_safe(path)
         }
         self.sides = dict(self.differing)
-        self.data: dict[str, bytes] = {}
+        self.blobs: dict[str, bytes] = {}
         self.changes: dict[str, TreeChange] = {}
         self.gained: dict[str, tuple[Entry, ...]] = {}
         self.outvoted: set[str] = set()
@@ -81,177 +84,172 @@ class _Planner:
     ) -> Sides:
         base = None
         if self.base:
-            base = self.since[path][0] if path in self.since else ours
+            changed = self.changed_since_base
+            base = changed[path][0] if path in changed else ours
         return Sides(base, ours, theirs)
 
     def plan(self) -> MergePlan:
         topics = sorted({topic_at(path) for path in self.differing} - {""})
-        self._look_up(topics)
-        threads = [one for one in topics if self._has_log(one)]
-        self._read_threads(threads)
-        foreign = set(self.differing)
-        for topic in threads:
-            foreign -= self._merge_thread(topic)
-        self._merge_files(sorted(foreign))
-        self._part_files_from_folders()
-        changes = sorted(self.changes.values(), key=lambda one: (one.mode, one.path))
+        self._add_same_files(topics)
+        merged_topics = [topic for topic in topics if self._has_log(topic)]
+        self._read_threads(merged_topics)
+        other_paths = set(self.differing)
+        for topic in merged_topics:
+            other_paths -= self._merge_thread(topic)
+        self._merge_files(sorted(other_paths))
+        self._separate_files_from_folders()
+        changes = sorted(
+            self.changes.values(), key=lambda change: (change.mode, change.path)
+        )
         return MergePlan(tuple(changes), self.gained, tuple(sorted(self.outvoted)))
 
     # --- reading ------------------------------------------------------------
 
-    def _look_up(self, topics: Iterable[str]) -> None:
-        """Find what both sides have alike of the threads that differ."""
-        paths = {path for one in topics for path in paths_of(one)} - set(self.sides)
-        found = trees.items(self.git, self.ours, paths)
+    def _add_same_files(self, topics: Iterable[str]) -> None:
+        """Add the files of these threads that are the same on both sides."""
+        paths = {path for topic in topics for path in paths_of(topic)}
+        paths -= set(self.sides)
+        items = trees.items(self.git, self.ours, paths)
         for path in paths:
-            item = found.get(path)
+            item = items.get(path)
             self.sides[path] = self._sides(path, item, item)
 
     def _has_log(self, topic: str) -> bool:
-        return any(one and one.is_file for one in self.sides[paths_of(topic).log][1:])
+        log = self.sides[paths_of(topic).log]
+        return any(item and item.is_file for item in log[1:])
 
     def _read_threads(self, topics: Iterable[str]) -> None:
-        wanted: list[TreeItem | None] = []
+        items: list[TreeItem | None] = []
         for topic in topics:
             paths = paths_of(topic)
             log = self.sides[paths.log]
-            if self._is_here_only(paths):
+            if self._is_ours_only(paths):
                 continue
-            wanted += log[1:]
-            if not self._is_there_only(paths):
-                wanted += [*self.sides[paths.meta], *self.sides[paths.page]]
-        self._read(wanted)
+            items += log[1:]
+            if not self._is_theirs_only(paths):
+                items += [*self.sides[paths.meta], *self.sides[paths.page]]
+        self._read(items)
 
-    def _read(self, wanted: Iterable[TreeItem | None]) -> None:
-        ids = {one.blob for one in wanted if one is not None and one.is_file}
-        self.data |= trees.blobs(self.git, ids - set(self.data))
+    def _read(self, items: Iterable[TreeItem | None]) -> None:
+        """Read the content of files."""
+        ids = {item.blob for item in items if item is not None and item.is_file}
+        self.blobs |= trees.blobs(self.git, ids - set(self.blobs))
 
     def _bytes(self, item: TreeItem | None) -> bytes | None:
-        return self.data[item.blob] if item is not None and item.is_file else None
+        return self.blobs[item.blob] if item is not None and item.is_file else None
 
-    def _is_here_only(self, paths: Paths) -> bool:
-        """Whether only we have anything of a thread."""
+    def _versions(self, path: str) -> Versions:
+        return Versions(*(self._bytes(item) for item in self.sides[path]))
+
+    def _is_ours_only(self, paths: Paths) -> bool:
+        """Return whether only our side has anything of a thread."""
         return not any(self.sides[path].theirs for path in paths)
 
-    def _is_there_only(self, paths: Paths) -> bool:
+    def _is_theirs_only(self, paths: Paths) -> bool:
         return not any(self.sides[path].ours for path in paths)
 
     # --- threads ------------------------------------------------------------
 
     def _merge_thread(self, topic: str) -> set[str]:
-        """Merge a thread that has a log; the paths that are decided by that."""
+        """Merge a thread that has a log. Returns the paths that are decided."""
         paths = paths_of(topic)
-        if self._is_here_only(paths):
+        if self._is_ours_only(paths):
             return set(paths)
-        if self._is_there_only(paths):
+        if self._is_theirs_only(paths):
             for path in paths:
-                self._take(path, self.sides[path].theirs)
+                self._set_item(path, self.sides[path].theirs)
             log = self._bytes(self.sides[paths.log].theirs) or b""
             self.gained[topic] = unite(topic, log).entries
             return set(paths)
-        union = self._union(topic, paths)
+        log_sides, page = self.sides[paths.log], self._versions(paths.page)
+        union, gained = threads.merge_thread_logs(
+            topic,
+            page.base,
+            ThreadSide(self._bytes(log_sides.ours), page.ours),
+            ThreadSide(self._bytes(log_sides.theirs), page.theirs),
+        )
+        if gained:
+            self.gained[topic] = gained
         if paths.log in self.differing:
-            self._put(paths.log, union.data)
-        return {paths.log, *self._project(topic, paths, union)}
+            self._set_bytes(paths.log, union.data)
+        return {paths.log, *self._render(topic, paths, union)}
 
-    def _union(self, topic: str, paths: Paths) -> Union:
-        """Both logs as one, with the entries of a page of the markdown age on
-        a side without a log; what comes to us is noted."""
-        logs = [self._bytes(item) for item in self.sides[paths.log][1:]]
-        pages: list[tuple[Entry, ...]] = []
-        for log, item in zip(logs, self.sides[paths.page][1:], strict=True):
-            old = () if log is not None else old_entries(topic, self._bytes(item))
-            pages.append(old)
-        ours, theirs = (log or b"" for log in logs)
-        union = unite(topic, ours, theirs)
-        if paths.log not in self.differing:
-            union = union._replace(data=ours)  # as it is
-        if any(pages):
-            known = {entry.id for entry in union.entries}
-            if not model.written_by_wc(union.entries):
-                # Another tool's log need not have the ids that we would give.
-                before = self._bytes(self.sides[paths.page].base)
-                known |= {entry.id for entry in old_entries(topic, before)}
-            lines = [
-                codec.to_line(entry, position)
-                for page in pages
-                for position, entry in enumerate(page)
-                if entry.id not in known
-            ]
-            union = unite(topic, ours, theirs, b"".join(lines))
-        had = union.ids[0] | {entry.id for entry in pages[0]}
-        if came := tuple(entry for entry in union.entries if entry.id not in had):
-            self.gained[topic] = came
-        return union
-
-    def _project(self, topic: str, paths: Paths, union: Union) -> set[str]:
-        """Decide the projections of a thread; the paths that are decided."""
+    def _render(self, topic: str, paths: Paths, union: LogUnion) -> set[str]:
+        """Render the projections of a thread that wc wrote. Returns the paths that are
+        decided."""
         if not model.written_by_wc(union.entries):
             return set()
-        metas = [_meta(topic, self._bytes(item)) for item in self.sides[paths.meta]]
+        metas = threads.read_metas(topic, self._versions(paths.meta))
+        newer = threads.newer_meta(metas)
+        unknown = {} if newer else self._unknown_keys(paths.meta, metas)
         state = model.fold(topic, union.entries)._replace(lost=union.lost)
-        versions = [one.version if one is not None else 0 for one in metas[1:]]
-        newer = _newer(versions, projections.VERSION)
-        unknown = {} if newer else self._unknown(paths.meta, metas)
-        wanted = render_files(STORE, state, union.entries, len(union.data), unknown)
-        decided = set()
-        for place, data in wanted.items():
-            path = place.removeprefix("/")
-            if paths.log not in self.differing and path not in self.differing:
-                continue
-            if any(item and not item.is_file for item in self.sides[path][1:]):
-                continue  # a link, or a folder: not ours to replace
-            decided.add(path)
+        files = render_files(STORE, state, union.entries, len(union.data), unknown)
+        rendered = {_tree_path(path): data for path, data in files.items()}
+        decided = {path for path in rendered if self._is_rendered(path, paths.log)}
+        for path in decided:
             side = newer
-            if not side and path == paths.page:
+            if not newer and path == paths.page:
                 side = self._newer_page(topic, path)
-            item = self.sides[path][side] if side else None
-            if item is not None:
-                self._take(path, item)
-            else:
-                self._put(path, data)
+            self._set_projection(path, rendered[path], side)
         return decided
 
-    def _newer_page(self, topic: str, path: str) -> int:
-        """Which side has a page of a newer wc, see `_newer`."""
-        base, *both = self.sides[path]
-        pages = [self._bytes(item) for item in both]
-        if both[0] != base and _says_more(topic, pages[0]):
-            self.outvoted.add(path)
-        versions = [_version(topic, page) for page in pages]
-        return _newer(versions, markdown.PROJECTION_VERSION)
+    def _set_projection(self, path: str, data: bytes, newer_side: int) -> None:
+        """Set a projection to what was rendered, or to that of the side, if there is
+        one, that a newer wc wrote."""
+        item = self.sides[path][newer_side] if newer_side else None
+        if item is not None:
+            self._set_item(path, item)
+        else:
+            self._set_bytes(path, data)
 
-    def _unknown(self, path: str, metas: list[Meta | None]) -> Mapping[str, Any]:
-        """The keys of other tools, of both sides; a meta that is gone or
-        cannot be read did not delete any."""
-        base = metas[0].unknown if metas[0] is not None else {}
-        ours, theirs = (base if one is None else one.unknown for one in metas[1:])
-        keys = merge_keys(base, ours, theirs)
+    def _unknown_keys(self, path: str, metas: list[Meta | None]) -> Mapping[str, Any]:
+        """The keys of other tools in a merged meta."""
+        keys = threads.merge_unknown_keys(metas)
         if keys.outvoted:
             self.outvoted.add(path)
         return keys.values
 
+    def _is_rendered(self, path: str, log: str) -> bool:
+        """Return whether a projection is replaced: if it or the log differs, and no
+        side has a link or a folder in its place."""
+        differs = log in self.differing or path in self.differing
+        items = self.sides[path][1:]
+        return differs and all(item is None or item.is_file for item in items)
+
+    def _newer_page(self, topic: str, path: str) -> int:
+        """The side with a page of a newer wc, 0 for neither. What else a page of ours
+        says is noted as lost."""
+        page = self._versions(path)
+        base, ours, _ = self.sides[path]
+        if ours != base and threads.has_foreign_text(topic, page.ours):
+            self.outvoted.add(path)
+        return threads.newer_page(topic, page)
+
     # --- files --------------------------------------------------------------
 
     def _merge_files(self, paths: list[str]) -> None:
-        """Merge files that wc does not know."""
-        both = {one: self.sides[one] for one in paths if self.sides[one].are_both_files}
-        self._read(item for sides in both.values() for item in sides)
-        for path in paths:
-            base, ours, theirs = sides = self.sides[path]
-            if path not in both:
-                item = sides.changed_item
-                self._take(path, item)
-                if ours is not None and item == theirs and base != ours:
-                    self.outvoted.add(path)
-                continue
-            merged = merge_file(path, *(self._bytes(item) for item in sides))
-            self._put(path, merged.data or b"")
+        """Merge files that wc does not render."""
+        mergeable = [path for path in paths if self.sides[path].are_both_files]
+        self._read(item for path in mergeable for item in self.sides[path])
+        for path in mergeable:
+            merged = merge_file(path, *self._versions(path))
+            self._set_bytes(path, merged.data or b"")
             if merged.outvoted:
                 self.outvoted.add(path)
+        for path in set(paths).difference(mergeable):
+            self._set_changed_item(path)
 
-    def _take(self, path: str, item: TreeItem | None) -> None:
-        """Give a path what one of the sides has there."""
+    def _set_changed_item(self, path: str) -> None:
+        """Set a path that cannot be merged to the item that changed."""
+        sides = self.sides[path]
+        item = sides.changed_item
+        self._set_item(path, item)
+        we_changed_it = sides.ours is not None and sides.ours != sides.base
+        if we_changed_it and item == sides.theirs:
+            self.outvoted.add(path)
+
+    def _set_item(self, path: str, item: TreeItem | None) -> None:
+        """Set a path to the item that one of the sides has there."""
         if item == self.sides[path].ours:
             return
         if item is None:
@@ -259,65 +257,53 @@ class _Planner:
         else:
             self.changes[path] = TreeChange(path, item.mode, None, item.blob)
 
-    def _put(self, path: str, data: bytes) -> None:
-        """Give a path these bytes, by name where a side has them."""
+    def _set_bytes(self, path: str, data: bytes) -> None:
+        """Set the content of a path: to the blob of a side if it has these bytes."""
         sides = self.sides[path]
         mode = sides.file_mode
         if sides.ours is not None and not sides.ours.is_file:
             self.outvoted.add(path)
         for item in filter(None, sides[1:]):
             if item.is_file and blob_id(data, item.blob) == item.blob:
-                self._take(path, item._replace(mode=mode))
+                self._set_item(path, item._replace(mode=mode))
                 return
         self.changes[path] = TreeChange(path, mode, data)
 
-    def _part_files_from_folders(self) -> None:
-        """Where one side has a file and the other a folder, keep theirs, but
-        for a log: that is kept in any case."""
-        there = {path for path in self.differing if self.sides[path].ours is not None}
-        there |= {path for path, one in self.changes.items() if one.mode}
-        there -= {path for path, one in self.changes.items() if not one.mode}
-        inside: dict[str, list[str]] = {}
-        for path in sorted(there):
-            for folder in trees.folders_of(path):
-                if folder in there:
-                    inside.setdefault(folder, []).append(path)
-        for file, paths in inside.items():
-            theirs = self.sides[file].theirs is not None
-            stays = is_log(file) or (theirs and not any(map(is_log, paths)))
-            for path in paths if stays else [file]:
-                self._drop(path)
+    def _separate_files_from_folders(self) -> None:
+        """Where one side has a file and the other a folder, keep theirs; but keep a log
+        in any case."""
+        for file, inside in _paths_inside_files(self._final_paths()).items():
+            is_theirs = self.sides[file].theirs is not None
+            keeps_file = is_log(file) or (is_theirs and not any(map(is_log, inside)))
+            for path in inside if keeps_file else [file]:
+                self._remove(path)
 
-    def _drop(self, path: str) -> None:
+    def _final_paths(self) -> set[str]:
+        """The differing paths that the merged tree has so far."""
+        paths = {path for path in self.differing if self.sides[path].ours is not None}
+        for path, change in self.changes.items():
+            if change.mode:
+                paths.add(path)
+            else:
+                paths.discard(path)
+        return paths
+
+    def _remove(self, path: str) -> None:
         self.changes.pop(path, None)
         if self.sides[path].ours is not None:
             self.changes[path] = TreeChange(path)
             self.outvoted.add(path)
 
 
-def _says_more(topic: str, page: bytes | None) -> bool:
-    """Whether a page that wc did not render has more in it than entries."""
-    if not page or _version(topic, page):
-        return False
-    parsed = markdown.parse(topic, page)
-    return bool(parsed.damage) or not parsed.entries
+def _paths_inside_files(paths: set[str]) -> dict[str, list[str]]:
+    """The paths that are also folders of others, with those others."""
+    inside: dict[str, list[str]] = {}
+    for path in sorted(paths):
+        for folder in trees.folders_of(path):
+            if folder in paths:
+                inside.setdefault(folder, []).append(path)
+    return inside
 
 
-def _meta(topic: str, data: bytes | None) -> Meta | None:
-    meta = projections.read_meta(topic, data) if data is not None else None
-    return None if isinstance(meta, Damage) else meta
-
-
-def _version(topic: str, page: bytes | None) -> int:
-    """The version of a page, from what stands before its first entry."""
-    head, _, _ = (page or b"").partition(b"\n---\nEntry: ")
-    return markdown.parse(topic, head + b"\n").version
-
-
-def _newer(versions: list[int], known: int) -> int:
-    """Which side has a version that a newer wc wrote, 1 for ours and 2 for
-    theirs; 0 for neither."""
-    ours, theirs = versions
-    if max(versions) <= known:
-        return 0
-    return 1 if ours > theirs else 2
+def _tree_path(path: str) -> str:
+    return path.removeprefix("/")

@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 from wc_cli.branch import commits, trees
 from wc_cli.branch.git import GitError
 from wc_cli.branch.treepaths import is_safe, paths_of, topic_at
-from wc_cli.merge import contents
+from wc_cli.merge.contents import merge_file
+from wc_cli.merge.logs import merge_logs, old_entries, split_torn
 from wc_cli.merge.threeway import merge_keys
 from wc_cli.store import durable, pending, quarantine
 from wc_core.errors import NotFoundError, WcError
@@ -199,11 +200,11 @@ class Applier:
         path, root = self.layout.log(topic), self.layout.root
         disk = _without_marks(read_plain(path, root) or b"")
         old, new = _without_marks(old), _without_marks(new)
-        complete, torn = contents.split_torn(disk)
+        complete, torn = split_torn(disk)
         parts = (complete, new, *extra)
         if complete != old:
             parts = (*parts, old)
-        union = contents.merge_logs(topic, *parts) + torn
+        union = merge_logs(topic, *parts) + torn
         # The marker spares what the branch lacks, until it has it: see StoreWriter.
         committed = set(new.splitlines())
         uncommitted = b"".join(
@@ -281,7 +282,7 @@ class Applier:
             disk = read_plain(path, root)
             target = new
             if not _is_unmodified(disk, old, new):
-                target = contents.merge_file(name, old, disk, new).data
+                target = merge_file(name, old, disk, new).data
             if target is None:
                 durable.remove(path, root)
             elif target != disk:
@@ -293,7 +294,7 @@ def missing(upkeep: Upkeep, topic: str) -> bytes:
     """The lines that a thread's marker has and its log lacks: a user's git removed them
     before they were committed."""
     root = upkeep.layout.root
-    lines, _ = contents.split_torn(read_plain(upkeep.marker(topic), root) or b"")
+    lines, _ = split_torn(read_plain(upkeep.marker(topic), root) or b"")
     log = read_plain(upkeep.layout.log(topic), root) or b""
     if lines in log:
         return b""
@@ -307,7 +308,7 @@ def _page_lines(
     """The log lines for the entries of some pages, without those in ``ids``."""
     lines: dict[str, bytes] = {}
     for page in pages:
-        for position, entry in enumerate(contents.old_entries(topic, page)):
+        for position, entry in enumerate(old_entries(topic, page)):
             if entry.id not in ids:
                 lines.setdefault(entry.id, codec.to_line(entry, position))
     return list(lines.values())

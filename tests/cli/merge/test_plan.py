@@ -14,8 +14,8 @@ from wc_cli.branch import trees
 from wc_cli.branch.commits import blob_id
 from wc_cli.branch.git import Git, GitError
 from wc_cli.branch.treepaths import STORE, is_log, paths_of, topic_at
-from wc_cli.merge.contents import merge_logs
-from wc_cli.merge.plan import MergePlan, plan
+from wc_cli.merge.logs import merge_logs
+from wc_cli.merge.plan import MergePlan, plan_merge
 from wc_cli.store.rendering import render_files
 from wc_core.threads import codec, model
 from wc_core.threads import page as markdown
@@ -139,13 +139,13 @@ def merged(repository: Repository, base: Tree | None, ours: Tree, theirs: Tree) 
     one, other = (repository.commit(tree, *parents) for tree in (ours, theirs))
     found = trees.merge_base(repository.git, one, other)
     assert found == (parents[0] if parents else None)
-    made = plan(repository.git, found, one, other)
+    made = plan_merge(repository.git, found, one, other)
     commit = repository.merge(made, one, other)
     # Nothing is said to change that does not.
     changed = trees.differences(repository.git, one, commit)
     assert sorted(changed) == sorted(change.path for change in made.changes)
     # Merged once more with either, it is as it is.
-    assert plan(repository.git, other, commit, other).changes == ()
+    assert plan_merge(repository.git, other, commit, other).changes == ()
     return Done(made, repository.tree(commit))
 
 
@@ -654,7 +654,7 @@ def test_names_that_no_checkout_can_have_do_not_come(repository: Repository) -> 
     )
     tree = repository.git.line("mktree", "-z", feed=top)
     theirs = repository.git.line("commit-tree", tree)
-    made = plan(repository.git, None, ours, theirs)
+    made = plan_merge(repository.git, None, ours, theirs)
     assert [one.path for one in made.changes if one.mode] == ["fine/config"]
 
 
@@ -722,7 +722,7 @@ def test_of_many_threads_only_what_differs_is_read(tmp_path: Path) -> None:
     base = commit(thread([FIRST]))
     ours = commit(thread([FIRST, OURS]), base)
     theirs = commit(thread([FIRST, THEIRS]), base)
-    made = plan(git, base, ours, theirs)
+    made = plan_merge(git, base, ours, theirs)
     assert {one.path for one in made.changes} == set(paths_of("t"))
     assert made.gained == {"t": (THEIRS,)}
     # Here it is not as if it were empty.
