@@ -24,16 +24,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pytest
 from hypothesis import settings
 
-from tests import forking, measuring, reporting
+from tests import amounts, forking, marking, measuring, reporting
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
-
-# How many examples a property is tried with; a long run tries more.
-settings.register_profile(
-    "usual", max_examples=int(os.environ.get("WC_TEST_EXAMPLES", "50"))
-)
-settings.load_profile("usual")
 
 SOURCE = Path(__file__).resolve().parents[1] / "src"
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
@@ -131,8 +125,24 @@ _catch_ignored_signals()
 pytest_terminal_summary = reporting.pytest_terminal_summary
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the option that `bin/test --long` passes on."""
+    parser.addoption(
+        "--long", action="store_true", help="as much of everything as is promised"
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Say how much is to be done before the first test is imported."""
+    if config.getoption("--long"):
+        os.environ[amounts.LONG] = "1"
+    settings.register_profile("usual", max_examples=amounts.examples(50))
+    settings.load_profile("usual")
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """What takes longest comes first: what comes last keeps all processors busy."""
+    marking.mark(items, long=amounts.is_long())
     items.sort(key=lambda item: item.path.stem not in _LONG)
 
 

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests import changed, long
+from tests.contract import fuzzer
 from tests.reporting import summary
 
 if TYPE_CHECKING:
@@ -99,3 +101,70 @@ print(*sys.modules)
 def test_skips_are_counted_by_their_reason() -> None:
     reasons = ["Skipped: no zsh", "no fish", "Skipped: no zsh"]
     assert summary(reasons) == ["SKIPPED [1] no fish", "SKIPPED [2] no zsh"]
+
+
+def test_the_long_runs_are_those_of_the_page() -> None:
+    page = (TESTS.parent / "docs/reliability.md").read_text(encoding="utf-8")
+    table = page.partition("\n## The long runs\n")[2]
+    rows = re.findall(r"^\| `([a-z-]+)` \| (.*?) \| (.+) \|$", table, re.MULTILINE)
+    assert rows == [
+        (part.name, ", ".join(map(str, part.promises)) or "all", part.about)
+        for part in long.PARTS
+    ]
+    assert set(long.FUZZED) == set(fuzzer.TARGETS)
+
+
+def test_every_promise_has_a_long_run() -> None:
+    kept = {number for part in long.PARTS for number in part.promises}
+    assert kept == long.promises().keys()
+
+
+def test_what_long_runs_start_exists() -> None:
+    for part in long.PARTS:
+        for step in part.steps:
+            files = [word for word in step.words if word.startswith("tests/")]
+            for file in files:
+                assert (TESTS.parent / file.partition("::")[0]).exists(), file
+            if not files:
+                assert importlib.util.find_spec(step.words[1]), step
+
+
+def step(code: str) -> long.Step:
+    return long.Step("step", ("-c", code))
+
+
+def test_a_step_that_passed_is_not_run_again(tmp_path: Path) -> None:
+    notes = long.Notes(tmp_path)
+    mark = tmp_path / "ran"
+    once = step(f"open({str(mark)!r}, 'x')")
+    fails = step("raise SystemExit('no')")._replace(name="fails")
+    part = long.Part("part", (1,), "", (once, fails))
+    assert notes.states(part) == "not run"
+    assert long.run(part, once, notes)
+    assert mark.exists()
+    assert long.run(part, once, notes)  # a second time it would fail
+    assert not long.run(part, fails, notes)
+    assert notes.states(part) == "1 passed, 1 FAILED"
+    assert notes.log(part, fails).read_text() == "no\n"
+
+
+@pytest.mark.parametrize(
+    ("path", "test"),
+    [
+        ("src/wc_core/threads/moves.py", "tests/core/threads/test_moves.py"),
+        ("src/wc_cli/store/durable.py", "tests/cli/store/test_locks.py"),
+        ("src/wc_core/ulid.py", "tests/core/test_ulid.py"),
+        ("tests/contract/judging.py", "tests/contract/test_races.py"),
+        ("tests/core/test_ulid.py", "tests/core/test_ulid.py"),
+        ("docs/install.md", "tests/cli/install/test_clients.py"),
+        ("bin/wc", "tests/bin/test_launcher.py"),
+        ("src/wc_cli/skill/watercooler/SKILL.md", "tests/cli/commands/test_about.py"),
+    ],
+)
+def test_what_changed_chooses_its_tests(path: str, test: str) -> None:
+    assert test in changed.tests_of(path).files
+
+
+@pytest.mark.parametrize("path", ["pyproject.toml", "bin/test", f"some/{SIGNALS}"])
+def test_what_may_concern_anything_chooses_everything(path: str) -> None:
+    assert not changed.tests_of(path).files

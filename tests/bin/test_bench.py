@@ -19,9 +19,6 @@ from tests.bench.scratch import Scratch
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-measuring_servers = pytest.mark.skipif(
-    not os.environ.get("WC_TEST_FULL"), reason="NOT TRIED: WC_TEST_FULL=1 does"
-)
 ROOT = Path(__file__).resolve().parents[2]
 BENCH = ROOT / "bin" / "bench"
 
@@ -74,7 +71,7 @@ def test_a_row_comes_with_what_it_is_compared_with() -> None:
     assert ours["ratio"] > 0
 
 
-@measuring_servers
+@pytest.mark.long
 def test_servers_are_measured_beside_one_that_does_nothing() -> None:
     only = "^(list_threads, 100|wc say, until|wc-observe: CPU)"
     done = bench("--quick", "--json", "--runs", "1", "--only", only)
@@ -113,7 +110,7 @@ def measured_rows() -> str:
     "rows",
     [
         some_rows,
-        pytest.param(measured_rows, marks=measuring_servers),
+        pytest.param(measured_rows, marks=pytest.mark.long),
     ],
 )
 def test_what_a_server_costs_in_small_and_large_stores_is_drawn(

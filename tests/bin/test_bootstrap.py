@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from tests import amounts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -165,7 +166,7 @@ def checkout(folder: Path, path: str) -> Checkout:
 
 # By pip it takes twenty seconds; `test_without_uv_again_pip_makes_what_it_needs`
 # has one by pip always.
-@pytest.fixture(params=["pip", "uv"] if os.environ.get("WC_TEST_FULL") else ["uv"])
+@pytest.fixture(params=["pip", "uv"] if amounts.is_long() else ["uv"])
 def tiny(request: pytest.FixtureRequest, tmp_path: Path) -> Checkout:
     """A fresh checkout, in a long run for each of the two installers."""
     names = ("uv",) if request.param == "uv" else ()

@@ -20,14 +20,15 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 
+from tests import amounts
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 HERE = Path(__file__).parent
 LOCKED = ("package.json", "package-lock.json")
 AGENTS = HERE / "agents.json"
-LONG_RUN = os.environ.get("WC_TEST_CLIENTS") == "all"
-SECONDS = 300.0 if LONG_RUN else 60.0
+SECONDS = 300.0 if amounts.is_long() else 60.0
 _QUIET = (
     *("--ignore-scripts", "--no-audit", "--no-fund", "--no-update-notifier"),
     *("--prefer-offline", "--fetch-retries=1", "--loglevel=error"),

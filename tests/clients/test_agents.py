@@ -1,6 +1,6 @@
 """Coding agents that start an MCP server, without a login and without a model.
 
-Most of their programs are large: WC_TEST_CLIENTS=all downloads 500 MB for them.
+Most of their programs are large: the long run downloads 500 MB for them.
 """
 
 from __future__ import annotations
@@ -22,10 +22,6 @@ if TYPE_CHECKING:
 
     from tests.clients.conftest import Place
 
-large = pytest.mark.skipif(
-    not installing.LONG_RUN,
-    reason="NOT TRIED: it is large; WC_TEST_CLIENTS=all installs and tries it",
-)
 NAME = "watercooler"
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 
@@ -37,7 +33,7 @@ def run(place: Place, words: list[str], **more: str) -> str:
     return _COLOUR.sub("", done.out + done.err)
 
 
-@large
+@pytest.mark.long
 def test_claude_code_connects(place: Place) -> None:
     claude = installing.agent("@anthropic-ai/claude-code").binary(
         "@anthropic-ai/claude-code-*/claude", "mcp"
@@ -47,7 +43,7 @@ def test_claude_code_connects(place: Place) -> None:
     assert "Status: ✔ Connected" in run(place, [*claude, "get", NAME])
 
 
-@large
+@pytest.mark.long
 def test_what_claude_code_puts_before_a_model(place: Place, tmp_path: Path) -> None:
     (program,) = installing.agent("@anthropic-ai/claude-code").binary(
         "@anthropic-ai/claude-code-*/claude"
@@ -84,8 +80,8 @@ def test_what_claude_code_puts_before_a_model(place: Place, tmp_path: Path) -> N
     ("package", "command"),
     [
         # After `wc install` it is asked in test_installed, always.
-        pytest.param("@google/gemini-cli", "gemini", marks=large),
-        pytest.param("@qwen-code/qwen-code", "qwen", marks=large),
+        pytest.param("@google/gemini-cli", "gemini", marks=pytest.mark.long),
+        pytest.param("@qwen-code/qwen-code", "qwen", marks=pytest.mark.long),
     ],
 )
 def test_gemini_and_what_is_made_of_it_connect(
@@ -101,7 +97,7 @@ def test_gemini_and_what_is_made_of_it_connect(
     assert f"✓ {NAME}: wc-observe  (stdio) - Connected" in listed
 
 
-@large
+@pytest.mark.long
 def test_opencode_connects(place: Place) -> None:
     opencode = installing.agent("opencode-ai").binary("opencode-*/bin/opencode")
     folder = place.repo.machine.home / ".config/opencode"
@@ -114,7 +110,7 @@ def test_opencode_connects(place: Place) -> None:
     assert "connected" in listed
 
 
-@large
+@pytest.mark.long
 def test_codex_lists_the_server(place: Place) -> None:
     codex = installing.agent("@openai/codex")
     run(place, codex.words("codex", "mcp", "add", NAME, "--", "wc-observe"))
@@ -148,7 +144,7 @@ class AppServer:
         return stream
 
 
-@large
+@pytest.mark.long
 def test_codex_calls_a_tool_and_reads_a_resource(place: Place, tmp_path: Path) -> None:
     codex = installing.agent("@openai/codex")
     home = tmp_path / "codex"

@@ -9,7 +9,7 @@ import pytest
 
 from tests.clients import installing, one_answer, stand_in
 from tests.clients.conftest import Place
-from tests.clients.test_agents import large, run
+from tests.clients.test_agents import run
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -73,7 +73,7 @@ def test_gemini_runs_them(connected: Connected) -> None:
     assert "gemini" in connected.sessions
 
 
-@large
+@pytest.mark.long
 @pytest.mark.parametrize("connected", [("claude", "Claude Code")], indirect=True)
 def test_claude_code_runs_them(connected: Connected) -> None:
     (program,) = installing.agent("@anthropic-ai/claude-code").binary(
@@ -95,7 +95,7 @@ def test_claude_code_runs_them(connected: Connected) -> None:
     assert "claude" in connected.sessions
 
 
-@large
+@pytest.mark.long
 @pytest.mark.parametrize("connected", [("codex", "Codex")], indirect=True)
 def test_codex_runs_them(connected: Connected) -> None:
     codex = installing.agent("@openai/codex")
@@ -120,7 +120,7 @@ def test_codex_runs_them(connected: Connected) -> None:
     assert f"{REMINDED}{connected.topic}" in stopped
 
 
-@large
+@pytest.mark.long
 @pytest.mark.parametrize("connected", [("opencode", "opencode")], indirect=True)
 def test_opencode_loads_the_plugin(connected: Connected) -> None:
     opencode = installing.agent("opencode-ai").binary("opencode-*/bin/opencode")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.clients import installing, stand_in
-from tests.clients.test_agents import NAME, large, run
+from tests.clients.test_agents import NAME, run
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from tests.clients.conftest import Place
 
 
-@large
+@pytest.mark.long
 @pytest.mark.parametrize("seat", ["", "session", "left"])
 def test_claude_code_is_one_to_both(place: Place, tmp_path: Path, seat: str) -> None:
     (program,) = installing.agent("@anthropic-ai/claude-code").binary(

@@ -14,7 +14,7 @@ from tests.cli.install.test_clients import LIVED_IN
 from tests.cli.install.test_engine import tree
 from tests.clients import installing, stand_in
 from tests.clients.asking import TOPIC
-from tests.clients.test_agents import AppServer, large, run
+from tests.clients.test_agents import AppServer, run
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -56,7 +56,7 @@ def test_gemini_connects_and_knows_the_skill(place: Place, home: Path) -> None:
     assert str(home / ".agents/skills/watercooler/SKILL.md") in skills
 
 
-@large
+@pytest.mark.long
 def test_claude_code_connects(place: Place, home: Path) -> None:
     claude = installing.agent("@anthropic-ai/claude-code").binary(
         "@anthropic-ai/claude-code-*/claude", "mcp", "get", "watercooler"
@@ -66,7 +66,7 @@ def test_claude_code_connects(place: Place, home: Path) -> None:
     assert "Scope: User config" in said
 
 
-@large
+@pytest.mark.long
 def test_claude_code_asks_about_no_command_and_no_tool_of_ours(
     place: Place, home: Path
 ) -> None:
@@ -95,7 +95,7 @@ def test_claude_code_asks_about_no_command_and_no_tool_of_ours(
     assert "you haven't granted it yet" in refused
 
 
-@large
+@pytest.mark.long
 def test_codex_has_server_rules_and_skill(place: Place, home: Path) -> None:
     codex = installing.agent("@openai/codex")
     env = {"HOME": str(home)}
@@ -138,7 +138,7 @@ def test_codex_has_server_rules_and_skill(place: Place, home: Path) -> None:
     ]
 
 
-@large
+@pytest.mark.long
 def test_opencode_connects_and_asks_about_no_command_of_ours(
     place: Place, home: Path
 ) -> None:

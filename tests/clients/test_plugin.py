@@ -1,6 +1,6 @@
 """The plugin as Claude Code takes it: checked, installed, started.
 
-WC_TEST_CLIENTS=all downloads its program.
+The long run downloads its program.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.clients import installing, stand_in
-from tests.clients.test_agents import large, run
+from tests.clients.test_agents import run
 from tests.conftest import SOURCE
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def program() -> str:
     return found
 
 
-@large
+@pytest.mark.long
 @pytest.mark.parametrize("folder", ["", "src/wc_cli/skill"])
 def test_claude_code_finds_nothing_wrong(
     place: Place, program: str, folder: str
@@ -37,7 +37,7 @@ def test_claude_code_finds_nothing_wrong(
     assert "Validation passed" in said
 
 
-@large
+@pytest.mark.long
 def test_claude_code_installs_and_uses_it(place: Place, program: str) -> None:
     programs = place.repo.machine.root / "bin"
     (programs / "wc-cli").symlink_to(programs / "wc")

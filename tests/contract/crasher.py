@@ -17,6 +17,7 @@ import signal
 import sys
 from typing import Any, NamedTuple
 
+from tests import amounts
 from tests.contract import faults, promises, scenes
 from tests.contract.disk import LEAVES, Disk, Left, put
 from tests.contract.scenes import SCENES, TOPIC, TRIED
@@ -24,7 +25,7 @@ from tests.leaving import leave
 from wc_core.errors import WcError
 
 # Whether also what makes no difference is tried.
-ALL = os.environ.get("WC_TEST_CALLS") == "all"
+ALL = amounts.is_long()
 # What some actions can happen to.
 _KINDS = {
     "die-half": {"write", "git"},

@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tests import amounts
 from wc_core import names
 from wc_core.errors import ConflictError
 from wc_core.threads import codec, model, moves
@@ -20,8 +21,8 @@ if TYPE_CHECKING:
 
     from tests.conftest import Repo
 
-# The long run: every count as large as it is promised. By hand; minutes.
-FULL = bool(os.environ.get("WC_TEST_FULL"))
+# The long run: every count as large as it is promised.
+FULL = amounts.is_long()
 # Thirty writers on two cores that do something else besides: somebody may have
 # to wait for longer than the two seconds that are enough for people.
 PATIENT = ("--lock-timeout", "60")

@@ -293,6 +293,8 @@ def main(first: int, count: int = 100, most: int = 20, clones: int = 3) -> None:
     seconds = time.monotonic() - began
     print(f"{count} seeds, {steps} steps, {failed} failed, {seconds:.1f} s, ", end="")
     print(f"CPU {sum(os.times()[:4]):.1f} s\n{dict(sorted(counts.items()))}")
+    if failed:
+        sys.exit(1)
 
 
 if __name__ == "__main__":

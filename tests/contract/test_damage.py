@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 
+from tests import amounts
 from tests.conftest import Done, Machine, Repo
 from tests.contract.damages import DAMAGES, ENTRIES, LOG, META, PAGE, THREADS, Broken
 from tests.core.strategies import entry, nobody_special, write_thread
@@ -521,8 +522,8 @@ def test_what_may_not_be_read_hides_nothing_else() -> None:
 
 
 def test_a_log_of_any_length_is_read_and_written_to(notes: Inside) -> None:
-    """100 MB with WC_TEST_FULL=1; what it takes is in docs/reliability.md."""
-    size = 100_000_000 if os.environ.get("WC_TEST_FULL") else 1_000_000
+    """100 MB in the long run; what it takes is in docs/reliability.md."""
+    size = 100_000_000 if amounts.is_long() else 1_000_000
     body = "x" * 20_000
     count = size // len(body)
     write_thread(_root(notes), "long", [entry(n, body=body) for n in range(count)])

@@ -3,12 +3,12 @@ as it is told."""
 
 from __future__ import annotations
 
-import os
 import re
 from typing import TYPE_CHECKING
 
 import pytest
 
+from tests import amounts
 from tests.contract import fuzzer
 from tests.contract.fuzzer import FuzzError, Run, fuzz
 
@@ -32,7 +32,7 @@ CASES = {
     "words": 150,
     "statusline": 50,
 }
-SEED = os.environ.get("WC_TEST_SEED", "1")
+SEED = amounts.seed()
 
 
 @pytest.mark.parametrize("target", fuzzer.TARGETS)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 
+from tests import amounts
 from tests.conftest import THREADS, Machine, Repo
 from tests.contract.inprocess import wc
 from tests.contract.judging import FULL, check_log, check_settled, race
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 # Other tests have measured what these run, over and over.
 pytestmark = pytest.mark.usefixtures("unmeasured")
 
-ROUNDS = int(os.environ.get("WC_TEST_ROUNDS", "24"))
+ROUNDS = amounts.rounds(24, 200)
 TOPICS = ("login", "search")
 
 

@@ -1,7 +1,7 @@
 """Faults that the kernel makes, and kills at its calls, in the real command:
 strace(1) lets a call fail, or kills at it.
 
-A few of them here; with WC_TEST_CALLS=all every call of a write with its
+A few of them here; in the long run every call of a write with its
 settling is a place to be killed at, git's own included.
 """
 
@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests import amounts
 from tests.conftest import THREADS, Machine, Repo
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ CHANGES = (
     *("rename", "unlink", "fsync"),
     *("write", "pwrite64", "ftruncate", "flock", "mkdir", "link", "close", "pipe2"),
 )
-SWEEP = os.environ.get("WC_TEST_CALLS") == "all"
+SWEEP = amounts.is_long()
 KILLED = (-9, 137)
 
 

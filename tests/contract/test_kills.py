@@ -1,7 +1,7 @@
 """Any process may be killed at any moment: writers, the helpers that settle,
 git. What was acknowledged stays, once; a repetition never writes twice.
 
-A dozen kills here; WC_TEST_KILLS=300 for the long run.
+A dozen kills in `bin/test`, 300 in the long run.
 """
 
 from __future__ import annotations
@@ -21,12 +21,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests import amounts
 from tests.conftest import THREADS, Repo
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-KILLS = int(os.environ.get("WC_TEST_KILLS", "12"))
+KILLS = amounts.rounds(12, 300)
 WRITERS = 6
 TOPICS = ("one", "two", "three")
 KINDS = ("writer", "helper", "git", "git")

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests import amounts
 from tests.contract.inprocess import surroundings, wc
 from tests.observe.stores import Session
 from wc_core.layout import Layout
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 SCRIPT = Path(__file__).resolve().parents[2] / "bin/wc-statusline"
 SECRET = "the-secret-of-somebody-else"
-ROUNDS = int(os.environ.get("WC_TEST_ROUNDS", "12"))
+ROUNDS = amounts.rounds(12, 100)
 
 FOLDERS = (
     *("graph", "graph/baseline", "graph/baseline/threads", "threads", ".local"),

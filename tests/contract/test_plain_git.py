@@ -5,12 +5,12 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
+from tests import amounts
 from tests.conftest import THREADS
 from tests.contract.pairs import Clone, Pair
 from wc_cli.settle import settler
@@ -295,7 +295,7 @@ def test_a_git_that_runs_is_waited_for_and_one_that_crashed_is_not(
     a.check(pair.b)
 
 
-ROUNDS = int(os.environ.get("WC_TEST_ROUNDS", "1"))
+ROUNDS = amounts.rounds(1, 13)
 DURING = (
     each("stash"),
     each("reset -q --hard"),

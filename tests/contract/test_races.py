@@ -1,7 +1,7 @@
 """Many writers at once: nothing acknowledged is lost or there twice, nothing
 else is there, and what each entry did was allowed where it did it.
 
-WC_TEST_FULL=1 runs as many as are promised; without it, fewer.
+The long run has as many as are promised, `bin/test` fewer.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Reading while others write: never half of anything, never a state that was
 not one, never back in time.
 
-WC_TEST_FULL=1 has more and longer writers.
+The long run has more and longer writers.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The same thing done by several at the same instant: one of them wins, the
 others are told who; and a repetition after a kill writes nothing twice.
 
-WC_TEST_FULL=1 runs as many rounds as are promised; without it, fewer.
+The long run has as many rounds as are promised, `bin/test` fewer.
 """
 
 from __future__ import annotations

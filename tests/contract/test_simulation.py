@@ -8,12 +8,12 @@ by hand.
 
 from __future__ import annotations
 
-import os
 import random
 from typing import TYPE_CHECKING
 
 import pytest
 
+from tests import amounts
 from tests.contract import chance, invariants, simulation
 from tests.contract.chance import PLAIN
 from tests.contract.clones import REF
@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 # Other tests have measured what these run, over and over.
 pytestmark = pytest.mark.usefixtures("unmeasured")
 
-SEED = int(os.environ.get("WC_TEST_SEED", "1"))
-ROUNDS = int(os.environ.get("WC_TEST_ROUNDS", "16"))
-ALL = os.environ.get("WC_TEST_CALLS") == "all"
+SEED = int(amounts.seed())
+ROUNDS = amounts.rounds(16, 600)
+ALL = amounts.is_long()
 # Settling an entry reads fewer times.
 LAST_READ = 90
 # So that several workers have something to do.

@@ -2,7 +2,7 @@
 reader works, and the next ``wc sync`` completes it, to the same tree as if
 nothing had happened.
 
-All calls of one scene here, some of the others; all with WC_TEST_CALLS=all.
+All calls of one scene here, some of the others; all of them in the long run.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 
+from tests import amounts
 from tests.contract import inprocess, invariants
 from tests.contract.clones import REF
 from tests.contract.simulation import Machinery
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 # Other tests have measured what these run, over and over.
 pytestmark = pytest.mark.usefixtures("unmeasured")
 
-ALL = os.environ.get("WC_TEST_CALLS") == "all"
+ALL = amounts.is_long()
 # Before git has done anything; while it is at it, which ends as well; when it
 # has done its work, and nobody has heard of it.
 MOMENTS = ("before", "while", "done")

@@ -1,12 +1,11 @@
 """Reading what somebody truncates and writes anew, again and again.
 
-WC_TEST_ROUNDS is how often it is read, 600 times by itself.
+Read 600 times in `bin/test`, 5,000 times in the long run.
 """
 
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 import time
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tests import amounts
 from tests.observe.stores import Session, structured
 from wc_core.activity import livestate, loops
 from wc_core.activity.statefile import StateFiles
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.usefixtures("unmeasured")
 
-ROUNDS = int(os.environ.get("WC_TEST_ROUNDS", "600"))
+ROUNDS = amounts.rounds(600, 5000)
 
 # Every state that is ever written says its number six times, at both ends and
 # in between, and is longer or shorter than the one before.

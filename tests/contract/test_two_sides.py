@@ -10,12 +10,13 @@ from pathlib import Path
 
 import pytest
 
+from tests import amounts
 from tests.conftest import THREADS
 from tests.contract.pairs import Clone, Pair
 from wc_cli.merge.logs import merge_logs
 
 LOG = "graph/baseline/threads/auth/entries.jsonl"
-ENTRIES = int(os.environ.get("WC_TEST_ROUNDS", "300"))
+ENTRIES = amounts.rounds(300, 3000)
 PAGE = """# old — Thread
 Status: OPEN
 Ball: Codex (pat)

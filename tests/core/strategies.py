@@ -14,6 +14,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
+from tests import amounts
 from wc_core import ulid
 from wc_core.identity.resolve import Identity
 from wc_core.identity.viewer import Viewer
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 
 # A busy machine is no failure.
 relaxed = settings(
-    max_examples=int(os.environ.get("WC_TEST_EXAMPLES", "30")),
+    max_examples=amounts.examples(30),
     deadline=None,
     suppress_health_check=list(HealthCheck),
 )

@@ -4,7 +4,6 @@ what comes back is clean, ours, short, and says nothing of the machine."""
 from __future__ import annotations
 
 import asyncio
-import os
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,6 +13,7 @@ import pytest
 from fastmcp import Client
 from fastmcp.exceptions import McpError
 
+from tests import amounts
 from tests.observe.every_call import reference
 from tests.observe.stores import MODES, NOW_MS, Session, Store
 from wc_core.text import clean
@@ -33,8 +33,8 @@ WORDS = (
     *("../../etc/hosts", "~", "plan", "is-a-folder", "linked", "evil\x1b[2K"),
 )
 OTHERS: tuple[Any, ...] = (None, True, -1, 1.5, 10**30, [], ["a"], {"a": EVIL})
-# Of the calls, every eighth; all of them with WC_TEST_ROUNDS=8.
-STEP = max(1, 8 // int(os.environ.get("WC_TEST_ROUNDS", "1")))
+# Of the calls, every eighth; all of them in the long run.
+STEP = 1 if amounts.is_long() else 8
 _PATH = re.compile(r"(?<![\w~./%])/(?:etc|usr|tmp|root|home|proc|var)/\S+")
 
 

@@ -7,9 +7,11 @@ import contextlib
 import os
 import pty
 import re
+import select
 import shutil
 import signal
 import subprocess
+import time
 from typing import TYPE_CHECKING
 
 import pytest
@@ -420,6 +422,17 @@ def test_at_a_terminal_it_is_live_and_leaves_it_as_it_was(story: Repo) -> None:
     assert "\x1b[?25h" in shown.split("\x1b[?1049l")[-1] + shown[-200:]
 
 
+def shown_until(terminal: int, words: bytes, seconds: float = 30) -> bytes:
+    """Read what is shown at a terminal until these words are there."""
+    shown = b""
+    deadline = time.monotonic() + seconds
+    while words not in re.sub(rb"\x1b\[[0-9;?]*[a-zA-Z]", b"", shown):
+        left = max(0, deadline - time.monotonic())
+        assert select.select([terminal], [], [], left)[0], shown
+        shown += os.read(terminal, 1 << 16)
+    return shown
+
+
 @contextlib.contextmanager
 def board_at_terminal(repo: Repo) -> Iterator[tuple[subprocess.Popen[bytes], int]]:
     """A board that is shown, and our end of its terminal."""
@@ -434,10 +447,8 @@ def board_at_terminal(repo: Repo) -> Iterator[tuple[subprocess.Popen[bytes], int
         start_new_session=True,
     )
     os.close(theirs)
-    shown = b""
     try:
-        while b"threads yours" not in shown:
-            shown += os.read(ours, 1 << 16)
+        shown_until(ours, b"threads yours")
         yield process, ours
     finally:
         process.kill()
@@ -446,10 +457,8 @@ def board_at_terminal(repo: Repo) -> Iterator[tuple[subprocess.Popen[bytes], int
 
 def test_a_signal_ends_it_and_leaves_the_terminal_as_it_was(story: Repo) -> None:
     with board_at_terminal(story) as (process, ours):
-        shown = b""
         os.write(ours, b"/keys")  # at once, as somebody types who knows the way
-        while b"/keys" not in re.sub(rb"\x1b\[[0-9;?]*[a-zA-Z]", b"", shown):
-            shown += os.read(ours, 1 << 16)
+        shown = shown_until(ours, b"/keys")
         process.send_signal(signal.SIGTERM)
         with contextlib.suppress(OSError):  # the end of a terminal, on Linux
             while more := os.read(ours, 1 << 16):

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests import amounts
 from tests.core.strategies import AGENTS, chain, entry, entry_id, json_line
 from wc_cli.branch import trees
 from wc_cli.branch.commits import blob_id
@@ -456,7 +457,7 @@ def test_two_old_pages_are_files(repository: Repository) -> None:
 
 # --- whatever was written ---------------------------------------------------------
 
-ROUNDS = int(os.environ.get("WC_TEST_ROUNDS", "12"))
+ROUNDS = amounts.rounds(12, 200)
 few = settings(
     max_examples=ROUNDS, deadline=None, suppress_health_check=list(HealthCheck)
 )
