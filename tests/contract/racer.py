@@ -268,7 +268,7 @@ def look(given: dict[str, Any]) -> dict[str, Any]:
             for found in (reader.snapshot(topic), reader.thread(topic)):
                 wrong += [f"{one.file}: {one.message}" for one in found.damage]
                 _note(seen, found.state)
-        for row in rows.rows(reader, context.viewer):
+        for row in rows.thread_rows(reader, context.viewer):
             if row.damaged or row.forked or not row.entry_count:
                 wrong.append(f"listed as {row}")
         with contextlib.suppress(FileNotFoundError):

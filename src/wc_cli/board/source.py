@@ -84,7 +84,7 @@ class BoardSource:
     def _card(self, topic: str) -> Card | None:
         try:
             snapshot = self.reader.snapshot(topic)
-            row = views.row(self.reader, snapshot, self.viewer)
+            row = views.thread_row(self.reader, snapshot, self.viewer)
         except NotFoundError:
             return None
         except WcError:
@@ -130,7 +130,7 @@ class BoardSource:
         """What goes on in each worktree now; the cards of its threads say so
         from then on."""
         now, place = now_ms(), self.context.place
-        look = neighbours.look_from(place, self.context.cwd, self.context.env, now)
+        look = neighbours.worktree_query(place, self.context.cwd, self.context.env, now)
         rows = [one.row for one in list(self._cards.values())]
         notes: list[Note] = []
         with contextlib.suppress(WcError):  # doctor says what is in their place

@@ -15,7 +15,7 @@ from wc_core.text import one_line
 from wc_core.threads.model import STATUSES
 from wc_core.threads.moves import holder_text
 from wc_core.times import age_text, seconds_between
-from wc_core.views.brief import SHOWN, Brief, BriefItem, BriefSection
+from wc_core.views.brief import LIMITS, Brief, BriefItem, BriefSection
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -134,7 +134,7 @@ def _fits(shown: str, most: int) -> bool:
 
 def _smaller(brief: Brief) -> Brief:
     """Without the thread that matters least; then without guidance."""
-    for name in reversed(SHOWN):
+    for name in reversed(LIMITS):
         part: BriefSection = brief.parts[name]
         if name == "offered" and brief.guidance:
             return brief._replace(guidance="")

@@ -136,12 +136,12 @@ class _Problems:
     def _of_loops(self) -> Iterator[Finding]:
         """Autonomous loops that wait for a human, or whose process is gone."""
         context = self.context
-        look = worktrees.look_from(None, context.cwd, context.env, now_ms())
+        look = worktrees.worktree_query(None, context.cwd, context.env, now_ms())
         for one in worktrees.neighbours(look, StateFiles(), [], []):
             loop = one.loop
             if loop is None or not (loop.waits_for_human or loop.orphaned):
                 continue
-            path = quoted(look.shown(one.worktree.path))
+            path = quoted(look.display_path(one.worktree.path))
             fix = f"See what it wants: cd {path} && wc worktrees"
             if loop.orphaned:
                 fix = f"Start it again, or end it: cd {path} && wc worktrees"

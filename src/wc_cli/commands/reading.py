@@ -291,8 +291,8 @@ def updates(context: Context, said: UpdatesOptions) -> None:
         say_json(found.to_json(context.store))
         return
     look = render.style(context.env)
-    say("\n".join(render.update(topic, one, look) for topic, one in found.found))
-    if not found.found:
+    say("\n".join(render.update(topic, one, look) for topic, one in found.entries))
+    if not found.entries:
         remark(one_line(f"Nothing since {said.since}."))
     if found.more:
         more = _again("updates", said, since=found.next_since)
@@ -308,8 +308,8 @@ def _digest(context: Context, said: UpdatesOptions) -> None:
         say_json(found.to_json(context.store))
         return
     look = render.style(context.env)
-    say("\n".join(render.news(one, look) for one in found.found))
-    if not found.found:
+    say("\n".join(render.news(one, look) for one in found.threads))
+    if not found.threads:
         remark(one_line(f"Nothing since {said.since}."))
     if found.more:
         remark(f"{found.more} more: wc updates --digest --since {quoted(said.since)}")
@@ -327,7 +327,7 @@ def reindex(context: Context, said: Reindex) -> None:
         else:
             remark(_NO_THREADS)
         return
-    page = index.render(rows, closed=said.closed)
+    page = index.render_index(rows, closed=said.closed)
     writer = context.writer()
     path = writer.write_index(page.encode(errors="replace"))
     if said.json:

@@ -38,13 +38,13 @@ class StatsOptions(Speaker):
 @command(StatsOptions)
 def show(context: Context, said: StatsOptions) -> None:
     """Show the one or the other."""
-    stale_ms = stats.longer_than(said.stale_after)
+    stale_ms = stats.stale_after_ms(said.stale_after)
     look = render.style(context.env)
     if said.topic:
         fields = _history(context, said)
         lines = history_lines(fields, look)
     else:
-        found = stats.stats(context.reader, context.viewer, now_ms(), stale_ms)
+        found = stats.store_stats(context.reader, context.viewer, now_ms(), stale_ms)
         fields = found.to_json(context.store, said.limit)
         lines = figure_lines(fields, look)
     if said.json:
@@ -58,19 +58,19 @@ def show(context: Context, said: StatsOptions) -> None:
 def _history(context: Context, said: StatsOptions) -> dict[str, Any]:
     reader = context.reader
     thread = reader.thread(reader.find(said.topic))
-    found = history.of_thread(thread, now_ms(), context.settings.directory)
+    found = history.thread_history(thread, now_ms(), context.settings.directory)
     return found.to_json(thread, context.store, said.limit)
 
 
 def history_lines(fields: dict[str, Any], look: Style) -> list[str]:
     """The history shape: what it comes to, and a line for each spell."""
     ball = f"ball: {holder_text(fields['ball'])}"
-    facts = [fields["status"], ball, *history.summary(fields)]
+    facts = [fields["status"], ball, *history.history_facts(fields)]
     return [
         look(one_line(f"{fields['topic']}: {fields['title']}"), "1"),
         one_line(" · ".join(facts)),
         *(f"damage: {one_line(one)}" for one in fields.get("damage", ())),
-        *_table(history.table(fields), look),
+        *_table(history.history_table(fields), look),
     ]
 
 
@@ -81,7 +81,7 @@ def figure_lines(fields: dict[str, Any], look: Style) -> list[str]:
     lines = [
         one_line(counted(threads["total"], "thread") + (f": {each}" if each else ""))
     ]
-    for one in stats.tables(fields):
+    for one in stats.stats_tables(fields):
         lines += _table(one, look)
     if recent["threads"] < threads["total"]:
         read = counted(recent["threads"], "thread")

@@ -93,7 +93,7 @@ def _chart(context: Context, said: Timeline) -> Chart:
         topics = [one.topic for one in rows if one.last_id > last_id]
     limit = said.limit or len(topics)
     tracks = list(_tracks(context, topics[:limit], now))
-    found = timeline.chart(tracks, directory, since)
+    found = timeline.make_chart(tracks, directory, since)
     return found._replace(total=len(topics))
 
 
@@ -102,7 +102,7 @@ def _tracks(context: Context, topics: Iterable[str], now: int) -> Iterator[Track
     reader, directory = context.reader, context.settings.directory
     for topic in topics:
         try:
-            yield timeline.of_thread(reader.thread(topic), now, directory)
+            yield timeline.thread_track(reader.thread(topic), now, directory)
         except WcError as error:
             remark(one_line(f"not shown: {topic}: {error}"))
 

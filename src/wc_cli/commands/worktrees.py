@@ -75,7 +75,7 @@ def _view(context: Context) -> WorktreeView:
             store = context.store
     except WcError as error:
         problem = error.message
-    look = neighbours.look_from(place, context.cwd, context.env, now)
+    look = neighbours.worktree_query(place, context.cwd, context.env, now)
     found = neighbours.neighbours(look, StateFiles(), rows, notes)
     return WorktreeView(look, found, store, problem)
 
@@ -83,7 +83,7 @@ def _view(context: Context) -> WorktreeView:
 @command(NoteWords)
 def note(context: Context, said: NoteWords) -> None:
     """Leave a note, show it, or take it back."""
-    look = neighbours.look_from(context.place, context.cwd, context.env, now_ms())
+    look = neighbours.worktree_query(context.place, context.cwd, context.env, now_ms())
     name = presence.file_name(look.own, context.viewer.key)
     if said.clear:
         _clear(context, said, look, name)
@@ -96,7 +96,7 @@ def note(context: Context, said: NoteWords) -> None:
 def _leave(context: Context, said: NoteWords, look: WorktreeQuery, name: str) -> None:
     note = Note(
         worktree=look.own,
-        branch=look.where.branch if look.where is not None else "",
+        branch=look.repository.branch if look.repository is not None else "",
         agent=context.identity.author,
         status=vocabulary.presence_status(said.status),
         text=vocabulary.note(said.note),
@@ -143,4 +143,4 @@ def _show(context: Context, said: NoteWords, look: WorktreeQuery) -> None:
 
 
 def _head(context: Context, look: WorktreeQuery) -> dict[str, str]:
-    return {"store": context.store, "worktree": look.shown(look.own)}
+    return {"store": context.store, "worktree": look.display_path(look.own)}

@@ -194,8 +194,8 @@ def entry(one: Numbered, look: Style) -> str:
 
 def hit(found: Hit, look: Style) -> str:
     """A search result: where it is, its title, the words around the match."""
-    item = found.found.entry
-    place = f"{one_line(found.topic)} #{found.found.idx}"
+    item = found.numbered.entry
+    place = f"{one_line(found.topic)} #{found.numbered.idx}"
     about = f"{one_line(item.agent)} · {one_line(utc(item.at))}"
     return (
         f"{look(place, _BOLD)} {one_line(item.title)} {look(about, _DIM)}\n"

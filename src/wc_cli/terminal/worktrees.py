@@ -49,7 +49,7 @@ def _head(one: Neighbour, look: WorktreeQuery) -> tuple[str, str]:
     if tree.main:
         facts.append("main worktree")
     if tree.path:
-        facts.append(look.shown(tree.path))
+        facts.append(look.display_path(tree.path))
     if tree.gone:
         facts.append(tree.gone)
     if tree.locked is not None:

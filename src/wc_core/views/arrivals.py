@@ -1,8 +1,8 @@
-"""Which of my balls have come to me, and which were there before.
+"""Which balls have come to me, and which I already had.
 
-A ball counts as come if the entry that passed it is later than anything that
-I wrote and I have not read it: then an answer that was faster than whoever
-waits for it is not missed, and a ball that I left lying is not taken for one.
+A ball counts as arrived if the entry that passed it is later than everything I wrote
+and I have not read it. So an answer that was faster than the waiting command is not
+missed, and a ball that I left lying does not count.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ if TYPE_CHECKING:
     from wc_core.status.holders import HeldBall
     from wc_core.threads.reader import StoreReader
 
-# So many balls are looked at for what I wrote last: mine, and those that were
-# passed last. Who passed one wrote the entry that says so.
+# How many balls are searched for the viewer's latest entry: their own, and the last
+# ones passed. Passing a ball is an entry of the one who passed it.
 _MOST = 50
 
 
 class Awaiting(NamedTuple):
-    """What somebody waits for: balls in ``topics`` (none: in any thread) that
-    are not among ``before``, the names of files; with ``new`` entries too, of
-    which ``counts`` were NEW already."""
+    """What a waiter waits for: balls in ``topics`` (none: in any thread) that are
+    not among ``before``, the names of status files. With ``new``, NEW entries
+    count too; ``counts`` are those that were NEW already."""
 
     viewer: Viewer
     topics: frozenset[str] = frozenset()
@@ -39,7 +39,7 @@ class Awaiting(NamedTuple):
 
 
 class Arrival(NamedTuple):
-    """A thread somebody waited for; ``ball`` says whether it is their move."""
+    """A thread that was waited for; ``ball`` says whether it is the waiter's move."""
 
     topic: str
     ball: bool = True
@@ -48,37 +48,38 @@ class Arrival(NamedTuple):
 def awaiting(
     reader: StoreReader, viewer: Viewer, topics: Iterable[str], *, new: bool
 ) -> Awaiting:
-    """What counts as an arrival from now on. Of named topics every ball does."""
-    wanted = frozenset(topics)
-    before = frozenset[str]() if wanted else _before(reader, viewer)
-    counts = _counts(reader, viewer, wanted) if new else {}
-    return Awaiting(viewer, wanted, before, new, counts)
+    """Returns what counts as an arrival from now on. In named topics every ball
+    does."""
+    named = frozenset(topics)
+    before = frozenset[str]() if named else _before(reader, viewer)
+    counts = _counts(reader, viewer, named) if new else {}
+    return Awaiting(viewer, named, before, new, counts)
 
 
-def arrivals(reader: StoreReader, wanted: Awaiting) -> list[Arrival]:
-    """What has come, the balls that have been there longest first."""
-    layout, viewer = reader.layout, wanted.viewer
-    found = []
+def arrivals(reader: StoreReader, awaited: Awaiting) -> list[Arrival]:
+    """Returns what has arrived, the longest held balls first."""
+    layout, viewer = reader.layout, awaited.viewer
+    arrived = []
     for held in holders.balls(layout, holders.folders_of(viewer)):
-        fits = not wanted.topics or held.topic in wanted.topics
-        if fits and held.name not in wanted.before and _is_held(reader, viewer, held):
-            found.append(Arrival(held.topic))
-    if found or not wanted.new:
-        return found
-    now = _counts(reader, viewer, wanted.topics)
+        fits = not awaited.topics or held.topic in awaited.topics
+        if fits and held.name not in awaited.before and _is_held(reader, viewer, held):
+            arrived.append(Arrival(held.topic))
+    if arrived or not awaited.new:
+        return arrived
+    now = _counts(reader, viewer, awaited.topics)
     return [
         Arrival(topic, ball=False)
         for topic, count in now.items()
-        if count > wanted.counts.get(topic, 0)
+        if count > awaited.counts.get(topic, 0)
     ]
 
 
-def are_closed(reader: StoreReader, wanted: Awaiting) -> bool:
-    """Whether only balls of named threads are waited for, and all of these threads
-    are closed: no ball of theirs moves any more."""
-    if wanted.new or not wanted.topics:
+def are_closed(reader: StoreReader, awaited: Awaiting) -> bool:
+    """Returns whether the waiter waits only for balls of named threads that are all
+    closed, so that none of them can move any more."""
+    if awaited.new or not awaited.topics:
         return False
-    return all(_is_closed(reader, topic) for topic in wanted.topics)
+    return all(_is_closed(reader, topic) for topic in awaited.topics)
 
 
 def _is_closed(reader: StoreReader, topic: str) -> bool:
@@ -92,71 +93,74 @@ def _is_held(reader: StoreReader, viewer: Viewer, held: HeldBall) -> bool:
     try:
         state = reader.snapshot(held.topic).state
     except WcError:
-        return False  # gone this moment, or nothing that could be shown
+        return False  # removed just now, or unreadable
     return state.status != CLOSED and viewer.holds(state.ball)
 
 
 def _before(reader: StoreReader, viewer: Viewer) -> frozenset[str]:
-    """The balls that were there before: read already, or older than what one
-    wrote last."""
-    found = holders.balls(reader.layout, holders.folders_of(viewer))
-    if not found:
+    """Returns the balls that were there before: read already, or older than the
+    viewer's latest entry."""
+    balls = holders.balls(reader.layout, holders.folders_of(viewer))
+    if not balls:
         return frozenset()
-    wrote = _wrote_last(reader, viewer, found)
+    wrote = _wrote_last(reader, viewer, balls)
     return frozenset(
         held.name
-        for held in found
+        for held in balls
         if held.since <= wrote or not _is_news(reader, viewer, held)
     )
 
 
 def _is_news(reader: StoreReader, viewer: Viewer, held: HeldBall) -> bool:
-    shown = holders.show(reader.layout, held, viewer)
-    return shown is not None and bool(shown.new)
+    status = holders.show(reader.layout, held, viewer)
+    return status is not None and bool(status.new)
 
 
-def _wrote_last(reader: StoreReader, viewer: Viewer, mine: list[HeldBall]) -> str:
-    """The greatest id among my last entries: in the threads whose balls are
-    mine, and in those whose balls I passed to others."""
-    last = ""
-    for held in mine[-_MOST:]:
+def _wrote_last(reader: StoreReader, viewer: Viewer, balls: list[HeldBall]) -> str:
+    """Returns the greatest id among the viewer's latest entries, in threads whose
+    ball is theirs and in those whose ball they passed on."""
+    latest = ""
+    for held in balls[-_MOST:]:
         try:
             entries = reader.thread(held.topic).entries
         except WcError:
             continue
-        own = (one.id for one in reversed(entries) if viewer.is_me(one.agent))
-        last = max(last, ulid.prefix(next(own, "")))
+        own = (entry.id for entry in reversed(entries) if viewer.is_me(entry.agent))
+        latest = max(latest, ulid.prefix(next(own, "")))
     layout = reader.layout
-    every = holders.balls(layout, holders.holders(layout))
-    for held in [one for one in every[-_MOST:] if one not in mine]:
-        if held.since > last and _is_passed_by(reader, viewer, held):
-            last = held.since
-    return last
+    all_balls = holders.balls(layout, holders.holders(layout))
+    for held in [entry for entry in all_balls[-_MOST:] if entry not in balls]:
+        if held.since > latest and _is_passed_by(reader, viewer, held):
+            latest = held.since
+    return latest
 
 
 def _is_passed_by(reader: StoreReader, viewer: Viewer, held: HeldBall) -> bool:
-    """Whether one put a ball where it is."""
+    """Returns whether the viewer passed this ball."""
     try:
         state = reader.snapshot(held.topic).state
     except WcError:
         return False
     if ulid.prefix(state.last_id) == held.since:
         return viewer.is_me(state.updated_by)
-    return any(one.to == state.ball and viewer.is_me(one.by) for one in state.passes)
+    return any(
+        ball_pass.to == state.ball and viewer.is_me(ball_pass.by)
+        for ball_pass in state.passes
+    )
 
 
 def _counts(
     reader: StoreReader, viewer: Viewer, topics: frozenset[str]
 ) -> dict[str, int]:
-    """How many entries are NEW in the threads meant: those named, else those
-    that one takes part in or holds the ball of."""
+    """Returns the number of NEW entries in the named threads, else in those that the
+    viewer takes part in or holds the ball of."""
     layout = reader.layout
     own = holders.folders_of(viewer)
-    every = holders.balls(layout, holders.holders(layout))
-    meant = (one for one in every if not topics or one.topic in topics)
+    balls = holders.balls(layout, holders.holders(layout))
+    meant = (ball for ball in balls if not topics or ball.topic in topics)
     return {
-        held.topic: shown.new
-        for held, shown in holders.shows(layout, meant, viewer)
-        if shown is not None and shown.new is not None
-        if topics or shown.listed or held.folder in own
+        held.topic: status.new
+        for held, status in holders.shows(layout, meant, viewer)
+        if status is not None and status.new is not None
+        if topics or status.listed or held.folder in own
     }

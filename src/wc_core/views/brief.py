@@ -1,8 +1,8 @@
-"""What somebody should know who sits down to work: whose move it is.
+"""The brief: what someone who starts to work needs to know about whose move it is.
 
-Made of the names of the status line's files, and of as few threads as are
-shown. It has a deadline of its own: whoever asks says when it is `late`, and
-gets what there is by then, marked as `partial`.
+It is computed from the names of the status line's files and from as few threads as are
+shown. It has a deadline: the caller says when it is `late`, and gets what there is by
+then, marked as `partial`.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ if TYPE_CHECKING:
     from wc_core.threads.reader import StoreReader
     from wc_core.threads.settings import Settings
 
-# Threads in each part of a brief.
-SHOWN = {"mine": 12, "offered": 6, "free": 5, "with_others": 6, "stale": 3}
-# Threads of others in which somebody looks for news and for what comes back.
+# How many threads each section of a brief shows.
+LIMITS = {"mine": 12, "offered": 6, "free": 5, "with_others": 6, "stale": 3}
+# How many threads of others are searched for news and for balls that come back.
 RECENT = 300
 MAX_GUIDANCE = 2000
 _MAX_GUIDANCE_BYTES = 1 << 13
@@ -45,7 +45,8 @@ _TAIL = 1 << 15
 class BriefQuery(NamedTuple):
     """Who looks at which store, from where, and until when.
 
-    ``places`` are the branches and changes one is at (`statusline.places`).
+    ``places`` are the branches and changes of the current worktree
+    (`status.line.places`).
     """
 
     reader: StoreReader
@@ -56,8 +57,8 @@ class BriefQuery(NamedTuple):
     late: Callable[[], bool]
 
 
-class Last(NamedTuple):
-    """The last entry of a thread; its title is empty where it was not read."""
+class LastEntry(NamedTuple):
+    """The last entry of a thread. Its title is empty if it was not read."""
 
     id: str
     author: str
@@ -67,9 +68,9 @@ class Last(NamedTuple):
 class BriefItem(NamedTuple):
     """A thread in a brief.
 
-    ``since_ms`` is since when its ball is where it is, ``None`` where nothing
-    says; ``by`` who passed it there, and so waits. ``here`` says that it is of
-    this branch, ``next`` that its holder would pass it to the one who looks.
+    ``since_ms`` is when its ball got to its holder, ``None`` if unknown; ``by`` is who
+    passed it, and so waits. ``here`` says that the thread belongs to this branch,
+    ``next`` that its holder would pass the ball to the viewer.
     """
 
     topic: str
@@ -78,14 +79,14 @@ class BriefItem(NamedTuple):
     ball: str | None
     since_ms: int | None
     new: int
-    last: Last
+    last: LastEntry
     by: str = ""
     here: bool = False
     stale: bool = False
     next: bool = False
 
     def to_json(self) -> dict[str, Any]:
-        """The thread; what is not so is left out."""
+        """Returns the thread; flags that are not set are left out."""
         fields: dict[str, Any] = {
             "topic": self.topic,
             "title": self.title,
@@ -95,9 +96,13 @@ class BriefItem(NamedTuple):
             "new_for_you": self.new,
             "last": self.last._asdict(),
         }
-        said = {"by": self.by, "here": self.here, "stale": self.stale}
-        told = {**said, "you_are_next": self.next}
-        return fields | {key: value for key, value in told.items() if value}
+        flags = {
+            "by": self.by,
+            "here": self.here,
+            "stale": self.stale,
+            "you_are_next": self.next,
+        }
+        return fields | {key: value for key, value in flags.items() if value}
 
 
 class BriefSection(NamedTuple):
@@ -107,18 +112,18 @@ class BriefSection(NamedTuple):
     total: int = 0
 
     def to_json(self) -> dict[str, Any]:
-        """The threads and their number."""
-        return {"total": self.total, "threads": [one.to_json() for one in self.items]}
+        """Returns the threads and their number."""
+        return {"total": self.total, "threads": [item.to_json() for item in self.items]}
 
 
 class Brief(NamedTuple):
     """What waits for ``me``.
 
-    ``mine`` are balls at me, ``offered`` those for anybody of my kind, ``free``
-    those that nobody has. ``with_others`` are threads I take part in that have
-    NEW entries, or come back to me next; ``stale`` those in which somebody
-    else has had the ball for more than two days. ``notes`` is what of the
-    store is not as it should be, ``guidance`` the repository's own words.
+    ``mine`` are balls that I hold, ``offered`` those for any agent of my kind, ``free``
+    those that nobody holds. ``with_others`` are threads I take part in that have NEW
+    entries or come back to me next; ``stale`` are those whose ball somebody else has
+    held for more than two days. ``notes`` are problems of the store, ``guidance`` is
+    the repository's own text.
     """
 
     me: str
@@ -133,17 +138,17 @@ class Brief(NamedTuple):
 
     @property
     def parts(self) -> dict[str, BriefSection]:
-        """The parts by name, what matters most first."""
-        return {name: getattr(self, name) for name in SHOWN}
+        """The sections by name, most important first."""
+        return {name: getattr(self, name) for name in LIMITS}
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing waits, and nothing is to be said."""
+        """Whether nothing waits and there is nothing to report."""
         waiting = any(part.total for part in self.parts.values())
         return not (waiting or self.notes or self.guidance or self.partial)
 
     def to_json(self, store: str) -> dict[str, Any]:
-        """The brief shape."""
+        """Returns the brief shape."""
         return {
             "store": store,
             "you": self.me,
@@ -154,93 +159,95 @@ class Brief(NamedTuple):
         }
 
 
-def brief(look: BriefQuery, notes: Iterable[str] = ()) -> Brief:
-    """The brief of a store; a bad thread spoils no other's place in it."""
-    found, whole = _balls(look)
-    exact, *any_of = holders.folders_of(look.viewer)
-    others = [one for one in found if one.folder not in {exact, *any_of, FREE_FOLDER}]
-    mine = _here_first(look, [one for one in found if one.folder == exact])
-    offered = [one for one in found if one.folder in any_of]
-    made = Brief(
-        me=look.viewer.identity.author,
-        mine=_part(look, mine, "mine"),
-        offered=_part(look, offered, "offered"),
-        free=_part(look, [one for one in found if one.is_free], "free"),
+def brief(query: BriefQuery, notes: Iterable[str] = ()) -> Brief:
+    """Returns the brief of a store. A damaged thread does not affect the others."""
+    balls, whole = _balls(query)
+    exact, *any_of = holders.folders_of(query.viewer)
+    others = [
+        ball for ball in balls if ball.folder not in {exact, *any_of, FREE_FOLDER}
+    ]
+    exact_balls = _here_first(query, [ball for ball in balls if ball.folder == exact])
+    offered = [ball for ball in balls if ball.folder in any_of]
+    result = Brief(
+        me=query.viewer.identity.author,
+        mine=_section(query, exact_balls, "mine"),
+        offered=_section(query, offered, "offered"),
+        free=_section(query, [ball for ball in balls if ball.is_free], "free"),
         notes=tuple(notes),
-        guidance=_guidance(look.reader),
+        guidance=_guidance(query.reader),
     )
-    away, stale = _with_others(look, others), _stale(look, others)
-    partial = look.late() or not whole
-    return made._replace(with_others=away, stale=stale, partial=partial)
+    away, stale = _with_others(query, others), _stale(query, others)
+    partial = query.late() or not whole
+    return result._replace(with_others=away, stale=stale, partial=partial)
 
 
-def _balls(look: BriefQuery) -> tuple[list[HeldBall], bool]:
-    """Every ball, those that have been there longest first, and whether those
-    are all: where the status files were never written, from the threads."""
-    layout = look.reader.layout
+def _balls(query: BriefQuery) -> tuple[list[HeldBall], bool]:
+    """Returns every ball, longest held first, and whether the list is complete. If
+    the status files were never written, the threads are read instead."""
+    layout = query.reader.layout
     if folders := holders.holders(layout):
         return holders.balls(layout, folders), True
-    found, whole = [], True
-    for topic in look.reader.topics():
-        if look.late():
+    balls, whole = [], True
+    for topic in query.reader.topics():
+        if query.late():
             whole = False
             break
         try:
-            state = look.reader.snapshot(topic).state
+            state = query.reader.snapshot(topic).state
         except WcError:
             continue
         if state.status != CLOSED:
-            key = holder_key(state, look.viewer.directory)
+            key = holder_key(state, query.viewer.directory)
             folder = FREE_FOLDER if key is None else safe_name(key)
-            found.append(HeldBall(folder, file_name(state)))
-    return sorted(found, key=lambda one: one.name), whole
+            balls.append(HeldBall(folder, file_name(state)))
+    return sorted(balls, key=lambda ball: ball.name), whole
 
 
-def _here_first(look: BriefQuery, found: list[HeldBall]) -> list[HeldBall]:
-    """The same balls, those of threads of this branch before all others."""
-    layout, here = look.reader.layout, set[str]()
-    for place in look.places:
-        for folder in {one.folder for one in found}:
+def _here_first(query: BriefQuery, balls: list[HeldBall]) -> list[HeldBall]:
+    """Returns the same balls, those of threads of this branch first."""
+    layout, local_names = query.reader.layout, set[str]()
+    for place in query.places:
+        for folder in {ball.folder for ball in balls}:
             path = f"{layout.local}/status/branch/{place}/.t/{folder}"
-            here |= set(holders.names_at(layout, path))
-    return sorted(found, key=lambda one: (one.name not in here, one.name))
+            local_names |= set(holders.names_at(layout, path))
+    return sorted(balls, key=lambda ball: (ball.name not in local_names, ball.name))
 
 
-def _part(look: BriefQuery, found: list[HeldBall], name: str) -> BriefSection:
-    """As many of these threads as are shown, and how many there are."""
+def _section(query: BriefQuery, balls: list[HeldBall], name: str) -> BriefSection:
+    """Returns as many of these threads as are shown, and how many there are."""
     items: list[BriefItem] = []
-    gone = 0
-    for held in found:
-        if len(items) == SHOWN[name] or look.late():
+    moved = 0
+    for held in balls:
+        if len(items) == LIMITS[name] or query.late():
             break
-        one = _item(look, held)
-        if one is None:
-            gone += 1
+        item = _item(query, held)
+        if item is None:
+            moved += 1
         else:
-            items.append(one)
-    return BriefSection(tuple(items), len(found) - gone)
+            items.append(item)
+    return BriefSection(tuple(items), len(balls) - moved)
 
 
-def _item(look: BriefQuery, held: HeldBall) -> BriefItem | None:
-    """A thread; ``None`` where its ball is elsewhere by now."""
+def _item(query: BriefQuery, held: HeldBall) -> BriefItem | None:
+    """Returns a thread; ``None`` if its ball has moved in the meantime."""
     topic = held.topic
     try:
-        state = look.reader.snapshot(topic).state
+        state = query.reader.snapshot(topic).state
     except NotFoundError:
         return None
     except WcError:
-        told = "(cannot be read; see wc doctor)"
-        return BriefItem(topic, told, "?", None, None, 0, Last("", ""))
-    key = holder_key(state, look.viewer.directory)
+        title = "(cannot be read; see wc doctor)"
+        return BriefItem(topic, title, "?", None, None, 0, LastEntry("", ""))
+    key = holder_key(state, query.viewer.directory)
     folder = FREE_FOLDER if key is None else safe_name(key)
     if state.status == CLOSED or folder != held.folder:
         return None
-    return _told(look, state)
+    return _item_of_state(query, state)
 
 
-def _told(look: BriefQuery, state: State) -> BriefItem:
-    viewer = look.viewer
-    cursor = look.reader.cursor(state.topic, viewer.key)
+def _item_of_state(query: BriefQuery, state: State) -> BriefItem:
+    viewer = query.viewer
+    cursor = query.reader.cursor(state.topic, viewer.key)
     return BriefItem(
         topic=state.topic,
         title=state.title,
@@ -248,59 +255,67 @@ def _told(look: BriefQuery, state: State) -> BriefItem:
         ball=state.ball,
         since_ms=history.since_ms(state),
         new=viewer.new_count(state, cursor),
-        last=_last(look.reader, state),
-        by=next((one.by for one in state.passes if one.to == state.ball), ""),
-        here=not set(places_of(state)).isdisjoint(look.places),
-        stale=history.is_stale(state, look.now_ms),
-        next=_is_next(look, state),
+        last=_last_entry(query.reader, state),
+        by=next(
+            (
+                participant_pass.by
+                for participant_pass in state.passes
+                if participant_pass.to == state.ball
+            ),
+            "",
+        ),
+        here=not set(places_of(state)).isdisjoint(query.places),
+        stale=history.is_stale(state, query.now_ms),
+        next=_is_next(query, state),
     )
 
 
-def _is_next(look: BriefQuery, state: State) -> bool:
-    """Whether the holder of a ball would pass it to the one who looks."""
-    if state.ball is None or look.viewer.holds(state.ball):
+def _is_next(query: BriefQuery, state: State) -> bool:
+    """Returns whether the holder of a ball would pass it to the viewer."""
+    if state.ball is None or query.viewer.holds(state.ball):
         return False
-    ball = moves.counterpart(state, parse(state.ball), look.settings)
-    return look.viewer.holds(ball.holder)
+    ball = moves.counterpart(state, parse(state.ball), query.settings)
+    return query.viewer.holds(ball.holder)
 
 
-def _last(reader: StoreReader, state: State) -> Last:
-    """The last entry, by the end of the log alone: a title is not worth
+def _last_entry(reader: StoreReader, state: State) -> LastEntry:
+    """Returns the last entry, read from the end of the log: a title is not worth
     reading all of it."""
-    known = Last(state.last_id, state.updated_by)
+    untitled = LastEntry(state.last_id, state.updated_by)
     path = reader.layout.log(state.topic)
     try:
         size = size_of(path, reader.layout.root)
         data = read_from(path, reader.layout.root, max(0, size - _TAIL))
     except OSError:
-        return known
+        return untitled
     line = data.rstrip(b"\n").rpartition(b"\n")[2]
     entries = codec.read_log(state.topic, line + b"\n", path).entries
     if not entries or entries[-1].id != state.last_id:
-        return known
-    return known._replace(title=entries[-1].title)
+        return untitled
+    return untitled._replace(title=entries[-1].title)
 
 
-def _with_others(look: BriefQuery, others: list[HeldBall]) -> BriefSection:
-    """What others have of the threads one takes part in, news first."""
-    found = []
-    for held in _taken_part_in(look, reversed(others)):
-        one = _item(look, held)
-        if one is not None and (one.new or one.next):
-            found.append(one)
-            if len(found) > SHOWN["with_others"] * 2:
+def _with_others(query: BriefQuery, balls: list[HeldBall]) -> BriefSection:
+    """Returns the threads that others hold and the viewer takes part in, news first."""
+    items = []
+    for held in _taken_part_in(query, reversed(balls)):
+        item = _item(query, held)
+        if item is not None and (item.new or item.next):
+            items.append(item)
+            if len(items) > LIMITS["with_others"] * 2:
                 break
-    found.sort(key=lambda one: not one.new)
-    return BriefSection(tuple(found[: SHOWN["with_others"]]), len(found))
+    items.sort(key=lambda item: not item.new)
+    return BriefSection(tuple(items[: LIMITS["with_others"]]), len(items))
 
 
-def _stale(look: BriefQuery, others: list[HeldBall]) -> BriefSection:
-    """What others have had for too long of the threads one takes part in."""
-    limit = look.now_ms - STALE_MS
-    old = (one for one in others if _moment(one) < limit)
-    found = [*_taken_part_in(look, old)]
-    part = _part(look, found, "stale")
-    return part._replace(items=tuple(one for one in part.items if one.stale))
+def _stale(query: BriefQuery, balls: list[HeldBall]) -> BriefSection:
+    """Returns the threads that others have held too long and the viewer takes part
+    in."""
+    limit = query.now_ms - STALE_MS
+    old = (ball for ball in balls if _moment(ball) < limit)
+    taken_part = [*_taken_part_in(query, old)]
+    part = _section(query, taken_part, "stale")
+    return part._replace(items=tuple(ball for ball in part.items if ball.stale))
 
 
 def _moment(held: HeldBall) -> int:
@@ -308,29 +323,31 @@ def _moment(held: HeldBall) -> int:
     return milliseconds(since) if since else 0
 
 
-def _taken_part_in(look: BriefQuery, found: Iterable[HeldBall]) -> Iterator[HeldBall]:
-    """Of the first `RECENT`, those of threads somebody wrote in."""
-    layout = look.reader.layout
-    some = islice(found, RECENT)
-    for held, shown in holders.shows(layout, some, look.viewer):
-        if look.late():
+def _taken_part_in(query: BriefQuery, balls: Iterable[HeldBall]) -> Iterator[HeldBall]:
+    """Yields those of the first `RECENT` balls whose threads the viewer wrote in."""
+    layout = query.reader.layout
+    some = islice(balls, RECENT)
+    for held, status in holders.shows(layout, some, query.viewer):
+        if query.late():
             return
-        if _wrote_in(look, held) if shown is None else shown.listed:
+        if _wrote_in(query, held) if status is None else status.listed:
             yield held
 
 
-def _wrote_in(look: BriefQuery, held: HeldBall) -> bool:
-    """The same, where the thread itself has to tell."""
+def _wrote_in(query: BriefQuery, held: HeldBall) -> bool:
+    """Returns whether the viewer wrote in a thread, by reading it."""
     try:
-        state = look.reader.snapshot(held.topic).state
+        state = query.reader.snapshot(held.topic).state
     except WcError:
         return False
-    return any(look.viewer.is_me(one.name) for one in state.participants)
+    return any(
+        query.viewer.is_me(participant.name) for participant in state.participants
+    )
 
 
 def _guidance(reader: StoreReader) -> str:
-    """What stands in ``guidance.md``, cleaned and cut; empty where there is
-    none, or nothing that can be read."""
+    """Returns the text of ``guidance.md``, cleaned and cut; empty if there is none
+    or it cannot be read."""
     layout = reader.layout
     try:
         data = read_from(layout.guidance, layout.root, 0, _MAX_GUIDANCE_BYTES)

@@ -1,9 +1,9 @@
 """Who held the ball of a thread, and for how long: a fold of its entries.
 
-Moments are those of the entries' ids, which give a log its order; only an id
-without a time in it takes that of its timestamp. A clock that ran backwards
-makes a spell of no length, one that ran ahead ends now: spells follow each
-other without a gap from the first entry to now, whatever the log says.
+Moments come from the entries' ids, which order the log; only an id without a time uses
+its timestamp. A clock that ran backwards makes a spell of no length, one that ran ahead
+ends now: spells follow each other without a gap from the first entry to now, whatever
+the log says.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ STALE_MS = 2 * 24 * 3600 * 1000
 class Spell(NamedTuple):
     """A time in which one name held the ball, or nobody did (``None``).
 
-    ``start`` and ``end`` are milliseconds since 1970. ``by`` wrote the entry
-    that put it there, ``entry_id``, at position ``idx``; empty and -1 where no
-    entry did. What an older tool did before the log says anything of the ball
-    is not ``known``.
+    ``start`` and ``end`` are milliseconds since 1970. ``by`` wrote the entry that
+    passed it, ``entry_id``, at position ``idx``; empty and -1 if no entry did.
+    ``known`` is false for the time before an older tool's log says anything about the
+    ball.
     """
 
     holder: str | None
@@ -46,11 +46,11 @@ class Spell(NamedTuple):
 
     @property
     def ms(self) -> int:
-        """How long it lasted."""
+        """Its length in milliseconds."""
         return self.end - self.start
 
     def to_json(self) -> dict[str, Any]:
-        """The spell of the history shape; its entry only where there is one."""
+        """Returns the spell in the history shape; its entry only if there is one."""
         fields: dict[str, Any] = {
             "holder": self.holder,
             "since": times.rfc3339(self.start),
@@ -64,7 +64,7 @@ class Spell(NamedTuple):
 
 
 class HolderTotal(NamedTuple):
-    """All the spells of one holder (``None``: nobody), as far as known."""
+    """All known spells of one holder (``None``: nobody)."""
 
     holder: str | None
     spells: int
@@ -72,11 +72,10 @@ class HolderTotal(NamedTuple):
 
 
 class BallHistory(NamedTuple):
-    """The spells of a thread, the first one first; none without entries.
+    """The spells of a thread in order; none without entries.
 
-    ``changes`` counts how often it went to another holder, or was let go or
-    taken; ``bounces`` how often somebody got it straight back from the one
-    they had passed it to.
+    ``changes`` counts how often the ball went to another holder, was released or taken;
+    ``bounces`` how often it came straight back from the one it was passed to.
     """
 
     spells: tuple[Spell, ...] = ()
@@ -91,30 +90,32 @@ class BallHistory(NamedTuple):
     @property
     def longest(self) -> Spell | None:
         """The longest time that one name held it; of equal ones the last."""
-        held = [one for one in self.spells if one.holder is not None]
-        return max(reversed(held), key=lambda one: one.ms, default=None)
+        held = [spell for spell in self.spells if spell.holder is not None]
+        return max(reversed(held), key=lambda spell: spell.ms, default=None)
 
     def holders(self) -> list[HolderTotal]:
-        """Everybody who ever had it, and the time it was free; the longest
-        in all first."""
-        found: dict[str | None, list[int]] = {}
-        for one in self.spells:
-            if one.known:
-                found.setdefault(one.holder, []).append(one.ms)
-        each = [
+        """Returns everyone who ever held it, and the time it was free, the longest
+        total first."""
+        lengths: dict[str | None, list[int]] = {}
+        for spell in self.spells:
+            if spell.known:
+                lengths.setdefault(spell.holder, []).append(spell.ms)
+        totals = [
             HolderTotal(holder, len(parts), sum(parts))
-            for holder, parts in found.items()
+            for holder, parts in lengths.items()
         ]
-        return sorted(each, key=lambda one: (-one.ms, one.holder or ""))
+        return sorted(totals, key=lambda spell: (-spell.ms, spell.holder or ""))
 
     @property
     def free_ms(self) -> int:
-        """How long nobody had it."""
-        return sum(one.ms for one in self.spells if one.known and one.holder is None)
+        """How long nobody held it, in milliseconds."""
+        return sum(
+            spell.ms for spell in self.spells if spell.known and spell.holder is None
+        )
 
     def to_json(self, thread: Thread, store: str, limit: int = 0) -> dict[str, Any]:
-        """The history shape: the head of the read shape, what it comes to, and
-        the latest ``limit`` (0: all) of its spells and of its holders."""
+        """Returns the history shape: the head of the read shape, totals, and the
+        latest ``limit`` (0: all) of its spells and holders."""
         longest, holders = self.longest, self.holders()
         fields = thread_head(thread, store) | {
             "entry_count": len(thread.entries),
@@ -123,92 +124,98 @@ class BallHistory(NamedTuple):
             "free_seconds": self.free_ms // 1000,
             "longest": None if longest is None else longest.to_json(),
             "holders": [
-                {"holder": one.holder, "spells": one.spells, "seconds": one.ms // 1000}
-                for one in holders[: limit or None]
+                {
+                    "holder": holder.holder,
+                    "spells": holder.spells,
+                    "seconds": holder.ms // 1000,
+                }
+                for holder in holders[: limit or None]
             ],
             "total": len(self.spells),
-            "spells": [one.to_json() for one in self.spells[-limit:]],
+            "spells": [holder.to_json() for holder in self.spells[-limit:]],
         }
         if limit and max(len(self.spells), len(holders)) > limit:
             fields["truncated"] = True
         return fields
 
 
-def of_thread(thread: Thread, now_ms: int, directory: Directory) -> BallHistory:
-    """The history of a thread, its names compared as the directory does."""
-    return history(
-        thread.state, thread.entries, now_ms, lambda one: directory.key(parse(one))
+def thread_history(thread: Thread, now_ms: int, directory: Directory) -> BallHistory:
+    """Returns the history of a thread, with names compared as the directory does."""
+    return ball_history(
+        thread.state, thread.entries, now_ms, lambda name: directory.key(parse(name))
     )
 
 
-def history(
+def ball_history(
     state: State, entries: Sequence[Entry], now_ms: int, key: Callable[[str], str]
 ) -> BallHistory:
-    """The history of a thread with this state and these entries, in order.
+    """Returns the history of a thread with this state and these entries, in order.
 
-    ``key`` gives two spellings of one name the same value.
+    ``key`` maps two spellings of one name to the same value.
     """
     if not entries:
         return BallHistory()
-    starts = list(_starts(state, entries, moments(entries, now_ms)))
-    ends = [one.start for one in starts[1:]] + [now_ms]
-    spells = tuple(one._replace(end=end) for one, end in zip(starts, ends, strict=True))
-    return BallHistory(spells, *_moves(spells, key))
+    starts = list(_begun_spells(state, entries, entry_moments(entries, now_ms)))
+    ends = [spell.start for spell in starts[1:]] + [now_ms]
+    spells = tuple(
+        spell._replace(end=end) for spell, end in zip(starts, ends, strict=True)
+    )
+    return BallHistory(spells, *_count_moves(spells, key))
 
 
-def moments(entries: Sequence[Entry], now_ms: int) -> list[int]:
-    """A moment for each entry: never before the one before it, nor after now."""
-    own = [moment_of(one.id, one.at) for one in entries]
-    latest = next((one for one in own if one is not None), now_ms)
-    found = []
-    for one in own:
-        latest = latest if one is None else max(latest, one)
-        found.append(min(latest, now_ms))
-    return found
+def entry_moments(entries: Sequence[Entry], now_ms: int) -> list[int]:
+    """Returns a moment for each entry, never before the previous one nor after now."""
+    own = [moment_of(moment.id, moment.at) for moment in entries]
+    latest = next((moment for moment in own if moment is not None), now_ms)
+    result = []
+    for moment in own:
+        latest = latest if moment is None else max(latest, moment)
+        result.append(min(latest, now_ms))
+    return result
 
 
 def moment_of(entry_id: str, at: str) -> int | None:
-    """When an entry was written, in milliseconds since 1970: by its id, else
-    by its timestamp; ``None`` where neither says."""
+    """Returns when an entry was written, in milliseconds since 1970: from its id,
+    else from its timestamp; ``None`` if neither says."""
     own = ulid.prefix(entry_id)
     return ulid.milliseconds(own) if own else times.milliseconds(at)
 
 
-def _starts(
+def _begun_spells(
     state: State, entries: Sequence[Entry], when: Sequence[int]
 ) -> Iterator[Spell]:
-    """Each spell as it begins; its end is yet to come."""
-    first = next((i for i, one in enumerate(entries) if one.ours), len(entries))
-    known = max(0, first - 1)
-    if when[known] > when[0]:
+    """Yields each spell with its start; its end is set later."""
+    first = next((i for i, item in enumerate(entries) if item.ours), len(entries))
+    last_foreign = max(0, first - 1)
+    if when[last_foreign] > when[0]:
         yield Spell(None, when[0], 0, known=False)
-    holder = _opening(state, entries)
+    holder = _first_holder(state, entries)
     if first > 0 or entries[0].ball is None:
-        yield Spell(holder, when[known], 0)
-    told = False
+        yield Spell(holder, when[last_foreign], 0)
+    by_entry = False
     for idx, entry in enumerate(entries):
-        if entry.ball is None or (told and entry.ball.holder == holder):
+        if entry.ball is None or (by_entry and entry.ball.holder == holder):
             continue
-        told, holder = True, entry.ball.holder
+        by_entry, holder = True, entry.ball.holder
         yield Spell(holder, when[idx], 0, entry.agent, idx, entry.id)
 
 
-def _opening(state: State, entries: Sequence[Entry]) -> str | None:
-    """The holder before any entry says one: what was written down when an older
+def _first_holder(state: State, entries: Sequence[Entry]) -> str | None:
+    """Returns the holder before any entry names one: what was recorded when an older
     tool's thread was first continued, else what its own files say."""
-    base = next((one.base for one in entries if one.base is not None), None)
+    base = next((entry.base for entry in entries if entry.base is not None), None)
     if base is not None:
         return base.ball or None
     return None if written_by_wc(entries) else state.ball
 
 
-def _moves(spells: Iterable[Spell], key: Callable[[str], str]) -> tuple[int, int]:
-    """How often the ball changed hands, and how often it bounced."""
+def _count_moves(spells: Iterable[Spell], key: Callable[[str], str]) -> tuple[int, int]:
+    """Returns how often the ball changed hands, and how often it bounced."""
     held: list[str | None] = []
-    for one in spells:
-        who = None if one.holder is None else key(one.holder)
-        if one.known and (not held or held[-1] != who):
-            held.append(who)
+    for spell in spells:
+        holder = None if spell.holder is None else key(spell.holder)
+        if spell.known and (not held or held[-1] != holder):
+            held.append(holder)
     bounces = sum(
         1
         for first, second, third in zip(held, held[1:], held[2:], strict=False)
@@ -218,24 +225,25 @@ def _moves(spells: Iterable[Spell], key: Callable[[str], str]) -> tuple[int, int
 
 
 def since_ms(state: State) -> int | None:
-    """Since when a ball is where it is, in milliseconds since 1970.
+    """Returns since when the holder has the ball, in milliseconds since 1970.
 
-    Where no entry put it there (an older tool's thread), since the last entry
-    at the latest. ``None`` where nothing says.
+    If no entry passed it (an older tool's thread), since the last entry at the latest.
+    ``None`` if nothing says.
     """
     return moment_of(state.since or state.last_id, state.updated_at)
 
 
 def is_stale(state: State, now_ms: int, longer_ms: int = STALE_MS) -> bool:
-    """Whether somebody has held the ball of an open thread for longer."""
+    """Returns whether the ball of an open thread has been held for longer than
+    ``longer_ms``."""
     if state.status == CLOSED or state.ball is None:
         return False
     since = since_ms(state)
     return since is not None and now_ms - since > longer_ms
 
 
-def summary(fields: dict[str, Any]) -> list[str]:
-    """What the history shape comes to, in a few short facts."""
+def history_facts(fields: dict[str, Any]) -> list[str]:
+    """Returns the history shape in a few short facts."""
     facts = [
         f"changed hands {counted(fields['changes'], 'time')}",
         f"bounced {counted(fields['bounces'], 'time')}",
@@ -246,8 +254,8 @@ def summary(fields: dict[str, Any]) -> list[str]:
     return facts
 
 
-def table(fields: dict[str, Any]) -> Table:
-    """The spells of the history shape, a row for each."""
+def history_table(fields: dict[str, Any]) -> Table:
+    """Returns the spells of the history shape as a table."""
     return Table(("BALL", "SINCE", "FOR", "BY"), tuple(map(_row, fields["spells"])))
 
 

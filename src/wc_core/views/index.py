@@ -13,9 +13,10 @@ if TYPE_CHECKING:
     from wc_core.views.rows import ThreadRow
 
 
-def render(rows: list[ThreadRow], *, closed: bool = False) -> str:
-    """Threads by whose move it is: mine, free, in review, waiting on others;
-    closed ones only on request. Each stands once, under the first that fits."""
+def render_index(rows: list[ThreadRow], *, closed: bool = False) -> str:
+    """Returns the threads by whose move it is: mine, free, in review, waiting on
+    others; closed ones only on request. Each thread is in the first group that
+    fits."""
     groups: dict[str, list[ThreadRow]] = {
         "My move": [],
         "Free to take": [],

@@ -1,4 +1,4 @@
-"""Entries by what they are about: a file, a pull request, a commit, a branch."""
+"""Finds entries by what they mention: a file, a pull request, a commit, a branch."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from wc_core.errors import InvalidInputError
-from wc_core.views.words import Term, plain
+from wc_core.views.words import Term, plain_words
 
 if TYPE_CHECKING:
     from wc_core.threads.model import Entry
@@ -15,13 +15,12 @@ _LEAST_HEX = 4
 
 
 class Mentions(NamedTuple):
-    """What entries must be about; empty and 0 for anything.
+    """What entries must mention; empty and 0 mean anything.
 
-    A file is one that the entry records, or that its title or body names: the
-    whole path, the end of one, or a folder on the way. A pull request is
-    recorded, or named as ``#12``, ``PR 12``, ``!12`` or ``…/pull/12``. A commit
-    is recorded, or named, by four or more digits of its id. The branch is the
-    one the entry was written on.
+    A file is one that the entry records, or that its title or body names: the whole
+    path, its end, or a folder in it. A pull request is recorded, or named as ``#12``,
+    ``PR 12``, ``!12`` or ``…/pull/12``. A commit is recorded, or named by four or more
+    digits of its id. The branch is the one that the entry was written on.
     """
 
     file: str = ""
@@ -30,9 +29,9 @@ class Mentions(NamedTuple):
     branch: str = ""
 
     def checked(self) -> Mentions:
-        """The same, cleaned. Raises InvalidInputError for what names nothing."""
+        """Returns it normalised. Raises InvalidInputError for what cannot be a name."""
         file = self.file.strip().removeprefix("./").rstrip("/")
-        if self.file.strip() and not plain(file).strip():
+        if self.file.strip() and not plain_words(file).strip():
             raise InvalidInputError(
                 f"{self.file!r} names no file.", "Give a path, as src/auth.py."
             )
@@ -50,19 +49,19 @@ class Mentions(NamedTuple):
 
     @property
     def terms(self) -> tuple[Term, ...]:
-        """Words that an entry must have, in title, body or `recorded`, for
+        """Words that an entry must have in its title, body or `recorded` fields for
         `fit` to be true. The branch has none."""
-        found = []
+        terms = []
         if self.file:
-            found.append(Term(tuple(plain(self.file).split()), prefix=False))
+            terms.append(Term(tuple(plain_words(self.file).split()), prefix=False))
         if self.pr:
-            found.append(Term((str(self.pr),), prefix=False))
+            terms.append(Term((str(self.pr),), prefix=False))
         if self.commit:
-            found.append(Term((self.commit,)))
-        return tuple(found)
+            terms.append(Term((self.commit,)))
+        return tuple(terms)
 
     def fit(self, entry: Entry) -> bool:
-        """Whether an entry is about all of it."""
+        """Returns whether an entry mentions all of it."""
         if self.branch and entry.code_branch != self.branch:
             return False
         return (
@@ -73,25 +72,25 @@ class Mentions(NamedTuple):
 
     def _names_file(self, entry: Entry) -> bool:
         path = rf"(?<![\w.-]){re.escape(self.file)}(?![\w-]|\.\w)"
-        return bool(re.search(path, f"{recorded(entry)}\n{_said(entry)}"))
+        return bool(re.search(path, f"{recorded(entry)}\n{_text_of(entry)}"))
 
     def _names_pr(self, entry: Entry) -> bool:
         if self.pr in entry.pr_refs:
             return True
         named = rf"(?i)(?:[#!]|\bprs? ?#?|/pull/|\bpull request #?){self.pr}(?!\w)"
-        return bool(re.search(named, _said(entry)))
+        return bool(re.search(named, _text_of(entry)))
 
     def _names_commit(self, entry: Entry) -> bool:
         named = rf"(?i)(?<!\w){self.commit}[0-9a-f]*(?!\w)"
         recorded = "\n".join(entry.commit_refs)
-        return bool(re.search(named, f"{recorded}\n{_said(entry)}"))
+        return bool(re.search(named, f"{recorded}\n{_text_of(entry)}"))
 
 
 def recorded(entry: Entry) -> str:
-    """What an entry's own fields refer to, one thing a line."""
+    """Returns what an entry's own fields refer to, one item a line."""
     numbers = map(str, entry.pr_refs)
     return "\n".join((*entry.file_refs, *numbers, *entry.commit_refs))
 
 
-def _said(entry: Entry) -> str:
+def _text_of(entry: Entry) -> str:
     return f"{entry.title}\n{entry.body}"

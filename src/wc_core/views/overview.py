@@ -1,5 +1,4 @@
-"""The threads of a store as one viewer sees them, page by page, and the cursors
-that pages end with."""
+"""The threads of a store as one viewer sees them, in pages with cursors."""
 
 from __future__ import annotations
 
@@ -15,97 +14,103 @@ if TYPE_CHECKING:
     from wc_core.threads.reader import StoreReader
     from wc_core.views.rows import Filter, ThreadRow
 
-# The logs of so many threads are read to go on with a list where it ended.
+# At most this many logs are read to restore the order of an earlier page.
 _MOST_MOVED = 300
 
 
 class Overview:
-    """A store as one viewer sees it, read anew at each question."""
+    """A store as one viewer sees it. Every question reads it again."""
 
     def __init__(self, reader: StoreReader, viewer: Viewer) -> None:
         self.reader = reader
         self.viewer = viewer
 
     def rows(self) -> list[ThreadRow]:
-        """All threads, the latest move first; a bad one hides no other."""
-        return views.rows(self.reader, self.viewer)
+        """Returns all threads, latest move first. A damaged one hides no other."""
+        return views.thread_rows(self.reader, self.viewer)
 
-    def matching(self, wanted: Filter) -> list[ThreadRow]:
-        """Those that a filter lets through, the latest move first."""
-        return views.matching(self.rows(), wanted, self.viewer)
+    def matching(self, criteria: Filter) -> list[ThreadRow]:
+        """Returns the threads that a filter lets through, latest move first."""
+        return views.filter_rows(self.rows(), criteria, self.viewer)
 
-    def page(self, wanted: Filter, limit: int, cursor: str = "") -> RowPage:
-        """At most ``limit`` rows (0: all) from ``cursor`` on.
+    def page(self, criteria: Filter, limit: int, cursor: str = "") -> RowPage:
+        """Returns at most ``limit`` rows (0: all) from ``cursor`` on.
 
-        A walk through all pages gives each thread that was there at its start
-        exactly once, whatever is written meanwhile: threads are taken in the
-        order they had then. Raises InvalidInputError for a foreign cursor.
+        Following the cursors gives each thread that existed at the start exactly once,
+        whatever is written meanwhile: threads keep the order they had then. Raises
+        InvalidInputError for a foreign cursor.
         """
         if cursor:
-            start, *rest = cursor_parts(cursor, 3, "a list")
-            found = _as_of(self.reader, self.rows(), start)
-            chosen = views.matching(found, wanted, self.viewer)
+            start, *position = cursor_parts(cursor, 3, "a list")
+            rows = _rows_as_of(self.reader, self.rows(), start)
+            chosen = views.filter_rows(rows, criteria, self.viewer)
             total = len(chosen)
-            chosen = [one for one in chosen if recency(one) < (rest[0], rest[1])]
+            chosen = [
+                row for row in chosen if recency(row) < (position[0], position[1])
+            ]
         else:
-            start = next((one.last_id for one in self.rows()), "")
-            chosen = self.matching(wanted)
+            start = next((row.last_id for row in self.rows()), "")
+            chosen = self.matching(criteria)
             total = len(chosen)
         if not limit or len(chosen) <= limit:
             return RowPage(tuple(chosen), total=total)
-        shown = chosen[:limit]
-        following = cursor_of(start, shown[-1].last_id, shown[-1].topic)
-        return RowPage(tuple(shown), following, total)
+        visible = chosen[:limit]
+        following = cursor_of(start, visible[-1].last_id, visible[-1].topic)
+        return RowPage(tuple(visible), following, total)
 
 
 def cursor_of(*parts: str) -> str:
-    """A cursor that says ``parts``, in characters that need no quotes and do
-    nothing to a terminal: a foreign id may have anything in it."""
-    from urllib.parse import quote  # most answers end without a cursor
+    """Returns a cursor with these parts, in characters that need no quoting and mean
+    nothing to a terminal: an id of another tool may contain anything."""
+    from urllib.parse import quote  # 3 ms, and most answers need no cursor
 
     return "~".join(
-        quote(one, safe="", errors="surrogatepass").replace("~", "%7E") for one in parts
+        quote(part, safe="", errors="surrogatepass").replace("~", "%7E")
+        for part in parts
     )
 
 
-def cursor_parts(cursor: str, count: int, whose: str) -> list[str]:
-    """The ``count`` parts of a cursor. Raises InvalidInputError for what is
-    none of ``whose``."""
+def cursor_parts(cursor: str, count: int, kind: str) -> list[str]:
+    """Returns the ``count`` parts of a cursor. Raises InvalidInputError if it is not
+    a cursor of this ``kind``."""
     from urllib.parse import unquote  # as in `cursor_of`
 
     with contextlib.suppress(UnicodeError):
-        parts = [unquote(one, errors="surrogatepass") for one in cursor.split("~")]
+        parts = [unquote(part, errors="surrogatepass") for part in cursor.split("~")]
         if len(parts) == count and cursor_of(*parts) == cursor:
             return parts
     raise InvalidInputError(
-        f"{cursor!r} is not a cursor of {whose}.",
+        f"{cursor!r} is not a cursor of {kind}.",
         "Use the cursor of the page before, or none to start.",
     )
 
 
-def _as_of(reader: StoreReader, found: list[ThreadRow], start: str) -> list[ThreadRow]:
-    """The rows in the order they had when the newest entry was ``start``;
-    threads that are younger than that are left to the next walk.
+def _rows_as_of(
+    reader: StoreReader, rows: list[ThreadRow], start: str
+) -> list[ThreadRow]:
+    """Returns the rows in the order they had when ``start`` was the newest entry.
+    Threads that are newer are left to the next walk.
 
-    Raises InvalidInputError where so much has changed since that finding out
-    would take long.
+    Raises InvalidInputError if too many threads have changed since to find out quickly.
     """
-    if sum(one.last_id > start for one in found) > _MOST_MOVED:
+    if sum(row.last_id > start for row in rows) > _MOST_MOVED:
         raise InvalidInputError(
             "More threads have changed since that cursor than a walk can follow.",
             "Begin anew, without a cursor.",
         )
-    then = []
-    for one in found:
-        last = one.last_id
-        if last > start:
+    restored = []
+    for row in rows:
+        last_id = row.last_id
+        if last_id > start:
             try:
-                entries = reader.thread(one.topic).entries
+                entries = reader.thread(row.topic).entries
             except WcError:
-                then.append(one._replace(last_id=""))  # once too often, not never
+                restored.append(
+                    row._replace(last_id="")
+                )  # listed twice rather than not at all
                 continue
-            last = max((e.id for e in entries if e.id <= start), default="")
-        if last or not one.last_id:
-            then.append(one._replace(last_id=last))
-    then.sort(key=recency, reverse=True)
-    return then
+            last_id = max((e.id for e in entries if e.id <= start), default="")
+        if last_id or not row.last_id:
+            restored.append(row._replace(last_id=last_id))
+    restored.sort(key=recency, reverse=True)
+    return restored

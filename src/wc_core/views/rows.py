@@ -1,4 +1,4 @@
-"""What is shown of a store, the same to ``wc … --json`` and to the server.
+"""Threads and entries as they are shown, the same to ``wc … --json`` and the server.
 
 Keys may be added later and are never renamed. Times are RFC 3339 in UTC.
 """
@@ -40,7 +40,7 @@ class ThreadRow(NamedTuple):
     updated_by: str
 
     def to_json(self) -> dict[str, Any]:
-        """The row of the list shape; ``branch`` and marks only where set."""
+        """Returns the thread in the list shape; ``branch`` and marks only where set."""
         fields: dict[str, Any] = {
             "topic": self.topic,
             "title": self.title,
@@ -61,7 +61,7 @@ class ThreadRow(NamedTuple):
 
 
 class Filter(NamedTuple):
-    """Which threads: ``ball`` is a name, ``me`` or a word for "anyone"."""
+    """Which threads to list: ``ball`` is a name, ``me`` or a word for "anyone"."""
 
     open_only: bool = False
     ball: str = ""
@@ -69,7 +69,7 @@ class Filter(NamedTuple):
 
 
 class RowPage(NamedTuple):
-    """Some of the rows, and how to get the rest (empty: there is none).
+    """A page of rows. ``cursor`` gets the next page and is empty on the last one.
 
     ``total`` counts the rows of all pages.
     """
@@ -79,7 +79,7 @@ class RowPage(NamedTuple):
     total: int = 0
 
     def to_json(self, store: str) -> dict[str, Any]:
-        """The list shape."""
+        """Returns the list shape."""
         fields: dict[str, Any] = {
             "store": store,
             "threads": [row.to_json() for row in self.rows],
@@ -89,8 +89,8 @@ class RowPage(NamedTuple):
         return fields
 
 
-def row(reader: StoreReader, snapshot: Snapshot, viewer: Viewer) -> ThreadRow:
-    """A thread as ``viewer`` sees it."""
+def thread_row(reader: StoreReader, snapshot: Snapshot, viewer: Viewer) -> ThreadRow:
+    """Returns a thread as ``viewer`` sees it."""
     state = snapshot.state
     return ThreadRow(
         topic=state.topic,
@@ -104,63 +104,69 @@ def row(reader: StoreReader, snapshot: Snapshot, viewer: Viewer) -> ThreadRow:
         branch=state.branch,
         last_id=state.last_id,
         forked=state.forked,
-        damaged=any(one.lost for one in snapshot.damage),
+        damaged=any(damage.lost for damage in snapshot.damage),
         updated_by=state.updated_by,
     )
 
 
 def unreadable_row(topic: str) -> ThreadRow:
-    """A thread of which nothing can be read: it is listed all the same."""
+    """Returns the row of a thread that cannot be read, which is listed all the same."""
     title = "(cannot be read; see wc doctor)"
     return ThreadRow(topic, title, "?", None, "", 0, False, 0, "", "", False, True, "")
 
 
-def rows(reader: StoreReader, viewer: Viewer) -> list[ThreadRow]:
-    """All threads, the latest move first; a bad one hides no other."""
-    every = (row_of(reader, topic, viewer) for topic in reader.topics())
-    found = [one for one in every if one is not None]
-    found.sort(key=recency, reverse=True)
-    return found
+def thread_rows(reader: StoreReader, viewer: Viewer) -> list[ThreadRow]:
+    """Returns all threads, latest move first. A damaged one hides no other."""
+    candidates = (listed_row(reader, topic, viewer) for topic in reader.topics())
+    readable = [candidate for candidate in candidates if candidate is not None]
+    readable.sort(key=recency, reverse=True)
+    return readable
 
 
-def row_of(reader: StoreReader, topic: str, viewer: Viewer) -> ThreadRow | None:
-    """A listed thread as ``viewer`` sees it; ``None`` for one that is gone
-    since it was listed, or never begun."""
+def listed_row(reader: StoreReader, topic: str, viewer: Viewer) -> ThreadRow | None:
+    """Returns a listed thread as ``viewer`` sees it; ``None`` if it was removed
+    after it was listed, or never begun."""
     try:
-        return row(reader, reader.snapshot(topic), viewer)
+        return thread_row(reader, reader.snapshot(topic), viewer)
     except NotFoundError:
         return None
     except WcError:
         return unreadable_row(topic)
 
 
-def recency(one: ThreadRow) -> tuple[str, str]:
-    """What rows are sorted by: two threads can have an entry of the same id."""
-    return (one.last_id, one.topic)
+def recency(row: ThreadRow) -> tuple[str, str]:
+    """Returns the sort key of rows. It includes the topic because two threads can
+    have an entry with the same id."""
+    return (row.last_id, row.topic)
 
 
-def matching(
-    found: Iterable[ThreadRow], wanted: Filter, viewer: Viewer
+def filter_rows(
+    rows: Iterable[ThreadRow], criteria: Filter, viewer: Viewer
 ) -> list[ThreadRow]:
-    """The rows a filter lets through."""
-    chosen = [*found]
-    if wanted.open_only:
-        chosen = [one for one in chosen if one.status != CLOSED]
-    if wanted.status:
-        chosen = [one for one in chosen if one.status == wanted.status]
-    ball = wanted.ball.strip()
-    if not ball:
-        return chosen
+    """Returns the rows that a filter lets through, in the order they have."""
+    chosen = [
+        row
+        for row in rows
+        if not (criteria.open_only and row.status == CLOSED)
+        and criteria.status in {"", row.status}
+    ]
+    ball = criteria.ball.strip()
+    return _with_ball(chosen, ball, viewer) if ball else chosen
+
+
+def _with_ball(rows: list[ThreadRow], ball: str, viewer: Viewer) -> list[ThreadRow]:
+    """Returns the rows whose ball is with ``ball``: ``me``, a word for "anyone", or a
+    name."""
     if ball.casefold() == "me":
-        return [one for one in chosen if one.have_ball]
+        return [row for row in rows if row.have_ball]
     if ball.casefold() in FREE_WORDS:
-        return [one for one in chosen if one.ball is None]
-    # Many threads, few holders.
-    held = {
+        return [row for row in rows if row.ball is None]
+    # Names are compared once for each holder: there are many threads, few holders.
+    matches = {
         holder: viewer.directory.matches(ball, names.parse(holder))
-        for holder in {one.ball for one in chosen if one.ball is not None}
+        for holder in {row.ball for row in rows if row.ball is not None}
     }
-    return [one for one in chosen if held.get(one.ball or "", False)]
+    return [row for row in rows if matches.get(row.ball or "", False)]
 
 
 class Numbered(NamedTuple):
@@ -171,7 +177,7 @@ class Numbered(NamedTuple):
     forked: bool = False
 
     def to_json(self, body: str | None = None) -> dict[str, Any]:
-        """The entry of the read shape; ``body`` stands in for a long one."""
+        """Returns the entry in the read shape; ``body`` replaces a long one."""
         entry = self.entry
         fields: dict[str, Any] = {
             "idx": self.idx,
@@ -199,8 +205,8 @@ class Numbered(NamedTuple):
 
 
 def numbered(thread: Thread) -> list[Numbered]:
-    """The entries of a thread with their positions; those that stand beside
-    the last one instead of before it are marked as forked."""
+    """Returns the entries of a thread with their positions. In a forked thread,
+    entries that are not ancestors of every head are marked as forked."""
     entries = thread.entries
     if not thread.state.forked:
         return [Numbered(idx, entry) for idx, entry in enumerate(entries)]
@@ -215,12 +221,12 @@ def numbered(thread: Thread) -> list[Numbered]:
 
 
 def participants(entries: Sequence[Entry]) -> list[str]:
-    """Everybody who wrote, in the order they came."""
+    """Returns everyone who wrote, in the order they first did."""
     return list(dict.fromkeys(entry.agent for entry in entries))
 
 
 def thread_head(thread: Thread, store: str) -> dict[str, Any]:
-    """The read shape without its entries."""
+    """Returns the read shape without its entries."""
     state = thread.state
     fields: dict[str, Any] = {
         "store": store,
@@ -233,46 +239,52 @@ def thread_head(thread: Thread, store: str) -> dict[str, Any]:
     if state.forked:
         fields["heads"] = list(state.heads)
     if thread.damage:
-        fields["damage"] = [f"{one.place}: {one.message}" for one in thread.damage]
+        fields["damage"] = [
+            f"{damage.place}: {damage.message}" for damage in thread.damage
+        ]
     return fields
 
 
 def read_json(
-    thread: Thread, store: str, shown: list[Numbered], rest: list[Numbered]
+    thread: Thread, store: str, visible: list[Numbered], hidden: list[Numbered]
 ) -> dict[str, Any]:
-    """The read shape; ``rest`` are the entries left for the next call."""
+    """Returns the read shape; ``hidden`` are the entries left for the next call."""
     fields = thread_head(thread, store)
-    fields["entries"] = [one.to_json() for one in shown]
-    if rest:
-        fields |= {"next_entry_index": rest[0].idx, "truncated": True}
+    fields["entries"] = [entry.to_json() for entry in visible]
+    if hidden:
+        fields |= {"next_entry_index": hidden[0].idx, "truncated": True}
     return fields
 
 
 def new_ids(thread: Thread, viewer: Viewer, cursor: Cursor) -> set[str]:
-    """The ids of the entries that are NEW for ``viewer``."""
-    found = model.new_entries(viewer.is_me, thread.entries, cursor.heads)
-    return {entry.id for entry in found}
+    """Returns the ids of the entries that are NEW for ``viewer``."""
+    entries = model.new_entries(viewer.is_me, thread.entries, cursor.heads)
+    return {entry.id for entry in entries}
 
 
-def find_entry(thread: Thread, wanted: str) -> Numbered:
-    """The entry with an id, the beginning of one that is unique, or ``#3`` /
-    ``3``, its position.
+def find_entry(thread: Thread, position: str) -> Numbered:
+    """Returns the entry with an id, with a unique beginning of one, or at a position
+    (``#3`` or ``3``).
 
     Raises NotFoundError.
     """
     everything = numbered(thread)
-    text = wanted.strip().removeprefix("#")
+    text = position.strip().removeprefix("#")
     if text.isdecimal() and len(text) < len("0123456789"):
         if int(text) < len(everything):
             return everything[int(text)]
     else:
-        found = [one for one in everything if text and one.entry.id.startswith(text)]
-        exact = [one for one in found if one.entry.id == text]
-        if len(exact or found) == 1:
-            return (exact or found)[0]
+        matching_ids = [
+            candidate
+            for candidate in everything
+            if text and candidate.entry.id.startswith(text)
+        ]
+        exact = [candidate for candidate in matching_ids if candidate.entry.id == text]
+        if len(exact or matching_ids) == 1:
+            return (exact or matching_ids)[0]
     topic = thread.state.topic
     numbers = f"numbered 0 to {len(everything) - 1}" if everything else "none"
     raise NotFoundError(
-        f"{topic} has no entry {wanted!r}.",
+        f"{topic} has no entry {position!r}.",
         f"Its entries are {numbers}: wc read {topic}",
     )

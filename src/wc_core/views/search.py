@@ -1,8 +1,8 @@
-"""Search: which entries have the words, the best first.
+"""Search: which entries contain the words, best first.
 
-What a term is, `wc_core.views.words` says. Entries with all of the terms in their
-titles come first, then those with some, then the rest; the newest first among
-equals. An *engine* knows which entries match: `Scan` looks through the logs.
+`wc_core.views.words` defines what a term is. Entries with all terms in their title come
+first, then those with some of them, then the rest; newest first within each rank. An
+*engine* knows which entries match; the engine `Scan` reads the logs.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ if TYPE_CHECKING:
     from wc_core.views.words import Term
 
 _AROUND = 60
-# Where all terms are in the title, some, none.
+# The rank of an entry with all terms in its title, with some, with none.
 _RANKS = ALL_IN_TITLE, SOME_IN_TITLE, ELSEWHERE = 2, 1, 0
 _MANY = 20
 
 
 class Match(NamedTuple):
-    """An entry that matches. Two threads can have an entry of the same id:
-    pages imported from copies."""
+    """An entry that matches. Two threads can have an entry with the same id: pages
+    imported from copies."""
 
     rank: int
     id: str
@@ -42,13 +42,15 @@ class Match(NamedTuple):
 
 
 class Matches(NamedTuple):
-    """What matches: the best of it in order, and how many ``left`` there are to
-    choose from behind where a walk is; of all that matches how much is in which
-    thread. ``unreadable`` are threads that could not be searched. ``ready`` of
-    ``entries`` were looked at, see `Hits`."""
+    """The entries that match.
 
-    found: list[Match]
-    left: int
+    ``best`` are the first of them in order and ``remaining`` counts all that follow the
+    cursor. ``topics`` counts every match by thread. ``unreadable`` are threads that
+    could not be searched. ``ready`` of ``entries`` were searched, see `Hits`.
+    """
+
+    best: list[Match]
+    remaining: int
     topics: dict[str, int]
     unreadable: tuple[str, ...] = ()
     ready: int = 0
@@ -56,18 +58,20 @@ class Matches(NamedTuple):
 
 
 class Engine(Protocol):
-    """Knows which entries match, and what they are."""
+    """Knows which entries match, and what they contain."""
 
-    def matches(self, topics: list[str], wanted: SearchQuery) -> Matches:
-        """The entries of these threads that have what is wanted."""
+    def matches(self, topics: list[str], query: SearchQuery) -> Matches:
+        """Returns the entries of these threads that match the query."""
 
     def entry(self, match: Match) -> Numbered:
-        """The entry. Raises WcError where it is gone since it was found."""
+        """Returns the entry of a match. Raises WcError if it has been removed since."""
 
 
 class SearchQuery(NamedTuple):
-    """What an entry must have: each of the terms, and each of the mentions. Of
-    those that do ``limit`` (0: all) are wanted that come after ``behind``."""
+    """What an entry must have: each of the terms and each of the mentions.
+
+    At most ``limit`` matches (0: all) are wanted that come after ``behind``.
+    """
 
     terms: tuple[Term, ...]
     about: Mentions
@@ -75,28 +79,30 @@ class SearchQuery(NamedTuple):
     behind: Match | None = None
 
     def rank(self, entry: Entry) -> int | None:
-        """How well an entry fits; ``None`` where it does not."""
-        title, body = words.plain(entry.title), words.plain(entry.body)
+        """Returns how well an entry matches; ``None`` if it does not."""
+        title, body = words.plain_words(entry.title), words.plain_words(entry.body)
         if self.about != Mentions():
-            known = {"title": title, "body": body}
-            known["recorded"] = words.plain(recorded(entry))
-            if not all(words.has(one, known) for one in self.about.terms):
+            mentioned = {"title": title, "body": body}
+            mentioned["recorded"] = words.plain_words(recorded(entry))
+            if not all(
+                words.contains_term(term, mentioned) for term in self.about.terms
+            ):
                 return None
             if not self.about.fit(entry):
                 return None
         fields = {
             "title": title,
             "body": body,
-            "topic": words.plain(entry.topic),
-            "author": words.plain(entry.agent),
+            "topic": words.plain_words(entry.topic),
+            "author": words.plain_words(entry.agent),
         }
-        if not all(words.has(one, fields) for one in self.terms):
+        if not all(words.contains_term(term, fields) for term in self.terms):
             return None
-        return rank_of([one.needle in title for one in self.terms])
+        return rank_of([term.needle in title for term in self.terms])
 
 
 def rank_of(in_title: list[bool]) -> int:
-    """The rank of a match, from which of its terms are in the title."""
+    """Returns the rank of a match, given which of its terms are in the title."""
     if not any(in_title):
         return ELSEWHERE
     return ALL_IN_TITLE if all(in_title) else SOME_IN_TITLE
@@ -106,15 +112,15 @@ class Hit(NamedTuple):
     """An entry that matches, and the words around the first match."""
 
     topic: str
-    found: Numbered
+    numbered: Numbered
     snippet: str
 
     def to_json(self) -> dict[str, Any]:
-        """The hit of the search shape."""
-        entry = self.found.entry
+        """Returns the hit in the search shape."""
+        entry = self.numbered.entry
         return {
             "topic": self.topic,
-            "idx": self.found.idx,
+            "idx": self.numbered.idx,
             "id": entry.id,
             "at": utc(entry.at),
             "author": entry.agent,
@@ -124,12 +130,12 @@ class Hit(NamedTuple):
 
 
 class Hits(NamedTuple):
-    """Some of the hits, the best first; ``cursor`` gets the rest.
+    """A page of hits, best first. ``cursor`` gets the next one.
 
-    ``total`` counts the hits of all pages, ``topics`` those in each thread, the
-    most first. ``unreadable`` are threads that could
-    not be searched. Where ``ready`` is less than ``entries``, only so many
-    entries have been looked at, the newest threads first: there may be more.
+    ``total`` counts the hits of all pages, ``topics`` those of each thread, most first.
+    ``unreadable`` are threads that could not be searched. If ``ready`` is less than
+    ``entries``, only that many entries have been searched, newest threads first, and
+    there may be more hits.
     """
 
     hits: tuple[Hit, ...]
@@ -142,11 +148,11 @@ class Hits(NamedTuple):
 
     @property
     def partial(self) -> bool:
-        """Whether entries were left out that nobody has looked at yet."""
+        """Whether some entries have not been searched yet."""
         return self.ready < self.entries
 
     def to_json(self, store: str, query: str) -> dict[str, Any]:
-        """The search shape; of more than 20 threads the first ones."""
+        """Returns the search shape; of more than 20 threads the first ones."""
         fields: dict[str, Any] = {
             "store": store,
             "query": query,
@@ -167,49 +173,50 @@ class Hits(NamedTuple):
 
 
 class Question(NamedTuple):
-    """What to look for, where, and how much of it to show (0: all)."""
+    """What to search for, in which threads, and how many hits to show (0: all)."""
 
     query: str
-    where: Filter
+    criteria: Filter
     limit: int = 0
     cursor: str = ""
     about: Mentions = Mentions()
 
-    def wanted(self) -> SearchQuery:
-        """What entries must have. Raises InvalidInputError for nothing."""
-        terms, about = words.parse(self.query), self.about.checked()
-        found = SearchQuery(terms, about, self.limit, _position(self.cursor))
-        if not found.terms and (found.about == Mentions() or self.query.strip()):
+    def search_query(self) -> SearchQuery:
+        """Returns what entries must have. Raises InvalidInputError if nothing is
+        asked for."""
+        terms, about = words.parse_query(self.query), self.about.checked()
+        query = SearchQuery(terms, about, self.limit, _position(self.cursor))
+        if not query.terms and (query.about == Mentions() or self.query.strip()):
             raise InvalidInputError(
                 "There is nothing to search for.",
                 "Give one word or more, made of letters or digits; or a file, a pull "
                 "request, a commit or a branch.",
             )
-        return found
+        return query
 
 
 def search(engine: Engine, overview: Overview, question: Question) -> Hits:
-    """The entries that have all that the question asks for.
+    """Returns the entries that match the question.
 
-    A walk by cursor gives each hit that was there at its start once: what an
-    entry says does not change. Raises InvalidInputError for a question that
-    asks for nothing and for a foreign cursor.
+    Following the cursors gives each hit that existed at the start once, because entries
+    do not change. Raises InvalidInputError for an empty question and for a foreign
+    cursor.
     """
-    wanted = question.wanted()
-    rows = overview.matching(question.where)
-    matches = engine.matches([one.topic for one in rows], wanted)
+    query = question.search_query()
+    rows = overview.matching(question.criteria)
+    matches = engine.matches([row.topic for row in rows], query)
     cursor = ""
-    if len(matches.found) < matches.left:
-        last = matches.found[-1]
-        cursor = cursor_of(str(last.rank), last.id, last.topic)
-    hits, gone = [], Counter[str]()
-    for match in matches.found:
+    if len(matches.best) < matches.remaining:
+        last_match = matches.best[-1]
+        cursor = cursor_of(str(last_match.rank), last_match.id, last_match.topic)
+    hits, vanished = [], Counter[str]()
+    for match in matches.best:
         try:
-            hits.append(_hit(engine.entry(match), match, wanted))
+            hits.append(_hit(engine.entry(match), match, query))
         except WcError:
-            # Replaced since it was found: no hit any more.
-            gone[match.topic] += 1
-    topics = Counter(matches.topics) - gone
+            # Replaced since it was found, so no longer a hit.
+            vanished[match.topic] += 1
+    topics = Counter(matches.topics) - vanished
     return Hits(
         tuple(hits),
         topics.total(),
@@ -221,18 +228,18 @@ def search(engine: Engine, overview: Overview, question: Question) -> Hits:
     )
 
 
-def _hit(found: Numbered, match: Match, wanted: SearchQuery) -> Hit:
-    text = found.entry.body or found.entry.title
-    terms = (*wanted.terms, *wanted.about.terms)
-    return Hit(match.topic, found, words.marked(text, terms, _AROUND))
+def _hit(numbered_entry: Numbered, match: Match, query: SearchQuery) -> Hit:
+    text = numbered_entry.entry.body or numbered_entry.entry.title
+    terms = (*query.terms, *query.about.terms)
+    return Hit(match.topic, numbered_entry, words.mark_terms(text, terms, _AROUND))
 
 
-def _most_hits(one: tuple[str, int]) -> tuple[int, str]:
-    return -one[1], one[0]
+def _most_hits(topic_count: tuple[str, int]) -> tuple[int, str]:
+    return -topic_count[1], topic_count[0]
 
 
 def _position(cursor: str) -> Match | None:
-    """The hit after which a walk goes on."""
+    """Returns the hit after which the next page starts."""
     if not cursor:
         return None
     rank, entry_id, topic = cursor_parts(cursor, 3, "a search")
@@ -245,54 +252,56 @@ def _position(cursor: str) -> Match | None:
 
 
 def may_have(topic: str, log: bytes | None, sure: Iterable[str]) -> bool:
-    """Whether a thread can have all of the words, of ASCII letters and digits.
+    """Returns whether a thread can contain all of the words (ASCII letters and digits).
 
-    A quick look at the log as one text, before its lines are parsed. It rules
-    out none in which an escape may stand for a letter.
+    A quick test on the log as one text, before its lines are parsed. A log with escapes
+    that may stand for letters always passes.
     """
     if log is None or b"\\u" in log:
         return True
-    text = words.folded(f"{topic} {log.decode(errors='replace')}")
+    text = words.fold_text(f"{topic} {log.decode(errors='replace')}")
     return all(word in text for word in sure)
 
 
 class Scan:
-    """Looks through the logs of a store, one after the other."""
+    """Searches by reading the logs of a store one after the other."""
 
     def __init__(self, reader: StoreReader) -> None:
         self._reader = reader
         self._entries: dict[tuple[str, str], Numbered] = {}
 
-    def matches(self, topics: Iterable[str], wanted: SearchQuery) -> Matches:
-        """As `Engine.matches`."""
-        found: list[Match] = []
+    def matches(self, topics: Iterable[str], query: SearchQuery) -> Matches:
+        """Like `Engine.matches`."""
+        found_matches: list[Match] = []
         unreadable = []
         sure = [
             word
-            for term in (*wanted.terms, *wanted.about.terms)
+            for term in (*query.terms, *query.about.terms)
             for word in term.words
             if word.isascii()
         ]
         for topic in topics:
             try:
                 if may_have(topic, self._reader.log_bytes(topic), sure):
-                    found += self._in_thread(topic, wanted)
+                    found_matches += self._in_thread(topic, query)
             except WcError:
                 unreadable.append(topic)
-        counts = Counter(one.topic for one in found)
-        behind = wanted.behind
-        left = [one for one in found if behind is None or one < behind]
-        left.sort(reverse=True)
-        shown = left[: wanted.limit or None]
-        return Matches(shown, len(left), counts, tuple(unreadable))
+        counts = Counter(match.topic for match in found_matches)
+        behind = query.behind
+        remaining = [
+            match for match in found_matches if behind is None or match < behind
+        ]
+        remaining.sort(reverse=True)
+        visible = remaining[: query.limit or None]
+        return Matches(visible, len(remaining), counts, tuple(unreadable))
 
-    def _in_thread(self, topic: str, wanted: SearchQuery) -> Iterable[Match]:
-        for one in numbered(self._reader.thread(topic)):
-            rank = wanted.rank(one.entry)
+    def _in_thread(self, topic: str, query: SearchQuery) -> Iterable[Match]:
+        for entry in numbered(self._reader.thread(topic)):
+            rank = query.rank(entry.entry)
             if rank is not None:
-                self._entries[topic, one.entry.id] = one
-                yield Match(rank, one.entry.id, topic)
+                self._entries[topic, entry.entry.id] = entry
+                yield Match(rank, entry.entry.id, topic)
 
     def entry(self, match: Match) -> Numbered:
-        """The entry, as it was found."""
+        """Returns the entry as it was read."""
         return self._entries[match.topic, match.id]

@@ -1,8 +1,8 @@
-"""A store in figures: whose turn it is how often, what lies too long.
+"""Statistics of a store: whose turn it is how often, and what has waited too long.
 
-Everything but ``recent`` comes from the states of the threads, which cost the
-same however long a log is. ``recent`` reads the logs of the threads that moved
-last, as many as fit into a fixed number of entries, and says how many it read.
+Everything but ``recent`` comes from the states of the threads, which cost the same
+however long a log is. ``recent`` reads the logs of the most recent threads, up to a
+fixed number of entries, and says how many it read.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from wc_core.threads.reader import StoreReader, Thread
     from wc_core.views.history import BallHistory
 
-# Rows in each list of an answer, unless somebody asks for more.
+# Rows in each list of an answer by default.
 ROWS = 20
 RECENT_THREADS = 100
 RECENT_ENTRIES = 20_000
@@ -35,8 +35,8 @@ STALE_AFTER = "2d"
 
 
 class Pile(NamedTuple):
-    """The open threads whose ball one name has (``None``: nobody), and the one
-    that has waited longest there; ``since`` is ``None`` where nothing says."""
+    """The open threads whose ball one holder has (``None``: nobody), and the one
+    that has waited longest; ``since`` is ``None`` if unknown."""
 
     holder: str | None
     threads: int
@@ -45,8 +45,8 @@ class Pile(NamedTuple):
 
 
 class Recent(NamedTuple):
-    """What the logs of the threads that moved last say: entries by author,
-    the most first, and the threads whose ball bounced, the most first."""
+    """What the logs of the most recent threads say: entries by author, most first,
+    and the threads whose ball bounced, most first."""
 
     threads: int = 0
     entries: int = 0
@@ -55,10 +55,12 @@ class Recent(NamedTuple):
 
 
 class StoreStats(NamedTuple):
-    """The figures of a store at ``now_ms``. ``stale`` are open threads whose
-    holder has had the ball too long, the longest first; ``busiest`` those with
-    the most entries. ``unreadable`` are threads that no figure counts, but for
-    the total."""
+    """The statistics of a store at ``now_ms``.
+
+    ``stale`` are open threads whose ball has been held too long, the longest first;
+    ``busiest`` those with the most entries. ``unreadable`` threads count only towards
+    the total.
+    """
 
     now_ms: int
     by_status: Mapping[str, int] = {}
@@ -70,25 +72,26 @@ class StoreStats(NamedTuple):
 
     @property
     def total(self) -> int:
-        """How many threads there are."""
+        """The number of threads."""
         return sum(self.by_status.values()) + len(self.unreadable)
 
     def held_for(self, since: int | None) -> int | None:
-        """Seconds from a moment until now."""
+        """Returns the seconds from a moment until now."""
         return None if since is None else max(0, self.now_ms - since) // 1000
 
     def to_json(self, store: str, limit: int = 0) -> dict[str, Any]:
-        """The stats shape, with at most ``limit`` (0: all) rows in each list."""
+        """Returns the stats shape, with at most ``limit`` (0: all) rows in each
+        list."""
         end = limit or None
         recent = self.recent
         by_status = dict(list(self.by_status.items())[:end])
         fields: dict[str, Any] = {
             "store": store,
             "threads": {"total": self.total, "by_status": by_status},
-            "balls": [self._pile(one) for one in self.piles[:end]],
+            "balls": [self._pile(item) for item in self.piles[:end]],
             "stale_total": len(self.stale),
-            "stale": [self._stale(one) for one in self.stale[:end]],
-            "busiest": [_thread(one) for one in self.busiest[:end]],
+            "stale": [self._stale(item) for item in self.stale[:end]],
+            "busiest": [_thread(item) for item in self.busiest[:end]],
             "recent": {
                 "threads": recent.threads,
                 "entries": recent.entries,
@@ -97,8 +100,8 @@ class StoreStats(NamedTuple):
                     for name, count in recent.authors[:end]
                 ],
                 "bounces": [
-                    {"topic": topic, "bounces": one.bounces, "changes": one.changes}
-                    for topic, one in recent.bounces[:end]
+                    {"topic": topic, "bounces": item.bounces, "changes": item.changes}
+                    for topic, item in recent.bounces[:end]
                 ],
             },
         }
@@ -111,12 +114,12 @@ class StoreStats(NamedTuple):
     def _longest_list(self) -> int:
         recent = (self.recent.authors, self.recent.bounces)
         own = (self.by_status, self.piles, self.stale, self.busiest)
-        each = (*own, self.unreadable, *recent)
-        return max(map(len, each))
+        lists = (*own, self.unreadable, *recent)
+        return max(map(len, lists))
 
-    def _pile(self, one: Pile) -> dict[str, Any]:
-        oldest = {"topic": one.topic, **self._since(one.since)}
-        return {"holder": one.holder, "threads": one.threads, "oldest": oldest}
+    def _pile(self, pile: Pile) -> dict[str, Any]:
+        oldest = {"topic": pile.topic, **self._since(pile.since)}
+        return {"holder": pile.holder, "threads": pile.threads, "oldest": oldest}
 
     def _stale(self, state: State) -> dict[str, Any]:
         since = self._since(history.since_ms(state))
@@ -137,43 +140,44 @@ def _thread(state: State) -> dict[str, Any]:
     }
 
 
-def longer_than(text: str) -> int:
-    """The milliseconds after which a ball is stale, from an age such as ``2d``.
+def stale_after_ms(text: str) -> int:
+    """Returns the milliseconds after which a ball is stale, given an age such as
+    ``2d``.
 
     Raises InvalidInputError for anything else.
     """
-    found = times.age_ms(text)
-    if found is None:
+    age_ms = times.age_ms(text)
+    if age_ms is None:
         raise InvalidInputError(
             f"{text!r} is not how long a ball may lie.", "Write 90m, 36h, 2d or 1w."
         )
-    return found
+    return age_ms
 
 
-def stats(
+def store_stats(
     reader: StoreReader, viewer: Viewer, now_ms: int, stale_ms: int
 ) -> StoreStats:
-    """The figures of all threads; a bad one spoils no others'.
+    """Returns the statistics of all threads. A damaged one does not affect the others.
 
-    Raises StorageError or CorruptError where the threads cannot be listed.
+    Raises StorageError or CorruptError if the threads cannot be listed.
     """
     states, unreadable = _states(reader)
     states.sort(key=_recency, reverse=True)
-    since = {one.topic: history.since_ms(one) for one in states}
-    stale = [one for one in states if history.is_stale(one, now_ms, stale_ms)]
-    stale.sort(key=lambda one: (since[one.topic] or 0, one.topic))
-    by_status = Counter(one.status for one in states)
+    since = {state.topic: history.since_ms(state) for state in states}
+    stale = [state for state in states if history.is_stale(state, now_ms, stale_ms)]
+    stale.sort(key=lambda state: (since[state.topic] or 0, state.topic))
+    by_status = Counter(state.status for state in states)
 
-    @cache  # there are many threads, and few names
+    @cache  # many threads share few names
     def key(name: str) -> str:
         return viewer.directory.key(names.parse(name))
 
     return StoreStats(
         now_ms,
-        dict(sorted(by_status.items(), key=lambda one: (-one[1], one[0]))),
+        dict(sorted(by_status.items(), key=lambda state: (-state[1], state[0]))),
         tuple(_piles(states, since, key)),
         tuple(stale),
-        tuple(sorted(states, key=lambda one: (-one.entry_count, one.topic))),
+        tuple(sorted(states, key=lambda state: (-state.entry_count, state.topic))),
         _recent(reader, states, now_ms, key),
         tuple(unreadable),
     )
@@ -186,36 +190,36 @@ def _states(reader: StoreReader) -> tuple[list[State], list[str]]:
         try:
             states.append(reader.snapshot(topic).state)
         except NotFoundError:
-            continue  # gone since it was listed, or never begun
+            continue  # removed after it was listed, or never begun
         except WcError:
             unreadable.append(topic)
     return states, unreadable
 
 
-def _recency(one: State) -> tuple[str, str]:
-    return (one.last_id, one.topic)
+def _recency(state: State) -> tuple[str, str]:
+    return (state.last_id, state.topic)
 
 
 def _piles(
     states: Iterable[State], since: Mapping[str, int | None], key: Callable[[str], str]
 ) -> list[Pile]:
-    """The balls of open threads by who has them, the most first; a holder as
-    the thread that moved last spells them."""
-    found: dict[str | None, list[State]] = {}
-    for one in states:
-        if one.status != CLOSED:
-            holder = None if one.ball is None else key(one.ball)
-            found.setdefault(holder, []).append(one)
+    """Returns the balls of open threads by holder, most first. A holder is spelled
+    as in the most recent thread."""
+    by_holder: dict[str | None, list[State]] = {}
+    for state in states:
+        if state.status != CLOSED:
+            holder = None if state.ball is None else key(state.ball)
+            by_holder.setdefault(holder, []).append(state)
 
-    def waiting(one: State) -> tuple[bool, int, str]:
-        moment = since[one.topic]
-        return (moment is None, moment or 0, one.topic)
+    def waiting(state: State) -> tuple[bool, int, str]:
+        moment = since[state.topic]
+        return (moment is None, moment or 0, state.topic)
 
     piles = []
-    for held in found.values():
+    for held in by_holder.values():
         oldest = min(held, key=waiting).topic
         piles.append(Pile(held[0].ball, len(held), oldest, since[oldest]))
-    return sorted(piles, key=lambda one: (-one.threads, one.holder or ""))
+    return sorted(piles, key=lambda state: (-state.threads, state.holder or ""))
 
 
 def _recent(
@@ -227,43 +231,43 @@ def _recent(
     bounces = []
     for thread in read:
         for entry in thread.entries:
-            who = key(entry.agent)
-            spelt.setdefault(who, entry.agent)
-            authors[who] += 1
-        found = history.history(thread.state, thread.entries, now_ms, key)
-        if found.bounces:
-            bounces.append((thread.state.topic, found))
-    bounces.sort(key=lambda one: (-one[1].bounces, -one[1].changes, one[0]))
-    each = sorted(authors.items(), key=lambda one: (-one[1], one[0]))
+            author = key(entry.agent)
+            spelt.setdefault(author, entry.agent)
+            authors[author] += 1
+        ball_history = history.ball_history(thread.state, thread.entries, now_ms, key)
+        if ball_history.bounces:
+            bounces.append((thread.state.topic, ball_history))
+    bounces.sort(key=lambda pair: (-pair[1].bounces, -pair[1].changes, pair[0]))
+    counts = sorted(authors.items(), key=lambda pair: (-pair[1], pair[0]))
     return Recent(
         len(read),
         sum(authors.values()),
-        tuple((spelt[who], count) for who, count in each),
+        tuple((spelt[author], count) for author, count in counts),
         tuple(bounces),
     )
 
 
 def _threads(reader: StoreReader, states: Iterable[State]) -> Iterable[Thread]:
-    """The threads that moved last, without those that are too long to read."""
-    left, count = RECENT_ENTRIES, 0
+    """Yields the most recent threads, except those that are too long to read."""
+    budget, count = RECENT_ENTRIES, 0
     for state in states:
         if count == RECENT_THREADS:
             return
-        if state.entry_count > left:
+        if state.entry_count > budget:
             continue
         try:
             thread = reader.thread(state.topic)
         except WcError:
-            continue  # changed since its state was read; the next call says how
+            continue  # changed since its state was read; the next call shows it
         count += 1
-        left -= len(thread.entries)
+        budget -= len(thread.entries)
         yield thread
 
 
-def tables(fields: dict[str, Any]) -> list[Table]:
-    """The stats shape as tables, those without rows left out."""
+def stats_tables(fields: dict[str, Any]) -> list[Table]:
+    """Returns the stats shape as tables; empty ones are left out."""
     recent = fields["recent"]
-    found = (
+    all_tables = (
         _table(("BALL", "OPEN THREADS", "LONGEST", "FOR"), fields["balls"], _ball_row),
         _table(("STALE", "BALL", "FOR", "TITLE"), fields["stale"], _stale_row),
         _table(
@@ -278,7 +282,7 @@ def tables(fields: dict[str, Any]) -> list[Table]:
             _picked("topic", "bounces", "changes"),
         ),
     )
-    return [one for one in found if one.rows]
+    return [table for table in all_tables if table.rows]
 
 
 def _table(
@@ -290,18 +294,18 @@ def _table(
 
 
 def _picked(*names: str) -> Callable[[dict[str, Any]], tuple[str, ...]]:
-    return lambda one: tuple(str(one[name]) or "?" for name in names)
+    return lambda row: tuple(str(row[name]) or "?" for name in names)
 
 
-def _ball_row(one: dict[str, Any]) -> tuple[str, ...]:
-    oldest = one["oldest"]
-    count = str(one["threads"])
-    return holder_text(one["holder"]), count, oldest["topic"], _for(oldest)
+def _ball_row(row: dict[str, Any]) -> tuple[str, ...]:
+    oldest = row["oldest"]
+    count = str(row["threads"])
+    return holder_text(row["holder"]), count, oldest["topic"], _duration(oldest)
 
 
-def _stale_row(one: dict[str, Any]) -> tuple[str, ...]:
-    return one["topic"], holder_text(one["ball"]), _for(one), one["title"]
+def _stale_row(row: dict[str, Any]) -> tuple[str, ...]:
+    return row["topic"], holder_text(row["ball"]), _duration(row), row["title"]
 
 
-def _for(one: dict[str, Any]) -> str:
-    return "?" if one["seconds"] is None else span(one["seconds"])
+def _duration(row: dict[str, Any]) -> str:
+    return "?" if row["seconds"] is None else span(row["seconds"])

@@ -1,8 +1,8 @@
-"""Who held the ball when, drawn to scale: the spans of threads in one window.
+"""Who held the ball when: the spans of threads in one window of time.
 
-A span is a time in which one name held the ball and the status stayed. Those
-of a thread follow each other without a gap from its first entry to now, and
-end where its fold does; see `wc_core.views.history` for what a moment is.
+A span is a time in which one holder had the ball and the status stayed the same. The
+spans of a thread follow each other without a gap from its first entry to now;
+`wc_core.views.history` defines the moments.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ if TYPE_CHECKING:
     from wc_core.views.history import Spell
 
 _MINUTE, _HOUR, _DAY = 60_000, 3_600_000, 86_400_000
-# The distances ticks may have, in milliseconds; from months on, in months.
+# The possible distances of ticks: in milliseconds, and from months on in months.
 _STEPS = (
-    *(one * _MINUTE for one in (1, 2, 5, 10, 15, 30)),
-    *(one * _HOUR for one in (1, 2, 3, 6, 12)),
-    *(one * _DAY for one in (1, 2, 7, 14)),
+    *(count * _MINUTE for count in (1, 2, 5, 10, 15, 30)),
+    *(count * _HOUR for count in (1, 2, 3, 6, 12)),
+    *(count * _DAY for count in (1, 2, 7, 14)),
 )
 _MONTHS = (1, 2, 3, 6, 12, 24, 60, 120, 600, 1200, 6000, 12000)
 _MONTH = 30 * _DAY
@@ -38,9 +38,12 @@ _MONDAY = 4 * _DAY
 
 
 class BallSpan(NamedTuple):
-    """A time in which ``holder`` (``None``: nobody) had the ball of a thread
-    that was ``status``, in milliseconds since 1970; ``entries`` counts what
-    was written meanwhile. What an older tool did is not ``known``."""
+    """A time in which ``holder`` (``None``: nobody) had the ball of a thread with
+    ``status``, in milliseconds since 1970.
+
+    ``entries`` counts the entries written meanwhile. ``known`` is false for what an
+    older tool did.
+    """
 
     holder: str | None
     since: int
@@ -51,11 +54,11 @@ class BallSpan(NamedTuple):
 
     @property
     def ms(self) -> int:
-        """How long it lasted."""
+        """Its length in milliseconds."""
         return self.until - self.since
 
     def to_json(self) -> dict[str, Any]:
-        """The span of the timeline shape."""
+        """Returns the span in the timeline shape."""
         fields: dict[str, Any] = {
             "holder": self.holder,
             "since": times.rfc3339(self.since),
@@ -68,7 +71,7 @@ class BallSpan(NamedTuple):
 
 
 class Track(NamedTuple):
-    """A thread and its spans, the first one first; none without entries."""
+    """A thread and its spans in order; none without entries."""
 
     topic: str
     title: str
@@ -77,22 +80,22 @@ class Track(NamedTuple):
     spans: tuple[BallSpan, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
-        """The thread of the timeline shape."""
+        """Returns the thread in the timeline shape."""
         return {
             "topic": self.topic,
             "title": self.title,
             "status": self.status,
             "ball": self.ball,
-            "spans": [one.to_json() for one in self.spans],
+            "spans": [span.to_json() for span in self.spans],
         }
 
 
 class Chart(NamedTuple):
-    """Tracks in one window of time, cut to it.
+    """Tracks, cut to one window of time.
 
-    ``holders`` are the names in it, the one that held longest in all first,
-    each as it was last spelt; ``colours`` gives every spelling the position of
-    its name there. ``total`` counts those that a limit left out as well.
+    ``holders`` are the names in it, the longest total first, each as it was spelled
+    last; ``colours`` maps every spelling to the position of its name there. ``total``
+    also counts the tracks that a limit left out.
     """
 
     since: int
@@ -103,93 +106,96 @@ class Chart(NamedTuple):
     total: int = 0
 
     def to_json(self, store: str) -> dict[str, Any]:
-        """The timeline shape."""
+        """Returns the timeline shape."""
         fields: dict[str, Any] = {
             "store": store,
             "since": times.rfc3339(self.since),
             "until": times.rfc3339(self.until),
             "holders": list(self.holders),
-            "threads": [one.to_json() for one in self.tracks],
+            "threads": [track.to_json() for track in self.tracks],
         }
         if self.total > len(self.tracks):
             fields |= {"total": self.total, "truncated": True}
         return fields
 
     def place(self, moment: int, width: float) -> float:
-        """Where a moment stands on an axis so wide."""
+        """Returns the position of a moment on an axis of this width."""
         length = max(1, self.until - self.since)
         return (moment - self.since) / length * width
 
 
 class Tick(NamedTuple):
-    """A moment on an axis, in UTC, and what stands there."""
+    """A moment on an axis, in UTC, and its label."""
 
     at: int
     label: str
 
 
-def of_thread(thread: Thread, now_ms: int, directory: Directory) -> Track:
-    """The track of a thread, its names compared as the directory does."""
+def thread_track(thread: Thread, now_ms: int, directory: Directory) -> Track:
+    """Returns the track of a thread, with names compared as the directory does."""
     state = thread.state
-    found = spans(state, thread.entries, now_ms, _keys(directory))
-    return Track(state.topic, state.title, state.status, state.ball, found)
+    thread_spans = ball_spans(state, thread.entries, now_ms, _keys(directory))
+    return Track(state.topic, state.title, state.status, state.ball, thread_spans)
 
 
 def _keys(directory: Directory) -> Callable[[str], str]:
-    return lambda one: directory.key(parse(one))
+    return lambda name: directory.key(parse(name))
 
 
-def spans(
+def ball_spans(
     state: State, entries: Sequence[Entry], now_ms: int, key: Callable[[str], str]
 ) -> tuple[BallSpan, ...]:
-    """The spans of a thread with this state and these entries, in order;
-    ``key`` gives two spellings of one name the same value."""
-    spells = history.history(state, entries, now_ms, key).spells
+    """Returns the spans of a thread with this state and these entries, in order.
+
+    ``key`` maps two spellings of one name to the same value.
+    """
+    spells = history.ball_history(state, entries, now_ms, key).spells
     if not spells:
         return ()
-    moments = history.moments(entries, now_ms)
+    moments = history.entry_moments(entries, now_ms)
     # The first entry of each spell, and of none after the last.
     firsts = [
-        one.idx if one.idx >= 0 else bisect_left(moments, one.start) for one in spells
+        spell.idx if spell.idx >= 0 else bisect_left(moments, spell.start)
+        for spell in spells
     ]
     statuses = _statuses(state, entries)
-    found: list[BallSpan] = []
-    for one, first, end in zip(
+    joined: list[BallSpan] = []
+    for spell, first, end in zip(
         spells, firsts, [*firsts[1:], len(entries)], strict=True
     ):
-        for part in _split(one, range(first, end), moments, statuses):
-            if found and _goes_on(found[-1], part):
-                count = found[-1].entries + part.entries
-                found[-1] = found[-1]._replace(until=part.until, entries=count)
+        for part in _split(spell, range(first, end), moments, statuses):
+            if joined and _goes_on(joined[-1], part):
+                count = joined[-1].entries + part.entries
+                joined[-1] = joined[-1]._replace(until=part.until, entries=count)
             else:
-                found.append(part)
-    return tuple(found)
+                joined.append(part)
+    return tuple(joined)
 
 
-def _goes_on(one: BallSpan, following: BallSpan) -> bool:
-    """Whether nothing changed between two: the ball was said to be where it
-    was known to be."""
-    same = one.holder == following.holder and one.status == following.status
-    return same and one.known == following.known
+def _goes_on(span: BallSpan, following: BallSpan) -> bool:
+    """Returns whether nothing changed between two spans: an entry named the holder
+    that was already known."""
+    unchanged = span.holder == following.holder and span.status == following.status
+    return unchanged and span.known == following.known
 
 
 def _statuses(state: State, entries: Sequence[Entry]) -> list[str]:
-    """The status after each entry."""
-    base = next((one.base for one in entries if one.base is not None), None)
+    """Returns the status after each entry."""
+    base = next((entry.base for entry in entries if entry.base is not None), None)
     status = OPEN if written_by_wc(entries) else state.status
     if base is not None:
         status = base.status
-    found = []
-    for one in entries:
-        status = one.status or status
-        found.append(status)
-    return found
+    statuses = []
+    for entry in entries:
+        status = entry.status or status
+        statuses.append(status)
+    return statuses
 
 
 def _split(
     spell: Spell, inside: range, moments: Sequence[int], statuses: Sequence[str]
 ) -> Iterator[BallSpan]:
-    """A spell with the entries ``inside`` it, cut where the status changed."""
+    """Yields a spell with the entries ``inside`` it, cut where the status changed."""
     cuts = [
         idx
         for idx in inside
@@ -204,31 +210,35 @@ def _split(
         )
 
 
-def chart(
+def make_chart(
     tracks: Iterable[Track],
     directory: Directory,
     since: int | None = None,
     limit: int = 0,
 ) -> Chart:
-    """Tracks side by side, from their first entry on, or from ``since``; at
-    most ``limit`` (0: all) of them, the first ones."""
-    every = list(tracks)
-    shown = every[: limit or None]
-    known = [one for track in shown for one in track.spans]
-    if not known:
-        return Chart(0, 0, tuple(shown), total=len(every))
-    start = min(one.since for one in known)
-    end = max(one.until for one in known)
+    """Returns tracks side by side, from their first entry on or from ``since``; at
+    most the first ``limit`` (0: all) of them."""
+    all_tracks = list(tracks)
+    charted = all_tracks[: limit or None]
+    all_spans = [span for track in charted for span in track.spans]
+    if not all_spans:
+        return Chart(0, 0, tuple(charted), total=len(all_tracks))
+    start = min(span.since for span in all_spans)
+    end = max(span.until for span in all_spans)
     if since is not None:
         start = min(end, max(start, since))
-    cut = tuple(one._replace(spans=clipped(one.spans, start)) for one in shown)
-    return Chart(start, end, cut, *_holders(cut, _keys(directory)), len(every))
+    cut = tuple(
+        track._replace(spans=clip_spans(track.spans, start)) for track in charted
+    )
+    return Chart(start, end, cut, *_holders(cut, _keys(directory)), len(all_tracks))
 
 
-def clipped(found: Iterable[BallSpan], since: int) -> tuple[BallSpan, ...]:
-    """What of the spans is not before ``since``."""
+def clip_spans(spans: Iterable[BallSpan], since: int) -> tuple[BallSpan, ...]:
+    """Returns the parts of the spans that are not before ``since``."""
     return tuple(
-        one._replace(since=max(one.since, since)) for one in found if one.until >= since
+        span._replace(since=max(span.since, since))
+        for span in spans
+        if span.until >= since
     )
 
 
@@ -238,27 +248,28 @@ def _holders(
     spelt: dict[str, str] = {}
     held: dict[str, int] = {}
     for track in tracks:
-        for one in track.spans:
-            if one.holder is not None and one.known:
-                spelt.setdefault(one.holder, key(one.holder))
-                held[one.holder] = held.get(one.holder, 0) + one.ms
+        for span in track.spans:
+            if span.holder is not None and span.known:
+                spelt.setdefault(span.holder, key(span.holder))
+                held[span.holder] = held.get(span.holder, 0) + span.ms
     total: dict[str, int] = {}
-    for name, who in spelt.items():
-        total[who] = total.get(who, 0) + held[name]
-    order = sorted(total, key=lambda who: (-total[who], who))
-    last = {who: name for name, who in spelt.items()}
-    places = {who: place for place, who in enumerate(order)}
+    for name, compared in spelt.items():
+        total[compared] = total.get(compared, 0) + held[name]
+    order = sorted(total, key=lambda compared: (-total[compared], compared))
+    spelling = {compared: name for name, compared in spelt.items()}
+    places = {compared: place for place, compared in enumerate(order)}
     return (
-        tuple(last[who] for who in order),
-        {name: places[who] for name, who in spelt.items()},
+        tuple(spelling[compared] for compared in order),
+        {name: places[compared] for name, compared in spelt.items()},
     )
 
 
 def ticks(since: int, until: int, most: int) -> list[Tick]:
-    """At most ``most`` round moments between two, in UTC: the date where a day
-    begins, else the time; the year where one begins or only years count."""
+    """Returns at most ``most`` round moments in a window, in UTC. Labels are the
+    date where a day begins, else the time; the year where one begins or only
+    years are shown."""
     length, most = max(1, until - since), max(1, most)
-    step = next((one for one in _STEPS if length // one < most), 0)
+    step = next((size for size in _STEPS if length // size < most), 0)
     if not step:
         return _months(since, until, most)
     origin = _MONDAY if step % (7 * _DAY) == 0 else 0
@@ -272,22 +283,22 @@ def _label(at: int) -> str:
 
 
 def _months(since: int, until: int, most: int) -> list[Tick]:
-    """Ticks where months begin."""
+    """Returns ticks at the beginnings of months."""
     length = until - since
     step = next((n for n in _MONTHS if length // (n * _MONTH) < most), _MONTHS[-1])
     start = time.gmtime(since // 1000)
     month = -(-(start.tm_year * 12 + start.tm_mon - 1) // step) * step
-    found: list[Tick] = []
-    while (at := _begin(month)) <= until and len(found) < most:
+    result: list[Tick] = []
+    while (at := _month_start(month)) <= until and len(result) < most:
         form = "%Y" if month % 12 == 0 else "%b"
         if at >= since:
-            found.append(Tick(at, time.strftime(form, time.gmtime(at // 1000))))
+            result.append(Tick(at, time.strftime(form, time.gmtime(at // 1000))))
         month += step
-    return found
+    return result
 
 
-def _begin(month: int) -> int:
-    """When a month begins, counted from the year 0."""
-    from calendar import timegm  # years of history are rare
+def _month_start(month: int) -> int:
+    """Returns when a month begins, counted from the year 0."""
+    from calendar import timegm  # 3 ms, and windows of many months are rare
 
     return timegm((month // 12, month % 12 + 1, 1, 0, 0, 0)) * 1000

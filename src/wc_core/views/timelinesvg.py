@@ -1,8 +1,8 @@
-"""A timeline as one SVG picture: no scripts, nothing from elsewhere, light or
-dark as its reader's screen is.
+"""A timeline as an SVG picture, without scripts or external content, for light and dark
+screens.
 
-Colours are classes of a style sheet inside it, so that a page may hold many
-pictures and change the colours of all of them.
+Colours are classes of a style sheet inside it, so that a page with several pictures can
+change the colours of all of them.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
     from wc_core.views.timeline import BallSpan, Chart, Track
 
-# White letters are readable on each, in light and in dark; after the last the
-# first comes again, and the names tell them apart.
+# White text is readable on each, in light and dark. After the last colour the first
+# is used again; names tell the holders apart.
 COLOURS = (
     *("#2f6fbd", "#b5471b", "#1f7a4d", "#8b3fb0", "#8a6100", "#0e7886"),
     *("#b8336f", "#566b12", "#5b54c9", "#8f4f3a", "#3f6b7d", "#a33a3a"),
@@ -45,7 +45,7 @@ _STYLE = """\
 """
 _CLASSES = {CLOSED: " closed"}
 _MARKS = {IN_REVIEW: "review", BLOCKED: "blocked"}
-# What XML does not have, besides what text for people does not have.
+# Characters that XML does not allow.
 _NO_XML = re.compile("[\ufffe\uffff]|[\x00-\x1f]")
 _ESCAPES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;"})
 
@@ -53,12 +53,12 @@ _ROW, _BAR, _TOP, _GAP = 26, 18, 30, 12
 _LETTER, _WIDE = 6.8, 12.5
 _TICK_ROOM = 76
 _MIN_WIDTH = 320
-# What is narrower hides nothing that stands there.
+# Narrower bars are skipped; they would be invisible.
 _VISIBLE = 0.5
 
 
 class _Box(NamedTuple):
-    """Where the bars of a track are: its left, its top, and their width."""
+    """Where the bars of a track are: left edge, top edge, width."""
 
     left: float
     top: float
@@ -66,8 +66,8 @@ class _Box(NamedTuple):
 
 
 def svg(chart: Chart, width: int = 960) -> str:
-    """The chart as an SVG document, ``width`` pixels wide and as high as its
-    threads need; readers that scale it keep its proportions."""
+    """Returns the chart as an SVG document, ``width`` pixels wide and as high as its
+    threads need. It keeps its proportions when scaled."""
     width = max(_MIN_WIDTH, width)
     left = _label_room(chart, width)
     bars = width - left - _GAP
@@ -87,25 +87,26 @@ def svg(chart: Chart, width: int = 960) -> str:
 
 
 def escaped(text: str) -> str:
-    """Others' words as XML on one line, with nothing in them to obey."""
+    """Returns untrusted text as XML on one line, without control characters."""
     return _NO_XML.sub("\ufffd", one_line(text)).translate(_ESCAPES)
 
 
 def summary(chart: Chart) -> str:
-    """What it shows, in a sentence."""
-    since, until = (times.rfc3339(one)[:16] for one in (chart.since, chart.until))
+    """Returns one sentence that says what the chart shows."""
+    since, until = (times.rfc3339(moment)[:16] for moment in (chart.since, chart.until))
     threads = counted(len(chart.tracks), "thread")
     return f"Who held the ball of {threads}, {since}Z to {until}Z"
 
 
 def _holder_styles(chart: Chart) -> str:
     used = range(max(1, min(len(chart.holders), len(COLOURS))))
-    return "".join(f".wct .h{one}{{fill:{COLOURS[one]}}}\n" for one in used)
+    return "".join(f".wct .h{number}{{fill:{COLOURS[number]}}}\n" for number in used)
 
 
 def _label_room(chart: Chart, width: int) -> float:
-    """How wide the topics are: as wide as the longest, a third at most."""
-    longest = max((_width(one.topic) for one in chart.tracks), default=0)
+    """Returns the width of the topics: the longest one, but at most a third of the
+    chart."""
+    longest = max((_width(track.topic) for track in chart.tracks), default=0)
     return min(longest + 2 * _GAP, width / 3)
 
 
@@ -114,13 +115,13 @@ def _axis(chart: Chart, box: _Box) -> Iterator[str]:
         yield _text(_GAP, _TOP - 10, "Nothing to show.", "dim")
         return
     yield _text(_GAP, _TOP - 10, "UTC", "dim")
-    for one in ticks(chart.since, chart.until, int(box.width / _TICK_ROOM)):
-        x = box.left + chart.place(one.at, box.width)
+    for tick in ticks(chart.since, chart.until, int(box.width / _TICK_ROOM)):
+        x = box.left + chart.place(tick.at, box.width)
         yield (
             f'<line class="grid" x1="{x:.1f}" x2="{x:.1f}" y1="{_TOP - 6}"'
             f' y2="{box.top:.0f}"/>'
         )
-        yield _text(x, _TOP - 10, one.label, "dim", 'text-anchor="middle"')
+        yield _text(x, _TOP - 10, tick.label, "dim", 'text-anchor="middle"')
 
 
 def _track(chart: Chart, track: Track, box: _Box) -> Iterator[str]:
@@ -129,34 +130,34 @@ def _track(chart: Chart, track: Track, box: _Box) -> Iterator[str]:
     yield f"<g><title>{escaped(title)}</title>"
     yield f"{_text(_GAP, box.top + 17, label)}</g>"
     drawn = -1.0
-    for one in track.spans:
-        start = chart.place(one.since, box.width)
-        end = max(chart.place(one.until, box.width), start + 1)
+    for span in track.spans:
+        start = chart.place(span.since, box.width)
+        end = max(chart.place(span.until, box.width), start + 1)
         if end - drawn < _VISIBLE:
             continue
         drawn = end
         place = _Box(box.left + start, box.top + 4, min(end, box.width) - start)
-        yield from _bar(chart, one, place)
+        yield from _bar(chart, span, place)
 
 
-def _bar(chart: Chart, one: BallSpan, box: _Box) -> Iterator[str]:
-    who = holder_text(one.holder) if one.known else "not known"
-    long = times.span(one.ms // 1000)
-    since = times.rfc3339(one.since)[:16]
-    entries = counted(one.entries, "entry", "entries")
-    told = f"{who} · {long} from {since}Z · {one.status} · {entries}"
-    name = "unknown" if not one.known else "free"
-    if one.known and one.holder is not None:
-        name = f"h{chart.colours[one.holder] % len(COLOURS)}"
-    closed = _CLASSES.get(one.status, "")
-    yield f"<g><title>{escaped(told)}</title>"
+def _bar(chart: Chart, span: BallSpan, box: _Box) -> Iterator[str]:
+    holder = holder_text(span.holder) if span.known else "not known"
+    long = times.span(span.ms // 1000)
+    since = times.rfc3339(span.since)[:16]
+    entries = counted(span.entries, "entry", "entries")
+    tooltip = f"{holder} · {long} from {since}Z · {span.status} · {entries}"
+    name = "unknown" if not span.known else "free"
+    if span.known and span.holder is not None:
+        name = f"h{chart.colours[span.holder] % len(COLOURS)}"
+    closed = _CLASSES.get(span.status, "")
+    yield f"<g><title>{escaped(tooltip)}</title>"
     yield (
         f'<rect class="{name}{closed}" x="{box.left:.1f}" y="{box.top:.0f}"'
         f' width="{max(box.width, 0):.1f}" height="{_BAR}" rx="2"/>'
     )
-    if one.status in _MARKS:
-        yield _line(_MARKS[one.status], box)
-    words = _cut(who, box.width - 10)
+    if span.status in _MARKS:
+        yield _line(_MARKS[span.status], box)
+    words = _cut(holder, box.width - 10)
     if words:
         inside = "in" if name.startswith("h") and not closed else "dim"
         yield _text(box.left + 5, box.top + 13, words, inside)
@@ -172,12 +173,11 @@ def _line(name: str, box: _Box) -> str:
 
 
 def _legend(chart: Chart, width: int, top: int) -> tuple[list[str], int]:
-    """What the colours and marks mean, in as many lines as it takes; and where
-    it ends."""
-    each = [(f"h{i % len(COLOURS)}", name) for i, name in enumerate(chart.holders)]
-    each += [(name, words) for name, words in _shown(chart)]
+    """Returns the legend, in as many lines as it needs, and where it ends."""
+    items = [(f"h{i % len(COLOURS)}", name) for i, name in enumerate(chart.holders)]
+    items += [(name, words) for name, words in _marks_in(chart)]
     parts, x, y = [], float(_GAP), float(top)
-    for name, words in each:
+    for name, words in items:
         label = _cut(words, width - 4 * _GAP)
         room = _width(label) + 3 * _GAP
         if x + room > width and x > _GAP:
@@ -189,21 +189,21 @@ def _legend(chart: Chart, width: int, top: int) -> tuple[list[str], int]:
             parts.append(_swatch(name, box))
         parts.append(_text(x + 20, y + 12, label))
         x += room
-    return parts, int(y) + 20 + _GAP if each else top
+    return parts, int(y) + 20 + _GAP if items else top
 
 
-def _shown(chart: Chart) -> Iterator[tuple[str, str]]:
-    """The marks that occur, and what they say."""
-    known = {one.status for track in chart.tracks for one in track.spans}
+def _marks_in(chart: Chart) -> Iterator[tuple[str, str]]:
+    """Yields the marks that occur, with their meaning."""
+    statuses = {span.status for track in chart.tracks for span in track.spans}
     held = {(o.holder is None, o.known) for t in chart.tracks for o in t.spans}
     if (True, True) in held:
         yield "free", "anyone may take it"
-    if any(not one for _, one in held):
+    if any(not span for _, span in held):
         yield "unknown", "not known"
     for status, name in _MARKS.items():
-        if status in known:
+        if status in statuses:
             yield name, status
-    if CLOSED in known:
+    if CLOSED in statuses:
         yield "h0 closed", CLOSED
 
 
@@ -214,23 +214,23 @@ def _swatch(name: str, box: _Box) -> str:
     )
 
 
-def _text(x: float, y: float, words: str, name: str = "", more: str = "") -> str:
+def _text(x: float, y: float, words: str, name: str = "", extra: str = "") -> str:
     attributes = f' class="{name}"' if name else ""
-    attributes += f" {more}" if more else ""
+    attributes += f" {extra}" if extra else ""
     return f'<text x="{x:.1f}" y="{y:.0f}"{attributes}>{escaped(words)}</text>'
 
 
 def _width(words: str) -> float:
-    """About how many pixels words take; wide letters are counted as such."""
+    """Returns the approximate width of a text in pixels; wide letters count as such."""
     if words.isascii():
         return len(words) * _LETTER
-    wide = sum(unicodedata.east_asian_width(one) in {"W", "F"} for one in words)
+    wide = sum(unicodedata.east_asian_width(char) in {"W", "F"} for char in words)
     return (len(words) - wide) * _LETTER + wide * _WIDE
 
 
 def _cut(words: str, room: float) -> str:
-    """The beginning of the words that fits; nothing where three letters do
-    not."""
+    """Returns the beginning of a text that fits; nothing if three letters do not
+    fit."""
     line = one_line(words)
     if _width(line) <= room:
         return line

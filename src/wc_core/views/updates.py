@@ -19,21 +19,22 @@ _BEHIND = "\uffee"
 
 
 class Updates(NamedTuple):
-    """Entries since a moment, the oldest first; ``more`` were left out.
+    """Entries since a moment, oldest first; ``more`` were left out.
 
     ``next_since`` continues after the last one shown.
     """
 
-    found: tuple[tuple[str, Numbered], ...]
+    entries: tuple[tuple[str, Numbered], ...]
     more: int = 0
     next_since: str = ""
     unreadable: tuple[str, ...] = ()
 
     def to_json(self, store: str) -> dict[str, Any]:
-        """The updates shape: entries without their bodies, each with its topic."""
+        """Returns the updates shape: entries without their bodies, each with its
+        topic."""
         entries = []
-        for topic, one in self.found:
-            fields = one.to_json()
+        for topic, numbered_entry in self.entries:
+            fields = numbered_entry.to_json()
             del fields["body"]
             entries.append({"topic": topic, **fields})
         result: dict[str, Any] = {"store": store, "entries": entries}
@@ -45,8 +46,8 @@ class Updates(NamedTuple):
 
 
 class News(NamedTuple):
-    """What a thread came to: its row now, how many entries are since the
-    moment, who wrote them, and the last one."""
+    """What happened in a thread: its current row, how many entries were added, who
+    wrote them, and the last one."""
 
     row: ThreadRow
     new: int
@@ -54,7 +55,7 @@ class News(NamedTuple):
     last: Numbered
 
     def to_json(self) -> dict[str, Any]:
-        """The thread of the digest shape."""
+        """Returns the thread in the digest shape."""
         last = self.last.to_json()
         del last["body"]
         fields = {"entries": self.new, "authors": list(self.authors), "last": last}
@@ -62,18 +63,18 @@ class News(NamedTuple):
 
 
 class Digest(NamedTuple):
-    """Threads with entries since a moment, the latest move first; ``more`` were
-    left out."""
+    """Threads with entries since a moment, latest move first; ``more`` were left
+    out."""
 
-    found: tuple[News, ...]
+    threads: tuple[News, ...]
     more: int = 0
     unreadable: tuple[str, ...] = ()
 
     def to_json(self, store: str) -> dict[str, Any]:
-        """The digest shape."""
+        """Returns the digest shape."""
         result: dict[str, Any] = {
             "store": store,
-            "threads": [one.to_json() for one in self.found],
+            "threads": [news.to_json() for news in self.threads],
         }
         if self.more:
             result |= {"truncated": True, "more": self.more}
@@ -83,74 +84,75 @@ class Digest(NamedTuple):
 
 
 def digest(overview: Overview, since: str, now_ms: int, limit: int = 0) -> Digest:
-    """At most ``limit`` (0: all) threads with entries after ``since``, as for
-    `updates`.
+    """Returns at most ``limit`` (0: all) threads with entries after ``since``, which is
+    as for `updates`.
 
-    Raises InvalidInputError for a ``since`` that is none.
+    Raises InvalidInputError for an invalid ``since``.
     """
     floor = times.since_id(since, now_ms)
     rows = overview.rows()
-    rest = iter([row for row in rows if not row.last_id or row.last_id > floor])
-    found: list[News] = []
+    moved = iter([row for row in rows if not row.last_id or row.last_id > floor])
+    news: list[News] = []
     unreadable: list[str] = []
-    for row in rest:
+    for row in moved:
         new = _new(overview, row, floor)
         if new is None:
             unreadable.append(row.topic)
         elif new:
-            authors = dict.fromkeys(one.entry.agent for one in new)
-            found.append(News(row, len(new), tuple(authors), new[-1]))
-        if limit and len(found) >= limit:
+            authors = dict.fromkeys(item.entry.agent for item in new)
+            news.append(News(row, len(new), tuple(authors), new[-1]))
+        if limit and len(news) >= limit:
             break  # the latest moves come first: no other log has to be read
-    left = [*rest]
-    unreadable += [row.topic for row in left if row.damaged and not row.last_id]
-    more = sum(row.last_id > floor for row in left)
-    return Digest(tuple(found), more, tuple(unreadable))
+    unvisited = [*moved]
+    unreadable += [row.topic for row in unvisited if row.damaged and not row.last_id]
+    hidden = sum(row.last_id > floor for row in unvisited)
+    return Digest(tuple(news), hidden, tuple(unreadable))
 
 
 def updates(overview: Overview, since: str, now_ms: int, limit: int = 0) -> Updates:
-    """At most ``limit`` (0: all) entries after ``since``, a time, an age or
-    an entry's id (see `times.since_id`).
+    """Returns at most ``limit`` (0: all) entries after ``since``: a time, an age or an
+    entry's id (see `times.since_id`).
 
-    Raises InvalidInputError for a ``since`` that is none of these.
+    Raises InvalidInputError for anything else.
     """
-    found: list[tuple[str, Numbered]] = []
+    entries: list[tuple[str, Numbered]] = []
     unreadable = []
     for row, new in _since(overview, times.since_id(since, now_ms)):
         if new is None:
             unreadable.append(row.topic)
         else:
-            found += [(row.topic, one) for one in new]
-    found.sort(key=_by_id)
-    shown = found[:limit] if limit else found
-    following = _after(shown[-1][1].entry.id) if len(shown) < len(found) else ""
-    more = len(found) - len(shown)
-    return Updates(tuple(shown), more, following, tuple(unreadable))
+            entries += [(row.topic, numbered_entry) for numbered_entry in new]
+    entries.sort(key=_by_id)
+    visible = entries[:limit] if limit else entries
+    following = _after(visible[-1][1].entry.id) if len(visible) < len(entries) else ""
+    hidden = len(entries) - len(visible)
+    return Updates(tuple(visible), hidden, following, tuple(unreadable))
 
 
 def _since(
     overview: Overview, floor: str
 ) -> Iterator[tuple[ThreadRow, list[Numbered] | None]]:
-    """The threads that moved, and their entries behind ``floor``; ``None`` for
-    a thread that cannot be read."""
+    """Yields the threads that changed with their entries after ``floor``; ``None``
+    for a thread that cannot be read."""
     for row in overview.rows():
         if not row.last_id or row.last_id > floor:
             yield row, _new(overview, row, floor)
 
 
 def _new(overview: Overview, row: ThreadRow, floor: str) -> list[Numbered] | None:
-    """The entries of a thread behind ``floor``; ``None`` if it cannot be read."""
+    """Returns the entries of a thread after ``floor``; ``None`` if it cannot be
+    read."""
     try:
         everything = numbered(overview.reader.thread(row.topic))
     except WcError:
         return None
-    return [one for one in everything if one.entry.id > floor]
+    return [entry for entry in everything if entry.entry.id > floor]
 
 
 def _after(entry_id: str) -> str:
-    """A ``since`` that goes on after an entry: its id, or where that has in it
-    what does not print, its beginning with a letter that sorts behind."""
-    unfit = (i for i, one in enumerate(entry_id) if not one.isprintable())
+    """Returns a ``since`` that continues after an entry: its id or, if that contains
+    unprintable characters, its beginning with a letter that sorts after it."""
+    unfit = (i for i, char in enumerate(entry_id) if not char.isprintable())
     end = next(unfit, len(entry_id.rstrip()))
     if end == len(entry_id):
         return entry_id

@@ -1,10 +1,9 @@
-"""Words: what a text is made of when it is searched, and what a query asks for.
+"""The words of a text and the terms of a query.
 
-A text is cut into words at everything that is no letter and no digit. Case does
-not count, nor do the accents of Latin, Greek and Cyrillic letters. Scripts that
-write no spaces between words, and symbols such as emoji, are cut into their
-characters. All that a search compares is made here, so that whoever looks
-through files and whoever asks an index find the same.
+A text is split into words at everything that is neither a letter nor a digit. Case is
+ignored, and so are the accents of Latin, Greek and Cyrillic letters. Scripts without
+spaces between words, and symbols such as emoji, are split into single characters.
+Scanning files and asking an index both use this module, so that they find the same.
 """
 
 from __future__ import annotations
@@ -18,10 +17,10 @@ from wc_core.errors import InvalidInputError
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-# What a word may be looked for in, and how a query names it.
+# The fields that a query can name.
 FIELDS = ("title", "body", "topic", "author")
 
-# What a folded text has between its words, and what its words are made of.
+# The separators of a folded text, and the characters of its words.
 _GAPS = re.compile(r"[\x00-/:-@\[-`{-\x7f]+")
 _GAP, _LETTER = _GAPS.pattern, r"[^\x00-/:-@\[-`{-\x7f]"
 _ACCENTS = re.compile("[\u0300-\u036f]+")
@@ -32,7 +31,7 @@ _UNSPACED = re.compile(
     "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U0001b000-\U0001b16f"
     "\U00020000-\U0003ffff]"
 )
-# A field's name, quotes, a star: each only where it means something.
+# A field's name, quotes and a star, each only where it has a meaning.
 _PART = re.compile(
     rf"(?:(?P<field>{'|'.join(FIELDS)}):)?"
     r'(?:"(?P<exact>[^"]*)"?|(?P<bare>[^\s"]+))\*?',
@@ -42,10 +41,10 @@ _MOST_TERMS = 32
 
 
 class Term(NamedTuple):
-    """Words that must stand side by side in one field.
+    """Words that must be adjacent in one field.
 
-    ``prefix``: of the last one only its beginning is given. ``field`` is one
-    of `FIELDS`, or empty for any.
+    With ``prefix`` only the beginning of the last word is given. ``field`` is one of
+    `FIELDS`, or empty for any.
     """
 
     words: tuple[str, ...]
@@ -54,59 +53,59 @@ class Term(NamedTuple):
 
     @property
     def needle(self) -> str:
-        """What a text in the form of `plain` has in it if it has the term."""
+        """What the output of `plain_words` contains if it has the term."""
         return f" {' '.join(self.words)}{'' if self.prefix else ' '}"
 
 
 class _FoldingTable(dict[int, str]):
-    """What each character beyond ASCII is in a searched text, found out once."""
+    """What each character beyond ASCII becomes in a searched text, computed once."""
 
     def __missing__(self, code: int) -> str:
         char = chr(code)
         kind = unicodedata.category(char)
         if _UNSPACED.match(char) or kind == "So":
-            made = f" {char} "
+            replacement = f" {char} "
         elif kind[0] in "LNM" or kind == "Co":
-            made = char
+            replacement = char
         else:
-            made = " "
-        self[code] = made
-        return made
+            replacement = " "
+        self[code] = replacement
+        return replacement
 
 
 _TABLE = _FoldingTable({code: chr(code) for code in range(128)})
 
 
-def folded(text: str) -> str:
-    """The text with its words in comparable form and spaces where other than
-    ASCII characters end one; what stands between ASCII words stays."""
+def fold_text(text: str) -> str:
+    """Returns the text with its words in comparable form. Other than ASCII
+    separators become spaces; ASCII separators stay."""
     if text.isascii():
         return text.lower()
     bare = _ACCENTS.sub("", unicodedata.normalize("NFKD", text))
     return unicodedata.normalize("NFKC", bare).casefold().translate(_TABLE)
 
 
-def plain(text: str) -> str:
-    """The words of a text with one space before, between and after them."""
-    return f" {_GAPS.sub(' ', folded(text)).strip()} "
+def plain_words(text: str) -> str:
+    """Returns the words of a text with one space before, between and after them."""
+    return f" {_GAPS.sub(' ', fold_text(text)).strip()} "
 
 
-def parse(query: str) -> tuple[Term, ...]:
-    """What a query asks for: every one of the terms.
+def parse_query(query: str) -> tuple[Term, ...]:
+    """Returns the terms of a query, all of which must match.
 
-    A word stands for all that begin with it, words in ``"quotes"`` for exactly
-    those, side by side (``"log out"*``: the last one may go on). What holds
-    together, as ``src/auth.py``, is looked for side by side. ``title:``,
-    ``body:``, ``topic:`` and ``author:`` say where. Raises InvalidInputError
-    for more than 32 terms.
+    A word matches every word that begins with it; words in ``"quotes"`` match exactly
+    and adjacent (``"log out"*``: the last one may continue). A word with separators in
+    it, such as ``src/auth.py``, is matched as adjacent words. ``title:``, ``body:``,
+    ``topic:`` and ``author:`` restrict a term to a field. Raises InvalidInputError for
+    more than 32 terms.
     """
     terms = []
     for part in _PART.finditer(query):
         exact = part["exact"] is not None
-        words = tuple(plain(part["exact"] if exact else part["bare"]).split())
+        words = tuple(plain_words(part["exact"] if exact else part["bare"]).split())
         if words:
             field = (part["field"] or "").lower()
-            # 12 is not the beginning of 123.
+            # A number matches only itself: 12 does not match 123.
             whole = exact or words[-1].isdecimal()
             terms.append(Term(words, not whole or part[0].endswith("*"), field))
     if len(terms) > _MOST_TERMS:
@@ -116,18 +115,18 @@ def parse(query: str) -> tuple[Term, ...]:
     return tuple(dict.fromkeys(terms))
 
 
-def has(term: Term, fields: Mapping[str, str]) -> bool:
-    """Whether a term is in the fields, each in the form of `plain`."""
+def contains_term(term: Term, fields: Mapping[str, str]) -> bool:
+    """Returns whether a term is in the fields, each in the form of `plain_words`."""
     if term.field:
         return term.needle in fields[term.field]
     return any(term.needle in text for text in fields.values())
 
 
-def marked(
+def mark_terms(
     text: str, terms: Iterable[Term], around: int, marks: tuple[str, str] = ("«", "»")
 ) -> str:
-    """One line of a text around the first term in it, with every term there
-    between the ``marks``; its beginning where it has none."""
+    """Returns one line of a text around its first match, with every match between
+    the ``marks``; the beginning of the text if nothing matches."""
     spans = sorted(_spans(text, terms))
     if not spans:
         return " ".join(text[: 2 * around].split())
@@ -142,24 +141,25 @@ def marked(
 
 
 def _spans(text: str, terms: Iterable[Term]) -> set[tuple[int, int]]:
-    """Where in a text the terms stand."""
+    """Returns the positions of the terms in a text."""
     form, places = _aligned(text)
-    found = set()
+    spans = set()
     for term in terms:
-        words = _GAP.join(re.escape(one) for one in term.words)
+        words = _GAP.join(re.escape(match) for match in term.words)
         ending = "" if term.prefix else f"(?!{_LETTER})"
-        for one in re.finditer(f"(?<!{_LETTER}){words}{ending}", form):
-            found.add((places[one.start()], places[one.end() - 1] + 1))
-    return found
+        for match in re.finditer(f"(?<!{_LETTER}){words}{ending}", form):
+            spans.add((places[match.start()], places[match.end() - 1] + 1))
+    return spans
 
 
 def _aligned(text: str) -> tuple[str, Sequence[int]]:
-    """A text in its folded form, and where each character of that is from."""
+    """Returns a text in its folded form, and the original position of each
+    character."""
     if text.isascii():
         return text.lower(), range(len(text))
     form, places = [], []
     for place, char in enumerate(text):
-        made = folded(char)
-        form.append(made)
-        places += [place] * len(made)
+        replacement = fold_text(char)
+        form.append(replacement)
+        places += [place] * len(replacement)
     return "".join(form), places

@@ -1,8 +1,7 @@
-"""What goes on in the worktrees of a repository: whose ball, which loop, who
-is at it. The same to ``wc worktrees --json`` and to the server.
+"""What happens in the worktrees of a repository: whose ball, which loop, which agents.
+The same to ``wc worktrees --json`` and to the server.
 
-Everything is read from what is on disk already. One worktree that cannot be
-read hides no other.
+Everything is read from existing files. A worktree that cannot be read hides no other.
 """
 
 from __future__ import annotations
@@ -38,33 +37,33 @@ _COMMIT = 12
 
 
 class WorktreeQuery(NamedTuple):
-    """From where one looks, and when.
+    """From where worktrees are looked at, and when.
 
-    ``where`` is ``None`` outside git: then ``folder`` is the only place.
+    ``repository`` is ``None`` outside git: then ``folder`` is the only place.
     """
 
-    where: Repository | None
+    repository: Repository | None
     folder: str
     env: Mapping[str, str]
     now_ms: int
 
     @property
     def own(self) -> str:
-        """The root of the worktree one is in, as notes name it."""
-        if self.where is None:
+        """The root of the current worktree, as notes name it."""
+        if self.repository is None:
             return self.folder
-        return self.where.top or self.where.common
+        return self.repository.top or self.repository.common
 
-    def shown(self, path: str) -> str:
-        """A path as answers name it."""
+    def display_path(self, path: str) -> str:
+        """Returns a path as answers show it."""
         return shown_path(path, self.env)
 
 
 class Neighbour(NamedTuple):
     """A worktree and what is known of the work in it.
 
-    ``threads`` are those that belong to it and are not closed; ``age`` is in
-    seconds, since anything changed that we can see, ``None`` where we cannot.
+    ``threads`` are its threads that are not closed. ``age`` is the seconds since
+    anything visible changed in it, ``None`` if that cannot be seen.
     """
 
     worktree: Worktree
@@ -77,26 +76,26 @@ class Neighbour(NamedTuple):
 
     @property
     def name(self) -> str:
-        """What people call it, on one line."""
+        """Its name, on one line."""
         return one_line(self.worktree.name, MAX_NAME)
 
     @property
     def names(self) -> set[str]:
-        """Everything its loop may be asked for by."""
-        said = {self.worktree.change_id, self.worktree.branch, self.worktree.name}
-        return {*said, self.loop.change_id if self.loop else ""} - {""}
+        """Every name by which its loop can be asked for."""
+        names = {self.worktree.change_id, self.worktree.branch, self.worktree.name}
+        return {*names, self.loop.change_id if self.loop else ""} - {""}
 
     @property
     def change_id(self) -> str:
-        """The change it is about: as its loop says, or by its folder's name."""
-        said = self.loop.change_id if self.loop is not None else ""
-        return said or one_line(self.worktree.change_id, MAX_NAME)
+        """The change it is about, from its loop or from the name of its folder."""
+        from_loop = self.loop.change_id if self.loop is not None else ""
+        return from_loop or one_line(self.worktree.change_id, MAX_NAME)
 
-    def head(self, look: WorktreeQuery) -> dict[str, Any]:
-        """Which worktree it is."""
+    def head(self, query: WorktreeQuery) -> dict[str, Any]:
+        """Returns which worktree it is."""
         tree = self.worktree
         fields = {
-            "path": look.shown(tree.path) if tree.path else None,
+            "path": query.display_path(tree.path) if tree.path else None,
             "name": self.name,
             "main": tree.main or None,
             "here": self.here or None,
@@ -106,10 +105,10 @@ class Neighbour(NamedTuple):
         }
         return {key: value for key, value in fields.items() if value is not None}
 
-    def to_json(self, look: WorktreeQuery) -> dict[str, Any]:
-        """All of it, what is empty left out but for the threads."""
+    def to_json(self, query: WorktreeQuery) -> dict[str, Any]:
+        """Returns all of it; empty fields other than the threads are left out."""
         tree = self.worktree
-        fields = self.head(look)
+        fields = self.head(query)
         if tree.refs:
             fields["refs"] = tree.refs
         if tree.locked is not None:
@@ -118,16 +117,16 @@ class Neighbour(NamedTuple):
             fields["missing"] = tree.gone
             fields["prunable"] = tree.locked is None
         fields["age_seconds"] = self.age
-        shown = self.threads[:MAX_THREADS]
-        fields["threads"] = [_thread(one) for one in shown]
-        if len(shown) < len(self.threads):
+        visible = self.threads[:MAX_THREADS]
+        fields["threads"] = [_thread(note) for note in visible]
+        if len(visible) < len(self.threads):
             fields["thread_count"] = len(self.threads)
         if self.loop is not None:
             fields["loop"] = self.loop.to_json()
         if self.activity is not None:
             fields["activity"] = self.activity.to_json()
         if self.notes:
-            fields["presence"] = [one.to_json(look.now_ms) for one in self.notes]
+            fields["presence"] = [note.to_json(query.now_ms) for note in self.notes]
         return fields
 
 
@@ -141,35 +140,35 @@ def _thread(row: ThreadRow) -> dict[str, Any]:
 
 
 def neighbours(
-    look: WorktreeQuery,
+    query: WorktreeQuery,
     files: StateFiles,
     rows: Iterable[ThreadRow],
     notes: Iterable[Note],
 ) -> list[Neighbour]:
-    """Every worktree: the one we are in first, then those whose loop waits for
-    a human, then by when something last changed in them."""
+    """Returns every worktree: the current one first, then those whose loop waits for
+    a person, then by their latest change."""
     filed = _by_place(rows)
-    said = tuple(notes)
-    if look.where is None:
-        only = _neighbour(look, files, Worktree(look.folder, ""), filed, said)
+    all_notes = tuple(notes)
+    if query.repository is None:
+        only = _neighbour(query, files, Worktree(query.folder, ""), filed, all_notes)
         return [only] if only.age is not None else []
-    trees = worktrees.worktrees(look.where, look.env)
-    found = [_neighbour(look, files, tree, filed, said) for tree in trees]
-    return sorted(found, key=_urgency)
+    trees = worktrees.worktrees(query.repository, query.env)
+    result = [_neighbour(query, files, tree, filed, all_notes) for tree in trees]
+    return sorted(result, key=_urgency)
 
 
 def _neighbour(
-    look: WorktreeQuery,
+    query: WorktreeQuery,
     files: StateFiles,
     tree: Worktree,
     filed: Mapping[str, list[ThreadRow]],
-    said: tuple[Note, ...],
+    all_notes: tuple[Note, ...],
 ) -> Neighbour:
-    now = look.now_ms
+    now = query.now_ms
     readable = bool(tree.path) and not tree.gone
     loop = loops.loop(files, tree.path, now) if readable else None
     activity = livestate.activity(files, tree.path, now) if readable else None
-    notes = tuple(note for note in said if note.worktree == tree.path)
+    notes = tuple(note for note in all_notes if note.worktree == tree.path)
     threads = {
         row.topic: row
         for place in places(Here(tree.branch, tree.change_id))
@@ -177,12 +176,12 @@ def _neighbour(
     }
     ages = [
         *(seconds_between(note.at_ms, now) for note in notes),
-        *(one.seen.age for one in (loop, activity) if one is not None),
+        *(source.seen.age for source in (loop, activity) if source is not None),
         seconds_between(tree.changed_ms, now) if tree.changed_ms else None,
     ]
     return Neighbour(
         tree,
-        here=tree.path == look.own,
+        here=tree.path == query.own,
         loop=loop,
         activity=activity,
         notes=notes,
@@ -192,7 +191,7 @@ def _neighbour(
 
 
 def _by_place(rows: Iterable[ThreadRow]) -> dict[str, list[ThreadRow]]:
-    """The threads that are not closed, by the places that each belongs to."""
+    """Returns the threads that are not closed by the places they belong to."""
     filed: dict[str, list[ThreadRow]] = {}
     for row in rows:
         if row.status != CLOSED:
@@ -201,26 +200,26 @@ def _by_place(rows: Iterable[ThreadRow]) -> dict[str, list[ThreadRow]]:
     return filed
 
 
-def _urgency(one: Neighbour) -> tuple[bool, bool, float, str]:
-    waits = one.loop is not None and one.loop.waits_for_human
-    age = float("inf") if one.age is None else float(one.age)
-    return (not one.here, not waits, age, one.worktree.path)
+def _urgency(neighbour: Neighbour) -> tuple[bool, bool, float, str]:
+    waits = neighbour.loop is not None and neighbour.loop.waits_for_human
+    age = float("inf") if neighbour.age is None else float(neighbour.age)
+    return (not neighbour.here, not waits, age, neighbour.worktree.path)
 
 
-def look_from(
+def worktree_query(
     place: Place | None, folder: str, env: Mapping[str, str], now_ms: int
 ) -> WorktreeQuery:
-    """How a folder is looked from whose store is at ``place``; ``None`` where
-    that store cannot be used."""
-    where = repository.find(folder)
-    plain = where is None and place is not None and place.kind == PLAIN
+    """Returns the query for a folder whose store is at ``place``; ``None`` if that
+    store cannot be used."""
+    found_repository = repository.find(folder)
+    plain = found_repository is None and place is not None and place.kind == PLAIN
     top = os.path.dirname(place.root) if plain and place else os.path.realpath(folder)
-    return WorktreeQuery(where, top, env, now_ms)
+    return WorktreeQuery(found_repository, top, env, now_ms)
 
 
 class WorktreeView(NamedTuple):
-    """The worktrees as somebody sees them. ``store`` is how answers name it,
-    ``None`` where there is none; ``problem`` is why it cannot be used."""
+    """The worktrees as a viewer sees them. ``store`` is how answers name the store,
+    ``None`` if there is none; ``problem`` says why it cannot be used."""
 
     look: WorktreeQuery
     found: list[Neighbour]
@@ -228,17 +227,21 @@ class WorktreeView(NamedTuple):
     problem: str = ""
 
     def to_json(self, limit: int = 0) -> dict[str, Any]:
-        """The worktrees shape; at most ``limit`` of them (0: all)."""
-        shown = self.found[:limit] if limit else self.found
+        """Returns the worktrees shape, with at most ``limit`` of them (0: all)."""
+        visible = self.found[:limit] if limit else self.found
         fields: dict[str, Any] = {
             "store": self.store,
-            "worktrees": [one.to_json(self.look) for one in shown],
+            "worktrees": [neighbour.to_json(self.look) for neighbour in visible],
         }
-        if len(shown) < len(self.found):
+        if len(visible) < len(self.found):
             fields |= {"total": len(self.found), "truncated": True}
         return fields | ({"problem": self.problem} if self.problem else {})
 
 
-def loop_json(look: WorktreeQuery, one: Neighbour, loop: Loop) -> dict[str, Any]:
-    """A loop with the worktree it is in."""
-    return {**one.head(look), **loop.details(), "change_id": one.change_id or one.name}
+def loop_json(query: WorktreeQuery, neighbour: Neighbour, loop: Loop) -> dict[str, Any]:
+    """Returns a loop with the worktree it is in."""
+    return {
+        **neighbour.head(query),
+        **loop.details(),
+        "change_id": neighbour.change_id or neighbour.name,
+    }

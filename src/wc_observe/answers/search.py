@@ -24,17 +24,17 @@ _AUTHORS = 4
 def updates_json(store: OpenStore, since: str, found: Updates) -> dict[str, Any]:
     """The updates shape, with the beginning of each body."""
     fields = found.to_json(store.label)
-    for entry, (_, one) in zip(fields["entries"], found.found, strict=True):
+    for entry, (_, one) in zip(fields["entries"], found.entries, strict=True):
         entry["snippet"] = one_line(one.entry.body, _SNIPPET_WIDTH)
     return dict(cleaned({"since": since, **fields}))
 
 
 def updates_markdown(store: OpenStore, since: str, found: Updates) -> str:
     """Two lines for each entry: what it is, and how it begins."""
-    shown, total = len(found.found), len(found.found) + found.more
+    shown, total = len(found.entries), len(found.entries) + found.more
     count = f"{_count(shown, total)} since {word(since)}, oldest first"
     parts = [_heading(store, count, shown)]
-    for topic, one in found.found:
+    for topic, one in found.entries:
         ball = one.entry.ball
         passed = f" | ball to: {word(holder_text(ball.holder))}" if ball else ""
         changed = f" | status: {word(one.entry.status)}" if one.entry.status else ""
@@ -48,7 +48,7 @@ def updates_markdown(store: OpenStore, since: str, found: Updates) -> str:
 def digest_json(store: OpenStore, since: str, found: Digest) -> dict[str, Any]:
     """The digest shape, with the beginning of each last body."""
     fields = found.to_json(store.label)
-    for thread, news in zip(fields["threads"], found.found, strict=True):
+    for thread, news in zip(fields["threads"], found.threads, strict=True):
         thread["last"]["snippet"] = one_line(news.last.entry.body, _SNIPPET_WIDTH)
     return dict(cleaned({"since": since, **fields}))
 
@@ -56,13 +56,13 @@ def digest_json(store: OpenStore, since: str, found: Digest) -> dict[str, Any]:
 def digest_markdown(store: OpenStore, since: str, found: Digest) -> str:
     """Two lines for each thread: whose move it is, and how its last entry
     begins."""
-    total = len(found.found) + found.more
+    total = len(found.threads) + found.more
     count = f"{'1 thread' if total == 1 else f'{total} threads'} with entries"
     if found.more:
-        count = f"{len(found.found)} of {count}"
+        count = f"{len(found.threads)} of {count}"
     heading = f"{count} since {word(since)}, latest first"
-    parts = [_heading(store, heading, len(found.found))]
-    for news in found.found:
+    parts = [_heading(store, heading, len(found.threads))]
+    for news in found.threads:
         row, last = news.row, news.last
         you = " = you" if row.have_ball else ""
         ball = word(holder_text(row.ball))
@@ -102,7 +102,7 @@ def hits_markdown(store: OpenStore, question: Question, found: Hits) -> str:
             "at so far, the latest threads first; ask again in a moment\n"
         )
     for hit in found.hits:
-        parts += [_place(hit.topic, hit.found), "\n", block(one_line(hit.snippet))]
+        parts += [_place(hit.topic, hit.numbered), "\n", block(one_line(hit.snippet))]
     if found.cursor:
         parts.append(f'truncated: the next ones with cursor="{found.cursor}"\n')
     return "".join((*parts, _unreadable(found.unreadable)))

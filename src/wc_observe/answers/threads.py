@@ -110,7 +110,7 @@ def index_page(store: OpenStore) -> str:
         )
         for row in store.overview.rows()
     ]
-    text = f"Store: {store.label}\n\n{clean(index.render(rows))}"
+    text = f"Store: {store.label}\n\n{clean(index.render_index(rows))}"
     if len(text) <= _INDEX_CHARACTERS:
         return text
     kept = text[:_INDEX_CHARACTERS].rpartition("\n")[0]

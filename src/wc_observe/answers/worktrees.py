@@ -56,7 +56,7 @@ def view(call: Call) -> WorktreeView:
             store = desk.label
     except WcError as error:
         problem = error.message
-    look = worktrees.look_from(place, call.folder, call.env, now)
+    look = worktrees.worktree_query(place, call.folder, call.env, now)
     return WorktreeView(
         look, worktrees.neighbours(look, _FILES, rows, notes), store, problem
     )
@@ -78,7 +78,7 @@ def change_ids(call: Call) -> list[str]:
         place = discovery.find(call.folder, call.env)
     except WcError:
         place = None
-    look = worktrees.look_from(place, call.folder, call.env, call.now_ms())
+    look = worktrees.worktree_query(place, call.folder, call.env, call.now_ms())
     found = worktrees.neighbours(look, _FILES, (), ())
     return list(
         dict.fromkeys(_called(one) for one, _ in _loops(WorktreeView(look, found)))
@@ -135,7 +135,7 @@ def _head(one: Neighbour, look: WorktreeQuery) -> str:
     if tree.refs:
         facts.append(f"its branch is in a {tree.refs}")
     facts += ["main worktree"] if tree.main else []
-    facts.append(_path(look.shown(tree.path)) if tree.path else "no folder")
+    facts.append(_path(look.display_path(tree.path)) if tree.path else "no folder")
     facts += [tree.gone] if tree.gone else []
     if tree.locked is not None:
         facts.append(

@@ -74,7 +74,7 @@ class FullText:
     def add(self, rows: Iterable[tuple[int, Sequence[str]]]) -> None:
         """Adds rows: an unused number each, and the texts of the five columns."""
         folded = [
-            (number, *(words.folded(text).replace("\0", " ") for text in texts))
+            (number, *(words.fold_text(text).replace("\0", " ") for text in texts))
             for number, texts in rows
         ]
         with self._lock:

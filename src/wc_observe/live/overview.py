@@ -62,7 +62,7 @@ class LiveOverview(Overview):
             all_rows = self.rows()
             rows = self._matching.get(criteria)
             if rows is None:
-                rows = views.matching(all_rows, criteria, self.viewer)
+                rows = views.filter_rows(all_rows, criteria, self.viewer)
                 if len(self._matching) >= _MOST_FILTERS:
                     self._matching.clear()
                 self._matching[criteria] = rows
@@ -77,7 +77,7 @@ class LiveOverview(Overview):
         new = []
         for count, topic in enumerate(topics):
             self.progress = (count, len(topics))
-            if (row := views.row_of(self.reader, topic, self.viewer)) is not None:
+            if (row := views.listed_row(self.reader, topic, self.viewer)) is not None:
                 new.append(row)
         self.progress = (len(topics), len(topics))
         self._rows.update((row.topic, row) for row in new)

@@ -54,16 +54,16 @@ def ball_history(topic: str) -> dict[str, Any]:
     call = CURRENT.get()
     desk = open_store(call)
     thread = desk.reader.thread(desk.reader.find(topic))
-    found = history.of_thread(thread, call.now_ms(), desk.viewer.directory)
+    found = history.thread_history(thread, call.now_ms(), desk.viewer.directory)
     return dict(cleaned(found.to_json(thread, desk.label, stats.ROWS)))
 
 
 def figures(stale_after: str) -> dict[str, Any]:
     """The stats shape. Raises InvalidInputError for what is no age."""
-    stale_ms = stats.longer_than(stale_after)
+    stale_ms = stats.stale_after_ms(stale_after)
     call = CURRENT.get()
     desk = open_store(call)
-    found = stats.stats(desk.reader, desk.viewer, call.now_ms(), stale_ms)
+    found = stats.store_stats(desk.reader, desk.viewer, call.now_ms(), stale_ms)
     fields = found.to_json(desk.label, stats.ROWS)
     for row in (*fields["stale"], *fields["busiest"]):
         row["title"] = one_line(row["title"], _TITLE_WIDTH)
@@ -77,10 +77,10 @@ def history_markdown(fields: dict[str, Any]) -> str:
         f"thread {fields['topic']}: {title(fields['title'], _TITLE_WIDTH)}",
         NOTICE,
         f"status: {word(fields['status'])}, ball: {ball}, "
-        + ", ".join(history.summary(fields)),
+        + ", ".join(history.history_facts(fields)),
         f"store: {fields['store']}",
         *(f"damaged: {word(one, 200)}; wc doctor" for one in fields.get("damage", ())),
-        *_lines(history.table(fields)),
+        *_lines(history.history_table(fields)),
     ]
     if fields["total"] > len(fields["spells"]):
         lines.append(
@@ -96,7 +96,7 @@ def figures_markdown(fields: dict[str, Any]) -> str:
     each = ", ".join(f"{n} {word(one)}" for one, n in threads["by_status"].items())
     total = counted(threads["total"], "thread") + (f" ({each})" if each else "")
     lines = [f"{total}, in the store {fields['store']}", NOTICE]
-    for one in stats.tables(fields):
+    for one in stats.stats_tables(fields):
         lines += _lines(one)
     if recent["threads"] < threads["total"]:
         read = counted(recent["threads"], "thread")

@@ -176,13 +176,13 @@ def list_updates(
         if format == "markdown":
             return ToolResult(finding.digest_markdown(desk, since, told))
         return structured(
-            finding.digest_json(desk, since, told), len(told.found), "threads"
+            finding.digest_json(desk, since, told), len(told.threads), "threads"
         )
     found = updates.updates(desk.overview, since, now, limit)
     if format == "markdown":
         return ToolResult(finding.updates_markdown(desk, since, found))
     fields = finding.updates_json(desk, since, found)
-    return structured(fields, len(found.found), "entries")
+    return structured(fields, len(found.entries), "entries")
 
 
 def search_threads(  # noqa: PLR0913, PLR0917 (what a client may say)
@@ -208,7 +208,7 @@ def search_threads(  # noqa: PLR0913, PLR0917 (what a client may say)
     about = Mentions(file, pr, commit, branch)
     where = Filter(ball=ball, status=status)
     question = Question(query, where, limit, cursor, about)
-    question.wanted()  # what is wrong with it is said before anything is read
+    question.search_query()  # what is wrong with it is said before anything is read
     engine = desk.live.engine(desk.overview, _INDEX_SECONDS)
     found = search(engine, desk.overview, question)
     if format == "markdown":

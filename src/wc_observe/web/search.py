@@ -43,7 +43,7 @@ def search_page(
         main = joined((heading, form, _help()))
         return WebPage("Search", main, "search", text)
     question = _question(text, query)
-    terms = question.wanted()
+    terms = question.search_query()
     hits = search(store.live.engine(store.overview, _SECONDS), store.overview, question)
     main = joined((heading, form, *_answer(hits, terms, context, query)))
     title = f"Search: {one_line(text, 60)}" if text.strip() else "Search"
@@ -135,13 +135,13 @@ def _answer(
 
 
 def _hit(hit: Hit, search_query: SearchQuery, context: PageContext) -> Html:
-    entry, idx = hit.found.entry, hit.found.idx
+    entry, idx = hit.numbered.entry, hit.numbered.idx
     terms = (*search_query.terms, *search_query.about.terms)
     source = clean(entry.body or entry.title)
     href = context.links.thread(hit.topic, **{"from": str(max(0, idx - 5))})
     link = element(
         "a",
-        _marked(words.marked(clean(entry.title), terms, _WIDTH, _MARKS))
+        _marked(words.mark_terms(clean(entry.title), terms, _WIDTH, _MARKS))
         or "(no title)",
         href=f"{href}#e{idx}",
         data_item=True,
@@ -153,7 +153,7 @@ def _hit(hit: Hit, search_query: SearchQuery, context: PageContext) -> Html:
         holder_name(entry.agent or "unknown"),
         moment(utc(entry.at), context.now_ms),
     )
-    snippet = _marked(words.marked(source, terms, _AROUND, _MARKS))
+    snippet = _marked(words.mark_terms(source, terms, _AROUND, _MARKS))
     return element(
         "li",
         element("h2", link, dir="auto"),

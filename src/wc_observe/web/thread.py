@@ -136,13 +136,13 @@ def _head(store: OpenStore, thread: Thread, context: PageContext) -> Html:
         element("div", element("dt", name), element("dd", value))
         for name, value in facts
     )
-    track = timeline.of_thread(thread, context.now_ms, store.viewer.directory)
+    track = timeline.thread_track(thread, context.now_ms, store.viewer.directory)
     return element(
         "header",
         element("p", element("bdi", state.topic), class_="topic"),
         element("h1", one_line(state.title, _WIDTH) or state.topic, dir="auto"),
         element("dl", *rows_, class_="facts"),
-        thread_strip(timeline.chart((track,), store.viewer.directory), context),
+        thread_strip(timeline.make_chart((track,), store.viewer.directory), context),
         class_=f"thread {'yours' if you else ''}".strip(),
     )
 

@@ -56,12 +56,12 @@ def draw_chart(
     )
     if topic:
         thread = store.reader.thread(store.reader.find(topic))
-        track = timeline.of_thread(thread, context.now_ms, directory)
-        return timeline.chart((track,), directory, since)
+        track = timeline.thread_track(thread, context.now_ms, directory)
+        return timeline.make_chart((track,), directory, since)
     closed_too = query.get("all") == "1"
     rows = store.overview.matching(Filter(open_only=not closed_too))
     tracks = _tracks(store, rows, context.now_ms)
-    found_chart = timeline.chart(tracks, directory, since)
+    found_chart = timeline.make_chart(tracks, directory, since)
     return found_chart._replace(total=len(rows))
 
 
@@ -82,7 +82,7 @@ def _tracks(store: OpenStore, rows: list[ThreadRow], now_ms: int) -> Iterator[Tr
             thread = store.reader.thread(row.topic)
         except WcError:
             continue  # the board marks it as damaged
-        yield timeline.of_thread(thread, now_ms, store.viewer.directory)
+        yield timeline.thread_track(thread, now_ms, store.viewer.directory)
 
 
 def timeline_page(

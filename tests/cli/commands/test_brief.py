@@ -12,7 +12,7 @@ import pytest
 from tests.contract.inprocess import Here
 from wc_cli.briefing import text as brieftext
 from wc_core.ulid import encode
-from wc_core.views.brief import MAX_GUIDANCE, Brief, BriefItem, BriefSection, Last
+from wc_core.views.brief import MAX_GUIDANCE, Brief, BriefItem, BriefSection, LastEntry
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -156,7 +156,7 @@ def test_a_small_budget_keeps_what_matters_most(busy: Repo) -> None:
 
 def test_no_brief_is_longer_than_a_client_takes() -> None:
     item = BriefItem(
-        "t" * 100, "x" * 500, "OPEN", "Pat", 0, 1, Last("id", "a", "y" * 500)
+        "t" * 100, "x" * 500, "OPEN", "Pat", 0, 1, LastEntry("id", "a", "y" * 500)
     )
     part = BriefSection((item,) * 12, 10_000)
     parts = (part, part, part, part, part)

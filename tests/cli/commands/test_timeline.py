@@ -14,7 +14,7 @@ from wc_cli.terminal.render import Style, width_of
 from wc_cli.terminal.timeline import Drawing, bars, lines
 from wc_core.names import Directory
 from wc_core.threads.model import FREE, Ball
-from wc_core.views.timeline import BallSpan, Chart, Track, chart
+from wc_core.views.timeline import BallSpan, Chart, Track, make_chart
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -33,7 +33,7 @@ def span(who: str | None, start: float, end: float, status: str = "OPEN") -> Bal
 
 
 def of(*tracks: Track) -> Chart:
-    return chart(tracks, Directory())
+    return make_chart(tracks, Directory())
 
 
 def track(topic: str, *spans: BallSpan, status: str = "OPEN") -> Track:

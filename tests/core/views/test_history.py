@@ -22,7 +22,13 @@ from tests.core.strategies import (
 from wc_core.names import Directory, parse
 from wc_core.threads import model
 from wc_core.threads.model import Ball, Base, Entry, State
-from wc_core.views.history import STALE_MS, BallHistory, history, is_stale, since_ms
+from wc_core.views.history import (
+    STALE_MS,
+    BallHistory,
+    ball_history,
+    is_stale,
+    since_ms,
+)
 
 A, B, C = AGENTS
 HOUR_MS = 3600 * 1000
@@ -37,7 +43,7 @@ def told(
     found: list[Entry], meta: Base | None = None, now_ms: int = NOW_MS
 ) -> tuple[State, BallHistory]:
     state = model.fold("t", found, meta)
-    return state, history(state, found, now_ms, key)
+    return state, ball_history(state, found, now_ms, key)
 
 
 def passes(*holders: str | None) -> list[Entry]:

@@ -8,7 +8,7 @@ from tests.core.strategies import AGENTS, chain, entry, viewer, write_thread
 from wc_core.threads.model import FREE, Ball
 from wc_core.threads.reader import StoreReader
 from wc_core.views import rows as views
-from wc_core.views.index import render
+from wc_core.views.index import render_index
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -17,7 +17,7 @@ PAT, CLAUDE, _ = AGENTS
 
 
 def test_a_store_without_threads_has_an_index_all_the_same() -> None:
-    assert render([]) == (
+    assert render_index([]) == (
         "# Threads\n"
         "\n## My move (0)\n\nnone\n"
         "\n## Free to take (0)\n\nnone\n"
@@ -43,8 +43,8 @@ def test_every_thread_stands_once_under_the_first_heading_that_fits(
         write_thread(tmp_path, topic, chain(entry(step, CLAUDE, **fields)))
     with (tmp_path / "graph/baseline/threads/theirs/entries.jsonl").open("ab") as log:
         log.write(b"garbage\n")
-    rows = views.rows(StoreReader(str(tmp_path)), viewer(PAT))
-    page = render(rows)
+    rows = views.thread_rows(StoreReader(str(tmp_path)), viewer(PAT))
+    page = render_index(rows)
     assert page == (
         "# Threads\n"
         "\n## My move (2)\n\n"
@@ -58,6 +58,6 @@ def test_every_thread_stands_once_under_the_first_heading_that_fits(
         f"- **theirs** title 4 (BLOCKED, ball: {CLAUDE}, 1 entry, 1 new, "
         "damaged: see wc doctor)\n"
     )
-    assert render(rows, closed=True) == page + (
+    assert render_index(rows, closed=True) == page + (
         "\n## Closed (1)\n\n- **done** title 5 (CLOSED, ball: anyone, 1 entry, 1 new)\n"
     )

@@ -63,11 +63,11 @@ def topics(rows: list[ThreadRow] | tuple[ThreadRow, ...]) -> list[str]:
 
 
 def test_the_latest_move_comes_first(store: Path) -> None:
-    assert topics(views.rows(reader_of(store), viewer())) == ["c", "a", "b", "d"]
+    assert topics(views.thread_rows(reader_of(store), viewer())) == ["c", "a", "b", "d"]
 
 
 def test_a_row_is_a_thread_as_its_viewer_sees_it(store: Path) -> None:
-    found = {one.topic: one for one in views.rows(reader_of(store), viewer(PAT))}
+    found = {one.topic: one for one in views.thread_rows(reader_of(store), viewer(PAT))}
     assert found["a"].to_json() == {
         "topic": "a",
         "title": "title 1",
@@ -81,7 +81,9 @@ def test_a_row_is_a_thread_as_its_viewer_sees_it(store: Path) -> None:
     }
     assert found["a"].updated_by == CLAUDE
     assert "branch" not in found["b"].to_json()
-    other = {one.topic: one for one in views.rows(reader_of(store), viewer(CLAUDE))}
+    other = {
+        one.topic: one for one in views.thread_rows(reader_of(store), viewer(CLAUDE))
+    }
     assert [other[one].new_for_you for one in "abcd"] == [0, 1, 2, 1]
     assert [other[one].have_ball for one in "abcd"] == [False, True, False, False]
 
@@ -92,7 +94,7 @@ def test_what_was_read_is_not_new(store: Path) -> None:
     path.parent.mkdir(parents=True)
     fields = {"key": me.key, "heads": [entry_id(3)], "count": 1}
     path.write_text(json.dumps(fields))
-    found = {one.topic: one for one in views.rows(reader, me)}
+    found = {one.topic: one for one in views.thread_rows(reader, me)}
     assert found["c"].new_for_you == 1
     thread = reader.thread("c")
     assert views.new_ids(thread, me, reader.cursor("c", me.key)) == {entry_id(7)}
@@ -107,7 +109,7 @@ def test_new_is_for_a_participant_however_they_are_spelt(
     log = chain(entry(0, "Claude (pat)"), entry(1, PAT), entry(2, mine), entry(3, PAT))
     write_thread(tmp_path, "t", log, meta=meta)
     reader, me = reader_of(tmp_path), viewer(CLAUDE)
-    (row,) = views.rows(reader, me)
+    (row,) = views.thread_rows(reader, me)
     found = views.new_ids(reader.thread("t"), me, reader.cursor("t", me.key))
     assert (row.new_for_you, found) == (1, {entry_id(3)})
 
@@ -120,7 +122,7 @@ def test_a_bad_thread_hides_no_other(store: Path) -> None:
     (folder / "a/entries.jsonl").unlink()
     (folder / "a/entries.jsonl").mkdir()
     (folder / "never-begun").mkdir()
-    rows = views.rows(reader_of(store), viewer())
+    rows = views.thread_rows(reader_of(store), viewer())
     assert topics(rows) == ["c", "b", "d", "a"]
     assert [one.damaged for one in rows] == [False, True, False, True]
     assert rows[1].to_json()["damaged"] is True
@@ -137,7 +139,7 @@ def test_a_fork_is_shown(tmp_path: Path) -> None:
     ]
     write_thread(tmp_path, "t", log)
     reader = reader_of(tmp_path)
-    (row,) = views.rows(reader, viewer())
+    (row,) = views.thread_rows(reader, viewer())
     assert row.to_json()["forked"] is True
     thread = reader.thread("t")
     found = views.numbered(thread)
@@ -185,7 +187,7 @@ def test_a_filter_lets_through_what_it_names(
     store: Path, wanted: Filter, expected: str
 ) -> None:
     me = viewer(PAT)
-    found = views.matching(views.rows(reader_of(store), me), wanted, me)
+    found = views.filter_rows(views.thread_rows(reader_of(store), me), wanted, me)
     assert "".join(topics(found)) == expected
     page = Overview(reader_of(store), me).page(wanted, 0)
     assert "".join(topics(page.rows)) == expected

@@ -40,7 +40,7 @@ def ask(root: Path, query: str, where: Filter = Filter(), **more: object) -> Hit
 
 
 def places(hits: Hits) -> list[tuple[str, int]]:
-    return [(hit.topic, hit.found.idx) for hit in hits.hits]
+    return [(hit.topic, hit.numbered.idx) for hit in hits.hits]
 
 
 @pytest.fixture
@@ -127,7 +127,7 @@ def test_a_walk_comes_through_odd_ids(tmp_path: Path) -> None:
     found, cursor = [], ""
     for _ in ids:
         hits = ask(tmp_path, "word", limit=1, cursor=cursor)
-        found += [hit.found.entry.id for hit in hits.hits]
+        found += [hit.numbered.entry.id for hit in hits.hits]
         cursor = hits.cursor
         assert cursor.isprintable()
     assert (found, cursor) == (sorted(ids, reverse=True), "")
@@ -344,12 +344,12 @@ def test_no_log_is_left_out_that_has_the_words(
                 for one in log
             )
             path.write_bytes(b"".join(lines))
-    wanted = Question(query, Filter()).wanted()
+    wanted = Question(query, Filter()).search_query()
     expected = {
         (topic, one.id)
         for topic, log in logs.items()
         for one in log
         if wanted.rank(one) is not None
     }
-    found = {(hit.topic, hit.found.entry.id) for hit in ask(root, query).hits}
+    found = {(hit.topic, hit.numbered.entry.id) for hit in ask(root, query).hits}
     assert found == expected

@@ -11,7 +11,7 @@ from wc_core.errors import InvalidInputError
 from wc_core.threads.model import Ball
 from wc_core.threads.reader import StoreReader
 from wc_core.views import stats as figures
-from wc_core.views.stats import RECENT_THREADS, StoreStats, longer_than, stats
+from wc_core.views.stats import RECENT_THREADS, StoreStats, stale_after_ms, store_stats
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -59,7 +59,7 @@ def root(tmp_path: Path) -> Path:
 
 def found(root: Path, stale_ms: int = 30 * 60_000) -> StoreStats:
     reader = StoreReader(str(root))
-    return stats(reader, viewer(), NOON_MS + HOUR_MS, stale_ms)
+    return store_stats(reader, viewer(), NOON_MS + HOUR_MS, stale_ms)
 
 
 def test_the_figures_of_a_store(root: Path) -> None:
@@ -81,7 +81,7 @@ def test_only_the_logs_of_the_latest_threads_are_read(tmp_path: Path) -> None:
     for number in range(RECENT_THREADS + 3):
         write_thread(tmp_path, f"t{number}", bouncing(number, A), meta=True)
     reader = Counting(str(tmp_path))
-    told = stats(reader, viewer(), NOON_MS, HOUR_MS)
+    told = store_stats(reader, viewer(), NOON_MS, HOUR_MS)
     assert (told.total, told.recent.threads) == (RECENT_THREADS + 3, RECENT_THREADS)
     assert len(reader.read) == RECENT_THREADS
     assert not {"t0", "t1", "t2"} & set(reader.read)
@@ -129,11 +129,11 @@ def test_an_empty_store(tmp_path: Path) -> None:
     ("text", "ms"), [("2d", 48 * HOUR_MS), (" 90M ", 90 * 60_000), ("0s", 0)]
 )
 def test_how_long_a_ball_may_lie(text: str, ms: int) -> None:
-    assert longer_than(text) == ms
+    assert stale_after_ms(text) == ms
 
 
 @pytest.mark.parametrize("text", ["", "2", "d", "2 days", "-1d", "1234567890d", "²d"])
 def test_what_is_no_length_of_time_is_told_what_is(text: str) -> None:
     with pytest.raises(InvalidInputError) as told:
-        longer_than(text)
+        stale_after_ms(text)
     assert "2d" in told.value.hint

@@ -26,7 +26,15 @@ from wc_core.threads import model
 from wc_core.threads.model import FREE, Ball, Base, Entry
 from wc_core.threads.reader import Snapshot, Thread
 from wc_core.views import timeline
-from wc_core.views.timeline import BallSpan, Chart, Track, chart, clipped, spans, ticks
+from wc_core.views.timeline import (
+    BallSpan,
+    Chart,
+    Track,
+    ball_spans,
+    clip_spans,
+    make_chart,
+    ticks,
+)
 from wc_core.views.timelinesvg import COLOURS, svg
 
 A, B, _ = AGENTS
@@ -43,7 +51,7 @@ def key(name: str) -> str:
 def track(found: list[Entry], topic: str = "t", now_ms: int = NOW_MS) -> Track:
     state = model.fold(topic, found)
     title = state.title
-    held = spans(state, found, now_ms, key)
+    held = ball_spans(state, found, now_ms, key)
     return Track(topic, title, state.status, state.ball, held)
 
 
@@ -102,7 +110,7 @@ def test_spans_tile_the_time_and_end_where_the_fold_does(
 ) -> None:
     log = model.in_order(found)
     state = model.fold("t", log, meta)
-    each = spans(state, log, now_ms, key)
+    each = ball_spans(state, log, now_ms, key)
     assert bool(each) == bool(log)
     for one, following in pairwise(each):
         assert one.since <= one.until == following.since
@@ -117,7 +125,7 @@ def test_spans_tile_the_time_and_end_where_the_fold_does(
 def test_a_chart_names_holders_by_how_long_they_held_in_their_last_spelling() -> None:
     first = track(chain(entry(0, A, ball=Ball("codex(PAT)")), entry(60, ball=Ball(B))))
     second = track(chain(entry(0, A, ball=Ball(A))), "u")
-    found = chart([first, second], Directory())
+    found = make_chart([first, second], Directory())
     assert found.holders == (A, B)
     assert found.colours == {"codex(PAT)": 0, A: 0, B: 1}
     assert (found.since, found.until, found.total) == (NOON_MS, NOW_MS, 2)
@@ -125,7 +133,7 @@ def test_a_chart_names_holders_by_how_long_they_held_in_their_last_spelling() ->
 
 def test_a_chart_is_cut_to_its_window_and_its_limit() -> None:
     first = track(chain(entry(0, A, ball=Ball(A)), entry(600, A, ball=Ball(B))))
-    found = chart([first, first], Directory(), since=NOON_MS + 1_200_000, limit=1)
+    found = make_chart([first, first], Directory(), since=NOON_MS + 1_200_000, limit=1)
     assert [one.holder for one in found.tracks[0].spans] == [B]
     assert (found.since, found.until - found.since) == (NOON_MS + 1_200_000, 2_400_000)
     fields = found.to_json("~/store")
@@ -144,8 +152,8 @@ def test_a_chart_is_cut_to_its_window_and_its_limit() -> None:
 
 def test_a_window_after_everything_shows_the_holder_of_now() -> None:
     one = track(chain(entry(0, A, ball=Ball(A))))
-    assert [s.ms for s in clipped(one.spans, NOW_MS)] == [0]
-    assert chart([one], Directory(), since=NOW_MS + 1).since == NOW_MS
+    assert [s.ms for s in clip_spans(one.spans, NOW_MS)] == [0]
+    assert make_chart([one], Directory(), since=NOW_MS + 1).since == NOW_MS
 
 
 @pytest.mark.parametrize(
@@ -176,7 +184,7 @@ def test_ticks_are_few_in_order_and_inside(start: int, length: int, most: int) -
 
 def test_the_picture_says_who_when_and_how_long() -> None:
     log = chain(entry(0, A, ball=Ball(A)), entry(1800, A, ball=Ball(B)))
-    picture = svg(chart([track(log, "login")], Directory()))
+    picture = svg(make_chart([track(log, "login")], Directory()))
     assert {"login", "Claude Code (pat)", "12:30", "UTC"} <= set(words(picture))
     titles = ["".join(one.itertext()) for one in drawn(picture).iter(f"{SVG}title")]
     assert f"{A} · 30m from 2026-01-01T12:00Z · OPEN · 1 entry" in titles
@@ -194,8 +202,8 @@ def test_the_picture_says_who_when_and_how_long() -> None:
 def test_the_legend_says_what_its_marks_mean(
     fields: dict[str, Any], expected: str
 ) -> None:
-    plain = svg(chart([track(chain(entry(0, ball=Ball(A))))], Directory()))
-    marked = svg(chart([track(chain(entry(0, **fields)))], Directory()))
+    plain = svg(make_chart([track(chain(entry(0, ball=Ball(A))))], Directory()))
+    marked = svg(make_chart([track(chain(entry(0, **fields)))], Directory()))
     assert expected not in words(plain)
     assert expected in words(marked)
 
@@ -208,7 +216,7 @@ def test_the_picture_is_xml_without_anything_to_run_or_to_fetch(
     hostile = f'{holder}<script>alert("1")</script>\x1b[31m\ufffe&x;'
     span = BallSpan(hostile, NOON_MS, NOW_MS)
     one = Track(topic, title + hostile, hostile, hostile, (span,))
-    picture = svg(chart([one], Directory()), width)
+    picture = svg(make_chart([one], Directory()), width)
     allowed = {"svg", "style", "rect", "g", "title", "text", "line"}
     for element in drawn(picture).iter():
         assert element.tag.removeprefix(SVG) in allowed
@@ -224,7 +232,7 @@ def test_the_picture_is_xml_without_anything_to_run_or_to_fetch(
 def test_there_is_a_picture_of_nothing() -> None:
     assert "Nothing to show." in words(svg(Chart(0, 0)))
     assert "Nothing to show." in words(
-        svg(chart([Track("t", "", "OPEN", None)], Directory()))
+        svg(make_chart([Track("t", "", "OPEN", None)], Directory()))
     )
 
 
@@ -233,19 +241,19 @@ def test_a_thread_of_many_moves_is_drawn_in_few_bars() -> None:
         BallSpan(AGENTS[i % 2], NOON_MS + i * 10, NOON_MS + i * 10 + 10)
         for i in range(9000)
     )
-    picture = svg(chart([Track("busy", "", "OPEN", A, each)], Directory()))
+    picture = svg(make_chart([Track("busy", "", "OPEN", A, each)], Directory()))
     assert len(list(drawn(picture).iter(f"{SVG}rect"))) < 2000
 
 
 def test_more_holders_than_colours_each_have_a_name_in_the_legend() -> None:
     names = [f"Agent{one} (pat)" for one in range(3 * len(COLOURS))]
     log = chain(*(entry(i * 60, A, ball=Ball(name)) for i, name in enumerate(names)))
-    assert set(names) <= set(words(svg(chart([track(log)], Directory()))))
+    assert set(names) <= set(words(svg(make_chart([track(log)], Directory()))))
 
 
 def test_a_thread_of_a_store_has_a_track() -> None:
     log = tuple(chain(entry(0, A, ball=Ball(B))))
     thread = Thread(Snapshot(model.fold("t", log), 0, False), log)
-    found = timeline.of_thread(thread, NOW_MS, Directory())
+    found = timeline.thread_track(thread, NOW_MS, Directory())
     assert (found.topic, found.title, found.ball) == ("t", "title 0", B)
     assert [one.holder for one in found.spans] == [B]

@@ -29,18 +29,18 @@ from wc_core.views.words import Term
     ],
 )
 def test_a_text_is_cut_into_words(text: str, expected: list[str]) -> None:
-    assert words.plain(text).split() == expected
+    assert words.plain_words(text).split() == expected
 
 
 @given(st.text())
 def test_folding_says_the_same_however_often(text: str) -> None:
-    once = words.plain(text)
-    assert words.plain(once) == once
+    once = words.plain_words(text)
+    assert words.plain_words(once) == once
     assert once.startswith(" ")
     assert once.endswith(" ")
     # Whoever cuts the folded text at ASCII alone, as an index does, finds the same.
     cut = "".join(
-        one if one.isalnum() or ord(one) > 127 else " " for one in words.folded(text)
+        one if one.isalnum() or ord(one) > 127 else " " for one in words.fold_text(text)
     )
     assert cut.split() == once.split()
 
@@ -69,13 +69,13 @@ def test_folding_says_the_same_however_often(text: str) -> None:
     ],
 )
 def test_a_query_is_read_as_terms(query: str, expected: list[Term]) -> None:
-    assert list(words.parse(query)) == expected
+    assert list(words.parse_query(query)) == expected
 
 
 def test_a_query_of_very_many_terms_is_refused() -> None:
-    assert len(words.parse(" ".join(f"a{n}" for n in range(32)))) == 32
+    assert len(words.parse_query(" ".join(f"a{n}" for n in range(32)))) == 32
     with pytest.raises(InvalidInputError, match="33 terms"):
-        words.parse(" ".join(f"a{n}" for n in range(33)))
+        words.parse_query(" ".join(f"a{n}" for n in range(33)))
 
 
 @given(before=st.text(), word=st.text(min_size=1), exact=st.booleans())
@@ -83,12 +83,12 @@ def test_what_is_in_a_text_is_found_and_marked(
     before: str, word: str, *, exact: bool
 ) -> None:
     text = f"{before} {word}"
-    terms = words.parse(f'"{word}"' if exact else word)
-    fields = {"body": words.plain(text)}
-    wanted = words.plain(word)
+    terms = words.parse_query(f'"{word}"' if exact else word)
+    fields = {"body": words.plain_words(text)}
+    wanted = words.plain_words(word)
     if wanted.strip() and '"' not in word and ":" not in word:
-        assert all(words.has(one, fields) for one in terms) or "*" in word
-    shown = words.marked(text, terms, 10_000)
+        assert all(words.contains_term(one, fields) for one in terms) or "*" in word
+    shown = words.mark_terms(text, terms, 10_000)
     assert shown.replace("«", "").replace("»", "") == " ".join(text.split()).replace(
         "«", ""
     ).replace("»", "")

@@ -45,18 +45,19 @@ pieces = st.lists(
 def test_it_finds_what_is_found_in_the_texts_themselves(
     texts: list[tuple[str, ...]], query: str
 ) -> None:
-    terms = words.parse(query)
+    terms = words.parse_query(query)
     index = FullText()
     index.add(enumerate(texts))
     if not terms:
         return
     fields = [
-        dict(zip(words.FIELDS, map(words.plain, text), strict=False)) for text in texts
+        dict(zip(words.FIELDS, map(words.plain_words, text), strict=False))
+        for text in texts
     ]
     expected = [
         row
         for row, known in enumerate(fields)
-        if all(words.has(one, known) for one in terms)
+        if all(words.contains_term(one, known) for one in terms)
     ]
     assert sorted(index.find(terms)) == expected
     for every, judge in ((True, all), (False, any)):

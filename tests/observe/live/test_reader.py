@@ -247,12 +247,12 @@ def test_a_walk_gives_each_hit_once_whatever_is_written_meanwhile(
         live.refresh()
         engine = live.engine(overview, 10.0)
         page = search(engine, overview, question._replace(cursor=cursor))
-        seen += [(hit.topic, hit.found.entry.id) for hit in page.hits]
+        seen += [(hit.topic, hit.numbered.entry.id) for hit in page.hits]
         cursor = page.cursor
         if not cursor:
             break
     assert len(seen) == len({*seen})
-    assert {*seen} >= {(hit.topic, hit.found.entry.id) for hit in there.hits}
+    assert {*seen} >= {(hit.topic, hit.numbered.entry.id) for hit in there.hits}
 
 
 def test_what_wc_writes_shows_before_a_watcher_says_so(tmp_path: Path) -> None:
