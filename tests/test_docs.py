@@ -132,7 +132,8 @@ def test_options_in_the_text_exist(name: str) -> None:
     everything = set().union(*(flags(one) for one in table.COMMANDS))
     for words in (options.parser(), weboptions.parser()):
         everything |= set(words._option_string_actions)
-    scripts = "".join(text_of(f"bin/{one}") for one in ("wc-statusline", "bench"))
+    names = ("wc-statusline", "bench", "test")
+    scripts = "".join(text_of(f"bin/{name}") for name in names)
     for span in spans(text_of(name)):
         option = re.match(r"--[a-z][a-z-]*", span)
         if option:
