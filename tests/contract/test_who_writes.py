@@ -1,0 +1,131 @@
+"""Only a few modules change files; all others call them."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+SETTINGS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+LINT = SETTINGS["tool"]["ruff"]["lint"]
+WRITERS = {
+    path
+    for path, rules in LINT["per-file-ignores"].items()
+    if path.startswith("src/") and "TID251" in rules
+}
+# Modules that only write to files which a user named, or which are temporary.
+OUTPUTS = {
+    "src/wc_cli/commands/body.py",  # a draft for the editor
+    "src/wc_cli/commands/timeline.py",  # --output
+}
+WRITING_FLAGS = {"O_WRONLY", "O_RDWR", "O_CREAT", "O_APPEND", "O_TRUNC"}
+SAMPLES = {
+    "os.replace": "import os\n\nos.replace('a', 'b')\n",
+    "os.mkdir": "from os import mkdir\n\nmkdir('a')\n",
+    "os.unlink": "import os as system\n\nsystem.unlink('a')\n",
+    "shutil.rmtree": "import shutil\n\nshutil.rmtree('a')\n",
+}
+
+
+def refused_names(source: str, path: str) -> list[str]:
+    """The banned names that ruff finds in a module at ``path``."""
+    words = ("check", "--select", "TID251", "--output-format", "concise")
+    ruff = subprocess.run(
+        [Path(sys.executable).with_name("ruff"), *words, "--stdin-filename", path, "-"],
+        cwd=ROOT,
+        input=source,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ruff.returncode in {0, 1}, ruff.stderr
+    lines = [line for line in ruff.stdout.splitlines() if "TID251" in line]
+    return [line.split("`")[1] for line in lines]
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+@pytest.mark.parametrize(
+    "path",
+    [
+        "src/wc_core/views/sample.py",
+        "src/wc_cli/commands/sample.py",
+        "src/wc_cli/store/writer.py",
+        "src/wc_observe/answers/sample.py",
+    ],
+)
+def test_a_module_that_changes_files_is_refused(path: str, name: str) -> None:
+    assert refused_names(SAMPLES[name], path) == [name]
+
+
+def test_the_modules_that_may_change_files_are_accepted() -> None:
+    assert refused_names(SAMPLES["os.replace"], "src/wc_cli/store/durable.py") == []
+
+
+@pytest.mark.parametrize("path", sorted(WRITERS))
+def test_each_exception_is_needed(path: str) -> None:
+    """By the rule itself, as if the module had another name."""
+    source = (ROOT / path).read_text(encoding="utf-8")
+    assert refused_names(source, "src/wc_cli/sample.py")
+
+
+def opens_to_write(tree: ast.Module) -> bool:
+    """Whether a module opens a file to write to it, other than /dev/null."""
+    ignored = {
+        id(part)
+        for call in ast.walk(tree)
+        if isinstance(call, ast.Call)
+        and call.args
+        and ast.unparse(call.args[0]) == "os.devnull"
+        for part in ast.walk(call)
+    }
+    nodes = [node for node in ast.walk(tree) if id(node) not in ignored]
+    flags = {node.attr for node in nodes if isinstance(node, ast.Attribute)}
+    calls = [node for node in nodes if isinstance(node, ast.Call)]
+    return bool(flags & WRITING_FLAGS) or any(map(is_open_to_write, calls))
+
+
+def is_open_to_write(call: ast.Call) -> bool:
+    """Whether a call is one of `open` with a mode to write, or one that is unknown."""
+    if ast.unparse(call.func) not in {"open", "os.fdopen", "io.open"}:
+        return False
+    modes = [*call.args[1:2], *(k.value for k in call.keywords if k.arg == "mode")]
+    if not modes:
+        return False
+    mode = modes[0]
+    return not isinstance(mode, ast.Constant) or bool(
+        set(str(mode.value)) & set("wax+")
+    )
+
+
+def test_only_these_modules_open_files_to_write() -> None:
+    found = {
+        str(path.relative_to(ROOT))
+        for path in sorted((ROOT / "src").rglob("*.py"))
+        if opens_to_write(ast.parse(path.read_text(encoding="utf-8")))
+    }
+    assert found - WRITERS == OUTPUTS
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("open('a')", False),
+        ("open('a', 'rb')", False),
+        ("open('a', encoding='utf-8')", False),
+        ("open(os.devnull, 'w')", False),
+        ("open('a', 'w')", True),
+        ("open('a', mode='ab')", True),
+        ("open('a', mode)", True),
+        ("os.fdopen(handle, 'r+')", True),
+        ("os.open('a', os.O_RDONLY)", False),
+        ("os.open(os.devnull, os.O_RDWR)", False),
+        ("flags = os.O_CREAT | os.O_EXCL", True),
+    ],
+)
+def test_opening_to_write_is_found(source: str, expected: bool) -> None:  # noqa: FBT001
+    assert opens_to_write(ast.parse(source)) is expected
