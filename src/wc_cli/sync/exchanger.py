@@ -64,14 +64,14 @@ class Fetched(NamedTuple):
 class Turn(NamedTuple):
     """The state of an exchange between two attempts to push.
 
-    ``ours`` and ``theirs`` are the commits that our branch and the remote's are at.
-    ``ahead`` counts the commits that the remote lacked before; ``pushed`` says whether
-    it was to get them.
+    ``own_tip`` and ``remote_tip`` are the commits that our branch and the remote's are
+    at. ``ahead`` counts the commits that the remote lacked before; ``pushed`` says
+    whether it was to get them.
     """
 
     result: Exchange
-    ours: str
-    theirs: str = ""
+    own_tip: str
+    remote_tip: str = ""
     ahead: int = 0
     pushed: bool = False
 
@@ -98,16 +98,16 @@ class Exchanger:
         with self._connected() as (git, wire):
             result = Exchange(self.remote.shown).with_settlement(self._settle())
             fetched = self._fetch(git, wire)
-            theirs, ours = fetched.commit, commits.tip(wire.repository)
-            self._record(ours, theirs)
-            ahead, behind = commits.ahead_behind(git, ours, theirs)
+            remote_tip, own_tip = fetched.commit, commits.tip(wire.repository)
+            self._record(own_tip, remote_tip)
+            ahead, behind = commits.ahead_behind(git, own_tip, remote_tip)
             if behind:
-                self._check_store(git, theirs)
-            start = "" if new_store else ours
+                self._check_store(git, remote_tip)
+            start = "" if new_store else own_tip
             comes = behind or new_store
             return result.with_notes(*fetched.notes)._replace(
-                came=compare.count_new(git, start, theirs) if comes else {},
-                went=compare.count_new(git, theirs, ours) if ahead else {},
+                came=compare.count_new(git, start, remote_tip) if comes else {},
+                went=compare.count_new(git, remote_tip, own_tip) if ahead else {},
                 joined=bool(ahead and behind),
                 ahead=ahead,
                 behind=behind,
@@ -122,21 +122,21 @@ class Exchanger:
         """
         with self._connected() as (git, wire):
             result = Exchange(self.remote.shown).with_settlement(self._settle())
-            ours = commits.tip(wire.repository)
+            own_tip = commits.tip(wire.repository)
             if push == PUSH_ALWAYS and not new_store:
-                sent = sending.push_first(git, wire, self.layout, ours)
+                sent = sending.push_first(git, wire, self.layout, own_tip)
                 if sent is not None:
-                    self._record(ours, ours)
+                    self._record(own_tip, own_tip)
                     result = result._replace(went=sent.went, ahead=sent.ahead)
                     return result.with_notes(*sent.notes)
-            turn = self._take_turns(git, wire, Turn(result, ours), push)
+            turn = self._take_turns(git, wire, Turn(result, own_tip), push)
             arrived = self._arrived(git, wire, turn)
-            self._record(turn.ours, arrived.commit)
+            self._record(turn.own_tip, arrived.commit)
             result = turn.result.with_notes(*arrived.notes)
             if not result.behind and not new_store:
                 return result
-            start = "" if new_store else ours
-            return result._replace(came=compare.count_new(git, start, turn.theirs))
+            start = "" if new_store else own_tip
+            return result._replace(came=compare.count_new(git, start, turn.remote_tip))
 
     def _take_turns(self, git: Git, wire: Wire, turn: Turn, push: str) -> Turn:
         """Bring and send until the remote takes what is sent. Raises RejectedError if
@@ -156,38 +156,38 @@ class Exchanger:
         """Fetch, and join our branch with what came."""
         fetched = self._fetch(git, wire)
         result = turn.result.with_notes(*fetched.notes)
-        ahead, behind = commits.ahead_behind(git, turn.ours, fetched.commit)
+        ahead, behind = commits.ahead_behind(git, turn.own_tip, fetched.commit)
         if behind:
             self._check_store(git, fetched.commit)
             result = result.with_settlement(self._settle(fetched))
             result = result._replace(behind=result.behind + behind)
-        ours = commits.tip(wire.repository)
-        return Turn(result, ours, fetched.commit, ahead)
+        own_tip = commits.tip(wire.repository)
+        return Turn(result, own_tip, fetched.commit, ahead)
 
     def _send(self, git: Git, wire: Wire, turn: Turn, push: str) -> Turn:
         """Push what the remote lacks, if ``push`` says so."""
-        ours, theirs = turn.ours, turn.theirs
+        own_tip, remote_tip = turn.own_tip, turn.remote_tip
         if push == PUSH_NEVER:
             return turn
-        if push == PUSH_IF_SHARED and not _is_shared(wire, ours, theirs):
+        if push == PUSH_IF_SHARED and not _is_shared(wire, own_tip, remote_tip):
             return turn
         went: Mapping[str, int] = {}
-        if ours != theirs:
+        if own_tip != remote_tip:
             self.waiting.tell(f"Sending to {self.remote.shown} …")
-            wire.push(ours)
-            went = compare.count_new(git, theirs, ours)
+            wire.push(own_tip)
+            went = compare.count_new(git, remote_tip, own_tip)
         result = turn.result._replace(went=went, ahead=turn.ahead)
         return turn._replace(result=result, pushed=True)
 
     def _arrived(self, git: Git, wire: Wire, turn: Turn) -> Fetched:
         """The commit of the remote's branch after a push, in the place that is fetched
         from."""
-        if not turn.pushed or turn.ours == turn.theirs:
-            return Fetched(turn.theirs)
+        if not turn.pushed or turn.own_tip == turn.remote_tip:
+            return Fetched(turn.remote_tip)
         if not wire.goes_elsewhere:
-            return Fetched(turn.ours)
+            return Fetched(turn.own_tip)
         fetched = self._fetch(git, wire)
-        if fetched.commit == turn.ours:
+        if fetched.commit == turn.own_tip:
             return fetched
         note = (
             f"git pushes to another place than it fetches from as "
@@ -254,10 +254,10 @@ class Exchanger:
             return Fetched(commit, new_packs, (sending.rewritten_text(self.remote),))
         return Fetched(commit, new_packs)
 
-    def _check_store(self, git: Git, theirs: str) -> None:
+    def _check_store(self, git: Git, remote_tip: str) -> None:
         """Raise ConflictError if the remote's branch is not a store, also if the user
         fetched it."""
-        if trees.is_store(git, theirs):
+        if trees.is_store(git, remote_tip):
             return
         git.run("update-ref", "-d", self.remote.tracking)
         raise no_store_error(self.remote)
@@ -283,19 +283,19 @@ class Exchanger:
             raise GitError(settlement.failed)
         return settlement
 
-    def _record(self, ours: str, theirs: str) -> None:
-        report.record_success(self.layout, self.env, self.remote, ours, theirs)
+    def _record(self, own_tip: str, remote_tip: str) -> None:
+        report.record_success(self.layout, self.env, self.remote, own_tip, remote_tip)
 
     def _record_failure(self, problem: str, hint: str, *, lasting: bool) -> None:
         failure = report.Failure(problem, hint, lasting)
         report.record_failure(self.layout, self.env, self.remote, failure)
 
 
-def _is_shared(wire: Wire, ours: str, theirs: str) -> bool:
+def _is_shared(wire: Wire, own_tip: str, remote_tip: str) -> bool:
     """Whether the place that is pushed to has the branch already."""
-    if ours == theirs or not theirs:
-        return theirs != ""
-    return wire.is_known(ours)
+    if own_tip == remote_tip or not remote_tip:
+        return remote_tip != ""
+    return wire.is_known(own_tip)
 
 
 def no_store_error(remote: Remote) -> ConflictError:

@@ -24,12 +24,12 @@ def preview_first(
 ) -> Exchange:
     """What would come to a repository that has no store yet. Raises OfflineError,
     StorageError, ConflictError."""
-    theirs = fetch_first(repository, env, remote, waiting)
+    remote_tip = fetch_first(repository, env, remote, waiting)
     git = _git(repository, env, waiting)
-    if theirs and not trees.is_store(git, theirs):
+    if remote_tip and not trees.is_store(git, remote_tip):
         raise no_store_error(remote)
-    behind, _ = commits.ahead_behind(git, theirs, "") if theirs else (0, 0)
-    return Exchange(remote.shown, compare.count_new(git, "", theirs), behind=behind)
+    behind, _ = commits.ahead_behind(git, remote_tip, "") if remote_tip else (0, 0)
+    return Exchange(remote.shown, compare.count_new(git, "", remote_tip), behind=behind)
 
 
 def fetch_first(

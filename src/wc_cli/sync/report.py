@@ -32,11 +32,15 @@ class Failure(NamedTuple):
 
 
 def record_success(
-    layout: Layout, env: Mapping[str, str], remote: Remote, ours: str, theirs: str
+    layout: Layout,
+    env: Mapping[str, str],
+    remote: Remote,
+    own_tip: str,
+    remote_tip: str,
 ) -> None:
     """Record that our branch and the remote's are at these commits. Raises GitError."""
-    ahead, behind = commits.ahead_behind(Git(layout.root, env), ours, theirs)
-    _write(layout, Freshness(remote.shown, _now(), ours, theirs, ahead, behind))
+    ahead, behind = commits.ahead_behind(Git(layout.root, env), own_tip, remote_tip)
+    _write(layout, Freshness(remote.shown, _now(), own_tip, remote_tip, ahead, behind))
 
 
 def record_failure(
@@ -48,10 +52,12 @@ def record_failure(
         state = Freshness(remote.shown)
     with contextlib.suppress(GitError):
         checkout = commits.checkout_at(layout.root)
-        ours = commits.tip(checkout)
-        theirs = repository.resolve(checkout, remote.tracking)
-        ahead, behind = commits.ahead_behind(Git(layout.root, env), ours, theirs)
-        state = state._replace(ours=ours, theirs=theirs, ahead=ahead, behind=behind)
+        own_tip = commits.tip(checkout)
+        remote_tip = repository.resolve(checkout, remote.tracking)
+        ahead, behind = commits.ahead_behind(Git(layout.root, env), own_tip, remote_tip)
+        state = state._replace(
+            ours=own_tip, theirs=remote_tip, ahead=ahead, behind=behind
+        )
     _write(
         layout,
         state._replace(

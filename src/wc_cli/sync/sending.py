@@ -33,30 +33,30 @@ class Sent(NamedTuple):
     notes: tuple[str, ...] = ()
 
 
-def push_first(git: Git, wire: Wire, layout: Layout, ours: str) -> Sent | None:
-    """Push ``ours`` without a fetch.
+def push_first(git: Git, wire: Wire, layout: Layout, own_tip: str) -> Sent | None:
+    """Push ``own_tip`` without a fetch.
 
     Returns ``None`` if a fetch has to come first: there is nothing to send, the last
     exchange left something open, or the push failed. Raises WireError if the time is
     over.
     """
     expected = "" if wire.goes_elsewhere else _expected_tip(layout, wire)
-    ahead, behind = commits.ahead_behind(git, ours, expected) if expected else (0, 0)
+    ahead, behind = commits.ahead_behind(git, own_tip, expected) if expected else (0, 0)
     if behind or not ahead:
         return None
     try:
-        before = wire.push(ours)
+        before = wire.push(own_tip)
     except WireError as error:
         if isinstance(error, UnreachableError) and time.monotonic() >= git.until:
             raise
         return None
     if before and expected.startswith(before):
-        return Sent(compare.count_new(git, expected, ours), ahead)
-    return _surprising(git, wire.remote, expected, before, ours)
+        return Sent(compare.count_new(git, expected, own_tip), ahead)
+    return _surprising(git, wire.remote, expected, before, own_tip)
 
 
 def _surprising(
-    git: Git, remote: Remote, expected: str, before: str, ours: str
+    git: Git, remote: Remote, expected: str, before: str, own_tip: str
 ) -> Sent:
     """What was sent to a remote whose branch was not where it was ``expected``, but at
     ``before``; empty if it had none."""
@@ -64,10 +64,10 @@ def _surprising(
     if before:
         name = f"{before}^{{commit}}"
         before = git.line("rev-parse", "--verify", "--quiet", name)
-        gone, _ = commits.ahead_behind(git, expected, before)
-        notes = (rewritten_text(remote),) if gone else ()
-    ahead, _ = commits.ahead_behind(git, ours, before)
-    return Sent(compare.count_new(git, before, ours), ahead, notes)
+        lost, _ = commits.ahead_behind(git, expected, before)
+        notes = (rewritten_text(remote),) if lost else ()
+    ahead, _ = commits.ahead_behind(git, own_tip, before)
+    return Sent(compare.count_new(git, before, own_tip), ahead, notes)
 
 
 def _expected_tip(layout: Layout, wire: Wire) -> str:
