@@ -63,7 +63,7 @@ def ensure_checkout(place: Place, cwd: str, env: Mapping[str, str]) -> str:
         except GitError as error:
             raise StorageError(
                 f"The store could not be checked out: {error}.",
-                "Run the same command again when that is mended; see also: wc doctor",
+                "Run the same command again once that is fixed; see also: wc doctor",
             ) from error
     finally:
         os.close(lock)

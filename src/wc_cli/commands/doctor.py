@@ -1,7 +1,7 @@
-"""``wc doctor``: look at everything, say what is wrong and how to mend it.
+"""``wc doctor``: checks everything, and reports what is wrong and how to repair it.
 
 Without ``--repair`` nothing is changed. Every check is a function that yields
-findings; one that cannot be made is a finding itself, never silence.
+findings; a check that cannot be made is a finding itself, never silence.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from wc_cli.branch import commits, git
 from wc_cli.branch.git import GitError
 from wc_cli.commands.words import Speaker
 from wc_cli.context import now_ms, say, say_json
-from wc_cli.doctor.findings import SET_ASIDE, Finding, Threads
-from wc_cli.doctor.repair import Mended, Repair
-from wc_cli.doctor.strays import SHARED, in_the_way, strays
+from wc_cli.doctor.findings import SET_ASIDE, Finding, ThreadExaminer
+from wc_cli.doctor.repair import Repair, RepairStep
+from wc_cli.doctor.strays import SHARED, find_strays, obstruction
 from wc_cli.options import command, flag
 from wc_cli.store import pending
 from wc_core.errors import FindingsError, InvalidInputError, WcError
@@ -37,7 +37,7 @@ class Doctor(Speaker):
     """Check everything; say what is wrong and the exact fix. Exits 9 if
     anything is."""
 
-    repair: bool = flag("--repair", help="Mend what can be mended without loss.")
+    repair: bool = flag("--repair", help="Repair what can be repaired without loss.")
     dry_run: bool = flag("--dry-run", help="With --repair: only say what it would do.")
 
 
@@ -51,13 +51,13 @@ class DoctorReport(NamedTuple):
     entries: int
     findings: tuple[Finding, ...]
     notes: tuple[str, ...] = ()
-    mended: tuple[Mended, ...] = ()
+    mended: tuple[RepairStep, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """The doctor shape."""
-        found = [one._asdict() for one in self.findings]
-        mended = [one._asdict() for one in self.mended]
-        return {**self._asdict(), "findings": found, "mended": mended}
+        findings = [finding._asdict() for finding in self.findings]
+        steps = [step._asdict() for step in self.mended]
+        return {**self._asdict(), "findings": findings, "mended": steps}
 
 
 @command(Doctor)
@@ -65,7 +65,7 @@ def doctor(context: Context, said: Doctor) -> None:
     """Check everything."""
     if said.dry_run and not said.repair:
         raise InvalidInputError("--dry-run is for --repair.", "Say both.")
-    mended, failures = _mend(context, said) if said.repair else ((), ())
+    mended, failures = _repair(context, said) if said.repair else ((), ())
     report = examine(context)._replace(mended=mended)
     if report.findings:
         # Why it is still there; what failed in passing and is well now is not.
@@ -76,15 +76,16 @@ def doctor(context: Context, said: Doctor) -> None:
         _print(report, dry_run=said.dry_run)
     if report.findings:
         raise FindingsError(
-            f"{len(report.findings)} found.", "The lines above say what to do."
+            f"{counted(len(report.findings), 'problem')} found.",
+            "The lines above say what to do.",
         )
 
 
-def _mend(
+def _repair(
     context: Context, said: Doctor
-) -> tuple[tuple[Mended, ...], tuple[Finding, ...]]:
-    """What was mended, and what could not be; in a place without a usable
-    store, nothing."""
+) -> tuple[tuple[RepairStep, ...], tuple[Finding, ...]]:
+    """Repair the store. Returns the steps, and what failed; nothing if there is no
+    usable store."""
     try:
         place = context.place
     except WcError:
@@ -93,17 +94,17 @@ def _mend(
         return (), ()
     repair = Repair(place.root, context.env, dry_run=said.dry_run)
     mended = tuple(repair.run())
-    fix = "Mend that, then again: wc doctor --repair"
-    return mended, tuple(Finding("repair", 0, one, fix) for one in repair.failures)
+    fix = "Fix that, then run again: wc doctor --repair"
+    return mended, tuple(Finding("repair", 0, text, fix) for text in repair.failures)
 
 
 def _print(report: DoctorReport, *, dry_run: bool) -> None:
     threads = counted(report.threads, "thread")
     entries = counted(report.entries, "entry", "entries")
     say(f"{one_line(report.store)}: {threads}, {entries}")
-    word = "would mend" if dry_run else "mended"
-    for one in report.mended:
-        say(one_line(f"{word} {one.file}: {one.what}"))
+    word = "would repair" if dry_run else "repaired"
+    for step in report.mended:
+        say(one_line(f"{word} {step.file}: {step.what}"))
     say("\n".join(map(str, report.findings)) or "Nothing is wrong.")
     for note in report.notes:
         say(one_line(f"note: {note}"))
@@ -118,7 +119,7 @@ def examine(context: Context) -> DoctorReport:
     except WcError as error:
         findings.append(Finding("store", 0, error.message, error.hint))
         return DoctorReport("no store", "", 0, 0, tuple(findings))
-    examined = Threads(reader, context.env)
+    examined = ThreadExaminer(reader, context.env)
     if place.exists:
         findings += of_settings(context)
         findings += of_strays(reader)
@@ -152,13 +153,13 @@ def of_settings(context: Context) -> Iterator[Finding]:
     """Settings that cannot be used."""
     damage = context.settings.damage
     if damage is not None:
-        fix = "Mend the file; until then nothing is written to this store."
+        fix = "Fix the file; until then nothing is written to this store."
         yield Finding(damage.file, damage.line, damage.message, fix)
 
 
 def of_strays(reader: StoreReader, *, deep: bool = True) -> Iterator[Finding]:
     """What stands where a file or folder of ours belongs."""
-    for stray in strays(reader.layout, deep=deep):
+    for stray in find_strays(reader.layout, deep=deep):
         name = os.path.relpath(stray.path, reader.layout.root)
         fix = f"Look at it, and move it out of the way: {quoted(stray.path)}"
         yield Finding(name, 0, stray.message, SET_ASIDE if stray.movable else fix)
@@ -173,7 +174,7 @@ def of_settling(reader: StoreReader) -> Iterator[Finding]:
         return  # something in the way, which is a finding by itself
     if found is not None:
         message = f"{waiting} to be settled; at {found.at}: {found.problem}"
-        fix = "Their entries are safe on disk. Mend it; the next wc command goes on."
+        fix = "Their entries are safe on disk. Fix it; the next wc command goes on."
         yield Finding("settling", 0, message, fix)
     elif pending.is_overdue(reader.layout):
         message = f"{waiting} to be settled for over a minute"
@@ -190,7 +191,7 @@ def of_exchange(context: Context) -> Iterator[Finding]:
         yield Finding("sync", 0, standing.problem, standing.hint)
 
 
-def _notes(context: Context, examined: Threads) -> Iterator[str]:
+def _notes(context: Context, examined: ThreadExaminer) -> Iterator[str]:
     for topic in examined.forked:
         yield f"{topic} is forked: two clones wrote at once; the next entry joins them"
     if (standing := context.standing) is not None:
@@ -201,7 +202,7 @@ def _of_checkout(context: Context, reader: StoreReader) -> Iterator[Finding]:
     root = reader.layout.root
     for name, line in SHARED:
         path = f"{root}/{name}"
-        if in_the_way(path, "file"):
+        if obstruction(path, "file"):
             continue  # a finding by itself
         try:
             data = read_plain(path, root) or b""

@@ -216,7 +216,7 @@ def _of_topic(reader: StoreReader, topic: str) -> Iterator[Finding]:
         yield Finding(topic, 0, error.message, "See what is there: wc doctor")
 
 
-_REPAIR = "Mend it: wc doctor --repair"
+_REPAIR = "Fix it: wc doctor --repair"
 
 
 def _of_fork(thread: Thread) -> Iterator[Finding]:

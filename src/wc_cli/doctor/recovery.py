@@ -1,4 +1,4 @@
-"""What a thread has lost, from the branch and from our own page."""
+"""Finds the entries that a log lost, on the branch and on the rendered page."""
 
 from __future__ import annotations
 
@@ -24,40 +24,44 @@ if TYPE_CHECKING:
 
 
 class Recovery:
-    """Where the entries of a store are to be had that its logs lack; asks git
-    once, when it is first needed."""
+    """The entries that the logs of a store lack. git is asked once, on first use."""
 
     def __init__(self, reader: StoreReader, env: Mapping[str, str]) -> None:
         self.layout = reader.layout
         self.checkout = discovery.checkout_at(self.layout.root)
         self.git = Git(self.layout.root, env) if self.checkout else None
-        self._known: dict[str, Committed] | None = None
+        self._committed_logs: dict[str, Committed] | None = None
 
     def topics(self) -> set[str]:
-        """The threads that the branch has a log of."""
+        """The threads whose log is on the branch."""
         folders = [path.split("/") for path in self._logs()]
         return {topic_of(parts[-2]) for parts in folders}
 
-    def lost(self, topic: str, data: bytes, *, with_page: bool) -> dict[str, bytes]:
-        """The lines, by id, of the entries that the branch has and a log with
-        ``data`` has not. The page counts only ``with_page``, where something
-        else says that entries are missing: people may edit it."""
+    def lost_lines(
+        self, topic: str, data: bytes, *, with_page: bool
+    ) -> dict[str, bytes]:
+        """The lines, by id, of the entries that the branch has and a log with ``data``
+        lacks.
+
+        The page counts only ``with_page``: people may edit it, so something else must
+        say that entries are missing.
+        """
         lines = self._committed_lines(topic, data)
         if with_page:
             for position, entry in enumerate(self._page_entries(topic)):
-                lines.setdefault(entry.id, _line(entry, position))
-        known = codec.lines_by_id(topic, data) if lines else {}
-        return {one: line for one, line in lines.items() if one not in known}
+                lines.setdefault(entry.id, _page_line(entry, position))
+        present = codec.lines_by_id(topic, data) if lines else {}
+        return {id_: line for id_, line in lines.items() if id_ not in present}
 
     def uncommitted(self, thread: Thread) -> int:
-        """How many of a thread's entries that wc wrote the branch has not.
+        """The number of a thread's entries that wc wrote and the branch lacks.
 
-        The branch was read some time ago and may have been committed to since,
-        so it is read again before anything is called uncommitted.
+        Since the branch was read, somebody may have committed to it. So it is read
+        again before anything is called uncommitted.
         """
         count = self._count_uncommitted(thread)
         if count:
-            self._known = None
+            self._committed_logs = None
             count = self._count_uncommitted(thread)
         return count
 
@@ -70,15 +74,17 @@ class Recovery:
         try:
             new = compare_log(self.git, topic, thread.data[: log.complete], have).new
         except GitError:
-            return 0  # doctor says what is wrong with git
-        return sum(model.written_by_wc((one,)) for one in new)
+            return 0  # doctor reports what is wrong with git
+        return sum(model.written_by_wc((entry,)) for entry in new)
 
-    def lost_by(self, thread: Thread) -> dict[str, bytes]:
-        """Likewise, of a thread as it was read."""
-        return self.lost(thread.state.topic, thread.data, with_page=is_missed(thread))
+    def lost_by_thread(self, thread: Thread) -> dict[str, bytes]:
+        """What a thread lost, as it was read; see `lost_lines`."""
+        return self.lost_lines(
+            thread.state.topic, thread.data, with_page=lacks_entries(thread)
+        )
 
     def committed(self, path: str) -> bytes:
-        """A file as the branch has it; empty where it does not."""
+        """The content of a file on the branch; empty if it is not there."""
         if self.git is None:
             return b""
         name = os.path.relpath(path, self.layout.root)
@@ -88,22 +94,26 @@ class Recovery:
             return b""  # not committed yet
 
     def _logs(self) -> dict[str, Committed]:
-        if self._known is None:
-            self._known = {}
-            if self.git is not None and self.checkout is not None:
-                below = os.path.relpath(self.layout.threads, self.layout.root)
-                try:
-                    commit = commits.tip(self.checkout)
-                    found = commits.committed_below(self.git, commit, f"{below}/")
-                except GitError:
-                    found = {}  # doctor says what is wrong with git
-                depth = below.count("/") + 2
-                self._known = {
-                    path: one
-                    for path, one in found.items()
-                    if path.endswith("/entries.jsonl") and path.count("/") == depth
-                }
-        return self._known
+        """The logs that are on the branch, by path."""
+        if self._committed_logs is None:
+            try:
+                self._committed_logs = self._read_logs()
+            except GitError:
+                self._committed_logs = {}  # doctor reports what is wrong with git
+        return self._committed_logs
+
+    def _read_logs(self) -> dict[str, Committed]:
+        if self.git is None or self.checkout is None:
+            return {}
+        below = os.path.relpath(self.layout.threads, self.layout.root)
+        tip = commits.tip(self.checkout)
+        files = commits.committed_below(self.git, tip, f"{below}/")
+        depth = below.count("/") + 2
+        return {
+            path: file
+            for path, file in files.items()
+            if path.endswith("/entries.jsonl") and path.count("/") == depth
+        }
 
     def _committed_lines(self, topic: str, data: bytes) -> dict[str, bytes]:
         """The lines of the branch's log, unless ``data`` begins with them."""
@@ -124,17 +134,17 @@ class Recovery:
         return page.entries if page.version else ()
 
 
-def _line(entry: Entry, position: int) -> bytes:
-    """The line of an entry from a page, where somebody may have put what is
-    no text; it becomes ``?``, as where a log is read."""
+def _page_line(entry: Entry, position: int) -> bytes:
+    """The log line of an entry from a page. Characters that are no valid text become
+    ``?``, as when a log is read."""
     try:
         return codec.to_line(entry, position)
     except UnicodeEncodeError:
         fields = json.dumps(codec.to_fields(entry), ensure_ascii=False)
-        known = json.loads(fields.encode(errors="replace"))
-        return codec.to_line(codec.from_fields(entry.topic, known) or entry, position)
+        valid = json.loads(fields.encode(errors="replace"))
+        return codec.to_line(codec.from_fields(entry.topic, valid) or entry, position)
 
 
-def is_missed(thread: Thread) -> bool:
+def lacks_entries(thread: Thread) -> bool:
     """Whether a thread lacks its log, or entries that it had."""
-    return any(one.kind == "missing" for one in thread.damage)
+    return any(damage.kind == "missing" for damage in thread.damage)

@@ -1,4 +1,4 @@
-"""What stands where wc keeps files and folders of its own and is neither."""
+"""Finds what is in the place of a file or a folder of wc and is neither."""
 
 from __future__ import annotations
 
@@ -24,63 +24,71 @@ _FILES = frozenset(
     {"locks/git", "locks/travel", "settling.json", "sync.json", "committing"}
     | {"applied", "index.md"}
 )
-# Folders that have nothing but files.
-_OF_FILES = frozenset({"locks/threads/", "unsettled/", "presence/", "sessions/"})
+# Folders that contain only files.
+_FOLDERS_OF_FILES = frozenset(
+    {"locks/threads/", "unsettled/", "presence/", "sessions/"}
+)
 _QUARANTINE = "quarantine"
 
 
 class Stray(NamedTuple):
-    """Something in the way: where, and what it is. One that is not
-    ``movable`` is in the way of quarantine itself."""
+    """Something in the way: its path, and what it is. It is not ``movable`` if it is in
+    the way of quarantine itself."""
 
     path: str
     message: str
     movable: bool = True
 
 
-def strays(layout: Layout, *, deep: bool = True) -> Iterator[Stray]:
-    """Everything that is in the way in a store, its threads left aside; what
-    is deeper below ``.local`` on request."""
+def find_strays(layout: Layout, *, deep: bool = True) -> Iterator[Stray]:
+    """Everything that is in the way in a store, except in its threads; ``deep`` looks
+    at all of ``.local``, and not only at its top."""
     for path in (layout.local, f"{layout.local}/{_QUARANTINE}"):
-        if message := in_the_way(path, "folder"):
+        if message := obstruction(path, "folder"):
             yield Stray(path, message, movable=False)
             return
-    for path in folders(layout):
-        if message := in_the_way(path, "folder"):
+    for path in thread_folders(layout):
+        if message := obstruction(path, "folder"):
             yield Stray(path, message)
-            break  # what is below is looked at when this is mended
+            break  # what is below is looked at once this is repaired
     for name, _ in SHARED:
-        if message := in_the_way(f"{layout.root}/{name}", "file"):
+        if message := obstruction(f"{layout.root}/{name}", "file"):
             yield Stray(f"{layout.root}/{name}", message)
-    yield from _in_local(layout.local, "", deep=deep)
+    yield from _local_strays(layout.local, "", deep=deep)
 
 
-def folders(layout: Layout) -> tuple[str, ...]:
+def thread_folders(layout: Layout) -> tuple[str, ...]:
     """The folders that all threads are in, the outer ones first."""
     baseline = os.path.dirname(layout.threads)
     return (os.path.dirname(baseline), baseline, layout.threads, layout.pages)
 
 
-def _in_local(folder: str, inside: str, *, deep: bool) -> Iterator[Stray]:
-    """Likewise below ``.local``, ``inside`` being the part of the path below
-    it; what has a name of somebody else's is theirs."""
+def _local_strays(folder: str, inside: str, *, deep: bool) -> Iterator[Stray]:
+    """What is in the way below ``.local``; ``inside`` is the part of the path below it.
+    A name that wc does not use there belongs to somebody else."""
     try:
-        with os.scandir(folder) as found:
-            entries = sorted(found, key=lambda one: one.name)
-    except FileNotFoundError:
-        return
+        entries = _entries(folder, inside)
     except OSError as error:
         yield Stray(folder, f"cannot be read: {error.strerror}", movable=False)
         return
-    for entry in entries:
-        name = f"{inside}{entry.name}"
-        if not inside and name not in _FOLDERS | _FILES:
-            continue
+    for name, entry in entries:
         if not _fits(entry, name, inside):
-            wanted = "folder" if name in _FOLDERS else "file"
-            yield Stray(entry.path, in_the_way(entry.path, wanted))
+            kind = "folder" if name in _FOLDERS else "file"
+            yield Stray(entry.path, obstruction(entry.path, kind))
         elif deep and entry.is_dir(follow_symlinks=False) and name != _QUARANTINE:
-            yield from _in_local(entry.path, f"{name}/", deep=deep)
+            yield from _local_strays(entry.path, f"{name}/", deep=deep)
+
+
+def _entries(folder: str, inside: str) -> list[tuple[str, os.DirEntry[str]]]:
+    """What is in a folder below ``.local``, with its path from there, sorted. Raises
+    OSError."""
+    try:
+        with os.scandir(folder) as listing:
+            entries = sorted(listing, key=lambda entry: entry.name)
+    except FileNotFoundError:
+        return []
+    names = [(f"{inside}{entry.name}", entry) for entry in entries]
+    return [pair for pair in names if inside or pair[0] in _FOLDERS | _FILES]
 
 
 def _fits(entry: os.DirEntry[str], name: str, inside: str) -> bool:
@@ -89,19 +97,19 @@ def _fits(entry: os.DirEntry[str], name: str, inside: str) -> bool:
         return name not in _FOLDERS
     if not entry.is_dir(follow_symlinks=False):
         return False
-    return name not in _FILES and inside not in _OF_FILES
+    return name not in _FILES and inside not in _FOLDERS_OF_FILES
 
 
-def in_the_way(path: str, wanted: str) -> str:
-    """What is at ``path`` instead of a ``file`` or ``folder``; empty where
-    there is one, or nothing at all."""
+def obstruction(path: str, kind: str) -> str:
+    """What is at ``path`` instead of a ``kind``, "file" or "folder"; empty if one is
+    there, or nothing at all."""
     try:
         mode = os.lstat(path).st_mode
     except OSError:
-        return ""  # nothing there, or whoever reads it will say what is wrong
+        return ""  # nothing is there, or reading it reports the error
     if stat.S_ISLNK(mode):
         return "is a symbolic link"
-    if wanted == "folder":
+    if kind == "folder":
         return "" if stat.S_ISDIR(mode) else "is no folder, and one belongs there"
     if stat.S_ISDIR(mode):
         return "is a folder, and a file belongs there"

@@ -314,5 +314,5 @@ def _unreadable(path: str, error: Unreadable) -> CorruptError:
     where = f":{error.line}:{error.column}" if error.column else f":{error.line}"
     return CorruptError(
         f"{path}{where if error.line else ''}: {error.problem}.",
-        "It was left as it is. Mend the file, then run it again.",
+        "It was left as it is. Fix the file, then run it again.",
     )

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 import re
-from itertools import islice
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from wc_cli.branch import commits, trees
@@ -114,26 +114,30 @@ class Applier:
             self._apply_thread(topic, {paths_of(topic).log: FileChange(lines, lines)})
 
     def _apply_pairs(self, pairs: Mapping[str, Pair]) -> Iterator[tuple[str, str]]:
+        for topic, changes in self._units(pairs):
+            try:
+                if topic:
+                    self._apply_thread(topic, changes)
+                else:
+                    self._apply_files(changes)
+            except (WcError, GitError, OSError, ValueError) as error:
+                yield topic, f"not taken in: {_error_text(error)}"
+
+    def _units(
+        self, pairs: Mapping[str, Pair]
+    ) -> Iterator[tuple[str, dict[str, FileChange]]]:
+        """The changes that succeed or fail together: those of a thread, by topic, or of
+        a single file outside the threads."""
         threads: dict[str, list[str]] = {}
         for path in pairs:
             threads.setdefault(topic_at(path), []).append(path)
         remaining = iter(threads.items())
         while batch := dict(islice(remaining, _BATCH)):
-            paths = [path for group in batch.values() for path in group]
+            paths = chain.from_iterable(batch.values())
             changes = self._changes({path: pairs[path] for path in paths})
             for topic, group in batch.items():
-                # A file outside the threads that fails leaves the others alone.
-                for part in [group] if topic else [[path] for path in group]:
-                    try:
-                        self._apply_group(topic, {path: changes[path] for path in part})
-                    except (WcError, GitError, OSError, ValueError) as error:
-                        yield topic, f"not taken in: {_error_text(error)}"
-
-    def _apply_group(self, topic: str, changes: dict[str, FileChange]) -> None:
-        if topic:
-            self._apply_thread(topic, changes)
-        else:
-            self._apply_files(changes)
+                for unit in [group] if topic else [[path] for path in group]:
+                    yield topic, {path: changes[path] for path in unit}
 
     def _pairs(self, old: str, new: str) -> dict[str, Pair]:
         """What two commits have at the paths where they differ, as far as these belong

@@ -8,7 +8,7 @@ from wc_cli.branch import commits
 from wc_core.phrases import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from wc_cli.branch.commits import CommitChange, Committed
     from wc_cli.branch.compare import Compared
@@ -51,26 +51,35 @@ def plan_commit(
     committed: a user's git or an unfinished checkout took them away, and a commit
     would make that final.
     """
-    problems = {
-        thread.topic: _lost_text(thread.files[0].path, comparisons[thread.topic].lost)
-        for thread in threads
-        if thread.topic in comparisons and comparisons[thread.topic].lost
-    }
+    problems = _problems(threads, comparisons)
     complete = [thread for thread in threads if thread.topic not in problems]
     files = [*shared, *(file for thread in complete for file in thread.files)]
+    changes = (file for file in files if not commits.is_committed(file, committed))
+    topics = tuple(thread.topic for thread in complete)
     return CommitPlan(
-        tuple(file for file in files if not commits.is_committed(file, committed)),
-        tuple(
-            (thread.topic, entry)
-            for thread in complete
-            if thread.topic in comparisons
-            for entry in comparisons[thread.topic].new
-        ),
-        tuple(thread.topic for thread in complete),
-        problems,
+        tuple(changes), tuple(_entries(topics, comparisons)), topics, problems
     )
 
 
-def _lost_text(log: str, lost: int) -> str:
-    entries = counted(lost, "entry", "entries")
-    return f"not committed: {log} lacks {entries} that the branch has"
+def _problems(
+    threads: Sequence[RenderedThread], comparisons: Mapping[str, Compared]
+) -> dict[str, str]:
+    """The threads whose log lacks entries of the branch, with the reason in words."""
+    problems = {}
+    for thread in threads:
+        comparison = comparisons.get(thread.topic)
+        if comparison is not None and comparison.lost:
+            entries = counted(comparison.lost, "entry", "entries")
+            log = thread.files[0].path
+            text = f"not committed: {log} lacks {entries} that the branch has"
+            problems[thread.topic] = text
+    return problems
+
+
+def _entries(
+    topics: Iterable[str], comparisons: Mapping[str, Compared]
+) -> Iterator[tuple[str, Entry]]:
+    """The entries of these threads that the branch lacks, with their topics."""
+    for topic in topics:
+        if comparison := comparisons.get(topic):
+            yield from ((topic, entry) for entry in comparison.new)

@@ -79,7 +79,7 @@ class StoreWriter:
         if self.rules.damage is not None:
             raise CorruptError(
                 f"{self.rules.damage.file}: {self.rules.damage.message}.",
-                "The ball could go the wrong way; mend the file first.",
+                "The ball could go the wrong way; fix the file first.",
             )
         topic = self._topic_for(draft)
         if draft.to and not draft.force:

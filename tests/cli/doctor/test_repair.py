@@ -75,7 +75,7 @@ def test_a_dry_run_changes_nothing(thread: Repo) -> None:
     before = tree(thread)
     done = thread.wc("doctor", "--repair", "--dry-run")
     assert done.code == 9
-    assert "would mend" in done.out
+    assert "would repair" in done.out
     assert tree(thread) == before
 
 
