@@ -4,6 +4,7 @@ look. Pure; who shows them gives each style its colours.
 
 from __future__ import annotations
 
+from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 from wc_cli.terminal.render import cut, left_to_right, width_of
@@ -49,9 +50,9 @@ class Board(NamedTuple):
 
     columns: tuple[CardColumn, ...] = ()
     column: int = 0
-    rows: Mapping[str, int] = {}
+    rows: Mapping[str, int] = MappingProxyType({})
     left: int = 0
-    tops: Mapping[str, int] = {}
+    tops: Mapping[str, int] = MappingProxyType({})
 
     @property
     def chosen(self) -> Card | None:

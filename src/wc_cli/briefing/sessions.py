@@ -11,6 +11,7 @@ import contextlib
 import json
 import os
 import time
+from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 from wc_cli.store import durable
@@ -41,7 +42,7 @@ class Session(NamedTuple):
     files of the balls it had then, ``reminded`` of those it was reminded of."""
 
     looked_ns: int = 0
-    told: Mapping[str, tuple[str, int]] = {}
+    told: Mapping[str, tuple[str, int]] = MappingProxyType({})
     balls: frozenset[str] = frozenset()
     reminded: frozenset[str] = frozenset()
 
@@ -77,7 +78,7 @@ def save(layout: Layout, path: str, session: Session) -> None:
     fields = {
         "version": VERSION,
         "looked_ns": session.looked_ns,
-        "told": session.told,
+        "told": dict(session.told),
         "balls": sorted(session.balls)[-_MOST:],
         "reminded": sorted(session.reminded)[-_MOST:],
     }

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import re
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from wc_cli.branch import messages
@@ -68,7 +69,7 @@ class CommitHistory(NamedTuple):
     """The commits of a thread by the entries they brought. ``problem`` says
     why they are not known; empty where they are."""
 
-    commits: Mapping[str, Commit] = {}
+    commits: Mapping[str, Commit] = MappingProxyType({})
     problem: str = ""
 
 
