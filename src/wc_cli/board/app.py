@@ -356,7 +356,7 @@ class BoardApp(App[None]):
     async def action_worktrees(self) -> None:
         """Show what goes on in each worktree."""
         look, found = await asyncio.to_thread(self.source.neighbours)
-        text = worktrees.worktrees(found, look, Plain(color=False))
+        text = worktrees.worktrees_text(found, look, Plain(color=False))
         shown = text or "There is no git repository here."
         self.push_screen(panes.TextScreen("Worktrees", shown))
 

@@ -207,7 +207,7 @@ class ThreadScreen(Screen[None]):
         for one in rows.numbered(thread)[self._first :]:
             if one.idx == max(self._first, count - max(1, self._new)):
                 new = len(lines)
-            shown = markdown.lines(console, markdown.entry(one, now))
+            shown = markdown.rendered_lines(console, markdown.rendered_entry(one, now))
             lines += [*map(Strip, shown), Strip([])]
         return lines, new
 

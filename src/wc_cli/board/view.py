@@ -7,7 +7,7 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
-from wc_cli.terminal.render import cut, left_to_right, width_of
+from wc_cli.terminal.render import cut_to_width, left_to_right, width_of
 from wc_core.text import one_line
 
 if TYPE_CHECKING:
@@ -222,7 +222,7 @@ class Painter(NamedTuple):
         yield marks, WARNING
 
     def _facts(self, card: Card, room: int) -> Iterator[tuple[str, str]]:
-        age = cut(card.age(self.now_ms), room)
+        age = cut_to_width(card.age(self.now_ms), room)
         yield age, WARNING if card.is_stale(self.now_ms) else DIM
         status = "" if card.row.status == "OPEN" else one_line(card.row.status)
         facts = (one for one in (status, card.work) if one)
@@ -238,5 +238,5 @@ def _fit(text: str, width: int) -> str:
     if width < 1:
         return ""
     if width_of(text) > width:
-        text = cut(text, width)
+        text = cut_to_width(text, width)
     return left_to_right(text) + " " * max(0, width - width_of(text))

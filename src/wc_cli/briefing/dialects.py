@@ -1,15 +1,15 @@
-"""How each client asks a hook, and how it wants to be answered.
+"""How each client calls a hook, and which answer it expects.
 
-``text``: what is printed becomes context; ``json``: the context stands in an
-object. Who has finished and shall go on is told so in an object everywhere.
-Each client's own words, as of November 2026:
+``text``: what is printed becomes context. ``json``: the context is a field of an
+object. An agent that should not stop yet is told so in an object by every client. The
+clients' documentation, as of November 2026:
 
 - claude: https://code.claude.com/docs/en/hooks
 - codex: https://developers.openai.com/codex/hooks, codex-rs/hooks of openai/codex
 - qwen: docs/users/features/hooks.md of QwenLM/qwen-code
 - gemini: docs/hooks/reference.md of google-gemini/gemini-cli
 - cursor: https://cursor.com/docs/agent/hooks
-- opencode has none; `wc install` gives it a plugin that asks as Claude Code does
+- opencode has none; `wc install` adds a plugin that calls us as Claude Code does
 """
 
 from __future__ import annotations
@@ -26,30 +26,33 @@ EVENTS = (START, PROMPT, STOP)
 
 
 class Dialect(NamedTuple):
-    """A client: the agent it is, what it calls our events, and the shapes of
-    its answers. A shape that is empty means that the client takes nothing at
-    that point. ``session`` is the variable in which the commands of the agent
-    find which session is theirs (`wc_core.identity.agents`)."""
+    """A client: its agent, its names of our events, and the shapes of its answers.
+
+    An empty shape means that the client takes nothing at that point. ``session`` is the
+    variable that tells the agent's commands their session (`wc_core.identity.agents`).
+    """
 
     agent: str
     events: tuple[str, str, str] = ("SessionStart", "UserPromptSubmit", "Stop")
     shapes: tuple[str, str, str] = ("text", "text", "block")
     session: str = ""
 
-    def seated(self, env: Mapping[str, str], session: str) -> Mapping[str, str]:
-        """The environment that a command of the agent would have: not every
-        client tells its hooks which session it is there, too."""
+    def with_session(self, env: Mapping[str, str], session: str) -> Mapping[str, str]:
+        """Returns the environment that a command of the agent would have: not every
+        client sets the session variable for its hooks."""
         return {self.session: session, **env} if self.session and session else env
 
     def answer(self, event: str, text: str) -> str:
-        """What to print so that the client takes ``text`` up."""
-        where = EVENTS.index(event)
-        shape = self.shapes[where]
+        """Returns what to print so that the client takes up ``text``."""
+        position = EVENTS.index(event)
+        shape = self.shapes[position]
         if not text or not shape:
             return ""
         if shape == "text":
             return text
-        return json.dumps(_SHAPES[shape](text, self.events[where]), ensure_ascii=False)
+        return json.dumps(
+            _SHAPES[shape](text, self.events[position]), ensure_ascii=False
+        )
 
 
 _SHAPES: Mapping[str, Any] = {
@@ -83,21 +86,22 @@ _PLAIN = Dialect("")
 
 
 class HookInput(NamedTuple):
-    """What a client says of itself when it asks: the folder, the session, and
-    whether the agent only goes on because a hook said so already."""
+    """What a client says when it calls a hook: folder, session, and whether the
+    agent is only running because a hook asked it to go on."""
 
     folder: str = ""
     session: str = ""
     again: bool = False
 
 
-def of(client: str) -> Dialect:
-    """The dialect of a client; Claude Code's for one we have not heard of."""
+def dialect_of(client: str) -> Dialect:
+    """Returns the dialect of a client; Claude Code's for an unknown one."""
     return DIALECTS.get(client, _PLAIN)
 
 
-def asked(data: bytes) -> HookInput:
-    """What is in the JSON that a client sends; nothing in anything else."""
+def parse_input(data: bytes) -> HookInput:
+    """Returns the input in the JSON that a client sends; an empty one for anything
+    else."""
     try:
         fields = json.loads(data)
     except (ValueError, RecursionError):
@@ -106,10 +110,12 @@ def asked(data: bytes) -> HookInput:
         return HookInput()
     roots = fields.get("workspace_roots")
     folders = (fields.get("cwd"), *(roots if isinstance(roots, list) else ()))
-    folder = next((one for one in folders if _is_folder(one)), "")
+    folder = next((value for value in folders if _is_folder(value)), "")
     names = ("session_id", "sessionId", "conversation_id")
-    said = (fields.get(name) for name in names)
-    session = next((one for one in said if isinstance(one, str) and one), "")
+    candidates = (fields.get(name) for name in names)
+    session = next(
+        (value for value in candidates if isinstance(value, str) and value), ""
+    )
     # Cursor counts how often it went on: loop_count.
     again = bool(fields.get("stop_hook_active")) or bool(fields.get("loop_count"))
     return HookInput(folder, session, again)

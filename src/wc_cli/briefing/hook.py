@@ -1,7 +1,7 @@
-"""``wc brief --hook``: what an agent is told when it starts, is asked, stops.
+"""``wc brief --hook``: what an agent is told when it starts, is prompted, or stops.
 
-It fails open: whatever goes wrong, the exit status is 0, nothing is printed,
-and the reason goes to the debug log. So it does if it takes too long.
+It fails open: on any error, and if it takes too long, the exit status is 0, nothing is
+printed, and the reason goes to the debug log.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from wc_cli.briefing import dialects, sessions
 from wc_cli.briefing.dialects import PROMPT, START
-from wc_cli.briefing.gather import deadline, gathered, limit_ms
+from wc_cli.briefing.gather import deadline, gather_brief, limit_ms
 from wc_cli.briefing.sessions import Session
 from wc_cli.context import Context, remark, say
 from wc_core.errors import WcError
@@ -32,20 +32,20 @@ if TYPE_CHECKING:
     from wc_core.layout import Layout
     from wc_core.status.holders import HeldBall
 
-# What is cut off when the time is up is not written by half: it is said last.
+# Output is printed last, so that a timeout never cuts it in half.
 _GRACE = 1.25
-# No time at all would mean as much as it takes.
+# A timer of 0 would mean no limit.
 _AT_ONCE = 1e-6
 _MAX_BYTES = 1 << 20
-# Files are dated by a clock that is coarser than ours; what was told stays
-# known for longer than that.
+# The clock of file times is coarser than ours; what was told is remembered for longer
+# than the difference.
 _MARGIN_NS = 2_000_000_000
 _NAMED = 5
 _MOST = 50
 
 
-class Words(Protocol):
-    """What of the command's words a hook is answered by."""
+class HookOptions(Protocol):
+    """The options of the command that a hook needs."""
 
     hook: str
     client: str
@@ -58,30 +58,35 @@ class _TooLateError(Exception):
     """The time of a hook is up."""
 
 
-def answer(context: Context, said: Words) -> None:
-    """Print what the client shall take up, often nothing."""
-    if said.hook not in dialects.EVENTS:
-        remark(f"wc: {said.hook!r} is no event; one of: {', '.join(dialects.EVENTS)}")
+def answer_hook(context: Context, options: HookOptions) -> None:
+    """Prints what the client should take up, often nothing."""
+    if options.hook not in dialects.EVENTS:
+        remark(
+            f"wc: {options.hook!r} is no event; one of: {', '.join(dialects.EVENTS)}"
+        )
         return
-    asked, seconds = dialects.HookInput(), limit_ms(context) / 1000
+    hook_input, seconds = dialects.HookInput(), limit_ms(context) / 1000
     try:
         with _within(seconds * _GRACE):
-            asked = dialects.asked(_heard(seconds))
-            told = _told(context, said, asked)
+            hook_input = dialects.parse_input(_read_input(seconds))
+            reply = _reply(context, options, hook_input)
     except Exception as error:  # noqa: BLE001 - see above
         if context.env.get("WATERCOOLER_DEBUG"):
             from wc_cli import debuglog
 
-            action, folder = f"wc brief --hook {said.hook}", asked.folder or context.cwd
+            action, folder = (
+                f"wc brief --hook {options.hook}",
+                hook_input.folder or context.cwd,
+            )
             debuglog.noted(action, type(error).__name__, folder)
         return
-    if told:
-        say(dialects.of(said.client).answer(said.hook, told))
+    if reply:
+        say(dialects.dialect_of(options.client).answer(options.hook, reply))
 
 
 @contextmanager
 def _within(seconds: float) -> Iterator[None]:
-    """Raise in the block once the time is up."""
+    """Raises in the block once the time is up."""
 
     def late(_: int, __: FrameType | None) -> None:
         raise _TooLateError
@@ -95,33 +100,35 @@ def _within(seconds: float) -> Iterator[None]:
         signal.signal(signal.SIGALRM, before)
 
 
-def _told(context: Context, said: Words, asked: dialects.HookInput) -> str:
-    """What the agent is told."""
+def _reply(
+    context: Context, options: HookOptions, hook_input: dialects.HookInput
+) -> str:
+    """Returns what the agent is told."""
     late = deadline(context)
-    client = dialects.of(said.client)
-    who = Asked(said.as_name, said.seat, client.agent)
-    env = client.seated(context.env, asked.session)
-    context = Context(env, asked.folder or context.cwd, who)
+    client = dialects.dialect_of(options.client)
+    asked_identity = Asked(options.as_name, options.seat, client.agent)
+    env = client.with_session(context.env, hook_input.session)
+    context = Context(env, hook_input.folder or context.cwd, asked_identity)
     if not context.place.exists:
         return ""
-    path = sessions.path_of(context.reader.layout, said.client, asked.session)
-    path = path if asked.session else ""
-    if said.hook == START:
-        return _start(context, said, path, late)
+    path = sessions.path_of(context.reader.layout, options.client, hook_input.session)
+    path = path if hook_input.session else ""
+    if options.hook == START:
+        return _start(context, options, path, late)
     if not path:
-        return ""  # who cannot be told apart would be told the same for ever
-    if said.hook == PROMPT:
+        return ""  # without a session it would hear the same news forever
+    if options.hook == PROMPT:
         return _prompt(context, path)
-    return "" if asked.again else _stop(context, path)
+    return "" if hook_input.again else _stop(context, path)
 
 
-def _heard(seconds: float) -> bytes:
-    """Standard input, as far as it comes in time; a person types nothing."""
+def _read_input(seconds: float) -> bytes:
+    """Returns standard input, as far as it arrives in time; nothing at a terminal."""
     if sys.stdin.isatty():
         return b""
     try:
         handle = sys.stdin.fileno()
-    except OSError:  # not one of the system's: all of it is there
+    except OSError:  # not a real file: everything is there already
         return sys.stdin.buffer.read(_MAX_BYTES)
     data = b""
     end = time.monotonic() + seconds
@@ -135,9 +142,8 @@ def _heard(seconds: float) -> bytes:
     return data
 
 
-class _Ask:
-    """A hook that may speak: who asks, about which store, and what its session
-    knows."""
+class _SessionView:
+    """The store as one session sees it, and what the session has been told."""
 
     def __init__(self, context: Context, path: str) -> None:
         self.viewer = context.viewer
@@ -146,127 +152,137 @@ class _Ask:
         self.path = path
         self.own = holders.folders_of(self.viewer)
 
-    def known(self) -> Session | None:
-        """What the session knows; ``None`` for a new one."""
+    def load_session(self) -> Session | None:
+        """Returns what the session has been told; ``None`` for a new one."""
         return sessions.load(self.layout, self.path)
 
-    def keep(self, session: Session) -> None:
-        """Let it know that from now on."""
+    def save_session(self, session: Session) -> None:
+        """Saves what the session has been told."""
         sessions.save(self.layout, self.path, session)
 
-    def looked(
-        self, known: Session, told: Mapping[str, tuple[str, int]] | None = None
+    def marked_as_told(
+        self, session: Session, threads: Mapping[str, tuple[str, int]] | None = None
     ) -> Session:
-        """The same session, which now knows what there is."""
+        """Returns the session with everything there is marked as told."""
         now = time.time_ns()
-        if told is None:
-            told = {k: one[:2] for k, one in self.moved(now - _MARGIN_NS).items()}
-        balls = frozenset(one.name for one in holders.balls(self.layout, self.own))
-        return known._replace(looked_ns=now, told=told, balls=balls)
+        if threads is None:
+            threads = {
+                k: ball[:2]
+                for k, ball in self.threads_with_news(now - _MARGIN_NS).items()
+            }
+        balls = frozenset(ball.name for ball in holders.balls(self.layout, self.own))
+        return session._replace(looked_ns=now, threads=threads, balls=balls)
 
-    def moved(self, since_ns: int) -> dict[str, tuple[str, int, HeldBall]]:
-        """The threads in which something is NEW, and has come since then: the
-        entry that gave the ball away, and how many are NEW."""
-        found = {}
+    def threads_with_news(self, since_ns: int) -> dict[str, tuple[str, int, HeldBall]]:
+        """Returns the threads that have NEW entries and changed since then: the
+        entry that passed the ball, and the number of NEW entries."""
+        news = {}
         changed = holders.changed(self.layout, since_ns)
-        for held, shown in holders.shows(self.layout, changed, self.viewer):
-            if shown is None or not shown.new or not held.topic:
+        for held, status in holders.shows(self.layout, changed, self.viewer):
+            if status is None or not status.new or not held.topic:
                 continue
-            if held.folder in self.own or shown.listed:
-                found[held.topic] = (held.since, shown.new, held)
-        return found
+            if held.folder in self.own or status.listed:
+                news[held.topic] = (held.since, status.new, held)
+        return news
 
 
-def _start(context: Context, said: Words, path: str, late: Callable[[], bool]) -> str:
-    """The brief; what it shows is no news later."""
+def _start(
+    context: Context, options: HookOptions, path: str, late: Callable[[], bool]
+) -> str:
+    """Returns the brief; what it shows is not news later."""
     from wc_cli.briefing import text
     from wc_cli.terminal import render
 
     if path:
-        ask = _Ask(context, path)
-        with suppress(WcError):  # then it hears of news twice
-            ask.keep(ask.looked(ask.known() or Session()))
-    found = text.fitted(gathered(context, late), said.budget)
-    return text.text(found, render.Style(color=False))
+        view = _SessionView(context, path)
+        with suppress(WcError):  # then it hears the same news twice
+            view.save_session(view.marked_as_told(view.load_session() or Session()))
+    brief = text.fit_brief(gather_brief(context, late), options.budget)
+    return text.brief_text(brief, render.Style(color=False))
 
 
 def _prompt(context: Context, path: str) -> str:
-    """A line, if a ball arrived or entries are NEW since the last time."""
-    ask = _Ask(context, path)
-    known = ask.known()
-    if known is None:
-        ask.keep(ask.looked(Session()))
+    """Returns a line if a ball arrived or entries are NEW since the last time."""
+    view = _SessionView(context, path)
+    session = view.load_session()
+    if session is None:
+        view.save_session(view.marked_as_told(Session()))
         return ""
-    moved = ask.moved(known.looked_ns - _MARGIN_NS)
-    told = {topic: one[:2] for topic, one in moved.items()}
-    if not moved or told == known.told:
+    moved = view.threads_with_news(session.looked_ns - _MARGIN_NS)
+    threads = {topic: item[:2] for topic, item in moved.items()}
+    if not moved or threads == session.threads:
         return ""
-    # Before it is said: who cannot remember would say it again and again.
-    ask.keep(ask.looked(known, told))
+    # Saved before printing: otherwise the same news would be repeated forever.
+    view.save_session(view.marked_as_told(session, threads))
     nothing = ("", 0)
     news = [
-        _news(topic, one, arrived=_arrived(ask, one[2], known))
-        for topic, one in moved.items()
-        if (before := known.told.get(topic, nothing))[0] != one[0] or before[1] < one[1]
+        _news(topic, item, arrived=_arrived(view, item[2], session))
+        for topic, item in moved.items()
+        if (before := session.threads.get(topic, nothing))[0] != item[0]
+        or before[1] < item[1]
     ]
     if not news:
         return ""
-    more = [f"{len(news) - _NAMED} more"] if len(news) > _NAMED else []
-    told_of = "; ".join((*news[:_NAMED], *more))
-    return f"Watercooler: {told_of}. Read it with: wc read TOPIC --new"
+    unnamed = [f"{len(news) - _NAMED} more"] if len(news) > _NAMED else []
+    summary = "; ".join((*news[:_NAMED], *unnamed))
+    return f"Watercooler: {summary}. Read it with: wc read TOPIC --new"
 
 
-def _news(topic: str, one: tuple[str, int, HeldBall], *, arrived: bool) -> str:
-    """A thread with news, by its name alone."""
-    what = "its ball came to you, " if arrived else ""
-    return f'"{one_line(topic)}": {what}{one[1]} new'
+def _news(topic: str, item: tuple[str, int, HeldBall], *, arrived: bool) -> str:
+    """Returns a thread with news, by its name alone."""
+    arrival = "its ball came to you, " if arrived else ""
+    return f'"{one_line(topic)}": {arrival}{item[1]} new'
 
 
-def _arrived(ask: _Ask, held: HeldBall, known: Session) -> bool:
-    """Whether a ball is theirs now that was not when they last looked; of very
-    many, those that had been there longest were not kept in mind."""
-    first = min(known.balls, default="")
-    return held.folder in ask.own and held.name not in known.balls and held.name > first
+def _arrived(view: _SessionView, held: HeldBall, session: Session) -> bool:
+    """Returns whether a ball is theirs now that was not when they last looked. Of
+    very many balls, the longest held ones were not remembered."""
+    first = min(session.balls, default="")
+    return (
+        held.folder in view.own and held.name not in session.balls and held.name > first
+    )
 
 
 def _stop(context: Context, path: str) -> str:
-    """A reminder of the balls still held that it was not reminded of yet."""
-    ask = _Ask(context, path)
-    found = holders.balls(ask.layout, ask.own)
-    if not found:
+    """Returns a reminder of held balls, each reminded of once."""
+    view = _SessionView(context, path)
+    balls = holders.balls(view.layout, view.own)
+    if not balls:
         return ""
-    known = ask.known() or Session(time.time_ns())
-    fresh = [one for one in found if one.name not in known.reminded][-_MOST:]
-    held = [one for one in fresh if _is_held(ask, one)]
+    session = view.load_session() or Session(time.time_ns())
+    fresh = [ball for ball in balls if ball.name not in session.reminded][-_MOST:]
+    held = [ball for ball in fresh if _is_held(view, ball)]
     if not held:
         return ""
-    # Balls that are gone need no remembering.
-    kept = known.reminded.intersection(one.name for one in found)
-    # Before it is said: who cannot remember would never let the agent stop.
-    ask.keep(known._replace(reminded=kept.union(one.name for one in held)))
-    return _reminder([one.topic for one in held])
+    # Balls that are gone need not be remembered.
+    reminded = session.reminded.intersection(ball.name for ball in balls)
+    # Saved before printing: otherwise the agent could never stop.
+    view.save_session(
+        session._replace(reminded=reminded.union(ball.name for ball in held))
+    )
+    return _reminder([ball.topic for ball in held])
 
 
-def _is_held(ask: _Ask, held: HeldBall) -> bool:
-    """Whether a ball is theirs indeed: for them in particular, or in a thread
-    they take part in."""
-    if held.folder != ask.own[0]:
-        shown = holders.show(ask.layout, held, ask.viewer)
-        if shown is None or not shown.listed:
+def _is_held(view: _SessionView, held: HeldBall) -> bool:
+    """Returns whether a ball is really theirs: passed to them in particular, or in a
+    thread they take part in."""
+    if held.folder != view.own[0]:
+        status = holders.show(view.layout, held, view.viewer)
+        if status is None or not status.listed:
             return False
     try:
-        state = ask.reader.snapshot(held.topic).state
+        state = view.reader.snapshot(held.topic).state
     except WcError:
         return False
-    return state.status != CLOSED and ask.viewer.holds(state.ball)
+    return state.status != CLOSED and view.viewer.holds(state.ball)
 
 
 def _reminder(topics: list[str]) -> str:
-    named = ", ".join(f'"{one_line(one)}"' for one in topics[:_NAMED])
-    more = f" and {len(topics) - _NAMED} more" if len(topics) > _NAMED else ""
+    named = ", ".join(f'"{one_line(topic)}"' for topic in topics[:_NAMED])
+    unnamed = f" and {len(topics) - _NAMED} more" if len(topics) > _NAMED else ""
     first = one_line(topics[0])
     return (
-        f"Watercooler: you hold the ball of {named}{more}. If you are done there, "
+        f"Watercooler: you hold the ball of {named}{unnamed}. If you are done there, "
         f"answer (wc say {first} --title '…') or pass it on (wc handoff {first} "
         "--to NAME). If it is no part of what you were asked, just stop: this is "
         "said once."

@@ -1,8 +1,8 @@
-"""What an agent's session has been told, so that it is told once.
+"""What the session of an agent has been told, so that it is told once.
 
-A small file for each session, ``.local/sessions/<client>:<session>``. It is of
-this machine alone; one that is lost or cannot be read is a session that begins
-anew, and says nothing until something happens.
+A small file for each session, ``.local/sessions/<client>:<session>``, on this machine
+only. A session whose file is lost or unreadable starts over, and hears nothing until
+something happens.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from wc_core.layout import Layout
 
 VERSION = 1
-# Seconds after which a session that said nothing is over.
+# Seconds without a hook after which a session has expired.
 _LASTS = 14 * 24 * 3600
 _MAX_BYTES = 1 << 18
 _MOST = 1000
@@ -36,41 +36,47 @@ _UNREADABLE = (
 
 
 class Session(NamedTuple):
-    """``looked_ns`` is when it last looked for news, in nanoseconds since 1970;
-    ``told`` what it knew of threads that had moved shortly before: the entry
-    that gave the ball away, and how many were NEW. ``balls`` are the names of the
-    files of the balls it had then, ``reminded`` of those it was reminded of."""
+    """What a session has been told.
+
+    ``looked_ns`` is when it last looked for news, in nanoseconds since 1970.
+    ``threads`` are those that had changed shortly before: the entry that passed the
+    ball, and the number of NEW entries. ``balls`` are the names of the files of its
+    balls at that time, ``reminded`` of those it was reminded of.
+    """
 
     looked_ns: int = 0
-    told: Mapping[str, tuple[str, int]] = MappingProxyType({})
+    threads: Mapping[str, tuple[str, int]] = MappingProxyType({})
     balls: frozenset[str] = frozenset()
     reminded: frozenset[str] = frozenset()
 
 
 def path_of(layout: Layout, client: str, session: str) -> str:
-    """The file of a client's session."""
+    """Returns the path of a session's file."""
     return f"{layout.sessions}/{safe_name(f'{client}:{session}')}"
 
 
 def load(layout: Layout, path: str) -> Session | None:
-    """What is known of a session; ``None`` for a new one."""
+    """Returns what a session has been told; ``None`` for a new one."""
     try:
         fields = json.loads(read_plain(path, layout.root, _MAX_BYTES) or b"null")
         if fields["version"] != VERSION:
             return None
-        told = {str(k): (str(one[0]), int(one[1])) for k, one in fields["told"].items()}
+        threads = {
+            str(k): (str(values[0]), int(values[1]))
+            for k, values in fields["told"].items()
+        }
         balls, reminded = (
             frozenset(map(str, fields[name])) for name in ("balls", "reminded")
         )
-        return Session(int(fields["looked_ns"]), told, balls, reminded)
+        return Session(int(fields["looked_ns"]), threads, balls, reminded)
     except _UNREADABLE:
         return None
 
 
 def save(layout: Layout, path: str, session: Session) -> None:
-    """Keep it; the first time, those of sessions that are over are removed.
+    """Saves a session; the first time, expired sessions are removed.
 
-    Raises StorageError, CorruptError: who cannot remember says nothing.
+    Raises StorageError and CorruptError: a hook that cannot remember must be silent.
     """
     if not os.path.lexists(path):
         durable.make_folder(layout.sessions, layout.root, flush=False)
@@ -78,7 +84,7 @@ def save(layout: Layout, path: str, session: Session) -> None:
     fields = {
         "version": VERSION,
         "looked_ns": session.looked_ns,
-        "told": dict(session.told),
+        "told": dict(session.threads),
         "balls": sorted(session.balls)[-_MOST:],
         "reminded": sorted(session.reminded)[-_MOST:],
     }
@@ -86,7 +92,7 @@ def save(layout: Layout, path: str, session: Session) -> None:
 
 
 def sweep(layout: Layout, now: float) -> None:
-    """Remove the files of sessions that are over, ``now`` in seconds."""
+    """Removes the files of expired sessions; ``now`` is in seconds."""
     for name in names_in(layout.sessions, layout.root)[:_MOST]:
         path = f"{layout.sessions}/{name}"
         with contextlib.suppress(OSError, WcError):

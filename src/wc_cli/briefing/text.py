@@ -1,8 +1,7 @@
-"""A brief as text: our words, and what others wrote quoted below them.
+"""The brief as text: our words, with quoted text below them.
 
-Lines of others begin with ``>``, are cleaned and cut, and name author and
-entry; their names stand in quotation marks. Whoever reads this may be a model,
-and is told so.
+Quoted lines begin with ``>``, are cleaned and cut, and name author and entry; quoted
+names are in quotation marks. The reader may be a model, and is told what is quoted.
 """
 
 from __future__ import annotations
@@ -50,22 +49,22 @@ _MORE = {
 }
 
 
-def text(brief: Brief, look: Style) -> str:
-    """The brief; one line where nothing waits."""
+def brief_text(brief: Brief, style: Style) -> str:
+    """Returns the brief; one line if nothing waits."""
     if brief.is_empty:
         return f"Watercooler: nothing waits for you, {one_line(brief.me)}."
     lines = [f"Watercooler: you are {one_line(brief.me)}. {_QUOTED}"]
     agent = one_line(parse(brief.me).agent)
     for name, part in brief.parts.items():
         if part.total:
-            lines += ["", look(f"{_HEADS[name].format(agent=agent)}:", "1")]
-            lines += [line for one in part.items for line in _item(one, name)]
-            lines += _rest(part, name)
+            lines += ["", style(f"{_HEADS[name].format(agent=agent)}:", "1")]
+            lines += [line for item in part.items for line in _item(item, name)]
+            lines += _hidden_count(part, name)
     if brief.notes:
-        lines += ["", look("Store:", "1")]
+        lines += ["", style("Store:", "1")]
         lines += [f"- {one_line(note)}" for note in brief.notes]
     if brief.guidance:
-        lines += ["", look("Guidance of this repository (guidance.md):", "1")]
+        lines += ["", style("Guidance of this repository (guidance.md):", "1")]
         lines += [f"  > {line}".rstrip() for line in brief.guidance.split("\n")]
     if brief.partial:
         lines += ["", "There was no time for all of it; the rest: wc list --open"]
@@ -74,53 +73,53 @@ def text(brief: Brief, look: Style) -> str:
     return "\n".join(lines)
 
 
-def _rest(part: BriefSection, name: str) -> list[str]:
-    left = part.total - len(part.items)
-    return [f"- and {left} more: {_MORE[name]}"] if left > 0 else []
+def _hidden_count(part: BriefSection, name: str) -> list[str]:
+    hidden = part.total - len(part.items)
+    return [f"- and {hidden} more: {_MORE[name]}"] if hidden > 0 else []
 
 
-def _item(one: BriefItem, name: str) -> Iterator[str]:
-    """A thread: what is known of it; what others wrote."""
-    status = one.status if one.status in STATUSES else _quoted(one.status)
-    facts = [one_line(one.topic), status, *_facts(one, name)]
+def _item(item: BriefItem, name: str) -> Iterator[str]:
+    """Yields a thread: what is known of it, then what others wrote."""
+    status = item.status if item.status in STATUSES else _quoted(item.status)
+    facts = [one_line(item.topic), status, *_facts(item, name)]
     yield f"- {' · '.join(facts)}"
-    yield f"  > {one_line(one.title, _TITLE)}"
-    if one.last.title and one.last.title != one.title:
-        author = one_line(one.last.author, _NAME)
-        told = one_line(one.last.title, _TITLE)
-        yield f"  > {author}, {one_line(one.last.id, _NAME)}: {told}"
+    yield f"  > {one_line(item.title, _TITLE)}"
+    if item.last.title and item.last.title != item.title:
+        author = one_line(item.last.author, _NAME)
+        title = one_line(item.last.title, _TITLE)
+        yield f"  > {author}, {one_line(item.last.id, _NAME)}: {title}"
 
 
-def _facts(one: BriefItem, name: str) -> Iterator[str]:
+def _facts(item: BriefItem, name: str) -> Iterator[str]:
     if name in {"with_others", "stale"}:
-        yield f"{_quoted(holder_text(one.ball))} has the ball"
-    if one.since_ms is not None:
-        held = age_text(seconds_between(one.since_ms, now_ms()))
-        stale = ", stale" if one.stale else ""
+        yield f"{_quoted(holder_text(item.ball))} has the ball"
+    if item.since_ms is not None:
+        held = age_text(seconds_between(item.since_ms, now_ms()))
+        stale = ", stale" if item.stale else ""
         yield f"just now{stale}" if held == "now" else f"for {held}{stale}"
-    if one.new:
-        yield f"{one.new} new"
-    if one.by and name in {"mine", "offered"}:
-        yield f"from {_quoted(one.by)}"
-    if one.next:
+    if item.new:
+        yield f"{item.new} new"
+    if item.by and name in {"mine", "offered"}:
+        yield f"from {_quoted(item.by)}"
+    if item.next:
         yield "you are next"
-    if one.here:
+    if item.here:
         yield "this branch"
 
 
 def _quoted(name: str) -> str:
-    """A name, or another word of somebody's choosing."""
+    """Returns a name, or another word that somebody chose, in quotation marks."""
     return f'"{one_line(name, _NAME).replace(chr(34), chr(39))}"'
 
 
-def fitted(brief: Brief, budget: int) -> Brief:
-    """The same brief with as many threads as fit into ``budget`` tokens (0:
-    as many as a hook may say); what matters least goes first."""
+def fit_brief(brief: Brief, budget: int) -> Brief:
+    """Returns the brief with as many threads as fit into ``budget`` tokens (0: as
+    many as a hook may print); the least important are left out first."""
     from wc_cli.terminal.render import Style  # plain: colours are no tokens
 
     plain = Style(color=False)
     most = budget * BYTES_PER_TOKEN if budget else MAX_CHARACTERS * BYTES_PER_TOKEN
-    while (shown := text(brief, plain)) and not _fits(shown, most):
+    while (rendered := brief_text(brief, plain)) and not _fits(rendered, most):
         smaller = _smaller(brief)
         if smaller == brief:
             break
@@ -128,12 +127,15 @@ def fitted(brief: Brief, budget: int) -> Brief:
     return brief
 
 
-def _fits(shown: str, most: int) -> bool:
-    return len(shown) < MAX_CHARACTERS and len(shown.encode(errors="replace")) <= most
+def _fits(rendered: str, most: int) -> bool:
+    return (
+        len(rendered) < MAX_CHARACTERS
+        and len(rendered.encode(errors="replace")) <= most
+    )
 
 
 def _smaller(brief: Brief) -> Brief:
-    """Without the thread that matters least; then without guidance."""
+    """Returns the brief without its least important thread, then without guidance."""
     for name in reversed(LIMITS):
         part: BriefSection = brief.parts[name]
         if name == "offered" and brief.guidance:

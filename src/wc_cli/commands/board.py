@@ -57,7 +57,7 @@ def board(context: Context, said: BoardWords) -> None:
     wanted = CardFilter(one_line(said.filter), said.closed)
     ascii_only = said.ascii or context.env.get("WATERCOOLER_ASCII", "") not in {"", "0"}
     signs = view.ASCII if ascii_only else view.DRAWN
-    live = sys.stdin.isatty() and render.for_people(context.env)
+    live = sys.stdin.isatty() and render.is_for_people(context.env)
     if live and not (said.once or said.json):
         from wc_cli.board import app  # Textual: 200 ms, for a live board alone
 
@@ -71,7 +71,7 @@ def board(context: Context, said: BoardWords) -> None:
         shown = [one.to_json(now) for one in columns]
         say_json({"store": context.store, "columns": shown})
         return
-    look = render.style(context.env)
+    look = render.output_style(context.env)
     lines = _printed(columns, said.limit, signs)
     say("\n".join(_coloured(line, look) for line in lines))
     _remarks(source, columns, said)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from wc_cli.briefing.gather import deadline, gathered
+from wc_cli.briefing.gather import deadline, gather_brief
 from wc_cli.commands.words import Speaker
 from wc_cli.context import say, say_json
 from wc_cli.options import command, number, text
@@ -35,16 +35,16 @@ def brief(context: Context, said: BriefWords) -> None:
             hook as hooks,  # who answers one shows no more than that
         )
 
-        hooks.answer(context, said)
+        hooks.answer_hook(context, said)
         return
-    found = gathered(context, deadline(context))
+    found = gather_brief(context, deadline(context))
     if said.json:
-        from wc_cli.briefing.text import fitted
+        from wc_cli.briefing.text import fit_brief
 
-        say_json(fitted(found, said.budget).to_json(context.store))
+        say_json(fit_brief(found, said.budget).to_json(context.store))
         return
     from wc_cli.briefing import text as brieftext
     from wc_cli.terminal import render
 
-    look = render.style(context.env)
-    say(brieftext.text(brieftext.fitted(found, said.budget), look))
+    look = render.output_style(context.env)
+    say(brieftext.brief_text(brieftext.fit_brief(found, said.budget), look))

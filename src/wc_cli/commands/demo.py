@@ -57,7 +57,7 @@ class _Story:
     """The places and the means of the story."""
 
     def __init__(self, folder: str, context: Context) -> None:
-        self.look = render.style(context.env)
+        self.look = render.output_style(context.env)
         self.folder = folder
         self.home = f"{folder}/home"
         self.app = f"{folder}/app"

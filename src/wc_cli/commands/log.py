@@ -88,7 +88,7 @@ def log(context: Context, said: LogOptions) -> None:
             fields["problem"] = history.problem
         say_json(fields | ({"truncated": True} if len(shown) < len(found) else {}))
         return
-    look = render.style(context.env)
+    look = render.output_style(context.env)
     width = max((len(one.short) for one in history.commits.values()), default=0)
     say("\n".join(_line(one, history, width, look) for one in shown))
     if len(shown) < len(found):

@@ -131,7 +131,7 @@ def list_threads(context: Context, said: List) -> None:
         sync = {"sync": standing.to_json()} if standing is not None else {}
         say_json(fields | sync)
         return
-    say(render.thread_list(page.rows, now_ms(), render.style(context.env)))
+    say(render.thread_list(page.rows, now_ms(), render.output_style(context.env)))
     if standing is not None:
         remark(standing.sentence(now_ms()))
     if not page.rows:
@@ -196,16 +196,16 @@ def read(context: Context, said: ReadOptions) -> None:
 def _print(
     context: Context, thread: Thread, shown: list[Numbered], *, raw: bool
 ) -> None:
-    look = render.style(context.env)
+    look = render.output_style(context.env)
     head = render.thread_head(thread, look)
-    if raw or not render.for_people(context.env):
-        say("\n\n".join([head, *(render.entry(one, look) for one in shown)]))
+    if raw or not render.is_for_people(context.env):
+        say("\n\n".join([head, *(render.entry_text(one, look) for one in shown)]))
         return
     from wc_cli.terminal import pager  # rich and subprocess, for a terminal alone
 
     # Agents run commands at terminals too, and would hang in a pager.
-    command = pager.pager(context.env) if context.identity.person else ""
-    pager.show(_rendered(context, head, shown), command, context.env)
+    command = pager.pager_command(context.env) if context.identity.person else ""
+    pager.page_parts(_rendered(context, head, shown), command, context.env)
 
 
 def _rendered(context: Context, head: str, shown: list[Numbered]) -> Iterator[str]:
@@ -216,7 +216,7 @@ def _rendered(context: Context, head: str, shown: list[Numbered]) -> Iterator[st
     now = now_ms()
     yield f"{head}\n"
     for one in shown:
-        yield "\n" + markdown.rendered(console, markdown.entry(one, now))
+        yield "\n" + markdown.terminal_text(console, markdown.rendered_entry(one, now))
 
 
 def _mark(context: Context, state: State) -> None:
@@ -272,8 +272,8 @@ def search(context: Context, said: Search) -> None:
     if said.json:
         say_json(hits.to_json(context.store, query))
         return
-    look = render.style(context.env)
-    say("\n".join(render.hit(one, look) for one in hits.hits))
+    look = render.output_style(context.env)
+    say("\n".join(render.hit_text(one, look) for one in hits.hits))
     more = _again("search", said, cursor=hits.cursor) if hits.cursor else ""
     remark(f"{hits.total} found" + (f", more: {more}" if more else ""))
     if hits.unreadable:
@@ -290,8 +290,8 @@ def updates(context: Context, said: UpdatesOptions) -> None:
     if said.json:
         say_json(found.to_json(context.store))
         return
-    look = render.style(context.env)
-    say("\n".join(render.update(topic, one, look) for topic, one in found.entries))
+    look = render.output_style(context.env)
+    say("\n".join(render.update_line(topic, one, look) for topic, one in found.entries))
     if not found.entries:
         remark(one_line(f"Nothing since {said.since}."))
     if found.more:
@@ -307,8 +307,8 @@ def _digest(context: Context, said: UpdatesOptions) -> None:
     if said.json:
         say_json(found.to_json(context.store))
         return
-    look = render.style(context.env)
-    say("\n".join(render.news(one, look) for one in found.threads))
+    look = render.output_style(context.env)
+    say("\n".join(render.news_text(one, look) for one in found.threads))
     if not found.threads:
         remark(one_line(f"Nothing since {said.since}."))
     if found.more:

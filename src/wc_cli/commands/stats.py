@@ -39,7 +39,7 @@ class StatsOptions(Speaker):
 def show(context: Context, said: StatsOptions) -> None:
     """Show the one or the other."""
     stale_ms = stats.stale_after_ms(said.stale_after)
-    look = render.style(context.env)
+    look = render.output_style(context.env)
     if said.topic:
         fields = _history(context, said)
         lines = history_lines(fields, look)
@@ -90,4 +90,4 @@ def figure_lines(fields: dict[str, Any], look: Style) -> list[str]:
 
 
 def _table(shown: Table, look: Style) -> list[str]:
-    return ["", *render.table(shown, look)] if shown.rows else []
+    return ["", *render.table_lines(shown, look)] if shown.rows else []

@@ -145,9 +145,9 @@ def _draw(context: Context, chart: Chart, said: Timeline) -> None:
         return
     wanted = context.env.get("WATERCOOLER_ASCII", "") not in {"", "0"}
     how = timelinetext.Drawing(
-        _width(), render.style(context.env), said.ascii or wanted
+        _width(), render.output_style(context.env), said.ascii or wanted
     )
-    say("\n".join(timelinetext.lines(chart, how)))
+    say("\n".join(timelinetext.chart_lines(chart, how)))
     rest = chart.total - len(chart.tracks)
     if rest > 0:
         since = f" --since {quoted(said.since)}" if said.since else ""

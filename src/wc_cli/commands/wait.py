@@ -199,7 +199,9 @@ def _tell(context: Context, said: Wait, found: list[Arrival]) -> None:
     state = reader.snapshot(first.topic).state
     what = "Your move" if first.ball else "New entry"
     words = (f"{what}: {state.topic}", state.title)
-    for channel in notify.tell(context.env, _channels(context, said), words):
+    for channel in notify.send_notification(
+        context.env, _channels(context, said), words
+    ):
         remark(f"note: nothing here could tell it by {one_line(channel)}")
     new = context.viewer.new_count(
         state, reader.cursor(state.topic, context.viewer.key)

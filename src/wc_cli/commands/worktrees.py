@@ -53,7 +53,11 @@ def worktrees(context: Context, said: Worktrees) -> None:
     if said.json:
         say_json(seen.to_json())
         return
-    say(worktreetext.worktrees(seen.found, seen.look, render.style(context.env)))
+    say(
+        worktreetext.worktrees_text(
+            seen.found, seen.look, render.output_style(context.env)
+        )
+    )
     if not seen.found:
         remark(_NO_WORKTREES)
 
@@ -112,7 +116,7 @@ def _leave(context: Context, said: NoteWords, look: WorktreeQuery, name: str) ->
         until = rfc3339(note.at_ms + note.seconds * 1000)
         say_json(_head(context, look) | note.to_json(look.now_ms) | {"until": until})
         return
-    say(f"noted for {age_text(note.seconds)}: {worktreetext.note(note)}")
+    say(f"noted for {age_text(note.seconds)}: {worktreetext.note_text(note)}")
 
 
 def _clear(context: Context, said: NoteWords, look: WorktreeQuery, name: str) -> None:

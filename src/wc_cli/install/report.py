@@ -10,7 +10,7 @@ from wc_cli.context import say, say_json
 from wc_cli.install import engine
 from wc_cli.install.changes import beside, is_ours
 from wc_cli.install.clients import registry
-from wc_cli.terminal.render import style
+from wc_cli.terminal.render import output_style
 from wc_core.phrases import counted, quoted, shown_path
 from wc_core.text import clean, one_line
 
@@ -111,7 +111,7 @@ def _table(done: Iterable[PartOutcome], here: InstallSite, word: str) -> None:
 
 def _rows(rows: Iterable[tuple[Owner, str, str]], here: InstallSite) -> None:
     rows = list(rows)
-    paint = style(here.env)
+    paint = output_style(here.env)
     names = [_title(owner, here) for owner, _, _ in rows]
     wide = max([*(len(one) for one in names), 0])
     part = max([*(len(owner.part) for owner, _, _ in rows), 0])

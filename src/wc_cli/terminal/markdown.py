@@ -1,7 +1,7 @@
-"""Entries as a person reads them at a terminal: markdown rendered with rich.
+"""Entries rendered for a person at a terminal: markdown, with rich.
 
-A link or an image is shown as text with its address behind it and is no link;
-HTML is shown as it was written. Others' words are cleaned before rich sees them.
+A link or an image is shown as text followed by its address and cannot be clicked; HTML
+is shown as source. Untrusted text is cleaned before rich sees it.
 """
 
 from __future__ import annotations
@@ -29,21 +29,21 @@ if TYPE_CHECKING:
 
     from wc_core.views.rows import Numbered
 
-# Longer lines are harder to read; a longer text is shown as it was written, and
-# one that is longer still without looking where its words end: rich takes a
-# second for a megabyte, and more than ten for ten.
+# Columns (longer lines are harder to read), then characters: a longer body is shown
+# as source, and a still longer one without word wrapping. rich takes a second for a
+# megabyte and more than ten for ten.
 _WIDTH, _LONGEST, _WRAPPED = 100, 60_000, 500_000
 _INDENT = 4
 
 
 class _Heading(Heading):
-    """A heading where its text begins, whatever its level."""
+    """A heading aligned left, whatever its level."""
 
     LEVEL_ALIGN = dict.fromkeys(Heading.LEVEL_ALIGN, "left")
 
 
 class _Markdown(Markdown):
-    """Markdown in which nothing can be followed and nothing is left out."""
+    """Markdown without links to follow, in which nothing is hidden."""
 
     elements = {**Markdown.elements, "heading_open": _Heading}  # noqa: RUF012
 
@@ -56,15 +56,15 @@ class _Markdown(Markdown):
             if block.type == "html_block":
                 block.type = "code_block"
             for token in block.children or ():
-                _show(token)
+                _keep_visible(token)
 
 
 _PARSER = MarkdownIt("commonmark", {"maxNesting": MAX_NESTING})
 _PARSER.enable(["strikethrough", "table"]).disable(DISABLED)
 
 
-def _show(token: Token) -> None:
-    """What rich leaves out of a line, as text."""
+def _keep_visible(token: Token) -> None:
+    """Turns what rich would leave out of a line into text."""
     if token.type == "html_inline":
         token.type = "text"
     elif token.type == "link_open" and "title" in token.attrs:
@@ -77,7 +77,7 @@ def _show(token: Token) -> None:
 
 
 class Body:
-    """The text of an entry; as it was written where it cannot be rendered."""
+    """The body of an entry; shown as source if it cannot be rendered."""
 
     def __init__(self, text: str) -> None:
         self._text = clean(text).expandtabs()
@@ -85,16 +85,16 @@ class Body:
     def __rich_console__(
         self, console: Console, options: ConsoleOptions
     ) -> RenderResult:
-        found = self._segments(console, options.update(height=None))
-        if found is not None:
-            yield Segments(found)
+        segments = self._segments(console, options.update(height=None))
+        if segments is not None:
+            yield Segments(segments)
         elif len(self._text) <= _WRAPPED:
             yield Text(self._text)
         else:
             yield Segments(self._chopped(options.max_width))
 
     def _chopped(self, width: int) -> Iterator[Segment]:
-        """As it was written, in lines that fit."""
+        """Yields the source in lines that fit."""
         for line in self._text.split("\n"):
             if line.isascii():
                 pieces = [line[i : i + width] for i in range(0, len(line), width)]
@@ -107,18 +107,19 @@ class Body:
     def _segments(
         self, console: Console, options: ConsoleOptions
     ) -> list[Segment] | None:
-        """It rendered; ``None`` where that is too long or would hide something."""
+        """Returns the rendered body; ``None`` if it is too long or would hide
+        something."""
         if len(self._text) > _LONGEST:
             return None
         try:
             body = _Markdown(self._text)
             return list(console.render(body, options)) if body.is_whole else None
-        except Exception:  # noqa: BLE001 - nothing written may hide itself
+        except Exception:  # noqa: BLE001 - whatever fails, the source is shown
             return None
 
 
 def console_of(env: Mapping[str, str], width: int) -> Console:
-    """A console that renders for the terminal of standard output, and prints
+    """Returns a console that renders for the terminal of standard output and prints
     nothing by itself."""
     return Console(
         width=max(20, min(width, _WIDTH)),
@@ -131,20 +132,20 @@ def console_of(env: Mapping[str, str], width: int) -> Console:
     )
 
 
-def rendered(console: Console, shown: RenderableType) -> str:
-    """What a terminal is sent to show it."""
+def terminal_text(console: Console, renderable: RenderableType) -> str:
+    """Returns what a terminal is sent to show it."""
     with console.capture() as capture:
-        console.print(shown)
+        console.print(renderable)
     return capture.get()
 
 
-def entry(one: Numbered, now_ms: int) -> RenderableType:
-    """One entry: who, when, role, type and what became of the ball; its title;
-    its text, indented so that it cannot pass for the next entry."""
-    item = one.entry
+def rendered_entry(numbered: Numbered, now_ms: int) -> RenderableType:
+    """Returns one entry: author, time, role, type, ball and status; its title; its
+    body, indented so that it cannot imitate the next entry."""
+    item = numbered.entry
     title = Text(one_line(item.title), style="bold")
     title.append(f"  {one_line(item.id)}", style="not bold dim")
-    parts: list[RenderableType] = [_head(one, now_ms), title]
+    parts: list[RenderableType] = [_head(numbered, now_ms), title]
     if item.reason:
         parts.append(Text(f"reason: {one_line(item.reason)}"))
     if item.body.strip():
@@ -152,9 +153,9 @@ def entry(one: Numbered, now_ms: int) -> RenderableType:
     return Group(*parts)
 
 
-def _head(one: Numbered, now_ms: int) -> Text:
-    item = one.entry
-    text = Text(f"#{one.idx} ", style="dim")
+def _head(numbered: Numbered, now_ms: int) -> Text:
+    item = numbered.entry
+    text = Text(f"#{numbered.idx} ", style="dim")
     text.append(one_line(item.agent) or "?", style="bold cyan")
     for fact in (_when(item.at, now_ms), one_line(item.role), one_line(item.type)):
         text.append(f" · {fact}" if fact else "", style="dim")
@@ -165,20 +166,22 @@ def _head(one: Numbered, now_ms: int) -> Text:
     if item.status:
         text.append(" · ", style="dim")
         text.append(one_line(item.status), style="magenta")
-    text.append(" · forked" if one.forked else "", style="red")
+    text.append(" · forked" if numbered.forked else "", style="red")
     return text
 
 
 def _when(at: str, now_ms: int) -> str:
-    """A moment to the minute, and how long ago that was."""
-    said = one_line(utc(at))
-    passed = age(said, now_ms)
+    """Returns a time to the minute, and how long ago it was."""
+    at_utc = one_line(utc(at))
+    passed = age(at_utc, now_ms)
     if passed == "?":
-        return said
+        return at_utc
     ago = "just now" if passed == "now" else f"{passed} ago"
-    return f"{said[:16].replace('T', ' ')} UTC ({ago})"
+    return f"{at_utc[:16].replace('T', ' ')} UTC ({ago})"
 
 
-def lines(console: Console, shown: RenderableType) -> Iterator[list[Segment]]:
-    """The lines of it, each as wide as the console."""
-    yield from console.render_lines(shown, pad=True)
+def rendered_lines(
+    console: Console, renderable: RenderableType
+) -> Iterator[list[Segment]]:
+    """Yields its lines, each as wide as the console."""
+    yield from console.render_lines(renderable, pad=True)

@@ -1,8 +1,8 @@
-"""Telling a person that it is their move: desktop, bell, terminal.
+"""Notifications that it is a person's move: desktop, bell, terminal.
 
-What is told has others' words in it. It is cleaned, cut, and passed as an
-argument or in a sequence that it cannot end; no shell sees it. That nothing
-can be told is no failure.
+A notification contains untrusted text. It is cleaned and cut, and passed as an argument
+or in a sequence that it cannot end; no shell sees it. Failing to notify is not an
+error.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ CHANNELS = ("desktop", "bell", "osc")
 _WIDTH = 120
 _BELL = "\a"
 _SECONDS = 5
-# A script that is given title and text: neither becomes part of it.
+# The script gets title and text as arguments, so neither becomes part of it.
 _APPLE = (
     *("-e", "on run argv"),
     *("-e", "display notification (item 2 of argv) with title (item 1 of argv)"),
@@ -27,31 +27,34 @@ _APPLE = (
 )
 
 
-def tell(
+def send_notification(
     env: Mapping[str, str], channels: set[str], words: tuple[str, str]
 ) -> list[str]:
-    """Tell a title and a text by these of `CHANNELS`; those that it could not be
-    told by."""
-    title, text = (one_line(one, _WIDTH) for one in words)
+    """Sends a title and a text over these of `CHANNELS`. Returns the channels that
+    failed."""
+    title, text = (one_line(part, _WIDTH) for part in words)
     failed = sorted(channels.difference(CHANNELS))
-    if "desktop" in channels and not _run(program(env, title, text), env):
+    if "desktop" in channels and not _run(notifier_command(env, title, text), env):
         failed.append("desktop")
-    wanted = "".join(
+    sequences = "".join(
         sequence
-        for name, sequence in (("osc", osc(env, title, text)), ("bell", _BELL))
+        for name, sequence in (
+            ("osc", osc_sequences(env, title, text)),
+            ("bell", _BELL),
+        )
         if name in channels
     )
-    if wanted and not _put(wanted):
+    if sequences and not _write_to_terminal(sequences):
         failed += [name for name in ("bell", "osc") if name in channels]
     return failed
 
 
-def program(env: Mapping[str, str], title: str, text: str) -> list[str]:
-    """The command line that shows a notification here; empty where there is
-    no program for it. (`notify-send` of libnotify, `osascript` of macOS.)"""
+def notifier_command(env: Mapping[str, str], title: str, text: str) -> list[str]:
+    """Returns the command line that shows a notification; empty if there is no
+    program for it (`notify-send` of libnotify, `osascript` of macOS)."""
     for name, words in (
-        # -- and no markup: a text may begin with a hyphen, or look like HTML.
-        ("notify-send", ("--app-name=Watercooler", "--", title, _plain(text))),
+        # After --, without markup: a text may begin with a hyphen or look like HTML.
+        ("notify-send", ("--app-name=Watercooler", "--", title, _without_markup(text))),
         ("osascript", (*_APPLE, title, text)),
     ):
         for folder in env.get("PATH", "").split(os.pathsep):
@@ -61,26 +64,27 @@ def program(env: Mapping[str, str], title: str, text: str) -> list[str]:
     return []
 
 
-def _plain(text: str) -> str:
-    """Text for who takes markup: the body of a notification may have some."""
+def _without_markup(text: str) -> str:
+    """Escapes markup: the body of a notification may contain some."""
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
-def osc(env: Mapping[str, str], title: str, text: str) -> str:
-    """The sequences that terminals make a notification of: OSC 9 (iTerm2,
-    Windows Terminal, kitty, Ghostty), OSC 777 (rxvt-unicode, foot, WezTerm).
+def osc_sequences(env: Mapping[str, str], title: str, text: str) -> str:
+    """Returns the sequences that terminals turn into a notification: OSC 9 (iTerm2,
+    Windows Terminal, kitty, Ghostty) and OSC 777 (rxvt-unicode, foot, WezTerm).
 
-    What separates their parts is taken out of the words. tmux passes on what
-    is wrapped, where ``allow-passthrough`` is on.
+    Separators are removed from the words. tmux passes on what is wrapped if
+    ``allow-passthrough`` is on.
     """
-    named, told = (one.replace(";", ",") for one in (title, text))
+    heading, body = (part.replace(";", ",") for part in (title, text))
     sequences = (
-        f"\033]9;{named}: {told}{_BELL}",
-        f"\033]777;notify;{named};{told}{_BELL}",
+        f"\033]9;{heading}: {body}{_BELL}",
+        f"\033]777;notify;{heading};{body}{_BELL}",
     )
     if env.get("TMUX"):
         return "".join(
-            f"\033Ptmux;{one.replace(chr(27), chr(27) * 2)}\033\\" for one in sequences
+            f"\033Ptmux;{part.replace(chr(27), chr(27) * 2)}\033\\"
+            for part in sequences
         )
     return "".join(sequences)
 
@@ -88,7 +92,7 @@ def osc(env: Mapping[str, str], title: str, text: str) -> str:
 def _run(words: Sequence[str], env: Mapping[str, str]) -> bool:
     if not words:
         return False
-    import subprocess  # only who waited pays for it
+    import subprocess  # 8 ms, only for those who waited
 
     try:
         done = subprocess.run(  # noqa: S603 - no shell, and no options of others
@@ -105,8 +109,8 @@ def _run(words: Sequence[str], env: Mapping[str, str]) -> bool:
     return not done.returncode
 
 
-def _put(sequence: str) -> bool:
-    """Write to the terminal, wherever results go."""
+def _write_to_terminal(sequence: str) -> bool:
+    """Writes to the terminal, wherever standard output goes."""
     try:
         handle = os.open("/dev/tty", os.O_WRONLY | os.O_NOCTTY)
     except OSError:

@@ -1,4 +1,4 @@
-"""Long answers through the pager of the person at the terminal, as git does."""
+"""Long answers through the user's pager, as git does."""
 
 from __future__ import annotations
 
@@ -14,25 +14,25 @@ from wc_cli.context import say
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-# What git gives less where nothing is said: end where it all fits, show
-# colours, leave the text on the screen.
+# git's defaults for less: quit if everything fits, show colours, leave the text on
+# the screen.
 _LESS = {"LESS": "FRX", "LV": "-c"}
 _VARIABLES = ("WATERCOOLER_PAGER", "GIT_PAGER", "PAGER")
 
 
-def pager(env: Mapping[str, str]) -> str:
-    """The command line of the pager; empty where none is wanted or there."""
-    said = (env[one] for one in _VARIABLES if one in env)
-    found = next(said, "less").strip()
-    program = found.partition(" ")[0]
-    if not found or found == "cat" or shutil.which(program) is None:
+def pager_command(env: Mapping[str, str]) -> str:
+    """Returns the command line of the pager; empty if none is wanted or installed."""
+    configured = (env[variable] for variable in _VARIABLES if variable in env)
+    command = next(configured, "less").strip()
+    program = command.partition(" ")[0]
+    if not command or command == "cat" or shutil.which(program) is None:
         return ""
-    return found
+    return command
 
 
-def show(parts: Iterable[str], command: str, env: Mapping[str, str]) -> None:
-    """Print the parts, each made when it is needed; through ``command`` (empty:
-    never) where they are more than the screen has lines."""
+def page_parts(parts: Iterable[str], command: str, env: Mapping[str, str]) -> None:
+    """Prints the parts, each made when needed; through ``command`` (empty: never) if
+    they have more lines than the screen."""
     parts = iter(parts)
     first = ""
     height = shutil.get_terminal_size().lines
@@ -43,13 +43,13 @@ def show(parts: Iterable[str], command: str, env: Mapping[str, str]) -> None:
             return
         first += part
     if command:
-        _paged(command, chain((first,), parts), env)
+        _pipe_to_pager(command, chain((first,), parts), env)
         return
     for part in chain((first,), parts):
         say(part)
 
 
-def _paged(command: str, parts: Iterable[str], env: Mapping[str, str]) -> None:
+def _pipe_to_pager(command: str, parts: Iterable[str], env: Mapping[str, str]) -> None:
     with subprocess.Popen(  # noqa: S602 - a command line, as the person said it
         command,
         shell=True,
@@ -59,7 +59,7 @@ def _paged(command: str, parts: Iterable[str], env: Mapping[str, str]) -> None:
         encoding="utf-8",
         errors="replace",
     ) as process:
-        # An interrupt is the pager's to make something of.
+        # The pager handles an interrupt.
         before = signal.signal(signal.SIGINT, signal.SIG_IGN)
         try:
             _feed(process, parts)
@@ -69,7 +69,7 @@ def _paged(command: str, parts: Iterable[str], env: Mapping[str, str]) -> None:
 
 
 def _feed(process: subprocess.Popen[str], parts: Iterable[str]) -> None:
-    """Give the pager the parts, until it has seen enough."""
+    """Writes the parts to the pager until it has seen enough."""
     if process.stdin is None:
         return
     with contextlib.suppress(BrokenPipeError):

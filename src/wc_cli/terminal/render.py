@@ -1,7 +1,7 @@
 """Threads and entries as terminal text.
 
-Every word of others is cleaned before it is printed. Colours only where a
-person looks: a terminal, and no NO_COLOR.
+Untrusted text is cleaned before it is printed. Colours are used only on a terminal
+without NO_COLOR.
 """
 
 from __future__ import annotations
@@ -31,60 +31,60 @@ _MIN_TITLE = 12
 
 
 class Style:
-    """Colours, or none."""
+    """Adds colours, or none."""
 
     def __init__(self, *, color: bool) -> None:
         self.color = color
 
     def __call__(self, text: str, *codes: str) -> str:
-        """``text`` in these colours."""
+        """Returns ``text`` in these colours."""
         if not self.color or not text:
             return text
         return f"\033[{';'.join(codes)}m{text}\033[0m"
 
 
-def style(env: Mapping[str, str]) -> Style:
-    """The style for standard output."""
-    return Style(color=for_people(env) and not env.get("NO_COLOR"))
+def output_style(env: Mapping[str, str]) -> Style:
+    """Returns the style for standard output."""
+    return Style(color=is_for_people(env) and not env.get("NO_COLOR"))
 
 
-def for_people(env: Mapping[str, str]) -> bool:
-    """Whether standard output is a terminal that can do more than print."""
+def is_for_people(env: Mapping[str, str]) -> bool:
+    """Returns whether standard output is a terminal that can do more than print."""
     return sys.stdout.isatty() and env.get("TERM", "") != "dumb"
 
 
 def width_of(text: str) -> int:
-    """How many columns a terminal gives ``text``."""
+    """Returns how many columns ``text`` takes on a terminal."""
     if text.isascii():
         return len(text)
-    return sum(_columns(one) for one in text)
+    return sum(_columns(char) for char in text)
 
 
-def _columns(one: str) -> int:
-    if unicodedata.combining(one) or unicodedata.category(one) in {"Mn", "Me", "Cf"}:
+def _columns(char: str) -> int:
+    if unicodedata.combining(char) or unicodedata.category(char) in {"Mn", "Me", "Cf"}:
         return 0
-    return 2 if unicodedata.east_asian_width(one) in {"W", "F"} else 1
+    return 2 if unicodedata.east_asian_width(char) in {"W", "F"} else 1
 
 
-def cut(text: str, width: int) -> str:
-    """The beginning of ``text`` that fits into ``width`` columns."""
+def cut_to_width(text: str, width: int) -> str:
+    """Returns the beginning of ``text`` that fits into ``width`` columns."""
     if width_of(text) <= width:
         return text
     kept, used = [], 1
-    for one in text:
-        used += _columns(one)
+    for char in text:
+        used += _columns(char)
         if used > width:
             break
-        kept.append(one)
+        kept.append(char)
     return f"{''.join(kept)}…"
 
 
 def left_to_right(text: str) -> str:
-    """``text`` so that what follows it on the line stands to its right, though
-    its letters run from right to left: a mark of no width ends it."""
+    """Returns ``text`` with a mark of no width after right-to-left letters, so that
+    what follows stays to its right."""
     if text.isascii():
         return text
-    runs_left = any(unicodedata.bidirectional(one) in {"R", "AL"} for one in text)
+    runs_left = any(unicodedata.bidirectional(char) in {"R", "AL"} for char in text)
     return f"{text}\u200e" if runs_left else text
 
 
@@ -93,12 +93,13 @@ def _pad(text: str, width: int) -> str:
 
 
 def terminal_width() -> int:
-    """The width to cut lines to; 0 where nobody looks and nothing is cut."""
+    """Returns the width to cut lines to; 0 if output is not a terminal and nothing
+    is cut."""
     return shutil.get_terminal_size().columns if sys.stdout.isatty() else 0
 
 
-def thread_list(rows: Iterable[ThreadRow], now_ms: int, look: Style) -> str:
-    """One line a thread: whose move, topic, ball, NEW, age, title."""
+def thread_list(rows: Iterable[ThreadRow], now_ms: int, style: Style) -> str:
+    """Returns one line for each thread: whose move, topic, ball, NEW, age, title."""
     cells = [_cells(row, now_ms) for row in rows]
     if not cells:
         return ""
@@ -106,10 +107,10 @@ def thread_list(rows: Iterable[ThreadRow], now_ms: int, look: Style) -> str:
     table = [head, *(cell for cell, _ in cells)]
     widths = [max(width_of(line[i]) for line in table) for i in range(len(head) - 1)]
     limit = terminal_width()
-    lines = [look(_row_line(head, widths, limit), _DIM)]
-    for cell, mine in cells:
+    lines = [style(_row_line(head, widths, limit), _DIM)]
+    for cell, have_ball in cells:
         line = _row_line(cell, widths, limit)
-        lines.append(look(line, _BOLD) if mine else line)
+        lines.append(style(line, _BOLD) if have_ball else line)
     return "\n".join(lines)
 
 
@@ -133,95 +134,96 @@ def _row_line(cells: tuple[str, ...], widths: list[int], limit: int) -> str:
         _pad(text, width) for text, width in zip(fixed, widths, strict=True)
     )
     if limit:
-        title = cut(title, max(_MIN_TITLE, limit - width_of(line) - 2))
+        title = cut_to_width(title, max(_MIN_TITLE, limit - width_of(line) - 2))
     return f"{line}  {title}".rstrip()
 
 
-def table(shown: Table, look: Style) -> list[str]:
-    """A table as aligned lines; the last column as wide as it is, or cut to
-    what the terminal has."""
-    lines = [shown.head, *(tuple(map(one_line, row)) for row in shown.rows)]
-    columns = range(len(shown.head) - 1)
+def table_lines(table: Table, style: Style) -> list[str]:
+    """Returns a table as aligned lines. Only the last column is cut to the
+    terminal's width."""
+    lines = [table.head, *(tuple(map(one_line, row)) for row in table.rows)]
+    columns = range(len(table.head) - 1)
     widths = [max(width_of(line[i]) for line in lines) for i in columns]
     limit = terminal_width()
     head, *rows = (_row_line(line, widths, limit) for line in lines)
-    return [look(head, _DIM), *rows]
+    return [style(head, _DIM), *rows]
 
 
-def thread_head(thread: Thread, look: Style) -> str:
-    """Title, whose move it is, and what is wrong, above a thread's entries."""
+def thread_head(thread: Thread, style: Style) -> str:
+    """Returns the lines above a thread's entries: title, whose move it is, problems."""
     state = thread.state
     ball = f"ball: {one_line(holder_text(state.ball))}"
     entries = counted(state.entry_count, "entry", "entries")
     facts = [one_line(state.status), ball, entries]
     lines = [
-        look(f"{one_line(state.topic)}: {one_line(state.title)}", _BOLD),
+        style(f"{one_line(state.topic)}: {one_line(state.title)}", _BOLD),
         " · ".join(facts),
     ]
     if state.forked:
         lines.append(f"forked: {len(state.heads)} histories; the next entry joins them")
-    lines.extend(f"damage: {damage_line(one)}" for one in thread.damage)
+    lines.extend(f"damage: {damage_line(damage)}" for damage in thread.damage)
     return "\n".join(lines)
 
 
 def damage_line(damage: Damage) -> str:
-    """``file:line: what is wrong``."""
+    """Returns ``file:line: problem``."""
     return one_line(f"{damage.place}: {damage.message}")
 
 
-def entry(one: Numbered, look: Style) -> str:
-    """One entry: a line about it that ends with its id, its title, its body
-    quoted by indentation."""
-    item = one.entry
-    about = [f"#{one.idx}", item.agent or "?", utc(item.at), item.role, item.type]
+def entry_text(numbered: Numbered, style: Style) -> str:
+    """Returns one entry: a line of facts that ends with its id, its title, and its
+    body, indented."""
+    item = numbered.entry
+    about = [f"#{numbered.idx}", item.agent or "?", utc(item.at), item.role, item.type]
     if item.ball is not None:
         about.append(f"ball → {holder_text(item.ball.holder)}")
     if item.status:
         about.append(item.status)
-    if one.forked:
+    if numbered.forked:
         about.append("forked")
     about.append(item.id)
     head = " · ".join(one_line(part) for part in about if part)
-    lines = [look(head, _DIM), look(one_line(item.title), _BOLD)]
+    lines = [style(head, _DIM), style(one_line(item.title), _BOLD)]
     if item.reason:
         lines.append(f"reason: {one_line(item.reason)}")
     if item.body:
-        # Indented: a body cannot pass for the next entry's head.
+        # Indented, so that a body cannot imitate the next entry's head.
         lines.append("")
         lines += [f"    {line}".rstrip() for line in clean(item.body).split("\n")]
     return "\n".join(lines)
 
 
-def hit(found: Hit, look: Style) -> str:
-    """A search result: where it is, its title, the words around the match."""
-    item = found.numbered.entry
-    place = f"{one_line(found.topic)} #{found.numbered.idx}"
+def hit_text(hit: Hit, style: Style) -> str:
+    """Returns a search result: its place, its title, the words around the match."""
+    item = hit.numbered.entry
+    place = f"{one_line(hit.topic)} #{hit.numbered.idx}"
     about = f"{one_line(item.agent)} · {one_line(utc(item.at))}"
     return (
-        f"{look(place, _BOLD)} {one_line(item.title)} {look(about, _DIM)}\n"
-        f"    {one_line(found.snippet)}"
+        f"{style(place, _BOLD)} {one_line(item.title)} {style(about, _DIM)}\n"
+        f"    {one_line(hit.snippet)}"
     )
 
 
-def news(found: News, look: Style) -> str:
-    """A thread in a digest: whose move it is, what came, the last of it."""
-    row, last = found.row, found.last
-    place = look(one_line(row.topic), _BOLD)
-    ball = look(f"ball: {one_line(holder_text(row.ball))}", _YELLOW)
-    authors = ", ".join(one_line(one) for one in found.authors)
-    count = counted(found.new, "entry", "entries")
+def news_text(news: News, style: Style) -> str:
+    """Returns a thread in a digest: whose move it is, how much is new, the last
+    title."""
+    row, newest = news.row, news.last
+    place = style(one_line(row.topic), _BOLD)
+    ball = style(f"ball: {one_line(holder_text(row.ball))}", _YELLOW)
+    authors = ", ".join(one_line(author) for author in news.authors)
+    count = counted(news.new, "entry", "entries")
     return (
         f"{place} {one_line(row.title)} · {one_line(row.status)} · {ball}\n"
-        f"    {count} by {authors}, the last: {one_line(last.entry.title)}"
+        f"    {count} by {authors}, the last: {one_line(newest.entry.title)}"
     )
 
 
-def update(topic: str, one: Numbered, look: Style) -> str:
-    """An entry among the updates: one line."""
-    item = one.entry
-    place = look(f"{one_line(topic)} #{one.idx}", _BOLD)
+def update_line(topic: str, numbered: Numbered, style: Style) -> str:
+    """Returns an entry of the updates as one line."""
+    item = numbered.entry
+    place = style(f"{one_line(topic)} #{numbered.idx}", _BOLD)
     ball = ""
     if item.ball is not None:
-        ball = look(f" → {one_line(holder_text(item.ball.holder))}", _YELLOW)
+        ball = style(f" → {one_line(holder_text(item.ball.holder))}", _YELLOW)
     at = one_line(utc(item.at))
     return f"{at} {place} {one_line(item.agent)}: {one_line(item.title)}{ball}"

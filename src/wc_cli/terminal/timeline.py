@@ -1,15 +1,14 @@
-"""A timeline as terminal text: a line a thread, drawn to scale.
+"""A timeline as terminal text: a line for each thread, drawn to scale.
 
-With colours a bar is a block of its holder's; without, it begins with ``|``
-and says the holder's name, or where that does not fit the letter that the
-legend gives it.
+With colours, a bar is a block of its holder's colour. Without, it begins with ``|`` and
+the holder's name or, if that does not fit, the letter from the legend.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from wc_cli.terminal.render import cut, left_to_right, width_of
+from wc_cli.terminal.render import cut_to_width, left_to_right, width_of
 from wc_core.text import one_line
 from wc_core.threads.model import BLOCKED, CLOSED, IN_REVIEW
 from wc_core.threads.moves import holder_text
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
     from wc_core.views.timeline import BallSpan, Chart, Track
 
 _DIM, _BOLD = "2", "1"
-# Backgrounds of the 256-colour palette on which white letters are readable.
+# Backgrounds of the 256-colour palette on which white text is readable.
 _BACKGROUNDS = (25, 130, 29, 91, 94, 30, 125, 58, 61, 95, 24, 88)
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _TOPICS, _LEAST_TOPIC, _LEAST_BAR = 28, 8, 12
@@ -33,12 +32,12 @@ _MARKS = {BLOCKED: "!", IN_REVIEW: "*", CLOSED: "x"}
 
 
 class ChartSigns(NamedTuple):
-    """What the parts of a chart are drawn with."""
+    """The characters a chart is drawn with."""
 
     fill: str
     free: str
     unknown: str
-    more: str
+    ellipsis: str
 
 
 _PLAIN = ChartSigns("-", ".", "?", "~")
@@ -46,120 +45,121 @@ _DRAWN = ChartSigns("─", "·", "?", "…")
 
 
 class Drawing(NamedTuple):
-    """How a chart is drawn: its width in columns, in colours or not, with
-    nothing but ASCII or not."""
+    """How a chart is drawn: its width in columns, with or without colours, with
+    ASCII only or not."""
 
     width: int
-    look: Style
+    style: Style
     ascii: bool = False
 
     @property
     def signs(self) -> ChartSigns:
-        """What it is drawn with."""
+        """The characters to draw with."""
         return _PLAIN if self.ascii else _DRAWN
 
     def text(self, words: str) -> str:
-        """Others' words on one line."""
+        """Returns untrusted text on one line."""
         line = one_line(words)
         return line.encode("ascii", "replace").decode() if self.ascii else line
 
 
 class Bar(NamedTuple):
-    """A span on the line of its thread: from which column, how many."""
+    """A span on the line of its thread: first column and number of columns."""
 
     span: BallSpan
     start: int
     width: int
 
 
-def lines(chart: Chart, how: Drawing) -> list[str]:
-    """The chart: times above, a line a thread, below who is who."""
+def chart_lines(chart: Chart, drawing: Drawing) -> list[str]:
+    """Returns the chart: times above, a line for each thread, the legend below."""
     if not chart.until:
         return []
-    room = _topic_room(chart, how)
-    width = max(_LEAST_BAR, how.width - room - 1)
-    axis = how.look(f"{'UTC':<{room}} {_axis(chart, width)}".rstrip(), _DIM)
-    body = [_line(chart, one, room, width, how) for one in chart.tracks]
-    return [axis, *body, "", *_legend(chart, how)]
+    room = _topic_room(chart, drawing)
+    width = max(_LEAST_BAR, drawing.width - room - 1)
+    axis = drawing.style(f"{'UTC':<{room}} {_axis(chart, width)}".rstrip(), _DIM)
+    body = [_line(chart, track, room, width, drawing) for track in chart.tracks]
+    return [axis, *body, "", *_legend(chart, drawing)]
 
 
-def _topic_room(chart: Chart, how: Drawing) -> int:
-    longest = max(width_of(_label(one, how)) for one in chart.tracks)
-    most = max(_LEAST_TOPIC, min(_TOPICS, how.width // 3))
+def _topic_room(chart: Chart, drawing: Drawing) -> int:
+    longest = max(width_of(_label(track, drawing)) for track in chart.tracks)
+    most = max(_LEAST_TOPIC, min(_TOPICS, drawing.width // 3))
     return max(3, min(longest, most))
 
 
-def _label(track: Track, how: Drawing) -> str:
+def _label(track: Track, drawing: Drawing) -> str:
     mark = _MARKS.get(track.status, "")
-    return f"{mark} {how.text(track.topic)}" if mark else how.text(track.topic)
+    return f"{mark} {drawing.text(track.topic)}" if mark else drawing.text(track.topic)
 
 
 def _axis(chart: Chart, width: int) -> str:
     line = ""
-    for one in ticks(chart.since, chart.until, max(1, width // _TICK_ROOM)):
-        place = int(chart.place(one.at, width))
-        if place >= len(line) + bool(line) and place + len(one.label) <= width:
-            line = line.ljust(place) + one.label
-    # A window without a round moment in it says at least where it begins.
+    for tick in ticks(chart.since, chart.until, max(1, width // _TICK_ROOM)):
+        place = int(chart.place(tick.at, width))
+        if place >= len(line) + bool(line) and place + len(tick.label) <= width:
+            line = line.ljust(place) + tick.label
+    # A window without a round moment shows at least its beginning.
     return line or rfc3339(chart.since)[: min(width, _MINUTES)].replace("T", " ")
 
 
-def _line(chart: Chart, track: Track, room: int, width: int, how: Drawing) -> str:
-    label = _fit(_label(track, how), room, how.signs)
+def _line(chart: Chart, track: Track, room: int, width: int, drawing: Drawing) -> str:
+    label = _fit(_label(track, drawing), room, drawing.signs)
     drawn, at = "", 0
-    for bar in bars(chart, track, width):
-        drawn += " " * (bar.start - at) + _bar(chart, bar, how)
+    for bar in track_bars(chart, track, width):
+        drawn += " " * (bar.start - at) + _bar(chart, bar, drawing)
         at = bar.start + bar.width
     return f"{label} {drawn}".rstrip()
 
 
-def bars(chart: Chart, track: Track, width: int) -> list[Bar]:
-    """The spans in columns: each column shows the one that held longest in it."""
+def track_bars(chart: Chart, track: Track, width: int) -> list[Bar]:
+    """Returns the spans in columns. Each column shows the span that is longest in
+    it."""
     held: list[dict[int, int]] = [{} for _ in range(width)]
     for place, span in enumerate(track.spans):
         first = chart.place(span.since, width)
-        last = chart.place(span.until, width)
-        for column in range(int(first), min(width, int(last) + 1)):
-            inside = min(last, column + 1) - max(first, column)
+        end = chart.place(span.until, width)
+        for column in range(int(first), min(width, int(end) + 1)):
+            inside = min(end, column + 1) - max(first, column)
             held[column][place] = int(inside * 1000)
-    found: list[Bar] = []
+    merged: list[Bar] = []
     for column, spans in enumerate(held):
         if not spans:
             continue
-        place = max(spans, key=lambda one: (spans[one], one))
+        place = max(spans, key=lambda number: (spans[number], number))
         span = track.spans[place]
-        if found and found[-1].span is span:
-            found[-1] = found[-1]._replace(width=found[-1].width + 1)
+        if merged and merged[-1].span is span:
+            merged[-1] = merged[-1]._replace(width=merged[-1].width + 1)
         else:
-            found.append(Bar(span, column, 1))
-    return found
+            merged.append(Bar(span, column, 1))
+    return merged
 
 
-def _bar(chart: Chart, bar: Bar, how: Drawing) -> str:
-    span, signs = bar.span, how.signs
+def _bar(chart: Chart, bar: Bar, drawing: Drawing) -> str:
+    span, signs = bar.span, drawing.signs
     if not span.known:
-        return how.look(signs.unknown * bar.width, _DIM)
+        return drawing.style(signs.unknown * bar.width, _DIM)
     fill = signs.free if span.holder is None else signs.fill
-    if how.look.color and span.holder is not None:
-        words = _words(chart, span, bar.width - 2, how)
+    if drawing.style.color and span.holder is not None:
+        words = _words(chart, span, bar.width - 2, drawing)
         text = _fit(f" {words}", bar.width, signs)
-        return how.look(text, *_colours(chart, span))
-    words = _words(chart, span, bar.width - 1, how)
+        return drawing.style(text, *_colours(chart, span))
+    words = _words(chart, span, bar.width - 1, drawing)
     text = f"|{words}" if bar.width > 1 else words[:1]
     text += fill * (bar.width - width_of(text))
-    return how.look(text, _DIM) if span.status == CLOSED else text
+    return drawing.style(text, _DIM) if span.status == CLOSED else text
 
 
-def _words(chart: Chart, span: BallSpan, room: int, how: Drawing) -> str:
-    """What a bar says of its span in so many columns: name and status, the
+def _words(chart: Chart, span: BallSpan, room: int, drawing: Drawing) -> str:
+    """Returns what a bar says of its span in this many columns: name and status, the
     name, or the letter of the name."""
-    name = how.text(holder_text(span.holder))
-    status = "" if span.status == "OPEN" else f" {how.text(span.status)}"
+    name = drawing.text(holder_text(span.holder))
+    status = "" if span.status == "OPEN" else f" {drawing.text(span.status)}"
     for words in (f"{name}{status}", name):
         if width_of(words) <= room:
             return words
     if span.holder is None:
-        return how.signs.free
+        return drawing.signs.free
     return _letter(chart.colours[span.holder])
 
 
@@ -177,7 +177,11 @@ def _letter(place: int) -> str:
 
 
 def _cut(text: str, width: int, signs: ChartSigns) -> str:
-    return text if width_of(text) <= width else cut(text, width)[:-1] + signs.more
+    return (
+        text
+        if width_of(text) <= width
+        else cut_to_width(text, width)[:-1] + signs.ellipsis
+    )
 
 
 def _fit(text: str, width: int, signs: ChartSigns) -> str:
@@ -185,39 +189,41 @@ def _fit(text: str, width: int, signs: ChartSigns) -> str:
     return left_to_right(text) + " " * (width - width_of(text))
 
 
-def _legend(chart: Chart, how: Drawing) -> Iterator[str]:
-    """Who is who, and what the marks mean, in lines that fit."""
-    each: list[tuple[str, str, tuple[str, ...]]] = [
-        (f" {_letter(place)} ", how.text(name), (_background(place),))
+def _legend(chart: Chart, drawing: Drawing) -> Iterator[str]:
+    """Yields the legend in lines that fit."""
+    items: list[tuple[str, str, tuple[str, ...]]] = [
+        (f" {_letter(place)} ", drawing.text(name), (_background(place),))
         for place, name in enumerate(chart.holders)
     ]
-    spans = [one for track in chart.tracks for one in track.spans]
-    if any(one.known and one.holder is None for one in spans):
-        each.append((how.signs.free, "anyone may take it", ()))
-    if not all(one.known for one in spans):
-        each.append((how.signs.unknown, "not known", ()))
-    present = {one.status for one in chart.tracks}
-    each += [(mark, name, ()) for name, mark in _MARKS.items() if name in present]
-    return _flowing(each, how)
+    spans = [item for track in chart.tracks for item in track.spans]
+    if any(item.known and item.holder is None for item in spans):
+        items.append((drawing.signs.free, "anyone may take it", ()))
+    if not all(item.known for item in spans):
+        items.append((drawing.signs.unknown, "not known", ()))
+    present = {item.status for item in chart.tracks}
+    items += [(mark, name, ()) for name, mark in _MARKS.items() if name in present]
+    return _wrapped_legend(items, drawing)
 
 
 def _background(place: int) -> str:
     return f"97;48;5;{_BACKGROUNDS[place % len(_BACKGROUNDS)]}"
 
 
-def _flowing(
-    each: Sequence[tuple[str, str, tuple[str, ...]]], how: Drawing
+def _wrapped_legend(
+    items: Sequence[tuple[str, str, tuple[str, ...]]], drawing: Drawing
 ) -> Iterator[str]:
     line, used = "", 0
-    for sign, words, codes in each:
-        mark = sign if how.look.color and codes else sign.strip()
-        shown = _cut(words, max(_LEAST_TOPIC, how.width - len(mark) - 1), how.signs)
-        needed = len(mark) + 1 + width_of(shown)
-        if line and used + 2 + needed > how.width:
+    for sign, words, codes in items:
+        mark = sign if drawing.style.color and codes else sign.strip()
+        label = _cut(
+            words, max(_LEAST_TOPIC, drawing.width - len(mark) - 1), drawing.signs
+        )
+        needed = len(mark) + 1 + width_of(label)
+        if line and used + 2 + needed > drawing.width:
             yield line
             line, used = "", 0
         gap = "  " if line else ""
-        line += f"{gap}{how.look(mark, *codes) if codes else mark} {shown}"
+        line += f"{gap}{drawing.style(mark, *codes) if codes else mark} {label}"
         used += len(gap) + needed
     if line:
         yield line

@@ -1,10 +1,10 @@
-"""Worktrees as terminal text: a line for each, and what is known below it."""
+"""Worktrees as terminal text: a line for each, and details below it."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from wc_cli.terminal.render import cut, terminal_width
+from wc_cli.terminal.render import cut_to_width, terminal_width
 from wc_core.phrases import counted
 from wc_core.text import one_line
 from wc_core.threads.moves import holder_text
@@ -25,21 +25,23 @@ _BOLD, _DIM, _URGENT, _BAD = "1", "2", "1;33", "31"
 _LABEL = 6
 
 
-def worktrees(found: Iterable[Neighbour], look: WorktreeQuery, style: Style) -> str:
-    """Every worktree, the one we are in marked with ``>``."""
+def worktrees_text(
+    neighbours: Iterable[Neighbour], query: WorktreeQuery, style: Style
+) -> str:
+    """Returns every worktree, the current one marked with ``>``."""
     limit = terminal_width()
     lines = []
-    for one in found:
-        for text, code in (_head(one, look), *_below(one, look)):
-            fitting = cut(text, limit) if limit else text
+    for neighbour in neighbours:
+        for text, code in (_head(neighbour, query), *_below(neighbour, query)):
+            fitting = cut_to_width(text, limit) if limit else text
             lines.append(style(fitting, code) if code else fitting)
     return "\n".join(lines)
 
 
-def _head(one: Neighbour, look: WorktreeQuery) -> tuple[str, str]:
-    """The line of a worktree, and its colour."""
-    tree = one.worktree
-    facts = [one.name]
+def _head(neighbour: Neighbour, query: WorktreeQuery) -> tuple[str, str]:
+    """Returns the line of a worktree, and its colour."""
+    tree = neighbour.worktree
+    facts = [neighbour.name]
     if tree.branch and tree.branch != tree.name:
         facts.append(f"branch {one_line(tree.branch)}")
     elif not tree.branch and tree.commit:
@@ -49,31 +51,31 @@ def _head(one: Neighbour, look: WorktreeQuery) -> tuple[str, str]:
     if tree.main:
         facts.append("main worktree")
     if tree.path:
-        facts.append(look.display_path(tree.path))
+        facts.append(query.display_path(tree.path))
     if tree.gone:
         facts.append(tree.gone)
     if tree.locked is not None:
         facts.append(one_line(f"locked: {tree.locked}" if tree.locked else "locked"))
-    facts.append(ago(one.age))
-    mark = ">" if one.here else " "
-    code = _BOLD if one.here else _DIM if tree.gone else ""
+    facts.append(ago(neighbour.age))
+    mark = ">" if neighbour.here else " "
+    code = _BOLD if neighbour.here else _DIM if tree.gone else ""
     return f"{mark} {' · '.join(facts)}", code
 
 
-def _below(one: Neighbour, look: WorktreeQuery) -> Iterator[tuple[str, str]]:
-    """What is known of a worktree, a line each."""
-    if one.loop is not None:
-        yield _line("loop", _loop(one.loop)), _loop_code(one.loop)
-    for note in one.notes:
-        yield _line("note", dated_note(note, look.now_ms)), ""
-    if one.activity is not None:
-        stale = one.activity.seen.stale
-        yield _line("at", _activity(one.activity)), _DIM if stale else ""
-    for row in one.threads[:MAX_THREADS]:
+def _below(neighbour: Neighbour, query: WorktreeQuery) -> Iterator[tuple[str, str]]:
+    """Yields what is known of a worktree, a line for each."""
+    if neighbour.loop is not None:
+        yield _line("loop", _loop(neighbour.loop)), _loop_code(neighbour.loop)
+    for note in neighbour.notes:
+        yield _line("note", dated_note(note, query.now_ms)), ""
+    if neighbour.activity is not None:
+        stale = neighbour.activity.seen.stale
+        yield _line("at", _activity(neighbour.activity)), _DIM if stale else ""
+    for row in neighbour.threads[:MAX_THREADS]:
         yield _line("ball", _ball(row)), _URGENT if row.have_ball else ""
-    more = len(one.threads) - MAX_THREADS
-    if more > 0:
-        yield _line("", f"and {counted(more, 'thread')} more: wc list"), _DIM
+    hidden = len(neighbour.threads) - MAX_THREADS
+    if hidden > 0:
+        yield _line("", f"and {counted(hidden, 'thread')} more: wc list"), _DIM
 
 
 def _line(label: str, text: str) -> str:
@@ -82,8 +84,8 @@ def _line(label: str, text: str) -> str:
 
 def _loop(loop: Loop) -> str:
     why = loop.stall_reason or loop.task
-    told = f"{loop.turn} {loop.says}".strip()
-    return f"{told}, {_when(loop.seen)}" + (f": {why}" if why else "")
+    position = f"{loop.turn} {loop.says}".strip()
+    return f"{position}, {_when(loop.seen)}" + (f": {why}" if why else "")
 
 
 def _loop_code(loop: Loop) -> str:
@@ -96,15 +98,15 @@ def _activity(activity: Activity) -> str:
     parts = [f"{activity.skill} {activity.skill_args}".strip(), activity.broadcast]
     if activity.file_count:
         parts.append(counted(activity.file_count, "file"))
-    said = "; ".join(part for part in parts if part) or "something"
-    return f"{said}, {_when(activity.seen)}"
+    summary = "; ".join(part for part in parts if part) or "something"
+    return f"{summary}, {_when(activity.seen)}"
 
 
-def _when(seen: StateAge) -> str:
-    """How old it is, and why that is not newer."""
-    old = "old: " if seen.stale else ""
-    text = f"{old}{ago(seen.age)}"
-    return f"{text} (the file {seen.problem})" if seen.last_good else text
+def _when(age: StateAge) -> str:
+    """Returns how old it is, and why there is nothing newer."""
+    old = "old: " if age.stale else ""
+    text = f"{old}{ago(age.age)}"
+    return f"{text} (the file {age.problem})" if age.last_good else text
 
 
 def _ball(row: ThreadRow) -> str:
@@ -113,12 +115,12 @@ def _ball(row: ThreadRow) -> str:
     return f"{one_line(row.topic)} → {holder}{status}"
 
 
-def note(one: Note) -> str:
-    """What somebody says they are doing."""
-    return f"{one.status}: {one.text}" if one.text else one.status
+def note_text(note: Note) -> str:
+    """Returns what a participant says they are doing."""
+    return f"{note.status}: {note.text}" if note.text else note.status
 
 
-def dated_note(one: Note, now_ms: int) -> str:
-    """Who says so, and when."""
-    when = ago(seconds_between(one.at_ms, now_ms))
-    return f"{one.agent} {note(one)}, {when}"
+def dated_note(note: Note, now_ms: int) -> str:
+    """Returns a note with its author and age."""
+    when = ago(seconds_between(note.at_ms, now_ms))
+    return f"{note.agent} {note_text(note)}, {when}"

@@ -176,7 +176,7 @@ SHAPES = {
 
 @pytest.mark.parametrize("client", SHAPES)
 def test_each_client_is_answered_in_its_own_form(client: str) -> None:
-    dialect = dialects.of(client)
+    dialect = dialects.dialect_of(client)
     for event, shape in zip(dialects.EVENTS, SHAPES[client], strict=True):
         answer = dialect.answer(event, "{}")
         assert (answer if isinstance(shape, str) else json.loads(answer)) == shape
@@ -202,7 +202,7 @@ def test_each_client_is_answered_in_its_own_form(client: str) -> None:
 def test_what_a_client_sends_is_taken_for_what_it_is(
     sent: bytes, heard: tuple[str, str, bool]
 ) -> None:
-    assert dialects.asked(sent) == heard
+    assert dialects.parse_input(sent) == heard
 
 
 def test_who_asks_is_known_by_the_client_where_nothing_else_says(repo: Repo) -> None:
@@ -218,7 +218,7 @@ def test_a_session_with_a_seat_of_its_own_has_it_in_hooks_too(
     repo.ok("new", "auth", "--title", "T")
     env = SLOWLY | {"WATERCOOLER_SEAT": "session"}
     agent = Agent(repo, client, "0000-abcdef")
-    name = f"{dialects.of(client).agent}@abcdef (Pat)"
+    name = f"{dialects.dialect_of(client).agent}@abcdef (Pat)"
     assert name in agent.hook("session-start", env)
 
 
@@ -368,7 +368,7 @@ def test_what_is_installed_are_commands_that_we_understand(
         events.append(said.hook)
     # Cursor's hook of a prompt can add nothing to it.
     assert set(dialects.EVENTS) - set(events) <= {"user-prompt"}
-    assert {one.keys[-1] for one in added} <= {*dialects.of(client).events}
+    assert {one.keys[-1] for one in added} <= {*dialects.dialect_of(client).events}
     inside = project if scope == "project" else tmp_path
     assert all(one.path.is_relative_to(inside) for one in part.changes)
 

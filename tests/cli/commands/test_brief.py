@@ -161,8 +161,8 @@ def test_no_brief_is_longer_than_a_client_takes() -> None:
     part = BriefSection((item,) * 12, 10_000)
     parts = (part, part, part, part, part)
     made = Brief("Pat", *parts, ("n",), "g" * MAX_GUIDANCE)
-    fitted = brieftext.fitted(made, 0)
-    shown = brieftext.text(fitted, lambda text, *_: text)  # type: ignore[arg-type]
+    fitted = brieftext.fit_brief(made, 0)
+    shown = brieftext.brief_text(fitted, lambda text, *_: text)  # type: ignore[arg-type]
     assert len(shown) < brieftext.MAX_CHARACTERS
     assert fitted.mine.items
 

@@ -11,7 +11,7 @@ import pytest
 from tests.conftest import Machine
 from tests.core.strategies import NOON_MS, chain, entry, write_thread
 from wc_cli.terminal.render import Style, width_of
-from wc_cli.terminal.timeline import Drawing, bars, lines
+from wc_cli.terminal.timeline import Drawing, chart_lines, track_bars
 from wc_core.names import Directory
 from wc_core.threads.model import FREE, Ball
 from wc_core.views.timeline import BallSpan, Chart, Track, make_chart
@@ -48,7 +48,7 @@ SAMPLE = of(
 
 
 def test_a_chart_without_colours_is_names_letters_and_signs() -> None:
-    assert lines(SAMPLE, Drawing(60, PLAIN)) == [
+    assert chart_lines(SAMPLE, Drawing(60, PLAIN)) == [
         "UTC    12:00          15:00           18:00           21:00",
         "login  |Codex (pat)──────────────B|anyone···················",
         "! pay            |Pat BLOCKED───────────────────────────────",
@@ -60,7 +60,7 @@ def test_a_chart_without_colours_is_names_letters_and_signs() -> None:
 
 
 def test_a_narrow_chart_has_letters_where_names_do_not_fit() -> None:
-    assert lines(SAMPLE, Drawing(26, PLAIN, ascii=True))[:4] == [
+    assert chart_lines(SAMPLE, Drawing(26, PLAIN, ascii=True))[:4] == [
         "UTC    12:00",
         "login  |A--------|anyone..",
         "! pay     |Pat BLOCKED----",
@@ -69,7 +69,7 @@ def test_a_narrow_chart_has_letters_where_names_do_not_fit() -> None:
 
 
 def test_with_colours_the_text_is_the_same_width_and_a_block_of_its_holder() -> None:
-    coloured = lines(SAMPLE, Drawing(60, COLOURED))
+    coloured = chart_lines(SAMPLE, Drawing(60, COLOURED))
     assert "\033[97;48;5;25m Codex (pat)" in coloured[1]
     assert "\033[97;48;5;130;4m Pat BLOCKED" in coloured[2]
     for one in coloured:
@@ -92,7 +92,7 @@ def test_no_line_is_wider_than_the_terminal_nor_obeyed(
         ),
         track("none"),
     )
-    for one in lines(wild, Drawing(width, look, ascii_only)):
+    for one in chart_lines(wild, Drawing(width, look, ascii_only)):
         bare = re.sub(r"\033\[[0-9;]*m", "", one)
         assert width_of(bare) <= max(width, 22)
         assert "\033" not in bare
@@ -101,18 +101,18 @@ def test_no_line_is_wider_than_the_terminal_nor_obeyed(
 
 def test_a_column_shows_who_held_longest_in_it_and_none_is_left_out() -> None:
     busy = track("t", *(span(f"A{i % 3}", i / 100, (i + 1) / 100) for i in range(1000)))
-    found = bars(of(busy), busy, 20)
+    found = track_bars(of(busy), busy, 20)
     assert [one.start for one in found] == list(range(20))
     assert sum(one.width for one in found) == 20
 
 
 def test_a_window_without_a_round_moment_says_where_it_begins() -> None:
     short = of(track("t", BallSpan("A", NOON_MS + 1, NOON_MS + 500)))
-    assert lines(short, Drawing(40, PLAIN))[0] == "UTC 2026-01-01 12:00"
+    assert chart_lines(short, Drawing(40, PLAIN))[0] == "UTC 2026-01-01 12:00"
 
 
 def test_a_chart_of_nothing_has_no_lines() -> None:
-    assert lines(Chart(0, 0), Drawing(80, PLAIN)) == []
+    assert chart_lines(Chart(0, 0), Drawing(80, PLAIN)) == []
 
 
 # --- the command -------------------------------------------------------------

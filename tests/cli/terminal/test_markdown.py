@@ -44,7 +44,9 @@ Vec<String> and <b>bold</b>
 def shown(item: Entry, width: int = 80, **env: str) -> str:
     console = markdown.console_of({"TERM": "xterm-256color", **env}, width)
     one = Numbered(3, item, forked=True)
-    return markdown.rendered(console, markdown.entry(one, NOON_MS + 7_200_000))
+    return markdown.terminal_text(
+        console, markdown.rendered_entry(one, NOON_MS + 7_200_000)
+    )
 
 
 def plain(text: str) -> str:
@@ -139,7 +141,7 @@ def test_a_text_too_long_to_render_is_shown_as_it_was_written() -> None:
     ],
 )
 def test_which_pager(env: dict[str, str], expected: str) -> None:
-    assert pager.pager(env) == expected
+    assert pager.pager_command(env) == expected
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from wc_cli.terminal.render import Style, cut, style, width_of
+from wc_cli.terminal.render import Style, cut_to_width, output_style, width_of
 
 if TYPE_CHECKING:
     from tests.conftest import Repo
@@ -34,7 +34,7 @@ def test_width(text: str, width: int) -> None:
     ],
 )
 def test_cut(text: str, width: int, shown: str) -> None:
-    assert cut(text, width) == shown
+    assert cut_to_width(text, width) == shown
     assert width_of(shown) <= width
 
 
@@ -42,7 +42,7 @@ def test_no_colour_is_no_escape() -> None:
     assert Style(color=False)("x", "1") == "x"
     assert Style(color=True)("x", "1", "33") == "\x1b[1;33mx\x1b[0m"
     assert Style(color=True)("", "1") == ""
-    assert not style({}).color
+    assert not output_style({}).color
 
 
 def test_a_list_fits_its_terminal(repo: Repo) -> None:

@@ -54,4 +54,4 @@ def test_everybody_is_told_their_own_number_or_none(
 @given(st.binary())
 def test_whatever_stands_there_is_no_failure(data: bytes) -> None:
     holders.parse(data, "codex")
-    dialects.asked(data)
+    dialects.parse_input(data)
