@@ -98,7 +98,7 @@ def _ended(data: bytes) -> list[bytes]:
 
 def _sorted_right(data: bytes, log: codec.Log) -> None:
     """No byte is lost where good and bad lines part."""
-    good, bad = codec.sort_lines("t", data)
+    good, bad = codec.partition_lines("t", data)
     assert sorted(_ended(good) + _ended(bad)) == sorted(_ended(data))
     again = codec.read_log("t", good)
     # An id that is no ULID has its place by the line that came first.
@@ -107,7 +107,7 @@ def _sorted_right(data: bytes, log: codec.Log) -> None:
     wanted = sorted(log.entries, key=_id_of) if moved else log.entries
     assert _same(kept, wanted)
     assert not any(one.lost for one in again.damage)
-    assert codec.sort_lines("t", good) == (good, b"")
+    assert codec.partition_lines("t", good) == (good, b"")
     by_id = codec.lines_by_id("t", data)
     assert by_id.keys() == {one.id for one in log.entries}
     assert all(good.startswith(line) or b"\n" + line in good for line in by_id.values())

@@ -78,7 +78,7 @@ READERS: dict[str, Callable[[str], object]] = {
     ),
     "body": _page,
     "log": lambda text: codec.read_log("t", text.encode()),
-    "sorted log": lambda text: codec.sort_lines("t", text.encode()),
+    "sorted log": lambda text: codec.partition_lines("t", text.encode()),
     "meta": lambda text: projections.read_meta("t", text.encode()),
     "clean": clean,
     "one line": one_line,

@@ -61,7 +61,7 @@ def race(repo: Repo, role: str, **given: Any) -> dict[str, Any]:
 
 def states(topic: str, data: bytes) -> list[model.State]:
     """The state after each entry of a log, from the first to the last."""
-    found = [model.start(topic)]
+    found = [model.initial_state(topic)]
     for line in data.splitlines(keepends=True):
         entry = codec.read_line(topic, line)
         assert isinstance(entry, model.Entry), entry
@@ -80,7 +80,7 @@ def check_log(repo: Repo, topic: str, acked: Iterable[str]) -> None:
     assert ids == sorted(set(ids))
     assert [line["index"] for line in lines] == list(range(len(ids)))
     assert [line["parents"] for line in lines] == [[], *([one] for one in ids[:-1])]
-    before = model.start(topic)
+    before = model.initial_state(topic)
     for line, state in zip(data.splitlines(), states(topic, data), strict=True):
         entry = codec.read_line(topic, line)
         assert isinstance(entry, model.Entry)

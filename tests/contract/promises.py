@@ -158,7 +158,7 @@ class Promises:
                 self.wrong.append(f"{topic}: there is a fork")
             if not reader.snapshot(topic).fresh:
                 self.wrong.append(f"{topic}: its meta is not fresh")
-            bad = codec.sort_lines(topic, thread.data)[1]
+            bad = codec.partition_lines(topic, thread.data)[1]
             kinds = {one.kind for one in thread.damage}
             if bad and not kinds & {"torn", "garbage"}:
                 self.wrong.append(f"{topic}: bad bytes are silent")

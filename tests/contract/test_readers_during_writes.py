@@ -53,7 +53,7 @@ def test_every_state_that_is_seen_was_one(repo: Repo) -> None:
     states = [as_json(one) for one in judging.states("busy", data)]
     # Before its first entry is whole, a thread is an empty one.
     place = {json.dumps(one): number for number, one in enumerate(states)}
-    empty = json.dumps(as_json(model.start("busy")))
+    empty = json.dumps(as_json(model.initial_state("busy")))
     for reader in found:
         assert reader["wrong"] == []
         seen = [json.dumps(one) for one in reader["seen"]]

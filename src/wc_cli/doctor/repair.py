@@ -179,7 +179,7 @@ class Repair:
         self, topic: str, data: bytes, lost: Mapping[str, bytes]
     ) -> Iterator[RepairStep]:
         """Write a log of the good lines in ``data`` and the ``lost`` ones."""
-        good, bad = codec.sort_lines(topic, data)
+        good, bad = codec.partition_lines(topic, data)
         if good == data and not lost:
             return
         if not good and not lost:

@@ -61,7 +61,7 @@ def old_entries(topic: str, page: bytes | None) -> tuple[Entry, ...]:
     parsed = markdown.parse(topic, page or b"")
     if parsed.version:
         return ()
-    return tuple(in_order(codec.each_once(parsed.entries)[0]))
+    return tuple(in_order(codec.deduplicate(parsed.entries)[0]))
 
 
 class _Versions:
@@ -148,4 +148,4 @@ class _LogLines:
             for line, entry in sorted(versions.lines.values(), key=itemgetter(0)):
                 lines.append(line)
                 entries.append(entry)
-        return lines, in_order(codec.each_once(entries)[0])
+        return lines, in_order(codec.deduplicate(entries)[0])

@@ -227,7 +227,7 @@ class Applier:
         try:
             snapshot = self.reader.snapshot(topic)
         except NotFoundError:
-            return model.start(topic)
+            return model.initial_state(topic)
         if snapshot.fresh:
             return snapshot.state
         self.upkeep.status.invalidate()

@@ -163,7 +163,7 @@ def read(reader: StoreReader, draft: Draft) -> LockedThread:
     except NotFoundError:
         if draft.action not in STARTING_ACTIONS:
             raise reader.not_found(draft.topic) from None
-        return LockedThread(model.start(draft.topic))
+        return LockedThread(model.initial_state(draft.topic))
     _check_writable(snapshot)
     if snapshot.fresh and not _may_have_key(reader, draft):
         return LockedThread(snapshot.state, snapshot)

@@ -33,11 +33,11 @@ class Addressees:
 
     def check(self, topic: str, to: str) -> None:
         """Raise NotFoundError, with similar names, for an unknown name."""
-        if not moves.check_known(to, self._nearby_names(topic), self.rules):
+        if not moves.unknown_parts(to, self._nearby_names(topic), self.rules):
             return
         # The costly list, which opens every thread, only for the rare name.
         names = self._all_names()
-        unknown = moves.check_known(to, names + self._seats(), self.rules)
+        unknown = moves.unknown_parts(to, names + self._seats(), self.rules)
         if unknown:
             near = near_names(to, names) or names[:5]
             raise NotFoundError(

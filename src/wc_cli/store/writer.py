@@ -181,7 +181,7 @@ class StoreWriter:
                 self.upkeep.lock(topic, self.author_name),
             ):
                 state = self.reader.snapshot(topic).state
-                self.upkeep.status.write(state, model.start(topic))
+                self.upkeep.status.write(state, model.initial_state(topic))
 
     # --- one entry ----------------------------------------------------------
 

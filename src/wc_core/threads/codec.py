@@ -1,12 +1,13 @@
-"""Bytes to entries and back: JSON lines in the format of real stores.
+"""Encodes entries as lines of JSON, and decodes them.
 
-Damage is a value here, never an exception: a log with a bad line in it has
-every good entry and says what is wrong with the rest.
+Damage is a value here, never an exception: a log with a bad line in it still
+has every good entry, beside a report of what is wrong.
 """
 
 from __future__ import annotations
 
 import json
+from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from wc_core.threads.model import Ball, Base, Entry, in_order
@@ -14,27 +15,27 @@ from wc_core.threads.model import Ball, Base, Entry, in_order
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-# Keys every line of a real store repeats and that say nothing of their own.
+# Keys that older tools write on every line, and that other keys imply.
 _DERIVED = frozenset({"id", "type", "index", "thread_topic"})
 
-# The longest body made of nothing but control characters, six bytes of JSON each,
-# and all that may stand beside it.
+# Enough for the longest body (16 MiB) of nothing but control characters, which take
+# six bytes of JSON each, and for all other fields.
 MAX_LINE_BYTES = 128 * 1024 * 1024
-# Far more than anybody nests on purpose, far less than Python can bear.
+# Far more than anybody nests on purpose, far less than Python's recursion limit.
 _MAX_DEPTH = 100
-# What other tools write in a field that says nothing.
-_NOTHING: tuple[object, ...] = (None, "", [], {})
+# What tools write into a field without a value.
+_EMPTY: tuple[object, ...] = (None, "", [], {})
 
 
 class Damage(NamedTuple):
-    """Something in a file that could not be taken at its word.
+    """A defect in a file.
 
-    ``line`` counts from 1, 0 for the file as a whole. ``kind`` is one of
+    ``line`` counts from 1; 0 is the file as a whole. ``kind`` is one of
     ``torn`` (a last line without its end), ``garbage`` (not JSON, or not
     UTF-8), ``shape`` (JSON of another shape), ``field`` (an entry with a
     field of another shape), ``differs`` (two versions of one entry),
-    ``missing``, ``unreadable`` or ``newer``. ``lost`` says whether bytes
-    could not be shown as an entry.
+    ``missing``, ``unreadable`` or ``newer``. ``lost`` says whether there are
+    bytes that cannot be shown as an entry.
     """
 
     file: str
@@ -45,15 +46,22 @@ class Damage(NamedTuple):
 
     @property
     def place(self) -> str:
-        """``file:line``, or the file alone."""
+        """The place as ``file:line``, or the file alone."""
         return f"{self.file}:{self.line}" if self.line else self.file
 
 
-class Log(NamedTuple):
-    """A log as found: entries in ULID order, each id once.
+class BadLine(NamedTuple):
+    """Why a line is no entry: the kind of damage, and a sentence about it."""
 
-    ``size`` is the length of the file, ``complete`` the length up to the end
-    of its last complete line; only that much is ever committed.
+    kind: str
+    message: str
+
+
+class Log(NamedTuple):
+    """The contents of a log: entries in ULID order, each id once.
+
+    ``size`` is the length of the file. ``complete`` is the length up to the
+    end of its last complete line; only that much is ever committed.
     """
 
     entries: tuple[Entry, ...] = ()
@@ -69,12 +77,15 @@ class Log(NamedTuple):
     @property
     def lost(self) -> int:
         """How many lines are no entry."""
-        return sum(1 for one in self.damage if one.lost)
+        return sum(1 for damage in self.damage if damage.lost)
 
 
 def dumps(value: Any) -> str:
-    """One compact line of JSON; no character is escaped that needs not be,
-    except the two that other tools take for the end of a line."""
+    """Encode a value as one compact line of JSON.
+
+    Escaped is only what must be, and the characters that other tools take for
+    the end of a line or that act on a terminal.
+    """
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     return (
         text.replace("\u2028", "\\u2028")
@@ -85,11 +96,12 @@ def dumps(value: Any) -> str:
 
 
 def loads(data: bytes) -> Any:
-    """The value of JSON in UTF-8. A lone surrogate, which JSON can escape and
-    text cannot have, becomes ``?``.
+    """Decode JSON in UTF-8.
 
-    Raises UnicodeDecodeError for other bytes, another ValueError for what is
-    no JSON, RecursionError for JSON nested too deep.
+    A lone surrogate, which JSON can escape but UTF-8 cannot encode, becomes
+    ``?``. Raises UnicodeDecodeError for bytes that are not UTF-8, another
+    ValueError for text that is not JSON, and RecursionError for JSON that is
+    nested too deep.
     """
     value = json.loads(data.decode().removeprefix("\ufeff"))
     brackets = data.count(b"[") + data.count(b"{")
@@ -102,20 +114,22 @@ def loads(data: bytes) -> Any:
 
 
 def _depth_exceeds(value: Any, limit: int) -> bool:
-    level = [value]
+    """Whether objects and lists are nested deeper than ``limit`` levels."""
+    level: list[Any] = [value]
     for _ in range(limit + 1):
-        level = [inner for one in level for inner in _inside(one)]
+        level = list(chain.from_iterable(map(_members, level)))
     return bool(level)
 
 
-def _inside(value: Any) -> Iterable[Any]:
+def _members(value: Any) -> Iterable[Any]:
+    """The values in an object or a list; none in any other value."""
     if isinstance(value, dict):
         return value.values()
     return value if isinstance(value, list) else ()
 
 
 def to_fields(entry: Entry) -> dict[str, Any]:
-    """The fields of an entry that it has, by the names they have in a log."""
+    """The fields of an entry, by their names in a log; unset optional ones left out."""
     fields: dict[str, Any] = {
         "entry_id": entry.id,
         "agent": entry.agent,
@@ -136,7 +150,9 @@ def to_fields(entry: Entry) -> dict[str, Any]:
         "reason": entry.reason,
     }
     optional = ("code_commit", "action", "status", "key", "reason")
-    fields = {k: v for k, v in fields.items() if k not in optional or v}
+    fields = {
+        name: value for name, value in fields.items() if name not in optional or value
+    }
     if entry.ball is not None:
         fields["ball"] = entry.ball.holder
     if entry.parents is not None:
@@ -147,11 +163,11 @@ def to_fields(entry: Entry) -> dict[str, Any]:
 
 
 def to_line(entry: Entry, index: int) -> bytes:
-    """One line of a log, its end included.
+    """Encode an entry as a line of a log, with its newline.
 
-    ``index`` is the entry's position when it was written; other tools show
-    it, nobody may sort by it. Raises ``UnicodeEncodeError`` for lone
-    surrogates; the boundary refuses them earlier.
+    ``index`` is the entry's position when it was written. Other tools show
+    it; it is not an order. Raises UnicodeEncodeError for lone surrogates,
+    which `vocabulary` refuses earlier.
     """
     fields = {
         "id": f"entry:{entry.id}",
@@ -163,6 +179,9 @@ def to_line(entry: Entry, index: int) -> bytes:
     return (dumps(fields | to_fields(entry)) + "\n").encode()
 
 
+# What follows reads one field each, and returns None for a value of another shape.
+
+
 def _text(value: Any) -> str | None:
     return value if isinstance(value, str) else None
 
@@ -172,13 +191,13 @@ def _word(value: Any) -> str | None:
 
 
 def _texts(value: Any) -> tuple[str, ...] | None:
-    if isinstance(value, list) and all(isinstance(one, str) for one in value):
+    if isinstance(value, list) and all(isinstance(item, str) for item in value):
         return tuple(value)
     return None
 
 
 def _numbers(value: Any) -> tuple[int, ...] | None:
-    if isinstance(value, list) and all(type(one) is int for one in value):
+    if isinstance(value, list) and all(type(item) is int for item in value):
         return tuple(value)
     return None
 
@@ -190,16 +209,13 @@ def _ball(value: Any) -> Ball | None:
 def _base(value: Any) -> Base | None:
     if not isinstance(value, dict) or set(value) != set(Base._fields):
         return None
-    ball = value["ball"]
-    rest = [value["title"], value["status"], value["summary"]]
-    if not all(isinstance(one, str) for one in rest):
+    texts = [value["title"], value["status"], value["summary"]]
+    if not all(isinstance(text, str) for text in texts):
         return None
-    if ball is not None and not isinstance(ball, str):
-        return None
-    return Base(**value)
+    return Base(**value) if isinstance(value["ball"], str | None) else None
 
 
-# name in a log -> (name in Entry, what reads it; None for another shape)
+# name in a log -> (name in Entry, reader of the value)
 _FIELDS: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "entry_id": ("id", _text),
     "agent": ("agent", _text),
@@ -223,14 +239,13 @@ _FIELDS: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "reason": ("reason", _text),
 }
 
-
-_PLAIN = {name: field for name, (field, read) in _FIELDS.items() if read is _text}
+_TEXT_FIELDS = {name: field for name, (field, read) in _FIELDS.items() if read is _text}
 
 
 def from_fields(topic: str, fields: dict[str, Any]) -> Entry | None:
-    """The entry those fields make, or ``None`` without an id to name it by.
+    """Make an entry from the fields of a line, or ``None`` if they have no id.
 
-    A known key with a value of another shape stays what it is, in ``extra``.
+    A known field with a value of another shape goes into ``extra``, unchanged.
     """
     known: dict[str, Any] = {}
     extra: dict[str, Any] = {}
@@ -238,8 +253,8 @@ def from_fields(topic: str, fields: dict[str, Any]) -> Entry | None:
         if name in _DERIVED:
             continue
         # Nearly every field is one of these, in nearly every line.
-        if type(value) is str and name in _PLAIN:
-            known[_PLAIN[name]] = value
+        if type(value) is str and name in _TEXT_FIELDS:
+            known[_TEXT_FIELDS[name]] = value
             continue
         field, read = _FIELDS.get(name, ("", _text))
         result = read(value) if field else None
@@ -255,119 +270,134 @@ def from_fields(topic: str, fields: dict[str, Any]) -> Entry | None:
 
 
 def read_log(topic: str, data: bytes, file: str = "entries.jsonl") -> Log:
-    """Everything good in the bytes of a log, and what is wrong with the rest."""
-    complete = data.rfind(b"\n") + 1
+    """Decode a log. Returns everything good in it, and the damage."""
     lines = data.split(b"\n")
-    found: list[tuple[int, Entry]] = []
+    numbered: list[tuple[int, Entry]] = []
     damage: list[Damage] = []
     for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
-        torn = number == len(lines)
-        entry = read_line(topic, line)
-        if isinstance(entry, Entry):
-            found.append((number, entry))
-            if entry.extra:
-                damage += _misshapen(entry, file, number)
-            if torn:
-                message = "the last line has no end; its entry is complete"
-                damage.append(Damage(file, number, "torn", message, lost=False))
-        elif torn:
-            message = "the last line was never finished"
-            damage.append(Damage(file, number, "torn", message))
-        else:
-            damage.append(Damage(file, number, *entry))
-    entries, differing = each_once(entry for _, entry in found)
+        result = read_line(topic, line)
+        is_torn = number == len(lines)
+        if isinstance(result, Entry):
+            numbered.append((number, result))
+            if not result.extra and not is_torn:
+                continue  # nearly every line: nothing to report
+        damage += _line_damage(result, file, number, is_torn=is_torn)
+    entries, differing = deduplicate(entry for _, entry in numbered)
     if differing:
-        damage += _poorer(found, entries, file)
-        damage.sort(key=lambda one: one.line)
+        damage += _superseded(numbered, entries, file)
+        damage.sort(key=lambda defect: defect.line)
+    complete = data.rfind(b"\n") + 1
     return Log(tuple(in_order(entries)), tuple(damage), len(data), complete)
 
 
-def _misshapen(entry: Entry, file: str, number: int) -> Iterator[Damage]:
-    """The known fields that say something in a shape we cannot read: they
-    stay on their line, and nothing shows them."""
-    for name, value in entry.extra.items():
-        if name in _FIELDS and value not in _NOTHING:
-            message = f"{name} of entry {entry.id} has another shape than we know"
-            yield Damage(file, number, "field", message, lost=False)
-
-
-def _poorer(
-    found: Iterable[tuple[int, Entry]], chosen: Iterable[Entry], file: str
+def _line_damage(
+    result: Entry | BadLine, file: str, number: int, *, is_torn: bool
 ) -> Iterator[Damage]:
-    """The lines that a fuller version of their entry stands for."""
-    shown = {entry.id: entry for entry in chosen}
-    for number, entry in found:
-        if shown[entry.id] != entry:
+    """The damage on one line, of which ``result`` was read.
+
+    A known field of another shape is damage: it stays on its line, but is
+    shown nowhere.
+    """
+    if isinstance(result, BadLine):
+        torn = BadLine("torn", "the last line was never finished")
+        yield Damage(file, number, *(torn if is_torn else result))
+        return
+    for name, value in result.extra.items():
+        if name in _FIELDS and value not in _EMPTY:
+            message = f"{name} of entry {result.id} has another shape than we know"
+            yield Damage(file, number, "field", message, lost=False)
+    if is_torn:
+        message = "the last line has no end; its entry is complete"
+        yield Damage(file, number, "torn", message, lost=False)
+
+
+def _superseded(
+    numbered: Iterable[tuple[int, Entry]], chosen: Iterable[Entry], file: str
+) -> Iterator[Damage]:
+    """Damage for each line with another version of an entry than the chosen one."""
+    by_id = {entry.id: entry for entry in chosen}
+    for number, entry in numbered:
+        if by_id[entry.id] != entry:
             message = f"entry {entry.id} is there in two versions"
             yield Damage(file, number, "differs", message, lost=False)
 
 
-def read_line(topic: str, line: bytes) -> Entry | tuple[str, str]:
-    """The entry on one line, or the kind of damage and a sentence about it."""
+def read_line(topic: str, line: bytes) -> Entry | BadLine:
+    """Decode one line of a log."""
     if len(line) > MAX_LINE_BYTES:
-        return "garbage", f"a line of {len(line)} bytes is longer than any entry"
+        message = f"a line of {len(line)} bytes is longer than any entry"
+        return BadLine("garbage", message)
     try:
         fields = loads(line)
     except UnicodeDecodeError:
-        return "garbage", "not UTF-8"
+        return BadLine("garbage", "not UTF-8")
     except ValueError:
         zeros = "nothing but zero bytes, as a power cut leaves them"
-        return "garbage", "not JSON" if line.strip(b"\0 \t\r") else zeros
+        return BadLine("garbage", "not JSON" if line.strip(b"\0 \t\r") else zeros)
     except RecursionError:
-        return "garbage", "JSON nested too deep"
+        return BadLine("garbage", "JSON nested too deep")
     if not isinstance(fields, dict):
-        return "shape", "JSON, but not an object"
+        return BadLine("shape", "JSON, but not an object")
     entry = from_fields(topic, fields)
-    return entry or ("shape", "an object without an entry_id")
+    return entry or BadLine("shape", "an object without an entry_id")
 
 
-def each_once(entries: Iterable[Entry]) -> tuple[list[Entry], list[str]]:
-    """Each id once; of two versions the fuller, whatever order they came in."""
+def deduplicate(entries: Iterable[Entry]) -> tuple[list[Entry], list[str]]:
+    """Keep each id once. Returns the entries, and the ids that had two versions.
+
+    Of two versions the fuller one stays, whichever came first.
+    """
     chosen: dict[str, Entry] = {}
     differing: dict[str, None] = {}
     for entry in entries:
-        other = chosen.setdefault(entry.id, entry)
-        if other != entry:
+        earlier = chosen.setdefault(entry.id, entry)
+        if earlier != entry:
             differing[entry.id] = None
-            chosen[entry.id] = max(other, entry, key=_fullness)
+            chosen[entry.id] = max(earlier, entry, key=_fullness)
     return list(chosen.values()), list(differing)
 
 
-def sort_lines(topic: str, data: bytes) -> tuple[bytes, bytes]:
-    """The lines of a log that are its entries, and those that are not or that
-    a fuller version of their entry stands for; each byte in one of the two,
-    every line ended."""
+def partition_lines(topic: str, data: bytes) -> tuple[bytes, bytes]:
+    """Split a log into its good and its bad lines.
+
+    Bad are lines that are no entry, and those with the less full version of
+    one. Each byte goes into one of the two results, and every line gets its
+    newline.
+    """
     lines = data.split(b"\n")
     if not lines[-1]:
         lines.pop()
-    read = {line: read_line(topic, line) for line in lines if line.strip()}
-    entries, _ = each_once(one for one in read.values() if isinstance(one, Entry))
-    chosen = {entry.id: entry for entry in entries}
+    good_lines = _good_lines(topic, lines)
     good: list[bytes] = []
     bad: list[bytes] = []
     for line in lines:
-        entry = read.get(line)
-        is_entry = isinstance(entry, Entry) and chosen[entry.id] == entry
-        (good if entry is None or is_entry else bad).append(line + b"\n")
+        is_good = line in good_lines or not line.strip()
+        (good if is_good else bad).append(line + b"\n")
     return b"".join(good), b"".join(bad)
 
 
+def _good_lines(topic: str, lines: Iterable[bytes]) -> set[bytes]:
+    """The lines that are an entry, and its fullest version."""
+    results = {line: read_line(topic, line) for line in lines}
+    read = {line: item for line, item in results.items() if isinstance(item, Entry)}
+    entries, _ = deduplicate(read.values())
+    by_id = {entry.id: entry for entry in entries}
+    return {line for line, entry in read.items() if by_id[entry.id] == entry}
+
+
 def lines_by_id(topic: str, data: bytes) -> dict[str, bytes]:
-    """The line of each entry in a log, bytes unchanged."""
-    good, _ = sort_lines(topic, data)
-    return dict(_named_lines(topic, good))
-
-
-def _named_lines(topic: str, good: bytes) -> Iterator[tuple[str, bytes]]:
-    for line in good.split(b"\n"):
-        entry = read_line(topic, line)
-        if isinstance(entry, Entry):
-            yield entry.id, line + b"\n"
+    """The line of each entry in a log, unchanged, by the entry's id."""
+    good, _ = partition_lines(topic, data)
+    results = ((line, read_line(topic, line)) for line in good.split(b"\n"))
+    return {
+        result.id: line + b"\n" for line, result in results if isinstance(result, Entry)
+    }
 
 
 def _fullness(entry: Entry) -> tuple[int, str]:
+    """A sort key: the number of fields with a value, then a fixed order."""
     fields = to_fields(entry)
-    filled = sum(1 for value in fields.values() if value not in ("", [], {}, None))
+    filled = sum(1 for value in fields.values() if value not in _EMPTY)
     return filled, json.dumps(fields, sort_keys=True)

@@ -1,11 +1,12 @@
-"""What a thread is: frozen values, and the fold that turns a log into a state.
+"""The values a thread consists of, and the fold of its log into a state.
 
-Values are named tuples rather than dataclasses: importing ``dataclasses``
-costs about as much as starting Python does, and every command would pay it.
+The values are named tuples rather than dataclasses: importing ``dataclasses``
+takes about as long as starting Python, and every command would pay for it.
 """
 
 from __future__ import annotations
 
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from wc_core import ulid
@@ -31,7 +32,10 @@ FREE = Ball(None)
 
 
 class Base(NamedTuple):
-    """What a foreign log's ``meta.json`` said when we first wrote to it."""
+    """The thread's fields in ``meta.json`` when wc first wrote to its log.
+
+    Only threads begun by another tool have one.
+    """
 
     title: str = ""
     status: str = OPEN
@@ -43,9 +47,10 @@ class Entry(NamedTuple):
     """One line of a log.
 
     ``ball`` and ``status`` are ``None`` on an entry that does not change
-    them. ``parents`` is ``None`` where the writer did not record any (older
-    tools): the entry then follows the one before it. ``at`` is the timestamp
-    as written, RFC 3339. ``extra`` are keys of other tools, kept as they are.
+    them. ``parents`` are the heads of the thread when the entry was written;
+    ``None`` if the writer recorded none (older tools), and then the parent is
+    the entry before. ``at`` is the timestamp as written, RFC 3339. ``extra``
+    has the keys of other tools, unchanged.
     """
 
     id: str
@@ -69,40 +74,43 @@ class Entry(NamedTuple):
     code_commit: str = ""
     key: str = ""
     reason: str = ""
-    extra: Mapping[str, Any] = {}
+    extra: Mapping[str, Any] = MappingProxyType({})
 
     @property
-    def ours(self) -> bool:
-        """Whether the entry carries any of the fields only wc writes."""
+    def is_by_wc(self) -> bool:
+        """Whether the entry has any of the fields that only wc writes."""
         return bool(self.action or self.base or self.ball or self.status) or (
             self.parents is not None
         )
 
 
 class Participant(NamedTuple):
-    """Somebody who wrote in a thread, and how many entries are NEW for them:
-    not theirs and not among the ancestors of their last entry."""
+    """An author in a thread, and the number of entries that are NEW for them.
+
+    An entry is NEW for a participant if somebody else wrote it and it is not
+    an ancestor of the participant's last entry.
+    """
 
     name: str
     new: int
 
 
 class Pass(NamedTuple):
-    """The last time the ball went to ``to``, and who passed it."""
+    """The last time that the ball went to ``to``, and who passed it."""
 
     to: str
     by: str
 
 
 class State(NamedTuple):
-    """The fold of a log: everything about a thread but its entries.
+    """The fold of a log: everything about a thread except its entries.
 
     ``participants`` and ``passes`` run from the least to the most recent.
-    ``heads`` are the entries no other entry names as a parent: one, or more
-    where two clones wrote at once (a fork). ``since`` is the entry that gave
-    the ball to its holder. ``last_id`` is the greatest id. ``lost`` counts
-    the lines of the log that are no entry: who knows the state without
-    reading the log is to know that as well.
+    ``heads`` are the entries that are no other entry's parent: one, or more
+    in a fork (two clones wrote at the same time). ``since`` is the id of the
+    entry that gave the ball to its holder. ``last_id`` is the greatest id.
+    ``lost`` counts the lines of the log that are no entry; it is here so that
+    a reader of ``meta.json`` learns of the damage without reading the log.
     """
 
     topic: str
@@ -124,25 +132,27 @@ class State(NamedTuple):
 
     @property
     def forked(self) -> bool:
-        """Whether two histories stand side by side, unhealed."""
+        """Whether the thread has more than one head: two histories, not yet joined."""
         return len(self.heads) > 1
 
     @property
     def people(self) -> list[str]:
         """Everybody who wrote, was passed the ball or holds it."""
-        found = [one.name for one in self.participants]
-        found += [one.to for one in self.passes]
-        return [one for one in (*found, self.ball or "") if one]
+        writers = [participant.name for participant in self.participants]
+        receivers = [handover.to for handover in self.passes]
+        return [name for name in (*writers, *receivers, self.ball or "") if name]
 
     def new_for(self, is_me: Callable[[str], bool]) -> int:
-        """Entries that are NEW for the participant whose names ``is_me``
-        knows, read cursors aside. Of two spellings the one that wrote last
-        counts: it has fewer."""
-        counts = (one.new for one in self.participants if is_me(one.name))
+        """Count the entries that are NEW for a participant, without read cursors.
+
+        ``is_me`` says which names are theirs. If several are, the one that
+        wrote last counts: it has the fewest NEW entries.
+        """
+        counts = (count for name, count in self.participants if is_me(name))
         return min(counts, default=self.entry_count)
 
 
-def start(topic: str, base: Base | None = None) -> State:
+def initial_state(topic: str, base: Base | None = None) -> State:
     """The state before the first entry."""
     if base is None:
         return State(topic)
@@ -156,83 +166,98 @@ def start(topic: str, base: Base | None = None) -> State:
 
 
 def in_order(entries: Iterable[Entry]) -> list[Entry]:
-    """Entries in ULID order, the order of a log; each id once.
+    """Sort entries by ULID, the order of a log.
 
-    An id that is no ULID (damage, or another tool's) stays behind the entry
-    it was found after.
+    An entry whose id is no ULID (damage, or another tool's) stays behind the
+    entry that it followed.
     """
     keyed = []
-    floor = ""
+    greatest = ""
     for position, entry in enumerate(entries):
         own = ulid.prefix(entry.id)
-        floor = max(floor, own)
-        place = (own, False, entry.id, 0) if own else (floor, True, "", position)
-        keyed.append((place, entry))
+        greatest = max(greatest, own)
+        key = (own, False, entry.id, 0) if own else (greatest, True, "", position)
+        keyed.append((key, entry))
     keyed.sort(key=lambda pair: pair[0])
     return [entry for _, entry in keyed]
 
 
 def written_by_wc(entries: Iterable[Entry]) -> bool:
-    """Whether any of the entries is ours: then the log alone says it all."""
-    return any(entry.ours for entry in entries)
+    """Whether wc wrote any of the entries. Then the log alone has the whole state."""
+    return any(entry.is_by_wc for entry in entries)
 
 
 def fold(topic: str, entries: Sequence[Entry], meta: Base | None = None) -> State:
-    """Apply ``entries`` (in order) to nothing, or to what a foreign log's
-    ``meta`` said. The last ball and the last status win.
+    """Return the state of a thread with these entries, which must be in order.
 
-    The first ``base`` in the log is the start where there is one; ``meta``
-    counts only in a log without any field of ours.
+    The result is that of `apply` for one entry after the other, without
+    making a state for each. ``meta`` has the fields of a foreign
+    ``meta.json``, see `_starting_base`.
     """
-    base = next((entry.base for entry in entries if entry.base is not None), None)
-    if base is None and meta is not None and not written_by_wc(entries):
-        base = meta
-    state = start(topic, base)
+    state = initial_state(topic, _starting_base(entries, meta))
     if not entries:
         return state
-    # What `apply` comes to, one entry after the other, without a state for each.
+    state = _fold_linear(state, entries)
+    return state if _is_linear(entries) else _with_graph(state, entries)
+
+
+def _starting_base(entries: Sequence[Entry], meta: Base | None) -> Base | None:
+    """The fields to start the fold with: the first ``base`` in the log.
+
+    A log without any counts on ``meta``, unless wc has written to it: then
+    what the log does not say is not so.
+    """
+    for entry in entries:
+        if entry.base is not None:
+            return entry.base
+    return None if written_by_wc(entries) else meta
+
+
+def _fold_linear(state: State, entries: Sequence[Entry]) -> State:
+    """The state after ``entries``, if each follows the one before it."""
     first, last = entries[0], entries[-1]
-    statuses = (one.status for one in reversed(entries) if one.status)
-    branches = (one.code_branch for one in reversed(entries) if one.code_branch)
-    state = state._replace(
+    statuses = (entry.status for entry in reversed(entries) if entry.status)
+    branches = (entry.code_branch for entry in reversed(entries) if entry.code_branch)
+    return state._replace(
         title=state.title or first.title,
         created_at=first.at,
         status=next(statuses, state.status),
         entry_count=len(entries),
-        last_id=max(one.id for one in entries),
+        last_id=max(entry.id for entry in entries),
         updated_at=last.at,
         updated_by=last.agent,
         branch=next(branches, ""),
         heads=(last.id,),
-        participants=_writers(entries),
-        **_passed(entries, state.ball),
+        participants=_participants(entries),
+        **_ball_fields(entries, state.ball),
     )
-    return state if _is_linear(entries) else _with_forks(state, entries)
 
 
 def _is_linear(entries: Sequence[Entry]) -> bool:
-    """Whether each entry follows the one before it, and no other."""
-    heads: tuple[str, ...] = ()
+    """Whether each entry has the one before it as its only parent."""
+    previous: tuple[str, ...] = ()
     for entry in entries:
-        if entry.parents not in {None, heads} and {*(entry.parents or ())} != {*heads}:
+        parents = previous if entry.parents is None else entry.parents
+        if parents != previous and {*parents} != {*previous}:
             return False
-        heads = (entry.id,)
+        previous = (entry.id,)
     return True
 
 
-def _writers(entries: Sequence[Entry]) -> tuple[Participant, ...]:
-    """Who wrote, and how many entries came after their last one."""
-    wrote: dict[str, int] = {}
+def _participants(entries: Sequence[Entry]) -> tuple[Participant, ...]:
+    """Each author, with the number of entries after their last one."""
+    last_positions: dict[str, int] = {}
     for position, entry in enumerate(entries, 1):
-        wrote.pop(entry.agent, None)
-        wrote[entry.agent] = position
+        last_positions.pop(entry.agent, None)  # to insert it at the end
+        last_positions[entry.agent] = position
     count = len(entries)
-    return tuple(Participant(name, count - last) for name, last in wrote.items())
+    return tuple(
+        Participant(name, count - position) for name, position in last_positions.items()
+    )
 
 
-def _passed(entries: Sequence[Entry], ball: str | None) -> dict[str, Any]:
-    """Where the ball went from ``ball`` on: the holder, since when, who passed
-    to whom."""
+def _ball_fields(entries: Sequence[Entry], ball: str | None) -> dict[str, Any]:
+    """The fields of a state about its ball, which ``ball`` held at first."""
     since, passes = "", dict[str, str]()
     for entry in entries:
         if entry.ball is None:
@@ -241,20 +266,23 @@ def _passed(entries: Sequence[Entry], ball: str | None) -> dict[str, Any]:
         if holder != ball or not since:
             ball, since = holder, entry.id
         if holder is not None and holder != entry.agent:
-            passes.pop(holder, None)
+            passes.pop(holder, None)  # to insert it at the end
             passes[holder] = entry.agent
-    made = tuple(Pass(to, by) for to, by in passes.items())
-    return {"ball": ball, "since": since, "passes": made}
+    handovers = tuple(Pass(to, by) for to, by in passes.items())
+    return {"ball": ball, "since": since, "passes": handovers}
 
 
 def apply(state: State, entry: Entry) -> State:
-    """The state after ``entry``, which must name all heads as its parents
-    and have a greater id than any before it."""
+    """Return the state after ``entry``.
+
+    The entry must name all heads as its parents and have a greater id than
+    all entries before it.
+    """
     changes = {} if entry.ball is None else _pass_ball(state, entry, entry.ball)
     if not state.entry_count:
         changes["created_at"] = entry.at
         changes["title"] = state.title or entry.title
-    others = [
+    readers = [
         Participant(name, new + 1)
         for name, new in state.participants
         if name != entry.agent
@@ -267,58 +295,61 @@ def apply(state: State, entry: Entry) -> State:
         updated_by=entry.agent,
         branch=entry.code_branch or state.branch,
         heads=(entry.id,),
-        participants=(*others, Participant(entry.agent, 0)),
+        participants=(*readers, Participant(entry.agent, 0)),
         **changes,
     )
 
 
 def _pass_ball(state: State, entry: Entry, ball: Ball) -> dict[str, Any]:
-    """What a moved ball changes: the holder, since when, who passed to whom."""
+    """The fields of ``state`` that change when ``entry`` moves the ball."""
     changes: dict[str, Any] = {"ball": ball.holder}
     if ball.holder != state.ball or not state.since:
         changes["since"] = entry.id
     if ball.holder is not None and ball.holder != entry.agent:
-        kept = [one for one in state.passes if one.to != ball.holder]
-        changes["passes"] = (*kept, Pass(ball.holder, entry.agent))
+        earlier = [handover for handover in state.passes if handover.to != ball.holder]
+        changes["passes"] = (*earlier, Pass(ball.holder, entry.agent))
     return changes
 
 
-def _with_forks(state: State, entries: Sequence[Entry]) -> State:
-    """The same state with heads and NEW counts from the graph of parents."""
+def _with_graph(state: State, entries: Sequence[Entry]) -> State:
+    """The same state, with heads and NEW counts from the graph of parents."""
     graph = parent_graph(entries)
-    named = {parent for parents in graph.values() for parent in parents}
-    heads = tuple(one for one in graph if one not in named)
-    last = {entry.agent: entry.id for entry in entries}
+    all_parents = {parent for parents in graph.values() for parent in parents}
+    heads = tuple(entry_id for entry_id in graph if entry_id not in all_parents)
+    last_ids = {entry.agent: entry.id for entry in entries}
     participants = tuple(
-        Participant(name, len(_unseen(name.__eq__, (last[name],), entries, graph)))
+        Participant(name, len(_unseen(name.__eq__, (last_ids[name],), entries, graph)))
         for name, _ in state.participants
     )
     return state._replace(heads=heads, participants=participants)
 
 
 def parent_graph(entries: Sequence[Entry]) -> dict[str, tuple[str, ...]]:
-    """Each entry's parents among ``entries``; an unrecorded parent is the
-    entry before."""
-    known = {entry.id for entry in entries}
+    """The parents of each entry, by its id.
+
+    Only parents among ``entries`` count. If none were recorded, the parent is
+    the entry before.
+    """
+    ids = {entry.id for entry in entries}
     graph: dict[str, tuple[str, ...]] = {}
     previous: tuple[str, ...] = ()
     for entry in entries:
         parents = previous if entry.parents is None else entry.parents
-        graph[entry.id] = tuple(one for one in parents if one in known)
+        graph[entry.id] = tuple(parent for parent in parents if parent in ids)
         previous = (entry.id,)
     return graph
 
 
 def ancestors(heads: Iterable[str], graph: Mapping[str, tuple[str, ...]]) -> set[str]:
-    """``heads`` and everything that comes before them."""
-    seen: set[str] = set()
-    todo = [head for head in heads if head in graph]
-    while todo:
-        one = todo.pop()
-        if one not in seen:
-            seen.add(one)
-            todo.extend(graph[one])
-    return seen
+    """``heads`` and all entries that they descend from."""
+    visited: set[str] = set()
+    pending = [head for head in heads if head in graph]
+    while pending:
+        entry_id = pending.pop()
+        if entry_id not in visited:
+            visited.add(entry_id)
+            pending.extend(graph[entry_id])
+    return visited
 
 
 def _unseen(
@@ -327,15 +358,20 @@ def _unseen(
     entries: Sequence[Entry],
     graph: Mapping[str, tuple[str, ...]],
 ) -> list[Entry]:
-    seen = ancestors(seen_heads, graph)
-    return [one for one in entries if one.id not in seen and not is_me(one.agent)]
+    """The entries of others that ``seen_heads`` do not descend from."""
+    seen_ids = ancestors(seen_heads, graph)
+    return [
+        entry
+        for entry in entries
+        if entry.id not in seen_ids and not is_me(entry.agent)
+    ]
 
 
 def new_count(state: State, is_me: Callable[[str], bool], read: int) -> int:
-    """How many entries are NEW for a participant who had read ``read`` of them.
+    """Count the entries that are NEW for a participant who had read ``read`` of them.
 
-    What the heads at the moment of reading had as ancestors was all there
-    was, so a count is enough; no log has to be opened.
+    A number is enough, and no log needs to be opened: the heads at the moment
+    of reading had all entries of that moment as ancestors.
     """
     return min(state.new_for(is_me), max(0, state.entry_count - read))
 
@@ -345,8 +381,10 @@ def new_entries(
     entries: Sequence[Entry],
     cursor: Iterable[str] = (),
 ) -> list[Entry]:
-    """The entries that are NEW for a participant: not theirs, and neither
-    ancestors of their last entry nor covered by ``cursor``, the heads they
-    had read."""
-    last = [entry.id for entry in entries if is_me(entry.agent)][-1:]
-    return _unseen(is_me, [*last, *cursor], entries, parent_graph(entries))
+    """The entries that are NEW for a participant.
+
+    They are written by others, and are ancestors neither of the participant's
+    last entry nor of ``cursor``, the heads that the participant had read.
+    """
+    own_ids = [entry.id for entry in entries if is_me(entry.agent)]
+    return _unseen(is_me, [*own_ids[-1:], *cursor], entries, parent_graph(entries))

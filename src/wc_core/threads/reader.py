@@ -355,7 +355,7 @@ class StoreReader:
             found = (*damage, missing)
             return Thread(Snapshot(state, -1, False, found, meta.unknown, meta), ())
         page = markdown.parse(topic, data, self._shown(path))
-        entries = tuple(model.in_order(codec.each_once(page.entries)[0]))
+        entries = tuple(model.in_order(codec.deduplicate(page.entries)[0]))
         # Our own projections say everything, but they are not the truth.
         damage = (*damage, missing) if page.version else damage
         state = model.fold(topic, entries, page.base)

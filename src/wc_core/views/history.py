@@ -185,7 +185,7 @@ def _begun_spells(
     state: State, entries: Sequence[Entry], when: Sequence[int]
 ) -> Iterator[Spell]:
     """Yields each spell with its start; its end is set later."""
-    first = next((i for i, item in enumerate(entries) if item.ours), len(entries))
+    first = next((i for i, item in enumerate(entries) if item.is_by_wc), len(entries))
     last_foreign = max(0, first - 1)
     if when[last_foreign] > when[0]:
         yield Spell(None, when[0], 0, known=False)

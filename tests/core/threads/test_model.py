@@ -31,7 +31,7 @@ def test_applying_one_entry_at_a_time_is_the_fold_of_them_all(
 ) -> None:
     if base is not None and log:
         log[0] = log[0]._replace(base=base)
-    state = model.start("t", base if log else None)
+    state = model.initial_state("t", base if log else None)
     for one in log:
         assert one.parents == state.heads
         state = model.apply(state, one)

@@ -14,10 +14,10 @@ from wc_core.threads.model import CLOSED, FREE, OPEN, Ball, Participant, Pass, S
 from wc_core.threads.moves import (
     Draft,
     Move,
-    check_known,
     counterpart,
     decide,
     holder_text,
+    unknown_parts,
 )
 from wc_core.threads.settings import Settings
 
@@ -411,4 +411,4 @@ KNOWN = ["Codex@fix (pat)", "Claude Code (sam)"]
 def test_the_parts_of_a_name_that_nobody_has_are_told(
     to: str, unknown: list[str]
 ) -> None:
-    assert check_known(to, KNOWN, WARN) == unknown
+    assert unknown_parts(to, KNOWN, WARN) == unknown
