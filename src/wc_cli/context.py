@@ -1,22 +1,25 @@
-"""What a command works with: made once, each part when it is first needed."""
+"""What one command works with: its environment, folder, store and identity.
+
+Each part is made when it is first needed.
+"""
 
 from __future__ import annotations
 
 import contextlib
-import json
 import os
-import sys
-import time
-from typing import TYPE_CHECKING, Any
+import pwd
+from typing import TYPE_CHECKING
 
 from wc_cli import spawn
-from wc_core.errors import NotFoundError, StorageError, WcError
-from wc_core.git import discovery
+from wc_cli.clock import now_ms, random_bits
+from wc_core.errors import NotFoundError, WcError
+from wc_core.git import discovery, repository
 from wc_core.git.discovery import BRANCH_STORE
-from wc_core.identity import resolve as identity
+from wc_core.identity import resolve
 from wc_core.identity.resolve import Asked
+from wc_core.identity.viewer import Viewer
 from wc_core.layout import BRANCH, Layout
-from wc_core.text import clean
+from wc_core.phrases import with_home
 from wc_core.threads import settings
 from wc_core.threads.reader import StoreReader
 
@@ -27,19 +30,18 @@ if TYPE_CHECKING:
     from wc_cli.store.writer import IdSource, StoreWriter
     from wc_core.git.discovery import Place
     from wc_core.git.freshness import Standing
+    from wc_core.git.repository import Repository
     from wc_core.identity.resolve import Identity
-    from wc_core.identity.viewer import Viewer
     from wc_core.threads.settings import Settings
     from wc_core.views.overview import Overview
 
-_RANDOM_BYTES = 10
 _NOT_ASKED = Asked()
 
 
 class Context:
-    """The world of one command: environment, folder, clock, terminal.
+    """The environment, folder, store and identity of one command.
 
-    ``asked`` is what the command line says of identity.
+    ``asked`` is what its command line says about who speaks.
     """
 
     def __init__(
@@ -54,7 +56,7 @@ class Context:
 
     @property
     def place(self) -> Place:
-        """The store of this folder. Raises what `discovery.find` raises."""
+        """The store that belongs to the folder. Raises what `discovery.find` raises."""
         if self._place is None:
             self._place = discovery.find(self.cwd, self.env)
         return self._place
@@ -70,17 +72,17 @@ class Context:
     def identity(self) -> Identity:
         """Who speaks."""
         if self._identity is None:
-            self._identity = identity.identify(
+            self._identity = resolve.identify(
                 self.asked, self.env, self.place.repository, self.settings
             )
         return self._identity
 
     @property
     def reader(self) -> StoreReader:
-        """The store, to read.
+        """The store, for reading. One that does not exist reads as empty.
 
-        Raises NotFoundError where its threads are on a branch that nobody
-        has checked out yet; a store that does not exist reads as empty.
+        Raises NotFoundError if its threads are on a branch that is not checked out
+        on this machine.
         """
         place = self.place
         if not place.exists and place.branch_exists:
@@ -96,55 +98,55 @@ class Context:
 
     @property
     def viewer(self) -> Viewer:
-        """Who looks at threads."""
-        from wc_core.identity.viewer import Viewer  # who writes is not shown anything
-
+        """Who looks at the threads."""
         return Viewer(self.identity, self.settings.directory)
 
     @property
     def overview(self) -> Overview:
-        """The store as they see it."""
-        from wc_core.views.overview import Overview  # only a few commands list threads
+        """The threads of the store as the viewer sees them."""
+        from wc_core.views.overview import Overview  # 1.1 ms, only to list threads
 
         return Overview(self.reader, self.viewer)
 
     @property
+    def store_repository(self) -> Repository | None:
+        """The repository the store's own folder is in, read again at each call. It is
+        not that of the current folder, because ``WATERCOOLER_DIR`` may name a store."""
+        return repository.find(self.place.root)
+
+    @property
     def standing(self) -> Standing | None:
-        """How the store stands to its remote; ``None`` where it never met
-        one."""
+        """How the store compares with its remote; ``None`` if it was never exchanged
+        with one."""
         layout = Layout(self.place.root)
         if not os.path.lexists(layout.travel):
             return None
-        from wc_core.git import freshness, repository  # many stores never travel
+        from wc_core.git import freshness  # 1.4 ms, only after an exchange
 
-        where = repository.find(self.place.root)
-        return freshness.standing(layout, where, self.env)
+        return freshness.standing(layout, self.store_repository, self.env)
 
     @property
     def source(self) -> IdSource:
-        """The clock and the dice."""
-        from wc_cli.store.writer import IdSource  # only writing needs it
+        """Where ids come from: the clock and random bits."""
+        from wc_cli.store.writer import IdSource  # 8 ms, only to write
 
         return IdSource(now_ms, random_bits)
 
     @property
     def store(self) -> str:
-        """The store's folder for people: the home folder as ``~``."""
-        home = self.env.get("HOME", "")
-        root = self.place.root
-        inside = home and root.startswith(f"{os.path.realpath(home)}/")
-        return f"~{root[len(os.path.realpath(home)) :]}" if inside else root
+        """The store's folder as people write it, with ``~`` for the home folder."""
+        return with_home(self.place.root, self.env)
 
     def ensure_store(self, *, anew: bool = False) -> bool:
-        """Make or adopt the store of this place, if there is none yet; also
-        ``anew`` where its folder is gone. Whether there was one."""
+        """Make or adopt the store of this place if there is none yet; with ``anew``
+        also if its folder is missing. Returns whether there was one."""
         if anew:
             self._place = discovery.find(self.cwd, self.env, missing_ok=True)
         place = self.place
         if place.exists:
             return True
         if place.kind == BRANCH_STORE:
-            from wc_cli.branch import checkouts  # git runs only until the store exists
+            from wc_cli.branch import checkouts  # 15 ms, once for each store
 
             root = checkouts.ensure_checkout(place, self.cwd, self.env)
             self._place = place._replace(root=root, exists=True)
@@ -152,14 +154,14 @@ class Context:
         return False
 
     def writer(self) -> StoreWriter:
-        """The store, to write; made if it does not exist yet."""
-        from wc_cli.store.writer import Author, StoreWriter  # only writing needs it
+        """The store, for writing. It is made if it does not exist yet."""
+        from wc_cli.store.writer import Author, StoreWriter  # 8 ms, only to write
 
         self.ensure_store()
-        where = self.place.repository
+        current = self.place.repository
         branch = commit = ""
-        if where is not None and where.branch != BRANCH:
-            branch, commit = where.branch, where.commit
+        if current is not None and current.branch != BRANCH:
+            branch, commit = current.branch, current.commit
         author = Author(self.identity, branch, commit)
         writer = StoreWriter(self.place, author, self.settings, self.env)
         writer.prepare_store()
@@ -167,19 +169,21 @@ class Context:
         return writer
 
     def remember(self) -> None:
-        """Keep who "me" is here, for the status line; a name or seat that was
-        given for one command is not. Nothing where the store was never written
-        to."""
+        """Record who "me" is here, for the status line. A name or seat that was given
+        for one command is not recorded, nor is anything in a store that was never
+        written to."""
         layout = Layout(self.place.root)
         once = self.asked.name or self.asked.seat
         if once or not os.path.isdir(layout.unsettled):
             return
-        from wc_cli.store.localfiles import LocalFiles  # reading alone does without
+        from wc_cli.store.localfiles import (
+            LocalFiles,
+        )  # 0.7 ms, not needed before the first write
 
         local = LocalFiles(self.reader.layout)
-        where = self.place.repository
-        worktree = where.worktree_id if where is not None else ""
-        # A store that may only be read is no reason to fail a reader.
+        current = self.place.repository
+        worktree = current.worktree_id if current is not None else ""
+        # A store that is read-only must not make reading fail.
         with contextlib.suppress(WcError, OSError):
             local.remember_identity(
                 self.identity, worktree, self.settings.directory, self.env
@@ -187,15 +191,16 @@ class Context:
 
 
 def execute(declared: Declared, options: Options) -> None:
-    """Carry out a command whose words are known."""
+    """Carry out a command with options that are already parsed."""
     asked = Asked(getattr(options, "as_name", ""), getattr(options, "seat", ""))
     env = dict(os.environ)
-    # A hook is told where its client is, and must not fail where it was started.
-    cwd = _cwd(otherwise="/" if getattr(options, "hook", "") else "")
+    # A hook is told which folder its client is in. It must not fail because the folder
+    # it was started in is gone.
+    cwd = _current_folder(otherwise="/" if getattr(options, "hook", "") else "")
     declared.run(Context(env, cwd, asked), options)
 
 
-def _cwd(*, otherwise: str) -> str:
+def _current_folder(*, otherwise: str) -> str:
     try:
         return os.getcwd()
     except FileNotFoundError:
@@ -207,75 +212,11 @@ def _cwd(*, otherwise: str) -> str:
 
 
 def os_user(env: Mapping[str, str]) -> str:
-    """The name of the OS user, whom containers and cron do not put into the
+    """Returns the name of the OS user. Containers and cron do not put it into the
     environment."""
     if env.get("LOGNAME"):
         return env["LOGNAME"]
-    import pwd  # the usual environment has USER
-
     try:
         return pwd.getpwuid(os.getuid()).pw_name
     except KeyError:
         return f"uid-{os.getuid()}"
-
-
-def now_ms() -> int:
-    """Milliseconds since 1970."""
-    return time.time_ns() // 1_000_000
-
-
-def random_bits() -> int:
-    """80 random bits."""
-    return int.from_bytes(os.urandom(_RANDOM_BYTES))
-
-
-def say(text: str) -> None:
-    """A result, on standard output. Raises StorageError, BrokenPipeError."""
-    _put(f"{text}\n" if text and not text.endswith("\n") else text)
-
-
-def remark(text: str) -> None:
-    """Something beside the result, on standard error. Whatever is quoted in
-    it, a terminal finds nothing to obey."""
-    try:
-        sys.stderr.write(f"{clean(text)}\n")
-        sys.stderr.flush()
-    except OSError:
-        return  # nobody is left to be told
-
-
-def say_json(value: Any) -> None:
-    """A result for programs: one line of JSON on standard output."""
-    _put(f"{json_line(value)}\n")
-
-
-def json_line(value: Any) -> str:
-    """One line of JSON in which everything that `wc_core.text.clean` would
-    take away is escaped: the same values, and nothing a terminal obeys."""
-    from wc_core.threads.codec import dumps
-
-    # A path may have bytes that are no text; JSON may not.
-    line = dumps(value).encode(errors="replace").decode()
-    if clean(line) == line:
-        return line
-    return "".join(one if clean(one) == one else json.dumps(one)[1:-1] for one in line)
-
-
-def _put(text: str) -> None:
-    try:
-        sys.stdout.write(text)
-        sys.stdout.flush()
-    except BrokenPipeError:
-        raise
-    except OSError as error:
-        discard_output()
-        raise StorageError(
-            f"Standard output could not be written: {error.strerror}.",
-            "The store is as it was; run it again with room for the answer.",
-        ) from error
-
-
-def discard_output() -> None:
-    """Send what is left of standard output nowhere: the one who read it is
-    gone, or its disk is full."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

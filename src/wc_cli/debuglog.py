@@ -10,8 +10,9 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from wc_cli import table
-from wc_cli.context import now_ms, remark
+from wc_cli.clock import now_ms
 from wc_cli.options import FLAG, NUMBER, parse
+from wc_cli.output import remark
 from wc_cli.store import durable
 from wc_core import debugging, errors, ulid
 from wc_core.errors import WcError

@@ -13,8 +13,9 @@ import sys
 from typing import TYPE_CHECKING, NoReturn
 
 from wc_cli import table
-from wc_cli.context import discard_output, execute, json_line, remark
+from wc_cli.context import execute
 from wc_cli.options import parse
+from wc_cli.output import discard_output, json_line, remark
 from wc_core.errors import CorruptError, WcError
 from wc_core.files import NotPlainError
 

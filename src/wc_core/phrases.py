@@ -20,11 +20,16 @@ class Table(NamedTuple):
 
 
 def shown_path(path: str, env: Mapping[str, str]) -> str:
-    """A path as people write it: their home is ``~``."""
+    """Returns a path as people write it, on one line: their home folder is ``~``."""
+    return one_line(with_home(path, env))
+
+
+def with_home(path: str, env: Mapping[str, str]) -> str:
+    """Returns a path with ``~`` for the home folder and no other change."""
     home = os.path.realpath(env["HOME"]) if env.get("HOME") else ""
     if home not in {"", "/"} and (path == home or path.startswith(f"{home}/")):
-        path = f"~{path[len(home) :]}"
-    return one_line(path)
+        return f"~{path[len(home) :]}"
+    return path
 
 
 def quoted(word: str) -> str:

@@ -28,7 +28,7 @@ from textual.widgets import Input, Static
 from wc_cli.board import panes, view, watch
 from wc_cli.board.keys import Writing
 from wc_cli.board.view import Board, Painter
-from wc_cli.context import now_ms
+from wc_cli.clock import now_ms
 from wc_cli.terminal import worktrees
 from wc_cli.terminal.render import Style as Plain
 from wc_core.errors import NotFoundError, WcError

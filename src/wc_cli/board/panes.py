@@ -15,7 +15,7 @@ from textual.strip import Strip
 from textual.widgets import Input, Static
 
 from wc_cli.board.keys import COMMANDS, Writing
-from wc_cli.context import now_ms
+from wc_cli.clock import now_ms
 from wc_cli.terminal import markdown, render
 from wc_core.errors import WcError
 from wc_core.text import one_line

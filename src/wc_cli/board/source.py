@@ -7,7 +7,7 @@ import os
 from typing import TYPE_CHECKING
 
 from wc_cli.board import cards as boardcards
-from wc_cli.context import now_ms
+from wc_cli.clock import now_ms
 from wc_core.activity import presence
 from wc_core.activity.statefile import StateFiles
 from wc_core.errors import NotFoundError, WcError

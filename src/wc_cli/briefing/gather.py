@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
+from wc_cli.clock import now_ms
 from wc_core.layout import Layout
 from wc_core.phrases import counted
 
@@ -39,7 +40,6 @@ def deadline(context: Context) -> Callable[[], bool]:
 
 def gather_brief(context: Context, late: Callable[[], bool]) -> Brief:
     """Returns the brief of this place; an empty one if there is no store."""
-    from wc_cli.context import now_ms
     from wc_core.status.line import Here, places
     from wc_core.views.brief import Brief, BriefQuery
     from wc_core.views.brief import brief as made_of
@@ -62,7 +62,6 @@ def gather_brief(context: Context, late: Callable[[], bool]) -> Brief:
 
 def _notes(context: Context) -> Iterator[str]:
     """Yields what is wrong with the store, in our words."""
-    from wc_cli.context import now_ms
     from wc_cli.store import pending
 
     damage = context.settings.damage

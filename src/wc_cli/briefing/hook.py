@@ -18,7 +18,8 @@ from wc_cli.briefing import dialects, sessions
 from wc_cli.briefing.dialects import PROMPT, START
 from wc_cli.briefing.gather import deadline, gather_brief, limit_ms
 from wc_cli.briefing.sessions import Session
-from wc_cli.context import Context, remark, say
+from wc_cli.context import Context
+from wc_cli.output import remark, say
 from wc_core.errors import WcError
 from wc_core.identity.resolve import Asked
 from wc_core.status import holders

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from wc_cli.context import now_ms
+from wc_cli.clock import now_ms
 from wc_core.names import parse
 from wc_core.text import one_line
 from wc_core.threads.model import STATUSES

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from wc_cli import table
 from wc_cli.completion import SCRIPTS
-from wc_cli.context import say
 from wc_cli.options import Options, argument, command
+from wc_cli.output import say
 from wc_core.errors import InvalidInputError
 from wc_core.version import __version__
 

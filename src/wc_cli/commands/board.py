@@ -10,9 +10,10 @@ from wc_cli.board import view
 from wc_cli.board.cards import CardFilter
 from wc_cli.board.source import BoardSource
 from wc_cli.board.view import Board, Painter
+from wc_cli.clock import now_ms
 from wc_cli.commands.words import Speaker
-from wc_cli.context import now_ms, remark, say, say_json
 from wc_cli.options import command, flag, number, text
+from wc_cli.output import remark, say, say_json
 from wc_cli.terminal import render
 from wc_core.phrases import counted
 from wc_core.text import one_line

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from wc_cli.briefing.gather import deadline, gather_brief
 from wc_cli.commands.words import Speaker
-from wc_cli.context import say, say_json
 from wc_cli.options import command, number, text
+from wc_cli.output import say, say_json
 
 if TYPE_CHECKING:
     from wc_cli.context import Context

@@ -16,8 +16,8 @@ import tempfile
 import textwrap
 from typing import TYPE_CHECKING, Any
 
-from wc_cli.context import say
 from wc_cli.options import Options, command, flag
+from wc_cli.output import say
 from wc_cli.terminal import render
 from wc_core.errors import NotFoundError, WcError
 from wc_core.text import clean

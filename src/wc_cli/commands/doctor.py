@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from wc_cli.branch import commits, git
 from wc_cli.branch.git import GitError
+from wc_cli.clock import now_ms
 from wc_cli.commands.words import Speaker
-from wc_cli.context import now_ms, say, say_json
 from wc_cli.doctor.findings import SET_ASIDE, Finding, ThreadExaminer
 from wc_cli.doctor.repair import Repair, RepairStep
 from wc_cli.doctor.strays import SHARED, find_strays, obstruction
 from wc_cli.options import command, flag
+from wc_cli.output import say, say_json
 from wc_cli.store import pending
 from wc_core.errors import FindingsError, InvalidInputError, WcError
 from wc_core.files import read_plain

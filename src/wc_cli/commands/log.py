@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from wc_cli.branch import messages
 from wc_cli.branch.git import Git, GitError
 from wc_cli.commands.words import Speaker
-from wc_cli.context import remark, say, say_json
 from wc_cli.options import argument, command, number
+from wc_cli.output import remark, say, say_json
 from wc_cli.terminal import render
 from wc_core.git import repository
 from wc_core.layout import BRANCH

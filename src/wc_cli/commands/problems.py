@@ -13,11 +13,12 @@ import time
 from typing import TYPE_CHECKING
 
 from wc_cli.briefing.gather import deadline
+from wc_cli.clock import now_ms
 from wc_cli.commands import doctor
 from wc_cli.commands.words import Speaker
-from wc_cli.context import now_ms, say, say_json
 from wc_cli.doctor.findings import Finding
 from wc_cli.options import command, flag
+from wc_cli.output import say, say_json
 from wc_cli.store import locks
 from wc_core.activity.statefile import StateFiles
 from wc_core.errors import FindingsError, NotFoundError, WcError

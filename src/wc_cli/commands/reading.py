@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from wc_cli.clock import now_ms
 from wc_cli.commands.words import Speaker
-from wc_cli.context import now_ms, remark, say, say_json
 from wc_cli.options import (
     FLAG,
     WORDS,
@@ -16,6 +16,7 @@ from wc_cli.options import (
     text,
     words,
 )
+from wc_cli.output import remark, say, say_json
 from wc_cli.terminal import render
 from wc_core.errors import NotFoundError, WcError
 from wc_core.phrases import quoted

@@ -5,8 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from wc_cli import context as world
-from wc_cli import spawn
+from wc_cli import output, spawn
 from wc_core.errors import StorageError, WcError
 from wc_core.git import remotes, repository
 from wc_core.git.discovery import BRANCH_STORE
@@ -111,15 +110,15 @@ def show(receipt: Receipt, *, as_json: bool) -> None:
     """Print a receipt: what was saved, where the ball is, what is pending."""
     try:
         if as_json:
-            world.say_json(receipt.to_json())
+            output.say_json(receipt.to_json())
             return
-        world.say(one_line(_sentence(receipt)))
+        output.say(one_line(_sentence(receipt)))
     except (StorageError, BrokenPipeError) as error:
         # The entry is on disk: whoever tries again would write it twice.
-        world.discard_output()
-        world.remark(f"note: saved as {receipt.entry_id}, but: {one_line(str(error))}")
+        output.discard_output()
+        output.remark(f"note: saved as {receipt.entry_id}, but: {one_line(str(error))}")
     for note in receipt.notes:
-        world.remark(f"note: {one_line(note)}")
+        output.remark(f"note: {one_line(note)}")
 
 
 def _sentence(receipt: Receipt) -> str:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from wc_cli.clock import now_ms
 from wc_cli.commands.words import Speaker
-from wc_cli.context import now_ms, remark, say, say_json
 from wc_cli.options import argument, command, number, text
+from wc_cli.output import remark, say, say_json
 from wc_cli.terminal import render
 from wc_core.phrases import counted
 from wc_core.text import one_line

@@ -6,8 +6,10 @@ import json
 import os
 import sys
 
-from wc_cli.context import Context, now_ms, say
+from wc_cli.clock import now_ms
+from wc_cli.context import Context
 from wc_cli.options import Options, command, flag, number, text
+from wc_cli.output import say
 from wc_core.activity import loops
 from wc_core.activity.statefile import StateFiles
 from wc_core.errors import InvalidInputError, WcError

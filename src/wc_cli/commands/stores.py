@@ -6,8 +6,8 @@ import os
 from typing import TYPE_CHECKING
 
 from wc_cli.commands.words import Speaker
-from wc_cli.context import say, say_json
 from wc_cli.options import argument, command, flag
+from wc_cli.output import say, say_json
 from wc_cli.store import locks
 from wc_core.errors import ConflictError
 from wc_core.phrases import counted

@@ -7,8 +7,8 @@ import time
 from typing import TYPE_CHECKING
 
 from wc_cli.commands.words import Speaker
-from wc_cli.context import remark, say, say_json
 from wc_cli.options import argument, command, flag, number
+from wc_cli.output import remark, say, say_json
 from wc_cli.store import pending
 from wc_cli.sync.exchange import Waiting
 from wc_cli.sync.exchanger import Exchanger

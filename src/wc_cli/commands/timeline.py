@@ -5,9 +5,10 @@ from __future__ import annotations
 import shutil
 from typing import TYPE_CHECKING
 
+from wc_cli.clock import now_ms
 from wc_cli.commands.words import Speaker
-from wc_cli.context import now_ms, remark, say, say_json
 from wc_cli.options import command, flag, number, text, words
+from wc_cli.output import remark, say, say_json
 from wc_cli.terminal import render
 from wc_core import times, ulid
 from wc_core.errors import InvalidInputError, StorageError, WcError

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING
 
 from wc_cli import spawn
 from wc_cli.commands.words import Speaker
-from wc_cli.context import remark
 from wc_cli.options import command, flag, text, words
+from wc_cli.output import remark
 from wc_core.errors import ConflictError, WaitTimeoutError, WcError
 from wc_core.status import holders
 from wc_core.text import one_line

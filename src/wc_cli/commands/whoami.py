@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from wc_cli.commands.words import Speaker
-from wc_cli.context import say, say_json
 from wc_cli.options import command, flag
+from wc_cli.output import say, say_json
 from wc_core import names
 from wc_core.files import read_plain
 from wc_core.git.discovery import BRANCH_STORE, IN_TREE_STORE, NAMED

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from wc_cli.clock import now_ms
 from wc_cli.commands.words import Speaker
-from wc_cli.context import now_ms, remark, say, say_json
 from wc_cli.options import argument, command, flag, text
+from wc_cli.output import remark, say, say_json
 from wc_cli.terminal import render
 from wc_cli.terminal import worktrees as worktreetext
 from wc_core.activity import presence

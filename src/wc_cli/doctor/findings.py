@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, NamedTuple
 
-from wc_cli.context import now_ms
+from wc_cli.clock import now_ms
 from wc_cli.doctor.recovery import Recovery, lacks_entries
 from wc_cli.doctor.repair import is_newer_page, is_status_wrong
 from wc_cli.doctor.strays import obstruction, thread_folders

@@ -8,13 +8,13 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from wc_cli.context import remark, say
 from wc_cli.install import engine, report
 from wc_cli.install.changes import PARTS, Client, InstallSite
 from wc_cli.install.clients import registry
 from wc_cli.install.engine import Plan, Want
 from wc_cli.install.ledger import Ledger, Owner, opened, tidy
 from wc_cli.options import Options, command, flag, text, words
+from wc_cli.output import remark, say
 from wc_core.errors import FindingsError, InvalidInputError, WcError
 
 if TYPE_CHECKING:

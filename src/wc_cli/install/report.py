@@ -6,10 +6,10 @@ import os
 import shutil
 from typing import TYPE_CHECKING, Any
 
-from wc_cli.context import say, say_json
 from wc_cli.install import engine
 from wc_cli.install.changes import beside, is_ours
 from wc_cli.install.clients import registry
+from wc_cli.output import say, say_json
 from wc_cli.terminal.render import output_style
 from wc_core.phrases import counted, quoted, shown_path
 from wc_core.text import clean, one_line

@@ -9,7 +9,7 @@ import subprocess
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from wc_cli.context import say
+from wc_cli.output import say
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

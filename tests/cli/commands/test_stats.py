@@ -10,7 +10,7 @@ import pytest
 from fastmcp import Client
 
 from tests.conftest import Machine
-from wc_cli.context import now_ms
+from wc_cli.clock import now_ms
 from wc_observe.calls import ServerContext
 from wc_observe.mcp.server import build_server
 

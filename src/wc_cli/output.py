@@ -1,0 +1,68 @@
+"""Everything a command prints: results on standard output, remarks on standard error.
+
+What is on standard error is cleaned of everything a terminal would obey, because it may
+quote other people's text.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from typing import Any
+
+from wc_core.errors import StorageError
+from wc_core.text import clean
+from wc_core.threads.codec import dumps
+
+
+def say(text: str) -> None:
+    """Print a result to standard output. Raises StorageError, BrokenPipeError."""
+    _write(f"{text}\n" if text and not text.endswith("\n") else text)
+
+
+def say_json(value: Any) -> None:
+    """Print a result for programs: one line of JSON. Raises as `say` does."""
+    _write(f"{json_line(value)}\n")
+
+
+def remark(text: str) -> None:
+    """Print something beside the result to standard error."""
+    try:
+        sys.stderr.write(f"{clean(text)}\n")
+        sys.stderr.flush()
+    except OSError:
+        return  # nobody can read it any more
+
+
+def json_line(value: Any) -> str:
+    """Returns ``value`` as one line of JSON. Everything `wc_core.text.clean` would
+    remove is escaped: the values are the same, and a terminal obeys nothing."""
+    # A path may contain bytes that are not text; JSON may not.
+    line = dumps(value).encode(errors="replace").decode()
+    if clean(line) == line:
+        return line
+    return "".join(
+        character if clean(character) == character else json.dumps(character)[1:-1]
+        for character in line
+    )
+
+
+def discard_output() -> None:
+    """Redirect standard output to the null device, after its reader has gone or its
+    disk is full. Otherwise the interpreter's last flush would fail again."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _write(text: str) -> None:
+    try:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        discard_output()
+        raise StorageError(
+            f"Standard output could not be written: {error.strerror}.",
+            "The store is as it was; run it again with room for the answer.",
+        ) from error
