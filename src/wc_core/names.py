@@ -1,51 +1,18 @@
-"""Who is who: ``Agent@seat (tag)``, and when two names mean the same one.
+"""Names of participants, ``Agent@seat (tag)``, and when two names mean the same one.
 
-*agent* is which program or person, *seat* which linked worktree, *tag* whose.
-A name with fewer parts means any: a ball at ``Codex`` is for every Codex.
+*agent* is a program or a person, *seat* a linked worktree, *tag* the person the agent
+works for. A name with fewer parts means any: a ball at ``Codex`` is for every Codex.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from types import MappingProxyType
+from typing import TYPE_CHECKING, NamedTuple
 
-# The spellings people and older stores use, by comparison key, and the one
-# canonical name each stands for. Settings may add to it.
-PLATFORMS: dict[str, str] = {
-    "amp": "Amp",
-    "antigravity": "Antigravity",
-    "claude": "Claude Code",
-    "claudecode": "Claude Code",
-    "claude-code": "Claude Code",
-    "claudedesktop": "Claude Desktop",
-    "claude-desktop": "Claude Desktop",
-    "cline": "Cline",
-    "codex": "Codex",
-    "codexcli": "Codex",
-    "codex-cli": "Codex",
-    "copilotcli": "Copilot CLI",
-    "copilot-cli": "Copilot CLI",
-    "github-copilot-cli": "Copilot CLI",
-    "crush": "Crush",
-    "cursor": "Cursor",
-    "cursor-agent": "Cursor",
-    "gemini": "Gemini CLI",
-    "geminicli": "Gemini CLI",
-    "gemini-cli": "Gemini CLI",
-    "goose": "Goose",
-    "kiro": "Kiro",
-    "kiro-cli": "Kiro",
-    "opencode": "opencode",
-    "openhands": "OpenHands",
-    "pi": "Pi",
-    "qwen": "Qwen Code",
-    "qwencode": "Qwen Code",
-    "qwen-code": "Qwen Code",
-    "windsurf": "Windsurf",
-    "zed": "Zed",
-    "visualstudiocode": "VS Code",
-    "vscode": "VS Code",
-    "github_copilot_vscode_agent": "VS Code",
-}
+from wc_core.agents import AGENTS
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 # Words for "nobody holds it" on the command line and in older stores.
 FREE_WORDS = frozenset({"anyone", "anybody", "nobody", "none", "free", "-"})
@@ -58,15 +25,26 @@ def fold(text: str) -> str:
     return "".join(text.split()).casefold()
 
 
+# The spellings that people and older stores use, folded, each with the canonical
+# name of its agent. Settings may add to it.
+SPELLINGS = MappingProxyType(
+    {
+        spelling: agent.name
+        for agent in AGENTS
+        for spelling in (fold(agent.name), *agent.spellings)
+    }
+)
+
+
 class Name(NamedTuple):
-    """One participant; ``seat`` and ``tag`` are empty where they do not apply."""
+    """A participant; ``seat`` and ``tag`` are empty where they do not apply."""
 
     agent: str
     seat: str = ""
     tag: str = ""
 
     def __str__(self) -> str:
-        """The one written form, ``Agent@seat (tag)``; `parse` reads it back."""
+        """The written form, ``Agent@seat (tag)``; `parse` reads it back."""
         seat = f"@{self.seat}" if self.seat else ""
         tag = f" ({self.tag})" if self.tag else ""
         return f"{self.agent}{seat}{tag}"
@@ -74,25 +52,27 @@ class Name(NamedTuple):
 
 def parse(text: str) -> Name:
     """Read ``Agent@seat (tag)``; text of any other shape is all agent."""
-    rest, tag = text.strip(), ""
-    if rest.endswith(")"):
-        head, _, tail = rest[:-1].rpartition("(")
-        if head.strip() and tail.strip():
-            rest, tag = head.strip(), tail.strip()
-    agent, found, seat = rest.partition("@")
-    if not agent.strip() or (found and not seat.strip()):
-        return Name(rest, "", tag)
+    untagged, tag = text.strip(), ""
+    if untagged.endswith(")"):
+        before, _, inside = untagged[:-1].rpartition("(")
+        if before.strip() and inside.strip():
+            untagged, tag = before.strip(), inside.strip()
+    agent, at_sign, seat = untagged.partition("@")
+    if not agent.strip() or (at_sign and not seat.strip()):
+        return Name(untagged, "", tag)
     return Name(agent.strip(), seat.strip(), tag)
 
 
 class Directory(NamedTuple):
-    """The alias table in force: the platforms' names plus a store's own."""
+    """The aliases in force: the spellings of known agents plus those of a store."""
 
-    aliases: dict[str, str] = PLATFORMS
+    aliases: Mapping[str, str] = SPELLINGS
 
     def canonical(self, name: Name) -> Name:
-        """The same participant with its agent spelt the canonical way; an
-        alias of an alias is followed to its end."""
+        """The same participant with the canonical name of its agent.
+
+        An alias of an alias is followed to its end.
+        """
         agent, passed = name.agent, set()
         while (word := fold(agent)) in self.aliases and word not in passed:
             passed.add(word)
@@ -100,7 +80,7 @@ class Directory(NamedTuple):
         return name._replace(agent=agent)
 
     def key(self, name: Name) -> str:
-        """A form that is equal exactly when two names are the same one.
+        """A form that is equal exactly when two names mean the same participant.
 
         It is also the file name of status lines, before escaping:
         ``claudecode@fix(pat)``.
@@ -110,15 +90,21 @@ class Directory(NamedTuple):
         tag = f"({fold(name.tag)})" if name.tag else ""
         return f"{agent}{seat}{tag}"
 
-    def matches(self, pattern: str, who: Name) -> bool:
-        """Whether ``pattern`` (a ball's holder, a filter) means ``who``."""
-        return self.key(parse(pattern)) in self.match_keys(who)
+    def matches(self, pattern: str, name: Name) -> bool:
+        """Whether ``pattern`` (a ball's holder, a filter) means ``name``."""
+        return self.key(parse(pattern)) in self.match_keys(name)
 
-    def match_keys(self, who: Name) -> tuple[str, ...]:
-        """The keys of every name that means ``who``, the fullest first."""
-        variants = (who, who._replace(tag=""), who._replace(seat=""), Name(who.agent))
+    def match_keys(self, name: Name) -> tuple[str, ...]:
+        """The keys of every name that means the participant ``name``, the fullest
+        first."""
+        variants = (
+            name,
+            name._replace(tag=""),
+            name._replace(seat=""),
+            Name(name.agent),
+        )
         return tuple(dict.fromkeys(self.key(variant) for variant in variants))
 
-    def same(self, one: str, other: str) -> bool:
-        """Whether two written names are the same participant, part by part."""
-        return one == other or self.key(parse(one)) == self.key(parse(other))
+    def same(self, first: str, second: str) -> bool:
+        """Whether two written names mean the same participant, part by part."""
+        return first == second or self.key(parse(first)) == self.key(parse(second))

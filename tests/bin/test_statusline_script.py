@@ -17,14 +17,12 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from wc_core import ulid
+from wc_core import agents, ulid
 from wc_core.activity import loops
 from wc_core.activity.statefile import StateFiles
 from wc_core.git import repository
-from wc_core.identity import agents
-from wc_core.identity.agents import AGENT_VARIABLES
 from wc_core.identity.resolve import Asked, Identity, identify
-from wc_core.names import PLATFORMS, Directory, Name, parse
+from wc_core.names import SPELLINGS, Directory, Name, parse
 from wc_core.status.files import (
     MAIN_WORKTREE,
     StatusView,
@@ -588,7 +586,7 @@ def test_a_blank_agent_is_none(world: World, shell: Shells, agent: str) -> None:
 
 
 def test_the_script_knows_the_platforms(world: World) -> None:
-    for alias, canonical in PLATFORMS.items():
+    for alias, canonical in SPELLINGS.items():
         shutil.rmtree(world.store / ".local", ignore_errors=True)
         write(world.store, state("main", canonical))
         for name in (alias, alias.upper(), f"{canonical} (pat)"):
@@ -597,7 +595,7 @@ def test_the_script_knows_the_platforms(world: World) -> None:
 
 
 def test_an_alias_of_the_store_counts_once_wc_has_run(world: World) -> None:
-    directory = Directory({**PLATFORMS, "robby": "Robot"})
+    directory = Directory({**SPELLINGS, "robby": "Robot"})
     put(world.store, files(StatusView(state("main", "Robot"), {}, directory)))
     asked = "Robby"
     assert world.run(world.repo, WATERCOOLER_AGENT=asked) == "Robot has the ball · main"
@@ -613,13 +611,13 @@ def test_the_script_looks_at_the_same_variables() -> None:
         SCRIPT.read_text(),
         re.MULTILINE,
     )
-    every = dict.fromkeys((variable for variable, _ in AGENT_VARIABLES), "1")
+    every = dict.fromkeys((variable for variable, _ in agents.VARIABLES), "1")
     assert found == [(variable, who_name(variable, every)) for variable in every]
     # The prompt of a person looks at all of them at once.
     (at_once,) = re.findall(
         r"^  case (.*OPENCODE.*) in$", SCRIPT.read_text(), re.MULTILINE
     )
-    named = [*every, agents.CONVENTION, agents.AMP[0]]
+    named = [*every, agents.CONVENTION, agents.OLDER_CONVENTION[0]]
     assert re.findall(r"\$\{(\w+)-\}", at_once) == named
     asked = re.findall(r"\$\{(\w+?)[:-]", _function("seated"))
     assert [one for one in asked if one.endswith("_ID")] == [*agents.SESSION_VARIABLES]
@@ -690,7 +688,7 @@ def test_seats_of_one_agent_in_one_worktree(
     assert lines == [f"{found[1].name} has the ball · main", "🎾 you · main"]
 
 
-@pytest.mark.parametrize(("variable", "agent"), AGENT_VARIABLES)
+@pytest.mark.parametrize(("variable", "agent"), agents.VARIABLES)
 def test_an_agent_and_a_person_in_one_worktree(
     world: World, shell: Shells, variable: str, agent: str
 ) -> None:
@@ -709,7 +707,7 @@ def test_an_agent_and_a_person_in_one_worktree(
     assert world.run(world.repo, shell=shell, **mine) == theirs
 
 
-@pytest.mark.parametrize(("variable", "agent"), AGENT_VARIABLES)
+@pytest.mark.parametrize(("variable", "agent"), agents.VARIABLES)
 def test_an_agent_s_first_prompt(
     world: World, shell: Shells, variable: str, agent: str
 ) -> None:

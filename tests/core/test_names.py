@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 
 from tests.core.strategies import relaxed, texts
-from wc_core.names import PLATFORMS, Directory, Name, fold, parse
+from wc_core.names import SPELLINGS, Directory, Name, fold, parse
 
 
 @pytest.mark.parametrize(
@@ -83,7 +83,7 @@ def test_keys_that_mean_somebody_start_with_the_fullest_and_come_once() -> None:
     assert directory.match_keys(Name("Codex")) == ("codex",)
 
 
-@pytest.mark.parametrize(("written", "agent"), list(PLATFORMS.items()))
+@pytest.mark.parametrize(("written", "agent"), list(SPELLINGS.items()))
 def test_platforms_have_one_canonical_name(written: str, agent: str) -> None:
     directory = Directory()
     assert directory.canonical(Name(written.upper(), "s", "t")) == Name(agent, "s", "t")
@@ -105,7 +105,7 @@ def test_platforms_have_one_canonical_name(written: str, agent: str) -> None:
 def test_aliases_are_followed_to_their_end(
     aliases: dict[str, str], one: str, other: str, *, same: bool
 ) -> None:
-    assert Directory(PLATFORMS | aliases).same(one, other) is same
+    assert Directory(SPELLINGS | aliases).same(one, other) is same
 
 
 @relaxed

@@ -29,7 +29,7 @@ class Dialect(NamedTuple):
     """A client: its agent, its names of our events, and the shapes of its answers.
 
     An empty shape means that the client takes nothing at that point. ``session`` is the
-    variable that tells the agent's commands their session (`wc_core.identity.agents`).
+    variable that tells the agent's commands their session (`wc_core.agents`).
     """
 
     agent: str

@@ -7,7 +7,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from wc_core.errors import InvalidInputError, NotFoundError
-from wc_core.identity import agents
+from wc_core.identity import environment
 from wc_core.threads import vocabulary
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def given(text: str, context: Context) -> str:
     if text.startswith("@@"):
         return vocabulary.body(text[1:])
     if text.startswith("@"):
-        if next(agents.found(context.env), None) is not None:
+        if next(environment.agents_in(context.env), None) is not None:
             _check_reach(text[1:], context)
         return vocabulary.body(_decoded(_file(text[1:]), text[1:]))
     return vocabulary.body(text)

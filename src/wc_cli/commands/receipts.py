@@ -9,7 +9,7 @@ from wc_cli import output, spawn
 from wc_core.errors import StorageError, WcError
 from wc_core.git import remotes, repository
 from wc_core.git.discovery import BRANCH_STORE
-from wc_core.identity import agents
+from wc_core.identity import environment
 from wc_core.layout import Layout, file_name
 from wc_core.text import one_line
 from wc_core.threads.moves import holder_text
@@ -61,7 +61,7 @@ def _settled_now(context: Context, layout: Layout, *, asked: bool) -> list[str]:
     notes = []
     # Agents write without asking their user; whether threads are shown to others
     # is the user's to say.
-    by_user = asked and next(agents.found(context.env), None) is None
+    by_user = asked and next(environment.agents_in(context.env), None) is None
     if settler.settle(layout.root, context.env, _INLINE_SECONDS) is None:
         by = pending.settler_at_work(layout) or "somebody else is at it"
         notes.append(f"not settled yet: {by}")

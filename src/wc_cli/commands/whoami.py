@@ -10,7 +10,7 @@ from wc_cli.output import say, say_json
 from wc_core import names
 from wc_core.files import read_plain
 from wc_core.git.discovery import BRANCH_STORE, IN_TREE_STORE, NAMED
-from wc_core.identity import agents, resolve
+from wc_core.identity import environment, resolve
 from wc_core.identity.resolve import SESSION, Asked, Rule
 from wc_core.layout import Layout, safe_name
 from wc_core.status import files
@@ -77,7 +77,7 @@ class NamePart(NamedTuple):
     @property
     def won(self) -> Rule | None:
         """The rule that counts."""
-        return next((rule for rule in self.rules if rule.found), None)
+        return next((rule for rule in self.rules if rule.value), None)
 
 
 class Explanation(NamedTuple):
@@ -95,7 +95,7 @@ class Explanation(NamedTuple):
                 part.name: [
                     {
                         "rule": rule.name,
-                        "found": rule.found or None,
+                        "found": rule.value or None,
                         "won": rule is part.won,
                     }
                     for rule in part.rules
@@ -116,7 +116,7 @@ class Explanation(NamedTuple):
             lines.append(f"{part.name}: {one_line(part.value) or 'none'}")
             for rule in part.rules:
                 mark = ">" if rule is part.won else " "
-                found = one_line(rule.found) or "-"
+                found = one_line(rule.value) or "-"
                 lines.append(f"  {mark} {rule.name:<17}  {found}")
         lines += [f"{where}: {one_line(says)}" for where, _, says in self.elsewhere]
         return "\n".join((*lines, *map(one_line, self.notes), _ADVICE))
@@ -140,12 +140,12 @@ def _parts(context: Context) -> tuple[NamePart, ...]:
     rules = tuple(
         rule
         for rule in resolve.agent_rules(asked, env, context.settings)
-        if rule.found or rule.name != "client"
+        if rule.value or rule.name != "client"
     )
     agent = NamePart("agent", who.name.agent, (*rules, *users))
     if who.person:
         return (agent,)
-    spoken = names.parse(resolve.first(iter(rules)).found)
+    spoken = names.parse(resolve.first(iter(rules)).value)
     places = tuple(resolve.worktree_rules(where, context.settings))
     seats = tuple(resolve.seat_rules(spoken, asked, env, places))
     return (
@@ -158,18 +158,18 @@ def _parts(context: Context) -> tuple[NamePart, ...]:
 def _notes(context: Context) -> list[str]:
     """What surprises people."""
     who, env = context.identity, context.env
-    seen = [agent for _, agent in agents.found(env)]
+    seen = [agent for _, agent in environment.agents_in(env)]
     directory = context.settings.directory
     others = [one for one in seen if not directory.same(one, seen[0])]
     notes = []
-    if others and who.source == next(agents.found(env))[0]:
+    if others and who.source == next(environment.agents_in(env))[0]:
         notes.append(
             f"{seen[0]} and {others[0]} have both left their mark here, and which one "
             f"started the other cannot be told: {seen[0]} counts. If that is wrong, "
             "set WATERCOOLER_AGENT."
         )
     said = context.asked.seat or env.get("WATERCOOLER_SEAT", "")
-    if said.strip() == SESSION and not agents.session(env):
+    if said.strip() == SESSION and not environment.session_end(env):
         notes.append(
             "Nothing here tells one session from another: name the seat instead, "
             "with WATERCOOLER_SEAT or --seat."

@@ -1,14 +1,17 @@
-"""What is to be changed in people's files: values, without doing anything.
+"""What is to be changed in people's files, as values that do nothing by themselves.
 
-A client's module says what it wants by these; `editing` changes texts by them,
-`engine` the files.
+A client's module declares its changes with them; `formats.edits` applies one to a
+text, `engine` and `workspace` to files.
 """
 
 from __future__ import annotations
 
 import os
 import shlex
+import sys
 from typing import TYPE_CHECKING, Any, NamedTuple
+
+from wc_core.agents import AGENTS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -16,12 +19,12 @@ if TYPE_CHECKING:
 
 
 class JsonSet(NamedTuple):
-    """Set one member of a JSON file, which may have comments; the objects above
+    """Set one member of a JSON file, which may have comments; missing objects above
     it are made.
 
-    What is there with another value is somebody's: without ``compose`` the
-    change is refused, with it the value is ``compose(theirs)``. Undoing brings
-    theirs back.
+    A different value that is there belongs to the user: without ``compose`` the
+    change is refused, with it the new value is ``compose(theirs)``. Undoing restores
+    theirs.
     """
 
     path: Path
@@ -31,7 +34,7 @@ class JsonSet(NamedTuple):
 
 
 class JsonAdd(NamedTuple):
-    """See to it that an array of a JSON file has an item."""
+    """Add an item to an array of a JSON file, unless the array has it."""
 
     path: Path
     keys: tuple[str, ...]
@@ -39,9 +42,11 @@ class JsonAdd(NamedTuple):
 
 
 class TomlSet(NamedTuple):
-    """Set one key of a TOML file; a dictionary becomes a table. What is there
-    with another value is somebody's: if it is ``enough``, it stays as it is, else
-    the change is refused."""
+    """Set one key of a TOML file; a dictionary becomes a table.
+
+    A different value that is there belongs to the user: if ``enough`` accepts it, it
+    stays, else the change is refused.
+    """
 
     path: Path
     keys: tuple[str, ...]
@@ -50,7 +55,7 @@ class TomlSet(NamedTuple):
 
 
 class TomlAdd(NamedTuple):
-    """See to it that an array of a TOML file has an item."""
+    """Add an item to an array of a TOML file, unless the array has it."""
 
     path: Path
     keys: tuple[str, ...]
@@ -66,7 +71,7 @@ class Block(NamedTuple):
 
 
 class OwnFile(NamedTuple):
-    """A file that is ours alone."""
+    """A file that belongs to wc alone."""
 
     path: Path
     text: str
@@ -78,9 +83,9 @@ PARTS = ("server", "skill", "permissions", "hooks", "status-line", "prompt")
 
 
 class Part(NamedTuple):
-    """What belongs together: it is installed whole or not at all.
+    """Changes that belong together: installed whole or not at all.
 
-    ``name`` is one of `PARTS`; ``notes`` say what the person has to do.
+    ``name`` is one of `PARTS`; ``notes`` tell the user what is left to do.
     """
 
     name: str
@@ -89,8 +94,11 @@ class Part(NamedTuple):
 
 
 class InstallSite(NamedTuple):
-    """Where we install: ``project`` is the root of the worktree we are in,
-    ``store`` the folder of its store, ``scope`` "user" or "project"."""
+    """Where we install.
+
+    ``project`` is the root of the current worktree, ``store`` the folder of its
+    store, ``scope`` "user" or "project".
+    """
 
     home: Path
     env: Mapping[str, str]
@@ -101,40 +109,51 @@ class InstallSite(NamedTuple):
 
 
 class Client(NamedTuple):
-    """A program that can be connected, by the name people give it here."""
+    """A program that can be connected: an agent, an editor, a shell or a prompt.
+
+    ``name`` is its word on the command line, for an agent the ``client`` of its row in
+    `wc_core.agents`; ``is_present`` tells whether the user has it.
+    """
 
     name: str
-    title: str
-    found: Callable[[InstallSite], bool]
+    is_present: Callable[[InstallSite], bool]
     scopes: tuple[str, ...]
     parts: Callable[[InstallSite], tuple[Part, ...]]
 
+    @property
+    def title(self) -> str:
+        """The name that people know it by."""
+        titles = (agent.name for agent in AGENTS if agent.client == self.name)
+        return next(titles, self.name)
 
-# Said by the second line of every copy of our launcher.
+
+USER = ("user",)
+USER_AND_PROJECT = ("user", "project")
+
+
+# In the second line of every copy of our launcher.
 _MARK = "watercooler-launcher"
 
 
-def program(name: str, surroundings: InstallSite) -> str:
-    """The word by which a shell starts one of our programs: its bare name, if that
-    finds ours on PATH, else its whole path, quoted."""
-    path = executable(name, surroundings)
+def program(name: str, site: InstallSite) -> str:
+    """The word by which a shell starts one of our programs: its bare name if PATH
+    leads to ours, else its whole path, quoted."""
+    path = executable(name, site)
     return name if path == name else shlex.quote(path)
 
 
-def executable(name: str, surroundings: InstallSite) -> str:
-    """`program` for those who start it without a shell."""
-    ours = beside(name)
-    for folder in surroundings.env.get("PATH", "").split(os.pathsep):
+def executable(name: str, site: InstallSite) -> str:
+    """The same as `program`, for callers that start it without a shell."""
+    installed = beside(name)
+    for folder in site.env.get("PATH", "").split(os.pathsep):
         path = os.path.join(folder, name)
         if folder and os.path.isfile(path) and os.access(path, os.X_OK):
-            return name if is_ours(path, name) else ours or name
-    return ours or name
+            return name if is_ours(path, name) else installed or name
+    return installed or name
 
 
 def beside(name: str) -> str:
     """The program of that name which was installed with this Python, or ``""``."""
-    import sys
-
     for folder in (os.path.dirname(sys.executable), os.path.dirname(sys.argv[0])):
         path = os.path.join(os.path.abspath(folder), name)
         if folder and os.path.isfile(path) and os.access(path, os.X_OK):
@@ -143,8 +162,8 @@ def beside(name: str) -> str:
 
 
 def is_ours(path: str, name: str) -> bool:
-    """Whether a program found under one of our names is ours: only ``wc`` is a
-    name that others have."""
+    """Whether a program found under one of our names is ours: of our names, other
+    programs have only ``wc``."""
     if name != "wc":
         return True
     try:

@@ -1,4 +1,4 @@
-"""``wc install``, ``wc uninstall``: from words to parts of clients."""
+"""The commands ``wc install`` and ``wc uninstall``."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from wc_cli.install import engine, report
-from wc_cli.install.changes import PARTS, Client, InstallSite
+from wc_cli.install.changes import PARTS, USER_AND_PROJECT, Client, InstallSite
 from wc_cli.install.clients import registry
 from wc_cli.install.engine import Plan, Want
 from wc_cli.install.ledger import Ledger, Owner, opened, tidy
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 
     from wc_cli.context import Context
 
-_SCOPES = ("user", "project")
+_SCOPES = USER_AND_PROJECT
 
 
 class _Connecting(Options):
-    """What both commands may be told."""
+    """The arguments of both commands."""
 
     names: tuple[str, ...] = words(
         "CLIENT", "Which; all that are found if left out.", default=()
@@ -52,56 +52,54 @@ class Uninstall(_Connecting):
     were, byte for byte."""
 
 
-class Chosen(NamedTuple):
-    """What is planned, once the ledger is known, and which command it is."""
+class Planned(NamedTuple):
+    """A command by its name, and the plan that it makes for a ledger."""
 
     plan: Callable[[Ledger], Plan]
     verb: str
 
 
 @command(Install)
-def install(context: Context, said: Install) -> None:
+def install(context: Context, options: Install) -> None:
     """Connect clients."""
-    here = surroundings(context, _scope(said) or "user")
-    wants = _wants(said, here)
-    gone = _gone(here, wants, said)
-    if said.check:
-        _check(here, wants, gone, said)
+    site = install_site(context, _scope(options) or "user")
+    clients = _clients(options, site)
+    wants = _wants(clients, options, site)
+    obsolete = _obsolete(clients, wants, options, site)
+    if options.check:
+        _check(site, wants, obsolete, options)
         return
-    missing = ", ".join(sorted(set(said.names) - {one.owner.client for one in wants}))
-    if missing and not wants and not gone:
-        raise InvalidInputError(
-            f"There is nothing of that to install for {missing} here.",
-            "Leave out --only; a shell whose prompt starship or powerlevel10k makes"
-            " has the line from them.",
-        )
+    if not obsolete:
+        _require_some(wants, options)
+    missing = _names_without(wants, options)
     if missing:
         remark(f"wc: nothing of that for {missing} here")
-    if not wants and not gone:
-        raise InvalidInputError(
-            "No client was found to connect.",
-            f"Name one: wc install {'|'.join(one.name for one in registry.CLIENTS)}",
-        )
-    plan = Chosen(lambda book: engine.plan_install(book, wants, gone), "install")
-    _carry_out(here, plan, said)
+    planned = Planned(
+        lambda ledger: engine.plan_install(ledger, wants, obsolete), "install"
+    )
+    _carry_out(site, planned, options)
 
 
 @command(Uninstall)
-def uninstall(context: Context, said: Uninstall) -> None:
+def uninstall(context: Context, options: Uninstall) -> None:
     """Disconnect clients."""
-    here = surroundings(context, _scope(said) or "user")
-    owners = _installed(here, said)
-    if not owners and not said.json:
-        if not said.dry_run:
-            tidy(here.home)
+    site = install_site(context, _scope(options) or "user")
+    owners = _installed_owners(site, options)
+    if not owners and not options.json:
+        if not options.dry_run:
+            tidy(site.home)
         say("Nothing of that is installed.")
         return
-    plan = Chosen(lambda book: engine.plan_removal(book, owners), "uninstall")
-    _carry_out(here, plan, said)
+    planned = Planned(lambda ledger: engine.plan_removal(ledger, owners), "uninstall")
+    _carry_out(site, planned, options)
 
 
-def surroundings(context: Context, scope: str) -> InstallSite:
-    """Where we install; a place without a usable store is none."""
+def install_site(context: Context, scope: str) -> InstallSite:
+    """Where we install. A folder without a usable store has none.
+
+    Raises InvalidInputError where there is no home folder, or no project for the
+    scope "project".
+    """
     project = store = None
     with contextlib.suppress(WcError, OSError):
         place = context.place
@@ -119,147 +117,209 @@ def surroundings(context: Context, scope: str) -> InstallSite:
     return InstallSite(Path(home), env, sys.platform, project, store, scope)
 
 
-def _scope(said: _Connecting) -> str:
-    if said.scope not in {"", *_SCOPES}:
+def _scope(options: _Connecting) -> str:
+    """The scope that was asked for, or ``""``. Raises InvalidInputError for an unknown
+    scope or part."""
+    if options.scope not in {"", *_SCOPES}:
         raise InvalidInputError(
-            f"{said.scope!r} is not a scope.", f"One of: {', '.join(_SCOPES)}"
+            f"{options.scope!r} is not a scope.", f"One of: {', '.join(_SCOPES)}"
         )
-    if said.only not in {"", *PARTS}:
+    if options.only not in {"", *PARTS}:
         raise InvalidInputError(
-            f"{said.only!r} is not a part.", f"One of: {', '.join(PARTS)}"
+            f"{options.only!r} is not a part.", f"One of: {', '.join(PARTS)}"
         )
-    return said.scope
+    return options.scope
 
 
-def _wants(said: Install, here: InstallSite) -> list[Want]:
-    """The parts of the clients named, or of all that are found."""
-    project = str(here.project) if here.scope == "project" else ""
+def _project_name(site: InstallSite) -> str:
+    """The project of an `Owner`: ``""`` for the user."""
+    return str(site.project) if site.scope == "project" else ""
+
+
+def _wants(
+    clients: Sequence[Client], options: Install, site: InstallSite
+) -> list[Want]:
+    """The parts to install for these clients."""
     return [
-        Want(Owner(client.name, part.name, project), part)
-        for client in _clients(said, here)
-        for part in registry.parts(client, here)
-        if said.only in {"", part.name} and part.changes
+        Want(Owner(client.name, part.name, _project_name(site)), part)
+        for client in clients
+        for part in registry.parts(client, site)
+        if options.only in {"", part.name} and part.changes
     ]
 
 
-def _gone(here: InstallSite, wants: Sequence[Want], said: Install) -> tuple[Owner, ...]:
-    """For whom something was installed that these clients have no use for any more:
-    a plugin brings it, say, or another prompt."""
-    if said.only:
+def _obsolete(
+    clients: Sequence[Client],
+    wants: Sequence[Want],
+    options: Install,
+    site: InstallSite,
+) -> tuple[Owner, ...]:
+    """The installed parts that these clients no longer need, because for example a
+    plugin or another prompt brings them."""
+    if options.only:
         return ()
-    meant = {one.name for one in _clients(said, here)}
-    project = str(here.project) if here.scope == "project" else ""
-    owners = Ledger(here.home).owners() - {one.owner for one in wants}
+    names = {client.name for client in clients}
+    project = _project_name(site)
+    owners = Ledger(site.home).owners() - {want.owner for want in wants}
     return tuple(
-        sorted(one for one in owners if one.client in meant and one.project == project)
+        sorted(
+            owner
+            for owner in owners
+            if owner.client in names and owner.project == project
+        )
     )
 
 
-def _clients(said: Install, here: InstallSite) -> list[Client]:
-    fitting = {one.name: one for one in registry.CLIENTS if here.scope in one.scopes}
-    for name in said.names:
-        if name not in fitting:
-            what = (
-                f"has no scope {here.scope!r}" if _is_client(name) else "is no client"
+def _names_without(wants: Sequence[Want], options: Install) -> str:
+    """The clients that were named and get nothing, as text."""
+    return ", ".join(sorted({*options.names} - {want.owner.client for want in wants}))
+
+
+def _require_some(wants: Sequence[Want], options: Install) -> None:
+    """Raise InvalidInputError where nothing is to be installed."""
+    if wants:
+        return
+    missing = _names_without(wants, options)
+    if missing:
+        raise InvalidInputError(
+            f"There is nothing of that to install for {missing} here.",
+            "Leave out --only; a shell whose prompt starship or powerlevel10k makes"
+            " has the line from them.",
+        )
+    names = "|".join(client.name for client in registry.CLIENTS)
+    raise InvalidInputError(
+        "No client was found to connect.", f"Name one: wc install {names}"
+    )
+
+
+def _clients(options: Install, site: InstallSite) -> list[Client]:
+    """The clients that were named, or all that are present."""
+    by_name = {
+        client.name: client
+        for client in registry.CLIENTS
+        if site.scope in client.scopes
+    }
+    for name in options.names:
+        if name not in by_name:
+            problem = (
+                f"has no scope {site.scope!r}" if _is_client(name) else "is no client"
             )
             raise InvalidInputError(
-                f"{name!r} {what}.", f"One of: {', '.join(fitting)}"
+                f"{name!r} {problem}.", f"One of: {', '.join(by_name)}"
             )
-    named = [fitting[name] for name in dict.fromkeys(said.names)]
-    return named or [one for one in fitting.values() if one.found(here)]
+    named = [by_name[name] for name in dict.fromkeys(options.names)]
+    return named or [client for client in by_name.values() if client.is_present(site)]
 
 
 def _is_client(name: str) -> bool:
-    return any(one.name == name for one in registry.CLIENTS)
+    return any(client.name == name for client in registry.CLIENTS)
 
 
-def _installed(here: InstallSite, said: Uninstall) -> tuple[Owner, ...]:
-    """For whom something is installed, of those meant."""
-    owners = Ledger(here.home).owners()
-    known = {one.client for one in owners}
-    for name in said.names:
-        if name not in known and not _is_client(name):
-            names = ", ".join(one.name for one in registry.CLIENTS)
+def _installed_owners(site: InstallSite, options: Uninstall) -> tuple[Owner, ...]:
+    """The installed parts that the options select, in the order of the registry.
+
+    Raises InvalidInputError for the name of an unknown client.
+    """
+    owners = Ledger(site.home).owners()
+    installed = {owner.client for owner in owners}
+    for name in options.names:
+        if name not in installed and not _is_client(name):
+            names = ", ".join(client.name for client in registry.CLIENTS)
             raise InvalidInputError(f"{name!r} is no client.", f"One of: {names}")
-    meant = {"user": "", "project": str(here.project)}
-    order = [one.name for one in registry.CLIENTS]
+    clients = set(options.names) or installed
+    projects = {owner.project for owner in owners}
+    if options.scope:
+        projects = {str(site.project) if options.scope == "project" else ""}
     return tuple(
         sorted(
             (
-                one
-                for one in owners
-                if one.client in (said.names or known)
-                and said.only in {"", one.part}
-                and (not said.scope or one.project == meant[said.scope])
+                owner
+                for owner in owners
+                if owner.client in clients
+                and owner.project in projects
+                and options.only in {"", owner.part}
             ),
-            key=lambda one: (
-                one.project,
-                order.index(one.client) if one.client in order else len(order),
-                PARTS.index(one.part) if one.part in PARTS else len(PARTS),
-            ),
+            key=_display_order,
         )
     )
 
 
+def _display_order(owner: Owner) -> tuple[str, int, int]:
+    """A sort key: by project, then in the order of the registry; a client or part that
+    only another version knows comes last."""
+    clients = [client.name for client in registry.CLIENTS]
+    return (owner.project, _rank(owner.client, clients), _rank(owner.part, PARTS))
+
+
+def _rank(name: str, names: Sequence[str]) -> int:
+    return names.index(name) if name in names else len(names)
+
+
 def _check(
-    here: InstallSite, wants: Sequence[Want], gone: Sequence[Owner], said: Install
+    site: InstallSite,
+    wants: Sequence[Want],
+    obsolete: Sequence[Owner],
+    options: Install,
 ) -> None:
-    """Say how every part stands; it is not in order if something that was installed
+    """Print the state of every part. Raises FindingsError if one that was installed
     is not as it should be."""
-    book = Ledger(here.home)
-    states = [(one.owner, engine.state(book, one)) for one in wants]
-    states += [(one, engine.OUTDATED) for one in gone]
-    report.states(states, here, as_json=said.json)
-    bad = [one for one in states if one[1] in engine.OUT_OF_ORDER]
+    ledger = Ledger(site.home)
+    states = [(want.owner, engine.state(ledger, want)) for want in wants]
+    states += [(owner, engine.OUTDATED) for owner in obsolete]
+    report.print_states(states, site, as_json=options.json)
+    bad = [state for _, state in states if state in engine.OUT_OF_ORDER]
     if bad:
         raise FindingsError(
             f"{len(bad)} not in order.",
-            f"Bring them up to date: {_again('install', said)}",
+            f"Bring them up to date: {_command_line('install', options)}",
         )
 
 
-def _carry_out(here: InstallSite, chosen: Chosen, said: _Connecting) -> None:
-    """Show the plan, ask where nobody named a client, do it, show what was done."""
-    plan = chosen.plan(Ledger(here.home))
-    if said.dry_run:
-        report.dry_run(plan, here, as_json=said.json)
-        _complain(plan.outcomes, _again(chosen.verb, said))
+def _carry_out(site: InstallSite, planned: Planned, options: _Connecting) -> None:
+    """Show the plan, ask where no client was named, carry it out, and print the
+    outcomes."""
+    plan = planned.plan(Ledger(site.home))
+    again = _command_line(planned.verb, options)
+    if options.dry_run:
+        report.print_dry_run(plan, site, as_json=options.json)
+        _raise_first_error(plan.outcomes, again)
         return
-    if (
-        not said.names
-        and not said.yes
-        and plan.changes
-        and not _agreed(plan, here, said)
-    ):
+    unasked = not options.names and not options.yes
+    if unasked and plan.changes and not _confirmed(plan, site, options):
         say("Nothing was changed.")
         return
-    with opened(here.home) as book:
-        outcomes = engine.carry_out(chosen.plan(book))
-    report.outcomes(outcomes, here, chosen.verb, as_json=said.json)
-    _complain(outcomes, _again(chosen.verb, said))
+    with opened(site.home) as ledger:
+        outcomes = engine.carry_out(planned.plan(ledger))
+    report.print_outcomes(outcomes, site, planned.verb, as_json=options.json)
+    _raise_first_error(outcomes, again)
 
 
-def _agreed(plan: Plan, here: InstallSite, said: _Connecting) -> bool:
-    if said.json or not sys.stdin.isatty() or not sys.stdout.isatty():
+def _confirmed(plan: Plan, site: InstallSite, options: _Connecting) -> bool:
+    """Show the plan and ask whether to continue.
+
+    Raises InvalidInputError where nobody can answer.
+    """
+    if options.json or not sys.stdin.isatty() or not sys.stdout.isatty():
         raise InvalidInputError(
-            "Nobody is here to be asked.", "Name the clients, or say --yes."
+            "Not interactive: wc cannot ask before it changes files.",
+            "Name the clients, or pass --yes.",
         )
-    report.plan(plan, here)
-    sys.stdout.write("Go on? [y/N] ")
+    report.print_plan(plan, site)
+    sys.stdout.write("Continue? [y/N] ")
     sys.stdout.flush()
     return sys.stdin.readline().strip().lower() in {"y", "yes"}
 
 
-def _again(verb: str, said: _Connecting) -> str:
-    """The command to run for the same clients."""
-    scope = ("--scope", said.scope) if said.scope else ()
-    return " ".join(("wc", verb, *said.names, *scope))
+def _command_line(verb: str, options: _Connecting) -> str:
+    """The command to run again for the same clients."""
+    scope = ("--scope", options.scope) if options.scope else ()
+    return " ".join(("wc", verb, *options.names, *scope))
 
 
-def _complain(outcomes: Sequence[engine.PartOutcome], again: str) -> None:
-    """End with the error of the first part that was refused."""
-    refused = [one.error for one in outcomes if one.error is not None]
-    if refused:
-        parts = "1 part was" if len(refused) == 1 else f"{len(refused)} parts were"
+def _raise_first_error(outcomes: Sequence[engine.PartOutcome], again: str) -> None:
+    """Raise an error of the first kind among the parts that were refused, if any."""
+    errors = [outcome.error for outcome in outcomes if outcome.error is not None]
+    if errors:
+        parts = "1 part was" if len(errors) == 1 else f"{len(errors)} parts were"
         hint = f"Said above, with what to do; the rest is done. Then: {again}"
-        raise type(refused[0])(f"{parts} left alone.", hint)
+        raise type(errors[0])(f"{parts} left alone.", hint)

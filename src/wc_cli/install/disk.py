@@ -1,7 +1,7 @@
-"""People's files: read, replaced at one moment, removed.
+"""People's files: read, replaced atomically, removed.
 
-A link is followed: settings are often links into a folder of dotfiles, and it is
-the file there that is replaced. Its permissions stay.
+A symbolic link is followed: settings are often links into a folder of dotfiles, and
+the file there is replaced. Its permissions stay.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _MAX_BYTES = 32 << 20
 
 
 def real(path: str) -> str:
-    """The file that a path leads to. Raises StorageError where links go round."""
+    """The file that a path leads to. Raises StorageError for a loop of links."""
     try:
         return os.path.realpath(path)
     except OSError as error:
@@ -29,9 +29,12 @@ def real(path: str) -> str:
 
 
 def read(path: str) -> bytes | None:
-    """The bytes of a file, ``None`` where there is none. Raises StorageError."""
+    """The bytes of a file, or ``None`` if it does not exist.
+
+    Raises StorageError, and CorruptError for what is not a file of settings.
+    """
     try:
-        # Not blocking: a pipe of that name must not hold us.
+        # Not blocking: opening a named pipe would wait for its writer.
         handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
         with os.fdopen(handle, "rb") as file:
             info = os.fstat(handle)
@@ -47,11 +50,11 @@ def read(path: str) -> bytes | None:
 
 
 def check(path: str) -> None:
-    """See to it that a file may be changed, or made. Raises StorageError."""
+    """Raise StorageError if a file cannot be changed, or created."""
     try:
         info = os.stat(path)
     except (FileNotFoundError, NotADirectoryError):
-        folder = _there(os.path.dirname(path))
+        folder = _existing(os.path.dirname(path))
         if not os.path.isdir(folder):
             raise StorageError(
                 f"{path} cannot be made: {folder} is no folder.",
@@ -77,52 +80,49 @@ def check(path: str) -> None:
         )
 
 
-def _there(folder: str) -> str:
-    """The folder, or the nearest above it that is there."""
+def _existing(folder: str) -> str:
+    """The folder, or the nearest above it that exists."""
     while not os.path.lexists(folder) and folder != os.path.dirname(folder):
         folder = os.path.dirname(folder)
     return folder
 
 
 def missing(folder: str) -> tuple[str, ...]:
-    """A folder and those above it, as far as they are not there, the deepest last."""
-    found: list[str] = []
+    """The folder and those above it that do not exist, the innermost last."""
+    folders: list[str] = []
     while not os.path.isdir(folder):
-        found.append(folder)
+        folders.append(folder)
         folder = os.path.dirname(folder)
-    return tuple(reversed(found))
+    return tuple(reversed(folders))
 
 
 def make_folders(folders: Iterable[str]) -> None:
-    """Make those of the folders that are not there, the first first.
-
-    Raises StorageError.
-    """
-    for one in folders:
+    """Create the folders that do not exist, in their order. Raises StorageError."""
+    for folder in folders:
         try:
-            os.mkdir(one)
+            os.mkdir(folder)
         except FileExistsError:
-            continue  # somebody else made it this moment
+            continue  # another process has just created it
         except OSError as error:
-            _failed("cannot be made", one, error)
+            _failed("cannot be made", folder, error)
 
 
 def remove_folders(folders: Iterable[str]) -> None:
-    """Remove those of the folders that are empty, the last first."""
-    for one in reversed(tuple(folders)):
+    """Remove the folders that are empty, the last first."""
+    for folder in reversed(tuple(folders)):
         with contextlib.suppress(OSError):
-            os.rmdir(one)
+            os.rmdir(folder)
 
 
 def half_of(path: str) -> str:
-    """Where a file is written before it gets its place. Who is killed then leaves
-    it; there is one name, so that it is found again."""
+    """Where a file is written before it is renamed into place. A killed process leaves
+    it behind; its name is fixed, so that the next process finds it."""
     return f"{path}.wc-half"
 
 
 def write(path: str, data: bytes, *, mode: int | None = None) -> None:
-    """Put a file in its place at one moment, flushed. One that is there keeps its
-    permissions, a new one has ``mode``, or what is usual. Raises StorageError."""
+    """Write a file atomically, and flush it. An existing one keeps its permissions, a
+    new one gets ``mode``, or the usual ones. Raises StorageError."""
     half = half_of(path)
     remove(half)
     try:
@@ -149,10 +149,10 @@ def write(path: str, data: bytes, *, mode: int | None = None) -> None:
 def replace(
     path: str, before: bytes | None, after: bytes | None, *, mode: int | None = None
 ) -> None:
-    """Put ``after`` in the place of ``before``, ``None`` standing for no file; a new
-    one has ``mode``, or what is usual.
+    """Replace the content ``before`` by ``after``; ``None`` stands for no file. A new
+    file gets ``mode``, or the usual permissions.
 
-    Raises ConflictError where somebody else wrote meanwhile, StorageError.
+    Raises ConflictError if another program wrote meanwhile, StorageError.
     """
     if read(path) != before:
         raise ConflictError(
@@ -166,7 +166,7 @@ def replace(
 
 
 def remove(path: str) -> None:
-    """Remove a file, if it is there. Raises StorageError."""
+    """Remove a file if it exists. Raises StorageError."""
     try:
         os.unlink(path)
     except (FileNotFoundError, NotADirectoryError):
@@ -183,7 +183,7 @@ def _flush_folder(path: str) -> None:
         os.close(handle)
 
 
-def _failed(what: str, path: str, error: OSError) -> NoReturn:
+def _failed(problem: str, path: str, error: OSError) -> NoReturn:
     raise StorageError(
-        f"{path} {what}: {error.strerror}.", "It was left as it is."
+        f"{path} {problem}: {error.strerror}.", "It was left as it is."
     ) from error

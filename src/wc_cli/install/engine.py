@@ -1,13 +1,14 @@
-"""Installing parts, taking them out, and telling how they stand."""
+"""Installs parts, takes them out, and tells the state of each."""
 
 from __future__ import annotations
 
 import difflib
 from typing import TYPE_CHECKING, NamedTuple
 
+from wc_cli.install import decisions
 from wc_cli.install.formats import edits
 from wc_cli.install.formats.edits import ABSENT
-from wc_cli.install.formats.jsonc import Unreadable
+from wc_cli.install.formats.jsonc import UnreadableError
 from wc_cli.install.ledger import Ledger, Owner
 from wc_cli.install.workspace import Workspace, WorkspaceFile
 from wc_core.errors import WcError
@@ -17,31 +18,33 @@ if TYPE_CHECKING:
 
     from wc_cli.install.changes import Change, Part
 
-INSTALLED, OUTDATED, CHANGED, MISSING, FOREIGN, UNREADABLE = (
-    *("installed", "outdated", "changed", "not installed"),
-    *("there already", "unreadable"),
-)
+# The states of a part. OUTDATED: this version would install it differently; CHANGED:
+# a user edited it; FOREIGN: it is there, but not by us.
+INSTALLED, OUTDATED, CHANGED = "installed", "outdated", "changed"
+MISSING, FOREIGN, UNREADABLE = "not installed", "there already", "unreadable"
 OUT_OF_ORDER = frozenset({OUTDATED, CHANGED})
 
 
 class Want(NamedTuple):
-    """A part that is to be there, for an owner."""
+    """A part that is to be installed, for an owner."""
 
     owner: Owner
     part: Part
 
 
 class PartOutcome(NamedTuple):
-    """What became of a part: which files it changes, or why it was refused.
-    ``where`` are all of its files, ``left`` those with something of ours that
-    somebody has changed since. ``removed`` says that the part was taken out."""
+    """What became of a part: the files that change, or why it was refused.
+
+    ``paths`` are all of its files, ``edited`` those in which a user has edited our
+    change since. ``removed`` says that the part was taken out.
+    """
 
     owner: Owner
     files: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     error: WcError | None = None
-    left: tuple[str, ...] = ()
-    where: tuple[str, ...] = ()
+    edited: tuple[str, ...] = ()
+    paths: tuple[str, ...] = ()
     removed: bool = False
 
 
@@ -54,7 +57,7 @@ class Plan(NamedTuple):
     @property
     def diff(self) -> str:
         """What changes in the files, as `diff -u` shows it."""
-        return "".join(_diff(one) for one in self.workspace.changed())
+        return "".join(_diff(file) for file in self.workspace.changed())
 
     @property
     def changes(self) -> bool:
@@ -63,112 +66,114 @@ class Plan(NamedTuple):
 
 
 def plan_install(
-    ledger: Ledger, wants: Iterable[Want], gone: Iterable[Owner] = ()
+    ledger: Ledger, wants: Iterable[Want], obsolete: Iterable[Owner] = ()
 ) -> Plan:
-    """Put each part into the files as they will be, whole or not at all; what was
-    done for the owners that are ``gone`` is taken out first."""
+    """Plan to take out what is obsolete, then to install each part, whole or not at
+    all."""
     workspace = Workspace(ledger)
-    outcomes = [_removed(workspace, ledger, owner) for owner in gone]
-    for owner, part in wants:
-        before = workspace.texts()
-
-        def work(owner: Owner = owner, part: Part = part) -> None:
-            slots = {_slot(workspace, one) for one in part.changes}
-            for path, slot in _owned(ledger, owner):
-                if (path, slot) not in slots:
-                    workspace.leave(path, slot, owner)
-            for change in part.changes:
-                workspace.apply(change, owner)
-
-        error = workspace.attempt(work)
-        files = workspace.different(before)
-        where = tuple(dict.fromkeys(str(one.path) for one in part.changes))
-        outcomes.append(PartOutcome(owner, files, part.notes, error, where=where))
+    outcomes = [_remove(workspace, ledger, owner) for owner in obsolete]
+    outcomes += [_install(workspace, ledger, want) for want in wants]
     return Plan(tuple(outcomes), workspace)
 
 
 def plan_removal(ledger: Ledger, owners: Iterable[Owner]) -> Plan:
-    """Take what was done for each owner out of the files as they will be."""
+    """Plan to take out what was installed for each owner."""
     workspace = Workspace(ledger)
-    outcomes = [_removed(workspace, ledger, owner) for owner in owners]
+    outcomes = [_remove(workspace, ledger, owner) for owner in owners]
     return Plan(tuple(outcomes), workspace)
 
 
-def _removed(workspace: Workspace, ledger: Ledger, owner: Owner) -> PartOutcome:
+def _install(workspace: Workspace, ledger: Ledger, want: Want) -> PartOutcome:
+    owner, part = want
     before = workspace.texts()
-    left: list[str] = []
 
     def work() -> None:
-        for path, slot in reversed(_owned(ledger, owner)):
-            if not workspace.leave(path, slot, owner):
-                left.append(path)
+        slots = {_slot(workspace, change) for change in part.changes}
+        for path, slot in _owned(ledger, owner):
+            if (path, slot) not in slots:
+                workspace.withdraw(path, slot, owner)
+        for change in part.changes:
+            workspace.apply(change, owner)
 
     error = workspace.attempt(work)
     files = workspace.different(before)
-    some = tuple(dict.fromkeys(left))
-    return PartOutcome(owner, files, error=error, left=some, removed=True)
+    paths = tuple(dict.fromkeys(str(change.path) for change in part.changes))
+    return PartOutcome(owner, files, part.notes, error, paths=paths)
+
+
+def _remove(workspace: Workspace, ledger: Ledger, owner: Owner) -> PartOutcome:
+    before = workspace.texts()
+    edited: dict[str, None] = {}
+
+    def work() -> None:
+        for path, slot in reversed(_owned(ledger, owner)):
+            if not workspace.withdraw(path, slot, owner):
+                edited[path] = None
+
+    error = workspace.attempt(work)
+    files = workspace.different(before)
+    return PartOutcome(owner, files, error=error, edited=tuple(edited), removed=True)
 
 
 def carry_out(plan: Plan) -> tuple[PartOutcome, ...]:
-    """Write the files of a plan; its outcomes, with what failed only then."""
+    """Write the files of a plan. Returns its outcomes, with the errors of writing."""
     failures = dict(plan.workspace.write())
-    return tuple(
-        one._replace(
-            error=next((failures[f] for f in one.files if f in failures), None)
-        )
-        if one.error is None
-        else one
-        for one in plan.outcomes
-    )
+    return tuple(_with_failure(outcome, failures) for outcome in plan.outcomes)
+
+
+def _with_failure(outcome: PartOutcome, failures: dict[str, WcError]) -> PartOutcome:
+    """The outcome, refused if one of its files could not be written."""
+    if outcome.error is not None:
+        return outcome
+    errors = (failures[path] for path in outcome.files if path in failures)
+    return outcome._replace(error=next(errors, None))
 
 
 def state(ledger: Ledger, want: Want) -> str:
-    """How a part stands: INSTALLED; OUTDATED, where we would do it differently
-    now; CHANGED by somebody; MISSING; FOREIGN, there but not by us; UNREADABLE."""
+    """The state of a part."""
     workspace = Workspace(ledger)
-    owned = dict.fromkeys(_owned(ledger, want.owner))
+    owned = set(_owned(ledger, want.owner))
     try:
-        states = {_state(workspace, change) for change in want.part.changes}
-        wanted = {_slot(workspace, change) for change in want.part.changes}
-    except (WcError, Unreadable):
+        states = {_change_state(workspace, change) for change in want.part.changes}
+        slots = {_slot(workspace, change) for change in want.part.changes}
+    except (WcError, UnreadableError):
         return UNREADABLE
     if CHANGED in states:
         return CHANGED
     if not owned:
         return FOREIGN if states <= {FOREIGN, INSTALLED} else MISSING
-    if states - {INSTALLED, FOREIGN} or owned.keys() - wanted:
+    if states - {INSTALLED, FOREIGN} or owned - slots:
         return OUTDATED
     return INSTALLED
 
 
-def _state(workspace: Workspace, change: Change) -> str:
+def _change_state(workspace: Workspace, change: Change) -> str:
+    """The state of a single change. Raises WcError, UnreadableError."""
     file = workspace.file(str(change.path))
-    where = edits.spot(change)
-    found = edits.found(file.text, where)
-    held = [one for one in file.kept.records if one.spot.slot == where.slot]
-    if not held:
-        return (
-            MISSING
-            if found is ABSENT or not _is_current(workspace, change)
-            else FOREIGN
-        )
-    (record,) = held
-    if not edits.same(found, record.spot.value):
+    spot = edits.spot(change)
+    value = edits.value_at(file.text, spot)
+    record = decisions.record_of(file.page, spot)
+    if record is None:
+        is_there = value is not ABSENT and _is_current(workspace, change)
+        return FOREIGN if is_there else MISSING
+    if not edits.are_same(value, record.spot.value):
         return CHANGED
     return INSTALLED if _is_current(workspace, change) else OUTDATED
 
 
 def _is_current(workspace: Workspace, change: Change) -> bool:
+    """Whether applying a change would leave the text as it is."""
     before = workspace.file(str(change.path)).text
     error = workspace.attempt(lambda: workspace.apply(change, Owner("", "")))
     return error is None and workspace.file(str(change.path)).text == before
 
 
 def _owned(ledger: Ledger, owner: Owner) -> list[tuple[str, tuple[str, ...]]]:
+    """The path and slot of each change that was made for an owner."""
     return [
         (path, record.spot.slot)
-        for path, kept in ledger.files.items()
-        for record in kept.records
+        for path, page in ledger.files.items()
+        for record in page.records
         if owner in record.owners
     ]
 
@@ -178,15 +183,14 @@ def _slot(workspace: Workspace, change: Change) -> tuple[str, tuple[str, ...]]:
 
 
 def _diff(file: WorkspaceFile) -> str:
-    old = (file.data or b"").decode(errors="replace")
-    before, after = (
-        file.path if one is not None else "/dev/null" for one in (file.data, file.text)
-    )
-    lines = (_lines(old), _lines(file.text or ""))
-    return "".join(difflib.unified_diff(*lines, before, after))
+    before = "/dev/null" if file.data is None else file.path
+    after = "/dev/null" if file.text is None else file.path
+    old = _diff_lines((file.data or b"").decode(errors="replace"))
+    new = _diff_lines(file.text or "")
+    return "".join(difflib.unified_diff(old, new, before, after))
 
 
-def _lines(text: str) -> list[str]:
+def _diff_lines(text: str) -> list[str]:
     lines = text.splitlines(keepends=True)
     if lines and not lines[-1].endswith("\n"):
         lines[-1] += "\n\\ No newline at end of file\n"

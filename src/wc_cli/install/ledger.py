@@ -1,7 +1,7 @@
-"""What we did to which file, for whom, and how the file was before.
+"""The ledger: which change was made to which file, for which parts, and the original.
 
-It lies in ``~/.watercooler/install``: ``ledger.json``, a copy of each file as it
-would be without us under ``backups`` by its SHA-256, and a lock. All of it goes
+The folder ``~/.watercooler/install`` has ``ledger.json``, a copy of each file as it
+would be without us under ``backups``, named by its SHA-256, and a lock. It is removed
 with the last change.
 """
 
@@ -19,7 +19,7 @@ from wc_cli.store import locks
 from wc_core.errors import CorruptError, LockTimeoutError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
 _VERSION = 1
@@ -27,8 +27,8 @@ _SECONDS = 10.0
 
 
 class Owner(NamedTuple):
-    """For whom a change is: a part of a client, of one project or of the user
-    (``""``)."""
+    """The part of a client that a change belongs to, in a project or, with ``""``,
+    for the user."""
 
     client: str
     part: str
@@ -36,8 +36,11 @@ class Owner(NamedTuple):
 
 
 class Record(NamedTuple):
-    """A change that was made. ``was`` is how the value in its place was written,
-    if there was one; ``piece`` what `editing.put` said."""
+    """A change that was made.
+
+    ``was`` is the user's value that it replaced, as it was written, and ``piece``
+    that of `wc_cli.install.formats.edits.Inserted`.
+    """
 
     spot: Spot
     owners: tuple[Owner, ...]
@@ -46,8 +49,12 @@ class Record(NamedTuple):
 
 
 class LedgerFile(NamedTuple):
-    """A file with changes of ours: the hash it would have without them (``None``:
-    no file), the one that we left it with, what we made for them."""
+    """A file with changes of ours.
+
+    ``base`` is the hash of the file without them (``None``: no file), ``after`` the
+    hash that we left it with; ``made`` are the paths of objects, ``folders`` the
+    folders that we created for them.
+    """
 
     base: str | None
     after: str
@@ -57,12 +64,15 @@ class LedgerFile(NamedTuple):
 
 
 def digest(data: bytes) -> str:
-    """The name of a content."""
+    """The SHA-256 of a content."""
     return hashlib.sha256(data).hexdigest()
 
 
 class Ledger:
-    """The book of one home; ``files`` is by real path. Held by one process."""
+    """The ledger of one home folder; ``files`` has a page for each real path.
+
+    One process has it at a time: see `opened`.
+    """
 
     def __init__(self, home: Path) -> None:
         self.folder = f"{home}/.watercooler/install"
@@ -74,13 +84,13 @@ class Ledger:
 
     def _parsed(self, data: bytes) -> dict[str, LedgerFile]:
         try:
-            book = json.loads(data)
-            if book["version"] != _VERSION:
+            fields = json.loads(data)
+            if fields["version"] != _VERSION:
                 raise CorruptError(
                     f"{self._path} was written by another version of wc.",
                     "Use that one, or a newer one.",
                 )
-            return {path: _kept(fields) for path, fields in book["files"].items()}
+            return {path: _page(page) for path, page in fields["files"].items()}
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise CorruptError(
                 f"{self._path} cannot be read: {error}.",
@@ -88,13 +98,13 @@ class Ledger:
                 " ledger away to begin anew.",
             ) from error
 
-    def base(self, kept: LedgerFile) -> bytes | None:
-        """How a file would be without us. Raises CorruptError."""
-        if kept.base is None:
+    def base(self, page: LedgerFile) -> bytes | None:
+        """The bytes that a file would have without us. Raises CorruptError."""
+        if page.base is None:
             return None
-        path = self._backup(kept.base)
+        path = self._backup(page.base)
         data = disk.read(path)
-        if data is None or digest(data) != kept.base:
+        if data is None or digest(data) != page.base:
             raise CorruptError(
                 f"The backup {path} is missing or damaged.",
                 "Change the file once, so that only our part is taken out of it.",
@@ -102,7 +112,7 @@ class Ledger:
         return data
 
     def keep(self, data: bytes | None) -> str | None:
-        """Put a copy away; its name."""
+        """Store a copy of a file. Returns its name."""
         if data is None:
             return None
         name = digest(data)
@@ -113,11 +123,10 @@ class Ledger:
         return name
 
     def save(self) -> None:
-        """Write the book."""
+        """Write the ledger; an empty one is removed."""
         if self.files:
-            files = {path: _fields(kept) for path, kept in sorted(self.files.items())}
-            book = {"version": _VERSION, "files": files}
-            data = json.dumps(book, indent=1).encode()
+            files = {path: _fields(page) for path, page in sorted(self.files.items())}
+            data = json.dumps({"version": _VERSION, "files": files}, indent=1).encode()
             disk.make_folders(disk.missing(self.folder))
             disk.write(self._path, data, mode=0o600)
         else:
@@ -125,34 +134,35 @@ class Ledger:
         self.sweep()
 
     def sweep(self) -> None:
-        """Drop the backups that nothing in the book names, and what somebody who was
-        killed left behind."""
+        """Remove the backups that no page refers to, and what a killed process left
+        behind."""
         disk.remove(disk.half_of(self._path))
-        named = {kept.base for kept in self.files.values()}
+        used = {page.base for page in self.files.values()}
         folder = f"{self.folder}/backups"
         for name in _names(folder):
-            if name not in named:
+            if name not in used:
                 disk.remove(f"{folder}/{name}")
         disk.remove_folders([folder])
 
     def forget(self, path: str) -> None:
-        """Strike out a file. What is left of the folders made for it goes with the
-        next file of ours in them."""
-        kept = self.files.pop(path, None)
-        for folder in kept.folders if kept else ():
-            heir = next((one for one in self.files if one.startswith(f"{folder}/")), "")
+        """Drop the page of a file. The folders created for it that are still in use are
+        handed to another file of ours in them."""
+        page = self.files.pop(path, None)
+        for folder in page.folders if page else ():
+            heirs = (name for name in self.files if name.startswith(f"{folder}/"))
+            heir = next(heirs, "")
             if heir:
-                theirs = {folder, *self.files[heir].folders}
-                # Those above come first: their names are the shorter ones.
-                folders = tuple(sorted(theirs))
+                inherited = {folder, *self.files[heir].folders}
+                # Outer folders come first: their names are the shorter ones.
+                folders = tuple(sorted(inherited))
                 self.files[heir] = self.files[heir]._replace(folders=folders)
 
     def _backup(self, name: str) -> str:
         return f"{self.folder}/backups/{name}"
 
     def owners(self) -> set[Owner]:
-        """All for whom something was changed."""
-        records = (one for kept in self.files.values() for one in kept.records)
+        """All owners of changes."""
+        records = (record for page in self.files.values() for record in page.records)
         return {owner for record in records for owner in record.owners}
 
 
@@ -165,7 +175,7 @@ def _names(folder: str) -> list[str]:
 
 @contextlib.contextmanager
 def opened(home: Path) -> Iterator[Ledger]:
-    """The ledger for the block, for this process alone.
+    """Lock the ledger and read it, for the duration of a ``with`` block.
 
     Raises LockTimeoutError, CorruptError, StorageError.
     """
@@ -174,11 +184,11 @@ def opened(home: Path) -> Iterator[Ledger]:
     try:
         with locks.locked(f"{folder}/lock", "wc install", _SECONDS):
             try:
-                book = Ledger(home)
-                book.sweep()
-                yield book
+                ledger = Ledger(home)
+                ledger.sweep()
+                yield ledger
             finally:
-                # While it is held: whoever waits for it makes another.
+                # Still locked: a process that waits for the lock creates another.
                 disk.remove(f"{folder}/lock")
     except LockTimeoutError as error:
         raise LockTimeoutError(
@@ -189,7 +199,7 @@ def opened(home: Path) -> Iterator[Ledger]:
 
 
 def tidy(home: Path) -> None:
-    """Remove what was left by somebody who was killed before anything was changed.
+    """Remove what a process left that was killed before it changed anything.
 
     Raises as `opened` does.
     """
@@ -198,27 +208,25 @@ def tidy(home: Path) -> None:
             pass
 
 
-def _fields(kept: LedgerFile) -> dict[str, Any]:
-    records = [{**one._asdict(), "spot": one.spot._asdict()} for one in kept.records]
-    return {**kept._asdict(), "records": records}
+def _fields(page: LedgerFile) -> dict[str, Any]:
+    records = [
+        {**record._asdict(), "spot": record.spot._asdict()} for record in page.records
+    ]
+    return {**page._asdict(), "records": records}
 
 
-def _kept(fields: Mapping[str, Any]) -> LedgerFile:
+def _page(fields: Mapping[str, Any]) -> LedgerFile:
     return LedgerFile(
         fields["base"],
         fields["after"],
-        tuple(_record(one) for one in fields["records"]),
-        _tuples(fields["made"]),
+        tuple(_record(record) for record in fields["records"]),
+        tuple(tuple(keys) for keys in fields["made"]),
         tuple(fields["folders"]),
     )
 
 
 def _record(fields: Mapping[str, Any]) -> Record:
-    spot = fields["spot"]
-    where = Spot(spot["kind"], tuple(spot["keys"]), spot["value"])
-    owners = tuple(Owner(*one) for one in fields["owners"])
-    return Record(where, owners, fields["was"], fields["piece"])
-
-
-def _tuples(lists: Iterable[Iterable[str]]) -> tuple[tuple[str, ...], ...]:
-    return tuple(tuple(one) for one in lists)
+    kind, keys, value = (fields["spot"][name] for name in ("kind", "keys", "value"))
+    spot = Spot(kind, tuple(keys), value)
+    owners = tuple(Owner(*owner) for owner in fields["owners"])
+    return Record(spot, owners, fields["was"], fields["piece"])

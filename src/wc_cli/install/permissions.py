@@ -1,25 +1,25 @@
-"""What agents may do without asking their person: `wc` commands that read, or
-write entries, and the tools of a server that cannot write."""
+"""What agents may do without asking their user: `wc` commands that read, or write
+entries, and the tools of the server, which cannot write."""
 
 from __future__ import annotations
 
 from wc_cli import table
 
-# Not among them: what reaches beyond the threads (install, doctor --repair,
-# timeline, which writes a file wherever it is told to), and sync, whose first time
-# shows the threads to whoever can read the remote.
+# Not among them: what reaches beyond the threads (install, doctor --repair, and
+# timeline, which writes any file that it is told to), and sync, which publishes the
+# threads to all readers of the remote when it runs for the first time.
 COMMANDS = (
     *("say", "ack", "handoff", "take", "set-status", "new", "note"),
     *("list", "read", "search", "updates", "log", "stats", "seen"),
     *("brief", "wait", "problems", "reindex", "worktrees", "whoami", "help", "version"),
 )
 
-# All others. Some agents would run them without asking all the same, for they take
-# `wc` for the program that counts words, and that one for harmless.
+# All others. Some agents would run these too without asking: they mistake `wc` for
+# the program that counts words, which is harmless.
 ASKED = tuple(
-    one
-    for one in (*table.COMMANDS, *table.ALIASES)
-    if table.ALIASES.get(one, one) not in COMMANDS
+    name
+    for name in (*table.COMMANDS, *table.ALIASES)
+    if table.ALIASES.get(name, name) not in COMMANDS
 )
 
 SERVER = "watercooler"
@@ -36,11 +36,14 @@ TOOLS = tuple(
 
 
 def prefixes() -> tuple[str, ...]:
-    """The beginnings of the command lines."""
+    """The beginnings of the allowed command lines."""
     return tuple(f"wc {name}" for name in COMMANDS)
 
 
 def pattern(names: tuple[str, ...] = COMMANDS) -> str:
-    """A regular expression for the beginnings of the command lines, without
-    look-around: Zed has none, and runs nothing at all while a pattern is wrong."""
+    """A regular expression that matches the beginnings of the command lines.
+
+    It has no look-around: Zed does not support it, and runs nothing at all while a
+    pattern is invalid.
+    """
     return rf"^wc\s+({'|'.join(names)})(\s|$)"

@@ -1,10 +1,10 @@
-"""What wc install says: plans, results, states."""
+"""The output of wc install: plans, outcomes, states."""
 
 from __future__ import annotations
 
 import os
 import shutil
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from wc_cli.install import engine
 from wc_cli.install.changes import beside, is_ours
@@ -33,145 +33,164 @@ _COLORS = {
     "left": _YELLOW,
     "refused": _RED,
 }
-_TITLES = {one.name: one.title for one in registry.CLIENTS}
+# The word for a part that a command changed.
+_DONE = {"install": engine.INSTALLED, "uninstall": "removed"}
+_TITLES = {client.name: client.title for client in registry.CLIENTS}
 
 
-def plan(found: Plan, here: InstallSite) -> None:
-    """What would change, in a few lines."""
-    _table(found.outcomes, here, "will change")
-    files = counted(len(found.workspace.changed()), "file")
-    say(f"{files} will change. Every line of it: --dry-run")
+class _Row(NamedTuple):
+    """One part in a table; ``detail`` may have several lines."""
+
+    owner: Owner
+    state: str
+    detail: str = ""
 
 
-def dry_run(found: Plan, here: InstallSite, *, as_json: bool) -> None:
-    """What would change, line by line."""
+def print_plan(plan: Plan, site: InstallSite) -> None:
+    """Print what would change, in a few lines."""
+    _print_parts(plan.outcomes, site, "will change")
+    files = counted(len(plan.workspace.changed()), "file")
+    say(f"{files} will change. To see every line: --dry-run")
+
+
+def print_dry_run(plan: Plan, site: InstallSite, *, as_json: bool) -> None:
+    """Print what would change, line by line."""
     if as_json:
-        parts = [_part(one, "install") for one in found.outcomes]
-        say_json({"scope": here.scope, "dry_run": True, "parts": parts})
+        parts = [_part_fields(outcome, "install") for outcome in plan.outcomes]
+        say_json({"scope": site.scope, "dry_run": True, "parts": parts})
         return
-    refused = [one for one in found.outcomes if one.error is not None]
-    _table(refused, here, "")
-    say(clean(found.diff) or "Nothing would change.")
+    refused = [outcome for outcome in plan.outcomes if outcome.error is not None]
+    _print_parts(refused, site, "")
+    say(clean(plan.diff) or "Nothing would change.")
 
 
-def outcomes(
-    done: Sequence[PartOutcome], here: InstallSite, verb: str, *, as_json: bool
+def print_outcomes(
+    outcomes: Sequence[PartOutcome], site: InstallSite, verb: str, *, as_json: bool
 ) -> None:
-    """What was done, and what is left for the person."""
-    asked = verb == "install"
-    warned = tuple(warnings((one.owner for one in done), here)) if asked else ()
+    """Print what was done, and what is left for the user to do."""
+    problems: tuple[str, ...] = ()
+    if verb == "install":
+        problems = tuple(warnings((outcome.owner for outcome in outcomes), site))
     if as_json:
-        parts = [_part(one, verb) for one in done]
-        say_json({"scope": here.scope, "parts": parts, "warnings": warned})
+        parts = [_part_fields(outcome, verb) for outcome in outcomes]
+        say_json({"scope": site.scope, "parts": parts, "warnings": problems})
         return
-    word = engine.INSTALLED if verb == "install" else "removed"
-    _table(done, here, word)
-    notes = dict.fromkeys(note for one in done if one.files for note in one.notes)
-    for note in notes:
+    _print_parts(outcomes, site, _DONE[verb])
+    changed = (outcome for outcome in outcomes if outcome.files)
+    for note in dict.fromkeys(note for outcome in changed for note in outcome.notes):
         say(one_line(f"next: {note}"))
-    for warning in warned:
-        say(one_line(f"note: {warning}"))
+    _print_warnings(problems)
 
 
-def states(
-    found: Iterable[tuple[Owner, str]], here: InstallSite, *, as_json: bool
+def print_states(
+    states: Sequence[tuple[Owner, str]], site: InstallSite, *, as_json: bool
 ) -> None:
-    """How each part stands."""
-    found = list(found)
-    warned = tuple(warnings((owner for owner, _ in found), here))
+    """Print the state of each part."""
+    problems = tuple(warnings((owner for owner, _ in states), site))
     if as_json:
-        parts = [{**_owner(owner), "state": state} for owner, state in found]
-        say_json({"scope": here.scope, "parts": parts, "warnings": warned})
+        parts = [{**_owner_fields(owner), "state": state} for owner, state in states]
+        say_json({"scope": site.scope, "parts": parts, "warnings": problems})
         return
-    _rows(((owner, state, "") for owner, state in found), here)
-    if not found:
+    _print_rows([_Row(owner, state) for owner, state in states], site)
+    if not states:
         say("No client was found.")
-    for warning in warned:
-        say(one_line(f"note: {warning}"))
+    _print_warnings(problems)
 
 
-def warnings(owners: Iterable[Owner], here: InstallSite) -> Iterator[str]:
+def warnings(owners: Iterable[Owner], site: InstallSite) -> Iterator[str]:
     """What would keep these parts from working."""
-    parts = {one.part for one in owners}
-    path = here.env.get("PATH", "")
+    parts = {owner.part for owner in owners}
+    path = site.env.get("PATH", "")
     first = shutil.which("wc", path=path)
-    ours = beside("wc")
-    where = quoted(os.path.dirname(ours)) if ours else "the folder of wc-cli"
+    installed = beside("wc")
+    folder = quoted(os.path.dirname(installed)) if installed else "the folder of wc-cli"
     if first is None or not is_ours(first, "wc"):
-        yield f"`wc` is the system's for your shell: put {where} first in PATH."
+        yield f"`wc` is the system's for your shell: put {folder} first in PATH."
     if "server" in parts and shutil.which("wc-observe", path=path) is None:
-        said = "its whole path is used" if beside("wc-observe") else "install it"
-        yield f"wc-observe is not on PATH: {said}."
+        remedy = "its whole path is used" if beside("wc-observe") else "install it"
+        yield f"wc-observe is not on PATH: {remedy}."
 
 
-def _table(done: Iterable[PartOutcome], here: InstallSite, word: str) -> None:
-    """A line for each part; an error has two."""
-    _rows(((one.owner, _state(one, word), _said(one, here)) for one in done), here)
+def _print_warnings(problems: Iterable[str]) -> None:
+    for problem in problems:
+        say(one_line(f"note: {problem}"))
 
 
-def _rows(rows: Iterable[tuple[Owner, str, str]], here: InstallSite) -> None:
-    rows = list(rows)
-    paint = output_style(here.env)
-    names = [_title(owner, here) for owner, _, _ in rows]
-    wide = max([*(len(one) for one in names), 0])
-    part = max([*(len(owner.part) for owner, _, _ in rows), 0])
-    state = max([*(len(one) for _, one, _ in rows), 0])
-    last = ""
-    for name, (owner, how, said) in zip(names, rows, strict=True):
-        first, *more = said.split("\n")
-        shown = paint(how.ljust(state if first else 0), _COLORS.get(how, _DIM))
-        head = ("" if name == last else name).ljust(wide)
-        say(f"{head}  {owner.part.ljust(part)}  {shown}  {one_line(first)}".rstrip())
-        for line in more:
-            say(f"{' ' * (wide + part + 4)}{one_line(line)}")
-        last = name
+def _print_parts(outcomes: Iterable[PartOutcome], site: InstallSite, done: str) -> None:
+    """Print a line for each part; an error has two. ``done`` is the word for a part
+    that changes."""
+    rows = [
+        _Row(outcome.owner, _state(outcome, done), _detail(outcome, site))
+        for outcome in outcomes
+    ]
+    _print_rows(rows, site)
 
 
-def _title(owner: Owner, here: InstallSite) -> str:
+def _print_rows(rows: Sequence[_Row], site: InstallSite) -> None:
+    """Print rows in columns; a client's name stands before its first part only."""
+    paint = output_style(site.env)
+    titles = [_title(row.owner, site) for row in rows]
+    title_width = max((len(title) for title in titles), default=0)
+    part_width = max((len(row.owner.part) for row in rows), default=0)
+    state_width = max((len(row.state) for row in rows), default=0)
+    previous = ""
+    for title, row in zip(titles, rows, strict=True):
+        first, *hints = row.detail.split("\n")
+        padded = row.state.ljust(state_width if first else 0)
+        state = paint(padded, _COLORS.get(row.state, _DIM))
+        lead = ("" if title == previous else title).ljust(title_width)
+        part = row.owner.part.ljust(part_width)
+        say(f"{lead}  {part}  {state}  {one_line(first)}".rstrip())
+        for line in hints:
+            say(f"{' ' * (title_width + part_width + 4)}{one_line(line)}")
+        previous = title
+
+
+def _title(owner: Owner, site: InstallSite) -> str:
     title = one_line(_TITLES.get(owner.client, owner.client))
-    project = shown_path(owner.project, here.env) if owner.project else ""
+    project = shown_path(owner.project, site.env) if owner.project else ""
     return f"{title} ({project})" if project else title
 
 
-def _state(outcome: PartOutcome, word: str) -> str:
+def _state(outcome: PartOutcome, done: str) -> str:
+    """The word for an outcome."""
     if outcome.error is not None:
         return "refused"
-    if outcome.left:
+    if outcome.edited:
         return "left"
-    if outcome.removed and word == engine.INSTALLED:
+    if outcome.removed and done == engine.INSTALLED:
         return "removed"
-    return word if outcome.files or outcome.removed else engine.FOREIGN
+    return done if outcome.files or outcome.removed else engine.FOREIGN
 
 
-def _said(outcome: PartOutcome, here: InstallSite) -> str:
-    """Files, or the reason."""
-    home = os.path.realpath(here.home)
+def _detail(outcome: PartOutcome, site: InstallSite) -> str:
+    """The files of a part, or the reason why it was refused."""
+    home = os.path.realpath(site.home)
     if outcome.error is not None:
         message = outcome.error.message.replace(f"{home}/", "~/")
         return f"{message}\n{outcome.error.hint}"
-    if outcome.left:
-        names = ", ".join(shown_path(one, here.env) for one in outcome.left)
+    if outcome.edited:
+        names = ", ".join(shown_path(path, site.env) for path in outcome.edited)
         return f"{names}: changed since, so it is yours"
-    files = outcome.files or outcome.where
-    return ", ".join(shown_path(one, here.env) for one in files)
+    files = outcome.files or outcome.paths
+    return ", ".join(shown_path(path, site.env) for path in files)
 
 
-def _owner(owner: Owner) -> dict[str, Any]:
+def _owner_fields(owner: Owner) -> dict[str, Any]:
     return {**owner._asdict(), "project": owner.project or None}
 
 
-def _part(one: PartOutcome, verb: str) -> dict[str, Any]:
-    """The shape of one part."""
-    word = engine.INSTALLED if verb == "install" else "removed"
+def _part_fields(outcome: PartOutcome, verb: str) -> dict[str, Any]:
+    """One part as JSON."""
     fields = {
-        **_owner(one.owner),
-        "state": _state(one, word),
-        "files": one.files,
-        "notes": one.notes,
+        **_owner_fields(outcome.owner),
+        "state": _state(outcome, _DONE[verb]),
+        "files": outcome.files,
+        "notes": outcome.notes,
     }
-    if one.left:
-        fields["left"] = one.left
-    if one.error is not None:
-        error = {"code": one.error.code, "message": one.error.message}
-        fields["error"] = {**error, "hint": one.error.hint}
+    if outcome.edited:
+        fields["left"] = outcome.edited
+    if outcome.error is not None:
+        error = {"code": outcome.error.code, "message": outcome.error.message}
+        fields["error"] = {**error, "hint": outcome.error.hint}
     return fields

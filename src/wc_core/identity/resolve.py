@@ -1,17 +1,16 @@
-"""Who is asking: the rule that makes a `Name` of options, environment, git.
+"""Who is asking: the rules that make a `Name` of options, environment and git.
 
 - agent: ``--as``, ``WATERCOOLER_AGENT``, an MCP client that is an agent, the
-  agent we run inside, any other MCP client, a person
+  agent we run inside, any other MCP client; else it is a person
 - tag: in the name, ``WATERCOOLER_USER``, git's user, the OS user
 - seat: in the name, ``--seat``, ``WATERCOOLER_SEAT``, in a linked worktree its
   change id or branch, in the main worktree ``main`` if the settings say so, in
-  the store's own checkout none; where ``session`` was said for it, the session's
-  behind that of the worktree
+  the store's own checkout none; if the seat is ``session``, the session's end
+  after that of the worktree
 
-A person has neither tag nor seat of their own: they are the same one in all
-of their worktrees. The rules are functions of their own, each in its order, for
-`identify` to take the first that finds something and for ``wc whoami --explain``
-to show them all.
+A person has neither tag nor seat: a person is the same participant in all worktrees.
+Each list of rules is a function: `identify` takes the first rule with a value,
+``wc whoami --explain`` shows them all.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from wc_core import names
 from wc_core.errors import InvalidInputError
 from wc_core.git import config
-from wc_core.identity import agents
+from wc_core.identity import environment
 from wc_core.layout import BRANCH
 from wc_core.names import FREE_WORDS, MAX_NAME_BYTES, Name
 
@@ -31,19 +30,19 @@ if TYPE_CHECKING:
     from wc_core.git.repository import Repository
     from wc_core.threads.settings import Settings
 
-# What may be said for a seat so that sessions of one agent have one each.
+# The word for a seat that gives each session of an agent its own.
 SESSION = "session"
 
 
 class Rule(NamedTuple):
-    """A rule by its name, and what it found; empty where that is nothing."""
+    """A rule by its name, with the value that it found, or ``""``."""
 
     name: str
-    found: str = ""
+    value: str = ""
 
 
 class Asked(NamedTuple):
-    """What was said about identity on the command line or by a client."""
+    """The identity that a command line or a client asks for."""
 
     name: str = ""
     seat: str = ""
@@ -51,10 +50,10 @@ class Asked(NamedTuple):
 
 
 class Identity(NamedTuple):
-    """A participant, and which rule named them (for ``wc whoami``).
+    """A participant, and the rule that named them (for ``wc whoami``).
 
-    ``branch`` is the one that was checked out, or empty, where the seat would
-    be another with another branch; else ``None``.
+    ``branch`` is the branch that was checked out, or empty, if the seat depends on
+    it; else ``None``.
     """
 
     name: Name
@@ -76,46 +75,59 @@ def identify(
 ) -> Identity:
     """The participant that speaks.
 
-    Raises InvalidInputError for a name with line breaks, control characters
-    or too long, for one that means nobody in particular, and where nothing at
-    all names anybody.
+    Raises InvalidInputError for a name with line breaks or control characters, for
+    one that is too long or that means nobody in particular, and if no rule names
+    anybody.
     """
     user = first(user_rules(env, repository))
-    person = names.parse(user.found).agent
-    spoken = first(agent_rules(asked, env, settings))
-    if not spoken.found:
-        if not user.found:
-            raise InvalidInputError(
-                "Nothing says who you are.",
-                "Say it with --as NAME, WATERCOOLER_AGENT or git config user.name.",
-            )
-        source = GIT_USER if user.name == GIT_USER else "user"
-        return Identity(_somebody(Name(checked(person))), source, person=True)
-    name = _somebody(settings.directory.canonical(names.parse(checked(spoken.found))))
+    person = names.parse(user.value).agent
+    agent = first(agent_rules(asked, env, settings))
+    if not agent.value:
+        return _person(user, person)
+    name = settings.directory.canonical(names.parse(checked(agent.value)))
+    _refuse_reserved(name)
     if not name.tag and names.fold(name.agent) == names.fold(person):
-        return Identity(name, spoken.name, person=True)
-    tag = name.tag or _unbracketed(checked(user.found))
+        return Identity(name, agent.name, person=True)
+    tag = name.tag or _unbracketed(checked(user.value))
     places = tuple(worktree_rules(repository, settings))
     seat = first(seat_rules(name, asked, env, places))
-    place = first(places).name
-    branch = None
-    if repository and place in _OF_THE_BRANCH and seat.name in {SESSION, place}:
-        branch = repository.branch
-    full = Name(name.agent, name.seat or _unbracketed(seat.found), tag)
+    full = Name(name.agent, name.seat or _unbracketed(seat.value), tag)
     if names.parse(str(full)) != full:
         raise InvalidInputError(
-            f"{spoken.found!r} cannot be a name.", "Write it as: Agent@seat (tag)"
+            f"{agent.value!r} cannot be a name.", "Write it as: Agent@seat (tag)"
         )
-    return Identity(full, spoken.name, branch=branch)
+    branch = _branch_of_seat(seat, first(places), repository)
+    return Identity(full, agent.name, branch=branch)
+
+
+def _person(user: Rule, person: str) -> Identity:
+    """The person who speaks, by the rule that named the user."""
+    if not user.value:
+        raise InvalidInputError(
+            "Nothing says who you are.",
+            "Say it with --as NAME, WATERCOOLER_AGENT or git config user.name.",
+        )
+    name = Name(checked(person))
+    _refuse_reserved(name)
+    source = GIT_USER if user.name == GIT_USER else "user"
+    return Identity(name, source, person=True)
+
+
+def _branch_of_seat(
+    seat: Rule, place: Rule, repository: Repository | None
+) -> str | None:
+    """The branch that the seat depends on; ``None`` if it depends on none."""
+    by_branch = place.name in _RULES_BY_BRANCH and seat.name in {SESSION, place.name}
+    return repository.branch if repository and by_branch else None
 
 
 def first(rules: Iterable[Rule]) -> Rule:
-    """The rule that wins: the first that finds something."""
-    return next((rule for rule in rules if rule.found), Rule(""))
+    """The rule that wins: the first with a value."""
+    return next((rule for rule in rules if rule.value), Rule(""))
 
 
-def _somebody(name: Name) -> Name:
-    """``name``, which must not be a word for whoever asks or for nobody."""
+def _refuse_reserved(name: Name) -> None:
+    """Raise InvalidInputError for a word that means the speaker, or nobody."""
     if names.fold(name.agent) in FREE_WORDS | {"me"}:
         raise InvalidInputError(
             f"{name.agent!r} cannot be anybody's own name: a ball at it would be "
@@ -123,44 +135,44 @@ def _somebody(name: Name) -> Name:
             "Say who you are with --as NAME, WATERCOOLER_AGENT or WATERCOOLER_USER, "
             "such as: Codex",
         )
-    return name
 
 
 def _unbracketed(text: str) -> str:
-    """A seat or tag of somebody else's making, fit to be read back: of
-    ``Codex@fix(ui)`` and ``Codex (Pat (Acme))`` the brackets would not be."""
+    """A seat or tag without brackets, so that the name can be parsed again:
+    ``Codex@fix(ui)`` and ``Codex (Pat (Acme))`` could not."""
     return " ".join(text.replace("(", " ").replace(")", " ").split())
 
 
 def agent_rules(
     asked: Asked, env: Mapping[str, str], settings: Settings
 ) -> Iterator[Rule]:
-    """What names an agent, if anything does; else it is a person.
+    """The rules that name an agent; without a value it is a person.
 
-    A client that is an agent we know is the one that started the server. What
-    an environment says may have been said to its parent.
+    A client that is a known agent has started the server itself, while its
+    environment may come from the agent that started the client.
     """
     yield Rule("--as", asked.name.strip())
     yield Rule("WATERCOOLER_AGENT", env.get("WATERCOOLER_AGENT", "").strip())
-    known = names.fold(asked.client) in settings.directory.aliases
-    yield Rule("client", asked.client if known else "")
-    for variable, agent in agents.found(env):
+    is_agent = names.fold(asked.client) in settings.directory.aliases
+    yield Rule("client", asked.client if is_agent else "")
+    for variable, agent in environment.agents_in(env):
         yield Rule(variable, agent)
-    yield Rule("client", "" if known else asked.client)
+    yield Rule("client", "" if is_agent else asked.client)
 
 
-# The rule that is git's own, in `user_rules` and as a source.
+# Git's rule, in `user_rules` and as a source.
 GIT_USER = "git user"
 
 
 def user_rules(env: Mapping[str, str], repository: Repository | None) -> Iterator[Rule]:
-    """What names the person: who speaks where no agent does, else the tag."""
+    """The rules that name the person: the speaker, or the tag of an agent."""
     yield Rule("WATERCOOLER_USER", env.get("WATERCOOLER_USER", "").strip())
     yield Rule(GIT_USER, config.get("user.name", repository, env).strip())
     yield Rule("OS user", env.get("USER") or env.get("LOGNAME") or "")
 
 
-_OF_THE_BRANCH = frozenset({"branch", "worktree"})
+# The rules whose seat changes with the branch that is checked out.
+_RULES_BY_BRANCH = frozenset({"branch", "worktree"})
 
 
 def seat_rules(
@@ -169,49 +181,46 @@ def seat_rules(
     env: Mapping[str, str],
     places: Iterable[Rule],
 ) -> Iterator[Rule]:
-    """What names the seat of ``name``, an agent; ``places`` are `worktree_rules`.
+    """The rules that name the seat of ``name``, an agent; ``places`` are the
+    `worktree_rules`.
 
-    Raises InvalidInputError for one that cannot be said.
+    Raises InvalidInputError for a seat that cannot be part of a name.
     """
     yield Rule("in the name", name.seat)
-    for option, said in (
-        ("--seat", asked.seat),
-        ("WATERCOOLER_SEAT", env.get("WATERCOOLER_SEAT", "")),
-    ):
-        yield Rule(option, "" if said.strip() == SESSION else checked(said))
-    said = asked.seat.strip() or env.get("WATERCOOLER_SEAT", "").strip()
-    session = agents.session(env) if said == SESSION else ""
-    place = first(places).found if session else ""
+    wished = env.get("WATERCOOLER_SEAT", "")
+    for option, seat in (("--seat", asked.seat), ("WATERCOOLER_SEAT", wished)):
+        yield Rule(option, "" if seat.strip() == SESSION else checked(seat))
+    by_session = (asked.seat.strip() or wished.strip()) == SESSION
+    session = environment.session_end(env) if by_session else ""
+    place = first(places).value if session else ""
     yield Rule(SESSION, f"{place}.{session}" if place else session)
     yield from places
 
 
-# The seat of a main worktree, where the settings say that it is one.
+# The seat of the main worktree, if the settings give it one.
 _MAIN = "main"
 
 
 def worktree_rules(repository: Repository | None, settings: Settings) -> Iterator[Rule]:
-    """What a worktree is called that is a seat. The store's own checkout is
-    nobody's: its branch is the same for all."""
+    """The rules that name a worktree as a seat. The store's own checkout is no seat:
+    its branch is the same for all."""
     if repository is None or settings.seats == "off" or repository.branch == BRANCH:
         return
     if not repository.linked:
         yield Rule("main worktree", _MAIN if settings.seats == "all" else "")
         return
     branch = repository.branch
-    for rule, found in (
+    for rule, seat in (
         ("change id", repository.change_id),
         ("branch", branch),
         ("worktree", repository.worktree_id),
     ):
-        yield Rule(rule, found if found and _is_fit(found) else "")
+        yield Rule(rule, seat if seat and _is_fit(seat) else "")
 
 
 def checked(text: str) -> str:
-    """A name, or part of one, fit to stand on one line.
-
-    Raises InvalidInputError otherwise.
-    """
+    """A name, or part of one, stripped. Raises InvalidInputError if it is too long or
+    has characters that do not print."""
     clean = text.strip()
     if _is_fit(clean):
         return clean

@@ -1,4 +1,4 @@
-"""Who looks: what is NEW, and what is theirs, is relative to them."""
+"""The viewer: which entries are NEW and which balls are "mine" depends on them."""
 
 from __future__ import annotations
 
@@ -15,10 +15,7 @@ if TYPE_CHECKING:
 
 
 class Viewer:
-    """Who looks: NEW and "mine" are relative to them.
-
-    ``key`` is the key of their read cursors.
-    """
+    """A participant who looks at threads. ``key`` is the key of their read cursors."""
 
     def __init__(self, identity: Identity, directory: Directory) -> None:
         self.identity = identity
@@ -28,20 +25,20 @@ class Viewer:
         self._mine: dict[str, bool] = {}
 
     def holds(self, ball: str | None) -> bool:
-        """Whether a ball there is theirs to play."""
+        """Whether the viewer has this ball."""
         if ball is None:
             return False
         if ball not in self._held:
-            # A list asks this of every thread, and few have the ball.
+            # Cached: a list asks for every thread, and few participants have a ball.
             self._held[ball] = self.directory.matches(ball, self.identity.name)
         return self._held[ball]
 
     def is_me(self, author: str) -> bool:
-        """Whether an entry by ``author`` is theirs, however that is spelt."""
+        """Whether ``author`` is the viewer, in any spelling."""
         if author not in self._mine:
             self._mine[author] = self.directory.key(names.parse(author)) == self.key
         return self._mine[author]
 
     def new_count(self, state: State, read: Cursor) -> int:
-        """How many entries of a thread are NEW for them."""
+        """How many entries of a thread are NEW for the viewer."""
         return model.new_count(state, self.is_me, read.entry_count)

@@ -46,7 +46,7 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from wc_core import ulid
-from wc_core.identity import agents
+from wc_core.identity import environment
 from wc_core.identity.resolve import SESSION
 from wc_core.layout import safe_name
 from wc_core.names import Directory, fold, parse
@@ -103,12 +103,12 @@ def who_name(source: str, env: Mapping[str, str]) -> str:
     """The file name for an identity that the rule ``source`` found in ``env``."""
     if source == "WATERCOOLER_AGENT":
         name = asked_name(env.get(source, ""))
-    elif agent := dict(agents.found(env)).get(source):
+    elif agent := dict(environment.agents_in(env)).get(source):
         name = f"={fold(agent)}"
     else:
         return DEFAULT_NAME
     seat = env.get("WATERCOOLER_SEAT", "")
-    seat = agents.session(env) if seat == SESSION else seat
+    seat = environment.session_end(env) if seat == SESSION else seat
     return f"{name}@{seat}" if _PLAIN_SEAT.fullmatch(seat) else name
 
 

@@ -31,7 +31,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from wc_core.files import read_plain
-from wc_core.names import PLATFORMS, Directory, fold
+from wc_core.names import SPELLINGS, Directory, fold
 from wc_core.threads.codec import Damage, loads
 
 if TYPE_CHECKING:
@@ -124,7 +124,7 @@ def _with_older(settings: Settings, data: bytes) -> Settings:
         pairs = {fold(str(k)): str(v) for k, v in canonical.items()}
         # An older table may spell a platform its own way; ours stays the
         # canonical one, so that both spellings remain the same agent.
-        aliases |= {k: PLATFORMS.get(fold(v), v) for k, v in pairs.items()}
+        aliases |= {k: SPELLINGS.get(fold(v), v) for k, v in pairs.items()}
     counterpart = fields.get("counterpart")
     found = _counterparts(counterpart) if isinstance(counterpart, dict) else {}
     return settings._replace(
@@ -160,7 +160,7 @@ def _with_toml(settings: Settings, data: bytes) -> Settings:
             topic: _counterparts(_table(_table(topics, topic), "counterparts"))
             for topic in topics
         },
-        directory=Directory(settings.directory.aliases | aliases),
+        directory=Directory({**settings.directory.aliases, **aliases}),
         push=_choice(sync, "push", PUSH, "auto") == "auto",
         fetch_every=_seconds(sync, "fetch_every", _FETCH_EVERY),
         limit=_seconds(sync, "limit", _LIMIT),

@@ -9,6 +9,7 @@ from urllib.parse import unquote, urlsplit
 from mcp_types import ListRootsRequest, ListRootsResult
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
+from wc_core.agents import AGENTS
 from wc_core.errors import WcError
 from wc_core.git import discovery
 from wc_core.text import one_line
@@ -31,19 +32,7 @@ _SHARED = ("streamable-http", "sse")
 # A client that has not said its roots by then never will; its user waits.
 _ROOTS_SECONDS = 2.0
 
-# What clients call themselves where that is not the name of their agent: seen in
-# the programs that tests/clients installs, else apify/mcp-client-capabilities.
-_CLIENTS = {
-    "amp-mcp-client": "Amp",
-    "antigravity-client": "Antigravity",
-    "claude-ai": "Claude Desktop",
-    "codex-mcp-client": "Codex",
-    "cursor-vscode": "Cursor",
-    "gemini-cli-mcp-client": "Gemini CLI",
-    "github-copilot-developer": "Copilot CLI",
-    "visual-studio-code": "VS Code",
-    "windsurf-client": "Windsurf",
-}
+_CLIENTS = {name: agent.name for agent in AGENTS for name in agent.mcp_names}
 _UNNAMED = "MCP client"
 
 

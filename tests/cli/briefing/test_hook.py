@@ -18,7 +18,7 @@ from tests.contract.inprocess import Here
 from wc_cli.briefing import dialects, sessions
 from wc_cli.commands.brief import BriefWords
 from wc_cli.install import changes
-from wc_cli.install.clients import hooks
+from wc_cli.install.clients import registry
 from wc_cli.options import parse
 from wc_core.layout import Layout
 from wc_core.status import holders
@@ -347,6 +347,13 @@ def test_what_a_status_file_says_to_somebody(
     assert holders.parse(data, "codex") == shown
 
 
+def hooks_of(client: str, site: changes.InstallSite) -> changes.Part:
+    """The hooks that `wc install` gives to a client."""
+    (chosen,) = [one for one in registry.CLIENTS if one.name == client]
+    parts = {part.name: part for part in registry.parts(chosen, site)}
+    return parts["hooks"]
+
+
 @pytest.mark.parametrize("scope", ["user", "project"])
 @pytest.mark.parametrize("client", ["claude", "codex", "gemini", "cursor"])
 def test_what_is_installed_are_commands_that_we_understand(
@@ -354,7 +361,7 @@ def test_what_is_installed_are_commands_that_we_understand(
 ) -> None:
     project = tmp_path / "app"
     here = changes.InstallSite(tmp_path, {}, "linux", project, None, scope)
-    (part,) = hooks.parts(client, here)
+    part = hooks_of(client, here)
     added = [one for one in part.changes if isinstance(one, changes.JsonAdd)]
     told = json.dumps([one.item for one in added])
     commands = re.findall(r'"command": "([^"]+)"', told)
@@ -375,13 +382,12 @@ def test_what_is_installed_are_commands_that_we_understand(
 
 def test_a_plugin_asks_as_a_hook_does(tmp_path: Path) -> None:
     here = changes.InstallSite(tmp_path, {}, "linux", tmp_path / "app", None)
-    (part,) = hooks.parts("opencode", here)
+    part = hooks_of("opencode", here)
     (file,) = part.changes
     assert isinstance(file, changes.OwnFile)
     assert file.path == tmp_path / ".config/opencode/plugins/watercooler.js"
     assert '"--client", "opencode"' in file.text
-    (part,) = hooks.parts("opencode", here._replace(scope="project"))
+    part = hooks_of("opencode", here._replace(scope="project"))
     (file,) = part.changes
     assert file.path == tmp_path / "app/.opencode/plugins/watercooler.js"
     assert 'execFile("wc", ' in getattr(file, "text", "")
-    assert hooks.parts("windsurf", here) == ()

@@ -19,7 +19,7 @@ from tests.cli.install.test_engine import tree
 from wc_cli import table
 from wc_cli.install import changes, permissions
 from wc_cli.install.changes import InstallSite
-from wc_cli.install.clients import agents, registry, shells
+from wc_cli.install.clients import codex, registry
 from wc_cli.install.formats import jsonc
 from wc_observe.mcp.tools import all_tools
 
@@ -28,10 +28,7 @@ if TYPE_CHECKING:
 
 # Settings of every client, as somebody has them who uses all.
 LIVED_IN = Path(__file__).with_name("home")
-NAMES = tuple(one.name for one in registry.CLIENTS)
-AGENTS = tuple(
-    client.name for client in registry.CLIENTS if client not in shells.CLIENTS
-)
+AGENTS = tuple(client.name for client in registry.AGENT_CLIENTS)
 
 
 @pytest.fixture
@@ -224,7 +221,7 @@ def test_what_needs_no_asking_are_commands_and_tools_that_exist() -> None:
         *("break-lock", "break_lock", "board", "statusline", "skill", "completion"),
     }
     assert set(permissions.TOOLS) == {one.name for one in all_tools()}
-    rules = agents.codex_rules().replace("prefix_rule(", "rules.append(dict(")
+    rules = codex.rules_text().replace("prefix_rule(", "rules.append(dict(")
     rules = rules.replace("\n)\n", "\n))\n")
     found: list[dict[str, Any]] = []
     exec(rules, {"rules": found})
@@ -475,8 +472,8 @@ def test_files_that_cannot_be_read_are_said_with_line_and_column(
         (("install", "--scope", "machine"), "'machine' is not a scope"),
         (("uninstall", "--only", "soul"), "'soul' is not a part"),
         (("install", "zed", "--only", "prompt"), "nothing of that to install for zed"),
-        (("install",), "Nobody is here to be asked"),
-        (("install", "--json"), "Nobody is here to be asked"),
+        (("install",), "Not interactive: wc cannot ask"),
+        (("install", "--json"), "Not interactive: wc cannot ask"),
     ],
 )
 def test_words_that_do_not_fit_are_refused(
@@ -495,7 +492,7 @@ def test_a_client_that_has_nothing_of_that_is_told_of(lived_in: Repo) -> None:
 
 def test_a_home_with_nothing_to_connect(repo: Repo) -> None:
     repo.machine.env["PATH"] = "/usr/bin:/bin"
-    if not any(one.found(_here(repo)) for one in registry.CLIENTS):
+    if not any(one.is_present(_here(repo)) for one in registry.CLIENTS):
         assert "No client was found" in repo.fails(2, "install", "--yes")
         assert "No client was found" in repo.ok("install", "--check").out
     assert "There is no project here" in repo.fails(
@@ -582,7 +579,7 @@ def test_at_a_terminal_the_plan_is_shown_and_the_person_asked(
         said = _all(master)
         process.wait()
     assert "2 files will change" in said
-    assert "Go on? [y/N]" in said
+    assert "Continue? [y/N]" in said
     assert ("installed" in said) == (answer == "y")
     assert (tree(machine.home) == before) == (answer == "n")
 

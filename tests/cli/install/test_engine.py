@@ -30,7 +30,7 @@ from wc_cli.install.changes import (
 )
 from wc_cli.install.engine import PartOutcome, Want
 from wc_cli.install.formats import jsonedit, toml
-from wc_cli.install.formats.jsonc import Unreadable
+from wc_cli.install.formats.jsonc import UnreadableError
 from wc_cli.install.ledger import Owner
 from wc_core.errors import CorruptError, LockTimeoutError, WcError
 
@@ -152,7 +152,7 @@ def test_installing_twice_is_installing_once_and_removing_leaves_no_trace(
     assert states(tmp_path, what) == ["installed"] * len(what)
     assert not any(one.files or one.error for one in install(tmp_path, *what))
     assert tree(tmp_path) == there
-    assert not any(one.error or one.left for one in remove(tmp_path, *what))
+    assert not any(one.error or one.edited for one in remove(tmp_path, *what))
     assert tree(tmp_path) == before
     assert set(states(tmp_path, what)) == {"not installed"}
     assert tree(tmp_path) == before
@@ -201,7 +201,7 @@ def test_what_somebody_wrote_meanwhile_stays(tmp_path: Path) -> None:
         path = tmp_path / name
         path.write_text(path.read_text().replace(old, new))
     assert states(tmp_path, what) == ["installed"] * len(what)
-    assert not any(one.error or one.left for one in remove(tmp_path, *what))
+    assert not any(one.error or one.edited for one in remove(tmp_path, *what))
     assert (tmp_path / ".bashrc").read_text() == "alias ll='ls -l'\nlast=1\n"
     for name in (".claude.json", ".claude/settings.json", ".codex/config.toml"):
         old, new = edits[name]
@@ -243,7 +243,7 @@ def test_what_somebody_changed_of_ours_is_left_and_said(tmp_path: Path) -> None:
     assert {one.code for one in refused} == {"CONFLICT"}
     assert len(refused) == 3
     assert tree(tmp_path) == there
-    left = {one.owner[:2]: one.left for one in remove(tmp_path, *what) if one.left}
+    left = {one.owner[:2]: one.edited for one in remove(tmp_path, *what) if one.edited}
     assert left == {
         ("claude", "server"): (str(server),),
         ("gemini", "skill"): (str(skill),),
@@ -321,7 +321,7 @@ def test_a_newer_version_of_a_table_goes_as_the_older_one_does(
         assert not any(one.error for one in install(tmp_path, *version(command)))
     for path in (config, profile):
         path.write_bytes(path.read_bytes() + meanwhile.encode())
-    assert not any(one.error or one.left for one in remove(tmp_path, *version("old")))
+    assert not any(one.error or one.edited for one in remove(tmp_path, *version("old")))
     newline = "\n" if meanwhile and not theirs.endswith("\n") and theirs else ""
     assert profile.read_bytes().decode() == theirs + newline + meanwhile
     # Before a table of theirs that came later, an empty line stays.
@@ -331,7 +331,7 @@ def test_a_newer_version_of_a_table_goes_as_the_older_one_does(
 
 def test_a_table_of_ours_that_somebody_spaced_out_can_be_taken_out() -> None:
     keys = ("mcp_servers", "watercooler")
-    text = toml.put("a = 1\n", keys, SERVER).text.replace(" = [", "    =  [")
+    text = toml.set_value("a = 1\n", keys, SERVER).text.replace(" = [", "    =  [")
     assert toml.parse(toml.without(text, keys)) == {"a": 1}
 
 
@@ -643,7 +643,7 @@ def _there_and_back(name: str, text: str) -> None:
     ],
 )
 def test_an_array_with_comments_is_added_to_beside_them(text: str) -> None:
-    added = toml.add(text, ("a", "b"), "/new").text
+    added = toml.append_item(text, ("a", "b"), "/new").text
     assert toml.find(added, ("a", "b"))[-1] == "/new"
     assert added.count("#") == text.count("#")
     taken = toml.without_item(added, ("a", "b"), "/new")
@@ -652,14 +652,14 @@ def test_an_array_with_comments_is_added_to_beside_them(text: str) -> None:
 
 
 def test_toml_that_an_edit_would_damage_is_refused() -> None:
-    with pytest.raises(Unreadable):
-        toml.put("a = 1\n", ("a", "b"), 1)
-    with pytest.raises(Unreadable, match="a is no array"):
-        toml.add("a = 1\n", ("a",), 1)
-    with pytest.raises(Unreadable) as caught:
+    with pytest.raises(UnreadableError):
+        toml.set_value("a = 1\n", ("a", "b"), 1)
+    with pytest.raises(UnreadableError, match="a is no array"):
+        toml.append_item("a = 1\n", ("a",), 1)
+    with pytest.raises(UnreadableError) as caught:
         toml.parse("a = 1\nb = oops\n")
     assert (caught.value.line, caught.value.column) == (2, 5)
-    with pytest.raises(Unreadable, match="digits"):
+    with pytest.raises(UnreadableError, match="digits"):
         toml.parse(f"a = {'1' * 5000}\n")
 
 
@@ -703,13 +703,13 @@ def test_in_whatever_order_it_is_done_what_is_theirs_is_left(
         for how, number in steps:
             if how == "theirs":
                 key = (f"mine {number}",)
-                path.write_text(jsonedit.put(path.read_text(), key, number))
-                wanted = jsonedit.put(wanted, key, number)
+                path.write_text(jsonedit.set_value(path.read_text(), key, number))
+                wanted = jsonedit.set_value(wanted, key, number)
             else:
                 work = install if how == "install" else remove
                 (outcome,) = work(home, what[number])
                 assert outcome.error is None
-        assert not any(one.error or one.left for one in remove(home, *what))
+        assert not any(one.error or one.edited for one in remove(home, *what))
         left = {one: data for one, (data, _) in tree(home).items() if data is not None}
         assert left == {
             one: text.encode() for one, text in (texts | {name: wanted}).items()

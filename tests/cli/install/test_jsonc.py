@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from wc_cli.install.formats import jsonc, jsonedit
-from wc_cli.install.formats.jsonc import Unreadable
+from wc_cli.install.formats.jsonc import UnreadableError
 
 SERVER = {"command": "wc-observe", "args": []}
 INLINE = '{"command": "wc-observe", "args": []}'
@@ -52,7 +52,7 @@ PUT: dict[str, tuple[str, str]] = {
 @pytest.mark.parametrize("case", PUT)
 def test_a_member_is_put_where_it_belongs(case: str) -> None:
     before, after = PUT[case]
-    assert jsonedit.put(before, ("m", "w"), 1) == after
+    assert jsonedit.set_value(before, ("m", "w"), 1) == after
 
 
 def test_half_a_character_stays_an_escape() -> None:
@@ -60,7 +60,7 @@ def test_half_a_character_stays_an_escape() -> None:
     node = jsonc.parse(half)
     assert node is not None
     for text in ("{}", "{\n}"):
-        after = jsonedit.put(text, ("m",), node.value)
+        after = jsonedit.set_value(text, ("m",), node.value)
         assert "ud800" in after.encode().decode()
         found = jsonc.find(after, ("m",))
         assert found is not None
@@ -69,11 +69,11 @@ def test_half_a_character_stays_an_escape() -> None:
 
 def test_an_item_is_written_like_its_neighbours() -> None:
     text = '{\n  "a": [\n    "x", // why\n    "y"\n  ],\n  "b": ["x"]\n}\n'
-    text = jsonedit.add(jsonedit.add(text, ("a",), "z"), ("b",), "z")
+    text = jsonedit.append_item(jsonedit.append_item(text, ("a",), "z"), ("b",), "z")
     assert text == (
         '{\n  "a": [\n    "x", // why\n    "y",\n    "z"\n  ],\n  "b": ["x", "z"]\n}\n'
     )
-    assert jsonedit.add("{}", ("a", "b"), 1) == (
+    assert jsonedit.append_item("{}", ("a", "b"), 1) == (
         '{\n  "a": {\n    "b": [\n      1\n    ]\n  }\n}'
     )
 
@@ -98,7 +98,7 @@ WRONG = {
 
 @pytest.mark.parametrize("text", WRONG)
 def test_what_is_wrong_is_said_with_its_place(text: str) -> None:
-    with pytest.raises(Unreadable) as caught:
+    with pytest.raises(UnreadableError) as caught:
         jsonc.parse(text)
     found = caught.value
     assert (found.line, found.column, found.problem) == WRONG[text]
@@ -113,19 +113,19 @@ def test_what_is_wrong_is_said_with_its_place(text: str) -> None:
     ],
 )
 def test_a_way_that_leads_nowhere_is_refused(text: str, problem: str) -> None:
-    with pytest.raises(Unreadable, match=problem):
-        jsonedit.put(text, ("m", "w"), 1)
+    with pytest.raises(UnreadableError, match=problem):
+        jsonedit.set_value(text, ("m", "w"), 1)
 
 
 def test_what_is_no_array_gets_no_item() -> None:
-    with pytest.raises(Unreadable, match="m is no array"):
-        jsonedit.add('{"m": {}}', ("m",), 1)
+    with pytest.raises(UnreadableError, match="m is no array"):
+        jsonedit.append_item('{"m": {}}', ("m",), 1)
 
 
 def test_values_are_told_apart_as_json_does() -> None:
-    assert jsonc.same({"a": 1, "b": [2]}, {"b": [2], "a": 1})
-    assert not jsonc.same(1, True)
-    assert not jsonc.same(1, 1.0)
+    assert jsonc.are_same({"a": 1, "b": [2]}, {"b": [2], "a": 1})
+    assert not jsonc.are_same(1, True)
+    assert not jsonc.are_same(1, 1.0)
 
 
 # Texts as people write them: any value, with blanks and comments anywhere.
@@ -183,17 +183,17 @@ def test_a_member_that_is_put_is_all_that_changes(
     assert before is not None
     if name in before.value:
         return
-    after = jsonedit.put(text, (name,), value)
+    after = jsonedit.set_value(text, (name,), value)
     node = jsonc.parse(after)
     assert node is not None
-    assert jsonc.same(node.value, {**before.value, name: value})
+    assert jsonc.are_same(node.value, {**before.value, name: value})
     assert _comments(after) == _comments(text)
     index = [one.key for one in node.elements or ()].index(name)
     back = jsonedit.removed(after, node, index)
     if before.elements:
         assert back == text
     else:
-        assert jsonc.same(getattr(jsonc.parse(back), "value", None), {})
+        assert jsonc.are_same(getattr(jsonc.parse(back), "value", None), {})
         assert _comments(back) == _comments(text)
 
 
@@ -209,7 +209,7 @@ def test_any_member_can_be_taken_out_and_the_rest_stays(
     rest = jsonc.parse(jsonedit.removed(text, node, index))
     assert rest is not None
     key = node.elements[index].key
-    assert jsonc.same(
+    assert jsonc.are_same(
         rest.value, {name: one for name, one in node.value.items() if name != key}
     )
 
@@ -220,12 +220,12 @@ def test_a_nested_member_and_an_item_are_all_that_changes(
 ) -> None:
     node = jsonc.parse(text)
     assert node is not None
-    made = jsonedit.put(text, ("new w", "x", "y"), value)
-    added = jsonedit.add(made, ("new w", "z"), value)
+    made = jsonedit.set_value(text, ("new w", "x", "y"), value)
+    added = jsonedit.append_item(made, ("new w", "z"), value)
     found = jsonc.parse(added)
     assert found is not None
     wanted = {"x": {"y": value}, "z": [value]}
-    assert jsonc.same(found.value, {**node.value, "new w": wanted})
+    assert jsonc.are_same(found.value, {**node.value, "new w": wanted})
 
 
 @given(st.text(alphabet='{}[]",:/*\n\\ a1-.eE', max_size=30))
@@ -234,11 +234,11 @@ def test_whatever_a_text_is_it_is_read_or_refused(text: str) -> None:
     node = None
     try:
         node = jsonc.parse(text)
-    except Unreadable as error:
+    except UnreadableError as error:
         problem = error
     assert problem is None or 1 <= problem.line <= text.count("\n") + 1
     if node is not None and "/" not in text and not _trailing(node):
-        assert jsonc.same(json.loads(text), node.value)
+        assert jsonc.are_same(json.loads(text), node.value)
 
 
 def _trailing(node: jsonc.Node) -> bool:
@@ -256,8 +256,9 @@ def test_what_somebody_put_behind_ours_stands_as_if_we_had_not_been_there(
     assert node is not None
     if not node.elements or {"ours", name} & node.value.keys():
         return
-    both = jsonedit.put(jsonedit.put(text, ("ours",), value), (name,), [1])
+    both = jsonedit.set_value(jsonedit.set_value(text, ("ours",), value), (name,), [1])
     found = jsonc.parse(both)
     assert found is not None
     index = [one.key for one in found.elements or ()].index("ours")
-    assert jsonedit.removed(both, found, index) == jsonedit.put(text, (name,), [1])
+    alone = jsonedit.set_value(text, (name,), [1])
+    assert jsonedit.removed(both, found, index) == alone

@@ -12,14 +12,13 @@ from hypothesis import strategies as st
 
 from tests import conftest
 from tests.core.strategies import Git, relaxed, texts
-from wc_core import names
+from wc_core import agents, names
 from wc_core.errors import InvalidInputError
 from wc_core.git import repository
-from wc_core.identity import agents
-from wc_core.identity.agents import AGENT_VARIABLES, by_convention, session
+from wc_core.identity.environment import convention_agent, session_end
 from wc_core.identity.resolve import Asked, checked, identify
 from wc_core.layout import BRANCH
-from wc_core.names import FREE_WORDS, PLATFORMS, Directory, Name
+from wc_core.names import FREE_WORDS, SPELLINGS, Directory, Name
 from wc_core.threads.settings import Settings
 
 if TYPE_CHECKING:
@@ -152,7 +151,7 @@ def test_the_first_rule_that_says_something_wins(
     assert names.parse(found.author) == found.name
 
 
-@pytest.mark.parametrize(("variable", "agent"), AGENT_VARIABLES)
+@pytest.mark.parametrize(("variable", "agent"), agents.VARIABLES)
 def test_an_agent_is_known_by_what_it_sets(variable: str, agent: str) -> None:
     assert who(ALICE | {variable: "1"}) == f"{agent} (alice)"
 
@@ -173,9 +172,9 @@ def test_what_a_terminal_sets_is_no_agent() -> None:
 
 def test_whatever_tells_an_agent_is_kept_from_tests() -> None:
     every = {
-        *(variable for variable, _ in AGENT_VARIABLES),
+        *(variable for variable, _ in agents.VARIABLES),
         *agents.SESSION_VARIABLES,
-        *(agents.CONVENTION, agents.AMP[0]),
+        *(agents.CONVENTION, agents.OLDER_CONVENTION[0]),
     }
     script = Path(__file__).parents[3] / "bin/test"
     known = re.findall(r"s/\^\\\((.*?)\\\)=", script.read_text())
@@ -195,9 +194,9 @@ def test_the_page_about_it_lists_every_agent_and_its_variables() -> None:
         for agent, by, _ in rows
         for variable in re.findall(r"`(\w+)(?:=\w+)?`", by)
     ]
-    words = [(agents.CONVENTION, "whichever"), (agents.AMP[0], "Amp")]
+    words = [(agents.CONVENTION, "whichever"), (agents.OLDER_CONVENTION[0], "Amp")]
     for (variable, agent), (wanted, title) in zip(
-        listed, [*AGENT_VARIABLES, *words], strict=True
+        listed, [*agents.VARIABLES, *words], strict=True
     ):
         assert variable == wanted
         assert agent.startswith(title)
@@ -207,7 +206,7 @@ def test_the_page_about_it_lists_every_agent_and_its_variables() -> None:
 
 @given(st.text(max_size=60))
 def test_the_convention_names_an_agent_or_nobody(said: str) -> None:
-    word = by_convention({"AI_AGENT": said})
+    word = convention_agent({"AI_AGENT": said})
     assert said.startswith(word)
     if word:
         assert who(ALICE | {"AI_AGENT": said}) == str(
@@ -217,7 +216,7 @@ def test_the_convention_names_an_agent_or_nobody(said: str) -> None:
 
 @given(st.text(max_size=60))
 def test_a_session_is_a_seat_or_none(said: str) -> None:
-    found = session({"CODEX_THREAD_ID": said})
+    found = session_end({"CODEX_THREAD_ID": said})
     assert said.endswith(found)
     env = ALICE | {"CODEX_THREAD_ID": said or "x", "WATERCOOLER_SEAT": "session"}
     assert who(env) in {f"Codex@{found} (alice)", "Codex (alice)", "Codex@x (alice)"}
@@ -245,7 +244,7 @@ def test_a_person_is_one_and_an_agent_of_theirs_is_not() -> None:
 
 
 def test_aliases_of_the_store_are_used() -> None:
-    rules = Settings(directory=Directory(PLATFORMS | {"cc": "claude"}))
+    rules = Settings(directory=Directory(SPELLINGS | {"cc": "claude"}))
     assert who(ALICE, rules=rules, name="CC") == "Claude Code (alice)"
 
 
@@ -372,7 +371,7 @@ def test_a_word_for_nobody_is_not_a_name(word: str) -> None:
         assert "WATERCOOLER_AGENT" in caught.value.hint
     # Others may call them so, and a store may say what it means.
     assert who(BARE | {"USER": word}, name="Codex") == f"Codex ({word})"
-    rules = Settings(directory=Directory(PLATFORMS | {names.fold(word): "Robot"}))
+    rules = Settings(directory=Directory(SPELLINGS | {names.fold(word): "Robot"}))
     assert who(ALICE, rules=rules, name=word) == "Robot (alice)"
 
 

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from wc_core import ulid
+from wc_core.agents import VARIABLES
 from wc_core.git.repository import change_of as change_id
-from wc_core.identity.agents import AGENT_VARIABLES
 from wc_core.identity.resolve import Identity
 from wc_core.layout import MAX_SAFE_BYTES as MAX_NAME_BYTES
 from wc_core.layout import safe_name as safe
@@ -314,7 +314,7 @@ _VARIABLES = {
 def test_an_agent_and_a_person_have_files_of_their_own() -> None:
     names = {variable: who_name(variable, {variable: "1"}) for variable in _VARIABLES}
     assert names == _VARIABLES
-    assert set(names) == {variable for variable, _ in AGENT_VARIABLES}
+    assert set(names) == {variable for variable, _ in VARIABLES}
     asked = {"WATERCOOLER_AGENT": "=Claude Code"}
     assert who_name("WATERCOOLER_AGENT", asked) == "%3Dclaudecode"
     assert who_name("AI_AGENT", {"AI_AGENT": "openhands@2"}) == "=openhands"

@@ -9,7 +9,7 @@ import pytest
 
 from tests.core.strategies import entry_id
 from wc_core.errors import ConflictError, InvalidInputError
-from wc_core.names import PLATFORMS, Directory, parse
+from wc_core.names import SPELLINGS, Directory, parse
 from wc_core.threads.model import CLOSED, FREE, OPEN, Ball, Participant, Pass, State
 from wc_core.threads.moves import (
     Draft,
@@ -377,7 +377,7 @@ def test_who_has_the_next_move_when_nobody_is_named(
     state: State, rules: dict[str, Any], expected: str | None
 ) -> None:
     aliases = {"cc": "cx", "cx": "codex-cli", "zz": "zed"}
-    settings = Settings(directory=Directory(PLATFORMS | aliases), **rules)
+    settings = Settings(directory=Directory(SPELLINGS | aliases), **rules)
     assert counterpart(state, parse(ME), settings) == Ball(expected)
 
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.core.strategies import json_values, relaxed
-from wc_core.names import PLATFORMS, Name
+from wc_core.names import SPELLINGS, Name
 from wc_core.threads.settings import ENFORCE, SYNC, WATCH, Settings, load
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def test_without_files_the_defaults_are_in_force(tmp_path: Path) -> None:
             "auto",
             "background",
         )
-        assert found.directory.aliases == PLATFORMS
+        assert found.directory.aliases == SPELLINGS
 
 
 def test_everything_that_can_be_set_is_read_and_the_rest_left_alone(

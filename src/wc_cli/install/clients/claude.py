@@ -1,7 +1,6 @@
-"""Claude Code and Claude Desktop.
+"""Claude Code.
 
-Sources: code.claude.com/docs (settings, mcp, skills, statusline, permissions),
-modelcontextprotocol.io/docs/develop/connect-local-servers.
+Source: code.claude.com/docs (settings, mcp, skills, hooks, statusline, permissions).
 """
 
 from __future__ import annotations
@@ -11,15 +10,15 @@ from pathlib import Path
 from typing import Any
 
 from wc_cli.install.changes import (
+    USER_AND_PROJECT,
     Client,
     InstallSite,
     JsonAdd,
     JsonSet,
     Part,
-    executable,
     program,
 )
-from wc_cli.install.clients import common
+from wc_cli.install.clients import common, hooks
 from wc_cli.install.permissions import ASKED, SERVER, prefixes
 from wc_core.errors import ConflictError
 
@@ -28,115 +27,93 @@ _APPROVE = "Claude Code asks once whether to trust the server of this project."
 _PLUGIN = "Its plugin is installed and brings server, skill and hooks."
 
 
-def folder_of(here: InstallSite) -> Path:
-    """Its folder of settings."""
-    if here.scope == "project":
-        return common.base(here) / ".claude"
-    said = here.env.get("CLAUDE_CONFIG_DIR", "")
-    return Path(said) if said else here.home / ".claude"
+def _folder(site: InstallSite) -> Path:
+    """The folder of its settings."""
+    if site.scope == "project":
+        return common.base_folder(site) / ".claude"
+    chosen = site.env.get("CLAUDE_CONFIG_DIR", "")
+    return Path(chosen) if chosen else site.home / ".claude"
 
 
-def _servers(here: InstallSite) -> Path:
-    """The file that has its servers: beside the folder of settings, unless that
-    one was chosen."""
-    if here.scope == "project":
-        return common.base(here) / ".mcp.json"
-    said = here.env.get("CLAUDE_CONFIG_DIR", "")
-    return Path(said) / ".claude.json" if said else here.home / ".claude.json"
+def _servers_file(site: InstallSite) -> Path:
+    """The file with its servers: beside the folder of settings, but in one that the
+    user chose."""
+    if site.scope == "project":
+        return common.base_folder(site) / ".mcp.json"
+    chosen = site.env.get("CLAUDE_CONFIG_DIR", "")
+    return Path(chosen) / ".claude.json" if chosen else site.home / ".claude.json"
 
 
-def has_plugin(here: InstallSite) -> bool:
-    """Whether our plugin is switched on."""
-    plugins = common.known(folder_of(here) / "settings.json", "enabledPlugins")
+def _has_plugin(site: InstallSite) -> bool:
+    """Whether our plugin is enabled."""
+    plugins = common.json_value(_folder(site) / "settings.json", "enabledPlugins")
     return isinstance(plugins, dict) and any(
         name.partition("@")[0] == SERVER and on for name, on in plugins.items()
     )
 
 
-def code_parts(here: InstallSite) -> tuple[Part, ...]:
-    """Everything for Claude Code; what its plugin brings is left to that."""
-    plugin = has_plugin(here)
-    parts = [_permissions(here, plugin=plugin)]
+def _parts(site: InstallSite) -> tuple[Part, ...]:
+    """Everything for Claude Code, except what the plugin brings if it is enabled."""
+    plugin = _has_plugin(site)
+    parts = [_permissions(site, plugin=plugin)]
     if not plugin:
-        # As `claude mcp add` writes it.
-        server = {"type": "stdio", "command": common.server_program(here)}
-        change = common.json_server(
-            _servers(here), ("mcpServers",), {**server, "args": [], "env": {}}
-        )
-        note = _APPROVE if here.scope == "project" else _RESTART
-        skill = common.skill(folder_of(here) / "skills")
-        parts = [Part("server", (change,), (note,)), skill, *parts]
-    if here.scope == "user":
-        parts.append(_status_line(here))
+        settings = _folder(site) / "settings.json"
+        parts += [
+            _server(site),
+            common.skill(_folder(site) / "skills"),
+            hooks.grouped_hooks("claude", settings, site),
+        ]
+    if site.scope == "user":
+        parts.append(_status_line(site))
     return tuple(parts)
 
 
-def _permissions(here: InstallSite, *, plugin: bool) -> Part:
+def _server(site: InstallSite) -> Part:
+    # In the form in which `claude mcp add` writes it.
+    server = {"type": "stdio", "command": common.server_program(site)}
+    change = common.json_server(
+        _servers_file(site), ("mcpServers",), {**server, "args": [], "env": {}}
+    )
+    note = _APPROVE if site.scope == "project" else _RESTART
+    return Part("server", (change,), (note,))
+
+
+def _permissions(site: InstallSite, *, plugin: bool) -> Part:
     server = f"mcp__plugin_{SERVER}_{SERVER}" if plugin else f"mcp__{SERVER}"
-    rules = (*(f"Bash({one}:*)" for one in prefixes()), server)
-    path, allow = folder_of(here) / "settings.json", ("permissions", "allow")
-    added = tuple(JsonAdd(path, allow, one) for one in rules)
-    ask = ("permissions", "ask")
-    asked = tuple(JsonAdd(path, ask, f"Bash(wc {one}:*)") for one in ASKED)
-    return Part("permissions", (*added, *asked), (_PLUGIN,) if plugin else ())
+    allowed = (*(f"Bash({prefix}:*)" for prefix in prefixes()), server)
+    to_ask = (f"Bash(wc {command}:*)" for command in ASKED)
+    path = _folder(site) / "settings.json"
+    changes = (
+        *(JsonAdd(path, ("permissions", "allow"), rule) for rule in allowed),
+        *(JsonAdd(path, ("permissions", "ask"), rule) for rule in to_ask),
+    )
+    return Part("permissions", changes, (_PLUGIN,) if plugin else ())
 
 
-def _status_line(here: InstallSite) -> Part:
-    """Our line under the prompt, after the person's own."""
-    words = f"CLAUDECODE=1 {program('wc-statusline', here)} --stdin"
+def _status_line(site: InstallSite) -> Part:
+    """Our line under the prompt, after the user's own."""
+    words = f"CLAUDECODE=1 {program('wc-statusline', site)} --stdin"
 
-    def compose(theirs: Any) -> Any:
-        own = theirs.get("command") if isinstance(theirs, dict) else None
-        if not isinstance(own, str) or theirs.get("type") != "command":
+    def compose(current: Any) -> Any:
+        command = current.get("command") if isinstance(current, dict) else None
+        if not isinstance(command, str) or current.get("type") != "command":
             raise ConflictError(
                 "Claude Code has a status line that is no command.",
                 "It was left as it is. By hand: wc-statusline --stdin --chain 'THEIRS'",
             )
-        if "wc-statusline" in own:
-            return theirs
-        chained = f"{words} --chain {shlex.quote(own)}"
-        return {"refreshInterval": 5, **theirs, "command": chained}
+        if "wc-statusline" in command:
+            return current
+        chained = f"{words} --chain {shlex.quote(command)}"
+        return {"refreshInterval": 5, **current, "command": chained}
 
     line = {"type": "command", "command": words, "padding": 0, "refreshInterval": 5}
-    path = folder_of(here) / "settings.json"
+    path = _folder(site) / "settings.json"
     return Part("status-line", (JsonSet(path, ("statusLine",), line, compose),))
 
 
-def _desktop_folder(here: InstallSite) -> Path:
-    return common.settings_folder(here) / "Claude"
-
-
-def _desktop_parts(here: InstallSite) -> tuple[Part, ...]:
-    # It is started by the desktop, whose PATH is a short one.
-    found = executable("wc-observe", here)
-    command = _whole(found, here) if found == common.PROGRAM else found
-    change = common.json_server(
-        _desktop_folder(here) / "claude_desktop_config.json",
-        ("mcpServers",),
-        {"command": command, "args": []},
-    )
-    return (Part("server", (change,), ("Quit Claude Desktop and start it again.",)),)
-
-
-def _whole(name: str, here: InstallSite) -> str:
-    import shutil
-
-    return shutil.which(name, path=here.env.get("PATH", "")) or name
-
-
-CLIENTS = (
-    Client(
-        "claude",
-        "Claude Code",
-        lambda here: common.is_there(here, ("claude",), ".claude", ".claude.json"),
-        ("user", "project"),
-        code_parts,
-    ),
-    Client(
-        "claude-desktop",
-        "Claude Desktop",
-        lambda here: _desktop_folder(here).exists(),
-        ("user",),
-        _desktop_parts,
-    ),
+CLIENT = Client(
+    "claude",
+    lambda site: common.is_present(site, ("claude",), ".claude", ".claude.json"),
+    USER_AND_PROJECT,
+    _parts,
 )

@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import wc_cli
 from wc_cli.install import disk
 from wc_cli.install.changes import JsonSet, OwnFile, Part, executable
 from wc_cli.install.formats import jsonc
@@ -20,44 +21,45 @@ PROGRAM = "wc-observe"
 
 def skill(folder: Path, *notes: str) -> Part:
     """The skill, in a folder of skills."""
-    import wc_cli
-
     source = os.path.join(os.path.dirname(wc_cli.__file__), "skill", SERVER)
-    found = []
-    for where, _, names in sorted(os.walk(source)):
+    files = []
+    for parent, _, names in sorted(os.walk(source)):
         for name in sorted(names):
-            path = os.path.join(where, name)
+            path = os.path.join(parent, name)
             with open(path, encoding="utf-8") as file:
-                to = folder / SERVER / os.path.relpath(path, source)
-                found.append(OwnFile(to, file.read()))
-    return Part("skill", tuple(found), notes)
+                copy = folder / SERVER / os.path.relpath(path, source)
+                files.append(OwnFile(copy, file.read()))
+    return Part("skill", tuple(files), notes)
 
 
-def shared_skill(here: InstallSite) -> Part:
+def shared_skill(site: InstallSite) -> Part:
     """The skill where all agents but Claude Code look for it."""
-    return skill(base(here) / ".agents/skills")
+    return skill(base_folder(site) / ".agents/skills")
 
 
-def base(here: InstallSite) -> Path:
-    """The home, or the project."""
-    if here.scope == "project" and here.project is not None:
-        return here.project
-    return here.home
+def base_folder(site: InstallSite) -> Path:
+    """The home folder, or the project."""
+    if site.scope == "project" and site.project is not None:
+        return site.project
+    return site.home
 
 
-def server_program(here: InstallSite) -> str:
-    """How a client starts the server. What is shared with others has no paths of
-    this machine in it."""
-    return PROGRAM if here.scope == "project" else executable(PROGRAM, here)
+def server_program(site: InstallSite) -> str:
+    """How a client starts the server. A project's files are shared with others, so
+    they get no path of this machine."""
+    return PROGRAM if site.scope == "project" else executable(PROGRAM, site)
 
 
 def json_server(path: Path, keys: tuple[str, ...], value: dict[str, Any]) -> JsonSet:
-    """Our server among those of a client; one that starts the same program stays
-    as it is, another one of the name is not touched."""
+    """Add our server to those of a client.
 
-    def compose(theirs: Any) -> Any:
-        if starts_ours(theirs):
-            return theirs
+    A server that starts our program already stays as it is; another server of our
+    name is refused.
+    """
+
+    def compose(current: Any) -> Any:
+        if starts_our_server(current):
+            return current
         raise ConflictError(
             f"{path} has a server {SERVER!r} already, and it is another one.",
             "It was left as it is. Rename or remove it, then run it again.",
@@ -66,7 +68,7 @@ def json_server(path: Path, keys: tuple[str, ...], value: dict[str, Any]) -> Jso
     return JsonSet(path, (*keys, SERVER), value, compose)
 
 
-def starts_ours(server: Any) -> bool:
+def starts_our_server(server: Any) -> bool:
     """Whether a client's entry for a server starts our program."""
     if not isinstance(server, dict):
         return False
@@ -74,13 +76,13 @@ def starts_ours(server: Any) -> bool:
     words = command if isinstance(command, list) else [command]
     words = [*words, *(server.get("args") or [])]
     return any(
-        isinstance(one, str) and os.path.basename(one) == PROGRAM for one in words
+        isinstance(word, str) and os.path.basename(word) == PROGRAM for word in words
     )
 
 
-def known(path: Path, *keys: str) -> Any:
-    """What a JSON file says at a path of keys; ``None`` where it does not, or
-    cannot be read: whoever changes it will say so."""
+def json_value(path: Path, *keys: str) -> Any:
+    """The value at a path of keys in a JSON file; ``None`` where there is none, or
+    the file cannot be read: the change to it reports that."""
     try:
         data = disk.read(str(path))
         node = jsonc.find((data or b"").decode(), keys)
@@ -89,11 +91,11 @@ def known(path: Path, *keys: str) -> Any:
     return None if node is None else node.value
 
 
-def is_there(here: InstallSite, programs: tuple[str, ...], *paths: str) -> bool:
+def is_present(site: InstallSite, programs: tuple[str, ...], *paths: str) -> bool:
     """Whether one of the programs is on PATH, or one of the paths below the home
-    exists."""
-    folders = here.env.get("PATH", "").split(os.pathsep)
-    return any((here.home / one).exists() for one in paths) or any(
+    folder exists."""
+    folders = site.env.get("PATH", "").split(os.pathsep)
+    return any((site.home / path).exists() for path in paths) or any(
         os.access(Path(folder, name), os.X_OK)
         for folder in folders
         for name in programs
@@ -101,14 +103,14 @@ def is_there(here: InstallSite, programs: tuple[str, ...], *paths: str) -> bool:
     )
 
 
-def settings_folder(here: InstallSite) -> Path:
-    """Where programs keep their settings: ~/.config, or what macOS has."""
-    if here.platform == "darwin":
-        return here.home / "Library/Application Support"
-    return config_folder(here)
+def settings_folder(site: InstallSite) -> Path:
+    """Where desktop programs keep their settings: ~/.config, or its place on macOS."""
+    if site.platform == "darwin":
+        return site.home / "Library/Application Support"
+    return config_folder(site)
 
 
-def config_folder(here: InstallSite) -> Path:
+def config_folder(site: InstallSite) -> Path:
     """XDG's folder of settings."""
-    said = here.env.get("XDG_CONFIG_HOME", "")
-    return Path(said) if os.path.isabs(said) else here.home / ".config"
+    chosen = site.env.get("XDG_CONFIG_HOME", "")
+    return Path(chosen) if os.path.isabs(chosen) else site.home / ".config"

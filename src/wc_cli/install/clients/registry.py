@@ -1,17 +1,28 @@
-"""Every client, in the order they are shown."""
+"""Every client that `wc install` knows, in the order in which they are shown.
+
+An agent's client is `CLIENT` of the module that is named after its word in
+`wc_core.agents`: ``claude-desktop`` is in `claude_desktop`.
+"""
 
 from __future__ import annotations
 
+from importlib import import_module
+
 from wc_cli.install.changes import PARTS, Client, InstallSite, Part
-from wc_cli.install.clients import agents, claude, editors, hooks, shells
-
-_AGENTS = (*claude.CLIENTS, *agents.CLIENTS, *editors.CLIENTS)
-CLIENTS: tuple[Client, ...] = (*_AGENTS, *shells.CLIENTS)
+from wc_cli.install.clients import shells
+from wc_core.agents import AGENTS
 
 
-def parts(client: Client, here: InstallSite) -> tuple[Part, ...]:
-    """All parts of a client, with its hooks, in the order of `PARTS`."""
-    found = [*client.parts(here)]
-    if client in _AGENTS and not (client.name == "claude" and claude.has_plugin(here)):
-        found += hooks.parts(client.name, here)
-    return tuple(sorted(found, key=lambda one: PARTS.index(one.name)))
+def _client(name: str) -> Client:
+    module = import_module(f"wc_cli.install.clients.{name.replace('-', '_')}")
+    client: Client = module.CLIENT
+    return client
+
+
+AGENT_CLIENTS = tuple(_client(agent.client) for agent in AGENTS if agent.client)
+CLIENTS = (*AGENT_CLIENTS, *shells.CLIENTS)
+
+
+def parts(client: Client, site: InstallSite) -> tuple[Part, ...]:
+    """All parts of a client, in the order of `PARTS`."""
+    return tuple(sorted(client.parts(site), key=lambda part: PARTS.index(part.name)))

@@ -1,23 +1,32 @@
-"""Shells, prompts and tmux: where the line that says whose move it is goes.
+"""Shells, prompts and tmux: the snippets that show the status line.
 
-Each snippet leaves the exit status of the last command as it was, finds nothing
-to do where our program is gone, and is the same when it is read twice.
+Each snippet keeps the exit status of the last command, does nothing once our program
+is gone, and may be read twice.
 """
 
 from __future__ import annotations
 
+import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from wc_cli.install import disk
-from wc_cli.install.changes import Block, Client, OwnFile, Part, TomlSet, program
+from wc_cli.install.changes import (
+    USER,
+    Block,
+    Client,
+    OwnFile,
+    Part,
+    TomlSet,
+    program,
+)
 from wc_cli.install.clients import common
 from wc_core.errors import WcError
 
 if TYPE_CHECKING:
     from wc_cli.install.changes import Change, InstallSite
 
-_AGAIN = "Open a new terminal."
+_NOTE = "Open a new terminal."
 # PROMPT_COMMAND is a string, which may end in a semicolon, or an array since 5.1.
 _BASH = (
     "__watercooler() {{",
@@ -48,7 +57,7 @@ _FISH = (
     "    end",
     "end",
 )
-# A theme prints its prompt in one piece; what it shows may be expanded as one.
+# A theme prints its prompt in one piece, and may expand what a segment shows.
 _P10K = (
     "function prompt_watercooler() {{",
     "  local line=$({program} 2>/dev/null)",
@@ -58,8 +67,8 @@ _P10K = (
     "(( ${{POWERLEVEL9K_RIGHT_PROMPT_ELEMENTS[(I)watercooler]}} )) ||",
     "  POWERLEVEL9K_RIGHT_PROMPT_ELEMENTS[1,0]=(watercooler)",
 )
-# tmux obeys what a program prints after a #, so that must not reach it; and the
-# path of a pane is a word to a shell.
+# tmux obeys what a program prints after a #, so no # may reach it; the path of a
+# pane is quoted, because it becomes a word of a shell.
 _TMUX = (
     "if -F '#{{e|<:#{{status-right-length}},100}}' 'set -g status-right-length 100'",
     "set -ga status-right ' #(cd -- #{{q:pane_current_path}} && {line})'",
@@ -67,57 +76,56 @@ _TMUX = (
 _TMUX_LINE = '{program} --ascii | tr -d "\\043"'
 
 
-def _filled(lines: tuple[str, ...], here: InstallSite) -> tuple[str, ...]:
-    words = program("wc-statusline", here)
-    line = _TMUX_LINE.format(program=words)
-    return tuple(one.format(program=words, line=line) for one in lines)
+def _filled(lines: tuple[str, ...], site: InstallSite) -> tuple[str, ...]:
+    """The lines of a snippet with the word that starts our program."""
+    word = program("wc-statusline", site)
+    tmux_line = _TMUX_LINE.format(program=word)
+    return tuple(line.format(program=word, line=tmux_line) for line in lines)
 
 
 def _text(path: Path) -> str:
-    """A file that is there and can be read; else nothing."""
+    """The text of a file; empty if it does not exist or cannot be read."""
     try:
         return (disk.read(str(path)) or b"").decode(errors="replace")
     except WcError:
         return ""
 
 
-def _zsh_folder(here: InstallSite) -> Path:
-    said = here.env.get("ZDOTDIR", "")
-    return Path(said) if said else here.home
+def _zsh_folder(site: InstallSite) -> Path:
+    chosen = site.env.get("ZDOTDIR", "")
+    return Path(chosen) if chosen else site.home
 
 
-def _bashrc(here: InstallSite) -> Path:
-    return here.home / ".bashrc"
+def _bashrc(site: InstallSite) -> Path:
+    return site.home / ".bashrc"
 
 
-def _zshrc(here: InstallSite) -> Path:
-    return _zsh_folder(here) / ".zshrc"
+def _zshrc(site: InstallSite) -> Path:
+    return _zsh_folder(site) / ".zshrc"
 
 
-def _p10k(here: InstallSite) -> Path:
-    return _zsh_folder(here) / ".p10k.zsh"
+def _p10k(site: InstallSite) -> Path:
+    return _zsh_folder(site) / ".p10k.zsh"
 
 
-def _fish(here: InstallSite) -> Path:
-    return common.config_folder(here) / "fish/config.fish"
+def _fish(site: InstallSite) -> Path:
+    return common.config_folder(site) / "fish/config.fish"
 
 
-def _starship(here: InstallSite) -> Path:
-    said = here.env.get("STARSHIP_CONFIG", "")
-    return Path(said) if said else common.config_folder(here) / "starship.toml"
+def _starship(site: InstallSite) -> Path:
+    chosen = site.env.get("STARSHIP_CONFIG", "")
+    return Path(chosen) if chosen else common.config_folder(site) / "starship.toml"
 
 
-def _tmux(here: InstallSite) -> Path:
-    """Its file: the first of those that it reads, and reads all of."""
-    first, second = (
-        here.home / ".tmux.conf",
-        common.config_folder(here) / "tmux/tmux.conf",
-    )
-    return second if second.exists() and not first.exists() else first
+def _tmux(site: InstallSite) -> Path:
+    """The first of its files that exists: tmux reads all of them."""
+    in_home = site.home / ".tmux.conf"
+    in_config = common.config_folder(site) / "tmux/tmux.conf"
+    return in_config if in_config.exists() and not in_home.exists() else in_home
 
 
-def _has_starship(path: Path) -> bool:
-    """Whether a shell's file leaves the prompt to starship, which has the line."""
+def _uses_starship(path: Path) -> bool:
+    """Whether a shell's file leaves the prompt to starship, which shows our line."""
     return "starship init" in _text(path)
 
 
@@ -125,84 +133,75 @@ def _prompt(change: Change, *notes: str) -> tuple[Part, ...]:
     return (Part("prompt", (change,), notes),)
 
 
-def _bash_parts(here: InstallSite) -> tuple[Part, ...]:
-    if _has_starship(_bashrc(here)):
+def _bash_parts(site: InstallSite) -> tuple[Part, ...]:
+    if _uses_starship(_bashrc(site)):
         return ()
-    return _prompt(Block(_bashrc(here), _filled(_BASH, here)), _AGAIN)
+    return _prompt(Block(_bashrc(site), _filled(_BASH, site)), _NOTE)
 
 
-def _zsh_parts(here: InstallSite) -> tuple[Part, ...]:
-    if _has_starship(_zshrc(here)) or _p10k(here).exists():
+def _zsh_parts(site: InstallSite) -> tuple[Part, ...]:
+    if _uses_starship(_zshrc(site)) or _p10k(site).exists():
         return ()
-    return _prompt(Block(_zshrc(here), _filled(_ZSH, here)), _AGAIN)
+    return _prompt(Block(_zshrc(site), _filled(_ZSH, site)), _NOTE)
 
 
-def _fish_parts(here: InstallSite) -> tuple[Part, ...]:
-    if _has_starship(_fish(here)):
+def _fish_parts(site: InstallSite) -> tuple[Part, ...]:
+    if _uses_starship(_fish(site)):
         return ()
-    text = "".join(f"{one}\n" for one in _filled(_FISH, here))
-    return _prompt(
-        OwnFile(_fish(here).parent / "conf.d/watercooler.fish", text), _AGAIN
-    )
+    text = "".join(f"{line}\n" for line in _filled(_FISH, site))
+    path = _fish(site).parent / "conf.d/watercooler.fish"
+    return _prompt(OwnFile(path, text), _NOTE)
 
 
-def _starship_parts(here: InstallSite) -> tuple[Part, ...]:
+def _has_starship(site: InstallSite) -> bool:
+    shells = (_bashrc(site), _zshrc(site), _fish(site))
+    return _starship(site).exists() or any(map(_uses_starship, shells))
+
+
+def _starship_parts(site: InstallSite) -> tuple[Part, ...]:
     table = {
-        "command": program("wc-statusline", here),
+        "command": program("wc-statusline", site),
         "when": True,
         "shell": ["sh"],
         "format": "([$output]($style) )",
         "style": "bold yellow",
         "description": "Whose move it is (Watercooler)",
     }
-    change = TomlSet(_starship(here), ("custom", "watercooler"), table)
-    return _prompt(change, *_starship_notes(here))
+    change = TomlSet(_starship(site), ("custom", "watercooler"), table)
+    return _prompt(change, *_starship_notes(site))
 
 
-def _starship_notes(here: InstallSite) -> tuple[str, ...]:
-    """What is left to do where the person has chosen what a prompt is made of."""
-    import tomllib
-
+def _starship_notes(site: InstallSite) -> tuple[str, ...]:
+    """What is left to do for a user who has chosen what the prompt is made of."""
     try:
-        chosen = tomllib.loads(_text(_starship(here))).get("format")
+        chosen = tomllib.loads(_text(_starship(site))).get("format")
     except tomllib.TOMLDecodeError:
         return ()
-    shows = ("$all", "$custom", "${custom", "$all$")
-    if not isinstance(chosen, str) or any(one in chosen for one in shows):
+    markers = ("$all", "$custom", "${custom", "$all$")
+    if not isinstance(chosen, str) or any(marker in chosen for marker in markers):
         return ()
     return ("Add ${custom.watercooler} to the format in starship.toml.",)
 
 
-def _p10k_parts(here: InstallSite) -> tuple[Part, ...]:
-    return _prompt(Block(_p10k(here), _filled(_P10K, here)), _AGAIN)
+def _p10k_parts(site: InstallSite) -> tuple[Part, ...]:
+    return _prompt(Block(_p10k(site), _filled(_P10K, site)), _NOTE)
 
 
-def _tmux_parts(here: InstallSite) -> tuple[Part, ...]:
-    note = f"In a running tmux: tmux source-file {_tmux(here)}"
-    return _prompt(Block(_tmux(here), _filled(_TMUX, here)), note)
+def _tmux_parts(site: InstallSite) -> tuple[Part, ...]:
+    note = f"In a running tmux: tmux source-file {_tmux(site)}"
+    return _prompt(Block(_tmux(site), _filled(_TMUX, site)), note)
 
 
-_USER = ("user",)
 CLIENTS: tuple[Client, ...] = (
-    Client("bash", "bash", lambda here: _bashrc(here).exists(), _USER, _bash_parts),
-    Client("zsh", "zsh", lambda here: _zshrc(here).exists(), _USER, _zsh_parts),
-    Client("fish", "fish", lambda here: _fish(here).exists(), _USER, _fish_parts),
-    Client(
-        "starship",
-        "starship",
-        lambda here: (
-            _starship(here).exists()
-            or any(map(_has_starship, (_bashrc(here), _zshrc(here), _fish(here))))
-        ),
-        _USER,
-        _starship_parts,
-    ),
+    Client("bash", lambda site: _bashrc(site).exists(), USER, _bash_parts),
+    Client("zsh", lambda site: _zshrc(site).exists(), USER, _zsh_parts),
+    Client("fish", lambda site: _fish(site).exists(), USER, _fish_parts),
+    Client("starship", _has_starship, USER, _starship_parts),
     Client(
         "powerlevel10k",
-        "powerlevel10k",
-        lambda here: _p10k(here).exists(),
-        _USER,
+        lambda site: _p10k(site).exists(),
+        USER,
         _p10k_parts,
     ),
-    Client("tmux", "tmux", lambda here: _tmux(here).exists(), _USER, _tmux_parts),
+    Client("tmux", lambda site: _tmux(site).exists(), USER, _tmux_parts),
 )

@@ -1,7 +1,7 @@
-"""One change in one text: is it there, put it in, take it out.
+"""One change in one text: read its value, insert it, remove it.
 
-A text is that of a file, ``None`` where there is no file. Nothing here knows who
-made a change; `ledger` does.
+A text is that of a file, or ``None`` where there is no file. Nothing in here knows who
+made a change; `wc_cli.install.ledger` does.
 """
 
 from __future__ import annotations
@@ -19,21 +19,26 @@ from wc_cli.install.changes import (
     TomlAdd,
     TomlSet,
 )
-from wc_cli.install.formats import jsonc, jsonedit
-from wc_cli.install.formats import toml as tomls
+from wc_cli.install.formats import jsonc, jsonedit, toml
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-# No value of any format.
+# Not a value of any format: there is none.
 ABSENT = object()
 
 _BEGIN, _END = ">>> watercooler >>>", "<<< watercooler <<<"
 
+# The kinds of changes, as the ledger names them.
+JSON_SET, JSON_ADD = "json-set", "json-add"
+TOML_SET, TOML_ADD = "toml-set", "toml-add"
+BLOCK, FILE = "block", "file"
+_ADDS_ITEM = frozenset({JSON_ADD, TOML_ADD})
+
 
 class Spot(NamedTuple):
-    """Where in a file a change belongs, and what belongs there. Two changes with
-    the same ``slot`` are about the same thing."""
+    """A place in a file, and the value that belongs there. Two changes with the same
+    ``slot`` are about the same place."""
 
     kind: str
     keys: tuple[str, ...]
@@ -41,86 +46,83 @@ class Spot(NamedTuple):
 
     @property
     def slot(self) -> tuple[str, ...]:
-        """What tells it from other spots of the file."""
-        item = json.dumps(self.value, sort_keys=True) if self.kind in _ITEMS else ""
-        keys = () if self.kind in (_BLOCK, _FILE) else self.keys
+        """Identifies the place among those of the file."""
+        item = json.dumps(self.value, sort_keys=True) if self.kind in _ADDS_ITEM else ""
+        keys = () if self.kind in (BLOCK, FILE) else self.keys
         return (self.kind, *keys, item)
 
 
-class Put(NamedTuple):
-    """A text with a value put in, what of the way to it was made, and what TOML's
-    ``piece`` is."""
+class Inserted(NamedTuple):
+    """A text with a value inserted.
+
+    ``made`` are the paths of the objects and arrays that were created for it, and
+    ``piece`` is text that `remove` needs to take exactly the same out again.
+    """
 
     text: str
     made: tuple[tuple[str, ...], ...] = ()
     piece: str = ""
 
 
-_JSON_SET, _JSON_ADD, _TOML_SET, _TOML_ADD, _BLOCK, _FILE = (
-    *("json-set", "json-add", "toml-set", "toml-add"),
-    *("block", "file"),
-)
-_ITEMS = frozenset({_JSON_ADD, _TOML_ADD})
-
-
 def spot(change: Change) -> Spot:
-    """Where a change belongs."""
+    """The place of a change."""
     if isinstance(change, JsonSet):
-        return Spot(_JSON_SET, change.keys, change.value)
+        return Spot(JSON_SET, change.keys, change.value)
     if isinstance(change, JsonAdd):
-        return Spot(_JSON_ADD, change.keys, change.item)
+        return Spot(JSON_ADD, change.keys, change.item)
     if isinstance(change, TomlSet):
-        return Spot(_TOML_SET, change.keys, change.value)
+        return Spot(TOML_SET, change.keys, change.value)
     if isinstance(change, TomlAdd):
-        return Spot(_TOML_ADD, change.keys, change.item)
+        return Spot(TOML_ADD, change.keys, change.item)
     if isinstance(change, Block):
-        return Spot(_BLOCK, (change.comment,), list(change.lines))
+        return Spot(BLOCK, (change.comment,), list(change.lines))
     if isinstance(change, OwnFile):
-        return Spot(_FILE, (), change.text)
+        return Spot(FILE, (), change.text)
     raise AssertionError(change)
 
 
-def found(text: str | None, where: Spot) -> Any:
-    """The value at a spot, of an array the item itself; ABSENT if there is none.
+def value_at(text: str | None, spot: Spot) -> Any:
+    """The value at a spot, for an array the item itself; ABSENT if there is none.
 
-    Raises jsonc.Unreadable.
+    Raises UnreadableError.
     """
-    if text is None:
-        return ABSENT
-    return _FOUND[where.kind](text, where)
+    return ABSENT if text is None else _EDITORS[spot.kind].value_at(text, spot)
 
 
-def put(text: str | None, where: Spot, piece: str = "") -> Put:
-    """The text with the value at its spot, whatever was there; ``piece`` is what
-    was said of a value of ours. Raises jsonc.Unreadable."""
-    return _PUT[where.kind](text or "", where, piece)
+def insert(text: str | None, spot: Spot, piece: str = "") -> Inserted:
+    """The text with the value at its spot, in the place of any other value there.
+
+    ``piece`` is that of our value which is replaced. Raises UnreadableError.
+    """
+    return _EDITORS[spot.kind].insert(text or "", spot, piece)
 
 
-def taken(text: str, where: Spot, piece: str = "") -> str | None:
-    """The text without the value at its spot, which is there; ``None``: without
-    it there is no file. Raises jsonc.Unreadable."""
-    return _TAKEN[where.kind](text, where, piece)
+def remove(text: str, spot: Spot, piece: str = "") -> str | None:
+    """The text without the value at its spot, where it must be; ``None`` if no file
+    remains. Raises UnreadableError."""
+    return _EDITORS[spot.kind].remove(text, spot, piece)
 
 
-def raw(text: str, where: Spot) -> str:
-    """How the value at a spot of JSON is written."""
-    node = jsonc.find(text, where.keys)
+def raw(text: str, spot: Spot) -> str:
+    """The value at a spot of JSON, as it is written in the text."""
+    node = jsonc.find(text, spot.keys)
     return text[node.start : node.end] if node is not None else ""
 
 
-def written(text: str, where: Spot, words: str) -> str:
-    """The text with a value at a spot of JSON written like that, as `raw` said."""
-    node = jsonc.find(text, where.keys)
+def with_raw(text: str, spot: Spot, words: str) -> str:
+    """The text with ``words``, as `raw` returned them, for the value at a spot of
+    JSON."""
+    node = jsonc.find(text, spot.keys)
     return text if node is None else text[: node.start] + words + text[node.end :]
 
 
 def pruned(text: str, kind: str, made: Iterable[Sequence[str]]) -> str:
     """The text without those of the objects and arrays at these paths that are
-    empty. Raises jsonc.Unreadable."""
+    empty. Raises UnreadableError."""
     for keys in sorted(made, key=len, reverse=True):
-        if kind.startswith("toml"):
-            if tomls.find(text, keys) in ({}, []):
-                text = tomls.without(text, keys)
+        if kind in (TOML_SET, TOML_ADD):
+            if toml.find(text, keys) in ({}, []):
+                text = toml.without(text, keys)
         else:
             text = _pruned_json(text, tuple(keys))
     return text
@@ -132,153 +134,155 @@ def _pruned_json(text: str, keys: tuple[str, ...]) -> str:
     if node is None or not empty or text[node.start + 1 : node.end - 1].strip():
         return text
     if keys:
-        return _without_json(text, Spot(_JSON_SET, keys, None), "")
-    rest = text[: node.start] + text[node.end :]
-    return rest if rest.strip("\ufeff \t\r\n") else ""
+        return _remove_json(text, Spot(JSON_SET, keys, None), "")
+    outside = text[: node.start] + text[node.end :]
+    return outside if outside.strip("\ufeff \t\r\n") else ""
 
 
-def same(one: Any, other: Any) -> bool:
-    """Whether two values that may be ABSENT are the same."""
-    if one is ABSENT or other is ABSENT:
-        return one is other
-    return jsonc.same(one, other)
+def are_same(first: Any, second: Any) -> bool:
+    """Whether two values, which may be ABSENT, are the same."""
+    if first is ABSENT or second is ABSENT:
+        return first is second
+    return jsonc.are_same(first, second)
 
 
-def _found_json(text: str, where: Spot) -> Any:
-    node = jsonc.find(text, where.keys)
+class _Editor(NamedTuple):
+    """What to do for the changes of one kind; `value_at`, `insert` and `remove` say
+    what each function is given and returns."""
+
+    value_at: Callable[[str, Spot], Any]
+    insert: Callable[[str, Spot, str], Inserted]
+    remove: Callable[[str, Spot, str], str | None]
+
+
+def _missing_paths(
+    is_there: Callable[[Sequence[str]], bool], keys: tuple[str, ...], *, root: bool
+) -> tuple[tuple[str, ...], ...]:
+    """The paths on the way to a spot that do not exist yet."""
+    paths = (keys[:length] for length in range(0 if root else 1, len(keys) + 1))
+    return tuple(path for path in paths if not is_there(path))
+
+
+# JSON.
+
+
+def _json_value(text: str, spot: Spot) -> Any:
+    node = jsonc.find(text, spot.keys)
     return ABSENT if node is None else node.value
 
 
-def _found_item(text: str, where: Spot) -> Any:
-    toml = where.kind == _TOML_ADD
-    value = tomls.find(text, where.keys) if toml else _found_json(text, where)
-    items = value if isinstance(value, list) else []
-    return where.value if any(same(one, where.value) for one in items) else ABSENT
+def _json_item(text: str, spot: Spot) -> Any:
+    return _item(_json_value(text, spot), spot)
 
 
-def _found_toml(text: str, where: Spot) -> Any:
-    value = tomls.find(text, where.keys)
-    return ABSENT if value is None else value
+def _item(array: Any, spot: Spot) -> Any:
+    items = array if isinstance(array, list) else []
+    return spot.value if any(are_same(item, spot.value) for item in items) else ABSENT
 
 
-def _made(
-    look: Callable[[Sequence[str]], bool], keys: tuple[str, ...], *, root: bool
-) -> tuple[tuple[str, ...], ...]:
-    """Which paths on the way to a spot are not there."""
-    paths = (keys[:length] for length in range(0 if root else 1, len(keys) + 1))
-    return tuple(path for path in paths if not look(path))
-
-
-def _put_json(text: str, where: Spot, piece: str) -> Put:  # noqa: ARG001
+def _insert_json(text: str, spot: Spot, piece: str) -> Inserted:  # noqa: ARG001
     def is_there(keys: Sequence[str]) -> bool:
         return jsonc.find(text, keys) is not None
 
-    if where.kind == _JSON_ADD:
-        made = _made(is_there, where.keys, root=True)
-        return Put(jsonedit.add(text, where.keys, where.value), made)
-    made = _made(is_there, where.keys[:-1], root=True)
-    return Put(jsonedit.put(text, where.keys, where.value), made)
+    if spot.kind == JSON_ADD:
+        created = _missing_paths(is_there, spot.keys, root=True)
+        return Inserted(jsonedit.append_item(text, spot.keys, spot.value), created)
+    created = _missing_paths(is_there, spot.keys[:-1], root=True)
+    return Inserted(jsonedit.set_value(text, spot.keys, spot.value), created)
 
 
-def _put_toml(text: str, where: Spot, piece: str) -> Put:
-    def is_there(keys: Sequence[str]) -> bool:
-        return tomls.find(text, keys) is not None
-
-    if where.kind == _TOML_ADD:
-        edited = tomls.add(text, where.keys, where.value)
-        return Put(edited.text, _made(is_there, where.keys, root=False))
-    edited = tomls.put(text, where.keys, where.value, piece)
-    return Put(edited.text, _made(is_there, where.keys[:-1], root=False), edited.piece)
-
-
-def _without_json(text: str, where: Spot, piece: str) -> str:  # noqa: ARG001
-    parent = jsonc.find(text, where.keys[:-1])
+def _remove_json(text: str, spot: Spot, piece: str) -> str:  # noqa: ARG001
+    parent = jsonc.find(text, spot.keys[:-1])
     elements = (parent.elements if parent else None) or ()
-    index = [one.key for one in elements].index(where.keys[-1])
+    index = [element.key for element in elements].index(spot.keys[-1])
     return text if parent is None else jsonedit.removed(text, parent, index)
 
 
-def _without_item(text: str, where: Spot, piece: str) -> str:  # noqa: ARG001
-    node = jsonc.find(text, where.keys)
+def _remove_json_item(text: str, spot: Spot, piece: str) -> str:  # noqa: ARG001
+    node = jsonc.find(text, spot.keys)
     elements = (node.elements if node else None) or ()
-    values = [same(one.node.value, where.value) for one in elements]
-    return text if node is None else jsonedit.removed(text, node, values.index(True))
+    matches = [are_same(element.node.value, spot.value) for element in elements]
+    return text if node is None else jsonedit.removed(text, node, matches.index(True))
 
 
-def _without_toml(text: str, where: Spot, piece: str) -> str:
-    return tomls.without(text, where.keys, piece)
+# TOML.
 
 
-def _without_toml_item(text: str, where: Spot, piece: str) -> str:  # noqa: ARG001
-    return tomls.without_item(text, where.keys, where.value)
+def _toml_value(text: str, spot: Spot) -> Any:
+    value = toml.find(text, spot.keys)
+    return ABSENT if value is None else value
 
 
-def _block(text: str, where: Spot) -> re.Match[str] | None:
+def _toml_item(text: str, spot: Spot) -> Any:
+    return _item(toml.find(text, spot.keys), spot)
+
+
+def _insert_toml(text: str, spot: Spot, piece: str) -> Inserted:
+    def is_there(keys: Sequence[str]) -> bool:
+        return toml.find(text, keys) is not None
+
+    if spot.kind == TOML_ADD:
+        edited = toml.append_item(text, spot.keys, spot.value)
+        return Inserted(edited.text, _missing_paths(is_there, spot.keys, root=False))
+    edited = toml.set_value(text, spot.keys, spot.value, piece)
+    created = _missing_paths(is_there, spot.keys[:-1], root=False)
+    return Inserted(edited.text, created, edited.piece)
+
+
+def _remove_toml(text: str, spot: Spot, piece: str) -> str:
+    return toml.without(text, spot.keys, piece)
+
+
+def _remove_toml_item(text: str, spot: Spot, piece: str) -> str:  # noqa: ARG001
+    return toml.without_item(text, spot.keys, spot.value)
+
+
+# Blocks of lines, and whole files.
+
+
+def _match_block(text: str, spot: Spot) -> re.Match[str] | None:
     """The marked lines, with the line break that ends them."""
-    (comment,) = where.keys
+    (comment,) = spot.keys
     begin, end = (re.escape(f"{comment} {mark}") for mark in (_BEGIN, _END))
     pattern = rf"^{begin}\r?\n(?P<lines>(?:(?!{begin}).*\n)*?){end}(?:\r?\n|\Z)"
     return re.search(pattern, text, re.MULTILINE)
 
 
-def _found_block(text: str, where: Spot) -> Any:
-    match = _block(text, where)
+def _block_lines(text: str, spot: Spot) -> Any:
+    match = _match_block(text, spot)
     return ABSENT if match is None else match["lines"].splitlines()
 
 
-def _put_block(text: str, where: Spot, piece: str) -> Put:
-    (comment,) = where.keys
+def _insert_block(text: str, spot: Spot, piece: str) -> Inserted:
+    (comment,) = spot.keys
     newline = "\r\n" if "\r\n" in text else "\n"
-    lines = (f"{comment} {_BEGIN}", *where.value, f"{comment} {_END}", "")
+    lines = (f"{comment} {_BEGIN}", *spot.value, f"{comment} {_END}", "")
     words = newline.join(lines)
-    match = _block(text, where)
+    match = _match_block(text, spot)
     if match is not None:
-        return Put(text[: match.start()] + words + text[match.end() :], piece=piece)
+        replaced = text[: match.start()] + words + text[match.end() :]
+        return Inserted(replaced, piece=piece)
     gap = newline if text and not text.endswith("\n") else ""
-    return Put(text + gap + words, piece=gap)
+    return Inserted(text + gap + words, piece=gap)
 
 
-def _without_block(text: str, where: Spot, piece: str) -> str:
-    match = _block(text, where)
+def _remove_block(text: str, spot: Spot, piece: str) -> str:
+    match = _match_block(text, spot)
     if match is None:
         return text
     before, after = text[: match.start()], text[match.end() :]
     return before.removesuffix(piece) if piece and not after else before + after
 
 
-def _found_file(text: str, where: Spot) -> Any:  # noqa: ARG001
-    return text
-
-
-def _put_file(text: str, where: Spot, piece: str) -> Put:  # noqa: ARG001
-    return Put(where.value)
-
-
-def _without_file(text: str, where: Spot, piece: str) -> None:  # noqa: ARG001
-    return None
-
-
-_FOUND: dict[str, Callable[[str, Spot], Any]] = {
-    _JSON_SET: _found_json,
-    _JSON_ADD: _found_item,
-    _TOML_SET: _found_toml,
-    _TOML_ADD: _found_item,
-    _BLOCK: _found_block,
-    _FILE: _found_file,
-}
-_PUT: dict[str, Callable[[str, Spot, str], Put]] = {
-    _JSON_SET: _put_json,
-    _JSON_ADD: _put_json,
-    _TOML_SET: _put_toml,
-    _TOML_ADD: _put_toml,
-    _BLOCK: _put_block,
-    _FILE: _put_file,
-}
-_TAKEN: dict[str, Callable[[str, Spot, str], str | None]] = {
-    _JSON_SET: _without_json,
-    _JSON_ADD: _without_item,
-    _TOML_SET: _without_toml,
-    _TOML_ADD: _without_toml_item,
-    _BLOCK: _without_block,
-    _FILE: _without_file,
+_EDITORS = {
+    JSON_SET: _Editor(_json_value, _insert_json, _remove_json),
+    JSON_ADD: _Editor(_json_item, _insert_json, _remove_json_item),
+    TOML_SET: _Editor(_toml_value, _insert_toml, _remove_toml),
+    TOML_ADD: _Editor(_toml_item, _insert_toml, _remove_toml_item),
+    BLOCK: _Editor(_block_lines, _insert_block, _remove_block),
+    FILE: _Editor(
+        lambda text, _: text,
+        lambda _, spot, __: Inserted(spot.value),
+        lambda _, __, ___: None,
+    ),
 }

@@ -1,11 +1,10 @@
-"""JSON with comments, read into nodes that know where they begin and end.
+"""JSON with comments, parsed into nodes that know where they begin and end.
 
-Comments (``//`` and ``/* */``) and commas after the last element are understood.
-`jsonedit` changes texts by these nodes.
+Comments (``//`` and ``/* */``) and commas after the last element are accepted.
+`jsonedit` edits texts by these nodes.
 
-A module of our own because json-five, which keeps comments too, changes nothing by
-itself, takes what is not JSON, and needs 200 ms to be imported; jsonc-edit starts
-Node.
+No library does this: json-five keeps comments too, but it cannot edit and accepts
+texts that are not JSON; jsonc-edit starts Node.
 """
 
 from __future__ import annotations
@@ -27,8 +26,9 @@ _SCALAR = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|nu
 _STRING = re.compile(r'"[^"\\\x00-\x1f]*(?:\\.[^"\\\x00-\x1f]*)*"')
 
 
-class Unreadable(ValueError):  # noqa: N818 - what it is, not that it is an error
-    """What is wrong with a text, and where (both from 1)."""
+class UnreadableError(ValueError):
+    """A text cannot be parsed or edited: what is wrong, at which line and column (from
+    1; 0 if unknown)."""
 
     def __init__(self, problem: str, line: int = 0, column: int = 0) -> None:
         super().__init__(problem)
@@ -38,8 +38,10 @@ class Unreadable(ValueError):  # noqa: N818 - what it is, not that it is an erro
 
 
 class Element(NamedTuple):
-    """A member of an object (``start`` is its key's) or an item of an array;
-    ``comma`` is where its comma ends, -1 without one."""
+    """A member of an object (``start`` is that of its key) or an item of an array.
+
+    ``comma`` is the end of its comma, -1 if it has none.
+    """
 
     key: str | None
     start: int
@@ -48,7 +50,7 @@ class Element(NamedTuple):
 
 
 class Node(NamedTuple):
-    """A value and its span; ``elements`` of an object or array, else ``None``."""
+    """A value and its span; only objects and arrays have ``elements``."""
 
     start: int
     end: int
@@ -57,15 +59,15 @@ class Node(NamedTuple):
 
     @property
     def is_object(self) -> bool:
-        """Whether it has members, or could have."""
+        """Whether the value is an object, maybe an empty one."""
         return isinstance(self.value, dict)
 
     def member(self, key: str) -> Element | None:
-        """The member of that name. Raises Unreadable if there are two."""
-        found = [one for one in self.elements or () if one.key == key]
-        if len(found) > 1:
-            raise Unreadable(f'"{key}" is there twice')
-        return found[0] if found else None
+        """The member of that name. Raises UnreadableError if there are two."""
+        members = [element for element in self.elements or () if element.key == key]
+        if len(members) > 1:
+            raise UnreadableError(f'"{key}" is there twice')
+        return members[0] if members else None
 
 
 def place(text: str, at: int) -> tuple[int, int]:
@@ -75,13 +77,16 @@ def place(text: str, at: int) -> tuple[int, int]:
 
 
 class _JsonReader:
+    """A recursive descent parser; its methods take an offset and raise
+    UnreadableError."""
+
     def __init__(self, text: str) -> None:
         self.text = text
 
     def fail(self, problem: str, at: int) -> NoReturn:
-        raise Unreadable(problem, *place(self.text, at))
+        raise UnreadableError(problem, *place(self.text, at))
 
-    def blank(self, at: int) -> int:
+    def skip_blanks(self, at: int) -> int:
         if self.text[at : at + 1] not in _BLANKS:
             return at
         match = _BLANK.match(self.text, at)
@@ -120,61 +125,60 @@ class _JsonReader:
     def container(self, at: int, depth: int) -> Node:
         start, of_keys = at, self.text[at] == "{"
         closing = "}" if of_keys else "]"
-        found: list[Element] = []
-        at = self.blank(at + 1)
+        elements: list[Element] = []
+        at = self.skip_blanks(at + 1)
         while self.text[at : at + 1] != closing:
-            if found and found[-1].comma < 0:
+            if elements and elements[-1].comma < 0:
                 self.fail(f"a comma or {closing} is missing", at)
             begin, key = at, None
             if of_keys:
                 key, at = self.key(at)
             node = self.value(at, depth + 1)
-            at = self.blank(node.end)
+            at = self.skip_blanks(node.end)
             comma = -1
             if self.text[at : at + 1] == ",":
                 comma = at + 1
-                at = self.blank(comma)
-            found.append(Element(key, begin, node, comma))
-        nodes = [(one.key, one.node.value) for one in found]
-        value: Any = dict(nodes) if of_keys else [one for _, one in nodes]
-        return Node(start, at + 1, value, tuple(found))
+                at = self.skip_blanks(comma)
+            elements.append(Element(key, begin, node, comma))
+        pairs = [(element.key, element.node.value) for element in elements]
+        value: Any = dict(pairs) if of_keys else [value for _, value in pairs]
+        return Node(start, at + 1, value, tuple(elements))
 
     def key(self, at: int) -> tuple[str, int]:
         if self.text[at : at + 1] != '"':
             self.fail("a key in quotes is missing", at)
         node = self.string(at)
-        at = self.blank(node.end)
+        at = self.skip_blanks(node.end)
         if self.text[at : at + 1] != ":":
             self.fail("a colon is missing", at)
-        return node.value, self.blank(at + 1)
+        return node.value, self.skip_blanks(at + 1)
 
 
-# One edit reads a text several times, and some files of settings have megabytes.
+# Cached: one edit parses a text several times, and some settings have megabytes.
 @functools.lru_cache(maxsize=4)
 def parse(text: str) -> Node | None:
-    """The value of a text; ``None`` where it has nothing but blanks and comments.
+    """The value of a text; ``None`` if it has only blanks and comments.
 
-    Raises Unreadable.
+    Raises UnreadableError.
     """
     reader = _JsonReader(text)
-    at = reader.blank(1 if text.startswith("\ufeff") else 0)
+    at = reader.skip_blanks(1 if text.startswith("\ufeff") else 0)
     if at == len(text):
         return None
     node = reader.value(at)
-    end = reader.blank(node.end)
+    end = reader.skip_blanks(node.end)
     if end != len(text):
         reader.fail("there is something after the end", end)
     return node
 
 
-def same(one: Any, other: Any) -> bool:
+def are_same(first: Any, second: Any) -> bool:
     """Whether two values are the same JSON: ``1``, ``true`` and ``1.0`` differ."""
-    texts = (json.dumps(value, sort_keys=True) for value in (one, other))
-    return next(texts) == next(texts)
+    return json.dumps(first, sort_keys=True) == json.dumps(second, sort_keys=True)
 
 
 def find(text: str, keys: Sequence[str]) -> Node | None:
-    """The node at a path of keys. Raises Unreadable."""
+    """The node at a path of keys, if there is one. Raises UnreadableError."""
     node = parse(text)
     for key in keys:
         member = node.member(key) if node is not None else None

@@ -1,7 +1,7 @@
-"""JSON with comments, edited where it stands: all other bytes stay as they are.
+"""JSON with comments, edited in place: all other bytes stay as they are.
 
-An edit replaces spans. What is put in is written as its neighbours are; comments and
-commas after the last element are never introduced.
+An edit replaces spans of the text. What it inserts is formatted like its neighbours;
+it introduces no comments, and no commas after the last element.
 """
 
 from __future__ import annotations
@@ -11,81 +11,87 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from wc_cli.install.formats import jsonc
-from wc_cli.install.formats.jsonc import Node, Unreadable
+from wc_cli.install.formats.jsonc import Node, UnreadableError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 _SAME_LINE = re.compile(r"(?:[ \t]|/\*[^\r\n]*?\*/)*(?://[^\r\n]*)?")
 
-# Halves of characters, which a value may have as an escape, and a file never.
-_HALVES = re.compile("[\ud800-\udfff]")
+# Surrogates: a value may have one as an escape, a file cannot be written with one.
+_SURROGATES = re.compile("[\ud800-\udfff]")
 
 
-def put(text: str, keys: Sequence[str], value: Any) -> str:
-    """The text with a value at a path of keys; what is missing of the path is
-    made. Raises Unreadable, also where the path leads through what is no object."""
+def set_value(text: str, keys: Sequence[str], value: Any) -> str:
+    """The text with a value at a path of keys; missing objects on the path are
+    created. Raises UnreadableError, also if the path leads through a value that is no
+    object."""
     root = jsonc.parse(text)
     if root is None:
-        return _begun(text, _nested(keys, value))
+        return _with_first_value(text, _nested(keys, value))
     node = root
     for depth, key in enumerate(keys):
         if not node.is_object:
-            raise Unreadable(f"{_named(keys[:depth])} is no object", *_at(text, node))
+            problem = f"{_path_text(keys[:depth])} is no object"
+            raise UnreadableError(problem, *_at(text, node))
         member = node.member(key)
         if member is None:
             nested = _nested(keys[depth + 1 :], value)
-            return _inserted(text, node, nested, key)
+            return _with_element(text, node, nested, key)
         node = member.node
     return replaced(text, node, value)
 
 
-def add(text: str, keys: Sequence[str], item: Any) -> str:
+def append_item(text: str, keys: Sequence[str], item: Any) -> str:
     """The text with an item at the end of the array at a path of keys, which is
-    made if need be. Raises Unreadable."""
+    created if it is missing. Raises UnreadableError."""
     node = jsonc.find(text, keys)
     if node is None:
-        return put(text, keys, [item])
+        return set_value(text, keys, [item])
     if node.elements is None or node.is_object:
-        raise Unreadable(f"{_named(keys)} is no array", *_at(text, node))
-    return _inserted(text, node, item, None)
+        raise UnreadableError(f"{_path_text(keys)} is no array", *_at(text, node))
+    return _with_element(text, node, item, None)
 
 
 def replaced(text: str, node: Node, value: Any) -> str:
     """The text with another value in the place of a node."""
-    words = _written(text, value, _indent_at(text, node.start), _is_inline(text))
+    indent = _indent_at(text, node.start)
+    words = _formatted(text, value, indent, inline=_is_inline(text))
     return text[: node.start] + words + text[node.end :]
 
 
 def removed(text: str, parent: Node, index: int) -> str:
-    """The text without one element of an object or array: what `put` and `add`
-    insert is taken out exactly."""
+    """The text without one element of an object or array: exactly what `set_value`
+    and `append_item` insert is taken out."""
     elements = parent.elements or ()
-    one = elements[index]
-    end = one.comma if one.comma >= 0 else one.node.end
+    element = elements[index]
     before = elements[index - 1] if index else None
+    end = element.comma if element.comma >= 0 else element.node.end
     least = parent.start + 1 if before is None else before.comma
-    start = _blank_before(text, least, one.start, end)
-    if index == len(elements) - 1 and before is not None and one.comma < 0:
-        # The comma before it has nothing to part any more.
+    start = _blank_before(text, least, element.start, end)
+    is_last = index == len(elements) - 1
+    if is_last and before is not None and element.comma < 0:
+        # The comma before it separates nothing any more.
         comma = before.comma
         return text[: comma - 1] + text[comma:start] + text[end:]
-    if len(elements) == 1 and not _around(text, parent, one.start, end).strip():
+    alone = len(elements) == 1
+    if alone and not _around(text, parent, element.start, end).strip():
         return text[: parent.start + 1] + text[parent.end - 1 :]
-    if start == one.start:
+    if start == element.start:
         end += len(text[end:]) - len(text[end:].lstrip(" \t"))
     return text[:start] + text[end:]
 
 
 def _around(text: str, parent: Node, start: int, end: int) -> str:
-    """What an object or array has before and after a span."""
+    """The text of an object or array before and after a span."""
     return text[parent.start + 1 : start] + text[end : parent.end - 1]
 
 
 def _blank_before(text: str, least: int, at: int, end: int) -> int:
-    """Where the line break and the blanks before an element begin, not before
-    ``least``; what follows the element at ``end`` must not come to stand behind a
-    comment."""
+    """The offset, at least ``least``, of the line break and blanks before an element.
+
+    What follows the element at ``end`` must not end up behind a comment.
+    """
     gap = text[least:at]
     kept = gap.rstrip(" \t")
     if not kept:
@@ -93,13 +99,13 @@ def _blank_before(text: str, least: int, at: int, end: int) -> int:
     if not kept.endswith("\n"):
         return at
     kept = kept[:-1].removesuffix("\r")
-    rest = re.match(r"[ \t]*(?:[\r\n]|\Z)", text[end:])
-    if rest is None and "//" in kept.rpartition("\n")[2]:
+    line_end = re.match(r"[ \t]*(?:[\r\n]|\Z)", text[end:])
+    if line_end is None and "//" in kept.rpartition("\n")[2]:
         return at
     return least + len(kept)
 
 
-def _named(keys: Sequence[str]) -> str:
+def _path_text(keys: Sequence[str]) -> str:
     return ".".join(keys) or "the whole"
 
 
@@ -113,31 +119,30 @@ def _nested(keys: Sequence[str], value: Any) -> Any:
     return value
 
 
-def _begun(text: str, value: Any) -> str:
-    """A text of blanks and comments with a value at its end."""
+def _with_first_value(text: str, value: Any) -> str:
+    """A text of blanks and comments with a value after them."""
     end = _newline(text)
     gap = "" if not text.lstrip("\ufeff") or text.endswith("\n") else end
-    return f"{text}{gap}{_written(text, value, '', inline=False)}{end}"
+    return f"{text}{gap}{_formatted(text, value, '', inline=False)}{end}"
 
 
 def _newline(text: str) -> str:
-    found = re.search(r"\r\n|\n", text)
-    return found[0] if found else "\n"
+    match = re.search(r"\r\n|\n", text)
+    return match[0] if match else "\n"
 
 
 def _unit(text: str) -> str:
-    """One step of indentation: that of the first line which has any and does
-    not belong to a comment."""
+    """One step of indentation: that of the first indented element."""
     root = jsonc.parse(text)
-    for one in (root.elements or ()) if root else ():
-        indent = _indent_at(text, one.start)
+    for element in (root.elements or ()) if root else ():
+        indent = _indent_at(text, element.start)
         if indent:
             return indent
     return "  "
 
 
 def _is_inline(text: str) -> bool:
-    """Whether a text is all on one line."""
+    """Whether a text has all of its elements on one line."""
     root = jsonc.parse(text)
     if root is None or not root.elements:
         return False
@@ -145,57 +150,68 @@ def _is_inline(text: str) -> bool:
 
 
 def _indent_at(text: str, at: int) -> str:
-    """The blanks that the line of an offset begins with."""
+    """The blanks at the beginning of the line of an offset."""
     line = text[text.rfind("\n", 0, at) + 1 : at].lstrip("\ufeff")
     return line[: len(line) - len(line.lstrip(" \t"))]
 
 
-def _written(text: str, value: Any, indent: str, inline: bool) -> str:  # noqa: FBT001
+def _formatted(text: str, value: Any, indent: str, *, inline: bool) -> str:
+    """A value as JSON, formatted like the text; ``indent`` is that of its line."""
     indented = None if inline else _unit(text)
     words = json.dumps(value, ensure_ascii=False, indent=indented)
-    if not words.isascii() and _HALVES.search(words):
+    if not words.isascii() and _SURROGATES.search(words):
         words = json.dumps(value, indent=indented)
     return words.replace("\n", _newline(text) + indent)
 
 
-def _inserted(text: str, parent: Node, value: Any, key: str | None) -> str:
+def _with_element(text: str, parent: Node, value: Any, key: str | None) -> str:
     """The text with one more element at the end of an object or array."""
     elements = parent.elements or ()
-    inner = text[parent.start : parent.end]
-    inline = "\n" not in inner if elements else _is_inline(text)
-    name = "" if key is None else f"{json.dumps(key, ensure_ascii=False)}: "
-    outer = _indent_at(text, parent.start)
-    step = _indent_at(text, elements[-1].start) if elements else outer + _unit(text)
-    written = name + _written(text, value, step, inline)
     if not elements:
-        return _filled(text, parent, written, None if inline else step)
-    last = elements[-1]
-    gap = " " if inline else _newline(text) + step
-    if last.comma < 0:
-        at = last.node.end
-        text = text[:at] + "," + text[at:]
-        at = after = at + 1
+        return _with_first_element(text, parent, value, key)
+    inline = "\n" not in text[parent.start : parent.end]
+    indent = _indent_at(text, elements[-1].start)
+    words = _name(key) + _formatted(text, value, indent, inline=inline)
+    end = elements[-1].comma
+    if end < 0:
+        end = elements[-1].node.end
+        text = text[:end] + "," + text[end:]
+        end += 1
     else:
-        at = after = last.comma
-        written += ","
-    if not inline:
-        match = _SAME_LINE.match(text, after)
-        after = match.end() if match else after
-        at = after if re.match(r"[\r\n]", text[after:]) else at
-    return text[:at] + gap + written + text[at:]
+        words += ","
+    if inline:
+        return f"{text[:end]} {words}{text[end:]}"
+    end = _after_comment(text, end)
+    return f"{text[:end]}{_newline(text)}{indent}{words}{text[end:]}"
 
 
-def _filled(text: str, parent: Node, written: str, step: str | None) -> str:
-    """The text with the first element of an object or array; comments in it
-    stay before it."""
+def _with_first_element(text: str, parent: Node, value: Any, key: str | None) -> str:
+    """The text with the first element of an object or array; comments in it stay
+    before the element."""
     start, end = parent.start + 1, parent.end - 1
-    inner = text[start:end]
-    if step is None and not inner.strip():
-        return text[:start] + written + text[end:]
+    inside = text[start:end]
+    inline = _is_inline(text)
+    outer = _indent_at(text, parent.start)
+    indent = outer + _unit(text)
+    words = _name(key) + _formatted(text, value, indent, inline=inline)
+    if inline and not inside.strip():
+        return text[:start] + words + text[end:]
     newline = _newline(text)
-    step = step or ""
-    kept = inner.rstrip() if inner.strip() else ""
-    tail = inner[len(kept) :]
+    comments = inside.rstrip() if inside.strip() else ""
+    tail = inside[len(comments) :]
     if "\n" not in tail:
-        tail = newline + _indent_at(text, parent.start)
-    return text[:start] + kept + newline + step + written + tail + text[end:]
+        tail = newline + outer
+    step = "" if inline else indent
+    return f"{text[:start]}{comments}{newline}{step}{words}{tail}{text[end:]}"
+
+
+def _name(key: str | None) -> str:
+    """What stands before the value of a member; nothing before an item."""
+    return "" if key is None else f"{json.dumps(key, ensure_ascii=False)}: "
+
+
+def _after_comment(text: str, at: int) -> int:
+    """The end of the line of an offset, if only blanks and comments follow on it."""
+    match = _SAME_LINE.match(text, at)
+    end = match.end() if match else at
+    return end if re.match(r"[\r\n]", text[end:]) else at

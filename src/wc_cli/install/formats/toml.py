@@ -1,8 +1,7 @@
 """TOML, edited by tomlkit, which keeps comments, order and blanks.
 
-What it makes of a text is read again by Python's own parser and compared with
-what was meant, and no comment may be lost: an edit that would do anything else
-is refused.
+Each result is parsed again by Python's own parser and compared with the values that
+were meant, and no comment may be lost: any other edit is refused.
 """
 
 from __future__ import annotations
@@ -11,32 +10,33 @@ import re
 import tomllib
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from wc_cli.install.formats.jsonc import Unreadable
+from wc_cli.install.formats.jsonc import UnreadableError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
 _PLACE = re.compile(r"\(at line (\d+), column (\d+)\)")
 
 _BARE_NEWLINE = re.compile(r"(?<!\r)\n")
 
 
-class Edited(NamedTuple):
-    """A text and, where a piece of it stands for itself, that piece."""
+class EditedToml(NamedTuple):
+    """A text and, if the edit inserted a piece of text in one place, that piece."""
 
     text: str
     piece: str = ""
 
 
 def parse(text: str) -> dict[str, Any]:
-    """The values of a text. Raises Unreadable."""
+    """The values of a text. Raises UnreadableError."""
     try:
         return tomllib.loads(_bare(text).replace("\r\n", "\n"))
-    except ValueError as error:  # a number with too many digits, too
-        found = _PLACE.search(str(error))
-        line, column = (int(found[1]), int(found[2])) if found else (0, 0)
+    except ValueError as error:  # also for a number with too many digits
+        match = _PLACE.search(str(error))
+        line, column = (int(match[1]), int(match[2])) if match else (0, 0)
         problem = _PLACE.sub("", str(error)).strip()
-        raise Unreadable(problem[:1].lower() + problem[1:], line, column) from None
+        problem = problem[:1].lower() + problem[1:]
+        raise UnreadableError(problem, line, column) from None
 
 
 def find(text: str, keys: Sequence[str]) -> Any:
@@ -47,82 +47,93 @@ def find(text: str, keys: Sequence[str]) -> Any:
     return value
 
 
-def put(text: str, keys: Sequence[str], value: Any, piece: str = "") -> Edited:
-    """The text with a value at a path of keys; ``piece`` is what was said of one
-    that it takes the place of. Raises Unreadable."""
-    wanted = _with(parse(text), keys, value)
-    stands = bool(piece) and text.count(piece) == 1
-    if isinstance(value, dict) and (stands or find(text, keys) is None):
-        before, _, after = text.partition(piece) if stands else (text, "", "")
+def set_value(
+    text: str, keys: Sequence[str], value: Any, piece: str = ""
+) -> EditedToml:
+    """The text with a value at a path of keys.
+
+    ``piece`` is that of the value which is replaced. Raises UnreadableError.
+    """
+    intended = _with(parse(text), keys, value)
+    replaces = bool(piece) and text.count(piece) == 1
+    if isinstance(value, dict) and (replaces or find(text, keys) is None):
+        before, _, after = text.partition(piece) if replaces else (text, "", "")
         edited = _appended(before, keys, value)
-        if _is(edited.text + after, wanted):
-            return Edited(edited.text + after, edited.piece)
+        if _has_values(edited.text + after, intended):
+            return EditedToml(edited.text + after, edited.piece)
 
     def edit(table: Any) -> None:
         table[keys[-1]] = value
 
-    return Edited(_edited(text, keys[:-1], edit, wanted))
+    return EditedToml(_edited(text, keys[:-1], edit, intended))
 
 
-def add(text: str, keys: Sequence[str], item: Any) -> Edited:
-    """The text with an item in the array at a path of keys. Raises Unreadable."""
-    found = find(text, keys)
-    if found is None:
-        return put(text, keys, [item])
-    if not isinstance(found, list):
-        raise Unreadable(f"{'.'.join(keys)} is no array")
-    wanted = _with(parse(text), keys, [*found, item])
-    edited = _edited(text, keys[:-1], lambda one: one[keys[-1]].append(item), wanted)
-    return Edited(edited)
+def append_item(text: str, keys: Sequence[str], item: Any) -> EditedToml:
+    """The text with an item in the array at a path of keys. Raises UnreadableError."""
+    array = find(text, keys)
+    if array is None:
+        return set_value(text, keys, [item])
+    if not isinstance(array, list):
+        raise UnreadableError(f"{'.'.join(keys)} is no array")
+    intended = _with(parse(text), keys, [*array, item])
+
+    def edit(table: Any) -> None:
+        table[keys[-1]].append(item)
+
+    return EditedToml(_edited(text, keys[:-1], edit, intended))
 
 
 def without(text: str, keys: Sequence[str], piece: str = "") -> str:
-    """The text without a key; of the tables above it, those stay that have
-    anything. ``piece`` is what `put` said. Raises Unreadable."""
-    wanted = _with(parse(text), keys, None)
-    for one in (piece, *_headers(text, keys)):
-        if one and text.count(one) == 1:
-            shorter = text.replace(one, "")
-            if _is(shorter, wanted, keys):
+    """The text without a key; a table above it stays unless it is empty.
+
+    ``piece`` is that of `set_value`. Raises UnreadableError.
+    """
+    intended = _with(parse(text), keys, None)
+    for words in (piece, *_headers(text, keys)):
+        if words and text.count(words) == 1:
+            shorter = text.replace(words, "")
+            if _has_values(shorter, intended, keys):
                 return shorter
 
     def edit(table: Any) -> None:
         del table[keys[-1]]
 
-    return _edited(text, keys[:-1], edit, wanted, gone=keys)
+    return _edited(text, keys[:-1], edit, intended, removed=keys)
 
 
 def _headers(text: str, keys: Sequence[str]) -> tuple[str, ...]:
-    """How a table without keys stands in a text: what follows its line belongs to
-    whoever wrote it, though tomlkit would take it along."""
+    """The header of an empty table, as it is written in a text: what follows its line
+    belongs to the user, but tomlkit would remove it too."""
     words = ".".join(map(re.escape, keys))
-    found = re.search(rf"^(\r?\n)?(\[{words}\]\r?\n)", text, re.MULTILINE)
-    return (found[0], found[2]) if found else ()
+    match = re.search(rf"^(\r?\n)?(\[{words}\]\r?\n)", text, re.MULTILINE)
+    return (match[0], match[2]) if match else ()
 
 
 def without_item(text: str, keys: Sequence[str], item: Any) -> str:
-    """The text without an item of an array. Raises Unreadable."""
-    found = list(find(text, keys))
-    index = found.index(item)
-    wanted = _with(parse(text), keys, found[:index] + found[index + 1 :])
+    """The text without an item of an array. Raises UnreadableError."""
+    array = list(find(text, keys))
+    index = array.index(item)
+    intended = _with(parse(text), keys, array[:index] + array[index + 1 :])
 
     def edit(table: Any) -> None:
         del table[keys[-1]][index]
 
-    return _edited(text, keys[:-1], edit, wanted)
+    return _edited(text, keys[:-1], edit, intended)
 
 
 def _edited(
     text: str,
     keys: Sequence[str],
-    edit: Any,
-    wanted: dict[str, Any],
-    gone: Sequence[str] = (),
+    edit: Callable[[Any], None],
+    intended: dict[str, Any],
+    removed: Sequence[str] = (),
 ) -> str:
-    """The text after an edit of the table at a path, which is made if need be; of
-    the tables above ``gone``, empty ones may be gone too."""
-    import tomlkit  # only installing needs it
-    from tomlkit.exceptions import TOMLKitError
+    """The text after an edit of the table at a path, which is created if it is
+    missing; empty tables above ``removed`` may be missing afterwards.
+
+    Raises UnreadableError.
+    """
+    import tomlkit  # 25 ms, for TOML alone
 
     bare = _bare(text)
     try:
@@ -134,19 +145,20 @@ def _edited(
             table = table[key]
         edit(table)
         result = tomlkit.dumps(document)
-    except (TOMLKitError, TypeError, KeyError) as error:
-        raise Unreadable(f"this cannot be changed in place: {error}") from error
+    except (tomlkit.exceptions.TOMLKitError, TypeError, KeyError) as error:
+        raise UnreadableError(f"this cannot be changed in place: {error}") from error
     if "\r\n" in bare and not _BARE_NEWLINE.search(bare):
         result = _BARE_NEWLINE.sub("\r\n", result)
     result = text[: len(text) - len(bare)] + result
-    if not _is(result, wanted, gone) or _comments(result) != _comments(text):
-        raise Unreadable("this cannot be changed in place without changing more")
+    kept = _comments(result) == _comments(text)
+    if not kept or not _has_values(result, intended, removed):
+        raise UnreadableError("this cannot be changed in place without changing more")
     return result
 
 
-def _appended(text: str, keys: Sequence[str], value: dict[str, Any]) -> Edited:
+def _appended(text: str, keys: Sequence[str], value: dict[str, Any]) -> EditedToml:
     """The text with a table at its end."""
-    import tomlkit
+    import tomlkit  # 25 ms, for TOML alone
 
     table = tomlkit.table()
     table.update(value)
@@ -162,49 +174,53 @@ def _appended(text: str, keys: Sequence[str], value: dict[str, Any]) -> Edited:
     bare = _bare(text)
     gap = "" if not bare else "\n" if bare.endswith("\n") else "\n\n"
     piece = (gap + words).replace("\n", newline)
-    return Edited(text + piece, piece)
+    return EditedToml(text + piece, piece)
 
 
 def _bare(text: str) -> str:
+    """The text without a byte order mark."""
     return text.removeprefix("\ufeff")
 
 
 def _with(table: dict[str, Any], keys: Sequence[str], value: Any) -> dict[str, Any]:
-    """Nested dictionaries with a value put in, or with ``None`` taken out."""
-    key, *rest = keys
-    found = table.get(key, {})
-    if rest and not isinstance(found, dict):
-        raise Unreadable(f"{key} is no table")
-    if rest:
-        return {**table, key: _with(found, rest, value)}
+    """Nested dictionaries with a value set, or removed if it is ``None``."""
+    key, *inner_keys = keys
+    inner = table.get(key, {})
+    if inner_keys and not isinstance(inner, dict):
+        raise UnreadableError(f"{key} is no table")
+    if inner_keys:
+        return {**table, key: _with(inner, inner_keys, value)}
     if value is None:
-        return {name: one for name, one in table.items() if name != key}
+        return {name: table[name] for name in table if name != key}
     return {**table, key: value}
 
 
-def _is(text: str, wanted: dict[str, Any], keys: Sequence[str] = ()) -> bool:
-    """Whether a text says just that; tables above ``keys`` may be gone if they
-    are empty."""
+def _has_values(
+    text: str, intended: dict[str, Any], removed: Sequence[str] = ()
+) -> bool:
+    """Whether a text has exactly these values; empty tables above ``removed`` may be
+    missing."""
     try:
-        found = parse(text)
-    except Unreadable:
+        values = parse(text)
+    except UnreadableError:
         return False
-    return repr(_filled(found, keys)) == repr(_filled(wanted, keys))
+    return repr(_normal(values, removed)) == repr(_normal(intended, removed))
 
 
-def _filled(table: dict[str, Any], keys: Sequence[str]) -> dict[str, Any]:
-    """The table in a fixed order; with those above ``keys``, should they lack."""
-    if len(keys) > 1:
-        table = {keys[0]: {}, **table}
+def _normal(table: dict[str, Any], removed: Sequence[str]) -> dict[str, Any]:
+    """The table in a fixed order, with the tables above ``removed`` even if they are
+    missing."""
+    if len(removed) > 1:
+        table = {removed[0]: {}, **table}
     return {
-        name: _filled(one, keys[1:] if keys and name == keys[0] else ())
-        if isinstance(one, dict)
-        else one
-        for name, one in sorted(table.items())
+        name: _normal(value, removed[1:] if removed and name == removed[0] else ())
+        if isinstance(value, dict)
+        else value
+        for name, value in sorted(table.items())
     }
 
 
 def _comments(text: str) -> list[str]:
-    """How lines with a comment end: what stands before one may be edited."""
+    """The ends of the lines with a comment: an edit may change what stands before."""
     lines = (line.rpartition("#") for line in text.splitlines())
     return sorted(end.strip() for _, mark, end in lines if mark)

@@ -1,0 +1,87 @@
+"""Gemini CLI.
+
+Sources: geminicli.com/docs (configuration, policy-engine, skills, hooks), and the
+program itself.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from wc_cli.install.changes import (
+    USER_AND_PROJECT,
+    Change,
+    Client,
+    JsonAdd,
+    OwnFile,
+    Part,
+)
+from wc_cli.install.clients import common, hooks
+from wc_cli.install.permissions import SERVER, prefixes
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from wc_cli.install.changes import InstallSite
+
+_NOTE = "Restart Gemini CLI; it starts servers in folders that you trust."
+
+
+def _parts(site: InstallSite) -> tuple[Part, ...]:
+    folder = common.base_folder(site) / ".gemini"
+    server = {"command": common.server_program(site), "args": []}
+    settings = folder / "settings.json"
+    changes: list[Change] = [common.json_server(settings, ("mcpServers",), server)]
+    if isinstance(common.json_value(settings, "mcp", "allowed"), list):
+        # It starts no other servers than those of this list.
+        changes.append(JsonAdd(settings, ("mcp", "allowed"), SERVER))
+    parts = [
+        Part("server", tuple(changes), (_NOTE,)),
+        common.shared_skill(site),
+        _hooks(settings, site),
+    ]
+    if site.scope == "user":
+        policy = OwnFile(folder / f"policies/{SERVER}.toml", _policy_text())
+        parts.append(Part("permissions", (policy,)))
+    return tuple(parts)
+
+
+def _hooks(settings: Path, site: InstallSite) -> Part:
+    """Its hooks have a name, and a timeout in milliseconds."""
+    changes = []
+    for event, name, command in hooks.hook_commands("gemini", site):
+        handler = {
+            "type": "command",
+            "command": command,
+            "timeout": hooks.TIMEOUT * 1000,
+            "name": f"watercooler-{event}",
+        }
+        changes.append(hooks.hook_group(settings, name, handler))
+    return Part("hooks", tuple(changes))
+
+
+def _policy_text() -> str:
+    """The policy for what Gemini CLI runs without asking."""
+    lines = "".join(f'  "{prefix}",\n' for prefix in prefixes())
+    return (
+        "# Written by `wc install gemini`; `wc uninstall gemini` removes it.\n"
+        "[[rule]]\n"
+        'toolName = "run_shell_command"\n'
+        f"commandPrefix = [\n{lines}]\n"
+        'decision = "allow"\n'
+        "priority = 100\n"
+        "\n"
+        "[[rule]]\n"
+        'toolName = "*"\n'
+        f'mcpName = "{SERVER}"\n'
+        'decision = "allow"\n'
+        "priority = 100\n"
+    )
+
+
+CLIENT = Client(
+    "gemini",
+    lambda site: common.is_present(site, ("gemini",), ".gemini"),
+    USER_AND_PROJECT,
+    _parts,
+)

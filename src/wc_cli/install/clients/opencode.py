@@ -1,0 +1,141 @@
+"""opencode.
+
+Sources: opencode.ai/docs (config, mcp-servers, permissions, plugins, skills), and the
+program itself.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from wc_cli.install.changes import (
+    USER_AND_PROJECT,
+    Client,
+    JsonSet,
+    OwnFile,
+    Part,
+    executable,
+)
+from wc_cli.install.clients import common
+from wc_cli.install.permissions import prefixes
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from wc_cli.install.changes import InstallSite
+
+_RESTART = "Restart opencode."
+
+
+def _user_folder(site: InstallSite) -> Path:
+    return common.config_folder(site) / "opencode"
+
+
+def _is_present(site: InstallSite) -> bool:
+    return common.is_present(site, ("opencode",)) or _user_folder(site).is_dir()
+
+
+def _config_file(site: InstallSite) -> Path:
+    """The file of settings that exists, or the usual one."""
+    folders = [_user_folder(site)]
+    if site.scope == "project":
+        folders = [common.base_folder(site), common.base_folder(site) / ".opencode"]
+    for folder in folders:
+        for name in ("opencode.jsonc", "opencode.json"):
+            if (folder / name).exists():
+                return folder / name
+    return folders[0] / "opencode.json"
+
+
+def _parts(site: InstallSite) -> tuple[Part, ...]:
+    config = _config_file(site)
+    server = {"type": "local", "command": [common.server_program(site)]}
+    change = common.json_server(config, ("mcp",), {**server, "enabled": True})
+    parts = [
+        Part("server", (change,), (_RESTART,)),
+        common.shared_skill(site),
+        Part("hooks", (_plugin(site),), (_RESTART,)),
+    ]
+    # Without this setting opencode asks for no command at all.
+    rules = common.json_value(config, "permission", "bash")
+    if isinstance(rules, str | dict):
+        parts.append(Part("permissions", _permission_changes(config, rules)))
+    return tuple(parts)
+
+
+def _permission_changes(config: Path, rules: Any) -> tuple[JsonSet, ...]:
+    """Our rules after those that are there: the last rule that matches counts."""
+    keys = ("permission", "bash")
+    if isinstance(rules, str) or rules == _with_our_rules(rules.get("*")):
+        return (JsonSet(config, keys, {}, _with_our_rules),)
+    return tuple(
+        JsonSet(config, (*keys, f"{prefix} *"), "allow") for prefix in prefixes()
+    )
+
+
+def _with_our_rules(rules: Any) -> Any:
+    """A setting for all commands as a rule, with our rules after it."""
+    if isinstance(rules, dict):
+        return rules
+    return {"*": rules} | {f"{prefix} *": "allow" for prefix in prefixes()}
+
+
+def _plugin(site: InstallSite) -> OwnFile:
+    folder, name = _user_folder(site), executable("wc", site)
+    if site.scope == "project":
+        folder, name = common.base_folder(site) / ".opencode", "wc"
+    text = _PLUGIN.replace("WC_PROGRAM", json.dumps(name))
+    return OwnFile(folder / "plugins/watercooler.js", text)
+
+
+_PLUGIN = """\
+// Written by `wc install opencode`; `wc uninstall opencode` removes it.
+// Tells the agent what waits for it, by `wc brief --hook`. It fails open.
+import { execFile } from "node:child_process"
+
+const ask = (event, cwd, session_id) =>
+  new Promise((resolve) => {
+    const words = ["brief", "--hook", event, "--client", "opencode"]
+    const how = { cwd, timeout: 2000 }
+    const child = execFile(WC_PROGRAM, words, how, (error, told) =>
+      resolve(error ? "" : told.trim()),
+    )
+    child.on("error", () => resolve(""))
+    child.stdin.on("error", () => {})
+    child.stdin.end(JSON.stringify({ cwd, session_id }))
+  })
+
+export const Watercooler = async ({ client, directory }) => {
+  const begun = new Set()
+  return {
+    "chat.message": async (input, output) => {
+      const session = input.sessionID
+      const event = begun.has(session) ? "user-prompt" : "session-start"
+      begun.add(session)
+      const text = await ask(event, directory, session)
+      if (!text) return
+      output.parts.push({
+        id: `prt_watercooler${Date.now()}`,
+        sessionID: session,
+        messageID: output.message.id,
+        type: "text",
+        text,
+        synthetic: true,
+      })
+    },
+    event: async ({ event }) => {
+      const session = event.properties?.sessionID
+      if (event.type === "session.compacted") begun.delete(session)
+      if (event.type !== "session.idle" || !begun.has(session)) return
+      const text = await ask("stop", directory, session)
+      if (!text) return
+      const body = { parts: [{ type: "text", text }] }
+      await client.session.promptAsync({ path: { id: session }, body }).catch(() => {})
+    },
+  }
+}
+"""
+
+
+CLIENT = Client("opencode", _is_present, USER_AND_PROJECT, _parts)

@@ -1,0 +1,117 @@
+"""Decides what a change does to a text, and what undoing it does. Writes nothing.
+
+A page of the ledger tells which values of the text are ours; every other value
+belongs to the user.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from wc_cli.install.changes import JsonSet, TomlSet
+from wc_cli.install.formats import edits, jsonc
+from wc_cli.install.formats.edits import ABSENT
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from wc_cli.install.changes import Change
+    from wc_cli.install.formats.edits import Spot
+    from wc_cli.install.ledger import LedgerFile, Owner, Record
+
+# What to do about a change: nothing, because the user has the value already; note one
+# more owner of our value; edit the text; or refuse to overwrite the user's value.
+LEAVE, RECORD, WRITE, REFUSE = "leave", "record", "write", "refuse"
+
+
+class Decision(NamedTuple):
+    """What to do about a change.
+
+    ``spot`` has the value to write, ``record`` is our record of the same slot,
+    ``was`` the JSON of the user's value that is replaced, and ``piece`` is the text
+    that the last edit inserted.
+    """
+
+    action: str
+    spot: Spot
+    record: Record | None = None
+    was: str | None = None
+    piece: str = ""
+
+
+def decide(change: Change, text: str | None, page: LedgerFile) -> Decision:
+    """What a change does to the text of its file. Raises UnreadableError."""
+    spot = edits.spot(change)
+    value = edits.value_at(text, spot)
+    record = record_of(page, spot)
+    is_ours = record is not None and edits.are_same(value, record.spot.value)
+    combined = _combined(change, record if is_ours else None, value)
+    if combined is not ABSENT:
+        spot = spot._replace(value=combined)
+    if edits.are_same(value, spot.value):
+        return Decision(RECORD if is_ours else LEAVE, spot, record)
+    if record is not None and is_ours:
+        return Decision(WRITE, spot, record, record.was, record.piece)
+    if value is ABSENT:
+        return Decision(WRITE, spot, record)
+    if combined is ABSENT:
+        return Decision(REFUSE, spot, record)
+    return Decision(WRITE, spot, record, edits.raw(text or "", spot))
+
+
+def record_of(page: LedgerFile, spot: Spot) -> Record | None:
+    """Our record of the same slot, if there is one."""
+    records = (record for record in page.records if record.spot.slot == spot.slot)
+    return next(records, None)
+
+
+def _combined(change: Change, record: Record | None, value: Any) -> Any:
+    """The value that keeps the user's own, for a change that can; else ABSENT.
+
+    ``record`` is our record if the present value is ours.
+    """
+    if isinstance(change, TomlSet) and change.enough is not None:
+        users = record is None and value is not ABSENT
+        return value if users and change.enough(value) else ABSENT
+    if not isinstance(change, JsonSet) or change.compose is None:
+        return ABSENT
+    users_value = value if record is None else _replaced_value(record)
+    return ABSENT if users_value is ABSENT else change.compose(users_value)
+
+
+def _replaced_value(record: Record) -> Any:
+    """The user's value that our change replaced; ABSENT if there was none."""
+    node = None if record.was is None else jsonc.parse(record.was)
+    return ABSENT if node is None else node.value
+
+
+def with_owner(record: Record, owner: Owner) -> Record:
+    """The record with one more owner."""
+    owners = dict.fromkeys((*record.owners, owner))
+    return record._replace(owners=tuple(owners))
+
+
+def undone(text: str | None, records: Iterable[Record]) -> tuple[str | None, bool]:
+    """The text without these changes, and whether all of them were as we made them.
+
+    The last change is undone first; one that the user edited stays. Raises
+    UnreadableError.
+    """
+    clean = True
+    for record in reversed(tuple(records)):
+        value = edits.value_at(text, record.spot)
+        if text is None or not edits.are_same(value, record.spot.value):
+            clean = clean and value is ABSENT
+        elif record.was is not None:
+            text = edits.with_raw(text, record.spot, record.was)
+        else:
+            text = edits.remove(text, record.spot, record.piece)
+    return text, clean
+
+
+def without_empty(text: str, kind: str, page: LedgerFile) -> str | None:
+    """The text without the objects that we created and that are empty now; ``None``
+    if nothing remains of a file that we created."""
+    if page.made:
+        text = edits.pruned(text, kind, page.made)
+    return None if page.base is None and not text.strip("\ufeff \t\r\n") else text
