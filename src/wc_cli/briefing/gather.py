@@ -6,6 +6,7 @@ import time
 from typing import TYPE_CHECKING
 
 from wc_cli.clock import now_ms
+from wc_cli.store import pending
 from wc_core.layout import Layout
 from wc_core.phrases import counted
 
@@ -40,6 +41,7 @@ def deadline(context: Context) -> Callable[[], bool]:
 
 def gather_brief(context: Context, late: Callable[[], bool]) -> Brief:
     """Returns the brief of this place; an empty one if there is no store."""
+    # 8 ms that `wc problems` and the hook of a prompt do not need.
     from wc_core.status.line import Here, places
     from wc_core.views.brief import Brief, BriefQuery
     from wc_core.views.brief import brief as made_of
@@ -62,8 +64,6 @@ def gather_brief(context: Context, late: Callable[[], bool]) -> Brief:
 
 def _notes(context: Context) -> Iterator[str]:
     """Yields what is wrong with the store, in our words."""
-    from wc_cli.store import pending
-
     damage = context.settings.damage
     if damage is not None:
         yield f"{damage.file}: {damage.message}"

@@ -35,6 +35,7 @@ def serve(address: Address, options: WebOptions, start: ServerContext) -> None:
         base = base_url(host, port)
         _say(f"{base}{site.path}", _HELP)
         if ticket:
+            # webbrowser can start programs: imported only if --open asks for one.
             from wc_observe.web.opening import open_in_browser
 
             problem = open_in_browser(f"{base}/{OPEN}/{ticket}", start.env)
