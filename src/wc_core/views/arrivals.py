@@ -7,6 +7,7 @@ missed, and a ball that I left lying does not count.
 
 from __future__ import annotations
 
+from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 from wc_core import ulid
@@ -15,7 +16,7 @@ from wc_core.status import holders
 from wc_core.threads.model import CLOSED
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from wc_core.identity.viewer import Viewer
     from wc_core.status.holders import HeldBall
@@ -35,7 +36,7 @@ class Awaiting(NamedTuple):
     topics: frozenset[str] = frozenset()
     before: frozenset[str] = frozenset()
     new: bool = False
-    counts: dict[str, int] = {}  # noqa: RUF012 - a value, never changed
+    counts: Mapping[str, int] = MappingProxyType({})
 
 
 class Arrival(NamedTuple):

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from functools import cache
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from wc_core import names, times
@@ -63,7 +64,7 @@ class StoreStats(NamedTuple):
     """
 
     now_ms: int
-    by_status: Mapping[str, int] = {}
+    by_status: Mapping[str, int] = MappingProxyType({})
     piles: tuple[Pile, ...] = ()
     stale: tuple[State, ...] = ()
     busiest: tuple[State, ...] = ()

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import time
 from bisect import bisect_left
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from wc_core import times
@@ -102,7 +103,7 @@ class Chart(NamedTuple):
     until: int
     tracks: tuple[Track, ...] = ()
     holders: tuple[str, ...] = ()
-    colours: Mapping[str, int] = {}
+    colours: Mapping[str, int] = MappingProxyType({})
     total: int = 0
 
     def to_json(self, store: str) -> dict[str, Any]:
