@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs/reliability.md"
+MUTMUT = (sys.executable, "-m", "mutmut")
 
 
 class Target(NamedTuple):
@@ -83,7 +84,9 @@ def survivors(folder: Path) -> Iterator[Mutant]:
 
 def mutant(name: str, diff: str) -> Mutant:
     """Return what mutmut shows as a difference between two functions."""
-    function = re.sub(r"^.*\.x\w*?[_ǁ](\w+?)__mutmut_\d+$", r"\1", name)
+    # module.x_function__mutmut_1, or module.xǁClassǁmethod__mutmut_1
+    mangled = name.rpartition("__mutmut_")[0].rpartition(".")[2]
+    function = mangled.rpartition("ǁ")[2].removeprefix("x_")
     lines = diff.splitlines()
     before = [line[1:].strip() for line in lines if re.match(r"-(?!--)", line)]
     after = [line[1:].strip() for line in lines if re.match(r"\+(?!\+\+)", line)]
@@ -92,7 +95,7 @@ def mutant(name: str, diff: str) -> Mutant:
 
 def _mutmut(folder: Path, *words: str) -> str:
     done = subprocess.run(
-        ["mutmut", *words], cwd=folder, stdout=subprocess.PIPE, text=True, check=True
+        [*MUTMUT, *words], cwd=folder, stdout=subprocess.PIPE, text=True, check=True
     )
     return done.stdout
 
@@ -104,7 +107,7 @@ def main(module: str) -> int:
         folder = Path(name)
         copy_to(folder, target)
         children = str(os.cpu_count() or 2)
-        words = ["mutmut", "run", "--max-children", children]
+        words = [*MUTMUT, "run", "--max-children", children]
         subprocess.run(words, cwd=folder, stdout=subprocess.DEVNULL, check=True)
         alive = set(survivors(folder))
     known = explained(module)

@@ -235,7 +235,7 @@ def _handoff(proposal: _Proposal) -> Move:
             f"The ball of {draft.topic} is {place} already.",
             f"Name who should have it: wc handoff {draft.topic} --to NAME",
         )
-    return Move(ball, None)
+    return Move(ball)
 
 
 def _take(proposal: _Proposal) -> Move:
@@ -253,7 +253,7 @@ def _take(proposal: _Proposal) -> Move:
             f"The ball of {draft.topic} is at {proposal.holder}.",
             f"If it is stuck there, say why you take it: {proposal.take_command}",
         )
-    return Move(Ball(str(proposal.me)), None)
+    return Move(Ball(str(proposal.me)))
 
 
 def _set_status(proposal: _Proposal) -> Move:

@@ -262,8 +262,6 @@ def test_only_closing_moves_the_ball(state: State) -> None:
 def test_a_status_is_one_that_changes_something() -> None:
     assert "OPEN already" in refusal(THEIRS, "set_status", status="OPEN").message
     assert move(OVER, "set_status", status="OPEN") == Move(None, "OPEN")
-    with pytest.raises(InvalidInputError):
-        move(THEIRS, "set_status")
 
 
 # --- conditions --------------------------------------------------------------
@@ -312,6 +310,43 @@ def test_what_a_condition_found_is_said() -> None:
     message = refusal(MINE, "say", if_last="x").message
     assert entry_id(3) in message
     assert "none" in refusal(NOTHING, "say", if_last="x").message
+
+
+REFUSALS = [
+    (FREE_BALL, "new", {}, "There is a thread t already: 'T'."),
+    (OVER, "say", {}, "t is closed."),
+    (OVER, "handoff", {}, "t is closed."),
+    (OVER, "take", {}, "t is closed."),
+    (
+        *(THEIRS, "say", {}),
+        f"The ball of t is at {OTHER}, and this store lets only its holder say.",
+    ),
+    (THEIRS, "handoff", {}, f"The ball of t is at {OTHER}, not with you."),
+    (FREE_BALL, "handoff", {"to": "anyone"}, "The ball of t is free already."),
+    (MINE, "handoff", {"to": "me"}, f"The ball of t is at {ME} already."),
+    (MINE, "take", {}, "You hold the ball of t already."),
+    (THEIRS, "take", {}, f"The ball of t is at {OTHER}."),
+    (MINE, "set_status", {"status": "OPEN"}, "t is OPEN already."),
+    (
+        *(NOTHING, "say", {"if_last": "x"}),
+        "t has moved on: its last entry is none, not x.",
+    ),
+    (THEIRS, "say", {"if_ball": "me"}, f"The ball of t is at {OTHER}, not at me."),
+]
+
+
+@pytest.mark.parametrize(("state", "action", "fields", "message"), REFUSALS)
+def test_a_refusal_says_why(
+    state: State, action: str, fields: dict[str, Any], message: str
+) -> None:
+    assert refusal(state, action, REFUSE, **fields).message == message
+
+
+def test_a_status_has_to_be_named() -> None:
+    with pytest.raises(InvalidInputError) as caught:
+        move(THEIRS, "set_status")
+    assert caught.value.message == "No status was given."
+    assert caught.value.hint == "Name one, such as IN_REVIEW."
 
 
 # --- the counterpart ---------------------------------------------------------
