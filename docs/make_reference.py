@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Writes what of the documentation follows from the code: docs/commands.md,
-docs/api.md, the messages of docs/troubleshooting.md, the manual pages.
+"""Writes what follows from the code: docs/commands.md, docs/api.md, the messages of
+docs/troubleshooting.md, the manual pages, and blocks in other files about agents.
 
     docs/make_reference.py            write them
     docs/make_reference.py --check    exit 1 if they are not what would be written
@@ -197,6 +197,7 @@ def page() -> str:
 
 def pages() -> dict[Path, str]:
     """Each page with its path."""
+    import make_agents
     import make_api
     import make_man  # it needs what stands here
     import make_messages
@@ -206,6 +207,7 @@ def pages() -> dict[Path, str]:
         make_api.PAGE: make_api.page(),
         make_messages.PAGE: make_messages.page(),
         **make_man.pages(),
+        **make_agents.files(),
     }
 
 

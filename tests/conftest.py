@@ -25,6 +25,7 @@ import pytest
 from hypothesis import settings
 
 from tests import amounts, forking, marking, measuring, reporting
+from wc_core import agents
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -48,10 +49,17 @@ _REACHING = frozenset(
     | {"os.rename", "os.link", "os.symlink", "os.chmod", "os.chown", "os.utime"}
     | {"os.truncate", "os.chdir", "os.walk", "shutil.rmtree", "shutil.copyfile"}
 )
+# The first words of the variables that agents set for their commands.
+AGENT_WORDS = {
+    variable.partition("_")[0]
+    for variable in (
+        *(variable for variable, _ in agents.VARIABLES),
+        *(*agents.SESSION_VARIABLES, agents.CONVENTION, agents.OLDER_CONVENTION[0]),
+    )
+}
 TELLTALE = re.compile(
-    r"WATERCOOLER_|CLAUDE|CODEX|CURSOR|GEMINI|OPENCODE|QWEN_|COPILOT_|GOOSE_|KIRO_"
-    r"|CLINE_|ANTIGRAVITY_|PI_CODING_AGENT|CRUSH$|(?:AI_)?AGENT$|AGENT_SESSION_ID"
-    r"|GIT_|XDG_|_WC_|TYPER_"
+    rf"(?:{'|'.join(sorted(AGENT_WORDS))})(?:_|$)"
+    r"|WATERCOOLER_|GIT_|XDG_|_WC_|TYPER_"
     r"|_TYPER_|COMP_|(?:EDITOR|VISUAL|PAGER|NO_COLOR|COLUMNS|LINES|LC_ALL|LANG|TERM"
     r"|USER|LOGNAME|PYTHONIOENCODING|PYTHONUNBUFFERED|SSH_AUTH_SOCK)$"
 )

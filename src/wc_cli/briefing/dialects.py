@@ -18,6 +18,8 @@ import json
 import os
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from wc_core.agents import AGENTS
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -28,19 +30,19 @@ EVENTS = (START, PROMPT, STOP)
 class Dialect(NamedTuple):
     """A client: its agent, its names of our events, and the shapes of its answers.
 
-    An empty shape means that the client takes nothing at that point. ``session`` is the
-    variable that tells the agent's commands their session (`wc_core.agents`).
+    An empty shape means that the client takes nothing at that point.
     """
 
     agent: str
     events: tuple[str, str, str] = ("SessionStart", "UserPromptSubmit", "Stop")
     shapes: tuple[str, str, str] = ("text", "text", "block")
-    session: str = ""
 
     def with_session(self, env: Mapping[str, str], session: str) -> Mapping[str, str]:
         """Returns the environment that a command of the agent would have: not every
         client sets the session variable for its hooks."""
-        return {self.session: session, **env} if self.session and session else env
+        variables = (row.session for row in AGENTS if row.name == self.agent)
+        variable = next(variables, "")
+        return {variable: session, **env} if variable and session else env
 
     def answer(self, event: str, text: str) -> str:
         """Returns what to print so that the client takes up ``text``."""
@@ -66,9 +68,9 @@ _SHAPES: Mapping[str, Any] = {
 }
 
 DIALECTS: Mapping[str, Dialect] = {
-    "claude": Dialect("Claude Code", session="CLAUDE_CODE_SESSION_ID"),
-    "codex": Dialect("Codex", session="CODEX_THREAD_ID"),
-    "qwen": Dialect("Qwen Code", session="QWEN_CODE_SESSION_ID"),
+    "claude": Dialect("Claude Code"),
+    "codex": Dialect("Codex"),
+    "qwen": Dialect("Qwen Code"),
     "gemini": Dialect(
         "Gemini CLI",
         ("SessionStart", "BeforeAgent", "AfterAgent"),

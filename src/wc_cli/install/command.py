@@ -226,21 +226,17 @@ def _installed_owners(site: InstallSite, options: Uninstall) -> tuple[Owner, ...
         if name not in installed and not _is_client(name):
             names = ", ".join(client.name for client in registry.CLIENTS)
             raise InvalidInputError(f"{name!r} is no client.", f"One of: {names}")
-    clients = set(options.names) or installed
-    projects = {owner.project for owner in owners}
-    if options.scope:
-        projects = {str(site.project) if options.scope == "project" else ""}
-    return tuple(
-        sorted(
-            (
-                owner
-                for owner in owners
-                if owner.client in clients
-                and owner.project in projects
-                and options.only in {"", owner.part}
-            ),
-            key=_display_order,
-        )
+    selected = (owner for owner in owners if _is_selected(owner, site, options))
+    return tuple(sorted(selected, key=_display_order))
+
+
+def _is_selected(owner: Owner, site: InstallSite, options: Uninstall) -> bool:
+    """Whether the options mean this part; what they leave out means any."""
+    projects = {"": owner.project, "user": "", "project": str(site.project)}
+    return (
+        (not options.names or owner.client in options.names)
+        and options.only in {"", owner.part}
+        and owner.project == projects[options.scope]
     )
 
 

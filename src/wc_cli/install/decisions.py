@@ -44,14 +44,15 @@ def decide(change: Change, text: str | None, page: LedgerFile) -> Decision:
     spot = edits.spot(change)
     value = edits.value_at(text, spot)
     record = record_of(page, spot)
-    is_ours = record is not None and edits.are_same(value, record.spot.value)
-    combined = _combined(change, record if is_ours else None, value)
+    unedited = record and edits.are_same(value, record.spot.value)
+    current = record if unedited else None
+    combined = _combined(change, current, value)
     if combined is not ABSENT:
         spot = spot._replace(value=combined)
     if edits.are_same(value, spot.value):
-        return Decision(RECORD if is_ours else LEAVE, spot, record)
-    if record is not None and is_ours:
-        return Decision(WRITE, spot, record, record.was, record.piece)
+        return Decision(RECORD if current else LEAVE, spot, record)
+    if current:
+        return Decision(WRITE, spot, current, current.was, current.piece)
     if value is ABSENT:
         return Decision(WRITE, spot, record)
     if combined is ABSENT:

@@ -20,6 +20,7 @@ from wc_cli.commands.brief import BriefWords
 from wc_cli.install import changes
 from wc_cli.install.clients import registry
 from wc_cli.options import parse
+from wc_core.agents import AGENTS
 from wc_core.layout import Layout
 from wc_core.status import holders
 
@@ -355,7 +356,15 @@ def hooks_of(client: str, site: changes.InstallSite) -> changes.Part:
 
 
 @pytest.mark.parametrize("scope", ["user", "project"])
-@pytest.mark.parametrize("client", ["claude", "codex", "gemini", "cursor"])
+@pytest.mark.parametrize(
+    "client",
+    [
+        client.name
+        for client in registry.AGENT_CLIENTS
+        # opencode has a plugin instead.
+        if client.name in dialects.DIALECTS and client.name != "opencode"
+    ],
+)
 def test_what_is_installed_are_commands_that_we_understand(
     tmp_path: Path, client: str, scope: str
 ) -> None:
@@ -378,6 +387,14 @@ def test_what_is_installed_are_commands_that_we_understand(
     assert {one.keys[-1] for one in added} <= {*dialects.dialect_of(client).events}
     inside = project if scope == "project" else tmp_path
     assert all(one.path.is_relative_to(inside) for one in part.changes)
+
+
+def test_a_dialect_is_that_of_a_known_agent() -> None:
+    agents = {dialect.agent for dialect in dialects.DIALECTS.values()}
+    assert agents <= {agent.name for agent in AGENTS}
+    for name, dialect in dialects.DIALECTS.items():
+        (row,) = [agent for agent in AGENTS if agent.name == dialect.agent]
+        assert row.client in {name, ""}
 
 
 def test_a_plugin_asks_as_a_hook_does(tmp_path: Path) -> None:

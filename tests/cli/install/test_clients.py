@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import pkgutil
 import pty
 import re
 import shutil
@@ -17,10 +18,11 @@ from pydantic import Field, TypeAdapter, ValidationError
 
 from tests.cli.install.test_engine import tree
 from wc_cli import table
-from wc_cli.install import changes, permissions
-from wc_cli.install.changes import InstallSite
-from wc_cli.install.clients import codex, registry
+from wc_cli.install import changes, clients, permissions
+from wc_cli.install.changes import Client, InstallSite, OwnFile, Part
+from wc_cli.install.clients import codex, common, registry, shells
 from wc_cli.install.formats import jsonc
+from wc_core.agents import AGENTS as AGENT_ROWS
 from wc_observe.mcp.tools import all_tools
 
 if TYPE_CHECKING:
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
 
 # Settings of every client, as somebody has them who uses all.
 LIVED_IN = Path(__file__).with_name("home")
+ROOT = Path(__file__).resolve().parents[3]
 AGENTS = tuple(client.name for client in registry.AGENT_CLIENTS)
 
 
@@ -595,31 +598,65 @@ def _all(master: int) -> str:
     return said.decode()
 
 
-def _table(scope: str) -> dict[tuple[str, str], set[str]]:
-    """What the documentation says is changed: client and part to files."""
-    page = Path(__file__).parents[3] / "docs/install.md"
-    first, second = page.read_text().split("For a project (", 1)
-    found: dict[tuple[str, str], set[str]] = {}
-    client = ""
-    for line in (first if scope == "user" else second).splitlines():
-        cells = [one.strip().strip("`") for one in line.strip("|").split("|")]
-        if len(cells) == 3 and cells[1] in changes.PARTS:
-            client = cells[0] or client
-            found[client, cells[1]] = {one.strip(" `") for one in cells[2].split(",")}
-    return found
+# The home has starship, and a prompt is made by one of the two.
+NOT_LIVED_IN = ("powerlevel10k",)
 
 
-@pytest.mark.parametrize("scope", ["user", "project"])
-def test_the_documentation_names_every_file(lived_in: Repo, scope: str) -> None:
-    here = _here(lived_in)._replace(scope=scope)
-    top = {"user": here.home, "project": lived_in.path}[scope]
-    lead = {"user": "~/", "project": ""}[scope]
-    told = {
-        (client.name, part.name): {
-            lead + str(change.path.relative_to(top)) for change in part.changes
-        }
-        for client in registry.CLIENTS
-        if client.name in AGENTS and scope in client.scopes
-        for part in registry.parts(client, here)
+def gaps(client: Client) -> list[str]:
+    """What a client in the registry still lacks."""
+    in_home = InstallSite(LIVED_IN, {}, "linux", LIVED_IN / "project", None)
+    if client in registry.AGENT_CLIENTS:
+        page, tests = (ROOT / "docs/install.md").read_text(), [*SERVERS]
+    else:
+        page = (ROOT / "docs/statusline.md").read_text()
+        source = (ROOT / "tests/cli/install/test_shells.py").read_text()
+        tests = re.findall(r'"(\w+)"', source)
+    checks = {
+        "a row in wc_core.agents": client in shells.CLIENTS
+        or client.name in {agent.client for agent in AGENT_ROWS},
+        "its files on the page": all(name in page for name in _names_on_page(client)),
+        "settings in tests/cli/install/home": client.is_present(in_home)
+        or client.name in NOT_LIVED_IN,
+        "a test": client.name in tests,
     }
-    assert _table(scope) == told
+    return [lack for lack, is_there in checks.items() if not is_there]
+
+
+def _names_on_page(client: Client) -> list[str]:
+    """What the page must say about a client: its name, and the files of an agent."""
+    if client in shells.CLIENTS:
+        return [client.name]
+    names = [f"| `{client.name}` |"]
+    for scope in client.scopes:
+        site = InstallSite(LIVED_IN, {}, "linux", LIVED_IN / "project", None, scope)
+        prefix = "~/" if scope == "user" else ""
+        for part in registry.parts(client, site):
+            for change in part.changes:
+                path = change.path.relative_to(common.base_folder(site))
+                names.append(f"`{prefix}{path}`")
+    return names
+
+
+@pytest.mark.parametrize("client", registry.CLIENTS, ids=lambda client: client.name)
+def test_every_client_is_documented_and_tested(client: Client) -> None:
+    assert gaps(client) == []
+
+
+def test_a_client_that_only_the_registry_knows_is_noticed() -> None:
+    def parts(site: InstallSite) -> tuple[Part, ...]:
+        return (Part("skill", (OwnFile(site.home / ".emacs.d/wc.el", ""),)),)
+
+    emacs = Client("emacs", lambda _: False, changes.USER, parts)
+    assert gaps(emacs) == [
+        "a row in wc_core.agents",
+        "its files on the page",
+        "settings in tests/cli/install/home",
+        "a test",
+    ]
+
+
+def test_every_module_of_a_client_is_in_the_registry() -> None:
+    modules = {info.name for info in pkgutil.iter_modules(clients.__path__)}
+    helpers = {"common", "hooks", "registry", "shells"}
+    names = {client.name.replace("-", "_") for client in registry.AGENT_CLIENTS}
+    assert modules == names | helpers

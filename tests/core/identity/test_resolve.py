@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import re
+import os
+import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -170,38 +171,26 @@ def test_what_a_terminal_sets_is_no_agent() -> None:
     assert identify(Asked(), ALICE | terminals, None, Settings()).person
 
 
-def test_whatever_tells_an_agent_is_kept_from_tests() -> None:
-    every = {
+@pytest.mark.parametrize(
+    "variable",
+    [
         *(variable for variable, _ in agents.VARIABLES),
-        *agents.SESSION_VARIABLES,
-        *(agents.CONVENTION, agents.OLDER_CONVENTION[0]),
-    }
-    script = Path(__file__).parents[3] / "bin/test"
-    known = re.findall(r"s/\^\\\((.*?)\\\)=", script.read_text())
-    patterns = [one for one in known if not one.startswith("GIT_")]
-    assert {
-        one for one in every if not any(re.fullmatch(p, one) for p in patterns)
-    } == set()
-    assert {one for one in every if not conftest.TELLTALE.match(one)} == set()
-
-
-def test_the_page_about_it_lists_every_agent_and_its_variables() -> None:
-    page = (Path(__file__).parents[3] / "docs/identity.md").read_text()
-    table = page.partition("| agent | by |")[2].partition("\n\n")[0]
-    rows = [[*map(str.strip, row.split("|"))][1:-1] for row in table.splitlines()[2:]]
-    listed = [
-        (variable, agent)
-        for agent, by, _ in rows
-        for variable in re.findall(r"`(\w+)(?:=\w+)?`", by)
-    ]
-    words = [(agents.CONVENTION, "whichever"), (agents.OLDER_CONVENTION[0], "Amp")]
-    for (variable, agent), (wanted, title) in zip(
-        listed, [*agents.VARIABLES, *words], strict=True
-    ):
-        assert variable == wanted
-        assert agent.startswith(title)
-    sessions = re.findall(r"`(\w+)`", "".join(row[2] for row in rows))
-    assert set(sessions) == set(agents.SESSION_VARIABLES)
+        *(*agents.SESSION_VARIABLES, agents.CONVENTION, agents.OLDER_CONVENTION[0]),
+        *("CODEX_HOME", "CLAUDE_CONFIG_DIR", "CURSOR_TRACE_ID"),
+    ],
+)
+def test_whatever_tells_an_agent_is_kept_from_tests(variable: str) -> None:
+    assert conftest.TELLTALE.match(variable)
+    script = (Path(__file__).parents[3] / "bin/test").read_text()
+    loop = script[script.index("agents='") : script.index("\nunset ")]
+    done = subprocess.run(
+        ["/bin/sh", "-euc", f'{loop}\necho "${{{variable}-gone}}"'],
+        env={"PATH": os.environ["PATH"], variable: "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.stdout, done.stderr) == ("gone\n", "")
 
 
 @given(st.text(max_size=60))

@@ -66,7 +66,7 @@ def removed(text: str, parent: Node, index: int) -> str:
     elements = parent.elements or ()
     element = elements[index]
     before = elements[index - 1] if index else None
-    end = element.comma if element.comma >= 0 else element.node.end
+    end = max(element.comma, element.node.end)
     least = parent.start + 1 if before is None else before.comma
     start = _blank_before(text, least, element.start, end)
     is_last = index == len(elements) - 1

@@ -1,0 +1,123 @@
+"""What follows from the table of agents and from the clients of `wc install`.
+
+Each is a block between two marking lines, in a file that is otherwise written by hand:
+the tables of docs/identity.md and docs/install.md, and what shell scripts need to know
+of agents.
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import groupby
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from wc_cli.install.changes import InstallSite
+from wc_cli.install.clients import registry
+from wc_core.agents import (
+    AGENTS,
+    CONVENTION,
+    OLDER_CONVENTION,
+    SESSION_VARIABLES,
+    VARIABLES,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from wc_core.agents import Agent
+
+ROOT = Path(__file__).resolve().parent.parent
+
+# Settings of every client, as a person has them who uses all.
+HOME = ROOT / "tests/cli/install/home"
+
+# Of docs/identity.md: what a reader needs to know about an agent, or its sessions.
+NOTES = {
+    "Cursor": "its terminal agent and `cursor-agent`",
+    "VS Code": "the terminals of Copilot's agent",
+}
+SESSION_NOTES = {
+    "Claude Code": "sub-agents share it",
+    "Codex": "sub-agents have their own",
+}
+
+
+def replaced(text: str, name: str, lines: Iterable[str]) -> str:
+    """The text with other lines in the block of that name, indented as its markers
+    are. Raises SystemExit if the block is not there once."""
+    block = re.compile(
+        rf"^( *)(.*BEGIN {name}: written by docs/make_reference.py.*\n)"
+        rf"(?:.*\n)*?( *.*END {name}\b)",
+        re.MULTILINE,
+    )
+    match = block.search(text)
+    if match is None:
+        raise SystemExit(f"there is no block {name}")
+    indented = "".join(f"{match[1]}{line}".rstrip() + "\n" for line in lines)
+    return "".join(
+        [text[: match.end(2)], indented, match[3], text[match.end() :]],
+    )
+
+
+def files() -> dict[Path, str]:
+    """Each file with its path."""
+    blocks = (
+        ("docs/identity.md", "agents", identity_table()),
+        ("docs/install.md", "user files", install_table("user")),
+        ("docs/install.md", "project files", install_table("project")),
+        ("bin/test", "agents", [f"agents='{' '.join(first_words())}'"]),
+    )
+    texts: dict[Path, str] = {}
+    for name, block, lines in blocks:
+        path = ROOT / name
+        text = texts.get(path) or path.read_text(encoding="utf-8")
+        texts[path] = replaced(text, block, lines)
+    return texts
+
+
+def identity_table() -> Iterator[str]:
+    """The agents that are recognized, with their variables, the first that counts
+    first."""
+    yield "| agent | by | its session is identified by |"
+    yield "|---|---|---|"
+    agents = {agent.name: agent for agent in AGENTS}
+    for name, pairs in groupby(VARIABLES, key=lambda pair: pair[1]):
+        yield _identity_row(agents[name], [variable for variable, _ in pairs])
+    yield f"| whichever agent it names, such as `openhands` | `{CONVENTION}` | |"
+    variable, word = OLDER_CONVENTION
+    yield f"| {word.capitalize()} | `{variable}={word}` | |"
+
+
+def _identity_row(agent: Agent, variables: Iterable[str]) -> str:
+    title = ", ".join(filter(None, (agent.name, NOTES.get(agent.name))))
+    by = ", ".join(f"`{variable}`" for variable in variables)
+    session = f"`{agent.session}`" if agent.session else ""
+    session = "; ".join(filter(None, (session, SESSION_NOTES.get(agent.name))))
+    return f"| {title} | {by} | {session} |".replace("|  |", "| |")
+
+
+def install_table(scope: str) -> Iterator[str]:
+    """The files of each client and part, in a home or in a project."""
+    folder, prefix = (HOME, "~/") if scope == "user" else (HOME / "project", "")
+    site = InstallSite(HOME, {}, "linux", HOME / "project", None, scope)
+    yield "| client | part | file |"
+    yield "|---|---|---|"
+    for client in registry.AGENT_CLIENTS:
+        if scope not in client.scopes:
+            continue
+        name = f"`{client.name}` "
+        for part in registry.parts(client, site):
+            paths = dict.fromkeys(change.path for change in part.changes)
+            listed = ", ".join(f"`{prefix}{p.relative_to(folder)}`" for p in paths)
+            yield f"| {name}| {part.name} | {listed} |"
+            name = ""
+
+
+def first_words() -> list[str]:
+    """The first words of the variables that agents set for their commands."""
+    variables = (
+        *(variable for variable, _ in VARIABLES),
+        *(*SESSION_VARIABLES, CONVENTION, OLDER_CONVENTION[0]),
+    )
+    return sorted({variable.partition("_")[0] for variable in variables})
