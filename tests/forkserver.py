@@ -134,7 +134,7 @@ def _run() -> None:
     if "observe" in sys.argv:
         from wc_observe import main as observe
 
-        observe._prepare()
+        observe._prepare_start()
         _import_all("wc_core", "wc_observe", late=_LATE)
         # What the children only read is not copied.
         gc.freeze()

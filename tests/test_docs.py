@@ -272,8 +272,8 @@ def test_the_page_of_the_server_has_all_that_it_offers() -> None:
     rows = re.findall(r"^\| `(\w+)\(([^)]*)\)`", page, re.MULTILINE)
     said = {name: [one for one in words.split(", ") if one] for name, words in rows}
     real = {
-        offer.answer.__name__.rstrip("_"): [*inspect.signature(offer.answer).parameters]
-        for offer in tools.ALL
+        spec.name: [*inspect.signature(spec.answer).parameters]
+        for spec in tools.ALL_SPECS
     }
     real |= {
         answer.__name__: [one.name for one in arguments]

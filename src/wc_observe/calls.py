@@ -22,7 +22,7 @@ class ServerContext(NamedTuple):
     folder: str
     env: Mapping[str, str]
     now_ms: Callable[[], int]
-    served_as: str = ""
+    store_name: str = ""
 
 
 class Call(NamedTuple):
@@ -37,7 +37,7 @@ class Call(NamedTuple):
     env: Mapping[str, str]
     now_ms: Callable[[], int]
     stores: Stores
-    served_as: str = ""
+    store_name: str = ""
     subject: str = ""
 
 

@@ -1,4 +1,10 @@
-"""``wc-observe``: starts the read-only server on standard input and output."""
+"""``wc-observe``: starts the read-only server, over standard input and output, over
+HTTP, or as a web page.
+
+Most imports are inside functions: a signal must be able to end the program before
+FastMCP is imported, which takes up to 1 s, and each kind of server imports only its own
+libraries.
+"""
 
 from __future__ import annotations
 
@@ -9,10 +15,12 @@ import sys
 import time
 from typing import TYPE_CHECKING, NoReturn
 
+from wc_core.errors import InvalidInputError, WcError
+from wc_core.version import __version__
+
 if TYPE_CHECKING:
     from types import FrameType
 
-    from wc_core.errors import WcError
     from wc_observe.http.options import HttpOptions
     from wc_observe.web.options import WebOptions
 
@@ -40,19 +48,17 @@ _INTERRUPTED = 130
 
 
 def main() -> None:
-    """Run the command; exits with 0, or 2 for arguments it does not know."""
+    """Runs the command. Exits with 0, or with 2 for unknown arguments."""
     arguments = sys.argv[1:]
     if arguments in ([], ["--transport", "stdio"], ["--transport=stdio"]):
         serve()
-    elif any(one.startswith("--transport") for one in arguments):
+    elif any(argument.startswith("--transport") for argument in arguments):
         serve_http(arguments)
     elif arguments[:1] == ["web"]:
         serve_web(arguments[1:])
     elif arguments in (["--help"], ["-h"]):
         sys.stdout.write(USAGE)
     elif arguments == ["--version"]:
-        from wc_core.version import __version__
-
         sys.stdout.write(f"wc-observe {__version__}\n")
     else:
         sys.stderr.write(
@@ -62,85 +68,85 @@ def main() -> None:
 
 
 def serve() -> None:
-    """Serve until standard input ends or a signal comes."""
-    _prepare()
+    """Serves standard input until it ends or a signal comes."""
+    _prepare_start()
+    # Up to 1 s: FastMCP. The signal handlers and its settings come first.
     from wc_observe.calls import ServerContext
     from wc_observe.mcp.server import build_server
-    from wc_observe.mcp.surrogates import mending
+    from wc_observe.mcp.surrogates import repaired_input
 
     if sys.stdin is not None:
-        sys.stdin = mending(sys.stdin.buffer)
-    server = build_server(ServerContext(_folder(), dict(os.environ), _now_ms))
-    _settle()
+        sys.stdin = repaired_input(sys.stdin.buffer)
+    context = ServerContext(_current_folder(), dict(os.environ), _now_ms)
+    server = build_server(context)
+    _finish_start()
     try:
         server.run("stdio", show_banner=False, log_level="WARNING")
     except* BrokenPipeError:
-        # The client is gone without a word; nobody is left to tell.
+        # The client is gone, so nobody can be told.
         os._exit(0)
 
 
 def serve_http(arguments: list[str]) -> None:
-    """Listen until a signal comes; exits with 0, or says what is in the way."""
-    from wc_core.errors import WcError
-    from wc_observe.http import options as httpoptions
+    """Serves HTTP until a signal comes. Exits with 0, or prints why it cannot."""
+    from wc_observe.http import options as httpoptions  # 9 ms, only for HTTP
 
     options = httpoptions.read(arguments, os.environ)
-    _prepare()
+    _prepare_start()
     try:
-        _listen(options)
+        _serve_network(options)
     except WcError as error:
-        raise _refused(error) from error
-    _end()
+        raise _report_error(error) from error
+    _exit_now()
 
 
 def serve_web(arguments: list[str]) -> None:
-    """Show the threads in a browser until a signal comes; exits with 0, or says
-    what is in the way."""
-    from wc_core.errors import WcError
-    from wc_observe.web import options as weboptions
+    """Serves the web page until a signal comes. Exits with 0, or prints why it
+    cannot."""
+    from wc_observe.web import options as weboptions  # 3 ms, only for the page
 
     options = weboptions.read(arguments)
-    _prepare()
+    _prepare_start()
     try:
-        _show(options)
+        _serve_page(options)
     except WcError as error:
-        raise _refused(error) from error
-    _end()
+        raise _report_error(error) from error
+    _exit_now()
 
 
-def _show(options: WebOptions) -> None:
-    from wc_observe.http import address as httpaddress
+def _serve_page(options: WebOptions) -> None:
+    from wc_observe.http import address as httpaddress  # 30 ms, only here
 
     address = httpaddress.loopback_address(options.host, options.port)
+    # 0.2 s: Starlette and uvicorn, after the address was checked.
     from wc_observe.calls import ServerContext
     from wc_observe.web import server as webserver
 
     env = dict(os.environ)
     if options.name:
         env["WATERCOOLER_AGENT"] = options.name
-    start = ServerContext(_folder(), env, _now_ms)
+    context = ServerContext(_current_folder(), env, _now_ms)
     gc.freeze()
     gc.enable()
-    webserver.serve(address, options, start)
+    webserver.serve(address, options, context)
 
 
-def _refused(error: WcError) -> SystemExit:
-    told = f"wc-observe: {error.message}\n{error.hint}".rstrip()
-    sys.stderr.write(f"{told}\n")
+def _report_error(error: WcError) -> SystemExit:
+    text = f"wc-observe: {error.message}\n{error.hint}".rstrip()
+    sys.stderr.write(f"{text}\n")
     return SystemExit(error.exit_code)
 
 
-def _end() -> NoReturn:
+def _exit_now() -> NoReturn:
     # A call that did not end in time may still have its thread.
     sys.stderr.flush()
     os._exit(0)
 
 
-def _listen(options: HttpOptions) -> None:
-    from importlib.util import find_spec
+def _serve_network(options: HttpOptions) -> None:
+    from importlib.util import find_spec  # only for HTTP
 
-    from wc_core.errors import InvalidInputError
-    from wc_observe.http import address as httpaddress
+    from wc_observe.http import address as httpaddress  # 30 ms, only here
 
     address = httpaddress.listening_address(options)
     if find_spec("prometheus_client") is None:
@@ -148,23 +154,24 @@ def _listen(options: HttpOptions) -> None:
             "--transport http needs the package prometheus-client, which is not here.",
             "Install wc with its extra, '.[http]', or: pip install prometheus-client",
         )
+    # Up to 1 s: FastMCP, Starlette and uvicorn, after the address was checked.
     from wc_observe.calls import ServerContext
     from wc_observe.http import server as httpserver
 
-    start = ServerContext(_folder(), dict(os.environ), _now_ms)
-    _settle()
-    httpserver.serve(address, options, start)
+    context = ServerContext(_current_folder(), dict(os.environ), _now_ms)
+    _finish_start()
+    httpserver.serve(address, options, context)
 
 
-def _prepare() -> None:
-    # Whoever started us may stop us at any time, even while we import. There
-    # is nothing to finish, and the thread that reads standard input would not
-    # let the interpreter go.
-    signal.signal(signal.SIGTERM, _leave)
-    signal.signal(signal.SIGINT, _leave)
-    _folder()
-    # Read by FastMCP when it is imported: no question to a package index, and
-    # no settings from the .env file of whatever project we are started in.
+def _prepare_start() -> None:
+    # A signal may come at any time, even during the imports. There is nothing to
+    # clean up, and the thread that reads standard input would keep the interpreter
+    # alive.
+    signal.signal(signal.SIGTERM, _exit_on_signal)
+    signal.signal(signal.SIGINT, _exit_on_signal)
+    _current_folder()
+    # FastMCP reads these when it is imported: it must not ask a package index for
+    # updates, nor take settings from the .env file of the current project.
     os.environ.setdefault("FASTMCP_CHECK_FOR_UPDATES", "off")
     os.environ.setdefault("FASTMCP_ENV_FILE", os.devnull)
     os.environ.setdefault("FASTMCP_LOG_LEVEL", "WARNING")
@@ -173,32 +180,31 @@ def _prepare() -> None:
     gc.disable()
 
 
-def _settle() -> None:
-    """What was imported is there to stay, and is not looked through later; and
-    it logs what we want it to."""
+def _finish_start() -> None:
+    """Configures logging, and exempts what was imported from garbage collection."""
     if os.environ.get("WATERCOOLER_DEBUG"):
-        from wc_observe.mcp import debuglog  # the usual start does without
+        from wc_observe.mcp import debuglog  # only for debugging
 
-        debuglog.take_over()
+        debuglog.redirect_logging()
     else:
-        import logging  # FastMCP has it imported by now
+        import logging  # 6 ms before the signal handlers, were it at the top
 
-        # Who calls with arguments that do not fit is told; nobody else need be.
+        # Clients are told of arguments that do not fit; the log need not repeat it.
         logging.getLogger("fastmcp.server.server").setLevel(logging.ERROR)
     gc.freeze()
     gc.enable()
 
 
-def _leave(signum: int, _: FrameType | None) -> NoReturn:
+def _exit_on_signal(signum: int, _: FrameType | None) -> NoReturn:
     os._exit(_INTERRUPTED if signum == signal.SIGINT else 0)
 
 
-def _folder() -> str:
+def _current_folder() -> str:
     try:
         return os.getcwd()
     except FileNotFoundError:
-        # The folder we were started in is gone, which libraries do not take
-        # well. A client's root may still name one.
+        # The current folder was deleted, which libraries do not handle well. A
+        # client's root may still name another one.
         os.chdir("/")
         return "/"
 

@@ -61,24 +61,28 @@ def open_store(call: Call) -> OpenStore:
     CorruptError where its checkout cannot be used.
     """
     place = discovery.find(call.folder, call.env)
-    store = store_label(place.root, call)
+    label = store_label(place.root, call)
     if not place.exists:
-        raise missing_store(place, store)
+        raise missing_store(place, label)
     live = call.stores.at(place.root)
     live.refresh()
-    found = settings.load(place.root, call.env)
-    who = _caller(call, place.repository, found)
-    return OpenStore(store, place, live, live.overview(Viewer(who, found.directory)))
+    store_settings = settings.load(place.root, call.env)
+    identity = _identify_caller(call, place.repository, store_settings)
+    return OpenStore(
+        label, place, live, live.overview(Viewer(identity, store_settings.directory))
+    )
 
 
-def _caller(call: Call, repository: Repository | None, found: Settings) -> Identity:
+def _identify_caller(
+    call: Call, repository: Repository | None, store_settings: Settings
+) -> Identity:
     """Who calls; over a network, the client's own name and whom it has proved
     to be: this machine's user and worktree are not theirs."""
-    asked = Asked(client=call.client)
-    if not call.served_as:
-        return resolve.identify(asked, call.env, repository, found)
-    theirs = {"WATERCOOLER_USER": call.subject, "GIT_CONFIG_NOSYSTEM": "1"}
-    return resolve.identify(asked, theirs, None, found)
+    request = Asked(client=call.client)
+    if not call.store_name:
+        return resolve.identify(request, call.env, repository, store_settings)
+    env = {"WATERCOOLER_USER": call.subject, "GIT_CONFIG_NOSYSTEM": "1"}
+    return resolve.identify(request, env, None, store_settings)
 
 
 def missing_store(place: Place, store: str) -> NotFoundError:
@@ -105,33 +109,37 @@ def caller_identity(call: Call) -> Identity:
 
     Raises InvalidInputError where a name that was set cannot be one.
     """
-    where = repository.find(call.folder)
+    found_repository = repository.find(call.folder)
     try:
         root = discovery.find(call.folder, call.env).root
     except WcError:
         root = ""  # health says what is wrong with it
-    found = settings.load(root, call.env) if root else settings.Settings()
-    return _caller(call, where, found)
+    store_settings = settings.load(root, call.env) if root else settings.Settings()
+    return _identify_caller(call, found_repository, store_settings)
 
 
 def without_folders(text: str, call: Call) -> str:
     """The text without folders of this machine, where it goes over a network."""
-    if not call.served_as:
+    if not call.store_name:
         return text
     try:
         root = discovery.find(call.folder, call.env).root
     except WcError:
         root = ""
     home = call.env.get("HOME", "")
-    named = ((root, call.served_as), (call.folder, call.served_as), (home, "~"))
-    for path, name in named:
-        for one in (path, os.path.realpath(path) if path else ""):
-            if one.strip("/"):
-                text = text.replace(one, name)
+    replacements = (
+        (root, call.store_name),
+        (call.folder, call.store_name),
+        (home, "~"),
+    )
+    for path, name in replacements:
+        for folder in (path, os.path.realpath(path) if path else ""):
+            if folder.strip("/"):
+                text = text.replace(folder, name)
     return _ABSOLUTE.sub("…", text)
 
 
 def store_label(path: str, call: Call) -> str:
     """A path as people write it. Over a network it is the name under which the
     store is served: folders here are no business of theirs."""
-    return call.served_as or shown_path(path, call.env)
+    return call.store_name or shown_path(path, call.env)

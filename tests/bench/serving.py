@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from tests.bench.processes import BenchError, Server
 from tests.bench.scratch import FIRST
 from tests.bench.table import Row, at_most, at_most_percent, more, times
+from wc_core.toolnames import PREFIX
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -31,7 +32,6 @@ INITIALIZE = "trivial FastMCP server: initialize"
 START = "trivial FastMCP server: start"
 CALL = "trivial FastMCP server: a call"
 MEMORY = "trivial FastMCP server: memory"
-TOOL = "watercooler_v1_"
 RARE, PHRASE = "needle", '"page asks for"'
 UPDATED = "notifications/resources/updated"
 # How long to wait for what is said late of a write before, and at most for
@@ -145,11 +145,11 @@ class Subject:
     def _live(self) -> dict[str, float]:
         """The first calls of a server, and the most memory it had."""
         with self._scratch.weighed_server(OURS, self._folder) as (server, memory):
-            server.call(f"{TOOL}list_threads")
+            server.call(f"{PREFIX}list_threads")
             listed = server.age() - server.initialized
-            server.call(f"{TOOL}read_thread", topic=next(self._topics))
+            server.call(f"{PREFIX}read_thread", topic=next(self._topics))
             start = server.age()
-            searched = server.call(f"{TOOL}search_threads", query=RARE)
+            searched = server.call(f"{PREFIX}search_threads", query=RARE)
             wait_for_index(server)
             whole = server.age() - start
         once = {"listed": listed, "searched": searched, "whole": whole}
@@ -159,7 +159,7 @@ class Subject:
 
     def _calling(self) -> list[Row]:
         def row(name: str, goal: float, **arguments: object) -> Row:
-            tool = f"{TOOL}{name.partition(',')[0]}"
+            tool = f"{PREFIX}{name.partition(',')[0]}"
             goals = more(goal) if goal else None
             call = lambda: self._server.call(tool, **arguments)  # noqa: E731
             return Row(name, call, CALL, goals, quick=True)
@@ -176,7 +176,7 @@ class Subject:
 
     def _read(self) -> float:
         """Threads that nobody has read for long."""
-        return self._server.call(f"{TOOL}read_thread", topic=next(self._topics))
+        return self._server.call(f"{PREFIX}read_thread", topic=next(self._topics))
 
     # --- what others write ---------------------------------------------------
 
@@ -210,7 +210,7 @@ class Subject:
     def _latest(self) -> tuple[str, int]:
         """The thread that moved last, and its length."""
         arguments = {"limit": 1, "format": "json"}
-        name = f"{TOOL}list_threads"
+        name = f"{PREFIX}list_threads"
         answer = self._server.ask("tools/call", name=name, arguments=arguments)
         first = answer["structuredContent"]["threads"][0]
         return first["topic"], first["entry_count"]
@@ -251,7 +251,7 @@ class Subject:
     def _server(self) -> Server:
         """The one that runs until the end."""
         server = self._scratch.server(OURS, self._folder)
-        server.call(f"{TOOL}list_threads")
+        server.call(f"{PREFIX}list_threads")
         if subscribes(server):
             server.ask("resources/subscribe", uri=f"watercooler://threads/{FIRST}")
         wait_for_index(server)
@@ -266,7 +266,7 @@ def subscribes(server: Server) -> bool:
 def wait_for_index(server: Server) -> None:
     """Search until everything has been searched; a search waits a while itself."""
     arguments = {"query": RARE, "limit": 1, "format": "json"}
-    name = f"{TOOL}search_threads"
+    name = f"{PREFIX}search_threads"
     deadline = server.age() + WHOLE
     while server.age() < deadline:
         answer = server.ask("tools/call", name=name, arguments=arguments)

@@ -17,9 +17,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from wc_core.toolnames import PREFIX
 from wc_core.version import __version__
 from wc_observe.mcp.tools import all_tools
-from wc_observe.mcp.toolspec import PREFIX
 
 TOPIC = "feature-auth"
 WATCHED = "notes"
@@ -46,7 +46,7 @@ def judge(heard: dict[str, Any], *, here: bool) -> None:
     that the worktrees are on."""
     assert heard["server"] == {"name": "watercooler", "version": __version__}
     assert "watercooler://instructions" in heard["instructions"]
-    assert set(heard["tools"]) == {one.name for one in all_tools(here=here)}
+    assert set(heard["tools"]) == {one.name for one in all_tools(local=here)}
     asked = {name.split()[0] for name in heard["answers"].keys() - WRONG.keys()}
     assert asked == {one.removeprefix(PREFIX) for one in heard["tools"]}
     _judge_answers(heard["answers"])

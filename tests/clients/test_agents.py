@@ -14,8 +14,8 @@ import pytest
 
 from tests.clients import installing, stand_in
 from tests.clients.asking import TOPIC, WATCHED
+from wc_core.toolnames import PREFIX
 from wc_observe.mcp.tools import all_tools
-from wc_observe.mcp.toolspec import PREFIX
 
 if TYPE_CHECKING:
     from pathlib import Path

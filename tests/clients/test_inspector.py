@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tests.clients.asking import TOPIC
+from wc_core.toolnames import PREFIX
 from wc_observe.mcp.tools import all_tools
-from wc_observe.mcp.toolspec import PREFIX
 
 if TYPE_CHECKING:
     from tests.clients.conftest import Place

@@ -33,6 +33,7 @@ from mcp_types import (
     UnsubscribeRequestParams,
 )
 
+from wc_core.toolnames import PREFIX
 from wc_observe.calls import ServerContext
 from wc_observe.mcp.server import build_server
 
@@ -281,7 +282,7 @@ async def call_everything(client: Client[Any]) -> dict[str, Any]:
             one.name: set(one.input_schema.get("properties", {})) for one in tools
         }
         for name, arguments in CALLS:
-            tool = f"watercooler_v1_{name}"
+            tool = PREFIX + name
             result = await client.call_tool_mcp(tool, arguments)
             failures += bool(result.is_error)
             used.setdefault(tool, set()).update(arguments)
@@ -340,7 +341,7 @@ async def subscribed(server: FastMCP) -> AsyncIterator[None]:
 
 async def _until_watching(client: Client[Any]) -> None:
     for _ in range(1000):
-        told = await client.call_tool("watercooler_v1_health", {})
+        told = await client.call_tool(f"{PREFIX}health", {})
         if (told.structured_content or {})["changes"]["noticed_by"] == "watching":
             return
         await asyncio.sleep(0.01)

@@ -17,6 +17,7 @@ from wc_core import ulid
 from wc_core.layout import Layout
 from wc_core.threads import codec, model, projections
 from wc_core.threads.model import Ball, Entry
+from wc_core.toolnames import PREFIX
 from wc_observe.calls import ServerContext
 from wc_observe.mcp.server import build_server
 
@@ -119,7 +120,7 @@ class Session:
         async def ask() -> list[CallToolResult]:
             async with self._client() as client:
                 return [
-                    await client.call_tool_mcp(f"watercooler_v1_{tool}", arguments)
+                    await client.call_tool_mcp(PREFIX + tool, arguments)
                     for tool, arguments in wanted
                 ]
 

@@ -288,7 +288,7 @@ def test_over_a_network_neither_folder_nor_user_are_the_servers(
     Store(linked / ".watercooler").thread("served")
     rooted = other(tmp_path, "rooted")
     env |= {"WATERCOOLER_AGENT": "Codex (pat)", "CLAUDECODE": "1"}
-    start = ServerContext(str(linked), env, lambda: 0, served_as="team")
+    start = ServerContext(str(linked), env, lambda: 0, store_name="team")
 
     async def ask() -> dict[str, object]:
         roots = [rooted.root.parent.as_uri()]

@@ -98,7 +98,7 @@ def test_a_real_client(store: Store, env: dict[str, str], mode: Mode) -> None:
             keep_alive=False,
         )
         async with Client(transport, mode=mode, roots=[]) as client:
-            assert len(await client.list_tools()) == len(tools.ALL)
+            assert len(await client.list_tools()) == len(tools.ALL_SPECS)
             found = await client.call_tool(
                 "watercooler_v1_list_threads", {"format": "json"}
             )

@@ -56,10 +56,10 @@ def worktrees(context: Context, said: Worktrees) -> None:
         return
     say(
         worktreetext.worktrees_text(
-            seen.found, seen.look, render.output_style(context.env)
+            seen.neighbours, seen.query, render.output_style(context.env)
         )
     )
-    if not seen.found:
+    if not seen.neighbours:
         remark(_NO_WORKTREES)
 
 

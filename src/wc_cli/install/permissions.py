@@ -4,6 +4,7 @@ entries, and the tools of the server, which cannot write."""
 from __future__ import annotations
 
 from wc_cli import table
+from wc_core import toolnames
 
 # Not among them: what reaches beyond the threads (install, doctor --repair, and
 # timeline, which writes any file that it is told to), and sync, which publishes the
@@ -23,16 +24,7 @@ ASKED = tuple(
 )
 
 SERVER = "watercooler"
-# A test compares them with those of the server.
-TOOLS = tuple(
-    f"watercooler_v1_{name}"
-    for name in (
-        *("health", "whoami", "list_threads", "read_thread", "get_entry"),
-        *("search_threads", "list_updates", "reindex", "list_vocabulary"),
-        *("get_ball_history", "get_stats"),
-        *("list_worktrees", "get_loop_status", "get_team_status"),
-    )
-)
+TOOLS = tuple(f"{toolnames.PREFIX}{name}" for name in toolnames.TOOLS)
 
 
 def prefixes() -> tuple[str, ...]:

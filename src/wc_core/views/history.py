@@ -104,7 +104,7 @@ class BallHistory(NamedTuple):
             HolderTotal(holder, len(parts), sum(parts))
             for holder, parts in lengths.items()
         ]
-        return sorted(totals, key=lambda spell: (-spell.ms, spell.holder or ""))
+        return sorted(totals, key=lambda total: (-total.ms, total.holder or ""))
 
     @property
     def free_ms(self) -> int:
@@ -132,7 +132,7 @@ class BallHistory(NamedTuple):
                 for holder in holders[: limit or None]
             ],
             "total": len(self.spells),
-            "spells": [holder.to_json() for holder in self.spells[-limit:]],
+            "spells": [spell.to_json() for spell in self.spells[-limit:]],
         }
         if limit and max(len(self.spells), len(holders)) > limit:
             fields["truncated"] = True
@@ -165,7 +165,7 @@ def ball_history(
 
 def entry_moments(entries: Sequence[Entry], now_ms: int) -> list[int]:
     """Returns a moment for each entry, never before the previous one nor after now."""
-    own = [moment_of(moment.id, moment.at) for moment in entries]
+    own = [moment_of(entry.id, entry.at) for entry in entries]
     latest = next((moment for moment in own if moment is not None), now_ms)
     result = []
     for moment in own:

@@ -118,7 +118,7 @@ class Neighbour(NamedTuple):
             fields["prunable"] = tree.locked is None
         fields["age_seconds"] = self.age
         visible = self.threads[:MAX_THREADS]
-        fields["threads"] = [_thread(note) for note in visible]
+        fields["threads"] = [_thread(row) for row in visible]
         if len(visible) < len(self.threads):
             fields["thread_count"] = len(self.threads)
         if self.loop is not None:
@@ -221,20 +221,20 @@ class WorktreeView(NamedTuple):
     """The worktrees as a viewer sees them. ``store`` is how answers name the store,
     ``None`` if there is none; ``problem`` says why it cannot be used."""
 
-    look: WorktreeQuery
-    found: list[Neighbour]
+    query: WorktreeQuery
+    neighbours: list[Neighbour]
     store: str | None = None
     problem: str = ""
 
     def to_json(self, limit: int = 0) -> dict[str, Any]:
         """Returns the worktrees shape, with at most ``limit`` of them (0: all)."""
-        visible = self.found[:limit] if limit else self.found
+        visible = self.neighbours[:limit] if limit else self.neighbours
         fields: dict[str, Any] = {
             "store": self.store,
-            "worktrees": [neighbour.to_json(self.look) for neighbour in visible],
+            "worktrees": [neighbour.to_json(self.query) for neighbour in visible],
         }
-        if len(visible) < len(self.found):
-            fields |= {"total": len(self.found), "truncated": True}
+        if len(visible) < len(self.neighbours):
+            fields |= {"total": len(self.neighbours), "truncated": True}
         return fields | ({"problem": self.problem} if self.problem else {})
 
 

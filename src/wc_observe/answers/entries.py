@@ -9,7 +9,14 @@ from wc_core.text import clean, one_line
 from wc_core.threads.moves import holder_text
 from wc_core.times import utc
 from wc_core.views import rows
-from wc_observe.answers.quoting import NOTICE, block, cleaned, entries, title, word
+from wc_observe.answers.quoting import (
+    NOTICE,
+    block,
+    clean_json,
+    entry_count,
+    title,
+    word,
+)
 
 if TYPE_CHECKING:
     from wc_core.threads.reader import Thread
@@ -33,7 +40,7 @@ class ShownEntry(NamedTuple):
     there are, ``start`` is where the shown part begins; ``heading`` alone: the
     body was not asked for."""
 
-    found: Numbered
+    numbered: Numbered
     body: str
     length: int
     start: int = 0
@@ -52,11 +59,11 @@ class ShownEntry(NamedTuple):
     def to_json(self) -> dict[str, Any]:
         """The entry of the read shape; a body that is cut or left out says how
         long it is."""
-        fields = self.found.to_json(self.body)
+        fields = self.numbered.to_json(self.body)
         if self.heading:
             del fields["body"]
-            if self.found.entry.summary:
-                fields["summary"] = self.found.entry.summary
+            if self.numbered.entry.summary:
+                fields["summary"] = self.numbered.entry.summary
             fields["body_length"] = self.length
         elif self.is_cut:
             fields |= {"body_truncated": True, "body_length": self.length}
@@ -73,7 +80,7 @@ class EntryPage(NamedTuple):
     @property
     def truncated(self) -> bool:
         """Whether anything after the first entry asked for is left out."""
-        return self.next_index >= 0 or any(one.is_cut for one in self.entries)
+        return self.next_index >= 0 or any(entry.is_cut for entry in self.entries)
 
 
 class EntrySpan(NamedTuple):
@@ -88,29 +95,29 @@ class EntrySpan(NamedTuple):
     whole: int = THREAD_LIMIT
 
 
-def part(store: OpenStore, topic: str, span: EntrySpan) -> EntryPage:
+def entry_page(store: OpenStore, topic: str, span: EntrySpan) -> EntryPage:
     """Some of the entries of a thread.
 
     Raises NotFoundError for a thread that does not exist.
     """
     thread = store.reader.thread(store.reader.find(topic))
-    everything = rows.numbered(thread)
-    start = span.start if span.start >= 0 else max(0, len(everything) + span.start)
+    all_entries = rows.numbered(thread)
+    start = span.start if span.start >= 0 else max(0, len(all_entries) + span.start)
     chosen: list[ShownEntry] = []
     used = 0
-    for one in everything[start : start + span.limit]:
-        body = clean(one.entry.body)
-        kept = "" if span.headings else _cut(body, span.body)
-        shown = ShownEntry(one, kept, len(body), heading=span.headings)
-        used += len(shown.body) + len(one.entry.title) + _ENTRY_FRAME
+    for numbered in all_entries[start : start + span.limit]:
+        body = clean(numbered.entry.body)
+        visible = "" if span.headings else _cut_body(body, span.body)
+        entry = ShownEntry(numbered, visible, len(body), heading=span.headings)
+        used += len(entry.body) + len(numbered.entry.title) + _ENTRY_FRAME
         if chosen and used > span.whole:
             break
-        chosen.append(shown)
+        chosen.append(entry)
     end = start + len(chosen)
-    return EntryPage(thread, tuple(chosen), end if end < len(everything) else -1)
+    return EntryPage(thread, tuple(chosen), end if end < len(all_entries) else -1)
 
 
-def _cut(body: str, limit: int) -> str:
+def _cut_body(body: str, limit: int) -> str:
     if len(body) <= limit:
         return body
     head = body[:limit]
@@ -118,84 +125,87 @@ def _cut(body: str, limit: int) -> str:
     return whole_lines if len(whole_lines) > limit // 2 else head
 
 
-def part_json(store: OpenStore, shown: EntryPage) -> dict[str, Any]:
+def page_json(store: OpenStore, page: EntryPage) -> dict[str, Any]:
     """The read shape."""
-    fields = rows.thread_head(shown.thread, store.label)
-    fields["entry_count"] = len(shown.thread.entries)
-    fields["entries"] = [one.to_json() for one in shown.entries]
-    if shown.next_index >= 0:
-        fields["next_entry_index"] = shown.next_index
-    if shown.truncated:
+    fields = rows.thread_head(page.thread, store.label)
+    fields["entry_count"] = len(page.thread.entries)
+    fields["entries"] = [entry.to_json() for entry in page.entries]
+    if page.next_index >= 0:
+        fields["next_entry_index"] = page.next_index
+    if page.truncated:
         fields["truncated"] = True
-    return dict(cleaned(fields))
+    return dict(clean_json(fields))
 
 
-def part_markdown(store: OpenStore, shown: EntryPage) -> str:
+def page_markdown(store: OpenStore, page: EntryPage) -> str:
     """The thread's state, the entries, and how to get what is left out."""
-    state = shown.thread.state
+    state = page.thread.state
     topic = state.topic
-    parts = [_head(store, shown.thread), f"{NOTICE}\n"]
-    for one in shown.entries:
-        parts += [_heading(one)] if one.heading else ["\n", _entry(one)]
-        if one.is_cut:
+    parts = [_thread_lines(store, page.thread), f"{NOTICE}\n"]
+    for entry in page.entries:
+        parts += (
+            [_heading_lines(entry)] if entry.heading else ["\n", _entry_text(entry)]
+        )
+        if entry.is_cut:
             parts.append(
-                f"truncated: {len(one.body)} of {one.length} characters; all of it: "
-                f'get_entry(topic="{topic}", index={one.found.idx})\n'
+                f"truncated: {len(entry.body)} of {entry.length} characters; "
+                f'all of it: get_entry(topic="{topic}", index={entry.numbered.idx})\n'
             )
-    count = len(shown.thread.entries)
-    if not shown.entries:
+    count = len(page.thread.entries)
+    if not page.entries:
         parts.append(f"\nno entries from there on; the thread has {count}\n")
-    if shown.next_index >= 0:
-        last = shown.next_index - 1
+    if page.next_index >= 0:
+        last_index = page.next_index - 1
         parts.append(
-            f"\ntruncated: this is up to entry {last} of 0 to {count - 1}; go on with "
-            f"from_entry={shown.next_index}, or see the newest with from_entry=-10\n"
+            f"\ntruncated: this is up to entry {last_index} of 0 to {count - 1}; "
+            f"go on with from_entry={page.next_index}, "
+            "or see the newest with from_entry=-10\n"
         )
     return "".join(parts)
 
 
-def _head(store: OpenStore, thread: Thread) -> str:
+def _thread_lines(store: OpenStore, thread: Thread) -> str:
     state = thread.state
     you = " = you" if store.viewer.holds(state.ball) else ""
     ball = f"{word(holder_text(state.ball))}{you}"
-    people = ", ".join(word(one) for one in rows.participants(thread.entries))
+    people = ", ".join(word(name) for name in rows.participants(thread.entries))
     lines = [
         f"thread {state.topic}: {title(state.title)}",
-        f"status: {word(state.status)}, ball: {ball}, {entries(state.entry_count)}",
+        f"status: {word(state.status)}, ball: {ball}, {entry_count(state.entry_count)}",
         f"participants: {people or 'none'}",
         f"store: {store.label}",
     ]
     if state.forked:
-        heads = ", ".join(word(one) for one in state.heads)
+        heads = ", ".join(word(head) for head in state.heads)
         lines.append(f"forked: two histories side by side, ending in {heads}")
     lines += [
-        f"damaged: {word(one.place, 200)}: {word(one.message, 200)}; wc doctor"
-        for one in thread.damage
+        f"damaged: {word(damage.place, 200)}: {word(damage.message, 200)}; wc doctor"
+        for damage in thread.damage
     ]
     return "".join(f"{line}\n" for line in lines)
 
 
-def _heading(one: ShownEntry) -> str:
+def _heading_lines(shown_entry: ShownEntry) -> str:
     """An entry on one line, and what its author says it comes to."""
-    entry = one.found.entry
+    entry = shown_entry.numbered.entry
     facts = [
-        f"- {one.found.idx}",
+        f"- {shown_entry.numbered.idx}",
         word(utc(entry.at)),
         word(entry.agent or "unknown"),
         *([] if entry.type in {"", "Note"} else [word(entry.type)]),
         *([f"ball to: {word(holder_text(entry.ball.holder))}"] if entry.ball else []),
         *([f"status: {word(entry.status)}"] if entry.status else []),
         title(entry.title, _HEADING_WIDTH),
-        *([f"{one.length} characters"] if one.length else []),
+        *([f"{shown_entry.length} characters"] if shown_entry.length else []),
     ]
     return f"{' | '.join(facts)}\n{block(one_line(entry.summary, _SUMMARY_WIDTH))}"
 
 
-def _entry(one: ShownEntry) -> str:
+def _entry_text(shown_entry: ShownEntry) -> str:
     """An entry: what we say about it, then its title and body, quoted."""
-    entry = one.found.entry
+    entry = shown_entry.numbered.entry
     facts = [
-        f"entry {one.found.idx}",
+        f"entry {shown_entry.numbered.idx}",
         word(entry.id, 120),
         word(utc(entry.at)),
         f"author: {word(entry.agent or 'unknown')}",
@@ -207,13 +217,13 @@ def _entry(one: ShownEntry) -> str:
         facts.append(f"status: {word(entry.status)}")
     if entry.reason:
         facts.append(f"reason: {title(entry.reason, 200)}")
-    if one.found.forked:
+    if shown_entry.numbered.forked:
         facts.append("forked")
     heading = f"{' | '.join(facts)}\ntitle: {title(entry.title)}\n"
-    return heading + block(one.body)
+    return heading + block(shown_entry.body)
 
 
-def entry(
+def find_entry(
     store: OpenStore, topic: str, index: int | None, entry_id: str, offset: int
 ) -> tuple[Thread, ShownEntry]:
     """One entry whole, or 100,000 characters of it from ``offset`` on; a
@@ -223,39 +233,39 @@ def entry(
     offset beyond the end.
     """
     thread = store.reader.thread(store.reader.find(topic))
-    named = entry_id if index is None else str(index)
+    reference = entry_id if index is None else str(index)
     if index is not None and -len(thread.entries) <= index < 0:
-        named = str(index + len(thread.entries))
-    found = rows.find_entry(thread, named)
-    body = clean(found.entry.body)
+        reference = str(index + len(thread.entries))
+    numbered = rows.find_entry(thread, reference)
+    body = clean(numbered.entry.body)
     if offset > len(body):
         raise InvalidInputError(
             f"The entry has {len(body)} characters; {offset} is beyond its end.",
             f"offset: a whole number from 0 to {len(body)}",
         )
     return thread, ShownEntry(
-        found, body[offset : offset + ENTRY_LIMIT], len(body), offset
+        numbered, body[offset : offset + ENTRY_LIMIT], len(body), offset
     )
 
 
-def entry_json(store: OpenStore, thread: Thread, shown: ShownEntry) -> dict[str, Any]:
+def entry_json(store: OpenStore, thread: Thread, entry: ShownEntry) -> dict[str, Any]:
     """The entry with the store and topic it is from."""
     fields: dict[str, Any] = {
         "store": store.label,
         "topic": thread.state.topic,
-        "entry": shown.to_json(),
+        "entry": entry.to_json(),
     }
-    if shown.end < shown.length:
-        fields |= {"truncated": True, "next_offset": shown.end}
-    return dict(cleaned(fields))
+    if entry.end < entry.length:
+        fields |= {"truncated": True, "next_offset": entry.end}
+    return dict(clean_json(fields))
 
 
-def entry_markdown(store: OpenStore, thread: Thread, shown: ShownEntry) -> str:
+def entry_markdown(store: OpenStore, thread: Thread, entry: ShownEntry) -> str:
     """The entry, and how to get the rest of a very long one."""
     heading = f"thread {thread.state.topic} in the store {store.label}\n{NOTICE}\n\n"
     ending = ""
-    if shown.start or shown.end < shown.length:
-        ending = f"characters {shown.start} to {shown.end} of {shown.length}\n"
-    if shown.end < shown.length:
-        ending += f"truncated: go on with offset={shown.end}\n"
-    return heading + _entry(shown) + ending
+    if entry.start or entry.end < entry.length:
+        ending = f"characters {entry.start} to {entry.end} of {entry.length}\n"
+    if entry.end < entry.length:
+        ending += f"truncated: go on with offset={entry.end}\n"
+    return heading + _entry_text(entry) + ending

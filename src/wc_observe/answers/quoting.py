@@ -42,17 +42,17 @@ def word(text: str, width: int = 80) -> str:
     return line if _PLAIN.fullmatch(line) else json.dumps(line, ensure_ascii=False)
 
 
-def entries(count: int) -> str:
+def entry_count(count: int) -> str:
     """How many entries, in words."""
     return "1 entry" if count == 1 else f"{count} entries"
 
 
-def cleaned(value: Any) -> Any:
+def clean_json(value: Any) -> Any:
     """The same JSON value with every text in it clean."""
     if isinstance(value, str):
         return clean(value)
     if isinstance(value, dict):
-        return {clean(key): cleaned(one) for key, one in value.items()}
+        return {clean(key): clean_json(item) for key, item in value.items()}
     if isinstance(value, list):
-        return [cleaned(one) for one in value]
+        return [clean_json(item) for item in value]
     return value

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from wc_core.text import clean, one_line
 from wc_core.threads.moves import holder_text
 from wc_core.views import index
-from wc_observe.answers.quoting import cleaned, entries, title, word
+from wc_observe.answers.quoting import clean_json, entry_count, title, word
 
 if TYPE_CHECKING:
     from wc_core.views.rows import Filter, RowPage, ThreadRow
@@ -25,40 +25,40 @@ _INDEX_CHARACTERS = 40_000
 class ListRequest(NamedTuple):
     """Which threads, how many at most, and from where on."""
 
-    where: Filter
+    criteria: Filter
     limit: int
     cursor: str = ""
 
 
-def as_json(store: OpenStore, wanted: ListRequest) -> dict[str, Any]:
+def as_json(store: OpenStore, request: ListRequest) -> dict[str, Any]:
     """The list shape."""
-    page = store.overview.page(wanted.where, wanted.limit, wanted.cursor)
+    page = store.overview.page(request.criteria, request.limit, request.cursor)
     fields = page.to_json(store.label)
     for row in fields["threads"]:
         row["title"] = one_line(row["title"], _JSON_TITLE_WIDTH)
     fields["total"] = page.total
-    return dict(cleaned(fields))
+    return dict(clean_json(fields))
 
 
-def as_markdown(store: OpenStore, wanted: ListRequest) -> str:
+def as_markdown(store: OpenStore, request: ListRequest) -> str:
     """A line for each thread: at most ``limit`` of them, and fewer where they
     would take more than 150 bytes each; the cursor has the rest."""
-    limit = wanted.limit
+    limit = request.limit
     while True:
-        page = store.overview.page(wanted.where, limit, wanted.cursor)
-        fitting = _fitting(page.rows, wanted.limit)
+        page = store.overview.page(request.criteria, limit, request.cursor)
+        fitting = _fitting_lines(page.rows, request.limit)
         if len(fitting) == len(page.rows):
-            return "".join((_heading(store, page), *fitting, _ending(page)))
+            return "".join((_list_heading(store, page), *fitting, _cursor_line(page)))
         # The cursor must be that of the last thread shown: ask for fewer.
         limit = max(1, len(fitting))
 
 
-def _fitting(rows: tuple[ThreadRow, ...], limit: int) -> list[str]:
+def _fitting_lines(rows: tuple[ThreadRow, ...], limit: int) -> list[str]:
     """As many lines as fit; titles give way before threads do."""
     budget = _LIST_BYTES * max(limit, _LIST_ROWS) // _LIST_ROWS
     lines: list[str] = []
     for width in _TITLE_WIDTHS:
-        lines = [_line(row, width) for row in rows]
+        lines = [_thread_line(row, width) for row in rows]
         if sum(len(line.encode()) for line in lines) <= budget:
             return lines
     while sum(len(line.encode()) for line in lines) > budget and len(lines) > 1:
@@ -66,18 +66,18 @@ def _fitting(rows: tuple[ThreadRow, ...], limit: int) -> list[str]:
     return lines
 
 
-def _heading(store: OpenStore, page: RowPage) -> str:
+def _list_heading(store: OpenStore, page: RowPage) -> str:
     count = "1 thread" if page.total == 1 else f"{page.total} threads"
     if len(page.rows) < page.total:
         count = f"{len(page.rows)} of {count}"
     return f"{count}, latest first, in the store {store.label}\n"
 
 
-def _line(row: ThreadRow, width: int) -> str:
+def _thread_line(row: ThreadRow, width: int) -> str:
     ball = word(holder_text(row.ball), _NAME_WIDTH)
     marks = [
         " = you" if row.have_ball else "",
-        f", {entries(row.entry_count)}",
+        f", {entry_count(row.entry_count)}",
         f", {row.new_for_you} new" if row.new_for_you else "",
         f", {word(row.updated_at[:16], 30)}Z" if row.updated_at else "",
         ", forked" if row.forked else "",
@@ -90,7 +90,7 @@ def _line(row: ThreadRow, width: int) -> str:
     )
 
 
-def _ending(page: RowPage) -> str:
+def _cursor_line(page: RowPage) -> str:
     if not page.cursor:
         return ""
     return f'truncated: the next ones with cursor="{page.cursor}"\n'
@@ -113,8 +113,9 @@ def index_page(store: OpenStore) -> str:
     text = f"Store: {store.label}\n\n{clean(index.render_index(rows))}"
     if len(text) <= _INDEX_CHARACTERS:
         return text
-    kept = text[:_INDEX_CHARACTERS].rpartition("\n")[0]
-    left = text.count("\n") - kept.count("\n")
+    visible = text[:_INDEX_CHARACTERS].rpartition("\n")[0]
+    hidden = text.count("\n") - visible.count("\n")
     return (
-        f"{kept}\n\ntruncated: {left} lines more; page through them with list_threads\n"
+        f"{visible}\n\ntruncated: {hidden} lines more; "
+        "page through them with list_threads\n"
     )

@@ -14,7 +14,7 @@ from wc_core.threads.moves import holder_text
 from wc_core.times import ago, seconds_between
 from wc_core.views import worktrees
 from wc_core.views.worktrees import MAX_THREADS, WorktreeView
-from wc_observe.answers.quoting import NOTICE, cleaned, title, word
+from wc_observe.answers.quoting import NOTICE, clean_json, title, word
 from wc_observe.open_store import open_store
 
 if TYPE_CHECKING:
@@ -36,12 +36,12 @@ _WIDE = 200
 _FILES = StateFiles()
 
 
-def view(call: Call) -> WorktreeView:
+def worktree_view(call: Call) -> WorktreeView:
     """What goes on now. A store that cannot be used hides no loop.
 
     Raises NotFoundError over a network, where folders are nobody's business.
     """
-    _check_is_here(call)
+    _check_is_local(call)
     now = call.now_ms()
     place: Place | None = None
     rows: list[ThreadRow] = []
@@ -50,20 +50,20 @@ def view(call: Call) -> WorktreeView:
     try:
         place = discovery.find(call.folder, call.env)
         if place.exists:
-            desk = open_store(call)
-            rows = desk.overview.rows()
+            opened = open_store(call)
+            rows = opened.overview.rows()
             notes = presence.notes(Layout(place.root), now)
-            store = desk.label
+            store = opened.label
     except WcError as error:
         problem = error.message
-    look = worktrees.worktree_query(place, call.folder, call.env, now)
+    query = worktrees.worktree_query(place, call.folder, call.env, now)
     return WorktreeView(
-        look, worktrees.neighbours(look, _FILES, rows, notes), store, problem
+        query, worktrees.neighbours(query, _FILES, rows, notes), store, problem
     )
 
 
-def _check_is_here(call: Call) -> None:
-    if call.served_as:
+def _check_is_local(call: Call) -> None:
+    if call.store_name:
         raise NotFoundError(
             "What goes on in worktrees is told on their own machine alone.",
             "There: wc worktrees",
@@ -72,62 +72,71 @@ def _check_is_here(call: Call) -> None:
 
 def change_ids(call: Call) -> list[str]:
     """What loops can be asked for by, each once; threads are not looked at."""
-    if call.served_as:
+    if call.store_name:
         return []
     try:
         place = discovery.find(call.folder, call.env)
     except WcError:
         place = None
-    look = worktrees.worktree_query(place, call.folder, call.env, call.now_ms())
-    found = worktrees.neighbours(look, _FILES, (), ())
+    query = worktrees.worktree_query(place, call.folder, call.env, call.now_ms())
+    neighbours = worktrees.neighbours(query, _FILES, (), ())
     return list(
-        dict.fromkeys(_called(one) for one, _ in _loops(WorktreeView(look, found)))
+        dict.fromkeys(
+            _loop_name(neighbour)
+            for neighbour, _ in _worktrees_with_loops(WorktreeView(query, neighbours))
+        )
     )
 
 
-def _loops(seen: WorktreeView) -> list[tuple[Neighbour, Loop]]:
-    return [(one, one.loop) for one in seen.found if one.loop is not None]
+def _worktrees_with_loops(view: WorktreeView) -> list[tuple[Neighbour, Loop]]:
+    return [
+        (neighbour, neighbour.loop)
+        for neighbour in view.neighbours
+        if neighbour.loop is not None
+    ]
 
 
-def _called(one: Neighbour) -> str:
-    return one.change_id or one.name
+def _loop_name(neighbour: Neighbour) -> str:
+    return neighbour.change_id or neighbour.name
 
 
-def as_json(seen: WorktreeView) -> dict[str, Any]:
+def as_json(view: WorktreeView) -> dict[str, Any]:
     """The worktrees shape."""
-    return dict(cleaned(seen.to_json(_MANY)))
+    return dict(clean_json(view.to_json(_MANY)))
 
 
-def as_markdown(seen: WorktreeView) -> str:
+def as_markdown(view: WorktreeView) -> str:
     """First what waits for somebody, then each worktree with what is known."""
-    shown = seen.found[:_MANY]
-    count = counted(len(seen.found), "worktree")
-    if len(shown) < len(seen.found):
-        count = f"{len(shown)} of {count}"
-    store = f", store {seen.store}" if seen.store is not None else ""
+    visible = view.neighbours[:_MANY]
+    count = counted(len(view.neighbours), "worktree")
+    if len(visible) < len(view.neighbours):
+        count = f"{len(visible)} of {count}"
+    store = f", store {view.store}" if view.store is not None else ""
     parts = [f"{count}, your own first{store}\n"]
-    if seen.problem:
-        parts.append(f"threads are not known: {word(seen.problem, 500)}\n")
-    parts += [f"{NOTICE}\n" if shown else "", *_alarms(seen)]
-    for one in shown:
-        parts += [f"- {_head(one, seen.look)}\n", *_below(one, seen.look)]
+    if view.problem:
+        parts.append(f"threads are not known: {word(view.problem, 500)}\n")
+    parts += [f"{NOTICE}\n" if visible else "", *_alarm_lines(view)]
+    for neighbour in visible:
+        parts += [
+            f"- {_worktree_line(neighbour, view.query)}\n",
+            *_detail_lines(neighbour, view.query),
+        ]
     return "".join(parts)
 
 
-def _alarms(seen: WorktreeView) -> Iterator[str]:
+def _alarm_lines(view: WorktreeView) -> Iterator[str]:
     """A line for each loop that does not go on by itself."""
-    for one, loop in _loops(seen):
+    for neighbour, loop in _worktrees_with_loops(view):
         if loop.waits_for_human or loop.orphaned or loop.status in {"stalled", "stuck"}:
             turn = f" at {loop.turn}" if loop.turn else ""
-            what = word(loop.says, _WIDE)
-            yield (
-                f"**loop {what}**: {word(_called(one))}{turn}, {ago(loop.seen.age)}\n"
-            )
+            state = word(loop.says, _WIDE)
+            name, age = word(_loop_name(neighbour)), ago(loop.seen.age)
+            yield f"**loop {state}**: {name}{turn}, {age}\n"
 
 
-def _head(one: Neighbour, look: WorktreeQuery) -> str:
-    tree = one.worktree
-    facts = [word(one.name) + (" = yours" if one.here else "")]
+def _worktree_line(neighbour: Neighbour, query: WorktreeQuery) -> str:
+    tree = neighbour.worktree
+    facts = [word(neighbour.name) + (" = yours" if neighbour.here else "")]
     if tree.branch:
         facts.append(f"branch {word(tree.branch)}")
     elif tree.commit:
@@ -135,42 +144,44 @@ def _head(one: Neighbour, look: WorktreeQuery) -> str:
     if tree.refs:
         facts.append(f"its branch is in a {tree.refs}")
     facts += ["main worktree"] if tree.main else []
-    facts.append(_path(look.display_path(tree.path)) if tree.path else "no folder")
+    facts.append(
+        _path_text(query.display_path(tree.path)) if tree.path else "no folder"
+    )
     facts += [tree.gone] if tree.gone else []
     if tree.locked is not None:
         facts.append(
             f"locked: {title(tree.locked, _WIDE)}" if tree.locked else "locked"
         )
-    return " | ".join((*facts, f"changed {ago(one.age)}"))
+    return " | ".join((*facts, f"changed {ago(neighbour.age)}"))
 
 
-def _path(shown: str) -> str:
+def _path_text(path: str) -> str:
     """A path, in quotes where it could be mistaken for more than one."""
-    rest = shown.removeprefix("~")
-    return shown if word(rest, len(rest)) == rest else title(shown)
+    bare = path.removeprefix("~")
+    return path if word(bare, len(bare)) == bare else title(path)
 
 
-def _below(one: Neighbour, look: WorktreeQuery) -> Iterator[str]:
-    if one.loop is not None:
-        yield f"  loop: {_loop_line(one.loop)}\n"
-    for note in one.notes:
-        said = f": {title(note.text)}" if note.text else ""
-        when = ago(seconds_between(note.at_ms, look.now_ms))
-        yield f"  note: {word(note.agent)}, {word(note.status)}, {when}{said}\n"
-    if one.activity is not None:
-        yield f"  activity: {_activity(one.activity)}\n"
-    for row in one.threads[:MAX_THREADS]:
+def _detail_lines(neighbour: Neighbour, query: WorktreeQuery) -> Iterator[str]:
+    if neighbour.loop is not None:
+        yield f"  loop: {_loop_line(neighbour.loop)}\n"
+    for note in neighbour.notes:
+        text = f": {title(note.text)}" if note.text else ""
+        when = ago(seconds_between(note.at_ms, query.now_ms))
+        yield f"  note: {word(note.agent)}, {word(note.status)}, {when}{text}\n"
+    if neighbour.activity is not None:
+        yield f"  activity: {_activity_line(neighbour.activity)}\n"
+    for row in neighbour.threads[:MAX_THREADS]:
         you = " = you" if row.have_ball else ""
         ball = f"{word(holder_text(row.ball))}{you}"
         yield f"  thread {row.topic}: {word(row.status)}, ball: {ball}\n"
-    more = len(one.threads) - MAX_THREADS
-    if more > 0:
-        yield f"  and {counted(more, 'thread')} more: list_threads\n"
+    hidden = len(neighbour.threads) - MAX_THREADS
+    if hidden > 0:
+        yield f"  and {counted(hidden, 'thread')} more: list_threads\n"
 
 
 def _loop_line(loop: Loop) -> str:
     facts = [word(loop.says, _WIDE), *([loop.turn] if loop.turn else [])]
-    facts.append(_when(loop.seen))
+    facts.append(_age_text(loop.seen))
     if loop.waiting_since:
         facts.append(f"since {word(loop.waiting_since)}")
     if loop.stall_reason:
@@ -180,59 +191,61 @@ def _loop_line(loop: Loop) -> str:
     return " | ".join(facts)
 
 
-def _activity(activity: Activity) -> str:
+def _activity_line(activity: Activity) -> str:
     skill = f"{activity.skill} {activity.skill_args}".strip()
-    facts = [title(one, _WIDE) for one in (skill, activity.broadcast) if one]
+    facts = [title(text, _WIDE) for text in (skill, activity.broadcast) if text]
     if activity.file_count:
         facts.append(f"{counted(activity.file_count, 'file')} modified")
-    return " | ".join((*facts, _when(activity.seen)))
+    return " | ".join((*facts, _age_text(activity.seen)))
 
 
-def _when(seen: StateAge) -> str:
+def _age_text(state: StateAge) -> str:
     """How old it is, and why that is not newer."""
-    old = "old, " if seen.stale else ""
-    why = f" (as last read; the file {word(seen.problem)})" if seen.last_good else ""
-    return f"{old}{ago(seen.age)}{why}"
+    stale = "old, " if state.stale else ""
+    reason = (
+        f" (as last read; the file {word(state.problem)})" if state.last_good else ""
+    )
+    return f"{stale}{ago(state.age)}{reason}"
 
 
-def _chosen(seen: WorktreeView, change_id: str) -> list[tuple[Neighbour, Loop]]:
+def _chosen_loops(view: WorktreeView, change_id: str) -> list[tuple[Neighbour, Loop]]:
     """The loops meant. Raises NotFoundError where one is named and not there."""
-    found = _loops(seen)
-    wanted = change_id.strip()
-    if not wanted:
-        return found[:_MANY]
-    chosen = [pair for pair in found if wanted in pair[0].names]
+    running = _worktrees_with_loops(view)
+    name = change_id.strip()
+    if not name:
+        return running[:_MANY]
+    chosen = [pair for pair in running if name in pair[0].names]
     if not chosen:
-        known = ", ".join(_called(one) for one, _ in found[:_MANY])
+        names = ", ".join(_loop_name(neighbour) for neighbour, _ in running[:_MANY])
         raise NotFoundError(
-            f"No worktree here has a loop for {wanted[:_WIDE]!r}.",
-            f"There are: {known}" if known else "No loop runs in any worktree here.",
+            f"No worktree here has a loop for {name[:_WIDE]!r}.",
+            f"There are: {names}" if names else "No loop runs in any worktree here.",
         )
     return chosen
 
 
-def loops_json(seen: WorktreeView, change_id: str) -> dict[str, Any]:
+def loops_json(view: WorktreeView, change_id: str) -> dict[str, Any]:
     """The loops shape. Raises NotFoundError."""
-    found = [
-        worktrees.loop_json(seen.look, one, loop)
-        for one, loop in _chosen(seen, change_id)
+    loops = [
+        worktrees.loop_json(view.query, neighbour, loop)
+        for neighbour, loop in _chosen_loops(view, change_id)
     ]
-    return dict(cleaned({"store": seen.store, "loops": found}))
+    return dict(clean_json({"store": view.store, "loops": loops}))
 
 
-def loops_markdown(seen: WorktreeView, change_id: str) -> str:
+def loops_markdown(view: WorktreeView, change_id: str) -> str:
     """Each loop with its worktree. Raises NotFoundError."""
-    found = _chosen(seen, change_id)
-    if not found:
-        return f"no loop runs in any of {counted(len(seen.found), 'worktree')}\n"
-    parts = [f"{counted(len(found), 'loop')}\n{NOTICE}\n"]
-    for one, loop in found:
+    chosen = _chosen_loops(view, change_id)
+    if not chosen:
+        return f"no loop runs in any of {counted(len(view.neighbours), 'worktree')}\n"
+    parts = [f"{counted(len(chosen), 'loop')}\n{NOTICE}\n"]
+    for neighbour, loop in chosen:
         parts += [
-            f"- {word(_called(one))}: **loop {word(loop.says, _WIDE)}**\n",
-            f"  worktree: {_head(one, seen.look)}\n",
+            f"- {word(_loop_name(neighbour))}: **loop {word(loop.says, _WIDE)}**\n",
+            f"  worktree: {_worktree_line(neighbour, view.query)}\n",
             f"  state: {_loop_line(loop)}\n",
             *_loop_facts(loop),
-            *(f"  iteration {_iteration(turn)}\n" for turn in loop.iterations),
+            *(f"  iteration {_iteration_text(turn)}\n" for turn in loop.iterations),
         ]
         if len(loop.iterations) < loop.iteration_count:
             parts.append(
@@ -250,7 +263,7 @@ def _loop_facts(loop: Loop) -> Iterator[str]:
         yield f"  tokens: {loop.total_tokens}\n"
 
 
-def _iteration(turn: Iteration) -> str:
+def _iteration_text(turn: Iteration) -> str:
     """An iteration: its number, then what is known of it."""
     facts = [
         f"{key}: {word(str(value))}"
@@ -262,34 +275,37 @@ def _iteration(turn: Iteration) -> str:
 
 
 def team_json(call: Call) -> dict[str, Any]:
-    """The team shape, with the file it is from. Raises as `view`."""
-    _check_is_here(call)
+    """The team shape, with the file it is from. Raises as `worktree_view`."""
+    _check_is_local(call)
     team = livestate.team(_FILES, call.env, call.now_ms())
     file = shown_path(livestate.team_path(call.env), call.env) or None
-    return dict(cleaned({"file": file, **team.to_json()}))
+    return dict(clean_json({"file": file, **team.to_json()}))
 
 
 def team_markdown(call: Call) -> str:
-    """A line for each member. Raises as `view`."""
-    _check_is_here(call)
+    """A line for each member. Raises as `worktree_view`."""
+    _check_is_local(call)
     team = livestate.team(_FILES, call.env, call.now_ms())
     file = shown_path(livestate.team_path(call.env), call.env)
     if not team.found:
-        return f"no team status: there is no {_path(file) or 'cache folder'}\n"
+        return f"no team status: there is no {_path_text(file) or 'cache folder'}\n"
     count = counted(team.total, "member")
-    shown = len(team.members)
-    cut = f", {shown} of them here" if shown < team.total else ""
+    visible = len(team.members)
+    cut = f", {visible} of them here" if visible < team.total else ""
     unread = "" if not team.seen.problem else f"; the file {word(team.seen.problem)}"
-    head = f"team: {count}{cut}, {_when(team.seen._replace(last_good=False))}{unread}\n"
-    return head + f"{NOTICE}\n" + "".join(_member(one) for one in team.members)
+    age = _age_text(team.seen._replace(last_good=False))
+    head = f"team: {count}{cut}, {age}{unread}\n{NOTICE}\n"
+    return head + "".join(_member_line(member) for member in team.members)
 
 
-def _member(one: Member) -> str:
-    name = one.full or one.member
-    facts = [word(name or "somebody"), word(one.agent_status or "no status")]
-    if one.change_id or one.project:
+def _member_line(member: Member) -> str:
+    name = member.full or member.member
+    facts = [word(name or "somebody"), word(member.agent_status or "no status")]
+    if member.change_id or member.project:
         facts.append(
-            f"on {word('/'.join(p for p in (one.project, one.change_id) if p))}"
+            f"on {word('/'.join(p for p in (member.project, member.change_id) if p))}"
         )
-    facts += [title(text, _WIDE) for text in (one.activity, one.broadcast) if text]
-    return f"- {' | '.join((*facts, _when(one.seen)))}\n"
+    facts += [
+        title(text, _WIDE) for text in (member.activity, member.broadcast) if text
+    ]
+    return f"- {' | '.join((*facts, _age_text(member.seen)))}\n"

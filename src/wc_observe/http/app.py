@@ -56,10 +56,10 @@ def store_contexts(
 ) -> dict[str, ServerContext]:
     """Returns what the calls of each store are answered from, by the store's name."""
     if not options.stores:
-        return {ONLY: start._replace(served_as=ONLY)}
+        return {ONLY: start._replace(store_name=ONLY)}
     return {
         name: start._replace(
-            folder=folder, env=_env_of(folder, start.env), served_as=name
+            folder=folder, env=_env_of(folder, start.env), store_name=name
         )
         for name, folder in options.stores
     }
@@ -166,11 +166,11 @@ def _store_app(shared: _Shared, start: ServerContext) -> StarletteWithLifespan:
 
     Every option is given: FastMCP would take missing ones from the environment.
     """
-    name, options = start.served_as, shared.options
+    name, options = start.store_name, shared.options
     server = build_server(
         start,
         auth=shared.auth,
-        around=[CallCounter(shared.metrics, name)],
+        outer=[CallCounter(shared.metrics, name)],
         stores=shared.kept[name],
     )
     app = server.http_app(

@@ -23,13 +23,25 @@ from mcp_types import (
 from wc_core import errors
 from wc_core.errors import InvalidInputError, WcError
 from wc_observe.calls import CURRENT
-from wc_observe.mcp.refusals import Refused, as_protocol, invalid, refusal, short
-from wc_observe.mcp.roots import ROOTS, Roots, RootsWanted, current_call, remote_call
+from wc_observe.mcp.refusals import (
+    RefusedError,
+    as_protocol,
+    error_result,
+    invalid_arguments,
+    short_repr,
+)
+from wc_observe.mcp.roots import (
+    ROOTS,
+    Roots,
+    RootsNeededError,
+    current_call,
+    remote_call,
+)
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping, Sequence
 
-    from fastmcp.prompts.base import PromptResult
+    from fastmcp.prompts.base import PromptArgument, PromptResult
     from fastmcp.resources.base import Resource, ResourceResult
     from fastmcp.server.context import Context
     from fastmcp.server.middleware import CallNext, MiddlewareContext
@@ -44,8 +56,8 @@ if TYPE_CHECKING:
     from wc_observe.live.stores import Stores
 
 _REPORT_SECONDS = 0.1
-_MANY = 5
-_ADDRESSES = 10
+_MOST_PROBLEMS = 5
+_MOST_ADDRESSES = 10
 
 
 class Boundary(Middleware):
@@ -64,21 +76,27 @@ class Boundary(Middleware):
         """Answer a call of a tool; an error is a result that says so."""
         message = context.message
         # Models write null for "not given"; the schemas say it by leaving out.
-        given = {k: v for k, v in (message.arguments or {}).items() if v is not None}
-        context = context.copy(message=message.model_copy(update={"arguments": given}))
+        arguments = {
+            k: v for k, v in (message.arguments or {}).items() if v is not None
+        }
+        context = context.copy(
+            message=message.model_copy(update={"arguments": arguments})
+        )
         try:
-            await self._enter(context)
-            async with self._telling(context):
+            await self._set_call(context)
+            async with self._reporting_progress(context):
                 return await call_next(context)
-        except RootsWanted:
+        except RootsNeededError:
             return InputRequiredToolResult(_roots_question())
-        except Refused as refused:
-            return refusal(refused.error)
+        except RefusedError as refused:
+            return error_result(refused.error)
         except ValidationError as error:
-            parameters = await _parameters(context, message.name)
-            return refusal(invalid(message.name, error.__cause__, parameters))
+            parameters = await _tool_parameters(context, message.name)
+            return error_result(
+                invalid_arguments(message.name, error.__cause__, parameters)
+            )
         except NotFoundError:
-            return refusal(await _unknown_tool(context, message.name))
+            return error_result(await _unknown_tool(context, message.name))
 
     async def on_read_resource(
         self,
@@ -89,15 +107,15 @@ class Boundary(Middleware):
         their data."""
         address = str(context.message.uri)
         try:
-            await self._enter(context)
+            await self._set_call(context)
             return await call_next(context)
-        except RootsWanted:
+        except RootsNeededError:
             return InputRequiredResourceResult(_roots_question())
-        except Refused as refused:
+        except RefusedError as refused:
             raise as_protocol(refused.error, address) from refused
         except NotFoundError as error:
-            told = await _unknown_resource(context, address)
-            raise as_protocol(told, address) from error
+            unknown = await _unknown_resource(context, address)
+            raise as_protocol(unknown, address) from error
 
     async def on_get_prompt(
         self,
@@ -107,11 +125,11 @@ class Boundary(Middleware):
         """Make the messages of a prompt; errors are as for a resource."""
         try:
             await _check_prompt(context)
-            await self._enter(context)
+            await self._set_call(context)
             return await call_next(context)
-        except RootsWanted:
+        except RootsNeededError:
             return InputRequiredPromptResult(_roots_question())
-        except Refused as refused:
+        except RefusedError as refused:
             raise as_protocol(refused.error) from refused
 
     async def on_request(
@@ -126,7 +144,7 @@ class Boundary(Middleware):
         CURRENT.set(await self.call_of(own))
         try:
             return await call_next(context)
-        except Refused as refused:
+        except RefusedError as refused:
             raise as_protocol(refused.error) from refused
 
     async def on_list_resources(
@@ -142,39 +160,41 @@ class Boundary(Middleware):
 
     async def call_of(self, own: Context) -> Call:
         """Who calls, for requests that the client's roots cannot be asked for."""
-        if self._start.served_as:
+        if self._start.store_name:
             return remote_call(own, self._start, self.stores)
-        roots = await self._roots.known(own)
+        roots = await self._roots.fetch_or_recall(own)
         return current_call(own, roots, self._start, self.stores)
 
     @asynccontextmanager
-    async def _telling(self, context: MiddlewareContext[Any]) -> AsyncIterator[None]:
+    async def _reporting_progress(
+        self, context: MiddlewareContext[Any]
+    ) -> AsyncIterator[None]:
         """Report progress, to a client that asked for it, of what takes long."""
         own = context.fastmcp_context
         if own is None or own.request_context is None:
             yield
             return
-        reporting = asyncio.create_task(self._report(own))
+        reporting = asyncio.create_task(self._report_progress(own))
         try:
             yield
         finally:
             reporting.cancel()
 
-    async def _report(self, own: Context) -> None:
+    async def _report_progress(self, own: Context) -> None:
         while True:
             await asyncio.sleep(_REPORT_SECONDS)
             progress = self.stores.progress
             if progress is not None:
-                done, total, what = progress
-                told = f"{done} of {total} {what}"
-                await own.report_progress(done, total, told)
+                done, total, unit = progress
+                message = f"{done} of {total} {unit}"
+                await own.report_progress(done, total, message)
 
-    async def _enter(self, context: MiddlewareContext[Any]) -> None:
+    async def _set_call(self, context: MiddlewareContext[Any]) -> None:
         own = context.fastmcp_context
-        if self._start.served_as:
+        if self._start.store_name:
             CURRENT.set(remote_call(own, self._start, self.stores))
             return
-        roots = await self._roots.of(own) if own is not None else []
+        roots = await self._roots.fetch(own) if own is not None else []
         CURRENT.set(current_call(own, roots, self._start, self.stores))
 
 
@@ -183,33 +203,43 @@ def _roots_question() -> InputRequiredResult:
 
 
 async def _check_prompt(context: MiddlewareContext[GetPromptRequestParams]) -> None:
-    """Raise Refused for a prompt that is not there and for arguments that it
-    does not take: the framework would pass over them."""
+    """Raises RefusedError for an unknown prompt and for arguments that the prompt
+    does not have: the framework would ignore them."""
     own, message = context.fastmcp_context, context.message
     if own is None:
         return
     prompt = await own.fastmcp.get_prompt(message.name)
     if prompt is None:
         prompts = await own.fastmcp.list_prompts(run_middleware=False)
-        names = ", ".join(sorted(one.name for one in prompts))
-        problem = f"There is no prompt {short(message.name)}."
-        raise Refused(errors.NotFoundError(problem, f"There are: {names}"))
-    taken = prompt.arguments or []
-    given = message.arguments or {}
-    unknown = set(given) - {one.name for one in taken}
-    wrong = [f"there is no argument {short(one)}" for one in sorted(unknown)]
-    wrong += [
-        f"{one.name} is required"
-        for one in taken
-        if one.required and one.name not in given
-    ]
-    if wrong:
-        names = ", ".join(one.name for one in taken)
+        names = ", ".join(sorted(prompt.name for prompt in prompts))
+        problem = f"There is no prompt {short_repr(message.name)}."
+        raise RefusedError(errors.NotFoundError(problem, f"There are: {names}"))
+    parameters = prompt.arguments or []
+    problems = _argument_problems(parameters, message.arguments or {})
+    if problems:
+        names = ", ".join(parameter.name for parameter in parameters)
         hint = f"{message.name} takes: {names}"
-        raise Refused(InvalidInputError("; ".join(wrong[:_MANY]), hint))
+        raise RefusedError(
+            InvalidInputError("; ".join(problems[:_MOST_PROBLEMS]), hint)
+        )
 
 
-async def _parameters(
+def _argument_problems(
+    parameters: Sequence[PromptArgument], arguments: Mapping[str, str]
+) -> list[str]:
+    """Returns what is wrong with the arguments of a prompt, unknown ones first."""
+    unknown = set(arguments) - {parameter.name for parameter in parameters}
+    return [
+        *(f"there is no argument {short_repr(name)}" for name in sorted(unknown)),
+        *(
+            f"{parameter.name} is required"
+            for parameter in parameters
+            if parameter.required and parameter.name not in arguments
+        ),
+    ]
+
+
+async def _tool_parameters(
     context: MiddlewareContext[Any], name: str
 ) -> Mapping[str, Mapping[str, Any]]:
     own = context.fastmcp_context
@@ -226,12 +256,12 @@ async def _unknown_tool(context: MiddlewareContext[Any], name: str) -> WcError:
 
 async def _unknown_resource(context: MiddlewareContext[Any], uri: str) -> WcError:
     own = context.fastmcp_context
-    found: list[str] = []
+    addresses: list[str] = []
     if own is not None:
         templates = await own.fastmcp.list_resource_templates(run_middleware=False)
-        found = [one.uri_template for one in templates]
+        addresses = [template.uri_template for template in templates]
         resources = await own.fastmcp.list_resources(run_middleware=False)
-        found += [str(one.uri) for one in resources]
-    names = ", ".join(sorted(found)[:_ADDRESSES])
-    problem = f"There is no resource {short(uri)}."
+        addresses += [str(resource.uri) for resource in resources]
+    names = ", ".join(sorted(addresses)[:_MOST_ADDRESSES])
+    problem = f"There is no resource {short_repr(uri)}."
     return errors.NotFoundError(problem, f"There are: {names}")

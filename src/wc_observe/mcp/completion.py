@@ -31,87 +31,90 @@ if TYPE_CHECKING:
     Values = Callable[[StoreReader, Mapping[str, str]], Iterable[str]]
 
 # The protocol allows no more in one answer.
-MOST = 100
+MAX_VALUES = 100
 
 
-def complete(
+def complete_argument(
     ref: PromptReference | ResourceTemplateReference,
     argument: CompletionArgument,
     context: CompletionContext | None,
 ) -> Completion:
     """Those that begin with what was typed, then those that contain it;
     ``total`` counts all of them."""
-    where = ref.name if isinstance(ref, PromptReference) else ref.uri
-    values = _VALUES.get((where, argument.name))
+    owner = ref.name if isinstance(ref, PromptReference) else ref.uri
+    values = _VALUES.get((owner, argument.name))
     if values is None:
         return Completion(values=[], total=0, has_more=False)
-    given = dict(context.arguments or {}) if context is not None else {}
+    arguments = dict(context.arguments or {}) if context is not None else {}
     try:
-        found = _matching(
-            values(open_store(CURRENT.get()).reader, given), argument.value
+        matches = _matching_values(
+            values(open_store(CURRENT.get()).reader, arguments), argument.value
         )
     except WcError:
-        found = []
-    more = len(found) > MOST
-    return Completion(values=found[:MOST], total=len(found), has_more=more)
+        matches = []
+    return Completion(
+        values=matches[:MAX_VALUES],
+        total=len(matches),
+        has_more=len(matches) > MAX_VALUES,
+    )
 
 
-def _matching(values: Iterable[str], typed: str) -> list[str]:
-    wanted = typed.strip().casefold()
-    first: list[str] = []
-    then: list[str] = []
-    for one in dict.fromkeys(values):
-        text = one.casefold()
+def _matching_values(values: Iterable[str], typed: str) -> list[str]:
+    needle = typed.strip().casefold()
+    beginning: list[str] = []
+    containing: list[str] = []
+    for value in dict.fromkeys(values):
+        folded = value.casefold()
         # What does not print cannot be chosen from a menu.
-        if wanted in text and one.isprintable():
-            (first if text.startswith(wanted) else then).append(one)
-    return first + then
+        if needle in folded and value.isprintable():
+            (beginning if folded.startswith(needle) else containing).append(value)
+    return beginning + containing
 
 
-def _topics(reader: StoreReader, _: Mapping[str, str]) -> Iterable[str]:
+def _topic_values(reader: StoreReader, _: Mapping[str, str]) -> Iterable[str]:
     return reader.topics()
 
 
-def _agents(reader: StoreReader, _: Mapping[str, str]) -> Iterable[str]:
+def _agent_values(reader: StoreReader, _: Mapping[str, str]) -> Iterable[str]:
     """Everybody who wrote or was passed a ball, in alphabetical order, and the
     word for nobody."""
-    found: set[str] = set()
+    names: set[str] = set()
     for topic in reader.topics():
         try:
-            found.update(reader.snapshot(topic).state.people)
+            names.update(reader.snapshot(topic).state.people)
         except WcError:
             continue  # one bad thread hides nobody else's names
-    fitting = (one for one in found if len(one.encode()) <= MAX_NAME_BYTES)
+    fitting = (name for name in names if len(name.encode()) <= MAX_NAME_BYTES)
     return [*sorted(fitting, key=str.casefold), "anyone"]
 
 
-def _entries(reader: StoreReader, given: Mapping[str, str]) -> Iterable[str]:
+def _entry_values(reader: StoreReader, arguments: Mapping[str, str]) -> Iterable[str]:
     """The ids of the topic's entries, the latest first."""
-    thread = reader.thread(reader.find(given.get("topic", "")))
-    return [one.id for one in reversed(thread.entries)]
+    thread = reader.thread(reader.find(arguments.get("topic", "")))
+    return [entry.id for entry in reversed(thread.entries)]
 
 
-def _ages(_: StoreReader, __: Mapping[str, str]) -> Iterable[str]:
+def _age_values(_: StoreReader, __: Mapping[str, str]) -> Iterable[str]:
     return ("1h", "4h", "1d", "2d", "1w")
 
 
-def _changes(_: StoreReader, __: Mapping[str, str]) -> list[str]:
+def _change_values(_: StoreReader, __: Mapping[str, str]) -> list[str]:
     return worktrees.change_ids(CURRENT.get())
 
 
 # (name of a prompt or address of a template, argument) -> what it may be.
 _VALUES: dict[tuple[str, str], Values] = {
-    ("catch_up", "since"): _ages,
-    ("review_thread", "topic"): _topics,
-    ("draft_handoff", "topic"): _topics,
-    ("draft_handoff", "to"): _agents,
-    ("watercooler://threads/{topic}", "topic"): _topics,
-    ("watercooler://threads/{topic}/{entry}", "topic"): _topics,
-    ("watercooler://threads/{topic}/{entry}", "entry"): _entries,
-    ("watercooler://loop/{change_id}", "change_id"): _changes,
+    ("catch_up", "since"): _age_values,
+    ("review_thread", "topic"): _topic_values,
+    ("draft_handoff", "topic"): _topic_values,
+    ("draft_handoff", "to"): _agent_values,
+    ("watercooler://threads/{topic}", "topic"): _topic_values,
+    ("watercooler://threads/{topic}/{entry}", "topic"): _topic_values,
+    ("watercooler://threads/{topic}/{entry}", "entry"): _entry_values,
+    ("watercooler://loop/{change_id}", "change_id"): _change_values,
 }
 
 
 def add_completion(server: FastMCP) -> None:
     """Announce completion, and answer it."""
-    server.add_completion_handler(guarded(complete))
+    server.add_completion_handler(guarded(complete_argument))

@@ -28,19 +28,19 @@ if TYPE_CHECKING:
     from fastmcp.server.middleware import CallNext, MiddlewareContext
 
 # Arguments that are names, numbers or words of ours; any other may carry text.
-_WORDS = frozenset(
+_SHORT_ARGUMENTS = frozenset(
     {"ball", "change_id", "cursor", "entry", "entry_id", "format", "from_entry"}
     | {"index", "limit", "offset", "open_only", "since", "stale_after", "status"}
     | {"summary_only", "to", "topic"}
 )
 
 # Requests that are answered from a store.
-_ANSWERED = frozenset(
+_STORE_REQUESTS = frozenset(
     {"completion/complete", "prompts/get", "resources/read", "tools/call"}
 )
 
 
-def complain(line: str) -> None:
+def write_line(line: str) -> None:
     """Put a line on standard error, if there is one that takes it."""
     if sys.stderr is not None:  # closed by whoever started us
         with contextlib.suppress(OSError, ValueError):
@@ -61,10 +61,10 @@ class _LibraryLog(logging.Handler):
         if record.exc_info:
             trace = logging.Formatter().formatException(record.exc_info)
             fields["trace"] = debugging.told(trace, bodies=True)
-        complain(debugging.line(fields, round(record.created * 1000)))
+        write_line(debugging.line(fields, round(record.created * 1000)))
 
 
-def take_over() -> None:
+def redirect_logging() -> None:
     """From now on everything that is logged in this process is such a line."""
     fastmcp.settings.log_enabled = False  # it would put its own handlers back
     logging.getLogger().handlers = [_LibraryLog()]
@@ -88,33 +88,35 @@ class Journal(Middleware):
         outcome, answer = "INTERNAL", None
         try:
             answer = await call_next(context)
-            outcome = _outcome(answer)
+            outcome = _answer_outcome(answer)
         except MCPError as error:
-            outcome = _code(error)
+            outcome = _error_code(error)
             raise
         finally:
             spent = (time.perf_counter_ns() - begun) // 10_000 / 100
-            fields = self._fields(context, answer)
+            fields = self._request_fields(context, answer)
             fields |= {"duration_ms": spent, "outcome": outcome}
-            complain(debugging.line(fields, self._now_ms()))
+            write_line(debugging.line(fields, self._now_ms()))
         return answer
 
-    def _fields(self, context: MiddlewareContext[Any], answer: Any) -> dict[str, Any]:
+    def _request_fields(
+        self, context: MiddlewareContext[Any], answer: Any
+    ) -> dict[str, Any]:
         own = context.fastmcp_context
         inside = own is not None and own.request_context is not None
         fields: dict[str, Any] = {
             "id": own.request_id if own is not None and inside else None,
             "action": context.method,
             "client": debugging.safe(client_name(own)),
-            "store": _store() if context.method in _ANSWERED else None,
-            **self._target(context.message),
+            "store": _store_path() if context.method in _STORE_REQUESTS else None,
+            **self._target_fields(context.message),
         }
         if self._bodies and isinstance(answer, ToolResult):
-            texts = [getattr(one, "text", "") for one in answer.content]
+            texts = [getattr(block, "text", "") for block in answer.content]
             fields["answer"] = debugging.told("\n".join(texts), bodies=True)
         return fields
 
-    def _target(self, message: Any) -> dict[str, Any]:
+    def _target_fields(self, message: Any) -> dict[str, Any]:
         """What the request is about: the tool, prompt or address."""
         if isinstance(message, dict):  # a request without a hook of its own
             ref = message.get("ref")
@@ -126,21 +128,21 @@ class Journal(Middleware):
             value = parts.get(name)
             if value is not None:
                 fields[name] = debugging.safe(str(value))
-        given: Mapping[str, Any] = getattr(message, "arguments", None) or {}
-        if given:
+        arguments: Mapping[str, Any] = getattr(message, "arguments", None) or {}
+        if arguments:
             fields["arguments"] = {
-                debugging.safe(name): self._shown(name, value)
-                for name, value in given.items()
+                debugging.safe(name): self._argument_value(name, value)
+                for name, value in arguments.items()
             }
         return fields
 
-    def _shown(self, name: str, value: Any) -> Any:
-        if name in _WORDS:
+    def _argument_value(self, name: str, value: Any) -> Any:
+        if name in _SHORT_ARGUMENTS:
             return debugging.safe(value)
         return debugging.told(value, self._bodies)
 
 
-def _store() -> str | None:
+def _store_path() -> str | None:
     """The store that the call being noted was answered from."""
     call = CURRENT.get(None)
     if call is None:
@@ -151,15 +153,17 @@ def _store() -> str | None:
         return None
 
 
-def _outcome(answer: Any) -> str:
+def _answer_outcome(answer: Any) -> str:
     if not isinstance(answer, ToolResult) or not answer.is_error:
         return "ok"
-    told = (answer.structured_content or {}).get("error", {})
-    return str(told.get("code", "error"))
+    error = (answer.structured_content or {}).get("error", {})
+    return str(error.get("code", "error"))
 
 
-def _code(error: MCPError) -> str:
+def _error_code(error: MCPError) -> str:
     """Our code where the error is ours, else the protocol's number."""
     data = error.error.data
-    told = data.get("error", {}) if isinstance(data, dict) else {}
-    return str(told.get("code", error.error.code)) if isinstance(told, dict) else "?"
+    fields = data.get("error", {}) if isinstance(data, dict) else {}
+    return (
+        str(fields.get("code", error.error.code)) if isinstance(fields, dict) else "?"
+    )

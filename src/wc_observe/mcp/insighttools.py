@@ -11,9 +11,9 @@ from wc_core.phrases import counted, quoted
 from wc_core.text import one_line
 from wc_core.threads.moves import holder_text
 from wc_core.views import history, stats
-from wc_observe.answers.quoting import NOTICE, cleaned, title, word
+from wc_observe.answers.quoting import NOTICE, clean_json, title, word
 from wc_observe.calls import CURRENT
-from wc_observe.mcp.toolspec import Offer, structured
+from wc_observe.mcp.toolspec import ToolSpec, structured_result
 from wc_observe.open_store import open_store
 
 if TYPE_CHECKING:
@@ -30,10 +30,10 @@ def get_ball_history(
     format: Format = "markdown",  # noqa: A002
 ) -> ToolResult:
     """Answer `get_ball_history`."""
-    fields = ball_history(topic)
+    fields = history_json(topic)
     if format == "markdown":
         return ToolResult(history_markdown(fields))
-    return structured(fields, len(fields["spells"]), "spells")
+    return structured_result(fields, len(fields["spells"]), "spells")
 
 
 def get_stats(
@@ -43,31 +43,31 @@ def get_stats(
     format: Format = "markdown",  # noqa: A002
 ) -> ToolResult:
     """Answer `get_stats`."""
-    fields = figures(stale_after)
+    fields = stats_json(stale_after)
     if format == "markdown":
-        return ToolResult(figures_markdown(fields))
-    return structured(fields, fields["threads"]["total"], "threads")
+        return ToolResult(stats_markdown(fields))
+    return structured_result(fields, fields["threads"]["total"], "threads")
 
 
-def ball_history(topic: str) -> dict[str, Any]:
+def history_json(topic: str) -> dict[str, Any]:
     """The history shape. Raises NotFoundError for a thread that is not there."""
     call = CURRENT.get()
-    desk = open_store(call)
-    thread = desk.reader.thread(desk.reader.find(topic))
-    found = history.thread_history(thread, call.now_ms(), desk.viewer.directory)
-    return dict(cleaned(found.to_json(thread, desk.label, stats.ROWS)))
+    store = open_store(call)
+    thread = store.reader.thread(store.reader.find(topic))
+    spells = history.thread_history(thread, call.now_ms(), store.viewer.directory)
+    return dict(clean_json(spells.to_json(thread, store.label, stats.ROWS)))
 
 
-def figures(stale_after: str) -> dict[str, Any]:
+def stats_json(stale_after: str) -> dict[str, Any]:
     """The stats shape. Raises InvalidInputError for what is no age."""
     stale_ms = stats.stale_after_ms(stale_after)
     call = CURRENT.get()
-    desk = open_store(call)
-    found = stats.store_stats(desk.reader, desk.viewer, call.now_ms(), stale_ms)
-    fields = found.to_json(desk.label, stats.ROWS)
+    store = open_store(call)
+    figures = stats.store_stats(store.reader, store.viewer, call.now_ms(), stale_ms)
+    fields = figures.to_json(store.label, stats.ROWS)
     for row in (*fields["stale"], *fields["busiest"]):
         row["title"] = one_line(row["title"], _TITLE_WIDTH)
-    return dict(cleaned(fields))
+    return dict(clean_json(fields))
 
 
 def history_markdown(fields: dict[str, Any]) -> str:
@@ -79,8 +79,11 @@ def history_markdown(fields: dict[str, Any]) -> str:
         f"status: {word(fields['status'])}, ball: {ball}, "
         + ", ".join(history.history_facts(fields)),
         f"store: {fields['store']}",
-        *(f"damaged: {word(one, 200)}; wc doctor" for one in fields.get("damage", ())),
-        *_lines(history.history_table(fields)),
+        *(
+            f"damaged: {word(damage, 200)}; wc doctor"
+            for damage in fields.get("damage", ())
+        ),
+        *_table_lines(history.history_table(fields)),
     ]
     if fields["total"] > len(fields["spells"]):
         lines.append(
@@ -90,14 +93,18 @@ def history_markdown(fields: dict[str, Any]) -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
-def figures_markdown(fields: dict[str, Any]) -> str:
+def stats_markdown(fields: dict[str, Any]) -> str:
     """How many threads there are, and a list for each kind of figure."""
     threads, recent = fields["threads"], fields["recent"]
-    each = ", ".join(f"{n} {word(one)}" for one, n in threads["by_status"].items())
-    total = counted(threads["total"], "thread") + (f" ({each})" if each else "")
+    by_status = ", ".join(
+        f"{n} {word(status)}" for status, n in threads["by_status"].items()
+    )
+    total = counted(threads["total"], "thread") + (
+        f" ({by_status})" if by_status else ""
+    )
     lines = [f"{total}, in the store {fields['store']}", NOTICE]
-    for one in stats.stats_tables(fields):
-        lines += _lines(one)
+    for table in stats.stats_tables(fields):
+        lines += _table_lines(table)
     if recent["threads"] < threads["total"]:
         read = counted(recent["threads"], "thread")
         lines.append(f"authors and bounces: of the {read} that moved last")
@@ -109,31 +116,31 @@ def figures_markdown(fields: dict[str, Any]) -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
-def _lines(shown: Table) -> list[str]:
+def _table_lines(table: Table) -> list[str]:
     """A table as a line of headings and one for each row; titles in quotes."""
-    if not shown.rows:
+    if not table.rows:
         return []
-    told = [i for i, head in enumerate(shown.head) if head == "TITLE"]
+    titles = [i for i, head in enumerate(table.head) if head == "TITLE"]
     return [
-        f"# {' | '.join(one.lower() for one in shown.head)}",
+        f"# {' | '.join(heading.lower() for heading in table.head)}",
         *(
             "- "
             + " | ".join(
-                title(cell, _TITLE_WIDTH) if i in told else word(cell)
+                title(cell, _TITLE_WIDTH) if i in titles else word(cell)
                 for i, cell in enumerate(row)
             )
-            for row in shown.rows
+            for row in table.rows
         ),
     ]
 
 
-OFFERS: tuple[Offer, ...] = (
-    Offer(
+SPECS: tuple[ToolSpec, ...] = (
+    ToolSpec(
         get_ball_history,
         "Where a thread's ball has been: who held it, since when, how long, by "
         "whose entry; how often it changed hands and bounced.",
     ),
-    Offer(
+    ToolSpec(
         get_stats,
         "The store in figures: threads by status, balls by holder, stale balls "
         "(who to remind), busiest threads, authors, bounces.",

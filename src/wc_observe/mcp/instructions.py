@@ -96,6 +96,6 @@ _WORKTREES = """\
 """
 
 
-def guide(*, here: bool) -> str:
+def guide(*, local: bool) -> str:
     """The guide for models: on its own machine, or over a network."""
-    return FULL.replace(_BEFORE, f"{_WORKTREES}{_BEFORE}") if here else FULL
+    return FULL.replace(_BEFORE, f"{_WORKTREES}{_BEFORE}") if local else FULL

@@ -35,7 +35,7 @@ _LATEST = -30
 def catch_up(since: str = "1d") -> list[Message]:
     """What waits for the caller, and what happened."""
     times.since_id(since, CURRENT.get().now_ms())
-    return _messages(
+    return _task_messages(
         f"Catch up on the threads of this repository since {word(since)}. The next "
         "message has them.\n\n"
         "1. Say first what waits for me: threads whose ball is mine, and what each "
@@ -51,17 +51,17 @@ def catch_up(since: str = "1d") -> list[Message]:
 
 def review_thread(topic: str) -> list[Message]:
     """A thread, to be judged."""
-    found = _standing(topic)
-    return _messages(
-        f"Review the thread {found.shown}. The next message has its ball and its "
+    thread = _thread_turn(topic)
+    return _task_messages(
+        f"Review the thread {thread.topic}. The next message has its ball and its "
         "latest entries; read_thread and get_entry have the rest.\n\n"
         "1. Say in a few sentences what it is about, what was decided, and what is "
         "open.\n"
         "2. Check what it claims against the code of this repository; name what is "
         "wrong, missing or risky.\n"
         "3. Say what the next move is, and whose.\n\n"
-        f"{found.whose} When I agree, record the review with:\n"
-        f"    wc {found.move} {found.argument} --role critic --title '…' "
+        f"{thread.turn} When I agree, record the review with:\n"
+        f"    wc {thread.command} {thread.argument} --role critic --title '…' "
         "--body '…'\n",
         insighttools.get_ball_history(topic),
         tools.read_thread(topic, from_entry=_LATEST),
@@ -70,57 +70,57 @@ def review_thread(topic: str) -> list[Message]:
 
 def draft_handoff(topic: str, to: str = "") -> list[Message]:
     """What whoever goes on with a thread has to know."""
-    found = _standing(topic)
+    thread = _thread_turn(topic)
     name = one_line(to, _NAME_WIDTH)
     receiver = word(name, _NAME_WIDTH) if name else "whoever should go on"
-    return _messages(
-        f"Draft a handoff of the thread {found.shown} to {receiver}. The next message "
+    return _task_messages(
+        f"Draft a handoff of the thread {thread.topic} to {receiver}. The next message "
         "has its latest entries; read_thread and get_entry have the rest.\n\n"
         "Write for somebody who was not there, in at most ten lines: what is done and "
         "where (branch, files, commits), what is left, how to check it, what is "
         "undecided.\n\n"
-        f"{found.whose} Show me the draft. When I agree, run:\n"
-        f"    wc handoff {found.argument} --to {quoted(name) if name else 'NAME'} "
+        f"{thread.turn} Show me the draft. When I agree, run:\n"
+        f"    wc handoff {thread.argument} --to {quoted(name) if name else 'NAME'} "
         "--note '…'\n",
         tools.read_thread(topic, from_entry=_LATEST),
     )
 
 
-class _Standing(NamedTuple):
+class _ThreadTurn(NamedTuple):
     """A thread as our words name it: its topic for a model and for a shell,
     whose move it is, and the command for an entry in it."""
 
-    shown: str
+    topic: str
     argument: str
-    whose: str
-    move: str
+    turn: str
+    command: str
 
 
-def _standing(topic: str) -> _Standing:
-    desk = open_store(CURRENT.get())
-    state = desk.reader.snapshot(desk.reader.find(topic)).state
-    if desk.viewer.holds(state.ball):
-        whose, move = "The ball is yours.", "say"
+def _thread_turn(topic: str) -> _ThreadTurn:
+    store = open_store(CURRENT.get())
+    state = store.reader.snapshot(store.reader.find(topic)).state
+    if store.viewer.holds(state.ball):
+        turn, command = "The ball is yours.", "say"
     elif state.status == CLOSED:
-        whose, move = "The thread is closed; an entry needs --reopen.", "say"
+        turn, command = "The thread is closed; an entry needs --reopen.", "say"
     elif state.ball is None:
-        whose, move = f"The ball is free: wc take {quoted(state.topic)}.", "say"
+        turn, command = f"The ball is free: wc take {quoted(state.topic)}.", "say"
     else:
-        whose, move = (
+        turn, command = (
             "The ball is with somebody else, and an ack leaves it there.",
             "ack",
         )
-    return _Standing(word(state.topic), quoted(one_line(state.topic)), whose, move)
+    return _ThreadTurn(word(state.topic), quoted(one_line(state.topic)), turn, command)
 
 
-def _messages(task: str, *answers: ToolResult) -> list[Message]:
+def _task_messages(task: str, *answers: ToolResult) -> list[Message]:
     data = "\n".join(
         getattr(block, "text", "") for answer in answers for block in answer.content
     )
     return [Message(task), Message(data)]
 
 
-class _Offered(Prompt):
+class _FunctionPrompt(Prompt):
     """A prompt that a function answers, given the arguments as they came.
 
     The framework's own kind tells clients to write JSON for what is plain text.
@@ -162,7 +162,7 @@ def add_prompts(server: FastMCP) -> None:
     """Offer every prompt."""
     for answer, description, arguments in _PROMPTS:
         server.add_prompt(
-            _Offered(
+            _FunctionPrompt(
                 name=answer.__name__,
                 description=description,
                 arguments=list(arguments),

@@ -26,11 +26,11 @@ R = TypeVar("R")
 
 _log = logging.getLogger(__name__)
 # Characters of a sentence in an error, and of a value in one.
-_TOLD = 1_000
-_SHOWN = 60
+_MESSAGE_WIDTH = 1_000
+_VALUE_WIDTH = 60
 
 
-class Refused(FastMCPError):  # noqa: N818  (carries an error, is none)
+class RefusedError(FastMCPError):
     """A WcError on its way through FastMCP, which logs what it does not know."""
 
     def __init__(self, error: WcError) -> None:
@@ -46,22 +46,22 @@ def guarded(answer: Callable[P, R]) -> Callable[P, R]:
     """
 
     @wraps(answer)
-    def told(*args: P.args, **kwargs: P.kwargs) -> R:
+    def guarded_answer(*args: P.args, **kwargs: P.kwargs) -> R:
         try:
             return answer(*args, **kwargs)
         except WcError as error:
-            raise Refused(error) from error
+            raise RefusedError(error) from error
         except Exception as error:
             _log.exception("%s failed", answer.__name__)
-            raise Refused(internal(error)) from error
+            raise RefusedError(internal_error(error)) from error
 
     # FastMCP looks for parameters in a docstring, with a parser whose import
     # takes 50 ms; models are told by the descriptions.
-    told.__doc__ = None
-    return told
+    guarded_answer.__doc__ = None
+    return guarded_answer
 
 
-def internal(error: Exception) -> WcError:
+def internal_error(error: Exception) -> WcError:
     """The error for a bug of ours."""
     return WcError(
         f"The server could not answer ({type(error).__name__}).",
@@ -74,18 +74,18 @@ def _without_folders(error: WcError) -> WcError:
     call = CURRENT.get(None)
     if call is None:
         return error
-    told = copy.copy(error)
-    told.message, told.hint = (
-        without_folders(text, call) for text in (told.message, told.hint)
+    visible = copy.copy(error)
+    visible.message, visible.hint = (
+        without_folders(text, call) for text in (visible.message, visible.hint)
     )
-    return told
+    return visible
 
 
 def as_fields(error: WcError) -> dict[str, Any]:
     """The error as JSON, the same for ``wc … --json``; what repeats a very long
     argument is cut in its middle."""
-    told = {"code": error.code, "message": error.message, "hint": error.hint}
-    return {"error": {key: _bounded(value) for key, value in told.items()}}
+    fields = {"code": error.code, "message": error.message, "hint": error.hint}
+    return {"error": {key: _shortened(value) for key, value in fields.items()}}
 
 
 def as_protocol(error: WcError, address: str = "") -> MCPError:
@@ -93,23 +93,23 @@ def as_protocol(error: WcError, address: str = "") -> MCPError:
     with its address, as SEP-2164 has it."""
     error = _without_folders(error)
     code = INTERNAL_ERROR if type(error) is WcError else INVALID_PARAMS
-    about = {"uri": _bounded(address)} if address else {}
+    about = {"uri": _shortened(address)} if address else {}
     return MCPError(code, as_text(error), as_fields(error) | about)
 
 
 def as_text(error: WcError) -> str:
     """The error as ``CODE: message`` and, on a line of its own, the hint."""
-    lines = f"{error.code}: {_bounded(error.message)}\n{_bounded(error.hint)}"
+    lines = f"{error.code}: {_shortened(error.message)}\n{_shortened(error.hint)}"
     return lines.rstrip()
 
 
-def _bounded(text: str) -> str:
-    if len(text) > _TOLD:
-        text = f"{text[: _TOLD // 2]} … {text[-_TOLD // 2 :]}"
+def _shortened(text: str) -> str:
+    if len(text) > _MESSAGE_WIDTH:
+        text = f"{text[: _MESSAGE_WIDTH // 2]} … {text[-_MESSAGE_WIDTH // 2 :]}"
     return clean(text)
 
 
-def refusal(error: WcError) -> ToolResult:
+def error_result(error: WcError) -> ToolResult:
     """The error as the result of a tool."""
     error = _without_folders(error)
     # Short enough to say in both forms: a client forwards the one or the other.
@@ -118,38 +118,38 @@ def refusal(error: WcError) -> ToolResult:
     )
 
 
-def invalid(
+def invalid_arguments(
     tool: str, cause: object, parameters: Mapping[str, Mapping[str, Any]]
 ) -> InvalidInputError:
     """The error for arguments that do not fit, with what is allowed."""
     if not isinstance(cause, ArgumentError):
         return InvalidInputError(f"The arguments of {tool} do not fit.")
-    wrong: dict[str, str] = {}
-    for one in cause.errors(include_url=False):
-        name = str(one["loc"][0]) if one["loc"] else "arguments"
-        wrong.setdefault(name, _problem(name, dict(one)))
+    problems: dict[str, str] = {}
+    for detail in cause.errors(include_url=False):
+        name = str(detail["loc"][0]) if detail["loc"] else "arguments"
+        problems.setdefault(name, _argument_problem(name, dict(detail)))
     allowed = [
         f"{name}: {allowed_values(parameters[name])}"
-        for name in wrong
+        for name in problems
         if name in parameters
     ]
-    if len(allowed) < len(wrong):
+    if len(allowed) < len(problems):
         allowed.append(f"{tool} takes: {', '.join(parameters) or 'no arguments'}")
-    return InvalidInputError("; ".join(wrong.values()), ". ".join(allowed))
+    return InvalidInputError("; ".join(problems.values()), ". ".join(allowed))
 
 
-def _problem(name: str, one: Mapping[str, Any]) -> str:
-    if one["type"] == "unexpected_keyword_argument":
-        return f"there is no argument {short(name)}"
-    if one["type"].startswith("missing"):
+def _argument_problem(name: str, detail: Mapping[str, Any]) -> str:
+    if detail["type"] == "unexpected_keyword_argument":
+        return f"there is no argument {short_repr(name)}"
+    if detail["type"].startswith("missing"):
         return f"{name} is required"
-    return f"{name} cannot be {short(one['input'])}"
+    return f"{name} cannot be {short_repr(detail['input'])}"
 
 
-def short(value: object) -> str:
+def short_repr(value: object) -> str:
     """A value as it was given, or its beginning."""
-    shown = repr(value)
-    return shown if len(shown) <= _SHOWN else f"{shown[:_SHOWN]}…"
+    text = repr(value)
+    return text if len(text) <= _VALUE_WIDTH else f"{text[:_VALUE_WIDTH]}…"
 
 
 def allowed_values(schema: Mapping[str, Any]) -> str:
@@ -158,7 +158,7 @@ def allowed_values(schema: Mapping[str, Any]) -> str:
         if option.get("type") != "null":
             return allowed_values(option)
     if "enum" in schema:
-        return "one of " + ", ".join(f'"{one}"' for one in schema["enum"])
+        return "one of " + ", ".join(f'"{value}"' for value in schema["enum"])
     kind = schema.get("type", "a value")
     words = {"integer": "a whole number", "boolean": "true or false", "string": "text"}
     text = str(words.get(kind, kind))

@@ -40,105 +40,112 @@ if TYPE_CHECKING:
 _MARKDOWN = "text/markdown"
 _THREADS = 50
 # Threads that clients offer by name, and how much is said of each.
-LISTED = 100
+MAX_LISTED = 100
 _TITLE_WIDTH = 100
 _NAME_WIDTH = 60
 
 
-def how_to() -> str:
+def guide_page() -> str:
     """The guide for models."""
-    return instructions.guide(here=not CURRENT.get().served_as)
+    return instructions.guide(local=not CURRENT.get().store_name)
 
 
-def threads() -> str:
+def threads_page() -> str:
     """The first page of the list."""
     return listing.as_markdown(
         open_store(CURRENT.get()), ListRequest(Filter(), _THREADS)
     )
 
 
-def thread(topic: str) -> str:
+def thread_page(topic: str) -> str:
     """The first page of a thread."""
-    desk = open_store(CURRENT.get())
-    return entries.part_markdown(desk, entries.part(desk, topic, EntrySpan()))
+    store = open_store(CURRENT.get())
+    return entries.page_markdown(store, entries.entry_page(store, topic, EntrySpan()))
 
 
-def entry(topic: str, entry: str) -> str:
+def entry_page(topic: str, entry: str) -> str:
     """One entry, or the beginning of a very long one."""
-    desk = open_store(CURRENT.get())
-    thread, shown = entries.entry(desk, topic, None, entry, 0)
-    return entries.entry_markdown(desk, thread, shown)
+    store = open_store(CURRENT.get())
+    thread, found_entry = entries.find_entry(store, topic, None, entry, 0)
+    return entries.entry_markdown(store, thread, found_entry)
 
 
-def index() -> str:
+def index_page() -> str:
     """The index page."""
     return listing.index_page(open_store(CURRENT.get()))
 
 
-def worktrees() -> str:
+def worktrees_page() -> str:
     """What goes on in each worktree."""
-    return neighbouring.as_markdown(neighbouring.view(CURRENT.get()))
+    return neighbouring.as_markdown(neighbouring.worktree_view(CURRENT.get()))
 
 
-def loop(change_id: str) -> str:
+def loop_page(change_id: str) -> str:
     """The autonomous loop of one change."""
-    return neighbouring.loops_markdown(neighbouring.view(CURRENT.get()), change_id)
+    return neighbouring.loops_markdown(
+        neighbouring.worktree_view(CURRENT.get()), change_id
+    )
 
 
 _RESOURCES: tuple[tuple[str, str, Callable[..., str], str], ...] = (
-    ("instructions", "instructions", how_to, "How to use threads: read this first."),
-    ("threads", "threads", threads, "The threads, the latest move first."),
-    ("threads/{topic}", "thread", thread, "One thread with its entries."),
+    (
+        "instructions",
+        "instructions",
+        guide_page,
+        "How to use threads: read this first.",
+    ),
+    ("threads", "threads", threads_page, "The threads, the latest move first."),
+    ("threads/{topic}", "thread", thread_page, "One thread with its entries."),
     (
         "threads/{topic}/{entry}",
         "entry",
-        entry,
+        entry_page,
         "One entry, whole, by its number or its id.",
     ),
-    ("index", "index", index, "Whose move it is, at a glance."),
-    ("worktrees", "worktrees", worktrees, "What goes on in each worktree."),
-    ("loop/{change_id}", "loop", loop, "How an autonomous loop stands."),
+    ("index", "index", index_page, "Whose move it is, at a glance."),
+    ("worktrees", "worktrees", worktrees_page, "What goes on in each worktree."),
+    ("loop/{change_id}", "loop", loop_page, "How an autonomous loop stands."),
 )
 
 
 # The library passes on more of them than it knows.
 _UNCHANGING = Annotations.model_validate({"readOnlyHint": True, "idempotentHint": True})
 # Told on their own machine alone.
-_HERE = {worktrees, loop}
+_LOCAL_ONLY = {worktrees_page, loop_page}
 
 
-def add_resources(server: FastMCP, *, here: bool) -> None:
+def add_resources(server: FastMCP, *, local: bool) -> None:
     """Offer every resource; those of worktrees only ``here``."""
-    for one in _all_resources(here=here):
-        if isinstance(one, ResourceTemplate):
-            server.add_template(one)
+    for resource in _all_resources(local=local):
+        if isinstance(resource, ResourceTemplate):
+            server.add_template(resource)
         else:
-            server.add_resource(one)
+            server.add_resource(resource)
 
 
 @functools.cache
-def _all_resources(*, here: bool) -> tuple[Resource | ResourceTemplate, ...]:
+def _all_resources(*, local: bool) -> tuple[Resource | ResourceTemplate, ...]:
     """Every resource, ready to be added to any server, as `tools.all_tools`."""
-    found: list[Resource | ResourceTemplate] = []
+    resources: list[Resource | ResourceTemplate] = []
     for path, name, answer, description in _RESOURCES:
-        if answer in _HERE and not here:
+        if answer in _LOCAL_ONLY and not local:
             continue
         address, fn = f"watercooler://{path}", guarded(answer)
-        said: dict[str, Any] = {
+        options: dict[str, Any] = {
             "name": name,
             "description": description,
             "mime_type": _MARKDOWN,
             "annotations": _UNCHANGING,
         }
-        found.append(
-            ResourceTemplate.from_function(fn, address, **said)
+        resources.append(
+            ResourceTemplate.from_function(fn, address, **options)
             if "{" in path
-            else Resource.from_function(fn, address, **said)
+            else Resource.from_function(fn, address, **options)
         )
-    return tuple(found)
+    return tuple(resources)
 
 
-class Listed(Middleware):
+class RecentThreads(Middleware):
     """The threads that moved last, among the resources a client can list: it
     offers them to its user by name."""
 
@@ -150,19 +157,19 @@ class Listed(Middleware):
         """What is there always, then at most 100 threads, open ones first."""
         fixed = await call_next(context)
         # Reading ten thousand threads takes a while, and others call as well.
-        return [*fixed, *await asyncio.to_thread(_recent)]
+        return [*fixed, *await asyncio.to_thread(_recent_threads)]
 
 
-def _recent() -> list[Resource]:
+def _recent_threads() -> list[Resource]:
     try:
         rows = open_store(CURRENT.get()).overview.rows()
     except (WcError, LookupError):
         return []  # whoever reads one of the others is told what is wrong
     rows.sort(key=lambda row: row.status == CLOSED)  # the rest as it was: latest first
-    return [_listed(row) for row in rows[:LISTED]]
+    return [_thread_resource(row) for row in rows[:MAX_LISTED]]
 
 
-def _listed(row: ThreadRow) -> Resource:
+def _thread_resource(row: ThreadRow) -> Resource:
     status = word(row.status, _NAME_WIDTH)
     ball = word(holder_text(row.ball), _NAME_WIDTH)
     return Resource(

@@ -36,7 +36,7 @@ _CLIENTS = {name: agent.name for agent in AGENTS for name in agent.mcp_names}
 _UNNAMED = "MCP client"
 
 
-class RootsWanted(Exception):  # noqa: N818  (a question, not a failure)
+class RootsNeededError(Exception):
     """The stateless protocol: the client is asked by answering its call."""
 
 
@@ -45,9 +45,9 @@ class Roots:
 
     def __init__(self) -> None:
         self._silent: set[str] = set()
-        self._said: list[str] = []
+        self._latest: list[str] = []
 
-    async def of(self, context: Context) -> list[str]:
+    async def fetch(self, context: Context) -> list[str]:
         """The client's folders, asked for anew: they may have changed.
 
         Raises RootsWanted where the protocol has no other way to ask.
@@ -60,23 +60,23 @@ class Roots:
         if context.session.protocol_version in MODERN_PROTOCOL_VERSIONS:
             answers = context.input_responses
             if answers is None:
-                raise RootsWanted
-            found = _folders(answers.get(ROOTS))
+                raise RootsNeededError
+            folders = _existing_folders(answers.get(ROOTS))
         else:
-            found = await self._ask(context)
+            folders = await self._request_roots(context)
         if context.transport not in _SHARED:
-            self._said = found
-        return found
+            self._latest = folders
+        return folders
 
-    async def known(self, context: Context) -> list[str]:
+    async def fetch_or_recall(self, context: Context) -> list[str]:
         """The client's folders, where the protocol may have no way to ask: then
         those it named last, if it is the only client there can be."""
         try:
-            return await self.of(context)
-        except RootsWanted:
-            return [] if context.transport in _SHARED else self._said
+            return await self.fetch(context)
+        except RootsNeededError:
+            return [] if context.transport in _SHARED else self._latest
 
-    async def _ask(self, context: Context) -> list[str]:
+    async def _request_roots(self, context: Context) -> list[str]:
         if context.session_id in self._silent:
             return []
         try:
@@ -90,10 +90,10 @@ class Roots:
             # we were started in will do, and waiting at each call will not.
             self._silent.add(context.session_id)
             return []
-        return _folders(answer)
+        return _existing_folders(answer)
 
 
-def _folders(answer: object) -> list[str]:
+def _existing_folders(answer: object) -> list[str]:
     """The existing folders a client's answer names."""
     if not isinstance(answer, ListRootsResult):
         return []
@@ -116,7 +116,7 @@ def remote_call(context: Context | None, start: ServerContext, stores: Stores) -
         env=start.env,
         now_ms=start.now_ms,
         stores=stores,
-        served_as=start.served_as,
+        store_name=start.store_name,
         subject=one_line(token.subject or "", 100) if token else "",
     )
 
@@ -132,7 +132,7 @@ def current_call(
     project = start.env.get("CLAUDE_PROJECT_DIR", "")
     own = project if os.path.isdir(project) else start.folder
     folders = [*roots]
-    folder = next((one for one in folders if _has_store(one, start)), "")
+    folder = next((root for root in folders if _has_store(root, start)), "")
     return Call(
         client=client_name(context),
         folder=folder or (folders[0] if folders else own),
@@ -155,6 +155,6 @@ def client_name(context: Context | None) -> str:
         return _UNNAMED
     params = context.session.client_params
     # Bridges add themselves in brackets, which we would read as a tag.
-    said = one_line(params.client_info.name if params else "", 100)
-    name = said.partition(" (")[0]
+    title = one_line(params.client_info.name if params else "", 100)
+    name = title.partition(" (")[0]
     return _CLIENTS.get("-".join(name.casefold().split()), name) or _UNNAMED

@@ -12,7 +12,7 @@ from wc_observe.mcp import instructions
 from wc_observe.mcp.boundary import Boundary
 from wc_observe.mcp.completion import add_completion
 from wc_observe.mcp.prompts import add_prompts
-from wc_observe.mcp.resources import Listed, add_resources
+from wc_observe.mcp.resources import RecentThreads, add_resources
 from wc_observe.mcp.subscriptions import Subscriptions
 from wc_observe.mcp.tools import all_tools
 
@@ -29,7 +29,7 @@ def build_server(
     start: ServerContext,
     *,
     auth: AuthProvider | None = None,
-    around: Sequence[Middleware] = (),
+    outer: Sequence[Middleware] = (),
     stores: Stores | None = None,
 ) -> FastMCP:
     """The server as started in these surroundings; what it answers is what the
@@ -38,7 +38,7 @@ def build_server(
     Over HTTP, ``auth`` says who calls, ``around`` sees each call and its answer
     as the client does, and ``stores`` are those that are kept in memory.
     """
-    here = not start.served_as
+    local = not start.store_name
     boundary = Boundary(start, stores or Stores())
     subscriptions = Subscriptions(boundary)
     server: FastMCP = FastMCP(
@@ -46,28 +46,34 @@ def build_server(
         instructions=instructions.SHORT,
         version=__version__,
         auth=auth,
-        middleware=[*around, *_journal(start), boundary, subscriptions, Listed()],
+        middleware=[
+            *outer,
+            *_debug_middleware(start),
+            boundary,
+            subscriptions,
+            RecentThreads(),
+        ],
         lifespan=subscriptions.lifespan,
-        tools=all_tools(here=here),
+        tools=all_tools(local=local),
         # A topic is checked where topics become paths, and foreign ones may
         # well look like a path.
         resource_security=None,
     )
-    add_resources(server, here=here)
+    add_resources(server, local=local)
     add_prompts(server)
     add_completion(server)
-    subscriptions.serve(server)
+    subscriptions.register(server)
     return server
 
 
-def _journal(start: ServerContext) -> list[Middleware]:
+def _debug_middleware(start: ServerContext) -> list[Middleware]:
     """What notes each request, where somebody wants that."""
     if not start.env.get("WATERCOOLER_DEBUG"):
         return []
     from wc_core import debugging  # the usual start does without
-    from wc_observe.mcp.debuglog import Journal, complain
+    from wc_observe.mcp.debuglog import Journal, write_line
 
     mode = debugging.mode(start.env)
     if mode.complaint:
-        complain(f"wc-observe: {mode.complaint}\n")
+        write_line(f"wc-observe: {mode.complaint}\n")
     return [Journal(mode, start.now_ms)] if mode.on else []

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 MAX_ADDRESSES = 250
 
 
-def too_many() -> ConflictError:
+def too_many_addresses() -> ConflictError:
     """The error for who asks for more than there is for one."""
     return ConflictError(
         f"A client may have {MAX_ADDRESSES} addresses at once.",
@@ -44,7 +44,7 @@ class Subscriber:
         self._uris: dict[str, set[str]] = {}
         self._loop = asyncio.get_running_loop()
         self._folder: str | None = None
-        self._heard_of: tuple[str, bool] = ("", False)
+        self._listening_to: tuple[str, bool] = ("", False)
         self._end: Callable[[], None] | None = None
         self._lock = threading.Lock()
         self._closed = False
@@ -52,10 +52,10 @@ class Subscriber:
     def is_at(self, call: Call) -> bool:
         """Whether a call from there is about the store listened to."""
         # A store that is not there yet, or no more, may come to be elsewhere.
-        same = self._folder == call.folder and self._end is not None
-        return same and os.path.isdir(self._heard_of[0])
+        listening = self._folder == call.folder and self._end is not None
+        return listening and os.path.isdir(self._listening_to[0])
 
-    async def move(self, call: Call, *, strict: bool = False) -> None:
+    async def follow(self, call: Call, *, strict: bool = False) -> None:
         """Listen to the store that a call reads, and to no other.
 
         Raises WcError, if ``strict``, where there can be none.
@@ -68,22 +68,24 @@ class Subscriber:
             return
         self._folder = call.folder
         beside = any(map(addresses.is_about_worktrees, self._uris))
-        if self._end is not None and self._heard_of == (place.root, beside):
+        if self._end is not None and self._listening_to == (place.root, beside):
             return
         # Looking at ten thousand logs takes a while.
-        await asyncio.to_thread(self._listen, place, call.env, beside=beside)
+        await asyncio.to_thread(self._start_listening, place, call.env, beside=beside)
 
-    def _listen(self, place: Place, env: Mapping[str, str], *, beside: bool) -> None:
+    def _start_listening(
+        self, place: Place, env: Mapping[str, str], *, beside: bool
+    ) -> None:
         """On a thread of its own. Whoever asked for it may be gone by the time
         that it listens, and then nobody else would end it."""
         listen = self._watch.listen_beside if beside else self._watch.listen_at
-        end = listen(place, env, self._heard)
+        end = listen(place, env, self._on_change)
         with self._lock:
-            over = end if self._closed else self._end
+            obsolete = end if self._closed else self._end
             if not self._closed:
-                self._end, self._heard_of = end, (place.root, beside)
-        if over is not None:
-            over()
+                self._end, self._listening_to = end, (place.root, beside)
+        if obsolete is not None:
+            obsolete()
 
     def close(self) -> None:
         """Be told no more."""
@@ -93,14 +95,14 @@ class Subscriber:
         if end is not None:
             end()
 
-    def _heard(self, changes: Changes) -> None:
+    def _on_change(self, changes: Changes) -> None:
         """On the watcher's thread."""
         try:
-            self._loop.call_soon_threadsafe(self.tell, changes)
+            self._loop.call_soon_threadsafe(self.deliver, changes)
         except RuntimeError:
             return  # the server ends
 
-    def tell(self, changes: Changes) -> None:
+    def deliver(self, changes: Changes) -> None:
         """Pass on what changed; on the server's loop."""
         raise NotImplementedError
 
@@ -112,15 +114,15 @@ class LegacyClient(Subscriber):
         super().__init__(watch)
         self._connection = connection
         # What there is to say, each thing once, in order; "" is the list.
-        self._unsaid: dict[str, None] = {}
-        self._saying: asyncio.Task[None] | None = None
+        self._pending: dict[str, None] = {}
+        self._sending: asyncio.Task[None] | None = None
         connection.exit_stack.callback(self.close)
 
     def subscribe(self, uri: str) -> None:
         """Raises InvalidInputError for what is no address of ours."""
         key = addresses.canonical(uri)
         if key not in self._uris and len(self._uris) >= MAX_ADDRESSES:
-            raise too_many()
+            raise too_many_addresses()
         self._uris[key] = self._uris.get(key, set()) | {uri}
 
     def unsubscribe(self, uri: str) -> None:
@@ -130,32 +132,32 @@ class LegacyClient(Subscriber):
     def close(self) -> None:
         """Be told no more; what has not been said yet is left."""
         super().close()
-        if self._saying is not None:
-            self._saying.cancel()
+        if self._sending is not None:
+            self._sending.cancel()
 
-    def tell(self, changes: Changes) -> None:
+    def deliver(self, changes: Changes) -> None:
         """Say what has not been said yet, each thing once."""
         if self._closed:
             return
         for key in addresses.changed_addresses(changes, self._uris):
-            self._unsaid.update(dict.fromkeys(self._uris[key]))
+            self._pending.update(dict.fromkeys(self._uris[key]))
         if changes.listed:
-            self._unsaid[""] = None
-        if self._unsaid and self._saying is None:
-            self._saying = self._loop.create_task(self._say())
-            self._saying.add_done_callback(self._said)
+            self._pending[""] = None
+        if self._pending and self._sending is None:
+            self._sending = self._loop.create_task(self._send_pending())
+            self._sending.add_done_callback(self._on_sent)
 
-    async def _say(self) -> None:
-        while self._unsaid:
-            uri = next(iter(self._unsaid))
-            del self._unsaid[uri]
+    async def _send_pending(self) -> None:
+        while self._pending:
+            uri = next(iter(self._pending))
+            del self._pending[uri]
             if uri:
                 await self._connection.send_resource_updated(uri)
             else:
                 await self._connection.send_resource_list_changed()
 
-    def _said(self, _: asyncio.Task[None]) -> None:
-        self._saying = None
+    def _on_sent(self, _: asyncio.Task[None]) -> None:
+        self._sending = None
 
 
 class Stream(Subscriber):
@@ -164,26 +166,26 @@ class Stream(Subscriber):
     def __init__(self, watch: StoreWatch, uris: list[str]) -> None:
         super().__init__(watch)
         if len(uris) > MAX_ADDRESSES:
-            raise too_many()
+            raise too_many_addresses()
         self._uris = addresses.spellings(uris)
-        self._deliver: Callable[[ServerEvent], None] | None = None
+        self._listener: Callable[[ServerEvent], None] | None = None
 
     def subscribe(self, listener: Callable[[ServerEvent], None]) -> Callable[[], None]:
         """The one handler there is."""
-        self._deliver = listener
+        self._listener = listener
         return self.close
 
     async def publish(self, event: ServerEvent) -> None:
         """What the protocol of a bus asks for; nobody publishes to this one."""
-        if self._deliver is not None:
-            self._deliver(event)
+        if self._listener is not None:
+            self._listener(event)
 
-    def tell(self, changes: Changes) -> None:
+    def deliver(self, changes: Changes) -> None:
         """Hand it to the handler, which says it."""
-        if self._closed or self._deliver is None:
+        if self._closed or self._listener is None:
             return
         for key in addresses.changed_addresses(changes, self._uris):
             for uri in self._uris[key]:
-                self._deliver(ResourceUpdated(uri))
+                self._listener(ResourceUpdated(uri))
         if changes.listed:
-            self._deliver(ResourcesListChanged())
+            self._listener(ResourcesListChanged())

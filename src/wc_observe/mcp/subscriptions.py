@@ -73,7 +73,7 @@ class Subscriptions(Middleware):
         finally:
             self.watch.close()
 
-    def serve(self, server: FastMCP) -> None:
+    def register(self, server: FastMCP) -> None:
         """Answer requests for subscriptions, and announce that we do."""
         low = server._mcp_server  # noqa: SLF001
         low.add_request_handler(
@@ -83,7 +83,7 @@ class Subscriptions(Middleware):
             "resources/unsubscribe", UnsubscribeRequestParams, self._unsubscribe
         )
         low.add_request_handler(
-            "subscriptions/listen", SubscriptionsListenRequestParams, self._listen
+            "subscriptions/listen", SubscriptionsListenRequestParams, self._open_stream
         )
         # Tools and prompts are the same as long as the server lives.
         low.notification_options = NotificationOptions(resources_changed=True)
@@ -94,12 +94,12 @@ class Subscriptions(Middleware):
         call_next: CallNext[DiscoverRequest, DiscoverResult | dict[str, Any]],
     ) -> DiscoverResult | dict[str, Any]:
         """Announce only what changes: the library announces all three lists."""
-        found = await call_next(context)
-        if isinstance(found, DiscoverResult):
-            for one in (found.capabilities.tools, found.capabilities.prompts):
-                if one is not None:
-                    one.list_changed = False
-        return found
+        result = await call_next(context)
+        if isinstance(result, DiscoverResult):
+            for capability in (result.capabilities.tools, result.capabilities.prompts):
+                if capability is not None:
+                    capability.list_changed = False
+        return result
 
     async def on_request(
         self, context: MiddlewareContext[Any], call_next: CallNext[Any, Any]
@@ -111,28 +111,30 @@ class Subscriptions(Middleware):
         finally:
             own, call = context.fastmcp_context, CURRENT.get(None)
             if context.method in _REQUESTS and own is not None and call is not None:
-                self._after(own, call)
+                self._follow_caller(own, call)
 
-    def _after(self, own: Context, call: Call) -> None:
+    def _follow_caller(self, own: Context, call: Call) -> None:
         """Listen for a client that has just called something, or elsewhere if
         it has moved; and for what answers from memory."""
         for root in call.stores.unwatched():
             if not self.watch.keeps(root):
-                self._start(asyncio.to_thread(self.watch.keep, root, call.env))
+                self._run_in_background(
+                    asyncio.to_thread(self.watch.keep, root, call.env)
+                )
         if own.request_context is None:
             return
         if own.session.protocol_version not in MODERN_PROTOCOL_VERSIONS:
-            told: list[Subscriber] = [_client_of(own.session, self.watch)]
+            subscribers: list[Subscriber] = [_legacy_client(own.session, self.watch)]
         elif own.transport == "stdio":
             # One pipe, one client: all streams are its own.
-            told = list(self._streams)
+            subscribers = list(self._streams)
         else:
             return
-        for one in told:
-            if not one.is_at(call):
-                self._start(one.move(call))
+        for subscriber in subscribers:
+            if not subscriber.is_at(call):
+                self._run_in_background(subscriber.follow(call))
 
-    def _start(self, coroutine: Any) -> None:
+    def _run_in_background(self, coroutine: Any) -> None:
         task = asyncio.get_running_loop().create_task(coroutine)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
@@ -140,10 +142,10 @@ class Subscriptions(Middleware):
     async def _subscribe(
         self, ctx: ServerRequestContext[Any, Any], params: SubscribeRequestParams
     ) -> EmptyResult:
-        client = _client_of(ctx.session, self.watch)
+        client = _legacy_client(ctx.session, self.watch)
         try:
             client.subscribe(str(params.uri))
-            await client.move(await self._call(), strict=True)
+            await client.follow(await self._current_call(), strict=True)
         except WcError as error:
             raise as_protocol(error) from error
         return EmptyResult()
@@ -152,20 +154,20 @@ class Subscriptions(Middleware):
         self, ctx: ServerRequestContext[Any, Any], params: UnsubscribeRequestParams
     ) -> EmptyResult:
         try:
-            _client_of(ctx.session, self.watch).unsubscribe(str(params.uri))
+            _legacy_client(ctx.session, self.watch).unsubscribe(str(params.uri))
         except WcError as error:
             raise as_protocol(error) from error
         return EmptyResult()
 
-    async def _listen(
+    async def _open_stream(
         self,
         ctx: ServerRequestContext[Any, Any],
         params: SubscriptionsListenRequestParams,
     ) -> SubscriptionsListenResult:
-        wanted = params.notifications
-        uris = wanted.resource_subscriptions or []
+        requested = params.notifications
+        uris = requested.resource_subscriptions or []
         honoured = SubscriptionFilter(
-            resources_list_changed=wanted.resources_list_changed,
+            resources_list_changed=requested.resources_list_changed,
             resource_subscriptions=uris,
         )
         try:
@@ -179,25 +181,25 @@ class Subscriptions(Middleware):
         except WcError as error:
             raise as_protocol(error) from error
         try:
-            await stream.move(await self._call(), strict=True)
-            asked = params.model_copy(update={"notifications": honoured})
-            return await ListenHandler(stream)(ctx, asked)
+            await stream.follow(await self._current_call(), strict=True)
+            accepted = params.model_copy(update={"notifications": honoured})
+            return await ListenHandler(stream)(ctx, accepted)
         except WcError as error:
             raise as_protocol(error) from error
         finally:
             self._streams.discard(stream)
             stream.close()
 
-    async def _call(self) -> Call:
+    async def _current_call(self) -> Call:
         return await self._boundary.call_of(get_context())
 
 
-def _client_of(session: ServerSession, watch: StoreWatch) -> LegacyClient:
+def _legacy_client(session: ServerSession, watch: StoreWatch) -> LegacyClient:
     # What outlives a request is kept by the connection, which the session of
     # each request stands for.
     connection = session._connection  # noqa: SLF001
     client = connection.state.get(_KEY)
     if client is None:
         client = connection.state[_KEY] = LegacyClient(watch, connection)
-    found: LegacyClient = client
-    return found
+    legacy_client: LegacyClient = client
+    return legacy_client

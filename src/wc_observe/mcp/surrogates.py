@@ -21,23 +21,23 @@ _ESCAPES = re.compile(
 _HALF = len(rb"\ud800")
 
 
-def mended(line: bytes) -> bytes:
+def repair_line(line: bytes) -> bytes:
     """The line with U+FFFD for each half; any other line comes back as it is."""
     if b"\\ud" not in line and b"\\uD" not in line:
         return line
-    return _ESCAPES.sub(_whole, line)
+    return _ESCAPES.sub(_repair_escape, line)
 
 
-def _whole(found: re.Match[bytes]) -> bytes:
-    return rb"\ufffd" if len(found[0]) == _HALF else found[0]
+def _repair_escape(escape: re.Match[bytes]) -> bytes:
+    return rb"\ufffd" if len(escape[0]) == _HALF else escape[0]
 
 
-class MendedInput(io.BufferedIOBase):
+class RepairedInput(io.BufferedIOBase):
     """A stream of lines, each of them mended."""
 
     def __init__(self, stream: BinaryIO) -> None:
         self._stream = stream
-        self._left = memoryview(b"")
+        self._unread = memoryview(b"")
 
     @property
     def name(self) -> str:
@@ -50,13 +50,13 @@ class MendedInput(io.BufferedIOBase):
 
     def read1(self, size: int = -1, /) -> bytes:
         """Some bytes as soon as a line is there; none at the end."""
-        if not self._left:
-            self._left = memoryview(mended(self._stream.readline()))
-        end = len(self._left) if size < 0 else size
-        chunk, self._left = bytes(self._left[:end]), self._left[end:]
+        if not self._unread:
+            self._unread = memoryview(repair_line(self._stream.readline()))
+        end = len(self._unread) if size < 0 else size
+        chunk, self._unread = bytes(self._unread[:end]), self._unread[end:]
         return chunk
 
 
-def mending(stream: BinaryIO) -> io.TextIOWrapper:
+def repaired_input(stream: BinaryIO) -> io.TextIOWrapper:
     """What to read a client's messages from, in place of ``sys.stdin``."""
-    return io.TextIOWrapper(MendedInput(stream), encoding="utf-8", errors="replace")
+    return io.TextIOWrapper(RepairedInput(stream), encoding="utf-8", errors="replace")

@@ -13,54 +13,21 @@ from wc_core.views import updates
 from wc_core.views.mentions import Mentions
 from wc_core.views.rows import Filter
 from wc_core.views.search import Question, search
-from wc_observe.answers import entries, health, threads
+from wc_observe.answers import entries, threads
 from wc_observe.answers import search as finding
 from wc_observe.answers.entries import EntrySpan
+from wc_observe.answers.health import HEALTH_SCHEMA, health_fields, health_text
 from wc_observe.answers.threads import ListRequest
+from wc_observe.answers.vocabulary import (
+    VOCABULARY_SCHEMA,
+    vocabulary_fields,
+    vocabulary_text,
+)
+from wc_observe.answers.whoami import WHOAMI_SCHEMA, whoami_fields, whoami_text
 from wc_observe.calls import CURRENT
 from wc_observe.mcp import insighttools, worktreetools
-from wc_observe.mcp.toolspec import Offer, as_tool, structured
+from wc_observe.mcp.toolspec import ToolSpec, as_tool, structured_result
 from wc_observe.open_store import OpenStore, open_store
-
-_TEXTS = {"type": "array", "items": {"type": "string"}}
-# Not a list of types: clients that know a single one for each value drop those.
-_MAYBE_TEXT = {"anyOf": [{"type": "string"}, {"type": "null"}]}
-_HEALTH = {
-    "type": "object",
-    "properties": {
-        "ok": {"type": "boolean"},
-        "store": _MAYBE_TEXT,
-        "kind": {"type": "string"},
-        "exists": {"type": "boolean"},
-        "branch": {"type": "string"},
-        "threads": {"type": "object"},
-        "damaged": {"type": "array", "items": {"type": "object"}},
-        "unsettled": {"type": "integer"},
-        "sync": {"type": "object"},
-        "changes": {"type": "object"},
-        "problems": _TEXTS,
-        "you": {"type": "string"},
-        "versions": {"type": "object"},
-    },
-    "required": ["ok", "store", "versions"],
-}
-_WHOAMI = {
-    "type": "object",
-    "properties": {
-        name: {"type": "string"}
-        for name in (
-            *("you", "agent", "seat", "tag", "source"),
-            *("client", "subject", "folder"),
-        )
-    }
-    | {"store": _MAYBE_TEXT, "exists": {"type": "boolean"}},
-    "required": ["you", "agent", "source", "client", "folder", "store"],
-}
-_VOCABULARY = {
-    "type": "object",
-    "properties": dict.fromkeys(("statuses", "roles", "types", "actions"), _TEXTS),
-    "required": ["statuses", "roles", "types", "actions"],
-}
 
 Format = Literal["markdown", "json"]
 Topic = Annotated[str, Field(description="The thread's topic")]
@@ -76,26 +43,26 @@ Many = Annotated[int, Field(ge=1, le=500)]
 _INDEX_SECONDS = 2.0
 
 
-def _desk() -> OpenStore:
+def _current_store() -> OpenStore:
     return open_store(CURRENT.get())
 
 
-def health_() -> ToolResult:
+def health() -> ToolResult:
     """Answer `health`."""
-    fields = health.health(CURRENT.get())
-    return ToolResult(health.health_text(fields), structured_content=fields)
+    fields = health_fields(CURRENT.get())
+    return ToolResult(health_text(fields), structured_content=fields)
 
 
 def whoami() -> ToolResult:
     """Answer `whoami`."""
-    fields = health.whoami(CURRENT.get())
-    return ToolResult(health.whoami_text(fields), structured_content=fields)
+    fields = whoami_fields(CURRENT.get())
+    return ToolResult(whoami_text(fields), structured_content=fields)
 
 
 def list_vocabulary() -> ToolResult:
     """Answer `list_vocabulary`."""
-    fields = health.vocabulary()
-    return ToolResult(health.vocabulary_text(fields), structured_content=fields)
+    fields = vocabulary_fields()
+    return ToolResult(vocabulary_text(fields), structured_content=fields)
 
 
 def list_threads(
@@ -106,12 +73,12 @@ def list_threads(
     format: Format = "markdown",  # noqa: A002
 ) -> ToolResult:
     """Answer `list_threads`."""
-    desk = _desk()
-    wanted = ListRequest(Filter(open_only, ball), limit, cursor)
+    store = _current_store()
+    request = ListRequest(Filter(open_only, ball), limit, cursor)
     if format == "markdown":
-        return ToolResult(threads.as_markdown(desk, wanted))
-    fields = threads.as_json(desk, wanted)
-    return structured(fields, len(fields["threads"]), "threads")
+        return ToolResult(threads.as_markdown(store, request))
+    fields = threads.as_json(store, request)
+    return structured_result(fields, len(fields["threads"]), "threads")
 
 
 def read_thread(
@@ -126,12 +93,12 @@ def read_thread(
     format: Format = "markdown",  # noqa: A002
 ) -> ToolResult:
     """Answer `read_thread`."""
-    desk = _desk()
-    part = entries.part(desk, topic, EntrySpan(from_entry, limit, summary_only))
+    store = _current_store()
+    page = entries.entry_page(store, topic, EntrySpan(from_entry, limit, summary_only))
     if format == "markdown":
-        return ToolResult(entries.part_markdown(desk, part))
-    fields = entries.part_json(desk, part)
-    return structured(fields, len(part.entries), "entries")
+        return ToolResult(entries.page_markdown(store, page))
+    fields = entries.page_json(store, page)
+    return structured_result(fields, len(page.entries), "entries")
 
 
 def get_entry(
@@ -151,11 +118,11 @@ def get_entry(
             "One entry is named by its number or by its id.",
             "Give index (-1: the last one) or entry_id, not both.",
         )
-    desk = _desk()
-    thread, shown = entries.entry(desk, topic, index, entry_id, offset)
+    store = _current_store()
+    thread, entry = entries.find_entry(store, topic, index, entry_id, offset)
     if format == "markdown":
-        return ToolResult(entries.entry_markdown(desk, thread, shown))
-    return structured(entries.entry_json(desk, thread, shown), 1, "entries")
+        return ToolResult(entries.entry_markdown(store, thread, entry))
+    return structured_result(entries.entry_json(store, thread, entry), 1, "entries")
 
 
 def list_updates(
@@ -169,20 +136,22 @@ def list_updates(
     format: Format = "markdown",  # noqa: A002
 ) -> ToolResult:
     """Answer `list_updates`."""
-    desk = _desk()
+    store = _current_store()
     now = CURRENT.get().now_ms()
     if digest:
-        told = updates.digest(desk.overview, since, now, limit)
+        digested = updates.digest(store.overview, since, now, limit)
         if format == "markdown":
-            return ToolResult(finding.digest_markdown(desk, since, told))
-        return structured(
-            finding.digest_json(desk, since, told), len(told.threads), "threads"
+            return ToolResult(finding.digest_markdown(store, since, digested))
+        return structured_result(
+            finding.digest_json(store, since, digested),
+            len(digested.threads),
+            "threads",
         )
-    found = updates.updates(desk.overview, since, now, limit)
+    news = updates.updates(store.overview, since, now, limit)
     if format == "markdown":
-        return ToolResult(finding.updates_markdown(desk, since, found))
-    fields = finding.updates_json(desk, since, found)
-    return structured(fields, len(found.entries), "entries")
+        return ToolResult(finding.updates_markdown(store, since, news))
+    fields = finding.updates_json(store, since, news)
+    return structured_result(fields, len(news.entries), "entries")
 
 
 def search_threads(  # noqa: PLR0913, PLR0917 (what a client may say)
@@ -204,77 +173,79 @@ def search_threads(  # noqa: PLR0913, PLR0917 (what a client may say)
     format: Format = "markdown",  # noqa: A002
 ) -> ToolResult:
     """Answer `search_threads`."""
-    desk = _desk()
+    store = _current_store()
     about = Mentions(file, pr, commit, branch)
-    where = Filter(ball=ball, status=status)
-    question = Question(query, where, limit, cursor, about)
+    criteria = Filter(ball=ball, status=status)
+    question = Question(query, criteria, limit, cursor, about)
     question.search_query()  # what is wrong with it is said before anything is read
-    engine = desk.live.engine(desk.overview, _INDEX_SECONDS)
-    found = search(engine, desk.overview, question)
+    engine = store.live.engine(store.overview, _INDEX_SECONDS)
+    hits = search(engine, store.overview, question)
     if format == "markdown":
-        return ToolResult(finding.hits_markdown(desk, question, found))
-    fields = finding.hits_json(desk, question, found)
-    return structured(fields, len(found.hits), "entries")
+        return ToolResult(finding.hits_markdown(store, question, hits))
+    fields = finding.hits_json(store, question, hits)
+    return structured_result(fields, len(hits.hits), "entries")
 
 
 def reindex() -> ToolResult:
     """Answer `reindex`."""
-    return ToolResult(threads.index_page(_desk()))
+    return ToolResult(threads.index_page(_current_store()))
 
 
-OFFERS: tuple[Offer, ...] = (
-    Offer(
-        health_,
+SPECS: tuple[ToolSpec, ...] = (
+    ToolSpec(
+        health,
         "How the store is: which one, counts of threads, damage, what is not "
         "committed yet, versions. Never fails.",
-        _HEALTH,
+        HEALTH_SCHEMA,
     ),
-    Offer(
+    ToolSpec(
         whoami,
         "The name you go by in threads, which rule gave it, and your store.",
-        _WHOAMI,
+        WHOAMI_SCHEMA,
     ),
-    Offer(
+    ToolSpec(
         list_threads,
         "List threads, the latest move first: status, who holds the ball (whose "
         'move it is), what is new for you. Start with ball="me", open_only=true.',
     ),
-    Offer(
+    ToolSpec(
         read_thread,
         "Read a thread's entries in order. Bodies over 4,000 characters are cut; "
         "get_entry has all of them. Begin with summary_only where it is long.",
     ),
-    Offer(get_entry, "Read one entry, whole, by its number or its id."),
-    Offer(
+    ToolSpec(get_entry, "Read one entry, whole, by its number or its id."),
+    ToolSpec(
         list_updates,
         "What was written since a moment, in all threads, oldest first. To catch "
         "up: digest=true.",
     ),
-    Offer(
+    ToolSpec(
         search_threads,
         "Find entries by words in title, body, author or topic, or by what they are "
         "about, best first.",
     ),
-    Offer(
+    ToolSpec(
         reindex,
         "The index page, computed now (nothing is written): your moves, free "
         "balls, in review, waiting on others.",
     ),
-    Offer(
+    ToolSpec(
         list_vocabulary,
         "The statuses, roles, entry types and actions there are.",
-        _VOCABULARY,
+        VOCABULARY_SCHEMA,
     ),
 )
 
 
 # Each family of tools has a module of its own.
-ALL: tuple[Offer, ...] = (*OFFERS, *worktreetools.OFFERS, *insighttools.OFFERS)
+ALL_SPECS: tuple[ToolSpec, ...] = (*SPECS, *worktreetools.SPECS, *insighttools.SPECS)
 
 
 @functools.cache
-def all_tools(*, here: bool = True) -> tuple[Tool, ...]:
+def all_tools(*, local: bool = True) -> tuple[Tool, ...]:
     """Every tool, ready to be added to any server: to make them is most of what
     it takes to make one. Those that tell of worktrees only ``here``, on their
     own machine."""
-    return tuple(as_tool(one) for one in ALL if here or one not in worktreetools.OFFERS)
+    return tuple(
+        as_tool(spec) for spec in ALL_SPECS if local or spec not in worktreetools.SPECS
+    )

@@ -20,15 +20,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from fastmcp.tools.base import Tool, ToolResult
 from mcp_types import ToolAnnotations
 
+from wc_core.toolnames import PREFIX
 from wc_observe.mcp.refusals import guarded
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-PREFIX = "watercooler_v1_"
 
-
-class Offer(NamedTuple):
+class ToolSpec(NamedTuple):
     """What answers, what models are told it does, what its structured
     content looks like where there always is one."""
 
@@ -36,14 +35,19 @@ class Offer(NamedTuple):
     description: str
     output_schema: dict[str, Any] | None = None
 
+    @property
+    def name(self) -> str:
+        """The name of the tool without its prefix: that of its function."""
+        return self.answer.__name__
 
-def as_tool(offer: Offer) -> Tool:
+
+def as_tool(spec: ToolSpec) -> Tool:
     """The tool, named after its function, with its errors made ours."""
     return Tool.from_function(
-        guarded(offer.answer),
-        name=PREFIX + offer.answer.__name__.rstrip("_"),
-        description=offer.description,
-        output_schema=offer.output_schema,
+        guarded(spec.answer),
+        name=PREFIX + spec.name,
+        description=spec.description,
+        output_schema=spec.output_schema,
         # Entries come from other people through git: an open world.
         annotations=ToolAnnotations(
             read_only_hint=True, idempotent_hint=True, open_world_hint=True
@@ -51,7 +55,7 @@ def as_tool(offer: Offer) -> Tool:
     )
 
 
-def structured(fields: dict[str, Any], count: int, what: str) -> ToolResult:
+def structured_result(fields: dict[str, Any], count: int, name: str) -> ToolResult:
     """An answer of structured content, with a line that says where it is."""
-    line = f'{what}: {count}, in the structured content; as text: format="markdown"'
+    line = f'{name}: {count}, in the structured content; as text: format="markdown"'
     return ToolResult(line, structured_content=fields)

@@ -13,18 +13,18 @@ from pydantic import Field
 
 from wc_observe.answers import worktrees
 from wc_observe.calls import CURRENT
-from wc_observe.mcp.toolspec import Offer, structured
+from wc_observe.mcp.toolspec import ToolSpec, structured_result
 
 Format = Literal["markdown", "json"]
 
 
 def list_worktrees(format: Format = "markdown") -> ToolResult:  # noqa: A002
     """Answer `list_worktrees`."""
-    view = worktrees.view(CURRENT.get())
+    view = worktrees.worktree_view(CURRENT.get())
     if format == "markdown":
         return ToolResult(worktrees.as_markdown(view))
     fields = worktrees.as_json(view)
-    return structured(fields, len(fields["worktrees"]), "worktrees")
+    return structured_result(fields, len(fields["worktrees"]), "worktrees")
 
 
 def get_loop_status(
@@ -34,11 +34,11 @@ def get_loop_status(
     format: Format = "markdown",  # noqa: A002
 ) -> ToolResult:
     """Answer `get_loop_status`."""
-    view = worktrees.view(CURRENT.get())
+    view = worktrees.worktree_view(CURRENT.get())
     if format == "markdown":
         return ToolResult(worktrees.loops_markdown(view, change_id))
     fields = worktrees.loops_json(view, change_id)
-    return structured(fields, len(fields["loops"]), "loops")
+    return structured_result(fields, len(fields["loops"]), "loops")
 
 
 def get_team_status(format: Format = "markdown") -> ToolResult:  # noqa: A002
@@ -47,19 +47,19 @@ def get_team_status(format: Format = "markdown") -> ToolResult:  # noqa: A002
     if format == "markdown":
         return ToolResult(worktrees.team_markdown(call))
     fields = worktrees.team_json(call)
-    return structured(fields, len(fields["members"]), "members")
+    return structured_result(fields, len(fields["members"]), "members")
 
 
-OFFERS: tuple[Offer, ...] = (
-    Offer(
+SPECS: tuple[ToolSpec, ...] = (
+    ToolSpec(
         list_worktrees,
         "What goes on in each worktree: branch, whose ball, autonomous loop, who is "
         "at it. Says first which loop waits for a human.",
     ),
-    Offer(
+    ToolSpec(
         get_loop_status,
         "How an autonomous loop stands: iteration, whether it runs, waits for a "
         "human, stalled or ended.",
     ),
-    Offer(get_team_status, "Who of the team is at what, as their tool has it."),
+    ToolSpec(get_team_status, "Who of the team is at what, as their tool has it."),
 )

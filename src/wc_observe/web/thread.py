@@ -61,7 +61,7 @@ def thread_page(
     cursor = store.reader.cursor(state.topic, store.viewer.key)
     new = frozenset(rows.new_ids(part.thread, store.viewer, cursor))
     entry_context = _EntryContext(state.topic, new, context)
-    first = part.entries[0].found.idx if part.entries else 0
+    first = part.entries[0].numbered.idx if part.entries else 0
     main = joined(
         (
             _head(store, part.thread, context),
@@ -99,7 +99,7 @@ def _number(number: str, default: int) -> int:
 
 def _from(store: OpenStore, topic: str, start: int) -> EntryPage:
     span = EntrySpan(start, _ENTRIES, body=_BODY, whole=_WHOLE)
-    return reading.part(store, topic, span)
+    return reading.entry_page(store, topic, span)
 
 
 def _latest(store: OpenStore, topic: str) -> EntryPage:
@@ -107,7 +107,7 @@ def _latest(store: OpenStore, topic: str) -> EntryPage:
     count = _ENTRIES
     while True:
         span = EntrySpan(-count, count, body=_BODY, whole=_WHOLE)
-        part = reading.part(store, topic, span)
+        part = reading.entry_page(store, topic, span)
         if part.next_index < 0 or count == 1:
             return part
         count //= 2
@@ -198,7 +198,7 @@ def _later(part: EntryPage, topic: str, context: PageContext) -> Html:
 
 
 def _entry(shown: ShownEntry, context: _EntryContext) -> Html:
-    entry, numbered = shown.found.entry, shown.found
+    entry, numbered = shown.numbered.entry, shown.numbered
     number = f"e{numbered.idx}"
     fresh = entry.id in context.new
     title = one_line(entry.title, _WIDTH)
@@ -228,7 +228,7 @@ def _entry(shown: ShownEntry, context: _EntryContext) -> Html:
 
 
 def _by(shown: ShownEntry, context: _EntryContext) -> Html:
-    numbered, entry = shown.found, shown.found.entry
+    numbered, entry = shown.numbered, shown.numbered.entry
     href = context.page.links.entry(context.topic, numbered.idx)
     parts = [
         element("a", f"#{numbered.idx}", href=href, class_="number"),
@@ -276,8 +276,10 @@ def entry_page(
     Raises NotFoundError if there is no such entry.
     """
     offset = _number(query.get("offset", ""), 0)
-    thread, shown = reading.entry(store, topic, _number(query["idx"], 0), "", offset)
-    state, idx = thread.state, shown.found.idx
+    thread, shown = reading.find_entry(
+        store, topic, _number(query["idx"], 0), "", offset
+    )
+    state, idx = thread.state, shown.numbered.idx
     entry_context = _EntryContext(state.topic, frozenset(), context)
     links = context.links
     ways = [element("a", state.topic, href=f"{links.thread(topic)}#e{idx}", id="up")]
@@ -296,6 +298,6 @@ def entry_page(
             below,
         )
     )
-    title = one_line(shown.found.entry.title, _WIDTH)
+    title = one_line(shown.numbered.entry.title, _WIDTH)
     up = f"{links.thread(topic)}#e{idx}"
     return WebPage(f"#{idx} {title}".strip(), main, topic=state.topic, up=up)

@@ -123,7 +123,7 @@ def test_its_exit_codes_are_the_real_ones() -> None:
 
 
 def test_its_tools_are_the_servers() -> None:
-    offered = {one.answer.__name__.rstrip("_") for one in tools.ALL}
+    offered = {one.answer.__name__.rstrip("_") for one in tools.ALL_SPECS}
     named = set(re.findall(r"`watercooler_v1_(\w+)`", TEXT))
     assert named
     assert named <= offered

@@ -18,7 +18,7 @@ from wc_core.errors import InvalidInputError
 from wc_core.layout import topic_of
 from wc_core.threads import codec
 from wc_observe.calls import ServerContext
-from wc_observe.mcp.resources import LISTED
+from wc_observe.mcp.resources import MAX_LISTED
 from wc_observe.mcp.server import build_server
 from wc_observe.watch import addresses
 from wc_observe.watch.addresses import Changes, thread_address
@@ -101,9 +101,9 @@ def test_what_a_thread_calls_itself_is_marked_as_its_own_words(
 def test_the_latest_are_listed_and_open_ones_before_closed_ones(
     store: Store, env: dict[str, str]
 ) -> None:
-    for number in range(LISTED + 2):
+    for number in range(MAX_LISTED + 2):
         topic = f"t{number:03}"
-        closed = {"status": "CLOSED"} if number > LISTED - 2 else {}
+        closed = {"status": "CLOSED"} if number > MAX_LISTED - 2 else {}
         store.thread(topic, store.entry(topic, **closed))
 
     async def ask() -> list[str]:
@@ -112,8 +112,8 @@ def test_the_latest_are_listed_and_open_ones_before_closed_ones(
             return [one.name for one in await client.list_resources()]
 
     names = [one for one in asyncio.run(ask()) if one[1:].isdigit()]
-    still_open = [f"t{number:03}" for number in range(LISTED - 2, -1, -1)]
-    assert names == [*still_open, f"t{LISTED + 1:03}"]
+    still_open = [f"t{number:03}" for number in range(MAX_LISTED - 2, -1, -1)]
+    assert names == [*still_open, f"t{MAX_LISTED + 1:03}"]
 
 
 def test_without_a_store_the_other_resources_are_listed(

@@ -19,10 +19,16 @@ from tests.observe.stores import MODES, NOW_MS, Session, Store, only_text
 from wc_cli import table
 from wc_core.errors import ConflictError
 from wc_core.threads.model import ACTIONS, ENTRY_TYPES, ROLES, STATUSES
+from wc_core.toolnames import PREFIX, TOOLS
 from wc_observe.calls import ServerContext
 from wc_observe.mcp import tools
 from wc_observe.mcp.instructions import SHORT, guide
-from wc_observe.mcp.refusals import Refused, allowed_values, guarded, invalid
+from wc_observe.mcp.refusals import (
+    RefusedError,
+    allowed_values,
+    guarded,
+    invalid_arguments,
+)
 from wc_observe.mcp.server import build_server
 
 if TYPE_CHECKING:
@@ -30,24 +36,7 @@ if TYPE_CHECKING:
 
     from tests.observe.stores import Mode
 
-FULL = guide(here=True)
-
-NAMES = {
-    "health",
-    "whoami",
-    "list_threads",
-    "read_thread",
-    "get_entry",
-    "list_updates",
-    "search_threads",
-    "reindex",
-    "list_vocabulary",
-    "get_ball_history",
-    "get_stats",
-    "list_worktrees",
-    "get_loop_status",
-    "get_team_status",
-}
+FULL = guide(local=True)
 
 
 def offered(mode: Mode) -> tuple[list[Tool], list[Resource], list[ResourceTemplate]]:
@@ -66,7 +55,9 @@ def offered(mode: Mode) -> tuple[list[Tool], list[Resource], list[ResourceTempla
 @pytest.mark.parametrize("mode", MODES)
 def test_what_is_offered(mode: Mode) -> None:
     tools, resources, templates = offered(mode)
-    assert {tool.name for tool in tools} == {f"watercooler_v1_{one}" for one in NAMES}
+    assert sorted(tool.name for tool in tools) == sorted(
+        PREFIX + name for name in TOOLS
+    )
     for tool in tools:
         assert tool.annotations is not None
         assert tool.annotations.read_only_hint
@@ -234,7 +225,7 @@ def test_a_long_argument_is_not_repeated(session: Session) -> None:
 
 
 def test_arguments_refused_for_another_reason() -> None:
-    assert invalid("some_tool", None, {}).code == "INVALID_INPUT"
+    assert invalid_arguments("some_tool", None, {}).code == "INVALID_INPUT"
     assert allowed_values({"type": "object"}) == "object"
     assert allowed_values({"anyOf": [{"type": "null"}]}) == "a value"
 
@@ -249,7 +240,7 @@ def test_a_bug_is_told_without_its_details(caplog: pytest.LogCaptureFixture) -> 
     def broken() -> str:
         raise RuntimeError("/etc/secret")
 
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(RefusedError) as refused:
         guarded(broken)()
     assert refused.value.error.code == "INTERNAL"
     assert "secret" not in refused.value.error.message + refused.value.error.hint
@@ -261,7 +252,7 @@ def test_our_own_errors_pass_through() -> None:
     def refusing() -> str:
         raise ConflictError("No.", "Yes.")
 
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(RefusedError) as refused:
         guarded(refusing)()
     assert refused.value.error.code == "CONFLICT"
 
@@ -298,7 +289,7 @@ def test_the_guide_can_be_relied_on(session: Session) -> None:
     assert session.read("instructions") == FULL
     assert len(FULL) < 5_500
     assert len(SHORT) < 600
-    offers = {one.answer.__name__.rstrip("_"): one.answer for one in tools.ALL}
+    offers = {spec.name: spec.answer for spec in tools.ALL_SPECS}
     called = re.findall(r"`([a-z_]+)\(([^)`]*)\)`", FULL)
     assert len(called) >= 8
     for tool, words in called:

@@ -353,7 +353,7 @@ def test_who_leaves_while_it_begins_to_listen_leaves_nobody_listening(
 
     async def leave() -> None:
         stream = Stream(watch, [PLAN])
-        moving = asyncio.create_task(stream.move(call))
+        moving = asyncio.create_task(stream.follow(call))
         await until(watch.began.is_set)
         moving.cancel()
         if first == "listen":

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wc_observe.mcp.surrogates import mended, mending
+from wc_observe.mcp.surrogates import repair_line, repaired_input
 
 
 @pytest.mark.parametrize(
@@ -27,17 +27,17 @@ from wc_observe.mcp.surrogates import mended, mending
     ],
 )
 def test_halves_are_replaced_and_nothing_else(line: bytes, whole: bytes | None) -> None:
-    assert mended(line) == (line if whole is None else whole)
+    assert repair_line(line) == (line if whole is None else whole)
 
 
 @given(st.text(st.characters(categories=["Cs"]) | st.sampled_from('\\u"a\n😀é')))
 def test_what_is_mended_is_text(text: str) -> None:
     line = json.dumps(text)
-    found = json.loads(mended(line.encode()))
+    found = json.loads(repair_line(line.encode()))
     assert found == re.sub("[\ud800-\udfff]", "\ufffd", json.loads(line))
 
 
 def test_lines_come_as_they_are_written_however_long() -> None:
     lines = [b'"\\ud83d"\n', b"x" * 100_000 + b"\n", b"{}\n", b"the end"]
-    stream = mending(io.BytesIO(b"".join(lines)))
+    stream = repaired_input(io.BytesIO(b"".join(lines)))
     assert [len(one) for one in stream] == [9, 100_001, 3, 7]

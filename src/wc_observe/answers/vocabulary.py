@@ -1,0 +1,27 @@
+"""The words that threads and entries use."""
+
+from __future__ import annotations
+
+from wc_core.threads.model import ACTIONS, ENTRY_TYPES, ROLES, STATUSES
+from wc_observe.answers.schema import TEXTS, object_schema
+
+
+def vocabulary_fields() -> dict[str, list[str]]:
+    """Returns the possible values of those fields of a thread and an entry that have
+    a fixed list."""
+    return {
+        "statuses": list(STATUSES),
+        "roles": list(ROLES),
+        "types": list(ENTRY_TYPES),
+        "actions": list(ACTIONS),
+    }
+
+
+VOCABULARY_SCHEMA = object_schema(
+    dict.fromkeys(vocabulary_fields(), TEXTS), required=list(vocabulary_fields())
+)
+
+
+def vocabulary_text(fields: dict[str, list[str]]) -> str:
+    """Returns a line for each field."""
+    return "".join(f"{key}: {', '.join(words)}\n" for key, words in fields.items())

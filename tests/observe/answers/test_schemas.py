@@ -1,0 +1,97 @@
+"""The schemas that tools declare agree with the answers, in both directions."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import jsonschema  # type: ignore[import-untyped]
+import pytest
+
+from tests.observe.stores import NOW_MS, Session, Store
+from tests.observe.test_places import git
+from wc_observe.answers.health import HEALTH_SCHEMA, health_fields
+from wc_observe.answers.vocabulary import VOCABULARY_SCHEMA, vocabulary_fields
+from wc_observe.answers.whoami import WHOAMI_SCHEMA, whoami_fields
+from wc_observe.calls import Call
+from wc_observe.live.stores import Stores
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+Fields = dict[str, Any]
+
+
+@pytest.fixture
+def calls(store: Store, env: dict[str, str], tmp_path: Path) -> list[Call]:
+    """Calls from a plain store with damage, from a repository with a remote, over a
+    network, and from a repository whose store has been deleted."""
+    store.thread("good")
+    store.thread("bad")
+    with Path(store.layout.log("bad")).open("ab") as log:
+        log.write(b"\x00garbage\n")
+    plain = Call("client", str(store.root.parent), env, lambda: NOW_MS, Stores())
+    code = tmp_path / "code" / "app"
+    git(code, "init", "-q", "-b", "main")
+    git(code, "commit", "-q", "--allow-empty", "-m", "first")
+    git(code, "remote", "add", "origin", "https://example.org/app.git")
+    checkout = tmp_path / "checkout"
+    git(code, "worktree", "add", "-q", "-b", "watercooler/threads", str(checkout))
+    gone = tmp_path / "gone" / "app"
+    shutil.copytree(code, gone)
+    missing = tmp_path / "missing"
+    git(gone, "branch", "-m", "watercooler/threads", "unused")
+    git(gone, "worktree", "add", "-q", "-b", "watercooler/threads", str(missing))
+    shutil.rmtree(missing)
+    return [
+        plain,
+        plain._replace(store_name="team", subject="pat"),
+        plain._replace(folder=str(code)),
+        plain._replace(folder=str(gone)),
+        plain._replace(folder=str(tmp_path)),
+    ]
+
+
+def check(schema: dict[str, Any], answers: list[Fields]) -> None:
+    """The answers fit the schema, and together have exactly its properties."""
+    validator = jsonschema.Draft202012Validator(schema)
+    for fields in answers:
+        assert [error.message for error in validator.iter_errors(fields)] == []
+    assert {name for fields in answers for name in fields} == set(schema["properties"])
+
+
+@pytest.mark.parametrize(
+    ("schema", "answer"),
+    [(HEALTH_SCHEMA, health_fields), (WHOAMI_SCHEMA, whoami_fields)],
+)
+def test_the_schema_has_what_an_answer_can_have(
+    schema: dict[str, Any],
+    answer: Callable[[Call], Fields],
+    calls: list[Call],
+    session: Session,
+) -> None:
+    answers = [answer(call) for call in calls]
+    if answer is health_fields:
+        # What says how changes are noticed is there once a client listens.
+        session.mode = "legacy"
+        answers += [
+            dict(result.structured_content or {})
+            for result in session.calls(("health", {}), ("health", {}))
+        ]
+    check(schema, answers)
+
+
+def test_the_schema_of_the_vocabulary() -> None:
+    check(VOCABULARY_SCHEMA, [vocabulary_fields()])
+
+
+def test_a_property_too_many_or_too_few_is_noticed() -> None:
+    fields = vocabulary_fields()
+    with pytest.raises(AssertionError):
+        check(VOCABULARY_SCHEMA, [fields | {"colours": ["red"]}])
+    with pytest.raises(AssertionError):
+        check(VOCABULARY_SCHEMA, [fields | {"roles": "tester"}])
+    del fields["roles"]
+    with pytest.raises(AssertionError):
+        check(VOCABULARY_SCHEMA, [fields])
