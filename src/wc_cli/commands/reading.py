@@ -235,7 +235,7 @@ def seen(context: Context, said: SeenOptions) -> None:
     if said.all:
         states = _readable(reader)
     else:
-        topic = reader.find(vocabulary.named(said.topic, "topic"))
+        topic = reader.find(vocabulary.required(said.topic, "topic"))
         states = [reader.snapshot(topic).state]
     if states:  # nothing to mark is no reason to make a store
         writer = context.writer()

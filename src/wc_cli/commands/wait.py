@@ -56,7 +56,7 @@ class Wait(Speaker):
 @command(Wait)
 def wait(context: Context, said: Wait) -> None:
     """Wait for the ball."""
-    seconds = vocabulary.waiting(said.timeout)
+    seconds = vocabulary.wait_seconds(said.timeout)
     end = math.inf if seconds is None else time.monotonic() + seconds
     waiting = _Waiting(context, said)
     for _ in _moments(waiting.folder, end):

@@ -106,7 +106,7 @@ def _leave(context: Context, said: NoteWords, look: WorktreeQuery, name: str) ->
         status=vocabulary.presence_status(said.status),
         text=vocabulary.note(said.note),
         at_ms=look.now_ms // 1000 * 1000,
-        seconds=vocabulary.lasting(said.lasts),
+        seconds=vocabulary.presence_seconds(said.lasts),
     )
     local = context.writer().upkeep.local
     local.write_note(name, presence.render(note))

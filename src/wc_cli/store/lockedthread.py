@@ -162,7 +162,7 @@ def read(reader: StoreReader, draft: Draft) -> LockedThread:
         snapshot = reader.snapshot(draft.topic)
     except NotFoundError:
         if draft.action not in STARTING_ACTIONS:
-            raise reader.not_found(draft.topic) from None
+            raise reader.not_found_error(draft.topic) from None
         return LockedThread(model.initial_state(draft.topic))
     _check_writable(snapshot)
     if snapshot.fresh and not _may_have_key(reader, draft):

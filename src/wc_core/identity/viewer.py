@@ -10,8 +10,8 @@ from wc_core.threads import model
 if TYPE_CHECKING:
     from wc_core.identity.resolve import Identity
     from wc_core.names import Directory
+    from wc_core.threads.cursors import Cursor
     from wc_core.threads.model import State
-    from wc_core.threads.reader import Cursor
 
 
 class Viewer:

@@ -149,10 +149,9 @@ def to_fields(entry: Entry) -> dict[str, Any]:
         "key": entry.key,
         "reason": entry.reason,
     }
-    optional = ("code_commit", "action", "status", "key", "reason")
-    fields = {
-        name: value for name, value in fields.items() if name not in optional or value
-    }
+    for name in ("code_commit", "action", "status", "key", "reason"):
+        if not fields[name]:
+            del fields[name]
     if entry.ball is not None:
         fields["ball"] = entry.ball.holder
     if entry.parents is not None:
@@ -373,8 +372,8 @@ def partition_lines(topic: str, data: bytes) -> tuple[bytes, bytes]:
     good: list[bytes] = []
     bad: list[bytes] = []
     for line in lines:
-        is_good = line in good_lines or not line.strip()
-        (good if is_good else bad).append(line + b"\n")
+        is_bad = line.strip() and line not in good_lines
+        (bad if is_bad else good).append(line + b"\n")
     return b"".join(good), b"".join(bad)
 
 

@@ -1,20 +1,21 @@
-r"""A thread as one markdown file, there and back without loss.
+r"""The markdown page of a thread: rendered and parsed without loss.
 
-The file has the shape older tools gave it: a header, then for every entry a
-line ``---``, a line ``Entry: …``, its ``Role``, ``Type`` and ``Title``, a
-blank line, the body, a blank line and ``<!-- Entry-ID: … -->``. What people
-cannot see there, or not exactly, is JSON in a comment on the next line,
-``<!-- wc {…} -->``; the header ends with such a comment too, with the version.
+The format is that of older tools: a header, then for each entry a line
+``---``, a line ``Entry: …``, its ``Role``, ``Type`` and ``Title``, a blank
+line, the body, a blank line and ``<!-- Entry-ID: … -->``. Fields that do not
+show there, or not exactly, are JSON in a comment on the next line,
+``<!-- wc {…} -->``. The header ends with such a comment too, which has the
+version.
 
-The visible part of an entry is read back while it is written, and the comment
-carries whatever came out differently: so nothing has to be foreseen here for
-a strange title to survive.
+While an entry is written, its visible part is parsed again, and the comment
+gets every field that came out differently. So a strange title survives
+without a rule for it.
 
-In a body, a line that could be taken for one of ours gets one backslash more,
-which markdown hides; reading takes one away from the lines that have one and
-would be such a line without their backslashes. Control characters, which make
-git take a file for binary and a terminal obey, are shown as pictures and the
-comment has the real text.
+In a body, a line that looks like part of the format is escaped with one more
+backslash, which markdown hides. Reading removes one backslash from each line
+that has some and would look like the format without them. Control characters
+(git would take the file for binary, a terminal would obey them) are replaced
+by their pictures, and the comment has the real text.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from wc_core import names
 from wc_core.threads import codec
 from wc_core.threads.model import OPEN, Base, Entry
-from wc_core.threads.pageentries import Entries, unquoted
+from wc_core.threads.pageentries import EntryReader, without_quotations
 from wc_core.threads.pagelines import (
     COMMENT,
     ENTRY,
@@ -51,24 +52,25 @@ FREE = "anyone"
 
 _HEADING = re.compile(r"# (.*?)(?: [—\u2013-] Thread)?")
 _HEADER = re.compile(r"(Status|Ball|Topic|Created|Title):(?: (.*))?")
+# What stands for a label on the two header lines that have none.
+_HEADING_LABEL, _COMMENT_LABEL = "#", "wc"
 
-_UNSHOWN = re.compile(
+_CONTROL = re.compile(
     r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]|\r(?!\n)"
 )
-_UNSHOWN_IN_LINE = re.compile(r"[\x00-\x08\x0a-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
+_CONTROL_IN_LINE = re.compile(r"[\x00-\x08\x0a-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 _UNSAFE_IN_JSON = re.compile(r"[\x80-\x9f\ud800-\udfff]|(?<=-)-")
 
 
-# Fields that every line of a log has, as they are when there is nothing to say.
-_EMPTY = codec.to_fields(Entry(id="", topic="", agent="", at=""))
+# The fields that every line of a log has, without values.
+_EMPTY_FIELDS = codec.to_fields(Entry(id="", topic="", agent="", at=""))
 
 
-class Parsed(NamedTuple):
-    """A markdown file as found.
+class ParsedPage(NamedTuple):
+    """The contents of a page.
 
-    ``entries`` stand in the order of the file, identical copies once.
-    ``base`` is what the header says. ``version`` is 0 for files of other
-    tools.
+    ``entries`` are in the order of the file, identical copies once. ``base``
+    has the fields of the header. ``version`` is 0 for pages of other tools.
     """
 
     entries: tuple[Entry, ...] = ()
@@ -78,8 +80,11 @@ class Parsed(NamedTuple):
 
 
 def render(state: State, entries: Sequence[Entry]) -> bytes:
-    """The file for ``entries``, in the order given; `parse` gives them back,
-    equal in every field. Never fails, whatever text they hold."""
+    """Encode ``entries`` as a page, in this order.
+
+    Never fails, whatever text they have. `parse` returns them again, equal in
+    every field.
+    """
     lines = _header_lines(state)
     for entry in entries:
         lines += ["", RULE, *_entry_lines(entry)]
@@ -87,62 +92,68 @@ def render(state: State, entries: Sequence[Entry]) -> bytes:
 
 
 def _header_lines(state: State) -> list[str]:
+    """The lines before the first entry."""
     ball = FREE if state.ball is None else state.ball
     lines = [
-        _shown_line(f"# {state.topic} — Thread"),
-        _labelled("Status", state.status),
-        _labelled("Ball", ball),
-        _labelled("Topic", state.topic),
-        _labelled("Created", state.created_at),
+        _visible_line(f"# {state.topic} — Thread"),
+        _label_line("Status", state.status),
+        _label_line("Ball", ball),
+        _label_line("Topic", state.topic),
+        _label_line("Created", state.created_at),
     ]
-    shown = _read_header(state.topic, lines, PageDamage(""))[0]._asdict()
+    visible = _read_header(state.topic, lines, PageDamage(""))[0]._asdict()
     base = Base(state.title, state.status, state.ball, state.summary)._asdict()
-    unshown = {name: value for name, value in base.items() if value != shown[name]}
-    return [*lines, _comment({"version": PROJECTION_VERSION} | unshown)]
+    hidden = {name: value for name, value in base.items() if value != visible[name]}
+    return [*lines, _comment({"version": PROJECTION_VERSION} | hidden)]
 
 
 def _entry_lines(entry: Entry) -> list[str]:
-    """The lines of one entry after its rule."""
+    """The lines of one entry after its ``---``."""
     header = [
-        _shown_line(f"{ENTRY}{entry.agent} {entry.at}"),
-        *([_labelled("Role", entry.role)] if entry.role else []),
-        _labelled("Type", entry.type),
-        _labelled("Title", entry.title),
+        _visible_line(f"{ENTRY}{entry.agent} {entry.at}"),
+        *([_label_line("Role", entry.role)] if entry.role else []),
+        _label_line("Type", entry.type),
+        _label_line("Title", entry.title),
     ]
-    # Two hyphens would end the comment; a foreign id that has them is in the
-    # JSON as well.
-    shown_id = _shown_line(entry.id).replace("--", "- -")
-    body = _UNSHOWN.sub(_picture, entry.body)
+    # Two hyphens would end the comment. An id of another tool that has them is
+    # also in the JSON.
+    visible_id = _visible_line(entry.id).replace("--", "- -")
+    body = _CONTROL.sub(_control_picture, entry.body)
     closing = closing_fence(body)
-    shown = _EMPTY | read_entry_header(header)[0]
-    shown |= {"entry_id": shown_id.strip(), "body": body}
-    fields = codec.to_fields(entry).items()
-    unshown = {k: v for k, v in fields if k not in shown or v != shown[k]}
+    visible = _EMPTY_FIELDS | read_entry_header(header)[0]
+    visible |= {"entry_id": visible_id.strip(), "body": body}
+    hidden = {
+        name: value
+        for name, value in codec.to_fields(entry).items()
+        if name not in visible or value != visible[name]
+    }
     return [
         *header,
         *(["", TO_ESCAPE.sub(r"\\", body)] if body else []),
         *([closing] if closing else []),
         "",
-        f"<!-- Entry-ID: {shown_id} -->",
-        *([_comment(unshown, closed=bool(closing))] if unshown or closing else []),
+        f"<!-- Entry-ID: {visible_id} -->",
+        *([_comment(hidden, closed=bool(closing))] if hidden or closing else []),
     ]
 
 
-def _labelled(label: str, value: str) -> str:
-    return f"{label}: {_shown_line(value)}" if value else f"{label}:"
+def _label_line(label: str, value: str) -> str:
+    return f"{label}: {_visible_line(value)}" if value else f"{label}:"
 
 
 def _comment(data: Mapping[str, Any], *, closed: bool = False) -> str:
-    """JSON that holds nothing a comment, a terminal or UTF-8 would mind."""
+    """A comment of ours: JSON without anything that would end the comment,
+    act on a terminal or not encode as UTF-8. ``closed`` says that the body's
+    code block was closed for it."""
     text = _UNSAFE_IN_JSON.sub(lambda m: f"\\u{ord(m[0]):04x}", codec.dumps(data))
     return f"{COMMENT}{'closed ' if closed else ''}{text} -->"
 
 
-def _shown_line(text: str) -> str:
-    return _UNSHOWN_IN_LINE.sub(_picture, text)
+def _visible_line(text: str) -> str:
+    return _CONTROL_IN_LINE.sub(_control_picture, text)
 
 
-def _picture(match: re.Match[str]) -> str:
+def _control_picture(match: re.Match[str]) -> str:
     """The Unicode picture of a control character: ␛ for ESC."""
     code = ord(match[0])
     if code == 0x7F:  # noqa: PLR2004 (DEL, the one picture out of sequence)
@@ -150,16 +161,15 @@ def _picture(match: re.Match[str]) -> str:
     return chr(0x2400 + code) if code < ord(" ") else "\ufffd"
 
 
-def parse(topic: str, data: bytes, file: str = "thread.md") -> Parsed:
-    """Everything good in a file of ours or of an older tool, and what is
-    wrong with the rest.
+def parse(topic: str, data: bytes, file: str = "thread.md") -> ParsedPage:
+    """Decode a page of ours or of an older tool: everything good, and the damage.
 
     An entry starts at a line ``---`` directly followed by one that begins
-    with ``Entry: ``. Entries without an id get one that follows from their
-    timestamp, position and content alone.
+    with ``Entry: ``. An entry without an id gets one that depends only on its
+    timestamp, position and content.
     """
     report = PageDamage(file)
-    lines = _lines(data, report)
+    lines = _split_lines(data, report)
     starts = [
         number
         for number, line in enumerate(lines[:-1])
@@ -171,18 +181,18 @@ def parse(topic: str, data: bytes, file: str = "thread.md") -> Parsed:
         message = f"written by a newer wc (version {version})"
         report.add(0, "newer", message, lost=False)
     if not version:
-        starts = unquoted(lines, starts)
-    entries = Entries(topic, version, report)
+        starts = without_quotations(lines, starts)
+    reader = EntryReader(topic, version, report)
     for start, end in pairwise([*starts, len(lines)]):
-        entries.read(lines[start + 1 : end], start + 2)
-    return Parsed(tuple(entries.found), tuple(report.damage), base, version)
+        reader.read(lines[start + 1 : end], start + 2)
+    return ParsedPage(tuple(reader.entries), tuple(report.damage), base, version)
 
 
-def _lines(data: bytes, report: PageDamage) -> list[str]:
-    """The lines of a file without their ends.
+def _split_lines(data: bytes, report: PageDamage) -> list[str]:
+    """The lines of a page without their ends.
 
-    A file of ours has CR at the end of a line only where a body does, unless
-    something turned the whole file, its first line too, to CR LF.
+    In a page of ours, a CR at the end of a line belongs to a body, unless a
+    program turned the whole file, its first line too, to CR LF.
     """
     try:
         text = data.decode()
@@ -199,7 +209,7 @@ def _lines(data: bytes, report: PageDamage) -> list[str]:
 
 
 def _is_marked(lines: Iterable[str]) -> bool:
-    """Whether the header has our comment, readable or not."""
+    """Whether the header has a comment of ours, valid or not."""
     for line in lines:
         if line.startswith(COMMENT):
             return True
@@ -209,49 +219,65 @@ def _is_marked(lines: Iterable[str]) -> bool:
 
 
 def _read_header(topic: str, lines: list[str], report: PageDamage) -> tuple[Base, int]:
-    """What the lines before the first entry say, and the version of the file."""
-    seen: dict[str, str] = {}
+    """Read the lines before the first entry. Returns their fields and the version."""
+    values: dict[str, str] = {}
+    numbers: dict[str, int] = {}
     stray: list[tuple[int, str]] = []
     for number, line in enumerate(lines, 1):
-        label, value = _header_line(line)
-        if not label or label in seen:
+        label, value = _split_header_line(line)
+        if not label or label in values:
             stray.append((number, line))
         else:
-            seen[label] = value.strip()
-    data, version = {}, 0
-    if "wc" in seen:
-        number = next(n for n, line in enumerate(lines, 1) if line.startswith(COMMENT))
-        data = read_data(seen["wc"], number, report)
-        version = data.get("version", 0)
-        # A broken comment of ours is still ours.
-        version = version if type(version) is int and version > 0 else 1
+            values[label] = value.strip()
+            numbers[label] = number
+    hidden: dict[str, str] = {}
+    version = 0
+    if _COMMENT_LABEL in values:
+        comment, number = values[_COMMENT_LABEL], numbers[_COMMENT_LABEL]
+        hidden, version = _read_header_comment(comment, number, report)
     report.stray(stray)
-    status = re.sub("[- ]", "_", seen.get("Status", "").upper())
-    ball = seen.get("Ball", "")
-    shown = Base(
-        title=seen.get("Title") or _words(seen.get("#") or topic),
-        status=status or OPEN,
-        ball=None if not ball or names.fold(ball) in names.FREE_WORDS else ball,
-    )
-    unshown = {
+    return Base(**(_visible_base(topic, values)._asdict() | hidden)), version
+
+
+def _read_header_comment(
+    comment: str, number: int, report: PageDamage
+) -> tuple[dict[str, str], int]:
+    """The fields of a thread in our comment, and the version of the page.
+
+    A broken comment of ours still makes the page ours, of version 1.
+    """
+    data = read_data(comment, number, report)
+    hidden = {
         name: value
         for name, value in data.items()
         if name in Base._fields and isinstance(value, str)
     }
-    return Base(**(shown._asdict() | unshown)), version
+    version = data.get("version", 0)
+    return hidden, version if type(version) is int and version > 0 else 1
 
 
-def _header_line(line: str) -> tuple[str, str]:
+def _visible_base(topic: str, values: Mapping[str, str]) -> Base:
+    """The fields of a thread in the visible lines of its header, by their labels."""
+    status = re.sub("[- ]", "_", values.get("Status", "").upper())
+    ball = values.get("Ball", "")
+    return Base(
+        title=values.get("Title") or _title_of(values.get(_HEADING_LABEL) or topic),
+        status=status or OPEN,
+        ball=None if not ball or names.fold(ball) in names.FREE_WORDS else ball,
+    )
+
+
+def _split_header_line(line: str) -> tuple[str, str]:
     """The label and the value on a header line; no label on any other."""
     if line.startswith(COMMENT):
-        return "wc", line
+        return _COMMENT_LABEL, line
     if heading := _HEADING.fullmatch(line.rstrip()):
-        return "#", heading[1]
+        return _HEADING_LABEL, heading[1]
     if header := _HEADER.fullmatch(line):
         return header[1], header[2] or ""
     return "", ""
 
 
-def _words(topic: str) -> str:
-    """The title older tools give a topic without one: its words."""
+def _title_of(topic: str) -> str:
+    """The title that older tools give a topic without one: its words."""
     return topic if " " in topic else re.sub("[-_]", " ", topic)

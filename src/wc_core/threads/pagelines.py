@@ -1,5 +1,7 @@
-"""The lines a page is made of: what is written where, and how it is told
-apart from a body. Shared by those who write pages and those who read them."""
+"""The lines of the page format, and how they are told apart from a body.
+
+Writing (`page`) and reading (`page`, `pageentries`) share them.
+"""
 
 from __future__ import annotations
 
@@ -20,8 +22,8 @@ TIME = re.compile(r" (\d{4}-\d\d-\d\d(?:[T ]\d\d:\S*)?)$")
 ID = re.compile(r"<!-- Entry-ID: (.+) -->")
 DATA = re.compile(r"<!-- wc (closed )?(\{.*\}) -->")
 
-# Wider than what is read as structure here: other tools are less strict about
-# space, and a git host takes CR LF for the end of a line as well.
+# Wider than what is parsed here: other tools are less strict about spaces, and a
+# git host takes CR LF for the end of a line as well.
 _MISTAKABLE = (
     r"\\*+(?:---[ \t\r]*+\n[ \t]*+Entry:|<!--[ \t]*+(?:Entry-ID|wc)(?![A-Za-z]))"
 )
@@ -32,19 +34,18 @@ FENCE = re.compile(r"^( {0,3})(`{3,}|~{3,})([^\n]*)$", re.MULTILINE)
 
 
 class PageDamage:
-    """Collects the damage of one file."""
+    """Collects the damage of one page."""
 
     def __init__(self, file: str) -> None:
         self.file = file
         self.damage: list[Damage] = []
 
     def add(self, line: int, kind: str, message: str, *, lost: bool = True) -> None:
-        """Report one thing; ``line`` counts from 1."""
+        """Report one defect; ``line`` counts from 1."""
         self.damage.append(Damage(self.file, line, kind, message, lost))
 
     def stray(self, lines: Iterable[tuple[int, str]]) -> None:
-        """Report lines (with their numbers) that belong to nothing, each run
-        of them once."""
+        """Report numbered lines that belong to no entry, once for each run of them."""
         previous = -1
         for number, line in lines:
             if line.strip():
@@ -54,8 +55,10 @@ class PageDamage:
 
 
 def closing_fence(body: str) -> str:
-    """The line that closes a code block which ``body`` leaves open: without
-    it a git host would show every later entry as part of the block."""
+    """The line that closes the code block which ``body`` leaves open, if any.
+
+    Without it a git host would show all later entries as part of the block.
+    """
     fence, closing = "", ""
     for indent, mark, info in FENCE.findall(body):
         fence, before = _toggled(fence, mark, info), fence
@@ -65,8 +68,10 @@ def closing_fence(body: str) -> str:
 
 
 def _toggled(fence: str, mark: str, info: str) -> str:
-    """The code fence that is open after the fence-like line ``mark`` +
-    ``info``; the empty string for none (CommonMark 4.5)."""
+    """The code fence that is open after a fence-like line (CommonMark 4.5).
+
+    ``fence`` is the one open before it; the empty string is none.
+    """
     if not fence:
         return "" if mark[0] == "`" and "`" in info else mark
     closes = mark.startswith(fence) and not info.strip()
@@ -74,7 +79,7 @@ def _toggled(fence: str, mark: str, info: str) -> str:
 
 
 def read_data(line: str, number: int, report: PageDamage) -> dict[str, Any]:
-    """The JSON in a comment of ours, nothing where it is broken."""
+    """The JSON object in a comment of ours; an empty one if the comment is broken."""
     match = DATA.fullmatch(line)
     try:
         data = json.loads(match[2]) if match else None
@@ -87,22 +92,20 @@ def read_data(line: str, number: int, report: PageDamage) -> dict[str, Any]:
 
 
 def read_entry_header(lines: list[str]) -> tuple[dict[str, Any], int]:
-    """The fields in the lines after the rule, and how many lines they take."""
-    rest = lines[0].removeprefix(ENTRY)
-    time = TIME.search(rest)
-    seen: dict[str, str] = {}
-    taken = 1
+    """Read the lines after ``---``. Returns their fields, and the number of lines."""
+    byline = lines[0].removeprefix(ENTRY)
+    time = TIME.search(byline)
+    values: dict[str, str] = {}
     for line in lines[1:4]:
         header = ENTRY_HEADER.fullmatch(line)
-        if not header or header[1] in seen:
+        if not header or header[1] in values:
             break
-        seen[header[1]] = (header[2] or "").strip()
-        taken += 1
+        values[header[1]] = (header[2] or "").strip()
     fields = {
-        "agent": (rest[: time.start()] if time else rest).strip(),
+        "agent": (byline[: time.start()] if time else byline).strip(),
         "timestamp": time[1] if time else "",
-        "role": seen.get("Role", ""),
-        "entry_type": seen.get("Type", "Note"),
-        "title": seen.get("Title", ""),
+        "role": values.get("Role", ""),
+        "entry_type": values.get("Type", "Note"),
+        "title": values.get("Title", ""),
     }
-    return fields, taken
+    return fields, 1 + len(values)

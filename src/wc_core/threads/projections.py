@@ -1,13 +1,14 @@
 """The projections beside a log: ``meta.json`` and ``edges.jsonl``.
 
-Both are folds and can be deleted at any time. Keys of other tools in
-``meta.json`` are carried over, ours live under ``wc``.
+Both are made from the log and can be deleted at any time. Other tools' keys
+in ``meta.json`` are kept; ours are under ``wc``.
 """
 
 from __future__ import annotations
 
 import binascii
 import json
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from wc_core.threads.codec import Damage, dumps, loads
@@ -18,8 +19,8 @@ if TYPE_CHECKING:
 
     from wc_core.threads.model import Entry
 
-# A projection of a greater version was written by a newer wc: it is read as
-# far as it makes sense and never rendered again by this one.
+# A projection of a greater version was written by a newer wc. It is read as far
+# as possible, and this wc never overwrites it.
 VERSION = 1
 
 _KNOWN = frozenset(
@@ -29,11 +30,12 @@ _KNOWN = frozenset(
 
 
 class Meta(NamedTuple):
-    """A ``meta.json`` as found.
+    """The contents of a ``meta.json``.
 
-    ``state`` is what it says of the log's first ``log_size`` bytes, ``None``
-    where another tool wrote it. ``base`` is what a foreign one says of the
-    thread; ``unknown`` are the keys that are not ours, in their order.
+    ``state`` is the fold of the log's first ``log_size`` bytes; ``None`` if
+    another tool wrote the file. ``base`` has the thread's fields in the form
+    that all tools share. ``unknown`` has the keys of other tools, in their
+    order.
     """
 
     state: State | None = None
@@ -42,7 +44,7 @@ class Meta(NamedTuple):
     base: Base | None = None
     updated_at: str = ""
     entry_count: int = 0
-    unknown: Mapping[str, Any] = {}
+    unknown: Mapping[str, Any] = MappingProxyType({})
 
     @property
     def newer(self) -> bool:
@@ -51,7 +53,7 @@ class Meta(NamedTuple):
 
 
 def render_meta(state: State, log_size: int, unknown: Mapping[str, Any]) -> bytes:
-    """``meta.json`` for ``state``, the fold of a log of ``log_size`` bytes."""
+    """Encode ``meta.json`` for ``state``, the fold of a log of ``log_size`` bytes."""
     fields: dict[str, Any] = {
         "id": f"thread:{state.topic}",
         "type": "thread",
@@ -63,7 +65,7 @@ def render_meta(state: State, log_size: int, unknown: Mapping[str, Any]) -> byte
         "summary": state.summary,
         "entry_count": state.entry_count,
     }
-    ours = {
+    own = {
         "version": VERSION,
         "log_size": log_size,
         "last_id": state.last_id,
@@ -77,19 +79,21 @@ def render_meta(state: State, log_size: int, unknown: Mapping[str, Any]) -> byte
         **({"lost": state.lost} if state.lost else {}),
     }
     text = json.dumps(fields | dict(unknown), ensure_ascii=False, indent=2)
-    # Ours is one line: a diff of this file shows what people look for first.
-    head = f'{text[:-2]},\n  "wc": {dumps(ours)[:-1]}'.encode(errors="replace")
-    return head + _check(head)
+    # Our fields are one line, so that a diff of this file shows the others first.
+    head = f'{text[:-2]},\n  "wc": {dumps(own)[:-1]}'.encode(errors="replace")
+    return head + _checksum_end(head)
 
 
-def _check(head: bytes) -> bytes:
-    """How a meta of ours ends: with a checksum over all before it. One that
-    somebody else changed, be it one word, is not believed."""
+def _checksum_end(head: bytes) -> bytes:
+    """The end of a ``meta.json`` of ours: a checksum of everything before it.
+
+    A file that another program changed, even by one word, is not trusted.
+    """
     return b',"check":%d}\n}\n' % binascii.crc32(head)
 
 
 def read_meta(topic: str, data: bytes) -> Meta | Damage:
-    """What a ``meta.json`` says, or what is wrong with it."""
+    """Decode a ``meta.json``, or return its damage."""
     try:
         fields = loads(data)
     except (ValueError, RecursionError):
@@ -102,25 +106,24 @@ def read_meta(topic: str, data: bytes) -> Meta | Damage:
         base=base,
         unknown=unknown,
         updated_at=_string(fields.get("last_updated")),
-        entry_count=_whole(fields.get("entry_count")),
+        entry_count=_integer(fields.get("entry_count")),
     )
-    ours = fields.get("wc")
-    if not isinstance(ours, dict):
+    own = fields.get("wc")
+    if not isinstance(own, dict):
         return meta
-    meta = meta._replace(version=_whole(ours.get("version")))
+    meta = meta._replace(version=_integer(own.get("version")))
     head, _, _ = data.rpartition(b',"check":')
-    if not meta.newer and data != head + _check(head):
+    if not meta.newer and data != head + _checksum_end(head):
         return meta
-    # As the fold has it: only what other tools say of a status is respelt.
-    return _with_state(topic, meta, ours | {"status": fields.get("status")})
+    # The status as it is in the fold; only other tools' spellings are normalised.
+    return _with_state(topic, meta, own | {"status": fields.get("status")})
 
 
-def _with_state(topic: str, meta: Meta, ours: Mapping[str, Any]) -> Meta:
-    """The state that our own part says, if it is whole; other tools' keys
-    count in any case."""
+def _with_state(topic: str, meta: Meta, own: Mapping[str, Any]) -> Meta:
+    """The same meta with the state in our ``own`` fields, if they are complete."""
     try:
-        log_size = int(ours["log_size"])
-        state = _state(topic, meta.base or Base(), meta, ours)
+        log_size = int(own["log_size"])
+        state = _state(topic, meta.base or Base(), meta, own)
     except (KeyError, TypeError, ValueError, OverflowError):
         return meta
     return meta._replace(state=state, log_size=log_size)
@@ -136,24 +139,25 @@ def _base(fields: Mapping[str, Any]) -> Base:
     )
 
 
-def _state(topic: str, base: Base, meta: Meta, ours: Mapping[str, Any]) -> State:
-    base = base._replace(status=_string(ours["status"]))
+def _state(topic: str, base: Base, meta: Meta, own: Mapping[str, Any]) -> State:
+    """The state in our part of a ``meta.json``; raises KeyError and others."""
+    base = base._replace(status=_string(own["status"]))
     return State(
         topic,
         **base._asdict(),
-        since=_string(ours["since"]),
+        since=_string(own["since"]),
         entry_count=meta.entry_count,
-        last_id=_string(ours["last_id"]),
-        created_at=_string(ours["created_at"]),
+        last_id=_string(own["last_id"]),
+        created_at=_string(own["created_at"]),
         updated_at=meta.updated_at,
-        updated_by=_string(ours["updated_by"]),
-        branch=_string(ours["branch"]),
-        heads=tuple(map(str, ours["heads"])),
+        updated_by=_string(own["updated_by"]),
+        branch=_string(own["branch"]),
+        heads=tuple(map(str, own["heads"])),
         participants=tuple(
-            Participant(str(name), int(new)) for name, new in ours["participants"]
+            Participant(str(name), int(new)) for name, new in own["participants"]
         ),
-        passes=tuple(Pass(str(to), str(by)) for to, by in ours["passes"]),
-        lost=_whole(ours.get("lost")),
+        passes=tuple(Pass(str(to), str(by)) for to, by in own["passes"]),
+        lost=_integer(own.get("lost")),
     )
 
 
@@ -161,19 +165,23 @@ def _string(value: object) -> str:
     return value if isinstance(value, str) else ""
 
 
-def _whole(value: object) -> int:
+def _integer(value: object) -> int:
     return value if type(value) is int else 0
 
 
 def normal_status(text: str) -> str:
-    """A status as older stores write it (``in review``, ``open``) in our
-    spelling; unknown ones stay, in capitals."""
+    """Return a status of older stores (``in review``, ``open``) in our spelling.
+
+    Unknown ones are returned in capitals, an empty one as OPEN.
+    """
     return "_".join(text.upper().replace("-", " ").split()) or OPEN
 
 
 def render_edges(topic: str, entries: Iterable[Entry]) -> bytes:
-    """``edges.jsonl``: the thread contains each entry, each is followed by
-    the next, in the order and form older tools write them."""
+    """Encode ``edges.jsonl``, in the order and form of older tools.
+
+    It says that the thread contains each entry, and each is followed by the next.
+    """
     lines = []
     previous = None
     for entry in entries:

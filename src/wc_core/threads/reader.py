@@ -1,24 +1,25 @@
-"""Reading a store: snapshots of its threads. Nothing here can write.
+"""Reads a store: snapshots of its threads. Nothing here can write.
 
-The log is the truth. ``meta.json`` is believed only where it says it is the
-fold of exactly the log that is there; old threads that are markdown alone are
-read as they are.
+The log is the truth. ``meta.json`` is trusted only if it is the fold of
+exactly the present log. Old threads that consist of a markdown page alone are
+read from the page.
 """
 
 from __future__ import annotations
 
-import json
 import os
 import time
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from wc_core.errors import CorruptError, InvalidInputError, NotFoundError, WcError
-from wc_core.files import Folder, NotPlainError, names_in, read_plain
+from wc_core.files import Folder, NotPlainError, names_in
 from wc_core.layout import Layout, file_name, folded, safe_name, topic_of
 from wc_core.phrases import counted
 from wc_core.similar import near_names
 from wc_core.threads import codec, model
 from wc_core.threads.codec import Damage
+from wc_core.threads.cursors import Cursor, read_cursor
 from wc_core.threads.projections import Meta, read_meta
 
 if TYPE_CHECKING:
@@ -27,43 +28,30 @@ if TYPE_CHECKING:
     from wc_core.threads.model import Entry, State
 
 
-# A write of many pages grows a file page by page. A last line without an end
-# may be one that somebody is writing this very moment: seconds between looks.
-_LOOKS = (0.001, 0.002, 0.004, 0.008, 0.016, 0.032)
-# Seconds after which nobody is at it any more.
-_WRITING = 2.0
+# A last line without an end may be one that is being written: a large write
+# grows the file page by page. Seconds before each further attempt to read it.
+_RETRY_DELAYS = (0.001, 0.002, 0.004, 0.008, 0.016, 0.032)
+# Seconds after the last change until a write is no longer in progress.
+_WRITE_SECONDS = 2.0
 
-
-# A meta.json of this size was not made by us: it is damage, and the log is read.
+# A larger meta.json is not ours: it is damage, and the log is read instead.
 MAX_META_BYTES = 64 * 1024 * 1024
-_NO_CURSOR = (OSError, ValueError, TypeError, KeyError, OverflowError, RecursionError)
-
-
-class Cursor(NamedTuple):
-    """How far somebody had read: the heads then, and how many entries.
-
-    ``key`` is the reader's, see `names.Directory.key`.
-    """
-
-    key: str
-    heads: tuple[str, ...] = ()
-    entry_count: int = 0
 
 
 class Snapshot(NamedTuple):
     """The state of one thread at one moment.
 
     ``log_size`` is -1 for a thread without a log. ``fresh`` says that the
-    state came from ``meta.json``; damage of a log is then not looked for, but
-    for what was known when that was written. ``unknown`` are the keys of
-    other tools in ``meta.json``.
+    state came from ``meta.json``; then the log was not searched for damage,
+    and only damage that ``meta.json`` mentions is reported. ``unknown`` has
+    the keys of other tools in ``meta.json``.
     """
 
     state: State
     log_size: int
     fresh: bool
     damage: tuple[Damage, ...] = ()
-    unknown: Mapping[str, Any] = {}
+    unknown: Mapping[str, Any] = MappingProxyType({})
     meta: Meta = Meta()
 
     @property
@@ -75,7 +63,7 @@ class Snapshot(NamedTuple):
 class Thread(NamedTuple):
     """A thread with all of its entries, in ULID order.
 
-    ``log`` and ``data`` (its bytes) are empty where there is no log.
+    ``log`` and ``data`` (its bytes) are empty if there is no log.
     """
 
     snapshot: Snapshot
@@ -90,22 +78,29 @@ class Thread(NamedTuple):
 
     @property
     def damage(self) -> tuple[Damage, ...]:
-        """What could not be taken at its word."""
+        """The defects of the thread's files."""
         return self.snapshot.damage
 
 
+class _MetaFile(NamedTuple):
+    """A ``meta.json`` that was read, and its damage."""
+
+    meta: Meta = Meta()
+    damage: tuple[Damage, ...] = ()
+
+
 class StoreReader:
-    """Threads of the store at ``root``, read anew at every call."""
+    """Reads the threads of the store at ``root``, from its files at each call."""
 
     def __init__(self, root: str) -> None:
-        """``root`` need not exist: a store without threads reads as empty."""
+        """``root`` need not exist: then the store has no threads."""
         self.layout = Layout(os.path.realpath(root))
 
     def topics(self) -> list[str]:
-        """Every thread there is, by log or by markdown alone, sorted.
+        """The topics of all threads, with a log or with a page alone, sorted.
 
-        Raises StorageError where the folders may not be read, CorruptError
-        where links lead to them.
+        Raises StorageError if the folders may not be read, and CorruptError
+        if links lead to them.
         """
         folders = {topic_of(name) for name in self._folders()}
         pages = {
@@ -121,27 +116,28 @@ class StoreReader:
             with Folder(path, root) as threads:
                 if threads.handle is None:
                     return []
-                with os.scandir(threads.handle) as found:
-                    return [d.name for d in found if d.is_dir(follow_symlinks=False)]
+                with os.scandir(threads.handle) as items:
+                    return [d.name for d in items if d.is_dir(follow_symlinks=False)]
         except OSError:
-            return names_in(path, root)  # says why it cannot be read
+            return names_in(path, root)  # raises the error that explains it
 
     def _open(self, folder: str) -> Folder:
-        """A folder of the store; raises CorruptError for one that cannot be
-        opened, or only through a link."""
+        """Open a folder of the store.
+
+        Raises CorruptError if it cannot be opened, or only through a link.
+        """
         try:
             return Folder(folder, self.layout.root)
         except NotPlainError as error:
             raise CorruptError(
-                f"{self._shown(folder)} {error.strerror}; nothing outside is read.",
+                f"{self._relative(folder)} {error.strerror}; nothing outside is read.",
                 "Replace the link with the folder it stands for.",
             ) from error
         except OSError as error:
             raise self._unreadable(folder, error) from error
 
     def has(self, topic: str) -> bool:
-        """Whether the thread exists: by log, by markdown, or by what is left
-        of it in its folder."""
+        """Whether the thread exists: a log, a page, or remains of it in its folder."""
         if not os.path.islink(self.layout.folder(topic)):
             with self._open(self.layout.folder(topic)) as folder:
                 if self._is_begun(folder, topic):
@@ -150,13 +146,13 @@ class StoreReader:
         with self._open(self.layout.pages) as pages:
             return self._size(pages, path) >= 0
 
-    def find(self, words: str) -> str:
-        """The existing thread that ``words`` name: as written, else the way it
-        would have been created.
+    def find(self, text: str) -> str:
+        """Return the topic of the existing thread that ``text`` names.
 
-        Raises NotFoundError with near names.
+        It is compared as written, then in the spelling in which topics are
+        created. Raises NotFoundError with similar names.
         """
-        written = words.strip()
+        written = text.strip()
         for candidate in dict.fromkeys((written, folded(written))):
             try:
                 file_name(candidate)
@@ -164,100 +160,103 @@ class StoreReader:
                 continue
             if self.has(candidate):
                 return candidate
-        raise self.not_found(written)
+        raise self.not_found_error(written)
 
     def page(self, topic: str) -> bytes:
-        """The page of a thread as it is; empty where there is none.
+        """The bytes of a thread's page; empty if there is none.
 
-        Raises CorruptError for one that cannot be read.
+        Raises CorruptError if it cannot be read.
         """
         path = self.layout.page(topic)
         with self._open(self.layout.pages) as pages:
             return self._read(pages, path) or b""
 
     def _is_begun(self, folder: Folder, topic: str) -> bool:
-        """Whether a thread without a page is more than what a crash before
-        its first entry leaves: a folder, and maybe an empty log in it. Files
-        of other tools alone make no thread."""
+        """Whether the folder of a thread has more than an empty log.
+
+        A crash before the first entry leaves a folder, perhaps with an empty
+        log; that is no thread. Nor do files of other tools alone make one.
+        """
         if folder.handle is None:
             return False
         names = set(os.listdir(folder.handle))
         log = os.path.basename(self.layout.log(topic))
         if log in names and self._size(folder, self.layout.log(topic)) != 0:
             return True
-        beside = (self.layout.meta(topic), self.layout.edges(topic))
-        return any(os.path.basename(path) in names for path in beside)
+        projections = (self.layout.meta(topic), self.layout.edges(topic))
+        return any(os.path.basename(path) in names for path in projections)
 
     def snapshot(self, topic: str) -> Snapshot:
-        """The state of a thread: from ``meta.json`` where that is fresh, at a
-        cost that does not grow with the thread, else from the log.
+        """The state of a thread, from a fresh ``meta.json`` or else from the log.
 
-        Raises NotFoundError for a thread that does not exist.
+        With ``meta.json`` the cost does not grow with the thread. Raises
+        NotFoundError for a thread that does not exist.
         """
         with self._open(self.layout.folder(topic)) as folder:
             size = self._size(folder, self.layout.log(topic))
-            meta, damage = self._meta(folder, topic)
+            meta, damage = meta_file = self._meta(folder, topic)
             state = meta.state
             if state is None or size < 0 or meta.log_size != size:
-                return self._thread(folder, topic, meta, damage).snapshot
+                return self._thread(folder, topic, meta_file).snapshot
             if not self._ends_with(folder, topic, size, state.last_id):
-                return self._thread(folder, topic, meta, damage).snapshot
+                return self._thread(folder, topic, meta_file).snapshot
             if state.lost:
                 message = f"{counted(state.lost, 'line')} of it cannot be read"
-                damage = (*damage, self._damage(topic, "garbage", message))
+                damage = (*damage, self._log_damage(topic, "garbage", message))
             return Snapshot(state, size, True, damage, meta.unknown, meta)
 
-    def _damage(self, topic: str, kind: str, message: str) -> Damage:
-        return Damage(self._shown(self.layout.log(topic)), 0, kind, message)
+    def _log_damage(self, topic: str, kind: str, message: str) -> Damage:
+        return Damage(self._relative(self.layout.log(topic)), 0, kind, message)
 
     def _ends_with(self, folder: Folder, topic: str, size: int, entry_id: str) -> bool:
-        """Whether the log's last line is the entry that its meta ends with."""
+        """Whether the last line of the log is the entry with this id."""
         try:
             line = folder.last_line(self.layout.log(topic), size)
         except OSError:
-            return False  # reading all of it will say why
+            return False  # reading all of the log raises the error that explains it
         return line.endswith(b"\n") and b'"entry_id":"%b"' % entry_id.encode() in line
 
     def thread(self, topic: str) -> Thread:
         """A thread with its entries.
 
-        Raises NotFoundError for a thread that does not exist, CorruptError
-        for a log that is there and cannot be read.
+        Raises NotFoundError for a thread that does not exist, and
+        CorruptError for a log that cannot be read.
         """
         with self._open(self.layout.folder(topic)) as folder:
-            # Before the log: what a meta counts must be in a log read after it.
-            return self._thread(folder, topic, *self._meta(folder, topic))
+            # Before the log: a log that is read after its meta has at least the
+            # entries that the meta counts.
+            return self._thread(folder, topic, self._meta(folder, topic))
 
-    def _thread(
-        self, folder: Folder, topic: str, meta: Meta, damage: tuple[Damage, ...]
-    ) -> Thread:
+    def _thread(self, folder: Folder, topic: str, meta_file: _MetaFile) -> Thread:
+        """A thread from its log, or from its page if the log is missing or empty."""
         path = self.layout.log(topic)
         data = self._log(folder, topic)
         if data is None:
-            return self._from_page(folder, topic, meta, (damage, "the log is missing"))
-        log = codec.read_log(topic, data, self._shown(path))
+            return self._from_page(folder, topic, meta_file, "the log is missing")
+        log = codec.read_log(topic, data, self._relative(path))
         if not log.entries and not log.damage:
-            return self._from_page(folder, topic, meta, (damage, "the log is empty"))
+            return self._from_page(folder, topic, meta_file, "the log is empty")
+        meta, damage = meta_file
         state = model.fold(topic, log.entries, meta.base)._replace(lost=log.lost)
-        damage = (*damage, *self._gone(topic, log, meta), *log.damage)
+        damage = (*damage, *self._shrinkage(topic, log, meta), *log.damage)
         snapshot = Snapshot(state, log.size, False, damage, meta.unknown, meta)
         return Thread(snapshot, log.entries, log, data)
 
-    def _gone(self, topic: str, log: codec.Log, meta: Meta) -> Iterator[Damage]:
-        """What a log lacks of what was in it when its meta was written."""
+    def _shrinkage(self, topic: str, log: codec.Log, meta: Meta) -> Iterator[Damage]:
+        """The damage of a log with fewer entries than when its meta was written."""
         if not log.entries:
             message = "not one line of the log can be read"
-            yield self._damage(topic, "missing", message)
-        elif (known := meta.state) is not None:
-            gone = known.entry_count + known.lost - len(log.entries) - log.lost
-            if gone > 0 and known.entry_count > len(log.entries):
-                message = f"{gone} of {known.entry_count} entries are gone from it"
-                yield self._damage(topic, "missing", message)
+            yield self._log_damage(topic, "missing", message)
+        elif (state := meta.state) is not None:
+            count = state.entry_count + state.lost - len(log.entries) - log.lost
+            if count > 0 and state.entry_count > len(log.entries):
+                message = f"{count} of {state.entry_count} entries are gone from it"
+                yield self._log_damage(topic, "missing", message)
 
     def log_bytes(self, topic: str) -> bytes | None:
-        """The log of a thread as it is; ``None`` where there is none.
+        """The bytes of a thread's log; ``None`` if there is none.
 
-        Raises CorruptError for one that cannot be read.
+        Raises CorruptError if it cannot be read.
         """
         with self._open(self.layout.folder(topic)) as folder:
             return self._read(folder, self.layout.log(topic))
@@ -268,7 +267,7 @@ class StoreReader:
         except OSError as error:
             raise self._unreadable(path, error) from error
 
-    def _shown(self, path: str) -> str:
+    def _relative(self, path: str) -> str:
         return os.path.relpath(path, self.layout.root)
 
     def _read(self, folder: Folder, path: str) -> bytes | None:
@@ -276,7 +275,7 @@ class StoreReader:
             return folder.read(path)
         except NotPlainError as error:
             raise CorruptError(
-                f"{self._shown(path)} {error.strerror}.",
+                f"{self._relative(path)} {error.strerror}.",
                 "Nothing was read or changed. See what is there: wc doctor",
             ) from error
         except OSError as error:
@@ -284,116 +283,105 @@ class StoreReader:
 
     def _unreadable(self, path: str, error: OSError) -> CorruptError:
         return CorruptError(
-            f"{self._shown(path)} cannot be read: {error.strerror}.",
+            f"{self._relative(path)} cannot be read: {error.strerror}.",
             "Check the permissions of the store: wc doctor",
         )
 
     def _log(self, folder: Folder, topic: str) -> bytes | None:
-        """The bytes of a log; ``None`` where there is only something else of
-        the thread. A line that is being written this moment is waited for.
+        """The bytes of a log; ``None`` if the thread exists without one.
 
-        Raises NotFoundError where there is nothing of the thread.
+        Waits for a line that is being written. Raises NotFoundError if the
+        thread does not exist.
         """
         path = self.layout.log(topic)
         data = self._read(folder, path)
         if data is None:
-            # In this order: a log is made before whatever else there is.
-            page = os.path.lexists(self.layout.page(topic))
-            begun = page or self._is_begun(folder, topic)
+            # Read again after looking for the other files: the log of a new
+            # thread is made before them.
+            has_page = os.path.lexists(self.layout.page(topic))
+            exists = has_page or self._is_begun(folder, topic)
             data = self._read(folder, path)
-            if data is None and not begun:
-                # An empty folder is what a crash before the first entry leaves.
-                raise self.not_found(topic)
-        for seconds in _LOOKS:
+            if data is None and not exists:
+                raise self.not_found_error(topic)
+        for seconds in _RETRY_DELAYS:
             if not data or data.endswith(b"\n"):
                 break
-            if not folder.is_recent(path, _WRITING):
+            if not folder.is_recent(path, _WRITE_SECONDS):
                 break
             time.sleep(seconds)
             data = self._read(folder, path)
         return data
 
-    def _meta(self, folder: Folder, topic: str) -> tuple[Meta, tuple[Damage, ...]]:
+    def _meta(self, folder: Folder, topic: str) -> _MetaFile:
+        """Read ``meta.json``; an empty meta if there is none, or it is damaged."""
         path = self.layout.meta(topic)
+        file = self._relative(path)
         try:
             data = folder.read(path, MAX_META_BYTES)
         except OSError as error:
-            message = str(error.strerror)
-            damage = Damage(self._shown(path), 0, "unreadable", message, lost=False)
-            return Meta(), (damage,)
+            damage = Damage(file, 0, "unreadable", str(error.strerror), lost=False)
+            return _MetaFile(damage=(damage,))
         if data is None:
-            return Meta(), ()
+            return _MetaFile()
         meta = read_meta(topic, data)
         if isinstance(meta, Damage):
-            return Meta(), (meta._replace(file=self._shown(path)),)
+            return _MetaFile(damage=(meta._replace(file=file),))
         if meta.newer:
             message = f"written by a newer wc (version {meta.version})"
-            newer = Damage(self._shown(path), 0, "newer", message, lost=False)
-            return meta, (newer,)
-        return meta, ()
+            damage = Damage(file, 0, "newer", message, lost=False)
+            return _MetaFile(meta, (damage,))
+        return _MetaFile(meta)
 
     def _from_page(
-        self,
-        folder: Folder,
-        topic: str,
-        meta: Meta,
-        why: tuple[tuple[Damage, ...], str],
+        self, folder: Folder, topic: str, meta_file: _MetaFile, problem: str
     ) -> Thread:
-        """A thread that has no log: old markdown, or a log that is gone;
-        ``why`` is the damage so far and what became of the log."""
-        from wc_core.threads import page as markdown  # only old threads need it
+        """A thread without a log: an old page, or a log with a ``problem``."""
+        from wc_core.threads import page as markdown  # 2.6 ms, only for old threads
 
         path = self.layout.page(topic)
         with self._open(self.layout.pages) as pages:
             data = self._read(pages, path)
         if data is None and not self._is_begun(folder, topic):
-            raise self.not_found(topic)
-        damage, message = why
-        missing = self._damage(topic, "missing", message)
+            raise self.not_found_error(topic)
+        meta, damage = meta_file
+        missing = self._log_damage(topic, "missing", problem)
         if data is None:
             state = model.fold(topic, (), meta.base)
-            found = (*damage, missing)
-            return Thread(Snapshot(state, -1, False, found, meta.unknown, meta), ())
-        page = markdown.parse(topic, data, self._shown(path))
+            damage = (*damage, missing)
+            return Thread(Snapshot(state, -1, False, damage, meta.unknown, meta), ())
+        page = markdown.parse(topic, data, self._relative(path))
         entries = tuple(model.in_order(codec.deduplicate(page.entries)[0]))
-        # Our own projections say everything, but they are not the truth.
-        damage = (*damage, missing) if page.version else damage
         state = model.fold(topic, entries, page.base)
-        found = (*damage, *page.damage)
-        return Thread(Snapshot(state, -1, False, found, meta.unknown, meta), entries)
+        # A page of ours has all entries, but there should be a log beside it.
+        damage = (*damage, missing) if page.version else damage
+        damage = (*damage, *page.damage)
+        return Thread(Snapshot(state, -1, False, damage, meta.unknown, meta), entries)
 
-    def not_found(self, topic: str) -> NotFoundError:
-        """The error for a thread that is not there, with near names."""
-        # The empty folder of a first entry that failed is no thread.
-        near = [one for one in near_names(topic, self.topics()) if self.has(one)]
+    def not_found_error(self, topic: str) -> NotFoundError:
+        """The error for a thread that does not exist, with similar names."""
+        # The folder of a first entry that failed is listed, but is no thread.
+        near = [name for name in near_names(topic, self.topics()) if self.has(name)]
         hint = f"Did you mean: {', '.join(near)}? " if near else ""
         return NotFoundError(
             f'There is no thread "{topic}".', f"{hint}List them with: wc list"
         )
 
     def cursors(self, topic: str) -> dict[str, Cursor]:
-        """The read cursors of a thread, by the key of whose they are."""
+        """The read cursors of a thread, by the key of the participant."""
         folder = self.layout.cursors(topic)
         try:
             names = names_in(folder, self.layout.root)
         except WcError:
-            return {}  # doctor says what is in its place
-        found = (self._cursor(f"{folder}/{name}") for name in names)
-        return {cursor.key: cursor for cursor in found if cursor is not None}
+            return {}  # doctor reports what is wrong with the folder
+        root = self.layout.root
+        cursors = (read_cursor(f"{folder}/{name}", root) for name in names)
+        return {cursor.key: cursor for cursor in cursors if cursor is not None}
 
     def cursor(self, topic: str, key: str) -> Cursor:
-        """The read cursor of one reader; an empty one if there is none."""
-        return self._cursor(self.cursor_path(topic, key)) or Cursor(key)
+        """The read cursor of one participant; an empty one if there is none."""
+        path = self.cursor_path(topic, key)
+        return read_cursor(path, self.layout.root) or Cursor(key)
 
     def cursor_path(self, topic: str, key: str) -> str:
-        """The file of one reader's cursor."""
+        """The file of one participant's cursor."""
         return f"{self.layout.cursors(topic)}/{safe_name(key)}"
-
-    def _cursor(self, path: str) -> Cursor | None:
-        # A cursor is local convenience: an unreadable one means "has not read".
-        try:
-            fields = json.loads(read_plain(path, self.layout.root) or b"null")
-            heads = tuple(map(str, fields["heads"]))
-            return Cursor(str(fields["key"]), heads, int(fields["count"]))
-        except _NO_CURSOR:
-            return None

@@ -5,19 +5,19 @@
     [ball]
     enforce = "warn"          # off | warn | refuse
     [counterparts]
-    Codex = "Claude Code"     # or a list: the first that is somebody else
+    Codex = "Claude Code"     # or a list: the first who is not the author
     [topics.auth.counterparts]
     Codex = "Cursor"
     [identity]
-    seats = "auto"            # auto | all: the main worktree is one, too | off
+    seats = "auto"            # auto | all: also the main worktree | off
     [sync]
-    push = "auto"             # auto | off: in the background, after a write
-    fetch_every = 300         # seconds until a fetch in the background; 0: none
-    limit = 30                # seconds that a command waits for a remote at most
+    push = "auto"             # auto (after a write, in the background) | off
+    fetch_every = 300         # seconds between fetches in the background; 0: none
+    limit = 30                # longest time, in seconds, to wait for a remote
     [aliases]
     cc = "Claude Code"
     [git]
-    sign = true               # sign the store's commits, as git is set up to
+    sign = true               # sign the store's commits, as git is configured
     [observe]
     watch = "auto"            # auto | on | off: how the server notices changes
 
@@ -49,7 +49,7 @@ _FETCH_EVERY, _LIMIT = 300, 30
 _MAX_SECONDS = 7 * 24 * 3600
 _SECONDS = {"fetch_every": "WATERCOOLER_FETCH_EVERY", "limit": "WATERCOOLER_LIMIT"}
 
-# The strongest last.
+# Later files win.
 _FILES = (
     *("agents.json", "threads/agents.json", "config.json", "threads/config.json"),
     "config.toml",
@@ -57,10 +57,10 @@ _FILES = (
 
 
 class Settings(NamedTuple):
-    """What is in force. Keys of ``counterparts`` are folded names.
+    """The settings in force. Keys of ``counterparts`` are folded names.
 
-    ``damage`` is set where a file could not be used; who reads goes on with
-    the defaults, who writes must not.
+    ``damage`` is set if a file could not be used. Then readers go on with the
+    defaults, and writers must refuse.
     """
 
     enforce: str = "warn"
@@ -78,16 +78,16 @@ class Settings(NamedTuple):
 
 
 def load(root: str, env: Mapping[str, str]) -> Settings:
-    """The settings of the store at ``root``, which need not exist."""
+    """Read the settings of the store at ``root``, which need not exist."""
     settings = Settings()
     for name in _FILES:
         try:
             data = read_plain(f"{root}/{name}", root)
             if data is not None:
-                use = _with_toml if name.endswith(".toml") else _with_older
-                settings = use(settings, data)
+                add = _with_toml if name.endswith(".toml") else _with_json
+                settings = add(settings, data)
         except (OSError, ValueError, RecursionError, _ShapeError) as error:
-            # Each file for itself: a broken one leaves the others in force.
+            # A broken file leaves the others in force.
             message = f"the settings cannot be used: {error}"
             damage = Damage(name, 0, "shape", message, lost=False)
             settings = settings._replace(damage=damage)
@@ -95,26 +95,27 @@ def load(root: str, env: Mapping[str, str]) -> Settings:
 
 
 class _ShapeError(Exception):
-    """A setting with a value it cannot have."""
+    """A setting has an invalid value."""
 
 
 def _with_env(settings: Settings, env: Mapping[str, str]) -> Settings:
-    """What a machine or a person has otherwise; a value that cannot be is none."""
-    found: dict[str, Any] = {}
+    """The settings with those of the environment; an invalid value is ignored."""
+    changes: dict[str, Any] = {}
     if (sync := env.get("WATERCOOLER_SYNC", "")) in SYNC:
-        found["sync"] = sync
+        changes["sync"] = sync
     if (push := env.get("WATERCOOLER_PUSH", "")) in PUSH:
-        found["push"] = push == "auto"
+        changes["push"] = push == "auto"
     if (watch := env.get("WATERCOOLER_WATCH", "")) in WATCH:
-        found["watch"] = watch
+        changes["watch"] = watch
     for name, variable in _SECONDS.items():
-        said = env.get(variable, "")
-        if said.isascii() and said.isdecimal():
-            found[name] = min(int(said), _MAX_SECONDS)
-    return settings._replace(**found)
+        text = env.get(variable, "")
+        if text.isascii() and text.isdecimal():
+            changes[name] = min(int(text), _MAX_SECONDS)
+    return settings._replace(**changes)
 
 
-def _with_older(settings: Settings, data: bytes) -> Settings:
+def _with_json(settings: Settings, data: bytes) -> Settings:
+    """The settings with those of a JSON file of an older store."""
     fields = loads(data)
     if not isinstance(fields, dict):
         raise _ShapeError("not an object")
@@ -122,28 +123,30 @@ def _with_older(settings: Settings, data: bytes) -> Settings:
     aliases = dict(settings.directory.aliases)
     if isinstance(canonical, dict):
         pairs = {fold(str(k)): str(v) for k, v in canonical.items()}
-        # An older table may spell a platform its own way; ours stays the
-        # canonical one, so that both spellings remain the same agent.
+        # An older file may spell a platform in its own way. Our spelling stays
+        # canonical, so that both mean the same agent.
         aliases |= {k: SPELLINGS.get(fold(v), v) for k, v in pairs.items()}
-    counterpart = fields.get("counterpart")
-    found = _counterparts(counterpart) if isinstance(counterpart, dict) else {}
-    return settings._replace(
-        directory=Directory(aliases), counterparts={**settings.counterparts, **found}
-    )
+    table = fields.get("counterpart")
+    counterparts = dict(settings.counterparts)
+    if isinstance(table, dict):
+        counterparts |= _counterparts(table)
+    return settings._replace(directory=Directory(aliases), counterparts=counterparts)
 
 
 def _counterparts(table: Mapping[str, Any]) -> Counterparts:
-    result = {}
+    """The counterparts of each name in a table, one or a list of them."""
+    counterparts = {}
     for name, value in table.items():
         chain = [value] if isinstance(value, str) else value
         if not isinstance(chain, list) or not all(isinstance(x, str) for x in chain):
             raise _ShapeError(f"the counterpart of {name} is neither name nor list")
-        result[fold(name)] = tuple(chain)
-    return result
+        counterparts[fold(name)] = tuple(chain)
+    return counterparts
 
 
 def _with_toml(settings: Settings, data: bytes) -> Settings:
-    import tomllib  # most stores have no such file
+    """The settings with those of ``config.toml``."""
+    import tomllib  # 8 ms, and most stores have no such file
 
     fields = tomllib.loads(data.decode())
     ball, identity = _table(fields, "ball"), _table(fields, "identity")

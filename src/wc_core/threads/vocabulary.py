@@ -1,4 +1,7 @@
-"""The words an entry may be made of, checked where they come in."""
+"""Checks the words of an entry where they come in.
+
+Each function returns the word in its one spelling, or raises InvalidInputError.
+"""
 
 from __future__ import annotations
 
@@ -11,71 +14,69 @@ from wc_core.times import age_ms
 MAX_TITLE_BYTES = 500
 MAX_KEY_BYTES = 200
 MAX_BODY_BYTES = 16 * 1024 * 1024
-# Far beyond what anybody reads; below what would be too much for a reader.
+# Far more than anybody reads, and few enough for a reader to hold.
 MAX_ENTRIES = 1_000_000
 MAX_THREADS = 100_000
-# What somebody can say they are at, and for how many seconds at most.
+# The statuses of presence, and the longest time that one lasts, in seconds.
 PRESENCES = ("running", "waiting", "blocked", "idle")
 MAX_LASTING = 7 * 24 * 3600
 _MAX_SECONDS = 3600.0
 _MAX_DIGITS = 9
 
 
-def _one_of(word: str, allowed: tuple[str, ...], what: str) -> str:
-    wanted = word.strip().replace("-", "_").casefold()
-    for one in allowed:
-        if one.casefold() == wanted:
-            return one
-    raise InvalidInputError(f"{word!r} is not {what}.", f"Use {', '.join(allowed)}.")
+def _one_of(word: str, allowed: tuple[str, ...], noun: str) -> str:
+    """The word of ``allowed`` that ``word`` is, whatever its case and hyphens."""
+    folded = word.strip().replace("-", "_").casefold()
+    for spelling in allowed:
+        if spelling.casefold() == folded:
+            return spelling
+    raise InvalidInputError(f"{word!r} is not {noun}.", f"Use {', '.join(allowed)}.")
 
 
 def status(word: str) -> str:
-    """A status in its one spelling; empty for none."""
+    """A status; empty if ``word`` is."""
     return _one_of(word.replace(" ", "_"), STATUSES, "a status") if word else ""
 
 
 def role(word: str) -> str:
-    """A role in its one spelling; empty for none."""
+    """A role; empty if ``word`` is."""
     return _one_of(word, ROLES, "a role") if word else ""
 
 
 def entry_type(word: str) -> str:
-    """An entry type in its one spelling; a Note if none is named."""
+    """An entry type; Note if ``word`` is empty."""
     return _one_of(word, ENTRY_TYPES, "an entry type") if word else "Note"
 
 
 def action(word: str) -> str:
-    """An action in its one spelling."""
+    """An action."""
     return _one_of(word, ACTIONS, "an action")
 
 
 def title(text: str) -> str:
-    """A title: one line without anything that acts, not empty.
-
-    Raises InvalidInputError.
-    """
-    return _line(text, "title", MAX_TITLE_BYTES, rest="--body")
+    """A title: one line, not empty, without control characters."""
+    return _line(text, "title", MAX_TITLE_BYTES, alternative="--body")
 
 
 def reason(text: str) -> str:
-    """A reason: one line as of a title, or nothing."""
+    """A reason: one line like a title, or empty."""
     return _line(text, "reason", MAX_TITLE_BYTES) if text else ""
 
 
 def note(text: str) -> str:
-    """What somebody is doing: one line as of a title, or nothing."""
+    """A note on what somebody is doing: one line like a title, or empty."""
     return _line(text, "note", MAX_TITLE_BYTES) if text else ""
 
 
 def presence_status(word: str) -> str:
-    """What somebody is at, in its one spelling; running if it is not said."""
+    """A status of presence; running if ``word`` is empty."""
     if not word:
         return PRESENCES[0]
     return _one_of(word, PRESENCES, "what one can be at")
 
 
-def lasting(text: str) -> int:
-    """For how many seconds something counts, at most a week."""
+def presence_seconds(text: str) -> int:
+    """How long a presence lasts, in seconds; at most a week."""
     seconds = (age_ms(text) or 0) // 1000
     if not seconds or seconds > MAX_LASTING:
         raise InvalidInputError(
@@ -84,8 +85,8 @@ def lasting(text: str) -> int:
     return seconds
 
 
-def waiting(text: str) -> float | None:
-    """For how many seconds to wait; ``None`` for as long as it takes."""
+def wait_seconds(text: str) -> float | None:
+    """How long to wait, in seconds; ``None`` for as long as it takes."""
     if not text:
         return None
     plain = text.strip().replace(".", "", 1)
@@ -100,56 +101,59 @@ def waiting(text: str) -> float | None:
 
 
 def key(text: str) -> str:
-    """An idempotency key: one printable line, or nothing."""
-    return _exact(_line(text, "key", MAX_KEY_BYTES), "key") if text else ""
+    """An idempotency key: one printable line, or empty."""
+    return _printable(_line(text, "key", MAX_KEY_BYTES), "key") if text else ""
 
 
 def name(text: str) -> str:
-    """A name somebody is called by: one printable line, or nothing."""
-    return _exact(_line(text, "name", MAX_NAME_BYTES), "name") if text else ""
+    """A participant's name: one printable line, or empty."""
+    return _printable(_line(text, "name", MAX_NAME_BYTES), "name") if text else ""
 
 
-def _exact(line: str, what: str) -> str:
-    """A line without what cannot be seen, for it is typed and compared."""
+def _printable(line: str, noun: str) -> str:
+    """The line itself, without invisible characters: it is typed and compared."""
     if not line.isprintable():
-        raise _unfit(what)
+        raise _unprintable_error(noun)
     return line
 
 
-def _unfit(what: str) -> InvalidInputError:
+def _unprintable_error(noun: str) -> InvalidInputError:
     return InvalidInputError(
-        f"The {what} has control characters or bytes that are not UTF-8.",
+        f"The {noun} has control characters or bytes that are not UTF-8.",
         "Use ordinary characters.",
     )
 
 
-def _line(text: str, what: str, limit: int, *, rest: str = "") -> str:
-    """``rest``: where there is room for more."""
+def _line(text: str, noun: str, limit: int, *, alternative: str = "") -> str:
+    """One line of at most ``limit`` bytes that is safe to show.
+
+    The hints name ``alternative`` as the option for longer text.
+    """
     line = text.strip()
     if not any(c.isprintable() for c in line):
-        raise InvalidInputError(f"The {what} is empty.", "Say it in one line.")
+        raise InvalidInputError(f"The {noun} is empty.", "Say it in one line.")
     if "\n" in line or "\r" in line:
         raise InvalidInputError(
-            f"A {what} is a single line, this one has several.",
-            f"Put the first line there and the rest into {rest}."
-            if rest
+            f"A {noun} is a single line, this one has several.",
+            f"Put the first line there and the rest into {alternative}."
+            if alternative
             else "Say it in one line.",
         )
     if clean(line) != line:
-        raise _unfit(what)
+        raise _unprintable_error(noun)
     if len(line.encode()) > limit:
+        more = f"Put the rest into {alternative}."
         raise InvalidInputError(
-            f"The {what} is longer than {limit} bytes.",
-            f"Put the rest into {rest}." if rest else "Say it more briefly.",
+            f"The {noun} is longer than {limit} bytes.",
+            more if alternative else "Say it more briefly.",
         )
     return line.replace("\t", " ")
 
 
 def body(text: str) -> str:
-    """A body: any text there is, up to `MAX_BODY_BYTES`.
+    """A body: any text of at most `MAX_BODY_BYTES`.
 
-    Raises InvalidInputError for what is not text (lone surrogates, which is
-    how bytes that are not UTF-8 arrive) and for more.
+    Lone surrogates are refused: this is how bytes that are not UTF-8 arrive.
     """
     try:
         size = len(text.encode())
@@ -167,7 +171,7 @@ def body(text: str) -> str:
 
 
 def seconds(text: str) -> float:
-    """A number of seconds, not negative."""
+    """A number of seconds from 0 to an hour."""
     try:
         value = float(text)
     except ValueError:
@@ -179,8 +183,8 @@ def seconds(text: str) -> float:
     return value
 
 
-def named(text: str, what: str) -> str:
-    """An argument that may be missing where something else is given."""
+def required(text: str, noun: str) -> str:
+    """An argument that the parser lets be missing, because another may replace it."""
     if not text:
-        raise InvalidInputError(f"No {what} was given.", f"Name the {what}.")
+        raise InvalidInputError(f"No {noun} was given.", f"Name the {noun}.")
     return text

@@ -18,8 +18,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from wc_core.identity.viewer import Viewer
+    from wc_core.threads.cursors import Cursor
     from wc_core.threads.model import Entry
-    from wc_core.threads.reader import Cursor, Snapshot, StoreReader, Thread
+    from wc_core.threads.reader import Snapshot, StoreReader, Thread
 
 
 class ThreadRow(NamedTuple):

@@ -25,7 +25,8 @@ from wc_core.errors import WcError
 from wc_core.files import names_in
 from wc_core.layout import file_name, topic_of
 from wc_core.threads import codec, model
-from wc_core.threads.reader import Cursor, Snapshot, StoreReader, Thread
+from wc_core.threads.cursors import Cursor
+from wc_core.threads.reader import Snapshot, StoreReader, Thread
 from wc_observe.live.filestamps import Stamp, stamp_of
 
 if TYPE_CHECKING:

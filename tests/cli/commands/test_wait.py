@@ -272,13 +272,13 @@ def test_at_whatever_moment_it_comes_it_wakes(auth: Repo, delay: float) -> None:
     [("", None), ("0", 0.0), ("90", 90.0), ("1.5", 1.5), ("5m", 300.0), ("2h", 7200.0)],
 )
 def test_how_long_to_wait(said: str, seconds: float | None) -> None:
-    assert vocabulary.waiting(said) == seconds
+    assert vocabulary.wait_seconds(said) == seconds
 
 
 @pytest.mark.parametrize("said", ["-1", "soon", "1.2.3", "inf", "9" * 12, "m", "."])
 def test_what_is_no_time_to_wait(said: str) -> None:
     with pytest.raises(InvalidInputError):
-        vocabulary.waiting(said)
+        vocabulary.wait_seconds(said)
 
 
 @pytest.fixture

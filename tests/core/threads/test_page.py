@@ -38,7 +38,7 @@ def page(*entries: Entry) -> bytes:
     return render(model.fold("fix-login", entries), entries)
 
 
-def there_and_back(*entries: Entry) -> markdown.Parsed:
+def there_and_back(*entries: Entry) -> markdown.ParsedPage:
     found = parse("fix-login", page(*entries))
     assert found.entries == entries
     assert found.damage == ()

@@ -22,9 +22,10 @@ from tests.core.strategies import (
 from wc_core.errors import CorruptError, InvalidInputError, NotFoundError
 from wc_core.similar import near_names
 from wc_core.threads import codec, model
+from wc_core.threads.cursors import Cursor
 from wc_core.threads.model import Base, State
 from wc_core.threads.projections import VERSION, render_meta
-from wc_core.threads.reader import Cursor, StoreReader
+from wc_core.threads.reader import StoreReader
 
 PAT, CLAUDE, _ = AGENTS
 LOG = chain(entry(1, status="IN_REVIEW"), entry(2, CLAUDE))

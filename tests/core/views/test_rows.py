@@ -24,8 +24,9 @@ from tests.core.strategies import (
     write_thread,
 )
 from wc_core.errors import InvalidInputError, NotFoundError
+from wc_core.threads.cursors import Cursor
 from wc_core.threads.model import FREE, Ball
-from wc_core.threads.reader import Cursor, StoreReader
+from wc_core.threads.reader import StoreReader
 from wc_core.views import overview
 from wc_core.views import rows as views
 from wc_core.views.overview import Overview
