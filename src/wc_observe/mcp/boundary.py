@@ -24,7 +24,7 @@ from wc_core import errors
 from wc_core.errors import InvalidInputError, WcError
 from wc_observe.calls import CURRENT
 from wc_observe.mcp.refusals import (
-    RefusedError,
+    RefusedCallError,
     as_protocol,
     error_result,
     invalid_arguments,
@@ -88,7 +88,7 @@ class Boundary(Middleware):
                 return await call_next(context)
         except RootsNeededError:
             return InputRequiredToolResult(_roots_question())
-        except RefusedError as refused:
+        except RefusedCallError as refused:
             return error_result(refused.error)
         except ValidationError as error:
             parameters = await _tool_parameters(context, message.name)
@@ -111,7 +111,7 @@ class Boundary(Middleware):
             return await call_next(context)
         except RootsNeededError:
             return InputRequiredResourceResult(_roots_question())
-        except RefusedError as refused:
+        except RefusedCallError as refused:
             raise as_protocol(refused.error, address) from refused
         except NotFoundError as error:
             unknown = await _unknown_resource(context, address)
@@ -129,7 +129,7 @@ class Boundary(Middleware):
             return await call_next(context)
         except RootsNeededError:
             return InputRequiredPromptResult(_roots_question())
-        except RefusedError as refused:
+        except RefusedCallError as refused:
             raise as_protocol(refused.error) from refused
 
     async def on_request(
@@ -144,7 +144,7 @@ class Boundary(Middleware):
         CURRENT.set(await self.call_of(own))
         try:
             return await call_next(context)
-        except RefusedError as refused:
+        except RefusedCallError as refused:
             raise as_protocol(refused.error) from refused
 
     async def on_list_resources(
@@ -213,13 +213,13 @@ async def _check_prompt(context: MiddlewareContext[GetPromptRequestParams]) -> N
         prompts = await own.fastmcp.list_prompts(run_middleware=False)
         names = ", ".join(sorted(prompt.name for prompt in prompts))
         problem = f"There is no prompt {short_repr(message.name)}."
-        raise RefusedError(errors.NotFoundError(problem, f"There are: {names}"))
+        raise RefusedCallError(errors.NotFoundError(problem, f"There are: {names}"))
     parameters = prompt.arguments or []
     problems = _argument_problems(parameters, message.arguments or {})
     if problems:
         names = ", ".join(parameter.name for parameter in parameters)
         hint = f"{message.name} takes: {names}"
-        raise RefusedError(
+        raise RefusedCallError(
             InvalidInputError("; ".join(problems[:_MOST_PROBLEMS]), hint)
         )
 

@@ -30,7 +30,7 @@ _MESSAGE_WIDTH = 1_000
 _VALUE_WIDTH = 60
 
 
-class RefusedError(FastMCPError):
+class RefusedCallError(FastMCPError):
     """A WcError on its way through FastMCP, which logs what it does not know."""
 
     def __init__(self, error: WcError) -> None:
@@ -50,10 +50,10 @@ def guarded(answer: Callable[P, R]) -> Callable[P, R]:
         try:
             return answer(*args, **kwargs)
         except WcError as error:
-            raise RefusedError(error) from error
+            raise RefusedCallError(error) from error
         except Exception as error:
             _log.exception("%s failed", answer.__name__)
-            raise RefusedError(internal_error(error)) from error
+            raise RefusedCallError(internal_error(error)) from error
 
     # FastMCP looks for parameters in a docstring, with a parser whose import
     # takes 50 ms; models are told by the descriptions.

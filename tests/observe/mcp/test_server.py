@@ -24,7 +24,7 @@ from wc_observe.calls import ServerContext
 from wc_observe.mcp import tools
 from wc_observe.mcp.instructions import SHORT, guide
 from wc_observe.mcp.refusals import (
-    RefusedError,
+    RefusedCallError,
     allowed_values,
     guarded,
     invalid_arguments,
@@ -240,7 +240,7 @@ def test_a_bug_is_told_without_its_details(caplog: pytest.LogCaptureFixture) -> 
     def broken() -> str:
         raise RuntimeError("/etc/secret")
 
-    with pytest.raises(RefusedError) as refused:
+    with pytest.raises(RefusedCallError) as refused:
         guarded(broken)()
     assert refused.value.error.code == "INTERNAL"
     assert "secret" not in refused.value.error.message + refused.value.error.hint
@@ -252,7 +252,7 @@ def test_our_own_errors_pass_through() -> None:
     def refusing() -> str:
         raise ConflictError("No.", "Yes.")
 
-    with pytest.raises(RefusedError) as refused:
+    with pytest.raises(RefusedCallError) as refused:
         guarded(refusing)()
     assert refused.value.error.code == "CONFLICT"
 
