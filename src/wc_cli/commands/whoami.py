@@ -145,7 +145,7 @@ def _parts(context: Context) -> tuple[NamePart, ...]:
     agent = NamePart("agent", who.name.agent, (*rules, *users))
     if who.person:
         return (agent,)
-    spoken = names.parse(resolve.first(iter(rules)).value)
+    spoken = names.parse(resolve.winning_rule(iter(rules)).value)
     places = tuple(resolve.worktree_rules(where, context.settings))
     seats = tuple(resolve.seat_rules(spoken, asked, env, places))
     return (

@@ -144,7 +144,7 @@ def program(name: str, site: InstallSite) -> str:
 
 def executable(name: str, site: InstallSite) -> str:
     """The same as `program`, for callers that start it without a shell."""
-    installed = beside(name)
+    installed = own_program(name)
     for folder in site.env.get("PATH", "").split(os.pathsep):
         path = os.path.join(folder, name)
         if folder and os.path.isfile(path) and os.access(path, os.X_OK):
@@ -152,7 +152,7 @@ def executable(name: str, site: InstallSite) -> str:
     return installed or name
 
 
-def beside(name: str) -> str:
+def own_program(name: str) -> str:
     """The program of that name which was installed with this Python, or ``""``."""
     for folder in (os.path.dirname(sys.executable), os.path.dirname(sys.argv[0])):
         path = os.path.join(os.path.abspath(folder), name)

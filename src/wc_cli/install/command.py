@@ -12,7 +12,7 @@ from wc_cli.install import engine, report
 from wc_cli.install.changes import PARTS, USER_AND_PROJECT, Client, InstallSite
 from wc_cli.install.clients import registry
 from wc_cli.install.engine import Plan, Want
-from wc_cli.install.ledger import Ledger, Owner, opened, tidy
+from wc_cli.install.ledger import Ledger, Owner, open_ledger, tidy
 from wc_cli.options import Options, command, flag, text, words
 from wc_cli.output import remark, say
 from wc_core.errors import FindingsError, InvalidInputError, WcError
@@ -260,7 +260,7 @@ def _check(
     """Print the state of every part. Raises FindingsError if one that was installed
     is not as it should be."""
     ledger = Ledger(site.home)
-    states = [(want.owner, engine.state(ledger, want)) for want in wants]
+    states = [(want.owner, engine.part_state(ledger, want)) for want in wants]
     states += [(owner, engine.OUTDATED) for owner in obsolete]
     report.print_states(states, site, as_json=options.json)
     bad = [state for _, state in states if state in engine.OUT_OF_ORDER]
@@ -284,7 +284,7 @@ def _carry_out(site: InstallSite, planned: Planned, options: _Connecting) -> Non
     if unasked and plan.changes and not _confirmed(plan, site, options):
         say("Nothing was changed.")
         return
-    with opened(site.home) as ledger:
+    with open_ledger(site.home) as ledger:
         outcomes = engine.carry_out(planned.plan(ledger))
     report.print_outcomes(outcomes, site, planned.verb, as_json=options.json)
     _raise_first_error(outcomes, again)

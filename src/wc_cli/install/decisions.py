@@ -41,12 +41,12 @@ class Decision(NamedTuple):
 
 def decide(change: Change, text: str | None, page: LedgerFile) -> Decision:
     """What a change does to the text of its file. Raises UnreadableError."""
-    spot = edits.spot(change)
+    spot = edits.spot_of(change)
     value = edits.value_at(text, spot)
     record = record_of(page, spot)
     unedited = record and edits.are_same(value, record.spot.value)
     current = record if unedited else None
-    combined = _combined(change, current, value)
+    combined = _combined_value(change, current, value)
     if combined is not ABSENT:
         spot = spot._replace(value=combined)
     if edits.are_same(value, spot.value):
@@ -57,7 +57,7 @@ def decide(change: Change, text: str | None, page: LedgerFile) -> Decision:
         return Decision(WRITE, spot, record)
     if combined is ABSENT:
         return Decision(REFUSE, spot, record)
-    return Decision(WRITE, spot, record, edits.raw(text or "", spot))
+    return Decision(WRITE, spot, record, edits.raw_text(text or "", spot))
 
 
 def record_of(page: LedgerFile, spot: Spot) -> Record | None:
@@ -66,7 +66,7 @@ def record_of(page: LedgerFile, spot: Spot) -> Record | None:
     return next(records, None)
 
 
-def _combined(change: Change, record: Record | None, value: Any) -> Any:
+def _combined_value(change: Change, record: Record | None, value: Any) -> Any:
     """The value that keeps the user's own, for a change that can; else ABSENT.
 
     ``record`` is our record if the present value is ours.
@@ -92,7 +92,9 @@ def with_owner(record: Record, owner: Owner) -> Record:
     return record._replace(owners=tuple(owners))
 
 
-def undone(text: str | None, records: Iterable[Record]) -> tuple[str | None, bool]:
+def without_changes(
+    text: str | None, records: Iterable[Record]
+) -> tuple[str | None, bool]:
     """The text without these changes, and whether all of them were as we made them.
 
     The last change is undone first; one that the user edited stays. Raises

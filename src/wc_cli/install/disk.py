@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 _MAX_BYTES = 32 << 20
 
 
-def real(path: str) -> str:
+def real_path(path: str) -> str:
     """The file that a path leads to. Raises StorageError for a loop of links."""
     try:
         return os.path.realpath(path)
     except OSError as error:
-        _failed("cannot be followed", path, error)
+        _raise_failure("cannot be followed", path, error)
 
 
 def read(path: str) -> bytes | None:
@@ -46,7 +46,7 @@ def read(path: str) -> bytes | None:
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:
-        _failed("cannot be read", path, error)
+        _raise_failure("cannot be read", path, error)
 
 
 def check(path: str) -> None:
@@ -67,7 +67,7 @@ def check(path: str) -> None:
             ) from None
         return
     except OSError as error:
-        _failed("cannot be looked at", path, error)
+        _raise_failure("cannot be looked at", path, error)
     if info.st_uid != os.geteuid():
         raise StorageError(
             f"{path} belongs to another user.",
@@ -87,7 +87,7 @@ def _existing(folder: str) -> str:
     return folder
 
 
-def missing(folder: str) -> tuple[str, ...]:
+def missing_folders(folder: str) -> tuple[str, ...]:
     """The folder and those above it that do not exist, the innermost last."""
     folders: list[str] = []
     while not os.path.isdir(folder):
@@ -104,7 +104,7 @@ def make_folders(folders: Iterable[str]) -> None:
         except FileExistsError:
             continue  # another process has just created it
         except OSError as error:
-            _failed("cannot be made", folder, error)
+            _raise_failure("cannot be made", folder, error)
 
 
 def remove_folders(folders: Iterable[str]) -> None:
@@ -143,7 +143,7 @@ def write(path: str, data: bytes, *, mode: int | None = None) -> None:
             raise
         _flush_folder(os.path.dirname(path))
     except OSError as error:
-        _failed("could not be written", path, error)
+        _raise_failure("could not be written", path, error)
 
 
 def replace(
@@ -172,7 +172,7 @@ def remove(path: str) -> None:
     except (FileNotFoundError, NotADirectoryError):
         return
     except OSError as error:
-        _failed("cannot be removed", path, error)
+        _raise_failure("cannot be removed", path, error)
 
 
 def _flush_folder(path: str) -> None:
@@ -183,7 +183,7 @@ def _flush_folder(path: str) -> None:
         os.close(handle)
 
 
-def _failed(problem: str, path: str, error: OSError) -> NoReturn:
+def _raise_failure(problem: str, path: str, error: OSError) -> NoReturn:
     raise StorageError(
         f"{path} {problem}: {error.strerror}.", "It was left as it is."
     ) from error

@@ -57,7 +57,7 @@ class Plan(NamedTuple):
     @property
     def diff(self) -> str:
         """What changes in the files, as `diff -u` shows it."""
-        return "".join(_diff(file) for file in self.workspace.changed())
+        return "".join(_file_diff(file) for file in self.workspace.changed())
 
     @property
     def changes(self) -> bool:
@@ -88,8 +88,8 @@ def _install(workspace: Workspace, ledger: Ledger, want: Want) -> PartOutcome:
     before = workspace.texts()
 
     def work() -> None:
-        slots = {_slot(workspace, change) for change in part.changes}
-        for path, slot in _owned(ledger, owner):
+        slots = {_slot_of(workspace, change) for change in part.changes}
+        for path, slot in _owned_slots(ledger, owner):
             if (path, slot) not in slots:
                 workspace.withdraw(path, slot, owner)
         for change in part.changes:
@@ -106,7 +106,7 @@ def _remove(workspace: Workspace, ledger: Ledger, owner: Owner) -> PartOutcome:
     edited: dict[str, None] = {}
 
     def work() -> None:
-        for path, slot in reversed(_owned(ledger, owner)):
+        for path, slot in reversed(_owned_slots(ledger, owner)):
             if not workspace.withdraw(path, slot, owner):
                 edited[path] = None
 
@@ -129,13 +129,13 @@ def _with_failure(outcome: PartOutcome, failures: dict[str, WcError]) -> PartOut
     return outcome._replace(error=next(errors, None))
 
 
-def state(ledger: Ledger, want: Want) -> str:
+def part_state(ledger: Ledger, want: Want) -> str:
     """The state of a part."""
     workspace = Workspace(ledger)
-    owned = set(_owned(ledger, want.owner))
+    owned = set(_owned_slots(ledger, want.owner))
     try:
         states = {_change_state(workspace, change) for change in want.part.changes}
-        slots = {_slot(workspace, change) for change in want.part.changes}
+        slots = {_slot_of(workspace, change) for change in want.part.changes}
     except (WcError, UnreadableError):
         return UNREADABLE
     if CHANGED in states:
@@ -150,7 +150,7 @@ def state(ledger: Ledger, want: Want) -> str:
 def _change_state(workspace: Workspace, change: Change) -> str:
     """The state of a single change. Raises WcError, UnreadableError."""
     file = workspace.file(str(change.path))
-    spot = edits.spot(change)
+    spot = edits.spot_of(change)
     value = edits.value_at(file.text, spot)
     record = decisions.record_of(file.page, spot)
     if record is None:
@@ -168,7 +168,7 @@ def _is_current(workspace: Workspace, change: Change) -> bool:
     return error is None and workspace.file(str(change.path)).text == before
 
 
-def _owned(ledger: Ledger, owner: Owner) -> list[tuple[str, tuple[str, ...]]]:
+def _owned_slots(ledger: Ledger, owner: Owner) -> list[tuple[str, tuple[str, ...]]]:
     """The path and slot of each change that was made for an owner."""
     return [
         (path, record.spot.slot)
@@ -178,11 +178,11 @@ def _owned(ledger: Ledger, owner: Owner) -> list[tuple[str, tuple[str, ...]]]:
     ]
 
 
-def _slot(workspace: Workspace, change: Change) -> tuple[str, tuple[str, ...]]:
-    return workspace.file(str(change.path)).path, edits.spot(change).slot
+def _slot_of(workspace: Workspace, change: Change) -> tuple[str, tuple[str, ...]]:
+    return workspace.file(str(change.path)).path, edits.spot_of(change).slot
 
 
-def _diff(file: WorkspaceFile) -> str:
+def _file_diff(file: WorkspaceFile) -> str:
     before = "/dev/null" if file.data is None else file.path
     after = "/dev/null" if file.text is None else file.path
     old = _diff_lines((file.data or b"").decode(errors="replace"))

@@ -71,7 +71,7 @@ def digest(data: bytes) -> str:
 class Ledger:
     """The ledger of one home folder; ``files`` has a page for each real path.
 
-    One process has it at a time: see `opened`.
+    One process has it at a time: see `open_ledger`.
     """
 
     def __init__(self, home: Path) -> None:
@@ -90,7 +90,7 @@ class Ledger:
                     f"{self._path} was written by another version of wc.",
                     "Use that one, or a newer one.",
                 )
-            return {path: _page(page) for path, page in fields["files"].items()}
+            return {path: _page_from(page) for path, page in fields["files"].items()}
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise CorruptError(
                 f"{self._path} cannot be read: {error}.",
@@ -118,16 +118,18 @@ class Ledger:
         name = digest(data)
         path = self._backup(name)
         if disk.read(path) != data:
-            disk.make_folders(disk.missing(os.path.dirname(path)))
+            disk.make_folders(disk.missing_folders(os.path.dirname(path)))
             disk.write(path, data, mode=0o600)
         return name
 
     def save(self) -> None:
         """Write the ledger; an empty one is removed."""
         if self.files:
-            files = {path: _fields(page) for path, page in sorted(self.files.items())}
+            files = {
+                path: _page_fields(page) for path, page in sorted(self.files.items())
+            }
             data = json.dumps({"version": _VERSION, "files": files}, indent=1).encode()
-            disk.make_folders(disk.missing(self.folder))
+            disk.make_folders(disk.missing_folders(self.folder))
             disk.write(self._path, data, mode=0o600)
         else:
             disk.remove(self._path)
@@ -139,7 +141,7 @@ class Ledger:
         disk.remove(disk.half_of(self._path))
         used = {page.base for page in self.files.values()}
         folder = f"{self.folder}/backups"
-        for name in _names(folder):
+        for name in _file_names(folder):
             if name not in used:
                 disk.remove(f"{folder}/{name}")
         disk.remove_folders([folder])
@@ -166,7 +168,7 @@ class Ledger:
         return {owner for record in records for owner in record.owners}
 
 
-def _names(folder: str) -> list[str]:
+def _file_names(folder: str) -> list[str]:
     try:
         return os.listdir(folder)
     except FileNotFoundError:
@@ -174,7 +176,7 @@ def _names(folder: str) -> list[str]:
 
 
 @contextlib.contextmanager
-def opened(home: Path) -> Iterator[Ledger]:
+def open_ledger(home: Path) -> Iterator[Ledger]:
     """Lock the ledger and read it, for the duration of a ``with`` block.
 
     Raises LockTimeoutError, CorruptError, StorageError.
@@ -201,31 +203,31 @@ def opened(home: Path) -> Iterator[Ledger]:
 def tidy(home: Path) -> None:
     """Remove what a process left that was killed before it changed anything.
 
-    Raises as `opened` does.
+    Raises as `open_ledger` does.
     """
     if os.path.isdir(f"{home}/.watercooler/install"):
-        with opened(home):
+        with open_ledger(home):
             pass
 
 
-def _fields(page: LedgerFile) -> dict[str, Any]:
+def _page_fields(page: LedgerFile) -> dict[str, Any]:
     records = [
         {**record._asdict(), "spot": record.spot._asdict()} for record in page.records
     ]
     return {**page._asdict(), "records": records}
 
 
-def _page(fields: Mapping[str, Any]) -> LedgerFile:
+def _page_from(fields: Mapping[str, Any]) -> LedgerFile:
     return LedgerFile(
         fields["base"],
         fields["after"],
-        tuple(_record(record) for record in fields["records"]),
+        tuple(_record_from(record) for record in fields["records"]),
         tuple(tuple(keys) for keys in fields["made"]),
         tuple(fields["folders"]),
     )
 
 
-def _record(fields: Mapping[str, Any]) -> Record:
+def _record_from(fields: Mapping[str, Any]) -> Record:
     kind, keys, value = (fields["spot"][name] for name in ("kind", "keys", "value"))
     spot = Spot(kind, tuple(keys), value)
     owners = tuple(Owner(*owner) for owner in fields["owners"])

@@ -7,7 +7,7 @@ import shutil
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from wc_cli.install import engine
-from wc_cli.install.changes import beside, is_ours
+from wc_cli.install.changes import is_ours, own_program
 from wc_cli.install.clients import registry
 from wc_cli.output import say, say_json
 from wc_cli.terminal.render import output_style
@@ -102,12 +102,12 @@ def warnings(owners: Iterable[Owner], site: InstallSite) -> Iterator[str]:
     parts = {owner.part for owner in owners}
     path = site.env.get("PATH", "")
     first = shutil.which("wc", path=path)
-    installed = beside("wc")
+    installed = own_program("wc")
     folder = quoted(os.path.dirname(installed)) if installed else "the folder of wc-cli"
     if first is None or not is_ours(first, "wc"):
         yield f"`wc` is the system's for your shell: put {folder} first in PATH."
     if "server" in parts and shutil.which("wc-observe", path=path) is None:
-        remedy = "its whole path is used" if beside("wc-observe") else "install it"
+        remedy = "its whole path is used" if own_program("wc-observe") else "install it"
         yield f"wc-observe is not on PATH: {remedy}."
 
 
@@ -120,7 +120,9 @@ def _print_parts(outcomes: Iterable[PartOutcome], site: InstallSite, done: str) 
     """Print a line for each part; an error has two. ``done`` is the word for a part
     that changes."""
     rows = [
-        _Row(outcome.owner, _state(outcome, done), _detail(outcome, site))
+        _Row(
+            outcome.owner, _outcome_state(outcome, done), _outcome_detail(outcome, site)
+        )
         for outcome in outcomes
     ]
     _print_rows(rows, site)
@@ -129,7 +131,7 @@ def _print_parts(outcomes: Iterable[PartOutcome], site: InstallSite, done: str) 
 def _print_rows(rows: Sequence[_Row], site: InstallSite) -> None:
     """Print rows in columns; a client's name stands before its first part only."""
     paint = output_style(site.env)
-    titles = [_title(row.owner, site) for row in rows]
+    titles = [_owner_title(row.owner, site) for row in rows]
     title_width = max((len(title) for title in titles), default=0)
     part_width = max((len(row.owner.part) for row in rows), default=0)
     state_width = max((len(row.state) for row in rows), default=0)
@@ -146,13 +148,13 @@ def _print_rows(rows: Sequence[_Row], site: InstallSite) -> None:
         previous = title
 
 
-def _title(owner: Owner, site: InstallSite) -> str:
+def _owner_title(owner: Owner, site: InstallSite) -> str:
     title = one_line(_TITLES.get(owner.client, owner.client))
     project = shown_path(owner.project, site.env) if owner.project else ""
     return f"{title} ({project})" if project else title
 
 
-def _state(outcome: PartOutcome, done: str) -> str:
+def _outcome_state(outcome: PartOutcome, done: str) -> str:
     """The word for an outcome."""
     if outcome.error is not None:
         return "refused"
@@ -163,7 +165,7 @@ def _state(outcome: PartOutcome, done: str) -> str:
     return done if outcome.files or outcome.removed else engine.FOREIGN
 
 
-def _detail(outcome: PartOutcome, site: InstallSite) -> str:
+def _outcome_detail(outcome: PartOutcome, site: InstallSite) -> str:
     """The files of a part, or the reason why it was refused."""
     home = os.path.realpath(site.home)
     if outcome.error is not None:
@@ -184,7 +186,7 @@ def _part_fields(outcome: PartOutcome, verb: str) -> dict[str, Any]:
     """One part as JSON."""
     fields = {
         **_owner_fields(outcome.owner),
-        "state": _state(outcome, _DONE[verb]),
+        "state": _outcome_state(outcome, _DONE[verb]),
         "files": outcome.files,
         "notes": outcome.notes,
     }

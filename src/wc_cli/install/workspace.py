@@ -52,14 +52,14 @@ class Workspace:
 
     def file(self, path: str) -> WorkspaceFile:
         """A file as it will be. Raises StorageError, CorruptError."""
-        path = disk.real(path)
+        path = disk.real_path(path)
         if path not in self._files:
             data = disk.read(path)
             try:
                 text = None if data is None else data.decode()
             except UnicodeDecodeError as error:
                 line = data[: error.start].count(b"\n") + 1 if data else 0
-                raise _corrupt(path, UnreadableError("not UTF-8", line)) from None
+                raise _corrupt_error(path, UnreadableError("not UTF-8", line)) from None
             page = self._ledger.files.get(path, _UNTOUCHED)
             self._files[path] = WorkspaceFile(path, data, text, page)
         return self._files[path]
@@ -101,14 +101,14 @@ class Workspace:
         try:
             decision = decisions.decide(change, file.text, file.page)
             if decision.action == decisions.REFUSE:
-                raise _conflict(file.path, decision.spot)
+                raise _conflict_error(file.path, decision.spot)
             if decision.action == decisions.RECORD and decision.record is not None:
                 owned = decisions.with_owner(decision.record, owner)
                 self._record(file, decision.record, owned._replace(spot=decision.spot))
             elif decision.action == decisions.WRITE:
                 self._insert(file, decision, owner)
         except UnreadableError as error:
-            raise _corrupt(file.path, error) from error
+            raise _corrupt_error(file.path, error) from error
 
     def _insert(self, file: WorkspaceFile, decision: Decision, owner: Owner) -> None:
         """Edit a file's text as decided, and note the change for its owner."""
@@ -151,7 +151,7 @@ class Workspace:
         try:
             text, clean = self._text_without(file, record, remaining)
         except UnreadableError as error:
-            raise _corrupt(file.path, error) from error
+            raise _corrupt_error(file.path, error) from error
         if text != file.text:
             disk.check(file.path)
         page = file.page._replace(records=remaining)
@@ -166,7 +166,7 @@ class Workspace:
         With the last change of a file that nobody else edited, the original comes
         back byte for byte. Raises UnreadableError.
         """
-        text, clean = decisions.undone(file.text, [record])
+        text, clean = decisions.without_changes(file.text, [record])
         if text is not None:
             text = decisions.without_empty(text, record.spot.kind, file.page)
         if not remaining and digest(file.data or b"") == file.page.after:
@@ -218,7 +218,7 @@ class Workspace:
         before = self._before(file)
         base = self._ledger.keep(self._base(file, before))
         folder = file.path.rpartition("/")[0]
-        missing = disk.missing(folder) if file.new is not None else ()
+        missing = disk.missing_folders(folder) if file.new is not None else ()
         after = digest(file.new or b"")
         folders = before.folders + missing
         page = file.page._replace(base=base, after=after, folders=folders)
@@ -245,12 +245,12 @@ class Workspace:
         if digest(file.data) == before.after:
             return self._ledger.base(before)
         try:
-            text, _ = decisions.undone(file.data.decode(), before.records)
+            text, _ = decisions.without_changes(file.data.decode(), before.records)
             for kind in sorted({record.spot.kind for record in before.records}):
                 if text is not None:
                     text = decisions.without_empty(text, kind, before)
         except UnreadableError as error:
-            raise _corrupt(file.path, error) from error
+            raise _corrupt_error(file.path, error) from error
         return None if text is None else text.encode()
 
 
@@ -259,7 +259,7 @@ def _is_shared(page: LedgerFile) -> bool:
     return any(owner.project for record in page.records for owner in record.owners)
 
 
-def _conflict(path: str, spot: Spot) -> ConflictError:
+def _conflict_error(path: str, spot: Spot) -> ConflictError:
     name = ".".join(spot.keys)
     if spot.kind == edits.FILE:
         return ConflictError(
@@ -274,7 +274,7 @@ def _conflict(path: str, spot: Spot) -> ConflictError:
     )
 
 
-def _corrupt(path: str, error: UnreadableError) -> CorruptError:
+def _corrupt_error(path: str, error: UnreadableError) -> CorruptError:
     place = f":{error.line}:{error.column}" if error.column else f":{error.line}"
     return CorruptError(
         f"{path}{place if error.line else ''}: {error.problem}.",

@@ -79,24 +79,24 @@ def identify(
     one that is too long or that means nobody in particular, and if no rule names
     anybody.
     """
-    user = first(user_rules(env, repository))
+    user = winning_rule(user_rules(env, repository))
     person = names.parse(user.value).agent
-    agent = first(agent_rules(asked, env, settings))
+    agent = winning_rule(agent_rules(asked, env, settings))
     if not agent.value:
         return _person(user, person)
-    name = settings.directory.canonical(names.parse(checked(agent.value)))
+    name = settings.directory.canonical(names.parse(checked_name(agent.value)))
     _refuse_reserved(name)
     if not name.tag and names.fold(name.agent) == names.fold(person):
         return Identity(name, agent.name, person=True)
-    tag = name.tag or _unbracketed(checked(user.value))
+    tag = name.tag or _unbracketed(checked_name(user.value))
     places = tuple(worktree_rules(repository, settings))
-    seat = first(seat_rules(name, asked, env, places))
+    seat = winning_rule(seat_rules(name, asked, env, places))
     full = Name(name.agent, name.seat or _unbracketed(seat.value), tag)
     if names.parse(str(full)) != full:
         raise InvalidInputError(
             f"{agent.value!r} cannot be a name.", "Write it as: Agent@seat (tag)"
         )
-    branch = _branch_of_seat(seat, first(places), repository)
+    branch = _branch_of_seat(seat, winning_rule(places), repository)
     return Identity(full, agent.name, branch=branch)
 
 
@@ -107,7 +107,7 @@ def _person(user: Rule, person: str) -> Identity:
             "Nothing says who you are.",
             "Say it with --as NAME, WATERCOOLER_AGENT or git config user.name.",
         )
-    name = Name(checked(person))
+    name = Name(checked_name(person))
     _refuse_reserved(name)
     source = GIT_USER if user.name == GIT_USER else "user"
     return Identity(name, source, person=True)
@@ -121,7 +121,7 @@ def _branch_of_seat(
     return repository.branch if repository and by_branch else None
 
 
-def first(rules: Iterable[Rule]) -> Rule:
+def winning_rule(rules: Iterable[Rule]) -> Rule:
     """The rule that wins: the first with a value."""
     return next((rule for rule in rules if rule.value), Rule(""))
 
@@ -189,10 +189,10 @@ def seat_rules(
     yield Rule("in the name", name.seat)
     wished = env.get("WATERCOOLER_SEAT", "")
     for option, seat in (("--seat", asked.seat), ("WATERCOOLER_SEAT", wished)):
-        yield Rule(option, "" if seat.strip() == SESSION else checked(seat))
+        yield Rule(option, "" if seat.strip() == SESSION else checked_name(seat))
     by_session = (asked.seat.strip() or wished.strip()) == SESSION
     session = environment.session_end(env) if by_session else ""
-    place = first(places).value if session else ""
+    place = winning_rule(places).value if session else ""
     yield Rule(SESSION, f"{place}.{session}" if place else session)
     yield from places
 
@@ -218,7 +218,7 @@ def worktree_rules(repository: Repository | None, settings: Settings) -> Iterato
         yield Rule(rule, seat if seat and _is_fit(seat) else "")
 
 
-def checked(text: str) -> str:
+def checked_name(text: str) -> str:
     """A name, or part of one, stripped. Raises InvalidInputError if it is too long or
     has characters that do not print."""
     clean = text.strip()

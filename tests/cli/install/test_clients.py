@@ -526,7 +526,7 @@ def test_programs_are_named_so_that_they_are_found(lived_in: Repo) -> None:
     assert changes.program("wc-observe", here) == "wc-observe"
     hidden = here._replace(env={"PATH": "/usr/bin:/bin"})
     assert changes.program("wc-observe", hidden) in {
-        *("wc-observe", changes.beside("wc-observe"))
+        *("wc-observe", changes.own_program("wc-observe"))
     }
 
 

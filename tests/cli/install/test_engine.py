@@ -101,19 +101,19 @@ def wants(home: Path) -> list[Want]:
 
 
 def install(home: Path, *what: Want) -> tuple[PartOutcome, ...]:
-    with ledger.opened(home) as book:
+    with ledger.open_ledger(home) as book:
         return engine.carry_out(engine.plan_install(book, what))
 
 
 def remove(home: Path, *what: Want) -> tuple[PartOutcome, ...]:
-    with ledger.opened(home) as book:
+    with ledger.open_ledger(home) as book:
         owners = [one.owner for one in what]
         return engine.carry_out(engine.plan_removal(book, owners))
 
 
 def states(home: Path, what: list[Want]) -> list[str]:
-    with ledger.opened(home) as book:
-        return [engine.state(book, one) for one in what]
+    with ledger.open_ledger(home) as book:
+        return [engine.part_state(book, one) for one in what]
 
 
 def write(home: Path, files: Mapping[str, str]) -> None:
@@ -450,7 +450,7 @@ def test_a_new_file_of_settings_is_for_its_user_alone(tmp_path: Path) -> None:
 def test_a_dry_run_is_a_plan_that_nobody_carries_out(tmp_path: Path) -> None:
     write(tmp_path, HOMES["all of it"])
     before = tree(tmp_path)
-    with ledger.opened(tmp_path) as book:
+    with ledger.open_ledger(tmp_path) as book:
         plan = engine.plan_install(book, wants(tmp_path))
         assert plan.changes
         diff = plan.diff
@@ -466,7 +466,7 @@ def test_what_another_program_writes_this_moment_is_not_overwritten(
 ) -> None:
     write(tmp_path, {".claude.json": "{}"})
     server, *_ = wants(tmp_path)
-    with ledger.opened(tmp_path) as book:
+    with ledger.open_ledger(tmp_path) as book:
         plan = engine.plan_install(book, [server])
         (tmp_path / ".claude.json").write_text('{"n": 1}')
         (outcome,) = engine.carry_out(plan)
@@ -677,7 +677,7 @@ def test_who_holds_the_lock_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(ledger, "_SECONDS", 0.05)
-    with ledger.opened(tmp_path), pytest.raises(LockTimeoutError) as caught:
+    with ledger.open_ledger(tmp_path), pytest.raises(LockTimeoutError) as caught:
         install(tmp_path)
     assert "Another wc install is running" in caught.value.message
 

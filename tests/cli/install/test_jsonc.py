@@ -189,7 +189,7 @@ def test_a_member_that_is_put_is_all_that_changes(
     assert jsonc.are_same(node.value, {**before.value, name: value})
     assert _comments(after) == _comments(text)
     index = [one.key for one in node.elements or ()].index(name)
-    back = jsonedit.removed(after, node, index)
+    back = jsonedit.without_element(after, node, index)
     if before.elements:
         assert back == text
     else:
@@ -206,7 +206,7 @@ def test_any_member_can_be_taken_out_and_the_rest_stays(
     if not node.elements:
         return
     index = data.draw(st.integers(0, len(node.elements) - 1))
-    rest = jsonc.parse(jsonedit.removed(text, node, index))
+    rest = jsonc.parse(jsonedit.without_element(text, node, index))
     assert rest is not None
     key = node.elements[index].key
     assert jsonc.are_same(
@@ -261,4 +261,4 @@ def test_what_somebody_put_behind_ours_stands_as_if_we_had_not_been_there(
     assert found is not None
     index = [one.key for one in found.elements or ()].index("ours")
     alone = jsonedit.set_value(text, (name,), [1])
-    assert jsonedit.removed(both, found, index) == alone
+    assert jsonedit.without_element(both, found, index) == alone

@@ -17,7 +17,7 @@ from wc_core import agents, names
 from wc_core.errors import InvalidInputError
 from wc_core.git import repository
 from wc_core.identity.environment import convention_agent, session_end
-from wc_core.identity.resolve import Asked, checked, identify
+from wc_core.identity.resolve import Asked, checked_name, identify
 from wc_core.layout import BRANCH
 from wc_core.names import FREE_WORDS, SPELLINGS, Directory, Name
 from wc_core.threads.settings import Settings
@@ -365,7 +365,7 @@ def test_a_word_for_nobody_is_not_a_name(word: str) -> None:
 
 
 def test_a_name_is_as_long_as_it_may_be() -> None:
-    assert checked(" é" + "x" * 198 + " ") == "é" + "x" * 198
+    assert checked_name(" é" + "x" * 198 + " ") == "é" + "x" * 198
 
 
 @relaxed

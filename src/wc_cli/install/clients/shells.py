@@ -76,14 +76,14 @@ _TMUX = (
 _TMUX_LINE = '{program} --ascii | tr -d "\\043"'
 
 
-def _filled(lines: tuple[str, ...], site: InstallSite) -> tuple[str, ...]:
+def _fill_snippet(lines: tuple[str, ...], site: InstallSite) -> tuple[str, ...]:
     """The lines of a snippet with the word that starts our program."""
     word = program("wc-statusline", site)
     tmux_line = _TMUX_LINE.format(program=word)
     return tuple(line.format(program=word, line=tmux_line) for line in lines)
 
 
-def _text(path: Path) -> str:
+def _text_of(path: Path) -> str:
     """The text of a file; empty if it does not exist or cannot be read."""
     try:
         return (disk.read(str(path)) or b"").decode(errors="replace")
@@ -126,7 +126,7 @@ def _tmux(site: InstallSite) -> Path:
 
 def _uses_starship(path: Path) -> bool:
     """Whether a shell's file leaves the prompt to starship, which shows our line."""
-    return "starship init" in _text(path)
+    return "starship init" in _text_of(path)
 
 
 def _prompt(change: Change, *notes: str) -> tuple[Part, ...]:
@@ -136,19 +136,19 @@ def _prompt(change: Change, *notes: str) -> tuple[Part, ...]:
 def _bash_parts(site: InstallSite) -> tuple[Part, ...]:
     if _uses_starship(_bashrc(site)):
         return ()
-    return _prompt(Block(_bashrc(site), _filled(_BASH, site)), _NOTE)
+    return _prompt(Block(_bashrc(site), _fill_snippet(_BASH, site)), _NOTE)
 
 
 def _zsh_parts(site: InstallSite) -> tuple[Part, ...]:
     if _uses_starship(_zshrc(site)) or _p10k(site).exists():
         return ()
-    return _prompt(Block(_zshrc(site), _filled(_ZSH, site)), _NOTE)
+    return _prompt(Block(_zshrc(site), _fill_snippet(_ZSH, site)), _NOTE)
 
 
 def _fish_parts(site: InstallSite) -> tuple[Part, ...]:
     if _uses_starship(_fish(site)):
         return ()
-    text = "".join(f"{line}\n" for line in _filled(_FISH, site))
+    text = "".join(f"{line}\n" for line in _fill_snippet(_FISH, site))
     path = _fish(site).parent / "conf.d/watercooler.fish"
     return _prompt(OwnFile(path, text), _NOTE)
 
@@ -174,7 +174,7 @@ def _starship_parts(site: InstallSite) -> tuple[Part, ...]:
 def _starship_notes(site: InstallSite) -> tuple[str, ...]:
     """What is left to do for a user who has chosen what the prompt is made of."""
     try:
-        chosen = tomllib.loads(_text(_starship(site))).get("format")
+        chosen = tomllib.loads(_text_of(_starship(site))).get("format")
     except tomllib.TOMLDecodeError:
         return ()
     markers = ("$all", "$custom", "${custom", "$all$")
@@ -184,12 +184,12 @@ def _starship_notes(site: InstallSite) -> tuple[str, ...]:
 
 
 def _p10k_parts(site: InstallSite) -> tuple[Part, ...]:
-    return _prompt(Block(_p10k(site), _filled(_P10K, site)), _NOTE)
+    return _prompt(Block(_p10k(site), _fill_snippet(_P10K, site)), _NOTE)
 
 
 def _tmux_parts(site: InstallSite) -> tuple[Part, ...]:
     note = f"In a running tmux: tmux source-file {_tmux(site)}"
-    return _prompt(Block(_tmux(site), _filled(_TMUX, site)), note)
+    return _prompt(Block(_tmux(site), _fill_snippet(_TMUX, site)), note)
 
 
 CLIENTS: tuple[Client, ...] = (

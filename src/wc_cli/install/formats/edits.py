@@ -64,7 +64,7 @@ class Inserted(NamedTuple):
     piece: str = ""
 
 
-def spot(change: Change) -> Spot:
+def spot_of(change: Change) -> Spot:
     """The place of a change."""
     if isinstance(change, JsonSet):
         return Spot(JSON_SET, change.keys, change.value)
@@ -103,14 +103,14 @@ def remove(text: str, spot: Spot, piece: str = "") -> str | None:
     return _EDITORS[spot.kind].remove(text, spot, piece)
 
 
-def raw(text: str, spot: Spot) -> str:
+def raw_text(text: str, spot: Spot) -> str:
     """The value at a spot of JSON, as it is written in the text."""
     node = jsonc.find(text, spot.keys)
     return text[node.start : node.end] if node is not None else ""
 
 
 def with_raw(text: str, spot: Spot, words: str) -> str:
-    """The text with ``words``, as `raw` returned them, for the value at a spot of
+    """The text with ``words``, as `raw_text` returned them, for the value at a spot of
     JSON."""
     node = jsonc.find(text, spot.keys)
     return text if node is None else text[: node.start] + words + text[node.end :]
@@ -172,10 +172,10 @@ def _json_value(text: str, spot: Spot) -> Any:
 
 
 def _json_item(text: str, spot: Spot) -> Any:
-    return _item(_json_value(text, spot), spot)
+    return _item_of(_json_value(text, spot), spot)
 
 
-def _item(array: Any, spot: Spot) -> Any:
+def _item_of(array: Any, spot: Spot) -> Any:
     items = array if isinstance(array, list) else []
     return spot.value if any(are_same(item, spot.value) for item in items) else ABSENT
 
@@ -195,14 +195,18 @@ def _remove_json(text: str, spot: Spot, piece: str) -> str:  # noqa: ARG001
     parent = jsonc.find(text, spot.keys[:-1])
     elements = (parent.elements if parent else None) or ()
     index = [element.key for element in elements].index(spot.keys[-1])
-    return text if parent is None else jsonedit.removed(text, parent, index)
+    return text if parent is None else jsonedit.without_element(text, parent, index)
 
 
 def _remove_json_item(text: str, spot: Spot, piece: str) -> str:  # noqa: ARG001
     node = jsonc.find(text, spot.keys)
     elements = (node.elements if node else None) or ()
     matches = [are_same(element.node.value, spot.value) for element in elements]
-    return text if node is None else jsonedit.removed(text, node, matches.index(True))
+    return (
+        text
+        if node is None
+        else jsonedit.without_element(text, node, matches.index(True))
+    )
 
 
 # TOML.
@@ -214,7 +218,7 @@ def _toml_value(text: str, spot: Spot) -> Any:
 
 
 def _toml_item(text: str, spot: Spot) -> Any:
-    return _item(toml.find(text, spot.keys), spot)
+    return _item_of(toml.find(text, spot.keys), spot)
 
 
 def _insert_toml(text: str, spot: Spot, piece: str) -> Inserted:

@@ -28,18 +28,18 @@ def set_value(text: str, keys: Sequence[str], value: Any) -> str:
     object."""
     root = jsonc.parse(text)
     if root is None:
-        return _with_first_value(text, _nested(keys, value))
+        return _with_first_value(text, _in_objects(keys, value))
     node = root
     for depth, key in enumerate(keys):
         if not node.is_object:
             problem = f"{_path_text(keys[:depth])} is no object"
-            raise UnreadableError(problem, *_at(text, node))
+            raise UnreadableError(problem, *_place_of(text, node))
         member = node.member(key)
         if member is None:
-            nested = _nested(keys[depth + 1 :], value)
+            nested = _in_objects(keys[depth + 1 :], value)
             return _with_element(text, node, nested, key)
         node = member.node
-    return replaced(text, node, value)
+    return with_value(text, node, value)
 
 
 def append_item(text: str, keys: Sequence[str], item: Any) -> str:
@@ -49,18 +49,18 @@ def append_item(text: str, keys: Sequence[str], item: Any) -> str:
     if node is None:
         return set_value(text, keys, [item])
     if node.elements is None or node.is_object:
-        raise UnreadableError(f"{_path_text(keys)} is no array", *_at(text, node))
+        raise UnreadableError(f"{_path_text(keys)} is no array", *_place_of(text, node))
     return _with_element(text, node, item, None)
 
 
-def replaced(text: str, node: Node, value: Any) -> str:
+def with_value(text: str, node: Node, value: Any) -> str:
     """The text with another value in the place of a node."""
     indent = _indent_at(text, node.start)
-    words = _formatted(text, value, indent, inline=_is_inline(text))
+    words = _as_json(text, value, indent, inline=_is_inline(text))
     return text[: node.start] + words + text[node.end :]
 
 
-def removed(text: str, parent: Node, index: int) -> str:
+def without_element(text: str, parent: Node, index: int) -> str:
     """The text without one element of an object or array: exactly what `set_value`
     and `append_item` insert is taken out."""
     elements = parent.elements or ()
@@ -75,14 +75,14 @@ def removed(text: str, parent: Node, index: int) -> str:
         comma = before.comma
         return text[: comma - 1] + text[comma:start] + text[end:]
     alone = len(elements) == 1
-    if alone and not _around(text, parent, element.start, end).strip():
+    if alone and not _text_around(text, parent, element.start, end).strip():
         return text[: parent.start + 1] + text[parent.end - 1 :]
     if start == element.start:
         end += len(text[end:]) - len(text[end:].lstrip(" \t"))
     return text[:start] + text[end:]
 
 
-def _around(text: str, parent: Node, start: int, end: int) -> str:
+def _text_around(text: str, parent: Node, start: int, end: int) -> str:
     """The text of an object or array before and after a span."""
     return text[parent.start + 1 : start] + text[end : parent.end - 1]
 
@@ -109,11 +109,11 @@ def _path_text(keys: Sequence[str]) -> str:
     return ".".join(keys) or "the whole"
 
 
-def _at(text: str, node: Node) -> tuple[int, int]:
+def _place_of(text: str, node: Node) -> tuple[int, int]:
     return jsonc.place(text, node.start)
 
 
-def _nested(keys: Sequence[str], value: Any) -> Any:
+def _in_objects(keys: Sequence[str], value: Any) -> Any:
     for key in reversed(keys):
         value = {key: value}
     return value
@@ -123,7 +123,7 @@ def _with_first_value(text: str, value: Any) -> str:
     """A text of blanks and comments with a value after them."""
     end = _newline(text)
     gap = "" if not text.lstrip("\ufeff") or text.endswith("\n") else end
-    return f"{text}{gap}{_formatted(text, value, '', inline=False)}{end}"
+    return f"{text}{gap}{_as_json(text, value, '', inline=False)}{end}"
 
 
 def _newline(text: str) -> str:
@@ -131,7 +131,7 @@ def _newline(text: str) -> str:
     return match[0] if match else "\n"
 
 
-def _unit(text: str) -> str:
+def _indent_step(text: str) -> str:
     """One step of indentation: that of the first indented element."""
     root = jsonc.parse(text)
     for element in (root.elements or ()) if root else ():
@@ -155,9 +155,9 @@ def _indent_at(text: str, at: int) -> str:
     return line[: len(line) - len(line.lstrip(" \t"))]
 
 
-def _formatted(text: str, value: Any, indent: str, *, inline: bool) -> str:
+def _as_json(text: str, value: Any, indent: str, *, inline: bool) -> str:
     """A value as JSON, formatted like the text; ``indent`` is that of its line."""
-    indented = None if inline else _unit(text)
+    indented = None if inline else _indent_step(text)
     words = json.dumps(value, ensure_ascii=False, indent=indented)
     if not words.isascii() and _SURROGATES.search(words):
         words = json.dumps(value, indent=indented)
@@ -171,7 +171,7 @@ def _with_element(text: str, parent: Node, value: Any, key: str | None) -> str:
         return _with_first_element(text, parent, value, key)
     inline = "\n" not in text[parent.start : parent.end]
     indent = _indent_at(text, elements[-1].start)
-    words = _name(key) + _formatted(text, value, indent, inline=inline)
+    words = _member_prefix(key) + _as_json(text, value, indent, inline=inline)
     end = elements[-1].comma
     if end < 0:
         end = elements[-1].node.end
@@ -192,8 +192,8 @@ def _with_first_element(text: str, parent: Node, value: Any, key: str | None) ->
     inside = text[start:end]
     inline = _is_inline(text)
     outer = _indent_at(text, parent.start)
-    indent = outer + _unit(text)
-    words = _name(key) + _formatted(text, value, indent, inline=inline)
+    indent = outer + _indent_step(text)
+    words = _member_prefix(key) + _as_json(text, value, indent, inline=inline)
     if inline and not inside.strip():
         return text[:start] + words + text[end:]
     newline = _newline(text)
@@ -205,7 +205,7 @@ def _with_first_element(text: str, parent: Node, value: Any, key: str | None) ->
     return f"{text[:start]}{comments}{newline}{step}{words}{tail}{text[end:]}"
 
 
-def _name(key: str | None) -> str:
+def _member_prefix(key: str | None) -> str:
     """What stands before the value of a member; nothing before an item."""
     return "" if key is None else f"{json.dumps(key, ensure_ascii=False)}: "
 

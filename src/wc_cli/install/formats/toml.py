@@ -30,7 +30,7 @@ class EditedToml(NamedTuple):
 def parse(text: str) -> dict[str, Any]:
     """The values of a text. Raises UnreadableError."""
     try:
-        return tomllib.loads(_bare(text).replace("\r\n", "\n"))
+        return tomllib.loads(_without_mark(text).replace("\r\n", "\n"))
     except ValueError as error:  # also for a number with too many digits
         match = _PLACE.search(str(error))
         line, column = (int(match[1]), int(match[2])) if match else (0, 0)
@@ -54,18 +54,18 @@ def set_value(
 
     ``piece`` is that of the value which is replaced. Raises UnreadableError.
     """
-    intended = _with(parse(text), keys, value)
+    intended = _with_value(parse(text), keys, value)
     replaces = bool(piece) and text.count(piece) == 1
     if isinstance(value, dict) and (replaces or find(text, keys) is None):
         before, _, after = text.partition(piece) if replaces else (text, "", "")
-        edited = _appended(before, keys, value)
+        edited = _with_new_table(before, keys, value)
         if _has_values(edited.text + after, intended):
             return EditedToml(edited.text + after, edited.piece)
 
     def edit(table: Any) -> None:
         table[keys[-1]] = value
 
-    return EditedToml(_edited(text, keys[:-1], edit, intended))
+    return EditedToml(_edit_table(text, keys[:-1], edit, intended))
 
 
 def append_item(text: str, keys: Sequence[str], item: Any) -> EditedToml:
@@ -75,12 +75,12 @@ def append_item(text: str, keys: Sequence[str], item: Any) -> EditedToml:
         return set_value(text, keys, [item])
     if not isinstance(array, list):
         raise UnreadableError(f"{'.'.join(keys)} is no array")
-    intended = _with(parse(text), keys, [*array, item])
+    intended = _with_value(parse(text), keys, [*array, item])
 
     def edit(table: Any) -> None:
         table[keys[-1]].append(item)
 
-    return EditedToml(_edited(text, keys[:-1], edit, intended))
+    return EditedToml(_edit_table(text, keys[:-1], edit, intended))
 
 
 def without(text: str, keys: Sequence[str], piece: str = "") -> str:
@@ -88,8 +88,8 @@ def without(text: str, keys: Sequence[str], piece: str = "") -> str:
 
     ``piece`` is that of `set_value`. Raises UnreadableError.
     """
-    intended = _with(parse(text), keys, None)
-    for words in (piece, *_headers(text, keys)):
+    intended = _with_value(parse(text), keys, None)
+    for words in (piece, *_header_texts(text, keys)):
         if words and text.count(words) == 1:
             shorter = text.replace(words, "")
             if _has_values(shorter, intended, keys):
@@ -98,10 +98,10 @@ def without(text: str, keys: Sequence[str], piece: str = "") -> str:
     def edit(table: Any) -> None:
         del table[keys[-1]]
 
-    return _edited(text, keys[:-1], edit, intended, removed=keys)
+    return _edit_table(text, keys[:-1], edit, intended, removed=keys)
 
 
-def _headers(text: str, keys: Sequence[str]) -> tuple[str, ...]:
+def _header_texts(text: str, keys: Sequence[str]) -> tuple[str, ...]:
     """The header of an empty table, as it is written in a text: what follows its line
     belongs to the user, but tomlkit would remove it too."""
     words = ".".join(map(re.escape, keys))
@@ -113,15 +113,15 @@ def without_item(text: str, keys: Sequence[str], item: Any) -> str:
     """The text without an item of an array. Raises UnreadableError."""
     array = list(find(text, keys))
     index = array.index(item)
-    intended = _with(parse(text), keys, array[:index] + array[index + 1 :])
+    intended = _with_value(parse(text), keys, array[:index] + array[index + 1 :])
 
     def edit(table: Any) -> None:
         del table[keys[-1]][index]
 
-    return _edited(text, keys[:-1], edit, intended)
+    return _edit_table(text, keys[:-1], edit, intended)
 
 
-def _edited(
+def _edit_table(
     text: str,
     keys: Sequence[str],
     edit: Callable[[Any], None],
@@ -135,7 +135,7 @@ def _edited(
     """
     import tomlkit  # 25 ms, for TOML alone
 
-    bare = _bare(text)
+    bare = _without_mark(text)
     try:
         document = tomlkit.parse(bare)
         table: Any = document
@@ -156,7 +156,9 @@ def _edited(
     return result
 
 
-def _appended(text: str, keys: Sequence[str], value: dict[str, Any]) -> EditedToml:
+def _with_new_table(
+    text: str, keys: Sequence[str], value: dict[str, Any]
+) -> EditedToml:
     """The text with a table at its end."""
     import tomlkit  # 25 ms, for TOML alone
 
@@ -171,25 +173,27 @@ def _appended(text: str, keys: Sequence[str], value: dict[str, Any]) -> EditedTo
     document.update(outer)
     newline = "\r\n" if "\r\n" in text else "\n"
     words = tomlkit.dumps(document).strip("\n") + "\n"
-    bare = _bare(text)
+    bare = _without_mark(text)
     gap = "" if not bare else "\n" if bare.endswith("\n") else "\n\n"
     piece = (gap + words).replace("\n", newline)
     return EditedToml(text + piece, piece)
 
 
-def _bare(text: str) -> str:
+def _without_mark(text: str) -> str:
     """The text without a byte order mark."""
     return text.removeprefix("\ufeff")
 
 
-def _with(table: dict[str, Any], keys: Sequence[str], value: Any) -> dict[str, Any]:
+def _with_value(
+    table: dict[str, Any], keys: Sequence[str], value: Any
+) -> dict[str, Any]:
     """Nested dictionaries with a value set, or removed if it is ``None``."""
     key, *inner_keys = keys
     inner = table.get(key, {})
     if inner_keys and not isinstance(inner, dict):
         raise UnreadableError(f"{key} is no table")
     if inner_keys:
-        return {**table, key: _with(inner, inner_keys, value)}
+        return {**table, key: _with_value(inner, inner_keys, value)}
     if value is None:
         return {name: table[name] for name in table if name != key}
     return {**table, key: value}
@@ -204,16 +208,16 @@ def _has_values(
         values = parse(text)
     except UnreadableError:
         return False
-    return repr(_normal(values, removed)) == repr(_normal(intended, removed))
+    return repr(_normal_form(values, removed)) == repr(_normal_form(intended, removed))
 
 
-def _normal(table: dict[str, Any], removed: Sequence[str]) -> dict[str, Any]:
+def _normal_form(table: dict[str, Any], removed: Sequence[str]) -> dict[str, Any]:
     """The table in a fixed order, with the tables above ``removed`` even if they are
     missing."""
     if len(removed) > 1:
         table = {removed[0]: {}, **table}
     return {
-        name: _normal(value, removed[1:] if removed and name == removed[0] else ())
+        name: _normal_form(value, removed[1:] if removed and name == removed[0] else ())
         if isinstance(value, dict)
         else value
         for name, value in sorted(table.items())
