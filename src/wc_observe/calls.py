@@ -1,4 +1,4 @@
-"""One call of a client: who calls, and which folder they are in."""
+"""One call of a client: who calls, and from which folder."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ if TYPE_CHECKING:
 
 
 class ServerContext(NamedTuple):
-    """What the server was started in; ``now_ms`` is milliseconds since 1970.
+    """What the server was started with. ``now_ms`` returns milliseconds since 1970.
 
-    ``served_as`` is the name of the one store that is served to callers over a
-    network. Such callers choose no folder, and nothing in this machine's
-    environment says who they are. It is empty for a client that started us.
+    ``store_name`` is the name of the only store that callers over a network are served.
+    Such callers cannot choose a folder, and this machine's environment does not
+    identify them. It is empty for a client that started the server itself.
     """
 
     folder: str
@@ -26,10 +26,10 @@ class ServerContext(NamedTuple):
 
 
 class Call(NamedTuple):
-    """What a call is answered from: the client's name and folder, the stores
-    that are kept in memory, the rest.
+    """What a call is answered from: the client's name and folder, the environment, the
+    clock, and the stores in memory.
 
-    ``subject`` is whom a caller over a network has proved to be, if anybody.
+    ``subject`` is the authenticated user of a caller over a network, or empty.
     """
 
     client: str

@@ -183,7 +183,7 @@ def _prepare_start() -> None:
 def _finish_start() -> None:
     """Configures logging, and exempts what was imported from garbage collection."""
     if os.environ.get("WATERCOOLER_DEBUG"):
-        from wc_observe.mcp import debuglog  # only for debugging
+        from wc_observe.mcp import debuglog  # with FastMCP, see above
 
         debuglog.redirect_logging()
     else:

@@ -1,7 +1,7 @@
-"""What one call reads from: its store, and who is looking.
+"""The store that a call reads from, and who is looking at it.
 
-Brought up to date for each call, so what wc writes in any process shows in the
-next one; see `live` for what others write.
+The store is brought up to date for each call, so what wc writes in any process is in
+the next answer; see `live` for what other programs write.
 """
 
 from __future__ import annotations
@@ -30,13 +30,12 @@ if TYPE_CHECKING:
     from wc_observe.live.stores import Live
 
 
-# Any other folder, such as one that git complains of; not what a URL has.
+# Any other folder, such as one in an error message of git; not the path of a URL.
 _ABSOLUTE = re.compile(r"(?<![\w.:/~%-])(?:/[^\s/'\",;:]+){2,}/?")
 
 
 class OpenStore(NamedTuple):
-    """An existing store as the caller sees it; ``store`` is how answers name
-    it."""
+    """An existing store as the caller sees it. ``label`` is how answers name it."""
 
     label: str
     place: Place
@@ -45,20 +44,20 @@ class OpenStore(NamedTuple):
 
     @property
     def reader(self) -> LiveReader:
-        """Its threads."""
+        """Reads its threads."""
         return self.live.reader
 
     @property
     def viewer(self) -> Viewer:
-        """Who looks."""
+        """Who is looking."""
         return self.overview.viewer
 
 
 def open_store(call: Call) -> OpenStore:
-    """The store that belongs to the caller's folder.
+    """Returns the store that belongs to the caller's folder.
 
-    Raises NotFoundError with the command that makes it where there is none,
-    CorruptError where its checkout cannot be used.
+    Raises NotFoundError, with the command that creates it, if there is none, and
+    CorruptError if its checkout cannot be used.
     """
     place = discovery.find(call.folder, call.env)
     label = store_label(place.root, call)
@@ -76,8 +75,9 @@ def open_store(call: Call) -> OpenStore:
 def _identify_caller(
     call: Call, repository: Repository | None, store_settings: Settings
 ) -> Identity:
-    """Who calls; over a network, the client's own name and whom it has proved
-    to be: this machine's user and worktree are not theirs."""
+    """Returns who calls. Over a network that is the client's own name and its
+    authenticated user: the user and the worktree of this machine are not the
+    caller's."""
     request = Asked(client=call.client)
     if not call.store_name:
         return resolve.identify(request, call.env, repository, store_settings)
@@ -86,7 +86,7 @@ def _identify_caller(
 
 
 def missing_store(place: Place, store: str) -> NotFoundError:
-    """The error for a store that is not there, with what to run."""
+    """Returns the error for a store that does not exist, with the command to run."""
     if place.branch_exists:
         return NotFoundError(
             f"The branch {BRANCH} exists, but nothing has it checked out here; "
@@ -105,21 +105,22 @@ def missing_store(place: Place, store: str) -> NotFoundError:
 
 
 def caller_identity(call: Call) -> Identity:
-    """The caller, with or without a store.
+    """Returns the caller, whether there is a store or not.
 
-    Raises InvalidInputError where a name that was set cannot be one.
+    Raises InvalidInputError if a configured name is not valid.
     """
     found_repository = repository.find(call.folder)
     try:
         root = discovery.find(call.folder, call.env).root
     except WcError:
-        root = ""  # health says what is wrong with it
+        root = ""  # health reports what is wrong with it
     store_settings = settings.load(root, call.env) if root else settings.Settings()
     return _identify_caller(call, found_repository, store_settings)
 
 
 def without_folders(text: str, call: Call) -> str:
-    """The text without folders of this machine, where it goes over a network."""
+    """Returns the text without folders of this machine if the call came over a
+    network."""
     if not call.store_name:
         return text
     try:
@@ -140,6 +141,6 @@ def without_folders(text: str, call: Call) -> str:
 
 
 def store_label(path: str, call: Call) -> str:
-    """A path as people write it. Over a network it is the name under which the
-    store is served: folders here are no business of theirs."""
+    """Returns how answers name a path. Over a network that is the name under which
+    the store is served: callers must not learn about folders of this machine."""
     return call.store_name or shown_path(path, call.env)

@@ -23,22 +23,24 @@ if TYPE_CHECKING:
     from wc_core.views.rows import Numbered
     from wc_observe.open_store import OpenStore
 
-# Characters: of one body in a thread, of all entries of an answer (about ten
-# thousand tokens, where clients begin to warn), and of one entry by itself.
+# Limits in characters: one body in a thread, all entries of an answer (about ten
+# thousand tokens, where clients begin to warn), and a single entry.
 BODY_LIMIT = 4_000
 THREAD_LIMIT = 40_000
 ENTRY_LIMIT = 100_000
 
-# What an entry takes beside its body and title.
+# The characters of an entry without its body and title.
 _ENTRY_FRAME = 200
 _HEADING_WIDTH = 120
 _SUMMARY_WIDTH = 300
 
 
 class ShownEntry(NamedTuple):
-    """An entry with as much of its body as is shown: ``length`` characters
-    there are, ``start`` is where the shown part begins; ``heading`` alone: the
-    body was not asked for."""
+    """An entry and the part of its body that is shown.
+
+    ``length`` is the length of the whole body, and ``start`` is where the shown part
+    begins. ``heading`` means that no body was asked for.
+    """
 
     numbered: Numbered
     body: str
@@ -53,12 +55,12 @@ class ShownEntry(NamedTuple):
 
     @property
     def is_cut(self) -> bool:
-        """Whether more was asked for than is shown."""
+        """Whether the body was asked for and not all of it is shown."""
         return not self.heading and len(self.body) < self.length
 
     def to_json(self) -> dict[str, Any]:
-        """The entry of the read shape; a body that is cut or left out says how
-        long it is."""
+        """Returns the entry of the read shape. If the body is cut or left out, its
+        length is included."""
         fields = self.numbered.to_json(self.body)
         if self.heading:
             del fields["body"]
@@ -71,7 +73,8 @@ class ShownEntry(NamedTuple):
 
 
 class EntryPage(NamedTuple):
-    """Consecutive entries of a thread, and how to go on (-1: no more)."""
+    """Consecutive entries of a thread. ``next_index`` is where the next page starts,
+    -1 if there is none."""
 
     thread: Thread
     entries: tuple[ShownEntry, ...]
@@ -79,14 +82,17 @@ class EntryPage(NamedTuple):
 
     @property
     def truncated(self) -> bool:
-        """Whether anything after the first entry asked for is left out."""
+        """Whether anything after the first requested entry is left out."""
         return self.next_index >= 0 or any(entry.is_cut for entry in self.entries)
 
 
 class EntrySpan(NamedTuple):
-    """At most ``limit`` entries from the one numbered ``start`` on; a negative
-    number counts from the end. ``headings``: without their bodies. ``body`` and
-    ``whole`` are the most characters of one body and of all entries."""
+    """Which entries to show: at most ``limit``, from number ``start`` on; a negative
+    number counts from the end.
+
+    ``headings`` leaves out the bodies. ``body`` and ``whole`` limit the characters of
+    one body and of all entries.
+    """
 
     start: int = 0
     limit: int = 100
@@ -96,9 +102,9 @@ class EntrySpan(NamedTuple):
 
 
 def entry_page(store: OpenStore, topic: str, span: EntrySpan) -> EntryPage:
-    """Some of the entries of a thread.
+    """Returns some of the entries of a thread.
 
-    Raises NotFoundError for a thread that does not exist.
+    Raises NotFoundError if the thread does not exist.
     """
     thread = store.reader.thread(store.reader.find(topic))
     all_entries = rows.numbered(thread)
@@ -126,7 +132,7 @@ def _cut_body(body: str, limit: int) -> str:
 
 
 def page_json(store: OpenStore, page: EntryPage) -> dict[str, Any]:
-    """The read shape."""
+    """Returns the read shape."""
     fields = rows.thread_head(page.thread, store.label)
     fields["entry_count"] = len(page.thread.entries)
     fields["entries"] = [entry.to_json() for entry in page.entries]
@@ -138,7 +144,7 @@ def page_json(store: OpenStore, page: EntryPage) -> dict[str, Any]:
 
 
 def page_markdown(store: OpenStore, page: EntryPage) -> str:
-    """The thread's state, the entries, and how to get what is left out."""
+    """Returns the state of the thread, the entries, and how to get what is left out."""
     state = page.thread.state
     topic = state.topic
     parts = [_thread_lines(store, page.thread), f"{NOTICE}\n"]
@@ -186,7 +192,7 @@ def _thread_lines(store: OpenStore, thread: Thread) -> str:
 
 
 def _heading_lines(shown_entry: ShownEntry) -> str:
-    """An entry on one line, and what its author says it comes to."""
+    """Returns an entry on one line, followed by its author's summary."""
     entry = shown_entry.numbered.entry
     facts = [
         f"- {shown_entry.numbered.idx}",
@@ -202,7 +208,7 @@ def _heading_lines(shown_entry: ShownEntry) -> str:
 
 
 def _entry_text(shown_entry: ShownEntry) -> str:
-    """An entry: what we say about it, then its title and body, quoted."""
+    """Returns an entry: facts about it, then its title and body, quoted."""
     entry = shown_entry.numbered.entry
     facts = [
         f"entry {shown_entry.numbered.idx}",
@@ -226,11 +232,11 @@ def _entry_text(shown_entry: ShownEntry) -> str:
 def find_entry(
     store: OpenStore, topic: str, index: int | None, entry_id: str, offset: int
 ) -> tuple[Thread, ShownEntry]:
-    """One entry whole, or 100,000 characters of it from ``offset`` on; a
-    negative ``index`` counts from the end.
+    """Returns one entry, or 100,000 characters of it from ``offset`` on. A negative
+    ``index`` counts from the end.
 
-    Raises NotFoundError for what is not there, InvalidInputError for an
-    offset beyond the end.
+    Raises NotFoundError if it does not exist, and InvalidInputError if the offset is
+    beyond the end.
     """
     thread = store.reader.thread(store.reader.find(topic))
     reference = entry_id if index is None else str(index)
@@ -249,7 +255,7 @@ def find_entry(
 
 
 def entry_json(store: OpenStore, thread: Thread, entry: ShownEntry) -> dict[str, Any]:
-    """The entry with the store and topic it is from."""
+    """Returns the entry with its store and topic."""
     fields: dict[str, Any] = {
         "store": store.label,
         "topic": thread.state.topic,
@@ -261,7 +267,7 @@ def entry_json(store: OpenStore, thread: Thread, entry: ShownEntry) -> dict[str,
 
 
 def entry_markdown(store: OpenStore, thread: Thread, entry: ShownEntry) -> str:
-    """The entry, and how to get the rest of a very long one."""
+    """Returns the entry, and how to get the rest of a very long one."""
     heading = f"thread {thread.state.topic} in the store {store.label}\n{NOTICE}\n\n"
     ending = ""
     if entry.start or entry.end < entry.length:

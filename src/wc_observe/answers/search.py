@@ -1,4 +1,4 @@
-"""Entries across threads: what is new since a moment, and what matches."""
+"""Entries across threads: what is new since a moment, and what matches a search."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _AUTHORS = 4
 
 
 def updates_json(store: OpenStore, since: str, updates: Updates) -> dict[str, Any]:
-    """The updates shape, with the beginning of each body."""
+    """Returns the updates shape, with the beginning of each body."""
     fields = updates.to_json(store.label)
     for entry, (_, numbered) in zip(fields["entries"], updates.entries, strict=True):
         entry["snippet"] = one_line(numbered.entry.body, _SNIPPET_WIDTH)
@@ -37,7 +37,7 @@ def updates_json(store: OpenStore, since: str, updates: Updates) -> dict[str, An
 
 
 def updates_markdown(store: OpenStore, since: str, updates: Updates) -> str:
-    """Two lines for each entry: what it is, and how it begins."""
+    """Returns two lines for each entry: what it is, and how it begins."""
     visible = len(updates.entries)
     total = visible + updates.more
     heading = f"{_shown_count(visible, total)} since {word(since)}, oldest first"
@@ -56,7 +56,7 @@ def updates_markdown(store: OpenStore, since: str, updates: Updates) -> str:
 
 
 def digest_json(store: OpenStore, since: str, digest: Digest) -> dict[str, Any]:
-    """The digest shape, with the beginning of each last body."""
+    """Returns the digest shape, with the beginning of each last body."""
     fields = digest.to_json(store.label)
     for thread, news in zip(fields["threads"], digest.threads, strict=True):
         thread["last"]["snippet"] = one_line(news.last.entry.body, _SNIPPET_WIDTH)
@@ -64,7 +64,7 @@ def digest_json(store: OpenStore, since: str, digest: Digest) -> dict[str, Any]:
 
 
 def digest_markdown(store: OpenStore, since: str, digest: Digest) -> str:
-    """Two lines for each thread: whose move it is, and how its last entry
+    """Returns two lines for each thread: whose move it is, and how its last entry
     begins."""
     total = len(digest.threads) + digest.more
     count = f"{'1 thread' if total == 1 else f'{total} threads'} with entries"
@@ -93,12 +93,12 @@ def digest_markdown(store: OpenStore, since: str, digest: Digest) -> str:
 
 
 def hits_json(store: OpenStore, question: Question, hits: Hits) -> dict[str, Any]:
-    """The search shape."""
+    """Returns the search shape."""
     return dict(clean_json(hits.to_json(store.label, question.query)))
 
 
 def hits_markdown(store: OpenStore, question: Question, result: Hits) -> str:
-    """Two lines for each hit: where it is, and the words around the match."""
+    """Returns two lines for each hit: where it is, and the words around the match."""
     visible = len(result.hits)
     words = title(question.query, _TITLE_WIDTH)
     condition = f" with {words}" if question.query.strip() else " found"

@@ -1,4 +1,4 @@
-"""Threads as a list and as the index page."""
+"""The list of threads, and the index page."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from wc_core.views.rows import Filter, RowPage, ThreadRow
     from wc_observe.open_store import OpenStore
 
-# A list of fifty threads fits in 8 KB; each beyond them may take as much more.
+# A list of fifty threads fits in 8 KB; each further thread may take its share more.
 _LIST_BYTES = 7_500
 _LIST_ROWS = 50
 _TITLE_WIDTHS = (60, 40, 24, 12)
@@ -23,7 +23,7 @@ _INDEX_CHARACTERS = 40_000
 
 
 class ListRequest(NamedTuple):
-    """Which threads, how many at most, and from where on."""
+    """Which threads to list, how many at most, and from which cursor on."""
 
     criteria: Filter
     limit: int
@@ -31,7 +31,7 @@ class ListRequest(NamedTuple):
 
 
 def as_json(store: OpenStore, request: ListRequest) -> dict[str, Any]:
-    """The list shape."""
+    """Returns the list shape."""
     page = store.overview.page(request.criteria, request.limit, request.cursor)
     fields = page.to_json(store.label)
     for row in fields["threads"]:
@@ -41,20 +41,21 @@ def as_json(store: OpenStore, request: ListRequest) -> dict[str, Any]:
 
 
 def as_markdown(store: OpenStore, request: ListRequest) -> str:
-    """A line for each thread: at most ``limit`` of them, and fewer where they
-    would take more than 150 bytes each; the cursor has the rest."""
+    """Returns a line for each thread: at most ``limit``, and fewer if they would
+    take more than 150 bytes each. The cursor continues after them."""
     limit = request.limit
     while True:
         page = store.overview.page(request.criteria, limit, request.cursor)
         fitting = _fitting_lines(page.rows, request.limit)
         if len(fitting) == len(page.rows):
             return "".join((_list_heading(store, page), *fitting, _cursor_line(page)))
-        # The cursor must be that of the last thread shown: ask for fewer.
+        # The cursor must belong to the last visible thread, so get a smaller page.
         limit = max(1, len(fitting))
 
 
 def _fitting_lines(rows: tuple[ThreadRow, ...], limit: int) -> list[str]:
-    """As many lines as fit; titles give way before threads do."""
+    """Returns as many lines as fit. Titles are shortened before threads are left
+    out."""
     budget = _LIST_BYTES * max(limit, _LIST_ROWS) // _LIST_ROWS
     lines: list[str] = []
     for width in _TITLE_WIDTHS:
@@ -97,10 +98,10 @@ def _cursor_line(page: RowPage) -> str:
 
 
 def index_page(store: OpenStore) -> str:
-    """The index as markdown: whose move it is, mine first.
+    """Returns the index as markdown: whose move it is, the caller's own moves first.
 
-    The same page ``wc reindex`` writes, with titles in quotes; cut after
-    40,000 characters with a line that says so.
+    It is the page that ``wc reindex`` writes, with titles in quotes. After 40,000
+    characters it is cut, and a line says so.
     """
     rows = [
         row._replace(

@@ -1,4 +1,4 @@
-"""What goes on in other worktrees, as text and as JSON."""
+"""What happens in the worktrees of a repository, as text and as JSON."""
 
 from __future__ import annotations
 
@@ -28,18 +28,18 @@ if TYPE_CHECKING:
     from wc_core.views.worktrees import Neighbour, WorktreeQuery
     from wc_observe.calls import Call
 
-# Of more worktrees the ones where something happened last are shown.
+# Of more worktrees, those with the latest changes are shown.
 _MANY = 50
 _WIDE = 200
 
-# What each file said when it could last be read: for as long as we run.
+# The last readable content of each file, kept as long as the server runs.
 _FILES = StateFiles()
 
 
 def worktree_view(call: Call) -> WorktreeView:
-    """What goes on now. A store that cannot be used hides no loop.
+    """Returns what happens now. A store that cannot be used hides no loop.
 
-    Raises NotFoundError over a network, where folders are nobody's business.
+    Raises NotFoundError over a network, where callers must not learn about folders.
     """
     _check_is_local(call)
     now = call.now_ms()
@@ -71,7 +71,8 @@ def _check_is_local(call: Call) -> None:
 
 
 def change_ids(call: Call) -> list[str]:
-    """What loops can be asked for by, each once; threads are not looked at."""
+    """Returns the names by which loops can be asked for, each once. Threads are not
+    read."""
     if call.store_name:
         return []
     try:
@@ -101,12 +102,13 @@ def _loop_name(neighbour: Neighbour) -> str:
 
 
 def as_json(view: WorktreeView) -> dict[str, Any]:
-    """The worktrees shape."""
+    """Returns the worktrees shape."""
     return dict(clean_json(view.to_json(_MANY)))
 
 
 def as_markdown(view: WorktreeView) -> str:
-    """First what waits for somebody, then each worktree with what is known."""
+    """Returns the loops that wait for somebody, then each worktree with what is
+    known about it."""
     visible = view.neighbours[:_MANY]
     count = counted(len(view.neighbours), "worktree")
     if len(visible) < len(view.neighbours):
@@ -125,7 +127,7 @@ def as_markdown(view: WorktreeView) -> str:
 
 
 def _alarm_lines(view: WorktreeView) -> Iterator[str]:
-    """A line for each loop that does not go on by itself."""
+    """Yields a line for each loop that does not continue by itself."""
     for neighbour, loop in _worktrees_with_loops(view):
         if loop.waits_for_human or loop.orphaned or loop.status in {"stalled", "stuck"}:
             turn = f" at {loop.turn}" if loop.turn else ""
@@ -156,7 +158,7 @@ def _worktree_line(neighbour: Neighbour, query: WorktreeQuery) -> str:
 
 
 def _path_text(path: str) -> str:
-    """A path, in quotes where it could be mistaken for more than one."""
+    """Returns a path, in quotes if it could be mistaken for more than a path."""
     bare = path.removeprefix("~")
     return path if word(bare, len(bare)) == bare else title(path)
 
@@ -200,7 +202,7 @@ def _activity_line(activity: Activity) -> str:
 
 
 def _age_text(state: StateAge) -> str:
-    """How old it is, and why that is not newer."""
+    """Returns how old a state is, and why there is no newer one."""
     stale = "old, " if state.stale else ""
     reason = (
         f" (as last read; the file {word(state.problem)})" if state.last_good else ""
@@ -209,7 +211,8 @@ def _age_text(state: StateAge) -> str:
 
 
 def _chosen_loops(view: WorktreeView, change_id: str) -> list[tuple[Neighbour, Loop]]:
-    """The loops meant. Raises NotFoundError where one is named and not there."""
+    """Returns the requested loops. Raises NotFoundError if the named one does not
+    exist."""
     running = _worktrees_with_loops(view)
     name = change_id.strip()
     if not name:
@@ -225,7 +228,7 @@ def _chosen_loops(view: WorktreeView, change_id: str) -> list[tuple[Neighbour, L
 
 
 def loops_json(view: WorktreeView, change_id: str) -> dict[str, Any]:
-    """The loops shape. Raises NotFoundError."""
+    """Returns the loops shape. Raises NotFoundError."""
     loops = [
         worktrees.loop_json(view.query, neighbour, loop)
         for neighbour, loop in _chosen_loops(view, change_id)
@@ -234,7 +237,7 @@ def loops_json(view: WorktreeView, change_id: str) -> dict[str, Any]:
 
 
 def loops_markdown(view: WorktreeView, change_id: str) -> str:
-    """Each loop with its worktree. Raises NotFoundError."""
+    """Returns each loop with its worktree. Raises NotFoundError."""
     chosen = _chosen_loops(view, change_id)
     if not chosen:
         return f"no loop runs in any of {counted(len(view.neighbours), 'worktree')}\n"
@@ -264,7 +267,7 @@ def _loop_facts(loop: Loop) -> Iterator[str]:
 
 
 def _iteration_text(turn: Iteration) -> str:
-    """An iteration: its number, then what is known of it."""
+    """Returns the number of an iteration, then what is known about it."""
     facts = [
         f"{key}: {word(str(value))}"
         for key, value in turn.to_json().items()
@@ -275,7 +278,8 @@ def _iteration_text(turn: Iteration) -> str:
 
 
 def team_json(call: Call) -> dict[str, Any]:
-    """The team shape, with the file it is from. Raises as `worktree_view`."""
+    """Returns the team shape, with the file it comes from. Raises as
+    `worktree_view`."""
     _check_is_local(call)
     team = livestate.team(_FILES, call.env, call.now_ms())
     file = shown_path(livestate.team_path(call.env), call.env) or None
@@ -283,7 +287,7 @@ def team_json(call: Call) -> dict[str, Any]:
 
 
 def team_markdown(call: Call) -> str:
-    """A line for each member. Raises as `worktree_view`."""
+    """Returns a line for each member. Raises as `worktree_view`."""
     _check_is_local(call)
     team = livestate.team(_FILES, call.env, call.now_ms())
     file = shown_path(livestate.team_path(call.env), call.env)

@@ -1,7 +1,7 @@
-"""The one place where calls come in and errors go out.
+"""Where requests come in and errors go out.
 
-Around each call it finds out who calls from where. What goes wrong leaves as
-one of our codes, a sentence and a hint; never as a traceback.
+Around each call it determines who calls, and from where. An error leaves as one of the
+codes of wc with a message and a hint, never as a traceback.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ _MOST_ADDRESSES = 10
 
 
 class Boundary(Middleware):
-    """Who calls, on the way in; our errors, on the way out."""
+    """Determines the caller of each request, and turns errors into answers."""
 
     def __init__(self, start: ServerContext, stores: Stores) -> None:
         self._start = start
@@ -73,9 +73,10 @@ class Boundary(Middleware):
         context: MiddlewareContext[CallToolRequestParams],
         call_next: CallNext[CallToolRequestParams, ToolResult],
     ) -> ToolResult:
-        """Answer a call of a tool; an error is a result that says so."""
+        """Answers a call of a tool. An error becomes a result that is marked as an
+        error."""
         message = context.message
-        # Models write null for "not given"; the schemas say it by leaving out.
+        # Models write null for arguments they leave out; the schemas do not allow it.
         arguments = {
             k: v for k, v in (message.arguments or {}).items() if v is not None
         }
@@ -103,8 +104,8 @@ class Boundary(Middleware):
         context: MiddlewareContext[ReadResourceRequestParams],
         call_next: CallNext[ReadResourceRequestParams, ResourceResult],
     ) -> ResourceResult:
-        """Read a resource; its errors are those of the protocol, with ours in
-        their data."""
+        """Reads a resource. Errors are those of the protocol, with the error of wc
+        in their data."""
         address = str(context.message.uri)
         try:
             await self._set_call(context)
@@ -122,7 +123,7 @@ class Boundary(Middleware):
         context: MiddlewareContext[GetPromptRequestParams],
         call_next: CallNext[GetPromptRequestParams, PromptResult],
     ) -> PromptResult:
-        """Make the messages of a prompt; errors are as for a resource."""
+        """Returns the messages of a prompt. Errors are as for a resource."""
         try:
             await _check_prompt(context)
             await self._set_call(context)
@@ -137,7 +138,7 @@ class Boundary(Middleware):
         context: MiddlewareContext[Any],
         call_next: CallNext[Any, Any],
     ) -> Any:
-        """Complete an argument: the one request with a hook of no other name."""
+        """Completes an argument: the only request without a hook of its own."""
         own = context.fastmcp_context
         if context.method != "completion/complete" or own is None:
             return await call_next(context)
@@ -152,14 +153,15 @@ class Boundary(Middleware):
         context: MiddlewareContext[ListResourcesRequest],
         call_next: CallNext[ListResourcesRequest, Sequence[Resource]],
     ) -> Sequence[Resource]:
-        """List resources; those of the caller's store are among them."""
+        """Lists resources, including the threads of the caller's store."""
         own = context.fastmcp_context
         if own is not None:
             CURRENT.set(await self.call_of(own))
         return await call_next(context)
 
     async def call_of(self, own: Context) -> Call:
-        """Who calls, for requests that the client's roots cannot be asked for."""
+        """Returns the call for a request during which the client cannot be asked for
+        its roots."""
         if self._start.store_name:
             return remote_call(own, self._start, self.stores)
         roots = await self._roots.fetch_or_recall(own)
@@ -169,7 +171,8 @@ class Boundary(Middleware):
     async def _reporting_progress(
         self, context: MiddlewareContext[Any]
     ) -> AsyncIterator[None]:
-        """Report progress, to a client that asked for it, of what takes long."""
+        """Reports the progress of lengthy work meanwhile, if the client asked for
+        it."""
         own = context.fastmcp_context
         if own is None or own.request_context is None:
             yield

@@ -1,6 +1,7 @@
-"""Completion: what may stand where an argument of a prompt or of a resource
-template belongs. What cannot be found is no error here but nothing to choose
-from: somebody is typing.
+"""Completion: possible values for the arguments of prompts and resource templates.
+
+What cannot be found is no error here: there is just nothing to choose from while a user
+is still typing.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 
     Values = Callable[[StoreReader, Mapping[str, str]], Iterable[str]]
 
-# The protocol allows no more in one answer.
+# The protocol's limit for one answer.
 MAX_VALUES = 100
 
 
@@ -39,7 +40,7 @@ def complete_argument(
     argument: CompletionArgument,
     context: CompletionContext | None,
 ) -> Completion:
-    """Those that begin with what was typed, then those that contain it;
+    """Returns the values that begin with what was typed, then those that contain it.
     ``total`` counts all of them."""
     owner = ref.name if isinstance(ref, PromptReference) else ref.uri
     values = _VALUES.get((owner, argument.name))
@@ -65,7 +66,7 @@ def _matching_values(values: Iterable[str], typed: str) -> list[str]:
     containing: list[str] = []
     for value in dict.fromkeys(values):
         folded = value.casefold()
-        # What does not print cannot be chosen from a menu.
+        # A value that does not print cannot be chosen from a menu.
         if needle in folded and value.isprintable():
             (beginning if folded.startswith(needle) else containing).append(value)
     return beginning + containing
@@ -76,20 +77,20 @@ def _topic_values(reader: StoreReader, _: Mapping[str, str]) -> Iterable[str]:
 
 
 def _agent_values(reader: StoreReader, _: Mapping[str, str]) -> Iterable[str]:
-    """Everybody who wrote or was passed a ball, in alphabetical order, and the
-    word for nobody."""
+    """Returns everyone who wrote an entry or was passed a ball, in alphabetical
+    order, and the word for nobody."""
     names: set[str] = set()
     for topic in reader.topics():
         try:
             names.update(reader.snapshot(topic).state.people)
         except WcError:
-            continue  # one bad thread hides nobody else's names
+            continue  # one bad thread must not hide the names in others
     fitting = (name for name in names if len(name.encode()) <= MAX_NAME_BYTES)
     return [*sorted(fitting, key=str.casefold), "anyone"]
 
 
 def _entry_values(reader: StoreReader, arguments: Mapping[str, str]) -> Iterable[str]:
-    """The ids of the topic's entries, the latest first."""
+    """Returns the ids of the topic's entries, the latest first."""
     thread = reader.thread(reader.find(arguments.get("topic", "")))
     return [entry.id for entry in reversed(thread.entries)]
 
@@ -102,7 +103,7 @@ def _change_values(_: StoreReader, __: Mapping[str, str]) -> list[str]:
     return worktrees.change_ids(CURRENT.get())
 
 
-# (name of a prompt or address of a template, argument) -> what it may be.
+# (name of a prompt or address of a template, argument) -> its possible values.
 _VALUES: dict[tuple[str, str], Values] = {
     ("catch_up", "since"): _age_values,
     ("review_thread", "topic"): _topic_values,
@@ -116,5 +117,5 @@ _VALUES: dict[tuple[str, str], Values] = {
 
 
 def add_completion(server: FastMCP) -> None:
-    """Announce completion, and answer it."""
+    """Announces completion, and answers it."""
     server.add_completion_handler(guarded(complete_argument))

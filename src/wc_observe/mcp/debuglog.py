@@ -1,5 +1,7 @@
-"""``WATERCOOLER_DEBUG`` for the server: a line of JSON on standard error for
-each request. That it cannot be written is no failure.
+"""``WATERCOOLER_DEBUG`` for the server: a line of JSON on standard error for each
+request.
+
+A line that cannot be written is ignored.
 """
 
 from __future__ import annotations
@@ -27,7 +29,7 @@ if TYPE_CHECKING:
 
     from fastmcp.server.middleware import CallNext, MiddlewareContext
 
-# Arguments that are names, numbers or words of ours; any other may carry text.
+# Arguments that are names, numbers or keywords; any other may contain text.
 _SHORT_ARGUMENTS = frozenset(
     {"ball", "change_id", "cursor", "entry", "entry_id", "format", "from_entry"}
     | {"index", "limit", "offset", "open_only", "since", "stale_after", "status"}
@@ -41,18 +43,18 @@ _STORE_REQUESTS = frozenset(
 
 
 def write_line(line: str) -> None:
-    """Put a line on standard error, if there is one that takes it."""
-    if sys.stderr is not None:  # closed by whoever started us
+    """Writes a line to standard error if that is possible."""
+    if sys.stderr is not None:  # closed by the parent process
         with contextlib.suppress(OSError, ValueError):
             sys.stderr.write(line)
             sys.stderr.flush()
 
 
 class _LibraryLog(logging.Handler):
-    """What the libraries have to say, in the same form."""
+    """Writes the log records of libraries in the same form."""
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Put a record on standard error as a line of JSON."""
+        """Writes a record to standard error as a line of JSON."""
         fields = {
             "level": record.levelname,
             "logger": record.name,
@@ -65,8 +67,8 @@ class _LibraryLog(logging.Handler):
 
 
 def redirect_logging() -> None:
-    """From now on everything that is logged in this process is such a line."""
-    fastmcp.settings.log_enabled = False  # it would put its own handlers back
+    """Turns everything that this process logs from now on into such lines."""
+    fastmcp.settings.log_enabled = False  # it would restore its own handlers
     logging.getLogger().handlers = [_LibraryLog()]
     for name in ("fastmcp", "mcp"):
         logger = logging.getLogger(name)
@@ -74,7 +76,7 @@ def redirect_logging() -> None:
 
 
 class Journal(Middleware):
-    """Notes each request when it is answered. It has to be the outermost one."""
+    """Logs each request when it is answered. It must be the outermost middleware."""
 
     def __init__(self, mode: debugging.Mode, now_ms: Callable[[], int]) -> None:
         self._bodies = mode.bodies
@@ -83,7 +85,7 @@ class Journal(Middleware):
     async def on_request(
         self, context: MiddlewareContext[Any], call_next: CallNext[Any, Any]
     ) -> Any:
-        """Pass the request on, and what comes back or goes wrong."""
+        """Passes the request on, and logs the answer or the error."""
         begun = time.perf_counter_ns()
         outcome, answer = "INTERNAL", None
         try:
@@ -117,7 +119,8 @@ class Journal(Middleware):
         return fields
 
     def _target_fields(self, message: Any) -> dict[str, Any]:
-        """What the request is about: the tool, prompt or address."""
+        """Returns what the request is about: the tool, prompt or address, and the
+        arguments."""
         if isinstance(message, dict):  # a request without a hook of its own
             ref = message.get("ref")
             parts = ref if isinstance(ref, dict) else {}
@@ -143,7 +146,7 @@ class Journal(Middleware):
 
 
 def _store_path() -> str | None:
-    """The store that the call being noted was answered from."""
+    """Returns the store that the logged call was answered from."""
     call = CURRENT.get(None)
     if call is None:
         return None
@@ -161,7 +164,7 @@ def _answer_outcome(answer: Any) -> str:
 
 
 def _error_code(error: MCPError) -> str:
-    """Our code where the error is ours, else the protocol's number."""
+    """Returns the code of wc if it is an error of wc, else the protocol's number."""
     data = error.error.data
     fields = data.get("error", {}) if isinstance(data, dict) else {}
     return (

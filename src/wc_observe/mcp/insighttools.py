@@ -1,4 +1,4 @@
-"""The tools that look back: where a ball has been, and a store in figures."""
+"""The tools that look back: who held a ball when, and figures about a store."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from wc_observe.open_store import open_store
 if TYPE_CHECKING:
     from wc_core.phrases import Table
 
-# Characters of a title, in either form.
+# The most characters of a title, in text and JSON.
 _TITLE_WIDTH = 100
 
 Format = Literal["markdown", "json"]
@@ -50,7 +50,7 @@ def get_stats(
 
 
 def history_json(topic: str) -> dict[str, Any]:
-    """The history shape. Raises NotFoundError for a thread that is not there."""
+    """Returns the history shape. Raises NotFoundError if there is no such thread."""
     call = CURRENT.get()
     store = open_store(call)
     thread = store.reader.thread(store.reader.find(topic))
@@ -59,7 +59,7 @@ def history_json(topic: str) -> dict[str, Any]:
 
 
 def stats_json(stale_after: str) -> dict[str, Any]:
-    """The stats shape. Raises InvalidInputError for what is no age."""
+    """Returns the stats shape. Raises InvalidInputError if the age is not valid."""
     stale_ms = stats.stale_after_ms(stale_after)
     call = CURRENT.get()
     store = open_store(call)
@@ -71,7 +71,7 @@ def stats_json(stale_after: str) -> dict[str, Any]:
 
 
 def history_markdown(fields: dict[str, Any]) -> str:
-    """What it comes to, and a line for each spell."""
+    """Returns a summary, and a line for each spell."""
     ball = word(holder_text(fields["ball"]))
     lines = [
         f"thread {fields['topic']}: {title(fields['title'], _TITLE_WIDTH)}",
@@ -94,7 +94,7 @@ def history_markdown(fields: dict[str, Any]) -> str:
 
 
 def stats_markdown(fields: dict[str, Any]) -> str:
-    """How many threads there are, and a list for each kind of figure."""
+    """Returns the number of threads, and a list for each kind of figure."""
     threads, recent = fields["threads"], fields["recent"]
     by_status = ", ".join(
         f"{n} {word(status)}" for status, n in threads["by_status"].items()
@@ -117,7 +117,8 @@ def stats_markdown(fields: dict[str, Any]) -> str:
 
 
 def _table_lines(table: Table) -> list[str]:
-    """A table as a line of headings and one for each row; titles in quotes."""
+    """Returns a table as a line of headings and a line for each row, titles in
+    quotes."""
     if not table.rows:
         return []
     titles = [i for i, head in enumerate(table.head) if head == "TITLE"]

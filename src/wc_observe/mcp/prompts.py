@@ -1,8 +1,8 @@
-"""The prompts: what a person picks from a menu to start an agent on a task.
+"""The prompts: what a user picks from a menu to start an agent on a task.
 
-Each is two messages. The first has our words alone: what to do, and which
-command to run afterwards. The second is data, the same text that the tools
-answer with, which marks what others wrote.
+Each is two messages. The first has only the server's own text: what to do, and which
+command to run afterwards. The second is data, the same text that the tools answer with,
+in which what others wrote is marked.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _LATEST = -30
 
 
 def catch_up(since: str = "1d") -> list[Message]:
-    """What waits for the caller, and what happened."""
+    """Returns what waits for the caller, and what happened since a moment."""
     times.since_id(since, CURRENT.get().now_ms())
     return _task_messages(
         f"Catch up on the threads of this repository since {word(since)}. The next "
@@ -50,7 +50,7 @@ def catch_up(since: str = "1d") -> list[Message]:
 
 
 def review_thread(topic: str) -> list[Message]:
-    """A thread, to be judged."""
+    """Returns a thread to review."""
     thread = _thread_turn(topic)
     return _task_messages(
         f"Review the thread {thread.topic}. The next message has its ball and its "
@@ -69,7 +69,7 @@ def review_thread(topic: str) -> list[Message]:
 
 
 def draft_handoff(topic: str, to: str = "") -> list[Message]:
-    """What whoever goes on with a thread has to know."""
+    """Returns what the next holder of a thread needs to know."""
     thread = _thread_turn(topic)
     name = one_line(to, _NAME_WIDTH)
     receiver = word(name, _NAME_WIDTH) if name else "whoever should go on"
@@ -87,8 +87,11 @@ def draft_handoff(topic: str, to: str = "") -> list[Message]:
 
 
 class _ThreadTurn(NamedTuple):
-    """A thread as our words name it: its topic for a model and for a shell,
-    whose move it is, and the command for an entry in it."""
+    """Whose turn it is in a thread.
+
+    ``topic`` is its topic as text, ``argument`` as a word for a shell, ``turn`` a
+    sentence, and ``command`` the one that writes an entry in it.
+    """
 
     topic: str
     argument: str
@@ -121,15 +124,15 @@ def _task_messages(task: str, *answers: ToolResult) -> list[Message]:
 
 
 class _FunctionPrompt(Prompt):
-    """A prompt that a function answers, given the arguments as they came.
+    """A prompt that is answered by a function, which gets the arguments as they came.
 
-    The framework's own kind tells clients to write JSON for what is plain text.
+    The framework's own class tells clients to write JSON for plain text.
     """
 
     answer: Callable[..., list[Message]]
 
     async def render(self, arguments: dict[str, Any] | None = None) -> PromptResult:
-        """The messages; our own errors pass through."""
+        """Returns the messages. Errors of wc pass through."""
         messages = await asyncio.to_thread(self.answer, **(arguments or {}))
         return PromptResult(messages, description=self.description)
 
@@ -159,7 +162,7 @@ _PROMPTS: tuple[
 
 
 def add_prompts(server: FastMCP) -> None:
-    """Offer every prompt."""
+    """Adds every prompt to the server."""
     for answer, description, arguments in _PROMPTS:
         server.add_prompt(
             _FunctionPrompt(

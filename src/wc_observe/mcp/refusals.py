@@ -1,4 +1,4 @@
-"""Errors as clients are told them: one of our codes, a sentence, a hint."""
+"""Errors as clients get them: a code, a message and a hint."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 _log = logging.getLogger(__name__)
-# Characters of a sentence in an error, and of a value in one.
+# The most characters of a message, and of a value in a message.
 _MESSAGE_WIDTH = 1_000
 _VALUE_WIDTH = 60
 
 
 class RefusedCallError(FastMCPError):
-    """A WcError on its way through FastMCP, which logs what it does not know."""
+    """Carries a WcError through FastMCP, which logs any error that it does not know."""
 
     def __init__(self, error: WcError) -> None:
         super().__init__(error.message, log_level=logging.DEBUG)
@@ -39,10 +39,10 @@ class RefusedCallError(FastMCPError):
 
 
 def guarded(answer: Callable[P, R]) -> Callable[P, R]:
-    """The same tool or resource with its errors made ours.
+    """Returns the same function with every error turned into RefusedCallError.
 
-    A failure nobody foresaw is told to the client in a word and to stderr,
-    which clients keep, in full.
+    Of an unexpected error, the client gets only the type; all of it goes to standard
+    error, which clients keep.
     """
 
     @wraps(answer)
@@ -55,14 +55,14 @@ def guarded(answer: Callable[P, R]) -> Callable[P, R]:
             _log.exception("%s failed", answer.__name__)
             raise RefusedCallError(internal_error(error)) from error
 
-    # FastMCP looks for parameters in a docstring, with a parser whose import
-    # takes 50 ms; models are told by the descriptions.
+    # FastMCP looks for parameters in a docstring, with a parser whose import takes
+    # 50 ms; models get the descriptions instead.
     guarded_answer.__doc__ = None
     return guarded_answer
 
 
 def internal_error(error: Exception) -> WcError:
-    """The error for a bug of ours."""
+    """Returns the error for a bug in wc."""
     return WcError(
         f"The server could not answer ({type(error).__name__}).",
         "The details are in its log (standard error). Try: wc doctor",
@@ -70,7 +70,7 @@ def internal_error(error: Exception) -> WcError:
 
 
 def _without_folders(error: WcError) -> WcError:
-    """The error as its caller may see it."""
+    """Returns the error as its caller may see it."""
     call = CURRENT.get(None)
     if call is None:
         return error
@@ -82,15 +82,15 @@ def _without_folders(error: WcError) -> WcError:
 
 
 def as_fields(error: WcError) -> dict[str, Any]:
-    """The error as JSON, the same for ``wc … --json``; what repeats a very long
-    argument is cut in its middle."""
+    """Returns the error as JSON, the same as ``wc … --json``. A message that repeats
+    a very long argument is cut in the middle."""
     fields = {"code": error.code, "message": error.message, "hint": error.hint}
     return {"error": {key: _shortened(value) for key, value in fields.items()}}
 
 
 def as_protocol(error: WcError, address: str = "") -> MCPError:
-    """The error where the protocol has no results that are errors; of a resource
-    with its address, as SEP-2164 has it."""
+    """Returns the error as one of the protocol, for requests whose results cannot be
+    errors. The error of a resource includes its address, as SEP-2164 specifies."""
     error = _without_folders(error)
     code = INTERNAL_ERROR if type(error) is WcError else INVALID_PARAMS
     about = {"uri": _shortened(address)} if address else {}
@@ -98,7 +98,7 @@ def as_protocol(error: WcError, address: str = "") -> MCPError:
 
 
 def as_text(error: WcError) -> str:
-    """The error as ``CODE: message`` and, on a line of its own, the hint."""
+    """Returns the error as ``CODE: message`` and, on a line of its own, the hint."""
     lines = f"{error.code}: {_shortened(error.message)}\n{_shortened(error.hint)}"
     return lines.rstrip()
 
@@ -110,9 +110,9 @@ def _shortened(text: str) -> str:
 
 
 def error_result(error: WcError) -> ToolResult:
-    """The error as the result of a tool."""
+    """Returns the error as the result of a tool."""
     error = _without_folders(error)
-    # Short enough to say in both forms: a client forwards the one or the other.
+    # Short enough for both forms: clients forward only one of them.
     return ToolResult(
         as_text(error), structured_content=as_fields(error), is_error=True
     )
@@ -121,7 +121,7 @@ def error_result(error: WcError) -> ToolResult:
 def invalid_arguments(
     tool: str, cause: object, parameters: Mapping[str, Mapping[str, Any]]
 ) -> InvalidInputError:
-    """The error for arguments that do not fit, with what is allowed."""
+    """Returns the error for invalid arguments, with what is allowed."""
     if not isinstance(cause, ArgumentError):
         return InvalidInputError(f"The arguments of {tool} do not fit.")
     problems: dict[str, str] = {}
@@ -147,13 +147,13 @@ def _argument_problem(name: str, detail: Mapping[str, Any]) -> str:
 
 
 def short_repr(value: object) -> str:
-    """A value as it was given, or its beginning."""
+    """Returns the ``repr`` of a value, or the beginning of a long one."""
     text = repr(value)
     return text if len(text) <= _VALUE_WIDTH else f"{text[:_VALUE_WIDTH]}…"
 
 
 def allowed_values(schema: Mapping[str, Any]) -> str:
-    """What a parameter may be, in words, from its JSON schema."""
+    """Returns in words what a parameter may be, from its JSON schema."""
     for option in schema.get("anyOf", ()):
         if option.get("type") != "null":
             return allowed_values(option)

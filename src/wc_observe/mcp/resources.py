@@ -1,4 +1,4 @@
-"""The resources: the same pages as the tools', by address."""
+"""The resources: the pages of the tools, by address."""
 
 from __future__ import annotations
 
@@ -39,49 +39,49 @@ if TYPE_CHECKING:
 
 _MARKDOWN = "text/markdown"
 _THREADS = 50
-# Threads that clients offer by name, and how much is said of each.
+# How many threads clients can offer by name, and the widths of their descriptions.
 MAX_LISTED = 100
 _TITLE_WIDTH = 100
 _NAME_WIDTH = 60
 
 
 def guide_page() -> str:
-    """The guide for models."""
+    """Returns the guide for models."""
     return instructions.guide(local=not CURRENT.get().store_name)
 
 
 def threads_page() -> str:
-    """The first page of the list."""
+    """Returns the first page of the list."""
     return listing.as_markdown(
         open_store(CURRENT.get()), ListRequest(Filter(), _THREADS)
     )
 
 
 def thread_page(topic: str) -> str:
-    """The first page of a thread."""
+    """Returns the first page of a thread."""
     store = open_store(CURRENT.get())
     return entries.page_markdown(store, entries.entry_page(store, topic, EntrySpan()))
 
 
 def entry_page(topic: str, entry: str) -> str:
-    """One entry, or the beginning of a very long one."""
+    """Returns one entry, or the beginning of a very long one."""
     store = open_store(CURRENT.get())
     thread, found_entry = entries.find_entry(store, topic, None, entry, 0)
     return entries.entry_markdown(store, thread, found_entry)
 
 
 def index_page() -> str:
-    """The index page."""
+    """Returns the index page."""
     return listing.index_page(open_store(CURRENT.get()))
 
 
 def worktrees_page() -> str:
-    """What goes on in each worktree."""
+    """Returns what happens in each worktree."""
     return neighbouring.as_markdown(neighbouring.worktree_view(CURRENT.get()))
 
 
 def loop_page(change_id: str) -> str:
-    """The autonomous loop of one change."""
+    """Returns the autonomous loop of one change."""
     return neighbouring.loops_markdown(
         neighbouring.worktree_view(CURRENT.get()), change_id
     )
@@ -108,14 +108,15 @@ _RESOURCES: tuple[tuple[str, str, Callable[..., str], str], ...] = (
 )
 
 
-# The library passes on more of them than it knows.
+# The library also passes on hints that it does not define.
 _UNCHANGING = Annotations.model_validate({"readOnlyHint": True, "idempotentHint": True})
-# Told on their own machine alone.
+# Only for clients on the same machine.
 _LOCAL_ONLY = {worktrees_page, loop_page}
 
 
 def add_resources(server: FastMCP, *, local: bool) -> None:
-    """Offer every resource; those of worktrees only ``here``."""
+    """Adds every resource to the server; those about worktrees only if it is
+    ``local``."""
     for resource in _all_resources(local=local):
         if isinstance(resource, ResourceTemplate):
             server.add_template(resource)
@@ -125,7 +126,8 @@ def add_resources(server: FastMCP, *, local: bool) -> None:
 
 @functools.cache
 def _all_resources(*, local: bool) -> tuple[Resource | ResourceTemplate, ...]:
-    """Every resource, ready to be added to any server, as `tools.all_tools`."""
+    """Returns every resource, ready to be added to any server, like
+    `tools.all_tools`."""
     resources: list[Resource | ResourceTemplate] = []
     for path, name, answer, description in _RESOURCES:
         if answer in _LOCAL_ONLY and not local:
@@ -146,17 +148,17 @@ def _all_resources(*, local: bool) -> tuple[Resource | ResourceTemplate, ...]:
 
 
 class RecentThreads(Middleware):
-    """The threads that moved last, among the resources a client can list: it
-    offers them to its user by name."""
+    """Adds the threads that moved last to the resources a client can list, so that
+    it can offer them to its user by name."""
 
     async def on_list_resources(
         self,
         context: MiddlewareContext[ListResourcesRequest],
         call_next: CallNext[ListResourcesRequest, Sequence[Resource]],
     ) -> Sequence[Resource]:
-        """What is there always, then at most 100 threads, open ones first."""
+        """Returns the fixed resources, then at most 100 threads, open ones first."""
         fixed = await call_next(context)
-        # Reading ten thousand threads takes a while, and others call as well.
+        # Reading ten thousand threads takes a while; other calls must not wait for it.
         return [*fixed, *await asyncio.to_thread(_recent_threads)]
 
 
@@ -164,8 +166,8 @@ def _recent_threads() -> list[Resource]:
     try:
         rows = open_store(CURRENT.get()).overview.rows()
     except (WcError, LookupError):
-        return []  # whoever reads one of the others is told what is wrong
-    rows.sort(key=lambda row: row.status == CLOSED)  # the rest as it was: latest first
+        return []  # reading one of the fixed resources reports the error
+    rows.sort(key=lambda row: row.status == CLOSED)  # stable: still the latest first
     return [_thread_resource(row) for row in rows[:MAX_LISTED]]
 
 

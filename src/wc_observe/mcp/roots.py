@@ -1,4 +1,4 @@
-"""Where a client works and what it is called, as far as its protocol says."""
+"""Which folder a client works in and which agent it is, according to its protocol."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import os
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
+from fastmcp.server.dependencies import get_access_token
 from mcp_types import ListRootsRequest, ListRootsResult
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
@@ -23,13 +24,13 @@ if TYPE_CHECKING:
     from wc_observe.calls import ServerContext
     from wc_observe.live.stores import Stores
 
-# The key under which a client of the stateless protocol hands its roots in.
+# The key of the roots in what a client of the stateless protocol sends.
 ROOTS = "roots"
 
-# One process for many clients: none may see another's folders.
+# Transports with many clients: none may see another's folders.
 _SHARED = ("streamable-http", "sse")
 
-# A client that has not said its roots by then never will; its user waits.
+# How long to wait for the roots: a client that has not answered by then never will.
 _ROOTS_SECONDS = 2.0
 
 _CLIENTS = {name: agent.name for agent in AGENTS for name in agent.mcp_names}
@@ -37,20 +38,22 @@ _UNNAMED = "MCP client"
 
 
 class RootsNeededError(Exception):
-    """The stateless protocol: the client is asked by answering its call."""
+    """The client must be asked for its roots, which the stateless protocol does by
+    answering its call with a question."""
 
 
 class Roots:
-    """The folders that clients say they are working in."""
+    """The folders that clients are working in."""
 
     def __init__(self) -> None:
         self._silent: set[str] = set()
         self._latest: list[str] = []
 
     async def fetch(self, context: Context) -> list[str]:
-        """The client's folders, asked for anew: they may have changed.
+        """Asks the client for its folders. They are not cached, because they may
+        change.
 
-        Raises RootsWanted where the protocol has no other way to ask.
+        Raises RootsNeededError if the protocol has no other way to ask.
         """
         if context.request_context is None:
             return []
@@ -69,8 +72,8 @@ class Roots:
         return folders
 
     async def fetch_or_recall(self, context: Context) -> list[str]:
-        """The client's folders, where the protocol may have no way to ask: then
-        those it named last, if it is the only client there can be."""
+        """Returns the client's folders. If the protocol cannot ask for them now,
+        these are the latest ones, provided there can be only one client."""
         try:
             return await self.fetch(context)
         except RootsNeededError:
@@ -86,15 +89,15 @@ class Roots:
                 request_read_timeout_seconds=_ROOTS_SECONDS,
             )
         except Exception:  # noqa: BLE001  (their answer may be wrong in any way)
-            # A client that cannot answer is asked no second time: the folder
-            # we were started in will do, and waiting at each call will not.
+            # A client that cannot answer is not asked again: the current folder is
+            # good enough, and waiting at each call is not.
             self._silent.add(context.session_id)
             return []
         return _existing_folders(answer)
 
 
 def _existing_folders(answer: object) -> list[str]:
-    """The existing folders a client's answer names."""
+    """Returns the existing folders that a client's answer names."""
     if not isinstance(answer, ListRootsResult):
         return []
     paths = [
@@ -105,10 +108,7 @@ def _existing_folders(answer: object) -> list[str]:
 
 
 def remote_call(context: Context | None, start: ServerContext, stores: Stores) -> Call:
-    """The call that somebody makes over a network, in the store they reached."""
-    # Already imported by a server that asks for tokens, and of no use to others.
-    from fastmcp.server.dependencies import get_access_token
-
+    """Returns the call of a client over a network, to the store that it addressed."""
     token = get_access_token()
     return Call(
         client=client_name(context),
@@ -127,8 +127,11 @@ def current_call(
     start: ServerContext,
     stores: Stores,
 ) -> Call:
-    """The call being made: in the client's root that has a store, else in the
-    first, else in the project's folder, else where the server was started."""
+    """Returns the call of a client on this machine.
+
+    Its folder is the client's first root that has a store, else the first root, else
+    the project's folder, else the folder in which the server was started.
+    """
     project = start.env.get("CLAUDE_PROJECT_DIR", "")
     own = project if os.path.isdir(project) else start.folder
     folders = [*roots]
@@ -150,11 +153,11 @@ def _has_store(folder: str, start: ServerContext) -> bool:
 
 
 def client_name(context: Context | None) -> str:
-    """The agent a client is, as far as its own name for itself tells."""
+    """Returns the agent that a client is, according to the name it gives itself."""
     if context is None or context.request_context is None:
         return _UNNAMED
     params = context.session.client_params
-    # Bridges add themselves in brackets, which we would read as a tag.
+    # Bridges add their own name in brackets, which would be taken for a tag.
     title = one_line(params.client_info.name if params else "", 100)
     name = title.partition(" (")[0]
     return _CLIENTS.get("-".join(name.casefold().split()), name) or _UNNAMED

@@ -1,4 +1,4 @@
-"""The server: tools, resources and prompts that read; nothing could write."""
+"""The server: tools, resources and prompts that only read."""
 
 from __future__ import annotations
 
@@ -6,11 +6,13 @@ from typing import TYPE_CHECKING
 
 from fastmcp import FastMCP
 
+from wc_core import debugging
 from wc_core.version import __version__
 from wc_observe.live.stores import Stores
 from wc_observe.mcp import instructions
 from wc_observe.mcp.boundary import Boundary
 from wc_observe.mcp.completion import add_completion
+from wc_observe.mcp.debuglog import Journal, write_line
 from wc_observe.mcp.prompts import add_prompts
 from wc_observe.mcp.resources import RecentThreads, add_resources
 from wc_observe.mcp.subscriptions import Subscriptions
@@ -32,11 +34,10 @@ def build_server(
     outer: Sequence[Middleware] = (),
     stores: Stores | None = None,
 ) -> FastMCP:
-    """The server as started in these surroundings; what it answers is what the
-    files say at that moment.
+    """Builds the server. Its answers are what the files say at that moment.
 
-    Over HTTP, ``auth`` says who calls, ``around`` sees each call and its answer
-    as the client does, and ``stores`` are those that are kept in memory.
+    Over HTTP, ``auth`` authenticates callers, ``outer`` middleware sees each call and
+    its answer as the client does, and ``stores`` are the stores kept in memory.
     """
     local = not start.store_name
     boundary = Boundary(start, stores or Stores())
@@ -55,8 +56,8 @@ def build_server(
         ],
         lifespan=subscriptions.lifespan,
         tools=all_tools(local=local),
-        # A topic is checked where topics become paths, and foreign ones may
-        # well look like a path.
+        # Topics are checked where they become paths; topics written by other tools
+        # may look like paths.
         resource_security=None,
     )
     add_resources(server, local=local)
@@ -67,12 +68,9 @@ def build_server(
 
 
 def _debug_middleware(start: ServerContext) -> list[Middleware]:
-    """What notes each request, where somebody wants that."""
+    """Returns what logs each request, if that is switched on."""
     if not start.env.get("WATERCOOLER_DEBUG"):
         return []
-    from wc_core import debugging  # the usual start does without
-    from wc_observe.mcp.debuglog import Journal, write_line
-
     mode = debugging.mode(start.env)
     if mode.complaint:
         write_line(f"wc-observe: {mode.complaint}\n")

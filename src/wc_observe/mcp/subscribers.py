@@ -1,4 +1,4 @@
-"""Those who are told of changes, each in the way of its protocol."""
+"""Clients that are notified of changes, in the way of each version of the protocol."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ if TYPE_CHECKING:
     from wc_observe.watch.addresses import Changes
     from wc_observe.watch.stores import StoreWatch
 
-# More than that is no reader, but a fault or worse.
+# A client with more is faulty or malicious.
 MAX_ADDRESSES = 250
 
 
 def too_many_addresses() -> ConflictError:
-    """The error for who asks for more than there is for one."""
+    """Returns the error for a client that subscribes to too many addresses."""
     return ConflictError(
         f"A client may have {MAX_ADDRESSES} addresses at once.",
         "End some of them first.",
@@ -37,7 +37,7 @@ def too_many_addresses() -> ConflictError:
 
 
 class Subscriber:
-    """Somebody who is told of the changes in one store at a time."""
+    """A client that is notified of the changes in one store at a time."""
 
     def __init__(self, watch: StoreWatch) -> None:
         self._watch = watch
@@ -50,15 +50,15 @@ class Subscriber:
         self._closed = False
 
     def is_at(self, call: Call) -> bool:
-        """Whether a call from there is about the store listened to."""
-        # A store that is not there yet, or no more, may come to be elsewhere.
+        """Returns whether a call from this folder is about the store it listens to."""
+        # A store that does not exist, or was deleted, may be created somewhere else.
         listening = self._folder == call.folder and self._end is not None
         return listening and os.path.isdir(self._listening_to[0])
 
     async def follow(self, call: Call, *, strict: bool = False) -> None:
-        """Listen to the store that a call reads, and to no other.
+        """Listens to the store that a call reads, and to no other.
 
-        Raises WcError, if ``strict``, where there can be none.
+        Raises WcError, if ``strict``, when there can be no store.
         """
         try:
             place = discovery.find(call.folder, call.env, missing_ok=True)
@@ -70,14 +70,14 @@ class Subscriber:
         beside = any(map(addresses.is_about_worktrees, self._uris))
         if self._end is not None and self._listening_to == (place.root, beside):
             return
-        # Looking at ten thousand logs takes a while.
+        # Examining ten thousand logs takes a while.
         await asyncio.to_thread(self._start_listening, place, call.env, beside=beside)
 
     def _start_listening(
         self, place: Place, env: Mapping[str, str], *, beside: bool
     ) -> None:
-        """On a thread of its own. Whoever asked for it may be gone by the time
-        that it listens, and then nobody else would end it."""
+        """Starts listening; runs on a worker thread. The client may have left by the
+        time it listens, and then it must stop here."""
         listen = self._watch.listen_beside if beside else self._watch.listen_at
         end = listen(place, env, self._on_change)
         with self._lock:
@@ -88,7 +88,7 @@ class Subscriber:
             obsolete()
 
     def close(self) -> None:
-        """Be told no more."""
+        """Stops listening."""
         with self._lock:
             self._closed = True
             end, self._end = self._end, None
@@ -96,47 +96,49 @@ class Subscriber:
             end()
 
     def _on_change(self, changes: Changes) -> None:
-        """On the watcher's thread."""
+        """Called on the watcher's thread."""
         try:
             self._loop.call_soon_threadsafe(self.deliver, changes)
         except RuntimeError:
-            return  # the server ends
+            return  # the server is shutting down
 
     def deliver(self, changes: Changes) -> None:
-        """Pass on what changed; on the server's loop."""
+        """Notifies the client; called on the server's event loop."""
         raise NotImplementedError
 
 
 class LegacyClient(Subscriber):
-    """A connection of the older era: told by messages of its own."""
+    """A connection of the older protocol, which has its own notification messages."""
 
     def __init__(self, watch: StoreWatch, connection: Connection) -> None:
         super().__init__(watch)
         self._connection = connection
-        # What there is to say, each thing once, in order; "" is the list.
+        # Addresses to notify about, each once, in order; "" stands for the list.
         self._pending: dict[str, None] = {}
         self._sending: asyncio.Task[None] | None = None
         connection.exit_stack.callback(self.close)
 
     def subscribe(self, uri: str) -> None:
-        """Raises InvalidInputError for what is no address of ours."""
+        """Subscribes to an address. Raises InvalidInputError if it is not one of
+        ours."""
         key = addresses.canonical(uri)
         if key not in self._uris and len(self._uris) >= MAX_ADDRESSES:
             raise too_many_addresses()
         self._uris[key] = self._uris.get(key, set()) | {uri}
 
     def unsubscribe(self, uri: str) -> None:
-        """Raises InvalidInputError for what is no address of ours."""
+        """Ends a subscription. Raises InvalidInputError if the address is not one of
+        ours."""
         self._uris.pop(addresses.canonical(uri), None)
 
     def close(self) -> None:
-        """Be told no more; what has not been said yet is left."""
+        """Stops listening, and drops what has not been sent yet."""
         super().close()
         if self._sending is not None:
             self._sending.cancel()
 
     def deliver(self, changes: Changes) -> None:
-        """Say what has not been said yet, each thing once."""
+        """Sends what is pending, each address once."""
         if self._closed:
             return
         for key in addresses.changed_addresses(changes, self._uris):
@@ -161,7 +163,8 @@ class LegacyClient(Subscriber):
 
 
 class Stream(Subscriber):
-    """One stream of the newer era, as the bus that its handler listens to."""
+    """One stream of the newer protocol, as the event bus that its handler listens
+    to."""
 
     def __init__(self, watch: StoreWatch, uris: list[str]) -> None:
         super().__init__(watch)
@@ -171,17 +174,17 @@ class Stream(Subscriber):
         self._listener: Callable[[ServerEvent], None] | None = None
 
     def subscribe(self, listener: Callable[[ServerEvent], None]) -> Callable[[], None]:
-        """The one handler there is."""
+        """Sets the only listener, the handler."""
         self._listener = listener
         return self.close
 
     async def publish(self, event: ServerEvent) -> None:
-        """What the protocol of a bus asks for; nobody publishes to this one."""
+        """Required by the protocol's bus; nothing publishes to this one."""
         if self._listener is not None:
             self._listener(event)
 
     def deliver(self, changes: Changes) -> None:
-        """Hand it to the handler, which says it."""
+        """Passes the changes to the handler, which sends them."""
         if self._closed or self._listener is None:
             return
         for key in addresses.changed_addresses(changes, self._uris):

@@ -1,12 +1,12 @@
-"""Telling clients what changed, in both eras of the protocol.
+"""Notifies clients of changes, in both versions of the protocol.
 
-Until 2025-11-25 a client subscribes to addresses one by one, and is told of
-changes of the list whether it asked or not. Since 2026-07-28 it opens a
-stream, with one request that says what it wants to hear. FastMCP has neither,
-so this module, and no other, goes to the server and the connection beneath.
+Until 2025-11-25 a client subscribes to addresses one by one, and always gets changes of
+the list. Since 2026-07-28 it opens a stream, with one request that says what it wants.
+FastMCP supports neither, so this module, and no other, uses the server and the
+connection beneath.
 
-Nobody is watched before a client has called something: initialize is on the
-way to nothing but its answer.
+Nothing is watched before a client has called something: initialize must be answered as
+fast as possible.
 """
 
 from __future__ import annotations
@@ -50,13 +50,13 @@ if TYPE_CHECKING:
     from wc_observe.mcp.subscribers import Subscriber
 
 _KEY = "watercooler"
-# More than that is no reader, but a fault or worse.
+# A client that needs more is faulty or malicious.
 MAX_STREAMS = 100
 _REQUESTS = frozenset({"tools/call", "resources/read", "resources/list"})
 
 
 class Subscriptions(Middleware):
-    """Who wants to be told what."""
+    """Keeps who wants to be notified of what."""
 
     def __init__(self, boundary: Boundary) -> None:
         self._boundary = boundary
@@ -66,7 +66,7 @@ class Subscriptions(Middleware):
 
     @asynccontextmanager
     async def lifespan(self, _: FastMCP) -> AsyncIterator[None]:
-        """As long as the server runs."""
+        """Watches for as long as the server runs."""
         self.watch.open()
         try:
             yield
@@ -74,7 +74,7 @@ class Subscriptions(Middleware):
             self.watch.close()
 
     def register(self, server: FastMCP) -> None:
-        """Answer requests for subscriptions, and announce that we do."""
+        """Answers requests for subscriptions, and announces that they are supported."""
         low = server._mcp_server  # noqa: SLF001
         low.add_request_handler(
             "resources/subscribe", SubscribeRequestParams, self._subscribe
@@ -85,7 +85,7 @@ class Subscriptions(Middleware):
         low.add_request_handler(
             "subscriptions/listen", SubscriptionsListenRequestParams, self._open_stream
         )
-        # Tools and prompts are the same as long as the server lives.
+        # Tools and prompts do not change while the server runs.
         low.notification_options = NotificationOptions(resources_changed=True)
 
     async def on_discover(
@@ -93,7 +93,7 @@ class Subscriptions(Middleware):
         context: MiddlewareContext[DiscoverRequest],
         call_next: CallNext[DiscoverRequest, DiscoverResult | dict[str, Any]],
     ) -> DiscoverResult | dict[str, Any]:
-        """Announce only what changes: the library announces all three lists."""
+        """Announces only the list that changes; the library announces all three."""
         result = await call_next(context)
         if isinstance(result, DiscoverResult):
             for capability in (result.capabilities.tools, result.capabilities.prompts):
@@ -104,7 +104,7 @@ class Subscriptions(Middleware):
     async def on_request(
         self, context: MiddlewareContext[Any], call_next: CallNext[Any, Any]
     ) -> Any:
-        """Answer first; then see whether somebody is to be told of changes."""
+        """Answers first, then starts to listen for clients that want to be notified."""
         CURRENT_WATCH.set(self.watch)
         try:
             return await call_next(context)
@@ -114,8 +114,8 @@ class Subscriptions(Middleware):
                 self._follow_caller(own, call)
 
     def _follow_caller(self, own: Context, call: Call) -> None:
-        """Listen for a client that has just called something, or elsewhere if
-        it has moved; and for what answers from memory."""
+        """Listens for a client that has just called something, or elsewhere if it
+        has moved, and for the stores in memory."""
         for root in call.stores.unwatched():
             if not self.watch.keeps(root):
                 self._run_in_background(
@@ -126,7 +126,7 @@ class Subscriptions(Middleware):
         if own.session.protocol_version not in MODERN_PROTOCOL_VERSIONS:
             subscribers: list[Subscriber] = [_legacy_client(own.session, self.watch)]
         elif own.transport == "stdio":
-            # One pipe, one client: all streams are its own.
+            # One pipe means one client: all streams belong to it.
             subscribers = list(self._streams)
         else:
             return
@@ -195,8 +195,8 @@ class Subscriptions(Middleware):
 
 
 def _legacy_client(session: ServerSession, watch: StoreWatch) -> LegacyClient:
-    # What outlives a request is kept by the connection, which the session of
-    # each request stands for.
+    # The session lives for one request; the connection behind it keeps what must
+    # live longer.
     connection = session._connection  # noqa: SLF001
     client = connection.state.get(_KEY)
     if client is None:

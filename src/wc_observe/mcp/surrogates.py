@@ -1,9 +1,9 @@
-"""Half characters in what a client sends over standard input.
+"""Repairs unpaired surrogates in what a client sends over standard input.
 
-JSON can escape one half of a surrogate pair alone, and JavaScript writes that for
-half an emoji, as in a text that was cut. The parser of messages takes no line with
-one, and says nothing: whoever sent it would wait for its answer. Here such a half
-becomes U+FFFD, as everywhere else.
+JSON can escape one half of a surrogate pair alone, and JavaScript writes that for half
+an emoji, as in a text that was cut. The parser of messages silently drops such a line,
+so the client would wait for an answer forever. Here each half becomes U+FFFD, as
+everywhere else.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _HALF = len(rb"\ud800")
 
 
 def repair_line(line: bytes) -> bytes:
-    """The line with U+FFFD for each half; any other line comes back as it is."""
+    """Returns the line with U+FFFD for each half; any other line unchanged."""
     if b"\\ud" not in line and b"\\uD" not in line:
         return line
     return _ESCAPES.sub(_repair_escape, line)
@@ -33,7 +33,7 @@ def _repair_escape(escape: re.Match[bytes]) -> bytes:
 
 
 class RepairedInput(io.BufferedIOBase):
-    """A stream of lines, each of them mended."""
+    """A stream of lines, each of them repaired."""
 
     def __init__(self, stream: BinaryIO) -> None:
         self._stream = stream
@@ -41,15 +41,15 @@ class RepairedInput(io.BufferedIOBase):
 
     @property
     def name(self) -> str:
-        """What messages of the interpreter call it."""
+        """The name of the stream in messages of the interpreter."""
         return "<stdin>"
 
     def readable(self) -> bool:
-        """It is for reading."""
+        """Returns that it can be read."""
         return True
 
     def read1(self, size: int = -1, /) -> bytes:
-        """Some bytes as soon as a line is there; none at the end."""
+        """Returns some bytes as soon as a line is there; none at the end."""
         if not self._unread:
             self._unread = memoryview(repair_line(self._stream.readline()))
         end = len(self._unread) if size < 0 else size
@@ -58,5 +58,5 @@ class RepairedInput(io.BufferedIOBase):
 
 
 def repaired_input(stream: BinaryIO) -> io.TextIOWrapper:
-    """What to read a client's messages from, in place of ``sys.stdin``."""
+    """Returns what to read a client's messages from, in place of ``sys.stdin``."""
     return io.TextIOWrapper(RepairedInput(stream), encoding="utf-8", errors="replace")

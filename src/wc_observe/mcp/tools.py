@@ -1,4 +1,4 @@
-"""The tools: what each one is called, takes, and answers."""
+"""The tools about threads: what each one is called, takes, and answers."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ Ball = Annotated[
 Status = Literal["", "OPEN", "IN_REVIEW", "BLOCKED", "CLOSED"]
 Many = Annotated[int, Field(ge=1, le=500)]
 
-# A client waits no longer for words that are still being read; the answer then
-# says how many of them are.
+# How long a client waits for an index that is still being built; the answer then
+# says how much of it there is.
 _INDEX_SECONDS = 2.0
 
 
@@ -177,7 +177,7 @@ def search_threads(  # noqa: PLR0913, PLR0917 (what a client may say)
     about = Mentions(file, pr, commit, branch)
     criteria = Filter(ball=ball, status=status)
     question = Question(query, criteria, limit, cursor, about)
-    question.search_query()  # what is wrong with it is said before anything is read
+    question.search_query()  # raises before anything is read
     engine = store.live.engine(store.overview, _INDEX_SECONDS)
     hits = search(engine, store.overview, question)
     if format == "markdown":
@@ -243,9 +243,9 @@ ALL_SPECS: tuple[ToolSpec, ...] = (*SPECS, *worktreetools.SPECS, *insighttools.S
 
 @functools.cache
 def all_tools(*, local: bool = True) -> tuple[Tool, ...]:
-    """Every tool, ready to be added to any server: to make them is most of what
-    it takes to make one. Those that tell of worktrees only ``here``, on their
-    own machine."""
+    """Returns every tool, ready to be added to any server; those about worktrees
+    only if it is ``local``. They are made once, because that is most of the work
+    of building a server."""
     return tuple(
         as_tool(spec) for spec in ALL_SPECS if local or spec not in worktreetools.SPECS
     )

@@ -1,16 +1,16 @@
-"""What a tool is made of: a function that answers, and what models are told.
+"""What a tool consists of: a function that answers, and a description for models.
 
-An answer is either text or structured content, never the same payload in
-both, because clients put both into the model's context or forward only one:
+An answer is either text or structured content, never the same payload in both, because
+clients put both into the model's context or forward only one:
 
 * ``format="markdown"`` is text alone;
 * ``format="json"`` is structured content, with one line of text that says
   where the data is, for a client that shows only text;
-* what has no format is short, and the text has the same facts as the
-  structured content, so that it does not matter which one is forwarded.
+* a tool without a format has a short answer, whose text has the same facts as
+  the structured content, so that it does not matter which one is forwarded.
 
-Only the last kind declares an output schema: a tool that does must return
-structured content each time, and clients refuse an answer without it.
+Only the last kind declares an output schema: a tool that does must return structured
+content each time, and clients refuse an answer without it.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
 
 class ToolSpec(NamedTuple):
-    """What answers, what models are told it does, what its structured
-    content looks like where there always is one."""
+    """The function that answers, the description for models, and the schema of the
+    structured content if there always is some."""
 
     answer: Callable[..., ToolResult]
     description: str
@@ -42,7 +42,7 @@ class ToolSpec(NamedTuple):
 
 
 def as_tool(spec: ToolSpec) -> Tool:
-    """The tool, named after its function, with its errors made ours."""
+    """Returns the tool, named after its function, with its errors turned into ours."""
     return Tool.from_function(
         guarded(spec.answer),
         name=PREFIX + spec.name,
@@ -56,6 +56,6 @@ def as_tool(spec: ToolSpec) -> Tool:
 
 
 def structured_result(fields: dict[str, Any], count: int, name: str) -> ToolResult:
-    """An answer of structured content, with a line that says where it is."""
+    """Returns an answer of structured content, with a line that says where it is."""
     line = f'{name}: {count}, in the structured content; as text: format="markdown"'
     return ToolResult(line, structured_content=fields)

@@ -1,7 +1,7 @@
-"""The tools across worktrees: loops, agents and the team beside one's own.
+"""The tools about worktrees: loops, agents and the team next to one's own worktree.
 
-None takes a path: what is read lies in worktrees that git has on record, in
-the store, and in the cache of the user the server runs as.
+None takes a path: they read worktrees that git has on record, the store, and the cache
+folder of the user who runs the server.
 """
 
 from __future__ import annotations
