@@ -34,7 +34,7 @@ from reference_words import (  # noqa: E402 (beside this script)
 )
 
 from wc_cli import options, table  # noqa: E402 (the checkout's own)
-from wc_cli.commands import words  # noqa: E402
+from wc_cli.commands import common  # noqa: E402
 from wc_core import errors  # noqa: E402
 
 if TYPE_CHECKING:
@@ -45,8 +45,8 @@ if TYPE_CHECKING:
 PAGE = ROOT / "docs" / "commands.md"
 
 SHARED: dict[type[Options], tuple[str, str]] = {
-    words.Speaker: ("Who speaks", SPEAKER),
-    words.Conditions: ("Conditions", CONDITIONS),
+    common.SpeakerOptions: ("Who speaks", SPEAKER),
+    common.WriteOptions: ("Conditions", CONDITIONS),
 }
 
 

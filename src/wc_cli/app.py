@@ -143,18 +143,18 @@ def _add(application: typer.Typer, name: str) -> None:
     declared = table.load(real)
     if declared is None:
         raise AssertionError(name)
-    said = inspect.getdoc(declared.options) or ""
+    description = inspect.getdoc(declared.options) or ""
     application.command(
         name,
-        help=said,
-        short_help=_first_sentence(said),  # Typer would cut it off
+        help=description,
+        short_help=_first_sentence(description),  # Typer would cut it off
         rich_help_panel=table.COMMANDS[real].panel,
         hidden=name in table.ALIASES,
     )(_callback(declared))
 
 
-def _first_sentence(said: str) -> str:
-    sentence, _, _ = " ".join(said.partition("\n\n")[0].split()).partition(". ")
+def _first_sentence(description: str) -> str:
+    sentence, _, _ = " ".join(description.partition("\n\n")[0].split()).partition(". ")
     return f"{sentence.rstrip('.')}."
 
 
@@ -178,7 +178,7 @@ def to_options(options: type[Options], values: dict[str, Any]) -> Options:
 
 def signature(options: type[Options]) -> inspect.Signature:
     """The signature with one annotated parameter for each declaration."""
-    return inspect.Signature([_parameter(one) for one in options.params()])
+    return inspect.Signature([_parameter(param) for param in options.params()])
 
 
 def _parameter(param: Param) -> inspect.Parameter:

@@ -77,20 +77,20 @@ _TAKEN_BY_SHELLS = frozenset("\\\"'`$;&|<>*?[]{}!#^~")
 SCRIPTS = {"bash": _BASH, "zsh": _ZSH, "fish": _FISH}
 
 
-def completer(what: str) -> Callable[[str], list[str]] | None:
-    """What Typer asks for the words that may stand where ``what`` belongs."""
-    if not what:
+def completer(kind: str) -> Callable[[str], list[str]] | None:
+    """What Typer asks for the words that may stand where ``kind`` belongs."""
+    if not kind:
         return None
 
     def complete(incomplete: str) -> list[str]:
         try:
-            words = _WORDS[what]()
+            words = _WORDS[kind]()
         except (WcError, OSError):
             return []  # a prompt is no place for errors
         return [
-            one
-            for one in words
-            if one.casefold().startswith(incomplete.casefold()) and _is_harmless(one)
+            word
+            for word in words
+            if word.casefold().startswith(incomplete.casefold()) and _is_harmless(word)
         ]
 
     return complete
@@ -108,14 +108,14 @@ def _topics() -> list[str]:
 def _agents() -> list[str]:
     context = _context()
     reader = context.reader
-    found: dict[str, None] = {}
+    people: dict[str, None] = {}
     for topic in reader.topics():
         try:
-            found.update(dict.fromkeys(reader.snapshot(topic).state.people))
+            people.update(dict.fromkeys(reader.snapshot(topic).state.people))
         except WcError:
             continue  # one bad thread hides nobody else's names
-    known = context.settings.directory.aliases.values()
-    return [*dict.fromkeys((*found, *known)), "anyone", "me"]
+    aliases = context.settings.directory.aliases.values()
+    return [*dict.fromkeys((*people, *aliases)), "anyone", "me"]
 
 
 def _context() -> Context:

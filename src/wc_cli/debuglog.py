@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 _MOST = 1 << 20
 
 
-def recorded(run: Callable[[Sequence[str]], int], argv: Sequence[str]) -> int:
+def run_recorded(run: Callable[[Sequence[str]], int], argv: Sequence[str]) -> int:
     """Carry out a command line and note what became of it; its exit code."""
     mode = debugging.mode(os.environ)
     if mode.complaint:
@@ -51,7 +51,7 @@ def recorded(run: Callable[[Sequence[str]], int], argv: Sequence[str]) -> int:
     return code
 
 
-def noted(action: str, problem: str, folder: str) -> None:
+def note_problem(action: str, problem: str, folder: str) -> None:
     """Note what went wrong where nobody is to be told of it."""
     if not debugging.mode(os.environ).on:
         return
@@ -69,15 +69,15 @@ def _action(argv: Sequence[str]) -> str:
 def _arguments(argv: Sequence[str], *, bodies: bool) -> Iterator[tuple[str, Any]]:
     """The words that were given, by what the command calls them."""
     declared = table.load(argv[0]) if argv else None
-    said = parse(declared.options, argv[1:]) if declared is not None else None
-    if declared is None or said is None:
+    options = parse(declared.options, argv[1:]) if declared is not None else None
+    if declared is None or options is None:
         yield "words", debugging.told(" ".join(argv[1:]), bodies)
         return
     for param in declared.options.params():
-        value = getattr(said, param.name)
+        value = getattr(options, param.name)
         if value != param.default:
-            shown = debugging.safe if _is_a_word(param) else None
-            yield param.name, shown(value) if shown else _text(value, bodies=bodies)
+            shorten = debugging.safe if _is_a_word(param) else None
+            yield param.name, shorten(value) if shorten else _text(value, bodies=bodies)
 
 
 def _is_a_word(param: Param) -> bool:
@@ -92,8 +92,8 @@ def _text(value: Any, *, bodies: bool) -> Any:
 
 def _outcome(code: int) -> str:
     """The code of an error, ``ok``, or how else it ended."""
-    known = {one.exit_code: one.code for one in WcError.__subclasses__()}
-    return {0: "ok", errors.WcError.exit_code: "INTERNAL", **known}.get(code, "other")
+    codes = {error.exit_code: error.code for error in WcError.__subclasses__()}
+    return {0: "ok", errors.WcError.exit_code: "INTERNAL", **codes}.get(code, "other")
 
 
 def _note(fields: dict[str, Any], folder: str) -> None:

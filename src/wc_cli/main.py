@@ -54,7 +54,7 @@ def run(argv: Sequence[str]) -> int:
         return _run(argv)
     from wc_cli import debuglog  # the usual command pays one look for it
 
-    return debuglog.recorded(_run, argv)
+    return debuglog.run_recorded(_run, argv)
 
 
 def _run(argv: Sequence[str]) -> int:
@@ -65,9 +65,9 @@ def _run(argv: Sequence[str]) -> int:
         _report(error, argv)
         return error.exit_code
     except NotPlainError as error:
-        found = _not_plain(error)
-        _report(found, argv)
-        return found.exit_code
+        corrupt = _not_plain(error)
+        _report(corrupt, argv)
+        return corrupt.exit_code
     except KeyboardInterrupt:
         return _INTERRUPTED
     except BrokenPipeError:

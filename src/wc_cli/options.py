@@ -106,12 +106,12 @@ class Options:
     @classmethod
     def params(cls) -> tuple[Param, ...]:
         """The declarations, those of base classes last, arguments first."""
-        found: dict[str, Param] = {}
+        params: dict[str, Param] = {}
         for owner in cls.__mro__:
             for name, value in vars(owner).items():
                 if isinstance(value, Param):
-                    found.setdefault(name, value)
-        return tuple(sorted(found.values(), key=_is_option))
+                    params.setdefault(name, value)
+        return tuple(sorted(params.values(), key=_is_option))
 
     def __init__(self, values: dict[str, Any]) -> None:
         """``values`` has one for each declaration."""
@@ -123,8 +123,8 @@ class Options:
     __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
-        said = ", ".join(f"{name}={value!r}" for name, value in vars(self).items())
-        return f"{type(self).__name__}({said})"
+        values = ", ".join(f"{name}={value!r}" for name, value in vars(self).items())
+        return f"{type(self).__name__}({values})"
 
 
 def _is_option(param: Param) -> bool:
@@ -156,47 +156,49 @@ def parse(options: type[Options], argv: Sequence[str]) -> Options | None:
     """The options in ``argv`` where it is an ordinary, complete command line;
     ``None`` for anything that Typer had better look at."""
     params = options.params()
-    by_flag = {one: param for param in params for one in param.flags}
+    by_flag = {spelling: param for param in params for spelling in param.flags}
     values = {param.name: param.default for param in params}
-    said: list[str] = []
-    rest = iter(argv)
-    for word in rest:
+    arguments: list[str] = []
+    remaining = iter(argv)
+    for word in remaining:
         if word == "--":
-            said.extend(rest)
+            arguments.extend(remaining)
         elif len(word) > 1 and word[0] == "-":
             name, joined, value = word.partition("=")
             param = by_flag.get(name)
             if param is None or (joined and not name.startswith("--")):
                 return None
-            found = _value(param, value if joined else None, rest)
-            if found is None:
+            parsed = _value(param, value if joined else None, remaining)
+            if parsed is None:
                 return None
-            values[param.name] = found
+            values[param.name] = parsed
         else:
-            said.append(word)
+            arguments.append(word)
     positional = [param for param in params if not param.flags]
-    if not _fill(positional, said, values) or REQUIRED in values.values():
+    if not _fill(positional, arguments, values) or REQUIRED in values.values():
         return None
     return options(values)
 
 
-def _value(param: Param, joined: str | None, rest: Any) -> Any:
+def _value(param: Param, joined: str | None, remaining: Any) -> Any:
     """The value of an option, ``None`` where there is none to be had."""
     if param.kind == FLAG:
         return True if joined is None else None
-    value = next(rest, None) if joined is None else joined
+    value = next(remaining, None) if joined is None else joined
     if value is None or param.kind == TEXT:
         return value
     usual = value.isascii() and value.isdecimal() and len(value) <= _MAX_DIGITS
     return int(value) if usual else None
 
 
-def _fill(positional: list[Param], said: list[str], values: dict[str, Any]) -> bool:
+def _fill(
+    positional: list[Param], arguments: list[str], values: dict[str, Any]
+) -> bool:
     """Give the arguments their words; whether none is left over."""
     for param in positional:
         if param.kind == WORDS:
-            values[param.name] = tuple(said) or param.default
+            values[param.name] = tuple(arguments) or param.default
             return True
-        if said:
-            values[param.name] = said.pop(0)
-    return not said
+        if arguments:
+            values[param.name] = arguments.pop(0)
+    return not arguments

@@ -40,7 +40,7 @@ def post(
     draft = checked(draft)
     context = Context(os.environ if env is None else env, folder or os.getcwd(), asked)
     receipt = context.writer().write(draft, context.source)
-    return receipts.settled(context, receipt, sync=sync)
+    return receipts.settle_after_write(context, receipt, sync=sync)
 
 
 def checked(draft: Draft) -> Draft:

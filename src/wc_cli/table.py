@@ -17,7 +17,7 @@ class Command(NamedTuple):
     """A command: ``module:attribute`` of its `Declared`, and its panel in
     the help."""
 
-    where: str
+    place: str
     panel: str
 
 
@@ -44,7 +44,7 @@ COMMANDS: dict[str, Command] = {
     "reindex": Command("commands.reading:reindex", READING),
     "worktrees": Command("commands.worktrees:worktrees", READING),
     "note": Command("commands.worktrees:note", WRITING),
-    "statusline": Command("commands.statusline:statusline_", READING),
+    "statusline": Command("commands.statusline:print_statusline", READING),
     "sync": Command("commands.sync:sync", PLACE),
     "init": Command("commands.stores:init", PLACE),
     "whoami": Command("commands.whoami:whoami", PLACE),
@@ -57,7 +57,7 @@ COMMANDS: dict[str, Command] = {
     "skill": Command("commands.about:skill", ABOUT),
     "completion": Command("commands.about:completion", ABOUT),
     "version": Command("commands.about:version", ABOUT),
-    "help": Command("commands.about:help_", ABOUT),
+    "help": Command("commands.about:show_help", ABOUT),
 }
 
 # Names that older habits and other tools use for the same command.
@@ -69,6 +69,6 @@ def load(name: str) -> Declared | None:
     command = COMMANDS.get(ALIASES.get(name, name))
     if command is None:
         return None
-    module, _, attribute = command.where.partition(":")
+    module, _, attribute = command.place.partition(":")
     declared: Declared = getattr(import_module(f"wc_cli.{module}"), attribute)
     return declared

@@ -79,7 +79,7 @@ def answer_hook(context: Context, options: HookOptions) -> None:
                 f"wc brief --hook {options.hook}",
                 hook_input.folder or context.cwd,
             )
-            debuglog.noted(action, type(error).__name__, folder)
+            debuglog.note_problem(action, type(error).__name__, folder)
         return
     if reply:
         say(dialects.dialect_of(options.client).answer(options.hook, reply))

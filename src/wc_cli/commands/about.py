@@ -17,21 +17,21 @@ if TYPE_CHECKING:
     from wc_cli.context import Context
 
 
-class Version(Options):
+class VersionOptions(Options):
     """Show the version."""
 
 
-class Skill(Options):
+class SkillOptions(Options):
     """Print the skill that teaches an agent to use wc."""
 
 
-class Help(Options):
+class HelpOptions(Options):
     """Explain wc, or one of its commands."""
 
     name: str = argument("COMMAND", "A command.", default="", complete="command")
 
 
-class Completion(Options):
+class CompletionOptions(Options):
     """Print the completion script for a shell."""
 
     shell: str = argument(
@@ -42,14 +42,14 @@ class Completion(Options):
     )
 
 
-@command(Version)
-def version(context: Context, said: Version) -> None:  # noqa: ARG001
+@command(VersionOptions)
+def version(context: Context, options: VersionOptions) -> None:  # noqa: ARG001
     """Show the version."""
     say(f"wc {__version__} (Python {sys.version.split()[0]})")
 
 
-@command(Skill)
-def skill(context: Context, said: Skill) -> None:  # noqa: ARG001
+@command(SkillOptions)
+def skill(context: Context, options: SkillOptions) -> None:  # noqa: ARG001
     """Print the skill."""
     from importlib import resources  # imports half of the standard library
 
@@ -57,20 +57,20 @@ def skill(context: Context, said: Skill) -> None:  # noqa: ARG001
     say(page.read_text(encoding="utf-8"))
 
 
-@command(Help)
-def help_(context: Context, said: Help) -> None:  # noqa: ARG001
+@command(HelpOptions)
+def show_help(context: Context, options: HelpOptions) -> None:  # noqa: ARG001
     """Explain."""
     from wc_cli import app  # Typer writes the help
 
-    if said.name and table.load(said.name) is None:
-        raise app.unknown_command(said.name)
-    app.run([said.name, "--help"] if said.name else ["--help"])
+    if options.name and table.load(options.name) is None:
+        raise app.unknown_command(options.name)
+    app.run([options.name, "--help"] if options.name else ["--help"])
 
 
-@command(Completion)
-def completion(context: Context, said: Completion) -> None:
+@command(CompletionOptions)
+def completion(context: Context, options: CompletionOptions) -> None:
     """Print a completion script."""
-    shell = said.shell or os.path.basename(context.env.get("SHELL", ""))
+    shell = options.shell or os.path.basename(context.env.get("SHELL", ""))
     if shell not in SCRIPTS:
         raise InvalidInputError(
             f"There is no completion for {shell or 'an unnamed shell'}.",

@@ -11,7 +11,7 @@ from wc_cli.board.cards import CardFilter
 from wc_cli.board.source import BoardSource
 from wc_cli.board.view import Board, Painter
 from wc_cli.clock import now_ms
-from wc_cli.commands.words import Speaker
+from wc_cli.commands.common import SpeakerOptions
 from wc_cli.options import command, flag, number, text
 from wc_cli.output import remark, say, say_json
 from wc_cli.terminal import render
@@ -36,7 +36,7 @@ _CODES = {
 }
 
 
-class BoardWords(Speaker):
+class BoardOptions(SpeakerOptions):
     """Show all threads by who holds the ball, live: yours first. Where nobody
     looks it is printed once."""
 
@@ -50,66 +50,69 @@ class BoardWords(Speaker):
     ascii: bool = flag("--ascii", help="Nothing but ASCII.")
 
 
-@command(BoardWords)
-def board(context: Context, said: BoardWords) -> None:
+@command(BoardOptions)
+def board(context: Context, options: BoardOptions) -> None:
     """Show the board."""
     context.remember()
     source = BoardSource(context)
-    wanted = CardFilter(one_line(said.filter), said.closed)
-    ascii_only = said.ascii or context.env.get("WATERCOOLER_ASCII", "") not in {"", "0"}
+    card_filter = CardFilter(one_line(options.filter), options.closed)
+    ascii_only = options.ascii or context.env.get("WATERCOOLER_ASCII", "") not in {
+        "",
+        "0",
+    }
     signs = view.ASCII if ascii_only else view.DRAWN
     live = sys.stdin.isatty() and render.is_for_people(context.env)
-    if live and not (said.once or said.json):
+    if live and not (options.once or options.json):
         from wc_cli.board import app  # Textual: 200 ms, for a live board alone
 
-        app.run(source, wanted, signs, write=said.write)
+        app.run(source, card_filter, signs, write=options.write)
         return
     source.refresh()
     source.neighbours()
-    columns = source.columns(wanted)
-    if said.json:
+    columns = source.columns(card_filter)
+    if options.json:
         now = now_ms()
-        shown = [one.to_json(now) for one in columns]
-        say_json({"store": context.store, "columns": shown})
+        fields = [column.to_json(now) for column in columns]
+        say_json({"store": context.store, "columns": fields})
         return
-    look = render.output_style(context.env)
-    lines = _printed(columns, said.limit, signs)
-    say("\n".join(_coloured(line, look) for line in lines))
-    _remarks(source, columns, said)
+    style = render.output_style(context.env)
+    lines = _board_lines(columns, options.limit, signs)
+    say("\n".join(_with_colors(line, style) for line in lines))
+    _print_remarks(source, columns, options)
 
 
-def _printed(
+def _board_lines(
     columns: tuple[CardColumn, ...], limit: int, signs: view.BoardSigns
 ) -> Iterator[list[tuple[str, str]]]:
     """The lines of all columns, as many beside each other as fit."""
     width = shutil.get_terminal_size((_WIDTH, 1)).columns
     count = view.size_of(Board(columns), width, 1).columns
     for start in range(0, len(columns), count):
-        shown = columns[start : start + count]
-        most = max(len(one.cards) for one in shown)
+        row = columns[start : start + count]
+        most = max(len(column.cards) for column in row)
         height = view.HEAD + view.CARD * max(1, min(most, limit or most))
-        whole = Board(shown)
+        whole = Board(row)
         size = view.size_of(whole, width, height)
         painter = Painter(whole, size, now_ms(), signs, marking=False)
         for y in range(height):
             yield list(painter.line(y))
 
 
-def _coloured(line: list[tuple[str, str]], look: render.Style) -> str:
+def _with_colors(line: list[tuple[str, str]], style: render.Style) -> str:
     plain = "".join(text for text, _ in line).rstrip()
-    if not look.color:
+    if not style.color:
         return plain
-    return "".join(look(text, *_CODES.get(style, ())) for text, style in line)
+    return "".join(style(text, *_CODES.get(role, ())) for text, role in line)
 
 
-def _remarks(
-    source: BoardSource, columns: tuple[CardColumn, ...], said: BoardWords
+def _print_remarks(
+    source: BoardSource, columns: tuple[CardColumn, ...], options: BoardOptions
 ) -> None:
     """What is not on the board, and why."""
     if source.problem:
         remark(f"threads left out: {one_line(source.problem)}")
     if not source.count:
         remark("No threads here. Start one with: wc new TOPIC --title '…'")
-    rest = sum(max(0, len(one.cards) - said.limit) for one in columns)
-    if said.limit and rest:
-        remark(f"{counted(rest, 'thread')} more: wc board --once --limit 0")
+    left_out = sum(max(0, len(column.cards) - options.limit) for column in columns)
+    if options.limit and left_out:
+        remark(f"{counted(left_out, 'thread')} more: wc board --once --limit 0")

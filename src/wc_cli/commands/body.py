@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _SCISSORS = "# ------------------------ >8 ------------------------"
 
 
-def given(text: str, context: Context) -> str:
+def body_text(text: str, context: Context) -> str:
     """The body that ``text`` stands for: ``-`` is standard input, ``@FILE`` a
     file, ``@@…`` text that begins with ``@``, all else itself. Only these
     forms ever read anything; for agents they read no file outside of their
@@ -26,13 +26,13 @@ def given(text: str, context: Context) -> str:
     Raises InvalidInputError, NotFoundError.
     """
     if text == "-":
-        return vocabulary.body(_decoded(sys.stdin.buffer.read(), "Standard input"))
+        return vocabulary.body(_decode(sys.stdin.buffer.read(), "Standard input"))
     if text.startswith("@@"):
         return vocabulary.body(text[1:])
     if text.startswith("@"):
         if next(environment.agents_in(context.env), None) is not None:
             _check_reach(text[1:], context)
-        return vocabulary.body(_decoded(_file(text[1:]), text[1:]))
+        return vocabulary.body(_decode(_read_file(text[1:]), text[1:]))
     return vocabulary.body(text)
 
 
@@ -45,7 +45,7 @@ def _check_reach(path: str, context: Context) -> None:
     folder = repository.top if repository is not None else ""
     real = os.path.realpath(path)
     reach = (folder or context.cwd, tempfile.gettempdir())
-    if not any(_is_below(real, os.path.realpath(one)) for one in reach):
+    if not any(_is_below(real, os.path.realpath(allowed)) for allowed in reach):
         raise InvalidInputError(
             f"{path!r} is neither in this worktree nor a temporary file, and an "
             "agent's body comes from no others.",
@@ -57,7 +57,7 @@ def _is_below(path: str, folder: str) -> bool:
     return os.path.commonpath((path, folder)) == folder
 
 
-def _file(path: str) -> bytes:
+def _read_file(path: str) -> bytes:
     try:
         with open(path, "rb") as file:
             return file.read()
@@ -73,36 +73,36 @@ def _file(path: str) -> bytes:
         ) from error
 
 
-def _decoded(data: bytes, what: str) -> str:
+def _decode(data: bytes, source: str) -> str:
     try:
         return data.decode()
     except UnicodeDecodeError as error:
         raise InvalidInputError(
-            f"{what} is not UTF-8 (at byte {error.start}).", "Convert it first."
+            f"{source} is not UTF-8 (at byte {error.start}).", "Convert it first."
         ) from error
 
 
-def given_or_edited(text: str, title: str, context: Context) -> str:
-    """The body as `given`; a person at a terminal who gave none gets their
+def body_or_edited(text: str, title: str, context: Context) -> str:
+    """The body as `body_text`; a person at a terminal who gave none gets their
     editor. Agents never do: they would hang in it."""
     if text or not _at_terminal() or not context.identity.person:
-        return given(text, context)
-    editor = _editor(context)
-    return vocabulary.body(_edited(editor, title)) if editor else ""
+        return body_text(text, context)
+    editor = _editor_command(context)
+    return vocabulary.body(_edit(editor, title)) if editor else ""
 
 
 def _at_terminal() -> bool:
     return sys.stdin.isatty() and sys.stdout.isatty()
 
 
-def _editor(context: Context) -> str:
+def _editor_command(context: Context) -> str:
     if context.env.get("TERM", "dumb") == "dumb":
         return ""
     names = ("GIT_EDITOR", "VISUAL", "EDITOR")
-    return next((context.env[one] for one in names if context.env.get(one)), "")
+    return next((context.env[name] for name in names if context.env.get(name)), "")
 
 
-def _edited(editor: str, title: str) -> str:
+def _edit(editor: str, title: str) -> str:
     """What a person leaves in their editor, up to the scissors line."""
     import subprocess
     import tempfile
@@ -123,5 +123,5 @@ def _edited(editor: str, title: str) -> str:
                 "Give the text with --body, or run the command again.",
             )
         with open(path, "rb") as file:
-            text = _decoded(file.read(), "The text")
+            text = _decode(file.read(), "The text")
     return text.partition(_SCISSORS)[0].strip("\n")

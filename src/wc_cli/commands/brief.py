@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from wc_cli.briefing.gather import deadline, gather_brief
-from wc_cli.commands.words import Speaker
+from wc_cli.commands.common import SpeakerOptions
 from wc_cli.options import command, number, text
 from wc_cli.output import say, say_json
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 BUDGET = 1500
 
 
-class BriefWords(Speaker):
+class BriefOptions(SpeakerOptions):
     """Show what waits for you: your move, what is offered, what is new."""
 
     budget: int = number(
@@ -27,24 +27,24 @@ class BriefWords(Speaker):
     client: str = text("--client", "NAME", "With --hook: the client that asks.")
 
 
-@command(BriefWords)
-def brief(context: Context, said: BriefWords) -> None:
+@command(BriefOptions)
+def brief(context: Context, options: BriefOptions) -> None:
     """Show what waits."""
-    if said.hook:
+    if options.hook:
         from wc_cli.briefing import (
             hook as hooks,  # who answers one shows no more than that
         )
 
-        hooks.answer_hook(context, said)
+        hooks.answer_hook(context, options)
         return
-    found = gather_brief(context, deadline(context))
-    if said.json:
+    gathered = gather_brief(context, deadline(context))
+    if options.json:
         from wc_cli.briefing.text import fit_brief
 
-        say_json(fit_brief(found, said.budget).to_json(context.store))
+        say_json(fit_brief(gathered, options.budget).to_json(context.store))
         return
     from wc_cli.briefing import text as brieftext
     from wc_cli.terminal import render
 
-    look = render.output_style(context.env)
-    say(brieftext.brief_text(brieftext.fit_brief(found, said.budget), look))
+    style = render.output_style(context.env)
+    say(brieftext.brief_text(brieftext.fit_brief(gathered, options.budget), style))

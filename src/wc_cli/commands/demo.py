@@ -32,22 +32,22 @@ _KEPT_VARIABLES = ("PATH", "PYTHONPATH", "LANG", "LC_ALL", "TERM", "TMPDIR")
 _PROTOCOL = "2025-11-25"
 
 
-class Demo(Options):
+class DemoOptions(Options):
     """Watch two agents in two worktrees pass the ball."""
 
     keep: bool = flag("--keep", help="Keep the throwaway folder to look around.")
 
 
-@command(Demo)
-def demo(context: Context, said: Demo) -> None:
+@command(DemoOptions)
+def demo(context: Context, options: DemoOptions) -> None:
     """Tell the story."""
     folder = tempfile.mkdtemp(prefix="wc-demo-")
     try:
         _Story(folder, context).tell()
     finally:
-        if not said.keep:
+        if not options.keep:
             shutil.rmtree(folder, ignore_errors=True)
-    if said.keep:
+    if options.keep:
         say(f"\nIt is all in {folder}; the store's HOME is {folder}/home.")
     else:
         say("\nThe throwaway folder is gone again. Your turn: wc new TOPIC --title …")
@@ -156,18 +156,18 @@ class _Story:
         ident = ["-c", "user.name=dev", "-c", "user.email=dev@localhost"]
         start = [*ident, "commit", "--quiet", "--allow-empty", "-m", "Start"]
         add = ["worktree", "add", "--quiet", "-b", "login", self.fix]
-        shown = ["worktree", "add", "-b", "login", "../app-wt-login"]
+        add_words = ["worktree", "add", "-b", "login", "../app-wt-login"]
         self._show(self.app, ["git", "init"], ["git", "init", "-q", "-b", "main"])
         self._show(self.app, ["git", "commit", "-m", "Start"], ["git", *start])
-        self._show(self.app, ["git", *shown], ["git", *add])
+        self._show(self.app, ["git", *add_words], ["git", *add])
         for key, value in (("user.name", "dev"), ("user.email", "dev@localhost")):
             words = ["git", "config", key, value]
             subprocess.run(words, cwd=self.app, env=self.env, check=True)  # noqa: S603
 
-    def _wc(self, agent: str, folder: str, *words: str, **more: str) -> None:
+    def _wc(self, agent: str, folder: str, *words: str, **variables: str) -> None:
         """One command of an agent, in its worktree."""
         machine = self.there if folder == self.laptop else self.env
-        env = {**machine, "WATERCOOLER_AGENT": agent, **more}
+        env = {**machine, "WATERCOOLER_AGENT": agent, **variables}
         real = [sys.executable, "-m", "wc_cli.main", *words]
         self._show(folder, ["wc", *words], real, env)
 
@@ -181,12 +181,12 @@ class _Story:
     def _show(
         self,
         folder: str,
-        shown: Sequence[str],
+        display: Sequence[str],
         real: Sequence[str],
         env: dict[str, str] | None = None,
     ) -> None:
         """Run a real command and show it with what it prints."""
-        self._prompt_line(folder, " ".join(map(_quoted, shown)))
+        self._prompt_line(folder, " ".join(map(_quoted, display)))
         done = subprocess.run(  # noqa: S603 - words of ours
             list(real),
             cwd=folder,
@@ -201,7 +201,7 @@ class _Story:
         if done.stderr.strip():
             say(self.look(textwrap.indent(done.stderr.rstrip("\n"), "  "), "2"))
         if done.returncode:
-            raise WcError(f"The demo broke at: {' '.join(shown)} ({done.returncode})")
+            raise WcError(f"The demo broke at: {' '.join(display)} ({done.returncode})")
 
     def _prompt_line(self, folder: str, words: str) -> None:
         place = self.look(f"{os.path.basename(folder)} $", "32")
@@ -224,11 +224,11 @@ def find_script(name: str) -> str:
 
     Raises NotFoundError.
     """
-    here = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     folders = (
         os.path.dirname(os.path.abspath(sys.argv[0])),
         os.path.join(sys.prefix, "bin"),
-        os.path.join(here, os.pardir, os.pardir, "bin"),
+        os.path.join(package, os.pardir, os.pardir, "bin"),
     )
     for folder in folders:
         path = os.path.join(folder, name)
@@ -269,7 +269,7 @@ def call_tool(
             result = _request(server, 2, "tools/call", call)
         finally:
             server.kill()
-    return "\n".join(one.get("text", "") for one in result["content"])
+    return "\n".join(part.get("text", "") for part in result["content"])
 
 
 def _send(server: subprocess.Popen[str], message: dict[str, Any]) -> None:
@@ -288,8 +288,8 @@ def _request(
         if message.get("id") == number:
             if "error" in message:
                 raise WcError(f"The server refused {method}: {message['error']}")
-            found: dict[str, Any] = message["result"]
-            return found
+            result: dict[str, Any] = message["result"]
+            return result
     raise WcError(
         "The server ended without an answer.", "Start it by hand to see why: wc-observe"
     )

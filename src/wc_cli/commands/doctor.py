@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from wc_cli.branch import commits, git
 from wc_cli.branch.git import GitError
 from wc_cli.clock import now_ms
-from wc_cli.commands.words import Speaker
+from wc_cli.commands.common import SpeakerOptions
 from wc_cli.doctor.findings import SET_ASIDE, Finding, ThreadExaminer
 from wc_cli.doctor.repair import Repair, RepairStep
 from wc_cli.doctor.strays import SHARED, find_strays, obstruction
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 _LEAST_GIT = (2, 38)
 
 
-class Doctor(Speaker):
+class DoctorOptions(SpeakerOptions):
     """Check everything; say what is wrong and the exact fix. Exits 9 if
     anything is."""
 
@@ -61,20 +61,20 @@ class DoctorReport(NamedTuple):
         return {**self._asdict(), "findings": findings, "mended": steps}
 
 
-@command(Doctor)
-def doctor(context: Context, said: Doctor) -> None:
+@command(DoctorOptions)
+def doctor(context: Context, options: DoctorOptions) -> None:
     """Check everything."""
-    if said.dry_run and not said.repair:
+    if options.dry_run and not options.repair:
         raise InvalidInputError("--dry-run is for --repair.", "Say both.")
-    mended, failures = _repair(context, said) if said.repair else ((), ())
+    mended, failures = _repair_store(context, options) if options.repair else ((), ())
     report = examine(context)._replace(mended=mended)
     if report.findings:
         # Why it is still there; what failed in passing and is well now is not.
         report = report._replace(findings=(*report.findings, *failures))
-    if said.json:
+    if options.json:
         say_json(report.to_json())
     else:
-        _print(report, dry_run=said.dry_run)
+        _print_report(report, dry_run=options.dry_run)
     if report.findings:
         raise FindingsError(
             f"{counted(len(report.findings), 'problem')} found.",
@@ -82,8 +82,8 @@ def doctor(context: Context, said: Doctor) -> None:
         )
 
 
-def _repair(
-    context: Context, said: Doctor
+def _repair_store(
+    context: Context, options: DoctorOptions
 ) -> tuple[tuple[RepairStep, ...], tuple[Finding, ...]]:
     """Repair the store. Returns the steps, and what failed; nothing if there is no
     usable store."""
@@ -93,13 +93,13 @@ def _repair(
         return (), ()
     if not place.exists:
         return (), ()
-    repair = Repair(place.root, context.env, dry_run=said.dry_run)
+    repair = Repair(place.root, context.env, dry_run=options.dry_run)
     mended = tuple(repair.run())
     fix = "Fix that, then run again: wc doctor --repair"
     return mended, tuple(Finding("repair", 0, text, fix) for text in repair.failures)
 
 
-def _print(report: DoctorReport, *, dry_run: bool) -> None:
+def _print_report(report: DoctorReport, *, dry_run: bool) -> None:
     threads = counted(report.threads, "thread")
     entries = counted(report.entries, "entry", "entries")
     say(f"{one_line(report.store)}: {threads}, {entries}")
@@ -113,7 +113,7 @@ def _print(report: DoctorReport, *, dry_run: bool) -> None:
 
 def examine(context: Context) -> DoctorReport:
     """Make all checks that can be made here."""
-    findings = list(_of_git(context))
+    findings = list(_git_findings(context))
     try:
         place = context.place
         reader = context.reader
@@ -122,35 +122,35 @@ def examine(context: Context) -> DoctorReport:
         return DoctorReport("no store", "", 0, 0, tuple(findings))
     examined = ThreadExaminer(reader, context.env)
     if place.exists:
-        findings += of_settings(context)
-        findings += of_strays(reader)
-        findings += of_settling(reader)
+        findings += settings_findings(context)
+        findings += stray_findings(reader)
+        findings += settling_findings(reader)
         findings += examined.findings()
         if place.kind == BRANCH_STORE:
-            findings += _of_checkout(context, reader)
-            findings += of_exchange(context)
+            findings += _checkout_findings(context, reader)
+            findings += exchange_findings(context)
     return DoctorReport(
         context.store,
         place.kind,
         examined.threads,
         examined.entries,
         tuple(findings),
-        tuple(_notes(context, examined)),
+        tuple(_report_notes(context, examined)),
     )
 
 
-def _of_git(context: Context) -> Iterator[Finding]:
+def _git_findings(context: Context) -> Iterator[Finding]:
     try:
         version = git.version(context.env)
     except GitError as error:
         yield Finding("git", 0, str(error), "Install git 2.38 or newer.")
         return
     if version < _LEAST_GIT:
-        shown = ".".join(map(str, version))
-        yield Finding("git", 0, f"git {shown} is too old", "Install 2.38 or newer.")
+        number = ".".join(map(str, version))
+        yield Finding("git", 0, f"git {number} is too old", "Install 2.38 or newer.")
 
 
-def of_settings(context: Context) -> Iterator[Finding]:
+def settings_findings(context: Context) -> Iterator[Finding]:
     """Settings that cannot be used."""
     damage = context.settings.damage
     if damage is not None:
@@ -158,7 +158,7 @@ def of_settings(context: Context) -> Iterator[Finding]:
         yield Finding(damage.file, damage.line, damage.message, fix)
 
 
-def of_strays(reader: StoreReader, *, deep: bool = True) -> Iterator[Finding]:
+def stray_findings(reader: StoreReader, *, deep: bool = True) -> Iterator[Finding]:
     """What stands where a file or folder of ours belongs."""
     for stray in find_strays(reader.layout, deep=deep):
         name = os.path.relpath(stray.path, reader.layout.root)
@@ -166,15 +166,15 @@ def of_strays(reader: StoreReader, *, deep: bool = True) -> Iterator[Finding]:
         yield Finding(name, 0, stray.message, SET_ASIDE if stray.movable else fix)
 
 
-def of_settling(reader: StoreReader) -> Iterator[Finding]:
+def settling_findings(reader: StoreReader) -> Iterator[Finding]:
     """What could not be committed, or was not for too long."""
     try:
-        found = pending.last_trouble(reader.layout.root)
+        trouble = pending.last_trouble(reader.layout.root)
         waiting = counted(len(pending.unsettled_topics(reader.layout)), "thread")
     except (WcError, OSError):
         return  # something in the way, which is a finding by itself
-    if found is not None:
-        message = f"{waiting} to be settled; at {found.at}: {found.problem}"
+    if trouble is not None:
+        message = f"{waiting} to be settled; at {trouble.at}: {trouble.problem}"
         fix = "Their entries are safe on disk. Fix it; the next wc command goes on."
         yield Finding("settling", 0, message, fix)
     elif pending.is_overdue(reader.layout):
@@ -185,21 +185,21 @@ def of_settling(reader: StoreReader) -> Iterator[Finding]:
         yield Finding("settling", 0, message, fix)
 
 
-def of_exchange(context: Context) -> Iterator[Finding]:
+def exchange_findings(context: Context) -> Iterator[Finding]:
     """What keeps the store from its remote, and does not go away by itself."""
     standing = context.standing
     if standing is not None and standing.problem and standing.lasting:
         yield Finding("sync", 0, standing.problem, standing.hint)
 
 
-def _notes(context: Context, examined: ThreadExaminer) -> Iterator[str]:
+def _report_notes(context: Context, examined: ThreadExaminer) -> Iterator[str]:
     for topic in examined.forked:
         yield f"{topic} is forked: two clones wrote at once; the next entry joins them"
     if (standing := context.standing) is not None:
         yield standing.sentence(now_ms())
 
 
-def _of_checkout(context: Context, reader: StoreReader) -> Iterator[Finding]:
+def _checkout_findings(context: Context, reader: StoreReader) -> Iterator[Finding]:
     root = reader.layout.root
     for name, line in SHARED:
         path = f"{root}/{name}"

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from wc_cli.branch import messages
 from wc_cli.branch.git import Git, GitError
-from wc_cli.commands.words import Speaker
+from wc_cli.commands.common import SpeakerOptions
 from wc_cli.options import argument, command, number
 from wc_cli.output import remark, say, say_json
 from wc_cli.terminal import render
@@ -47,7 +47,7 @@ _TRACKING = (f"refs/remotes/**/{BRANCH}", "refs/watercooler/*")
 _REMOTES = ("refs/remotes/**",)
 
 
-class LogOptions(Speaker):
+class LogOptions(SpeakerOptions):
     """Show who changed what in a thread, the latest first, with the commits
     that have it."""
 
@@ -74,37 +74,37 @@ class CommitHistory(NamedTuple):
 
 
 @command(LogOptions)
-def log(context: Context, said: LogOptions) -> None:
+def log(context: Context, options: LogOptions) -> None:
     """Show who changed what."""
     reader = context.reader
-    thread = reader.thread(reader.find(said.topic))
-    history = find(thread, reader.layout.log(thread.state.topic), context.env)
-    found = views.numbered(thread)[::-1]
-    shown = found[: said.limit] if said.limit else found
-    if said.json:
-        rows = [_row(one, history) for one in shown]
+    thread = reader.thread(reader.find(options.topic))
+    history = thread_commits(thread, reader.layout.log(thread.state.topic), context.env)
+    numbered = views.numbered(thread)[::-1]
+    visible = numbered[: options.limit] if options.limit else numbered
+    if options.json:
+        rows = [_entry_json(entry, history) for entry in visible]
         fields = {"store": context.store, "topic": thread.state.topic, "entries": rows}
         if history.problem:
             fields["problem"] = history.problem
-        say_json(fields | ({"truncated": True} if len(shown) < len(found) else {}))
+        say_json(fields | ({"truncated": True} if len(visible) < len(numbered) else {}))
         return
-    look = render.output_style(context.env)
-    width = max((len(one.short) for one in history.commits.values()), default=0)
-    say("\n".join(_line(one, history, width, look) for one in shown))
-    if len(shown) < len(found):
-        more = f"wc log {quoted(one_line(thread.state.topic))}"
-        remark(f"{len(found) - len(shown)} more: {more}")
+    style = render.output_style(context.env)
+    width = max((len(entry.short) for entry in history.commits.values()), default=0)
+    say("\n".join(_entry_line(entry, history, width, style) for entry in visible))
+    if len(visible) < len(numbered):
+        following = f"wc log {quoted(one_line(thread.state.topic))}"
+        remark(f"{len(numbered) - len(visible)} more: {following}")
     if history.problem:
         remark(f"note: no commits are known: {one_line(history.problem)}")
 
 
-def _row(one: Numbered, history: CommitHistory) -> dict[str, Any]:
+def _entry_json(numbered: Numbered, history: CommitHistory) -> dict[str, Any]:
     """An entry of the log shape: that of ``read``, with its commit in place of
     its text."""
-    fields = one.to_json()
+    fields = numbered.to_json()
     for name in ("body", "role", "type", "parents"):
         fields.pop(name, None)
-    commit = history.commits.get(one.entry.id)
+    commit = history.commits.get(numbered.entry.id)
     return {
         **fields,
         "committed": None if history.problem else commit is not None,
@@ -114,34 +114,40 @@ def _row(one: Numbered, history: CommitHistory) -> dict[str, Any]:
     }
 
 
-def _line(one: Numbered, history: CommitHistory, width: int, look: Style) -> str:
+def _entry_line(
+    numbered: Numbered, history: CommitHistory, width: int, style: Style
+) -> str:
     """An entry on one line: commit, time, position, who did what."""
-    item, commit = one.entry, history.commits.get(one.entry.id)
+    entry, commit = numbered.entry, history.commits.get(numbered.entry.id)
     short = (commit.short if commit else "-" if width else "").ljust(width)
-    facts = [f"ball → {holder_text(item.ball.holder)}"] if item.ball is not None else []
-    facts += [item.status] if item.status else []
+    facts = (
+        [f"ball → {holder_text(entry.ball.holder)}"] if entry.ball is not None else []
+    )
+    facts += [entry.status] if entry.status else []
     if commit is None:
         facts += [] if history.problem else ["not committed"]
     else:
-        facts += [] if _is_named(commit.by, item.agent) else [f"by {commit.by}"]
+        facts += [] if _is_named(commit.by, entry.agent) else [f"by {commit.by}"]
         facts += ["not pushed"] if commit.pushed is False else []
-    what = f"{item.agent or '?'} {item.action}".strip()
-    line = f"{utc(item.at)} #{one.idx} {what}: {item.title}"
-    rest = "".join(f" · {one_line(fact)}" for fact in facts)
-    return f"{look(short, '33')} {one_line(line)}{look(rest, '2')}".lstrip()
+    action = f"{entry.agent or '?'} {entry.action}".strip()
+    line = f"{utc(entry.at)} #{numbered.idx} {action}: {entry.title}"
+    tail = "".join(f" · {one_line(fact)}" for fact in facts)
+    return f"{style(short, '33')} {one_line(line)}{style(tail, '2')}".lstrip()
 
 
 def _is_named(name: str, agent: str) -> bool:
     """Whether a name on a commit is one that the entry says anyway."""
-    who = parse(agent)
-    return fold(name) in {fold(one) for one in (agent, who.agent, who.tag)}
+    parsed = parse(agent)
+    return fold(name) in {
+        fold(spelling) for spelling in (agent, parsed.agent, parsed.tag)
+    }
 
 
-def find(thread: Thread, path: str, env: Mapping[str, str]) -> CommitHistory:
+def thread_commits(thread: Thread, path: str, env: Mapping[str, str]) -> CommitHistory:
     """The commits that have the entries of a thread, whose log is at ``path``."""
     root = os.path.dirname(path)
-    where = repository.find(root)
-    if where is None:
+    found_repository = repository.find(root)
+    if found_repository is None:
         return CommitHistory(problem="this store is not in git")
     if not thread.data:
         return CommitHistory(
@@ -149,40 +155,42 @@ def find(thread: Thread, path: str, env: Mapping[str, str]) -> CommitHistory:
         )
     try:
         return CommitHistory(
-            _Commits(where, root, os.path.basename(path), env).found(thread)
+            _LogCommits(found_repository, root, os.path.basename(path), env).found(
+                thread
+            )
         )
     except GitError as error:
         return CommitHistory(problem=str(error))
 
 
-class _Commits:
+class _LogCommits:
     """The commits that changed the file ``name`` in ``folder``."""
 
     def __init__(
-        self, where: Repository, folder: str, name: str, env: Mapping[str, str]
+        self, repository: Repository, folder: str, name: str, env: Mapping[str, str]
     ) -> None:
         self.git = Git(folder, {**env, "GIT_LITERAL_PATHSPECS": "1"})
-        self.where = where
+        self.repository = repository
         self.name = name
 
     def found(self, thread: Thread) -> dict[str, Commit]:
         """The commit of each entry that has one. Raises GitError."""
-        found: dict[str, Commit] = {}
+        commits: dict[str, Commit] = {}
         nameless: dict[str, Commit] = {}
         for commit, names in self._changes():
             # From the latest to the first, which is the one that counts.
-            found |= dict.fromkeys(names, commit)
+            commits |= dict.fromkeys(names, commit)
             if not names:
                 nameless[commit.id] = commit
-        missing = {one.id for one in thread.entries} - found.keys()
+        missing = {entry.id for entry in thread.entries} - commits.keys()
         if missing and nameless:
             for entry_id, commit_id in self._added(nameless):
                 if entry_id in missing:
-                    found[entry_id] = nameless[commit_id]
-        unpushed = self._unpushed() if found else None
+                    commits[entry_id] = nameless[commit_id]
+        unpushed = self._unpushed() if commits else None
         if unpushed is None:
-            return found
-        return {k: v._replace(pushed=v.id not in unpushed) for k, v in found.items()}
+            return commits
+        return {k: v._replace(pushed=v.id not in unpushed) for k, v in commits.items()}
 
     def _changes(self) -> Iterator[tuple[Commit, list[str]]]:
         """Each commit, the latest first, with the entries it names."""
@@ -192,16 +200,16 @@ class _Commits:
         out = self._walk("--no-commit-header", format_, "HEAD").decode(errors="replace")
         for line in out.split("\n")[:-1]:
             commit_id, short, by, *names = line.split(_SEPARATOR)
-            yield Commit(commit_id, short, by), [one for one in names if one]
+            yield Commit(commit_id, short, by), [name for name in names if name]
 
     def _unpushed(self) -> set[str] | None:
         """The commits that no remote is known to have; ``None`` where none is
         known to have any."""
-        patterns = _TRACKING if self.where.branch == BRANCH else _REMOTES
-        known = self.git.run("for-each-ref", "--count=1", *patterns)
-        if not known:
+        patterns = _TRACKING if self.repository.branch == BRANCH else _REMOTES
+        tracking = self.git.run("for-each-ref", "--count=1", *patterns)
+        if not tracking:
             return None
-        globs = (f"--glob={one}" for one in patterns)
+        globs = (f"--glob={pattern}" for pattern in patterns)
         out = self._walk("HEAD", "--not", *globs)
         return set(out.decode().split())
 
@@ -216,7 +224,7 @@ class _Commits:
             *("diff-tree", "--stdin", "-r", "--root", "-p", "--unified=0"),
             *("--no-textconv", "--no-ext-diff", "--no-color", "--no-renames"),
             *("--text", "--", self.name),
-            feed="".join(f"{one}\n" for one in commits).encode(),
+            feed="".join(f"{commit_id}\n" for commit_id in commits).encode(),
         )
         current = ""
         for line in out.split(b"\n"):

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from wc_cli.briefing.gather import deadline
 from wc_cli.clock import now_ms
 from wc_cli.commands import doctor
-from wc_cli.commands.words import Speaker
+from wc_cli.commands.common import SpeakerOptions
 from wc_cli.doctor.findings import Finding
 from wc_cli.options import command, flag
 from wc_cli.output import say, say_json
@@ -43,38 +43,38 @@ _MAX_NAMES = 3
 _HANGS = 600.0
 
 
-class ProblemsWords(Speaker):
+class ProblemsOptions(SpeakerOptions):
     """Show only what needs a human, a line each with what to do. Exits 9 if
     there is anything."""
 
     all: bool = flag("--all", help="Look at every thread, however long it takes.")
 
 
-@command(ProblemsWords)
-def problems(context: Context, said: ProblemsWords) -> None:
+@command(ProblemsOptions)
+def problems(context: Context, options: ProblemsOptions) -> None:
     """Show the problems."""
-    found = _Problems(context, _never if said.all else deadline(context))
-    findings = list(found.findings())
-    if said.json:
-        said_of = {"left_out": found.left} if found.left else {}
-        rows = [one._asdict() for one in findings]
-        say_json({"store": found.store, "problems": rows, **said_of})
+    search = _Problems(context, _never if options.all else deadline(context))
+    findings = list(search.findings())
+    if options.json:
+        left_out = {"left_out": search.left} if search.left else {}
+        rows = [finding._asdict() for finding in findings]
+        say_json({"store": search.store, "problems": rows, **left_out})
     elif findings:
-        say("\n".join(map(_line, findings)))
+        say("\n".join(map(_finding_line, findings)))
     else:
-        say(f"No problems.{found.rest}")
+        say(f"No problems.{search.rest}")
     if findings:
-        number = counted(len(findings), "problem")
-        raise FindingsError(f"{number}.{found.rest}", "The lines say what to do.")
+        count = counted(len(findings), "problem")
+        raise FindingsError(f"{count}.{search.rest}", "The lines say what to do.")
 
 
 def _never() -> bool:
     return False
 
 
-def _line(one: Finding) -> str:
-    place = f"{one.file}:{one.line}" if one.line else one.file
-    return one_line(f"{place}: {one.message} -> {one.fix}")
+def _finding_line(finding: Finding) -> str:
+    place = f"{finding.file}:{finding.line}" if finding.line else finding.file
+    return one_line(f"{place}: {finding.message} -> {finding.fix}")
 
 
 class _Problems:
@@ -107,12 +107,12 @@ class _Problems:
         yield from self._of_loops()
 
     def _of_store(self, reader: StoreReader) -> Iterator[Finding]:
-        yield from doctor.of_settings(self.context)
-        yield from doctor.of_strays(reader, deep=False)
-        yield from doctor.of_settling(reader)
+        yield from doctor.settings_findings(self.context)
+        yield from doctor.stray_findings(reader, deep=False)
+        yield from doctor.settling_findings(reader)
         if self.context.place.kind == BRANCH_STORE:
-            yield from doctor.of_exchange(self.context)
-        yield from _of_locks(reader)
+            yield from doctor.exchange_findings(self.context)
+        yield from _lock_findings(reader)
         yield from self._of_quarantine(reader)
         yield from self._of_threads(reader)
 
@@ -120,11 +120,11 @@ class _Problems:
         """Bytes that repair set aside: whether they matter, only a human knows."""
         layout = reader.layout
         for name in names_in(f"{layout.local}/quarantine", layout.root):
-            path = f"{layout.local}/quarantine/{name}"
-            shown = os.path.relpath(path, layout.root)
+            file = f"{layout.local}/quarantine/{name}"
+            path = os.path.relpath(file, layout.root)
             message = "was set aside by a repair"
-            fix = f"Look at it, then remove it: rm -r {quoted(path)}"
-            yield Finding(shown, 0, message, fix)
+            fix = f"Look at it, then remove it: rm -r {quoted(file)}"
+            yield Finding(path, 0, message, fix)
 
     def _of_threads(self, reader: StoreReader) -> Iterator[Finding]:
         topics = _latest_first(reader)
@@ -132,39 +132,39 @@ class _Problems:
             if self.late():
                 self.left = len(topics) - count
                 return
-            yield from _of_topic(reader, topic)
+            yield from _topic_findings(reader, topic)
 
     def _of_loops(self) -> Iterator[Finding]:
         """Autonomous loops that wait for a human, or whose process is gone."""
         context = self.context
-        look = worktrees.worktree_query(None, context.cwd, context.env, now_ms())
-        for one in worktrees.neighbours(look, StateFiles(), [], []):
-            loop = one.loop
+        query = worktrees.worktree_query(None, context.cwd, context.env, now_ms())
+        for neighbour in worktrees.neighbours(query, StateFiles(), [], []):
+            loop = neighbour.loop
             if loop is None or not (loop.waits_for_human or loop.orphaned):
                 continue
-            path = quoted(look.display_path(one.worktree.path))
+            path = quoted(query.display_path(neighbour.worktree.path))
             fix = f"See what it wants: cd {path} && wc worktrees"
             if loop.orphaned:
                 fix = f"Start it again, or end it: cd {path} && wc worktrees"
-            yield Finding(f"loop {one.name}", 0, loop.says, fix)
+            yield Finding(f"loop {neighbour.name}", 0, loop.says, fix)
 
 
-def _of_locks(reader: StoreReader) -> Iterator[Finding]:
+def _lock_findings(reader: StoreReader) -> Iterator[Finding]:
     """What one process has been at for much longer than it takes."""
     layout = reader.layout
     for path in (layout.git_lock, layout.travel_lock):
-        held = time.time() - _signed(path)
+        held = time.time() - _signed_at(path)
         if held < _HANGS:
             continue
         if not _is_held(path, layout.root):
             continue  # it was signed long ago
-        shown = os.path.relpath(path, layout.root)
+        name = os.path.relpath(path, layout.root)
         holder = locks.holder_of(path)
         message = f"held for {age_text(int(held))} by {holder}"
-        yield Finding(shown, 0, message, _ending(holder, path))
+        yield Finding(name, 0, message, _how_to_end(holder, path))
 
 
-def _ending(holder: locks.Holder, path: str) -> str:
+def _how_to_end(holder: locks.Holder, path: str) -> str:
     """How to end who has a lock; the number of a process means something on its
     own machine, and as long as it runs."""
     if holder.is_alive:
@@ -184,7 +184,7 @@ def _is_held(path: str, root: str) -> bool:
     return False
 
 
-def _signed(path: str) -> float:
+def _signed_at(path: str) -> float:
     """When somebody took a lock, in seconds since 1970; now for none."""
     try:
         return os.lstat(path).st_mtime
@@ -197,20 +197,20 @@ def _latest_first(reader: StoreReader) -> list[str]:
     layout = reader.layout
     changed: dict[str, float] = {}
     if os.path.isdir(layout.threads):
-        with os.scandir(layout.threads) as found:
-            for one in found:
-                changed[topic_of(one.name)] = one.stat(follow_symlinks=False).st_mtime
+        with os.scandir(layout.threads) as folder:
+            for file in folder:
+                changed[topic_of(file.name)] = file.stat(follow_symlinks=False).st_mtime
     return sorted(reader.topics(), key=lambda topic: -changed.get(topic, 0.0))
 
 
-def _of_topic(reader: StoreReader, topic: str) -> Iterator[Finding]:
+def _topic_findings(reader: StoreReader, topic: str) -> Iterator[Finding]:
     """What is wrong with a thread as far as its state tells."""
     try:
         snapshot = reader.snapshot(topic)
-        if lost := [one for one in snapshot.damage if one.lost]:
+        if lost := [damage for damage in snapshot.damage if damage.lost]:
             yield Finding(lost[0].file, lost[0].line, lost[0].message, _REPAIR)
         if snapshot.state.forked:
-            yield from _of_fork(reader.thread(topic))
+            yield from _fork_findings(reader.thread(topic))
     except NotFoundError:
         return
     except WcError as error:
@@ -220,14 +220,14 @@ def _of_topic(reader: StoreReader, topic: str) -> Iterator[Finding]:
 _REPAIR = "Fix it: wc doctor --repair"
 
 
-def _of_fork(thread: Thread) -> Iterator[Finding]:
+def _fork_findings(thread: Thread) -> Iterator[Finding]:
     """A fork joins by itself with the next entry, unless both sides passed the
     ball: then the later one has it, and nobody decided that."""
     topic = thread.state.topic
-    forked = [one.entry for one in views.numbered(thread) if one.forked]
-    sides = {one.ball.holder for one in forked if one.ball is not None}
+    forked = [item.entry for item in views.numbered(thread) if item.forked]
+    sides = {entry.ball.holder for entry in forked if entry.ball is not None}
     if len(sides) > 1:
-        names = ", ".join(sorted(holder_text(one) for one in sides)[:_MAX_NAMES])
+        names = ", ".join(sorted(map(holder_text, sides))[:_MAX_NAMES])
         message = (
             f"two clones passed its ball, to {names}; "
             f"{holder_text(thread.state.ball)} has it"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from wc_cli.clock import now_ms
-from wc_cli.commands.words import Speaker
+from wc_cli.commands.common import SpeakerOptions
 from wc_cli.options import (
     FLAG,
     WORDS,
@@ -43,7 +43,7 @@ _PATIENCE = 0.1
 _NO_THREADS = "No threads here. Start one with: wc new TOPIC --title '…'"
 
 
-class Which(Speaker):
+class FilterOptions(SpeakerOptions):
     """Which threads, and how much of the answer."""
 
     ball: str = text(
@@ -56,20 +56,20 @@ class Which(Speaker):
     limit: int = number("--limit", "At most this many (0: all).")
     cursor: str = text("--cursor", "CURSOR", "Continue where a limited answer ended.")
 
-    def filter(self, *, open_only: bool = False, mine: bool = False) -> Filter:
+    def filter(self, *, open_only: bool = False, own: bool = False) -> Filter:
         """The threads meant."""
         status = vocabulary.status(self.status)
-        return Filter(open_only, "me" if mine else self.ball, status)
+        return Filter(open_only, "me" if own else self.ball, status)
 
 
-class List(Which):
+class ListOptions(FilterOptions):
     """List threads, the latest move first."""
 
     open: bool = flag("--open", help="Leave closed threads out.")
     mine: bool = flag("--mine", help="Only threads whose ball is yours.")
 
 
-class ReadOptions(Speaker):
+class ReadOptions(SpeakerOptions):
     """Show a thread, and mark it as read."""
 
     topic: str = argument("TOPIC", "The thread.", complete="topic")
@@ -80,7 +80,7 @@ class ReadOptions(Speaker):
     raw: bool = flag("--raw", help="At a terminal too: text as written, no pager.")
 
 
-class Search(Which):
+class SearchOptions(FilterOptions):
     """Find the entries that contain every word, the best matches first."""
 
     query: tuple[str, ...] = words(
@@ -94,7 +94,7 @@ class Search(Which):
     branch: str = text("--branch", "BRANCH", "Only entries written on this branch.")
 
 
-class UpdatesOptions(Speaker):
+class UpdatesOptions(SpeakerOptions):
     """Show what happened since a moment."""
 
     since: str = text(
@@ -107,27 +107,27 @@ class UpdatesOptions(Speaker):
     digest: bool = flag("--digest", help="Per thread: what it came to.")
 
 
-class SeenOptions(Speaker):
+class SeenOptions(SpeakerOptions):
     """Mark a thread as read without showing it."""
 
     topic: str = argument("TOPIC", "The thread.", default="", complete="topic")
     all: bool = flag("--all", help="Mark every thread as read.")
 
 
-class Reindex(Speaker):
+class ReindexOptions(SpeakerOptions):
     """Write the index page: whose move it is in every thread."""
 
     closed: bool = flag("--closed", help="Include closed threads.")
 
 
-@command(List)
-def list_threads(context: Context, said: List) -> None:
+@command(ListOptions)
+def list_threads(context: Context, options: ListOptions) -> None:
     """List threads."""
     context.remember()
-    wanted = said.filter(open_only=said.open, mine=said.mine)
-    page = context.overview.page(wanted, said.limit, said.cursor)
+    thread_filter = options.filter(open_only=options.open, own=options.mine)
+    page = context.overview.page(thread_filter, options.limit, options.cursor)
     standing = context.standing
-    if said.json:
+    if options.json:
         fields = page.to_json(context.store)
         sync = {"sync": standing.to_json()} if standing is not None else {}
         say_json(fields | sync)
@@ -138,89 +138,95 @@ def list_threads(context: Context, said: List) -> None:
     if not page.rows:
         remark(_NO_THREADS)
     if page.cursor:
-        remark(f"more: {_again('list', said, cursor=page.cursor)}")
+        remark(f"more: {_command_line('list', options, cursor=page.cursor)}")
     damaged = [row.topic for row in page.rows if row.damaged]
     if damaged:
-        remark(f"damaged: {_together(damaged)} (see: wc doctor)")
+        remark(f"damaged: {_topic_list(damaged)} (see: wc doctor)")
 
 
-def _again(name: str, said: Options, **changed: Any) -> str:
+def _command_line(name: str, options: Options, **changed: Any) -> str:
     """The command that goes on where this one ended: everything that was
     said, but for what is ``changed``; it can be pasted."""
-    options: list[str] = []
+    flags: list[str] = []
     arguments: list[str] = []
-    for param in said.params():
-        value = changed.get(param.name, getattr(said, param.name))
+    for param in options.params():
+        value = changed.get(param.name, getattr(options, param.name))
         if not param.flags:
             arguments += value if param.kind == WORDS else [value]
         elif param.kind == FLAG:
-            options += [param.flags[0]] if value else []
+            flags += [param.flags[0]] if value else []
         elif value != param.default:
-            options += [param.flags[0], str(value)]
-    if any(one.startswith("-") for one in arguments):
-        options.append("--")
-        arguments, options = options, arguments
+            flags += [param.flags[0], str(value)]
+    if any(word.startswith("-") for word in arguments):
+        flags.append("--")
+        arguments, flags = flags, arguments
     # Cleaned first: what a terminal obeys could take a quote away with it.
-    words = [quoted(one_line(one)) for one in (*arguments, *options)]
+    words = [quoted(one_line(word)) for word in (*arguments, *flags)]
     return " ".join(("wc", name, *words))
 
 
-def _together(topics: Iterable[str]) -> str:
+def _topic_list(topics: Iterable[str]) -> str:
     """Topics side by side on one line."""
-    return ", ".join(one_line(one) for one in topics)
+    return ", ".join(one_line(topic) for topic in topics)
 
 
 @command(ReadOptions)
-def read(context: Context, said: ReadOptions) -> None:
+def read(context: Context, options: ReadOptions) -> None:
     """Show a thread."""
     reader = context.reader
-    thread = reader.thread(reader.find(said.topic))
-    shown = views.numbered(thread)
-    if said.new:
+    thread = reader.thread(reader.find(options.topic))
+    entries = views.numbered(thread)
+    if options.new:
         cursor = reader.cursor(thread.state.topic, context.viewer.key)
         new = views.new_ids(thread, context.viewer, cursor)
-        shown = [one for one in shown if one.entry.id in new]
-    shown = [one for one in shown if one.idx >= said.start]
-    rest = shown[said.limit :] if said.limit else []
-    shown = shown[: said.limit] if said.limit else shown
-    if said.json:
-        say_json(views.read_json(thread, context.store, shown, rest))
+        entries = [entry for entry in entries if entry.entry.id in new]
+    entries = [entry for entry in entries if entry.idx >= options.start]
+    left_out = entries[options.limit :] if options.limit else []
+    entries = entries[: options.limit] if options.limit else entries
+    if options.json:
+        say_json(views.read_json(thread, context.store, entries, left_out))
     else:
-        _print(context, thread, shown, raw=said.raw)
-        if rest:
-            more = _again("read", said, start=rest[0].idx)
-            remark(f"{len(rest)} more: {more}")
-    if not said.peek and not rest:
-        _mark(context, thread.state)
+        _print_thread(context, thread, entries, raw=options.raw)
+        if left_out:
+            following = _command_line("read", options, start=left_out[0].idx)
+            remark(f"{len(left_out)} more: {following}")
+    if not options.peek and not left_out:
+        _mark_as_read(context, thread.state)
 
 
-def _print(
-    context: Context, thread: Thread, shown: list[Numbered], *, raw: bool
+def _print_thread(
+    context: Context, thread: Thread, entries: list[Numbered], *, raw: bool
 ) -> None:
-    look = render.output_style(context.env)
-    head = render.thread_head(thread, look)
+    style = render.output_style(context.env)
+    head = render.thread_head(thread, style)
     if raw or not render.is_for_people(context.env):
-        say("\n\n".join([head, *(render.entry_text(one, look) for one in shown)]))
+        say(
+            "\n\n".join([head, *(render.entry_text(entry, style) for entry in entries)])
+        )
         return
     from wc_cli.terminal import pager  # rich and subprocess, for a terminal alone
 
     # Agents run commands at terminals too, and would hang in a pager.
     command = pager.pager_command(context.env) if context.identity.person else ""
-    pager.page_parts(_rendered(context, head, shown), command, context.env)
+    pager.page_parts(_rendered_parts(context, head, entries), command, context.env)
 
 
-def _rendered(context: Context, head: str, shown: list[Numbered]) -> Iterator[str]:
+def _rendered_parts(
+    context: Context, head: str, entries: list[Numbered]
+) -> Iterator[str]:
     """The head and the entries as a terminal gets them."""
     from wc_cli.terminal import markdown
 
     console = markdown.console_of(context.env, render.terminal_width())
     now = now_ms()
     yield f"{head}\n"
-    for one in shown:
-        yield "\n" + markdown.terminal_text(console, markdown.rendered_entry(one, now))
+    for entry in entries:
+        yield "\n" + markdown.terminal_text(
+            console, markdown.rendered_entry(entry, now)
+        )
 
 
-def _mark(context: Context, state: State) -> None:
+def _mark_as_read(context: Context, state: State) -> None:
     """Move the read cursor, where the store can be written."""
     try:
         context.writer().mark_read(state, _PATIENCE)
@@ -229,109 +235,117 @@ def _mark(context: Context, state: State) -> None:
 
 
 @command(SeenOptions)
-def seen(context: Context, said: SeenOptions) -> None:
+def seen(context: Context, options: SeenOptions) -> None:
     """Mark as read."""
     reader = context.reader
-    if said.all:
-        states = _readable(reader)
+    if options.all:
+        states = _readable_states(reader)
     else:
-        topic = reader.find(vocabulary.required(said.topic, "topic"))
+        topic = reader.find(vocabulary.required(options.topic, "topic"))
         states = [reader.snapshot(topic).state]
     if states:  # nothing to mark is no reason to make a store
         writer = context.writer()
         for state in states:
             writer.mark_read(state)
     topics = [state.topic for state in states]
-    if said.json:
+    if options.json:
         say_json({"store": context.store, "seen": topics})
     else:
-        say(f"seen: {_together(topics) or 'nothing'}")
+        say(f"seen: {_topic_list(topics) or 'nothing'}")
 
 
-def _readable(reader: StoreReader) -> list[State]:
+def _readable_states(reader: StoreReader) -> list[State]:
     """Every thread that can be read; what cannot is said."""
-    found = []
+    states = []
     for topic in reader.topics():
         try:
-            found.append(reader.snapshot(topic).state)
+            states.append(reader.snapshot(topic).state)
         except NotFoundError:
             continue  # gone since it was listed, or never begun
         except WcError as error:
             remark(one_line(f"not marked as read: {topic}: {error}"))
-    return found
+    return states
 
 
-@command(Search)
-def search(context: Context, said: Search) -> None:
+@command(SearchOptions)
+def search(context: Context, options: SearchOptions) -> None:
     """Search."""
-    query = " ".join(said.query)
-    about = Mentions(said.file, said.pr, said.commit, said.branch)
-    where = said.filter()
-    question = searching.Question(query, where, said.limit, said.cursor, about)
+    query = " ".join(options.query)
+    about = Mentions(options.file, options.pr, options.commit, options.branch)
+    thread_filter = options.filter()
+    question = searching.Question(
+        query, thread_filter, options.limit, options.cursor, about
+    )
     overview = context.overview
     hits = searching.search(searching.Scan(overview.reader), overview, question)
-    if said.json:
+    if options.json:
         say_json(hits.to_json(context.store, query))
         return
-    look = render.output_style(context.env)
-    say("\n".join(render.hit_text(one, look) for one in hits.hits))
-    more = _again("search", said, cursor=hits.cursor) if hits.cursor else ""
-    remark(f"{hits.total} found" + (f", more: {more}" if more else ""))
+    style = render.output_style(context.env)
+    say("\n".join(render.hit_text(hit, style) for hit in hits.hits))
+    following = (
+        _command_line("search", options, cursor=hits.cursor) if hits.cursor else ""
+    )
+    remark(f"{hits.total} found" + (f", more: {following}" if following else ""))
     if hits.unreadable:
-        remark(f"not searched: {_together(hits.unreadable)} (see: wc doctor)")
+        remark(f"not searched: {_topic_list(hits.unreadable)} (see: wc doctor)")
 
 
 @command(UpdatesOptions)
-def updates(context: Context, said: UpdatesOptions) -> None:
+def updates(context: Context, options: UpdatesOptions) -> None:
     """Show what happened."""
-    if said.digest:
-        _digest(context, said)
+    if options.digest:
+        _print_digest(context, options)
         return
-    found = updating.updates(context.overview, said.since, now_ms(), said.limit)
-    if said.json:
-        say_json(found.to_json(context.store))
+    news = updating.updates(context.overview, options.since, now_ms(), options.limit)
+    if options.json:
+        say_json(news.to_json(context.store))
         return
-    look = render.output_style(context.env)
-    say("\n".join(render.update_line(topic, one, look) for topic, one in found.entries))
-    if not found.entries:
-        remark(one_line(f"Nothing since {said.since}."))
-    if found.more:
-        more = _again("updates", said, since=found.next_since)
-        remark(f"{found.more} more: {more}")
-    if found.unreadable:
-        remark(f"not read: {_together(found.unreadable)} (see: wc doctor)")
+    style = render.output_style(context.env)
+    say(
+        "\n".join(
+            render.update_line(topic, entry, style) for topic, entry in news.entries
+        )
+    )
+    if not news.entries:
+        remark(one_line(f"Nothing since {options.since}."))
+    if news.more:
+        following = _command_line("updates", options, since=news.next_since)
+        remark(f"{news.more} more: {following}")
+    if news.unreadable:
+        remark(f"not read: {_topic_list(news.unreadable)} (see: wc doctor)")
 
 
-def _digest(context: Context, said: UpdatesOptions) -> None:
+def _print_digest(context: Context, options: UpdatesOptions) -> None:
     """What the threads came to that moved."""
-    found = updating.digest(context.overview, said.since, now_ms(), said.limit)
-    if said.json:
-        say_json(found.to_json(context.store))
+    news = updating.digest(context.overview, options.since, now_ms(), options.limit)
+    if options.json:
+        say_json(news.to_json(context.store))
         return
-    look = render.output_style(context.env)
-    say("\n".join(render.news_text(one, look) for one in found.threads))
-    if not found.threads:
-        remark(one_line(f"Nothing since {said.since}."))
-    if found.more:
-        remark(f"{found.more} more: wc updates --digest --since {quoted(said.since)}")
-    if found.unreadable:
-        remark(f"not read: {_together(found.unreadable)} (see: wc doctor)")
+    style = render.output_style(context.env)
+    say("\n".join(render.news_text(thread, style) for thread in news.threads))
+    if not news.threads:
+        remark(one_line(f"Nothing since {options.since}."))
+    if news.more:
+        remark(f"{news.more} more: wc updates --digest --since {quoted(options.since)}")
+    if news.unreadable:
+        remark(f"not read: {_topic_list(news.unreadable)} (see: wc doctor)")
 
 
-@command(Reindex)
-def reindex(context: Context, said: Reindex) -> None:
+@command(ReindexOptions)
+def reindex(context: Context, options: ReindexOptions) -> None:
     """Write the index page."""
     rows = context.overview.rows()
     if not context.place.exists:
-        if said.json:
+        if options.json:
             say_json({"store": context.store, "path": None})
         else:
             remark(_NO_THREADS)
         return
-    page = index.render_index(rows, closed=said.closed)
+    page = index.render_index(rows, closed=options.closed)
     writer = context.writer()
     path = writer.write_index(page.encode(errors="replace"))
-    if said.json:
+    if options.json:
         say_json({"store": context.store, "path": path})
     else:
         say(writer.layout.index_page)

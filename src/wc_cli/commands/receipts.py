@@ -22,7 +22,9 @@ _INLINE_SECONDS = 30.0
 _NOT_SHARED = "the remote has no threads yet; your user may begin with it: wc sync"
 
 
-def settled(context: Context, receipt: Receipt, *, sync: bool = False) -> Receipt:
+def settle_after_write(
+    context: Context, receipt: Receipt, *, sync: bool = False
+) -> Receipt:
     """The receipt with what became of settling and of the way to the remote:
     waited for (``sync``, or so configured), started, or off."""
     layout = Layout(context.place.root)
@@ -32,21 +34,21 @@ def settled(context: Context, receipt: Receipt, *, sync: bool = False) -> Receip
     mode = "inline" if sync else context.settings.sync
     try:
         if mode == "inline":
-            notes += _settled_now(context, layout, asked=sync)
+            notes += _settle_now(context, layout, by_option=sync)
             marker = f"{layout.unsettled}/{file_name(receipt.topic)}"
             committed = committing and not os.path.lexists(marker)
         elif mode == "background":
             spawn.start(layout, context.env)
     except (WcError, OSError) as error:
         notes.append(f"settling could not be started: {error}")
-    notes.extend(_pending(layout))
-    pushed = _pushed(context, layout, committed=committed) if committing else None
+    notes.extend(_trouble_notes(layout))
+    pushed = _is_pushed(context, layout, committed=committed) if committing else None
     return receipt._replace(committed=committed, pushed=pushed, notes=tuple(notes))
 
 
-def _settled_now(context: Context, layout: Layout, *, asked: bool) -> list[str]:
+def _settle_now(context: Context, layout: Layout, *, by_option: bool) -> list[str]:
     """Settle, and exchange with the remote where it has the branch, or the
-    user ``asked`` for it; what could not be done."""
+    user asked for it (``by_option``); what could not be done."""
     from wc_cli.settle import settler
     from wc_cli.store import pending  # not in the usual case
     from wc_cli.sync import routes
@@ -61,13 +63,13 @@ def _settled_now(context: Context, layout: Layout, *, asked: bool) -> list[str]:
     notes = []
     # Agents write without asking their user; whether threads are shown to others
     # is the user's to say.
-    by_user = asked and next(environment.agents_in(context.env), None) is None
+    by_user = by_option and next(environment.agents_in(context.env), None) is None
     if settler.settle(layout.root, context.env, _INLINE_SECONDS) is None:
         by = pending.settler_at_work(layout) or "somebody else is at it"
         notes.append(f"not settled yet: {by}")
     try:
         remote = routes.remote_after_write(layout.root, context.env, by_user=by_user)
-        if remote is None and asked:
+        if remote is None and by_option:
             notes.append(_NOT_SHARED)
         if remote is not None:
             waiting = Waiting.at_most(context.settings.limit)
@@ -80,33 +82,35 @@ def _settled_now(context: Context, layout: Layout, *, asked: bool) -> list[str]:
     return notes
 
 
-def _pending(layout: Layout) -> list[str]:
+def _trouble_notes(layout: Layout) -> list[str]:
     """What settling could not do last time: said at every write until it can."""
     if not os.path.lexists(layout.settling):
         return []
     from wc_cli.store import pending  # only when something went wrong
 
-    found = pending.last_trouble(layout.root)
-    if found is None:
+    trouble = pending.last_trouble(layout.root)
+    if trouble is None:
         return []
-    return [f"settling, at {found.at}: {found.problem} (see: wc doctor)"]
+    return [f"settling, at {trouble.at}: {trouble.problem} (see: wc doctor)"]
 
 
-def _pushed(context: Context, layout: Layout, *, committed: bool) -> bool | None:
+def _is_pushed(context: Context, layout: Layout, *, committed: bool) -> bool | None:
     """Whether the remote has what was written; ``None`` without a remote."""
     # Not that of the folder we are in: a store may be named.
-    where = repository.find(layout.root)
-    if where is None or not remotes.names(where, context.env):
+    found_repository = repository.find(layout.root)
+    if found_repository is None or not remotes.names(found_repository, context.env):
         return None
     if not committed:
         return False
-    remote = remotes.find(where, context.env)
+    remote = remotes.find(found_repository, context.env)
     if remote is None:
         return False
-    return where.commit == repository.resolve(where, remote.tracking)
+    return found_repository.commit == repository.resolve(
+        found_repository, remote.tracking
+    )
 
 
-def show(receipt: Receipt, *, as_json: bool) -> None:
+def print_receipt(receipt: Receipt, *, as_json: bool) -> None:
     """Print a receipt: what was saved, where the ball is, what is pending."""
     try:
         if as_json:

@@ -24,7 +24,7 @@ _DIGITS = 4
 _WHEN = ("auto", "always", "never")
 
 
-class Statusline(Options):
+class StatuslineOptions(Options):
     """Print who holds the ball here: what wc-statusline prints, checked
     against the threads themselves."""
 
@@ -36,38 +36,40 @@ class Statusline(Options):
     template: str = text("--format", "TEMPLATE", "What it says, such as {topic}.")
 
 
-@command(Statusline)
-def statusline_(context: Context, said: Statusline) -> None:
+@command(StatuslineOptions)
+def print_statusline(context: Context, options: StatuslineOptions) -> None:
     """Print the line; like the script, an empty one where there is no store."""
-    if said.color not in _WHEN:
+    if options.color not in _WHEN:
         raise InvalidInputError(
-            f"{said.color!r} is not a time for colours.", f"Use {', '.join(_WHEN)}."
+            f"{options.color!r} is not a time for colours.", f"Use {', '.join(_WHEN)}."
         )
-    look = _look(context, said)
-    if said.stdin:
-        folder = _folder(sys.stdin.buffer.read())
+    style = _style(context, options)
+    if options.stdin:
+        folder = _claude_folder(sys.stdin.buffer.read())
         if os.path.isdir(folder):
             context = Context(context.env, folder)
     try:
-        say(_line(context, look))
+        say(_status_line(context, style))
     except StoreMissingError:
-        say(line.trouble(line.STORE_MISSING, look))
+        say(line.trouble(line.STORE_MISSING, style))
     except StoreMovedError:
-        say(line.trouble(line.STORE_MOVED, look))
+        say(line.trouble(line.STORE_MOVED, style))
 
 
-def _line(context: Context, look: LineStyle) -> str:
+def _status_line(context: Context, style: LineStyle) -> str:
     place = context.place
     if not place.exists:
         return ""
-    where = place.repository
+    repository = place.repository
     identity = context.identity
-    here = Here(
-        branch=where.branch or where.rebased if where is not None else "",
-        change_id=where.change_id if where is not None else "",
+    place_here = Here(
+        branch=repository.branch or repository.rebased
+        if repository is not None
+        else "",
+        change_id=repository.change_id if repository is not None else "",
         me=identity.name,
         directory=context.settings.directory,
-        loop=_loop(where.top if where is not None else ""),
+        loop=_loop_mark(repository.top if repository is not None else ""),
     )
     reader = context.reader
     viewer = context.viewer
@@ -80,34 +82,34 @@ def _line(context: Context, look: LineStyle) -> str:
         rows.append(
             StatusRow(state, viewer.new_count(state, reader.cursor(topic, viewer.key)))
         )
-    prefix = prefix_of(look.links, Layout(place.root).pages)
-    return line.line(rows, here, look._replace(links=prefix))
+    prefix = prefix_of(style.links, Layout(place.root).pages)
+    return line.line(rows, place_here, style._replace(links=prefix))
 
 
-def _loop(top: str) -> Mark:
+def _loop_mark(top: str) -> Mark:
     """What the line says of the loop in a worktree."""
     if not top or not os.path.lexists(loops.loop_path(top)):
         return Mark()
     return line.mark(loops.loop(StateFiles(), top, now_ms()))
 
 
-def _look(context: Context, said: Statusline) -> LineStyle:
+def _style(context: Context, options: StatuslineOptions) -> LineStyle:
     env = context.env
     columns = env.get("COLUMNS", "")
-    color = said.color == "always" or (
-        said.color == "auto" and said.stdin and not env.get("NO_COLOR")
+    color = options.color == "always" or (
+        options.color == "auto" and options.stdin and not env.get("NO_COLOR")
     )
     return LineStyle(
         columns=int(columns) if columns.isdecimal() and len(columns) <= _DIGITS else 0,
-        ascii=said.ascii or env.get("WATERCOOLER_ASCII", "") not in {"", "0"},
+        ascii=options.ascii or env.get("WATERCOOLER_ASCII", "") not in {"", "0"},
         color=color,
-        rows=said.rows,
-        links=said.links,
-        format=said.template or env.get("WATERCOOLER_FORMAT", ""),
+        rows=options.rows,
+        links=options.links,
+        format=options.template or env.get("WATERCOOLER_FORMAT", ""),
     )
 
 
-def _folder(data: bytes) -> str:
+def _claude_folder(data: bytes) -> str:
     """The folder in Claude Code's JSON; empty where it names none."""
     try:
         fields = json.loads(data)

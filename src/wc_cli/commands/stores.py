@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from wc_cli.commands.words import Speaker
+from wc_cli.commands.common import SpeakerOptions
 from wc_cli.options import argument, command, flag
 from wc_cli.output import say, say_json
 from wc_cli.store import locks
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     from wc_cli.context import Context
 
 
-class Init(Speaker):
+class InitOptions(SpeakerOptions):
     """Create or adopt the store of this repository."""
 
     push: bool = flag("--push", help="Push it too; from then on that is automatic.")
 
 
-class BreakLock(Speaker):
+class BreakLockOptions(SpeakerOptions):
     """Break the lock of a thread whose holder is gone. Only for file systems
     that do not release the locks of dead processes themselves."""
 
@@ -33,15 +33,15 @@ class BreakLock(Speaker):
     force: bool = flag("--force", help="Break it; without, only say who holds it.")
 
 
-@command(Init)
-def init(context: Context, said: Init) -> None:
+@command(InitOptions)
+def init(context: Context, options: InitOptions) -> None:
     """Create or adopt the store."""
     existed = context.ensure_store(anew=True)
     writer = context.writer()
     writer.prepare_store()
-    pushed = _push(context) if said.push else None
+    pushed = _push(context) if options.push else None
     threads = len(writer.reader.topics())
-    if said.json:
+    if options.json:
         kind = context.place.kind
         fields = {"store": context.store, "kind": kind, "threads": threads}
         say_json(fields if pushed is None else {**fields, "pushed_to": pushed})
@@ -59,22 +59,22 @@ def _push(context: Context) -> str:
     return sync.exchange(context).remote
 
 
-@command(BreakLock)
-def break_lock(context: Context, said: BreakLock) -> None:
+@command(BreakLockOptions)
+def break_lock(context: Context, options: BreakLockOptions) -> None:
     """Break the lock of a thread."""
     reader = context.reader
-    topic = reader.find(said.topic)
+    topic = reader.find(options.topic)
     path, root = reader.layout.lock(topic), reader.layout.root
     handle = locks.try_acquire(path, root)
     if handle is None:
         holder = locks.holder_of(path)
-        _check_breakable(topic, holder, context.env, force=said.force)
+        _check_breakable(topic, holder, context.env, force=options.force)
         locks.break_lock(path, root)
         text = f"The lock of {topic} is broken; it was held by {holder}."
     else:
         os.close(handle)
         text = f"Nobody holds the lock of {topic}: there is nothing to break."
-    if said.json:
+    if options.json:
         say_json({"topic": topic, "broken": handle is None})
         return
     say(one_line(text))

@@ -6,7 +6,7 @@ import sys
 import time
 from typing import TYPE_CHECKING
 
-from wc_cli.commands.words import Speaker
+from wc_cli.commands.common import SpeakerOptions
 from wc_cli.options import argument, command, flag, number
 from wc_cli.output import remark, say, say_json
 from wc_cli.store import pending
@@ -40,7 +40,7 @@ _LOOK = 0.5
 _LONGEST_PAUSE = 300.0
 
 
-class Sync(Speaker):
+class SyncOptions(SpeakerOptions):
     """Exchange the threads with the git remote: fetch, merge, push. Waits for
     the remote, at most 30 seconds, and exits 8 if it cannot be reached."""
 
@@ -59,25 +59,32 @@ class Sync(Speaker):
     )
 
 
-@command(Sync)
-def sync(context: Context, said: Sync) -> None:
+@command(SyncOptions)
+def sync(context: Context, options: SyncOptions) -> None:
     """Exchange the threads with the git remote."""
-    if said.watch and said.dry_run:
+    if options.watch and options.dry_run:
         raise InvalidInputError("--watch and --dry-run exclude each other.", "Say one.")
-    if not said.every:
+    if not options.every:
         raise InvalidInputError("--every takes at least 1 second.", "Say --every 1.")
-    where, remote = route(context, said.remote)
+    own_repository, remote = route(context, options.remote)
     anew = not context.place.exists
-    if anew and said.dry_run and not context.place.branch_exists:
-        _show(preview_first(where, context.env, remote, _waiting(context, said)), said)
+    if anew and options.dry_run and not context.place.branch_exists:
+        _print_result(
+            preview_first(
+                own_repository, context.env, remote, _wait_limit(context, options)
+            ),
+            options,
+        )
         return
     if anew:
-        _adopt(context, where, remote, _waiting(context, said))
-    if said.watch:
-        _watch(context, remote, said)
-    exchanger = _exchanger(context, remote, said)
-    found = (exchanger.preview if said.dry_run else exchanger.exchange)(new_store=anew)
-    _show(found, said)
+        _adopt(context, own_repository, remote, _wait_limit(context, options))
+    if options.watch:
+        _watch(context, remote, options)
+    exchanger = _exchanger(context, remote, options)
+    result = (exchanger.preview if options.dry_run else exchanger.exchange)(
+        new_store=anew
+    )
+    _print_result(result, options)
 
 
 def route(context: Context, name: str = "") -> tuple[Repository, Remote]:
@@ -87,16 +94,16 @@ def route(context: Context, name: str = "") -> tuple[Repository, Remote]:
     nobody can know where to.
     """
     place = context.place
-    where = repository.find(place.root) if place.exists else place.repository
-    if place.kind != BRANCH_STORE or where is None:
+    own_repository = repository.find(place.root) if place.exists else place.repository
+    if place.kind != BRANCH_STORE or own_repository is None:
         raise InvalidInputError(
             f"The store {context.store} has no branch of its own to exchange.",
             "One in the code's tree travels with the code; one outside git with "
             "whatever copies it.",
         )
     if name:
-        return where, remotes.named(where, context.env, name)
-    return where, usual_remote(where, context.env)
+        return own_repository, remotes.named(own_repository, context.env, name)
+    return own_repository, usual_remote(own_repository, context.env)
 
 
 def exchange(context: Context) -> Exchange:
@@ -107,98 +114,98 @@ def exchange(context: Context) -> Exchange:
 
 
 def _adopt(
-    context: Context, where: Repository, remote: Remote, waiting: Waiting
+    context: Context, repository: Repository, remote: Remote, waiting: Waiting
 ) -> None:
     """Check the store out, with what the remote has of it already."""
     waiting.tell(f"Fetching from {remote.shown} …")
-    fetch_first(where, context.env, remote, waiting)
+    fetch_first(repository, context.env, remote, waiting)
     context.ensure_store(anew=True)
 
 
-def _waiting(context: Context, said: Sync) -> Waiting:
-    limit = context.settings.limit if said.timeout is None else said.timeout
-    return Waiting.at_most(limit, tell=_progress)
+def _wait_limit(context: Context, options: SyncOptions) -> Waiting:
+    limit = context.settings.limit if options.timeout is None else options.timeout
+    return Waiting.at_most(limit, tell=_show_progress)
 
 
-def _exchanger(context: Context, remote: Remote, said: Sync) -> Exchanger:
+def _exchanger(context: Context, remote: Remote, options: SyncOptions) -> Exchanger:
     context.writer()  # the places where it is noted what is being done
-    waiting = _waiting(context, said)
+    waiting = _wait_limit(context, options)
     return Exchanger(context.place.root, context.env, remote, waiting)
 
 
-def _progress(text: str) -> None:
+def _show_progress(text: str) -> None:
     """Show what is being done, on a terminal, until something else is shown."""
     if sys.stderr.isatty():
         sys.stderr.write(f"\r\x1b[K{one_line(text)}")
         sys.stderr.flush()
 
 
-def _watch(context: Context, remote: Remote, said: Sync) -> None:
+def _watch(context: Context, remote: Remote, options: SyncOptions) -> None:
     """Exchange again and again: what is written here at once, what is new
     there when it is time to look."""
-    pause = float(said.every)
+    pause = float(options.every)
     notes: tuple[str, ...] = ()
     while True:
         try:
-            found = _exchanger(context, remote, said).exchange()
-            _progress("")
+            result = _exchanger(context, remote, options).exchange()
+            _show_progress("")
             # What lasts is said once.
-            if found._replace(notes=()).moved or found.notes != notes:
-                _show(found, said)
-            notes = found.notes
-            pause = float(said.every)
+            if result._replace(notes=()).moved or result.notes != notes:
+                _print_result(result, options)
+            notes = result.notes
+            pause = float(options.every)
         except (OfflineError, LockTimeoutError) as error:
-            _progress("")
+            _show_progress("")
             remark(f"wc: {one_line(error.message)}")
-            pause = min(pause * 2, max(_LONGEST_PAUSE, said.every))
-        _await_news(context.place.root, pause, again=pause == said.every)
+            pause = min(pause * 2, max(_LONGEST_PAUSE, options.every))
+        _await_news(context.place.root, pause, again=pause == options.every)
 
 
 def _await_news(root: str, seconds: float, *, again: bool) -> None:
     """Wait so long; ``again`` ends it as soon as something is written here."""
     layout = Layout(root)
-    start = _standing(root)
+    start = _branch_tip(root)
     deadline = time.monotonic() + seconds
-    while (left := deadline - time.monotonic()) > 0:
-        time.sleep(min(left, _LOOK))
+    while (remaining := deadline - time.monotonic()) > 0:
+        time.sleep(min(remaining, _LOOK))
         written = set(pending.unsettled_topics(layout)) - pending.stuck_topics(layout)
-        if again and (written or _standing(root) != start):
+        if again and (written or _branch_tip(root) != start):
             return
 
 
-def _standing(root: str) -> str:
-    where = repository.find(root)
-    return where.commit if where is not None else ""
+def _branch_tip(root: str) -> str:
+    own_repository = repository.find(root)
+    return own_repository.commit if own_repository is not None else ""
 
 
-def _show(found: Exchange, said: Sync) -> None:
-    _progress("")
-    if said.json:
-        say_json({**found.to_json(), "dry_run": said.dry_run})
+def _print_result(result: Exchange, options: SyncOptions) -> None:
+    _show_progress("")
+    if options.json:
+        say_json({**result.to_json(), "dry_run": options.dry_run})
     else:
-        say(one_line(_sentence(found, dry_run=said.dry_run)))
-    for note in found.notes:
+        say(one_line(_sentence(result, dry_run=options.dry_run)))
+    for note in result.notes:
         remark(f"note: {one_line(note)}")
-    for path in found.outvoted:
+    for path in result.outvoted:
         remark(
             f"note: {one_line(path)} was changed on both sides; the version of "
-            f"{found.remote} counts, yours is in the history"
+            f"{result.remote} counts, yours is in the history"
         )
 
 
-def _sentence(found: Exchange, *, dry_run: bool) -> str:
+def _sentence(result: Exchange, *, dry_run: bool) -> str:
     will = "would " if dry_run else ""
     facts = []
-    if found.came:
-        facts.append(f"{_counts(found.came)} {will}{'come' if dry_run else 'came'}")
-    if found.went:
-        facts.append(f"{_counts(found.went)} {will}{'go' if dry_run else 'went'}")
-    if not facts and (found.behind or found.ahead):
-        came, went = counted(found.behind, "commit"), counted(found.ahead, "commit")
-        facts += [f"{came} {will}{'come' if dry_run else 'came'}"] * bool(found.behind)
-        facts += [f"{went} {will}{'go' if dry_run else 'went'}"] * bool(found.ahead)
+    if result.came:
+        facts.append(f"{_counts(result.came)} {will}{'come' if dry_run else 'came'}")
+    if result.went:
+        facts.append(f"{_counts(result.went)} {will}{'go' if dry_run else 'went'}")
+    if not facts and (result.behind or result.ahead):
+        came, went = counted(result.behind, "commit"), counted(result.ahead, "commit")
+        facts += [f"{came} {will}{'come' if dry_run else 'came'}"] * bool(result.behind)
+        facts += [f"{went} {will}{'go' if dry_run else 'went'}"] * bool(result.ahead)
         facts.append("no entries")
-    return f"{found.remote}: {' · '.join(facts) or 'nothing new, here or there'}"
+    return f"{result.remote}: {' · '.join(facts) or 'nothing new, here or there'}"
 
 
 def _counts(topics: Mapping[str, int]) -> str:

@@ -6,7 +6,7 @@ import shutil
 from typing import TYPE_CHECKING
 
 from wc_cli.clock import now_ms
-from wc_cli.commands.words import Speaker
+from wc_cli.commands.common import SpeakerOptions
 from wc_cli.options import command, flag, number, text, words
 from wc_cli.output import remark, say, say_json
 from wc_cli.terminal import render
@@ -48,7 +48,7 @@ h1{{font-size:1.1rem}}svg{{max-width:100%;height:auto}}
 """
 
 
-class Timeline(Speaker):
+class TimelineOptions(SpeakerOptions):
     """Show who held the ball when: of these threads, or of all that moved
     lately."""
 
@@ -64,38 +64,38 @@ class Timeline(Speaker):
     ascii: bool = flag("--ascii", help="Nothing but ASCII.")
 
 
-@command(Timeline)
-def show(context: Context, said: Timeline) -> None:
+@command(TimelineOptions)
+def show(context: Context, options: TimelineOptions) -> None:
     """Show the chart, or write it."""
-    printed = [one for one in (said.svg, said.html) if one == "-"]
-    if len(printed) + said.json > 1:
+    printed = [path for path in (options.svg, options.html) if path == "-"]
+    if len(printed) + options.json > 1:
         raise InvalidInputError(
             "Only one of --json, --svg - and --html - can be printed at a time.",
             "Give the others a file.",
         )
-    chart = _chart(context, said)
-    wrote = _write(chart, said)
-    if said.json:
+    chart = _make_chart(context, options)
+    wrote = _write_files(chart, options)
+    if options.json:
         say_json(chart.to_json(context.store))
     elif not wrote:
-        _draw(context, chart, said)
+        _draw_chart(context, chart, options)
 
 
-def _chart(context: Context, said: Timeline) -> Chart:
+def _make_chart(context: Context, options: TimelineOptions) -> Chart:
     directory = context.settings.directory
     now = now_ms()
-    when = said.since or ("" if said.topics else _LATELY)
+    when = options.since or ("" if options.topics else _LATELY)
     last_id = times.since_id(when, now) if when else ""
     since = ulid.milliseconds(last_id) if last_id else None
-    if said.topics:
-        topics = [context.reader.find(one) for one in said.topics]
+    if options.topics:
+        topics = [context.reader.find(name) for name in options.topics]
     else:
         rows = context.overview.rows()
-        topics = [one.topic for one in rows if one.last_id > last_id]
-    limit = said.limit or len(topics)
+        topics = [name.topic for name in rows if name.last_id > last_id]
+    limit = options.limit or len(topics)
     tracks = list(_tracks(context, topics[:limit], now))
-    found = timeline.make_chart(tracks, directory, since)
-    return found._replace(total=len(topics))
+    chart = timeline.make_chart(tracks, directory, since)
+    return chart._replace(total=len(topics))
 
 
 def _tracks(context: Context, topics: Iterable[str], now: int) -> Iterator[Track]:
@@ -108,20 +108,20 @@ def _tracks(context: Context, topics: Iterable[str], now: int) -> Iterator[Track
             remark(one_line(f"not shown: {topic}: {error}"))
 
 
-def _write(chart: Chart, said: Timeline) -> bool:
+def _write_files(chart: Chart, options: TimelineOptions) -> bool:
     """Write the picture, the page, or both; whether that was asked for."""
-    if not (said.svg or said.html):
+    if not (options.svg or options.html):
         return False
     from wc_core.views import timelinesvg  # only pictures need it
 
     picture = timelinesvg.svg(chart)
-    _put(said.svg, picture, said)
+    _write_file(options.svg, picture, options)
     title = timelinesvg.escaped(timelinesvg.summary(chart))
-    _put(said.html, _PAGE.format(title=title, svg=picture), said)
+    _write_file(options.html, _PAGE.format(title=title, svg=picture), options)
     return True
 
 
-def _put(path: str, data: str, said: Timeline) -> None:
+def _write_file(path: str, data: str, options: TimelineOptions) -> None:
     if path == "-":
         say(data)
     elif path:
@@ -133,28 +133,28 @@ def _put(path: str, data: str, said: Timeline) -> None:
                 f"{path} could not be written: {error.strerror}.",
                 "Name a file in a folder that you may write to.",
             ) from error
-        if not said.json:
+        if not options.json:
             remark(f"wrote {one_line(path)}")
 
 
-def _draw(context: Context, chart: Chart, said: Timeline) -> None:
+def _draw_chart(context: Context, chart: Chart, options: TimelineOptions) -> None:
     from wc_cli.terminal import timeline as timelinetext  # files and JSON do without
 
     if not chart.until:
-        since = said.since or _LATELY
+        since = options.since or _LATELY
         remark(one_line(f"Nothing moved since {since}: wc timeline --since 30d"))
         return
-    wanted = context.env.get("WATERCOOLER_ASCII", "") not in {"", "0"}
-    how = timelinetext.Drawing(
-        _width(), render.output_style(context.env), said.ascii or wanted
+    ascii_only = context.env.get("WATERCOOLER_ASCII", "") not in {"", "0"}
+    drawing = timelinetext.Drawing(
+        _chart_width(), render.output_style(context.env), options.ascii or ascii_only
     )
-    say("\n".join(timelinetext.chart_lines(chart, how)))
-    rest = chart.total - len(chart.tracks)
-    if rest > 0:
-        since = f" --since {quoted(said.since)}" if said.since else ""
-        remark(f"{rest} more: wc timeline --limit 0{since}")
+    say("\n".join(timelinetext.chart_lines(chart, drawing)))
+    left_out = chart.total - len(chart.tracks)
+    if left_out > 0:
+        since = f" --since {quoted(options.since)}" if options.since else ""
+        remark(f"{left_out} more: wc timeline --limit 0{since}")
 
 
-def _width() -> int:
+def _chart_width() -> int:
     """How wide to draw: the terminal, COLUMNS, or 80."""
     return render.terminal_width() or shutil.get_terminal_size((_WIDTH, 1)).columns

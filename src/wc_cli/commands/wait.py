@@ -15,7 +15,7 @@ import time
 from typing import TYPE_CHECKING
 
 from wc_cli import spawn
-from wc_cli.commands.words import Speaker
+from wc_cli.commands.common import SpeakerOptions
 from wc_cli.options import command, flag, text, words
 from wc_cli.output import remark
 from wc_core.errors import ConflictError, WaitTimeoutError, WcError
@@ -40,7 +40,7 @@ _AWAY = 10.0
 _STEP, _DEBOUNCE = 100, 200
 
 
-class Wait(Speaker):
+class WaitOptions(SpeakerOptions):
     """Wait until the ball of a thread comes to you; then show the thread.
     Exits 10 if it does not come in time, 4 if the threads named are closed."""
 
@@ -53,20 +53,20 @@ class Wait(Speaker):
     osc: bool = flag("--osc", help="Let the terminal say so (OSC 9 and 777).")
 
 
-@command(Wait)
-def wait(context: Context, said: Wait) -> None:
+@command(WaitOptions)
+def wait(context: Context, options: WaitOptions) -> None:
     """Wait for the ball."""
-    seconds = vocabulary.wait_seconds(said.timeout)
+    seconds = vocabulary.wait_seconds(options.timeout)
     end = math.inf if seconds is None else time.monotonic() + seconds
-    waiting = _Waiting(context, said)
+    waiting = _Waiting(context, options)
     for _ in _moments(waiting.folder, end):
-        if found := waiting.look():
-            _tell(waiting.context, said, found)
+        if came := waiting.look():
+            _report(waiting.context, options, came)
             return
         waiting.check()
-    unit = " s" if said.timeout[-1:].isdigit() else ""
+    unit = " s" if options.timeout[-1:].isdigit() else ""
     raise WaitTimeoutError(
-        f"No ball came to you within {one_line(said.timeout)}{unit}.",
+        f"No ball came to you within {one_line(options.timeout)}{unit}.",
         "Wait again, or see who has it: wc list --open",
     )
 
@@ -74,9 +74,9 @@ def wait(context: Context, said: Wait) -> None:
 class _Waiting:
     """Somebody who waits; the store may be made only later, and go meanwhile."""
 
-    def __init__(self, context: Context, said: Wait) -> None:
+    def __init__(self, context: Context, options: WaitOptions) -> None:
         self.context = context
-        self._said = said
+        self._said = options
         self._reader: StoreReader | None = None
         self._wanted: Awaiting | None = None
         self._asked = self._seen = time.monotonic()
@@ -98,27 +98,27 @@ class _Waiting:
 
     def check(self) -> None:
         """See to it that something can still come. Raises ConflictError."""
-        reader, wanted = self._reader, self._wanted
-        if reader and wanted and arrivals.are_closed(reader, wanted):
-            one = one_line(min(wanted.topics))
+        reader, awaiting = self._reader, self._wanted
+        if reader and awaiting and arrivals.are_closed(reader, awaiting):
+            topic = one_line(min(awaiting.topics))
             raise ConflictError(
                 "What you wait for is closed: no ball of it will move.",
-                f"See how it ended: wc read {one}; to wait for any entry: --new",
+                f"See how it ended: wc read {topic}; to wait for any entry: --new",
             )
 
     def _store(self) -> StoreReader | None:
         """The store; ``None`` while there is none. One that is gone may come
         back in a moment; if it does not, that is told."""
-        now, there = time.monotonic(), self._reader
-        if there is None or not os.path.isdir(there.layout.root):
+        now, reader = time.monotonic(), self._reader
+        if reader is None or not os.path.isdir(reader.layout.root):
             try:
-                there = self._found()
+                reader = self._found()
             except WcError:
                 if self._wanted is None or now - self._seen > _AWAY:
                     raise
                 return None
-        self._seen, self._reader = now, there
-        return there
+        self._seen, self._reader = now, reader
+        return reader
 
     def _found(self) -> StoreReader | None:
         """The store, once there is one. Raises what `Context.reader` raises."""
@@ -129,7 +129,7 @@ class _Waiting:
 
     def _begun(self, reader: StoreReader) -> Awaiting:
         """What is waited for, from now on."""
-        topics = [reader.find(one) for one in self._said.topics]
+        topics = [reader.find(name) for name in self._said.topics]
         viewer = self.context.viewer
         return arrivals.awaiting(reader, viewer, topics, new=self._said.new)
 
@@ -147,17 +147,17 @@ def _moments(folder: Callable[[], str], end: float) -> Iterator[None]:
     yield
     while time.monotonic() < end:
         path = folder()
-        if path and (there := _identity(path)):
-            for _ in _changes(path, end):
+        if path and (identity := _folder_identity(path)):
+            for _ in _folder_changes(path, end):
                 yield
-                if time.monotonic() >= end or _identity(path) != there:
+                if time.monotonic() >= end or _folder_identity(path) != identity:
                     break
         else:
             time.sleep(max(0.0, min(_LOOK, end - time.monotonic())))
             yield
 
 
-def _identity(path: str) -> tuple[int, int] | None:
+def _folder_identity(path: str) -> tuple[int, int] | None:
     """What tells a folder from another one in its place."""
     try:
         info = os.stat(path)
@@ -166,12 +166,12 @@ def _identity(path: str) -> tuple[int, int] | None:
     return info.st_dev, info.st_ino
 
 
-def _changes(path: str, end: float) -> Iterator[None]:
+def _folder_changes(path: str, end: float) -> Iterator[None]:
     """Something changed below ``path``, or a second went by."""
     from watchfiles import watch  # 30 ms, for those who wait
 
-    left = min(end - time.monotonic(), 1 << 20)
-    pause = _LOOK * left / math.ceil(left) if left > 0 else 0.0
+    remaining = min(end - time.monotonic(), 1 << 20)
+    pause = _LOOK * remaining / math.ceil(remaining) if remaining > 0 else 0.0
     try:
         for _ in watch(
             path,
@@ -188,40 +188,40 @@ def _changes(path: str, end: float) -> Iterator[None]:
         yield
 
 
-def _tell(context: Context, said: Wait, found: list[Arrival]) -> None:
+def _report(context: Context, options: WaitOptions, came: list[Arrival]) -> None:
     """Say that it has come, and show what is new in the thread as `wc read`
     does."""
     from wc_cli.commands import reading
     from wc_cli.terminal import notify
 
-    first, *others = found
+    first, *later = came
     reader = context.reader
     state = reader.snapshot(first.topic).state
-    what = "Your move" if first.ball else "New entry"
-    words = (f"{what}: {state.topic}", state.title)
+    event = "Your move" if first.ball else "New entry"
+    words = (f"{event}: {state.topic}", state.title)
     for channel in notify.send_notification(
-        context.env, _channels(context, said), words
+        context.env, _channels(context, options), words
     ):
         remark(f"note: nothing here could tell it by {one_line(channel)}")
     new = context.viewer.new_count(
         state, reader.cursor(state.topic, context.viewer.key)
     )
-    wanted = {
+    values = {
         **{param.name: param.default for param in reading.ReadOptions.params()},
         "topic": state.topic,
         "new": bool(new),
         "raw": True,
         "start": 0 if new else state.entry_count - 1,
-        "json": said.json,
-        "peek": said.peek,
+        "json": options.json,
+        "peek": options.peek,
     }
-    reading.read.run(context, reading.ReadOptions(wanted))
-    if others:
-        remark(f"also: {', '.join(one_line(one.topic) for one in others)}")
+    reading.read.run(context, reading.ReadOptions(values))
+    if later:
+        remark(f"also: {', '.join(one_line(arrival.topic) for arrival in later)}")
 
 
-def _channels(context: Context, said: Wait) -> set[str]:
+def _channels(context: Context, options: WaitOptions) -> set[str]:
     """How to say so: as the options say, and the environment always."""
-    wanted = {"desktop": said.notify, "bell": said.bell, "osc": said.osc}
+    switches = {"desktop": options.notify, "bell": options.bell, "osc": options.osc}
     always = context.env.get("WATERCOOLER_NOTIFY", "").replace(",", " ").split()
-    return {name for name, on in wanted.items() if on} | {*always}
+    return {name for name, on in switches.items() if on} | {*always}

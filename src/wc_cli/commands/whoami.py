@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from wc_cli.commands.words import Speaker
+from wc_cli.commands.common import SpeakerOptions
 from wc_cli.options import command, flag
 from wc_cli.output import say, say_json
 from wc_core import names
@@ -32,25 +32,25 @@ _NOBODY_YET = "knows nobody here yet"
 _ONE_COMMAND = "--as and --seat are for this command alone"
 
 
-class Whoami(Speaker):
+class WhoamiOptions(SpeakerOptions):
     """Show who you are here, and in which store."""
 
     explain: bool = flag("--explain", help="Show every rule, and which one won.")
 
 
-@command(Whoami)
-def whoami(context: Context, said: Whoami) -> None:
+@command(WhoamiOptions)
+def whoami(context: Context, options: WhoamiOptions) -> None:
     """Show who you are."""
-    who = context.identity
+    identity = context.identity
     context.remember()
-    explanation = _explain(context) if said.explain else None
-    if said.json:
+    explanation = _explain(context) if options.explain else None
+    if options.json:
         fields: dict[str, Any] = {
-            "name": who.author,
-            "agent": who.name.agent,
-            "seat": who.name.seat or None,
-            "tag": who.name.tag or None,
-            "source": who.source,
+            "name": identity.author,
+            "agent": identity.name.agent,
+            "seat": identity.name.seat or None,
+            "tag": identity.name.tag or None,
+            "source": identity.source,
             "store": context.store,
             "kind": context.place.kind,
         }
@@ -59,9 +59,9 @@ def whoami(context: Context, said: Whoami) -> None:
         say_json(fields)
         return
     kind = _KINDS.get(context.place.kind, "outside git")
-    made = "" if context.place.exists else ", not made yet"
-    say(one_line(f"{who.author} (by {who.source})"))
-    say(one_line(f"store: {context.store} ({kind}{made})"))
+    state = "" if context.place.exists else ", not made yet"
+    say(one_line(f"{identity.author} (by {identity.source})"))
+    say(one_line(f"store: {context.store} ({kind}{state})"))
     if explanation is not None:
         say(explanation.text())
 
@@ -103,8 +103,8 @@ class Explanation(NamedTuple):
                 for part in self.parts
             },
             **{
-                where.replace(" ", "_"): {"same": same, "says": says}
-                for where, same, says in self.elsewhere
+                program.replace(" ", "_"): {"same": agrees, "says": says}
+                for program, agrees, says in self.elsewhere
             },
             "notes": list(self.notes),
         }
@@ -116,68 +116,68 @@ class Explanation(NamedTuple):
             lines.append(f"{part.name}: {one_line(part.value) or 'none'}")
             for rule in part.rules:
                 mark = ">" if rule is part.won else " "
-                found = one_line(rule.value) or "-"
-                lines.append(f"  {mark} {rule.name:<17}  {found}")
-        lines += [f"{where}: {one_line(says)}" for where, _, says in self.elsewhere]
+                value = one_line(rule.value) or "-"
+                lines.append(f"  {mark} {rule.name:<17}  {value}")
+        lines += [f"{program}: {one_line(says)}" for program, _, says in self.elsewhere]
         return "\n".join((*lines, *map(one_line, self.notes), _ADVICE))
 
 
 def _explain(context: Context) -> Explanation:
-    who = context.identity
-    parts = _parts(context)
+    identity = context.identity
+    parts = _name_parts(context)
     elsewhere = (
         ("status line", *_status_line(context)),
-        ("server", *_server(context)),
+        ("server", *_server_answer(context)),
     )
-    notes = () if who.person else tuple(_notes(context))
+    notes = () if identity.person else tuple(_surprises(context))
     return Explanation(parts, elsewhere, notes)
 
 
-def _parts(context: Context) -> tuple[NamePart, ...]:
-    who = context.identity
-    asked, env, where = context.asked, context.env, context.place.repository
-    users = tuple(resolve.user_rules(env, where))
+def _name_parts(context: Context) -> tuple[NamePart, ...]:
+    identity = context.identity
+    asked, env, repository = context.asked, context.env, context.place.repository
+    users = tuple(resolve.user_rules(env, repository))
     rules = tuple(
         rule
         for rule in resolve.agent_rules(asked, env, context.settings)
         if rule.value or rule.name != "client"
     )
-    agent = NamePart("agent", who.name.agent, (*rules, *users))
-    if who.person:
+    agent = NamePart("agent", identity.name.agent, (*rules, *users))
+    if identity.person:
         return (agent,)
     spoken = names.parse(resolve.winning_rule(iter(rules)).value)
-    places = tuple(resolve.worktree_rules(where, context.settings))
+    places = tuple(resolve.worktree_rules(repository, context.settings))
     seats = tuple(resolve.seat_rules(spoken, asked, env, places))
     return (
         agent,
-        NamePart("seat", who.name.seat, seats),
-        NamePart("tag", who.name.tag, (Rule("in the name", spoken.tag), *users)),
+        NamePart("seat", identity.name.seat, seats),
+        NamePart("tag", identity.name.tag, (Rule("in the name", spoken.tag), *users)),
     )
 
 
-def _notes(context: Context) -> list[str]:
+def _surprises(context: Context) -> list[str]:
     """What surprises people."""
-    who, env = context.identity, context.env
-    seen = [agent for _, agent in environment.agents_in(env)]
+    identity, env = context.identity, context.env
+    marks = [agent for _, agent in environment.agents_in(env)]
     directory = context.settings.directory
-    others = [one for one in seen if not directory.same(one, seen[0])]
+    different = [name for name in marks if not directory.same(name, marks[0])]
     notes = []
-    if others and who.source == next(environment.agents_in(env))[0]:
+    if different and identity.source == next(environment.agents_in(env))[0]:
         notes.append(
-            f"{seen[0]} and {others[0]} have both left their mark here, and which one "
-            f"started the other cannot be told: {seen[0]} counts. If that is wrong, "
-            "set WATERCOOLER_AGENT."
+            f"{marks[0]} and {different[0]} have both left their mark here, and which "
+            f"one started the other cannot be told: {marks[0]} counts. If that is "
+            "wrong, set WATERCOOLER_AGENT."
         )
-    said = context.asked.seat or env.get("WATERCOOLER_SEAT", "")
-    if said.strip() == SESSION and not environment.session_end(env):
+    seat = context.asked.seat or env.get("WATERCOOLER_SEAT", "")
+    if seat.strip() == SESSION and not environment.session_end(env):
         notes.append(
             "Nothing here tells one session from another: name the seat instead, "
             "with WATERCOOLER_SEAT or --seat."
         )
-    if not who.name.seat:
+    if not identity.name.seat:
         notes.append(
-            f"Without a seat, a ball at {who.author} is also for {who.name.agent} in "
-            "your linked worktrees."
+            f"Without a seat, a ball at {identity.author} is also for "
+            f"{identity.name.agent} in your linked worktrees."
         )
     return notes
 
@@ -188,8 +188,8 @@ def _status_line(context: Context) -> tuple[bool, str]:
         Asked(), context.env, context.place.repository, context.settings
     )
     layout = Layout(context.place.root)
-    where = context.place.repository
-    worktree = (where.worktree_id if where is not None else "") or None
+    repository = context.place.repository
+    worktree = (repository.worktree_id if repository is not None else "") or None
     name = files.who_name(plain.source, context.env)
     folders = [worktree or files.MAIN_WORKTREE]
     if plain.person:
@@ -203,11 +203,11 @@ def _status_line(context: Context) -> tuple[bool, str]:
     key = kept.partition(b"\n")[0].decode(errors="replace")
     if key == safe_name(context.settings.directory.key(context.identity.name)):
         return True, "the same"
-    asked = context.asked.name or context.asked.seat
-    return False, f"{key}; {_ONE_COMMAND}" if asked else key
+    given_name = context.asked.name or context.asked.seat
+    return False, f"{key}; {_ONE_COMMAND}" if given_name else key
 
 
-def _server(context: Context) -> tuple[bool, str]:
+def _server_answer(context: Context) -> tuple[bool, str]:
     """What a server answers that is started with this environment, here."""
     plain = resolve.identify(
         Asked(), context.env, context.place.repository, context.settings

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from wc_cli.clock import now_ms
-from wc_cli.commands.words import Speaker
+from wc_cli.commands.common import SpeakerOptions
 from wc_cli.options import argument, command, flag, text
 from wc_cli.output import remark, say, say_json
 from wc_cli.terminal import render
@@ -29,12 +29,12 @@ if TYPE_CHECKING:
 _NO_WORKTREES = "There is no git repository here, and nobody has left a note."
 
 
-class Worktrees(Speaker):
+class WorktreesOptions(SpeakerOptions):
     """Show what goes on in each worktree: whose ball, which loop, who is at
     it."""
 
 
-class NoteWords(Speaker):
+class NoteOptions(SpeakerOptions):
     """Say what you are doing, for others to see; without TEXT, show it."""
 
     note: str = argument("TEXT", "What you are doing.", default="")
@@ -45,21 +45,21 @@ class NoteWords(Speaker):
     clear: bool = flag("--clear", help="Take back what you said.")
 
 
-@command(Worktrees)
-def worktrees(context: Context, said: Worktrees) -> None:
+@command(WorktreesOptions)
+def worktrees(context: Context, options: WorktreesOptions) -> None:
     """Show the worktrees."""
-    seen = _view(context)
-    if seen.problem:
-        remark(f"threads left out: {seen.problem}")
-    if said.json:
-        say_json(seen.to_json())
+    view = _view(context)
+    if view.problem:
+        remark(f"threads left out: {view.problem}")
+    if options.json:
+        say_json(view.to_json())
         return
     say(
         worktreetext.worktrees_text(
-            seen.neighbours, seen.query, render.output_style(context.env)
+            view.neighbours, view.query, render.output_style(context.env)
         )
     )
-    if not seen.neighbours:
+    if not view.neighbours:
         remark(_NO_WORKTREES)
 
 
@@ -85,67 +85,73 @@ def _view(context: Context) -> WorktreeView:
     return WorktreeView(look, found, store, problem)
 
 
-@command(NoteWords)
-def note(context: Context, said: NoteWords) -> None:
+@command(NoteOptions)
+def note(context: Context, options: NoteOptions) -> None:
     """Leave a note, show it, or take it back."""
-    look = neighbours.worktree_query(context.place, context.cwd, context.env, now_ms())
-    name = presence.file_name(look.own, context.viewer.key)
-    if said.clear:
-        _clear(context, said, look, name)
-    elif said.note or said.status:
-        _leave(context, said, look, name)
+    query = neighbours.worktree_query(context.place, context.cwd, context.env, now_ms())
+    name = presence.file_name(query.own, context.viewer.key)
+    if options.clear:
+        _clear_note(context, options, query, name)
+    elif options.note or options.status:
+        _leave_note(context, options, query, name)
     else:
-        _show(context, said, look)
+        _show_note(context, options, query)
 
 
-def _leave(context: Context, said: NoteWords, look: WorktreeQuery, name: str) -> None:
+def _leave_note(
+    context: Context, options: NoteOptions, query: WorktreeQuery, name: str
+) -> None:
     note = Note(
-        worktree=look.own,
-        branch=look.repository.branch if look.repository is not None else "",
+        worktree=query.own,
+        branch=query.repository.branch if query.repository is not None else "",
         agent=context.identity.author,
-        status=vocabulary.presence_status(said.status),
-        text=vocabulary.note(said.note),
-        at_ms=look.now_ms // 1000 * 1000,
-        seconds=vocabulary.presence_seconds(said.lasts),
+        status=vocabulary.presence_status(options.status),
+        text=vocabulary.note(options.note),
+        at_ms=query.now_ms // 1000 * 1000,
+        seconds=vocabulary.presence_seconds(options.lasts),
     )
     local = context.writer().upkeep.local
     local.write_note(name, presence.render(note))
-    for other, old in presence.files(local.layout):
-        if old is not None and old.at_ms + old.seconds * 1000 < look.now_ms:
-            local.remove_note(other)  # nobody counts it any more
-    if said.json:
+    for name_of_file, old in presence.files(local.layout):
+        if old is not None and old.at_ms + old.seconds * 1000 < query.now_ms:
+            local.remove_note(name_of_file)  # nobody counts it any more
+    if options.json:
         until = rfc3339(note.at_ms + note.seconds * 1000)
-        say_json(_head(context, look) | note.to_json(look.now_ms) | {"until": until})
+        say_json(
+            _head_json(context, query) | note.to_json(query.now_ms) | {"until": until}
+        )
         return
     say(f"noted for {age_text(note.seconds)}: {worktreetext.note_text(note)}")
 
 
-def _clear(context: Context, said: NoteWords, look: WorktreeQuery, name: str) -> None:
-    names = {one for one, _ in presence.files(Layout(context.place.root))}
+def _clear_note(
+    context: Context, options: NoteOptions, query: WorktreeQuery, name: str
+) -> None:
+    names = {file for file, _ in presence.files(Layout(context.place.root))}
     cleared = name in names
     if cleared:
         context.writer().upkeep.local.remove_note(name)
-    if said.json:
-        say_json(_head(context, look) | {"cleared": cleared})
+    if options.json:
+        say_json(_head_json(context, query) | {"cleared": cleared})
         return
     say("Taken back." if cleared else "You have no note here.")
 
 
-def _show(context: Context, said: NoteWords, look: WorktreeQuery) -> None:
-    found = [
-        one
-        for one in presence.notes(Layout(context.place.root), look.now_ms)
-        if one.worktree == look.own and context.viewer.is_me(one.agent)
+def _show_note(context: Context, options: NoteOptions, query: WorktreeQuery) -> None:
+    notes = [
+        note
+        for note in presence.notes(Layout(context.place.root), query.now_ms)
+        if note.worktree == query.own and context.viewer.is_me(note.agent)
     ]
-    if said.json:
-        shown = found[0].to_json(look.now_ms) if found else {"status": None}
-        say_json(_head(context, look) | shown)
+    if options.json:
+        fields = notes[0].to_json(query.now_ms) if notes else {"status": None}
+        say_json(_head_json(context, query) | fields)
         return
-    if not found:
+    if not notes:
         remark("You have no note here. Leave one: wc note 'what I am doing'")
         return
-    say(worktreetext.dated_note(found[0], look.now_ms))
+    say(worktreetext.dated_note(notes[0], query.now_ms))
 
 
-def _head(context: Context, look: WorktreeQuery) -> dict[str, str]:
-    return {"store": context.store, "worktree": look.display_path(look.own)}
+def _head_json(context: Context, query: WorktreeQuery) -> dict[str, str]:
+    return {"store": context.store, "worktree": query.display_path(query.own)}

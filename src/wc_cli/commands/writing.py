@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from wc_cli.commands import body, receipts
-from wc_cli.commands.words import Conditions
+from wc_cli.commands.common import WriteOptions
 from wc_cli.options import REQUIRED, Options, argument, command, flag, text
 from wc_core.threads import vocabulary
 from wc_core.threads.moves import Draft
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from wc_cli.context import Context
 
 
-class EntryOptions(Conditions):
+class EntryOptions(WriteOptions):
     """What an entry consists of."""
 
     body: str = text(
@@ -24,7 +24,7 @@ class EntryOptions(Conditions):
     type: str = text("--type", "TYPE", "What kind of entry it is.", complete="type")
 
 
-class Passing(Options):
+class PassOptions(Options):
     """Where the ball goes."""
 
     to: str = text(
@@ -33,7 +33,7 @@ class Passing(Options):
     force: bool = flag("--force", help="Pass it to a name nobody knows yet.")
 
 
-class Say(Passing, EntryOptions):
+class SayOptions(PassOptions, EntryOptions):
     """Add an entry and pass the ball."""
 
     topic: str = argument("TOPIC", "The thread.", complete="topic")
@@ -43,7 +43,7 @@ class Say(Passing, EntryOptions):
     new: bool = flag("--new", help="Start a thread though a like-named one exists.")
 
 
-class New(Passing, EntryOptions):
+class NewOptions(PassOptions, EntryOptions):
     """Create a thread; you hold its ball unless you pass it."""
 
     topic: str = argument("TOPIC", "The thread's name.")
@@ -51,14 +51,14 @@ class New(Passing, EntryOptions):
     status: str = text("--status", "STATUS", "Its status.", complete="status")
 
 
-class Ack(EntryOptions):
+class AckOptions(EntryOptions):
     """Add a remark; the ball stays where it is."""
 
     topic: str = argument("TOPIC", "The thread.", complete="topic")
     title: str = text("--title", "TITLE", "One line that says it.", default="Ack")
 
 
-class Handoff(Passing, Conditions):
+class HandoffOptions(PassOptions, WriteOptions):
     """Pass the ball explicitly."""
 
     topic: str = argument("TOPIC", "The thread.", complete="topic")
@@ -66,14 +66,14 @@ class Handoff(Passing, Conditions):
     reason: str = text("--reason", "TEXT", "Why, if somebody else holds the ball.")
 
 
-class Take(Conditions):
+class TakeOptions(WriteOptions):
     """Take a ball that is free, or with a reason one that is stuck."""
 
     topic: str = argument("TOPIC", "The thread.", complete="topic")
     reason: str = text("--reason", "TEXT", "Why, if somebody else holds it.")
 
 
-class SetStatus(Conditions):
+class SetStatusOptions(WriteOptions):
     """Change the status; closing a thread frees its ball."""
 
     topic: str = argument("TOPIC", "The thread.", complete="topic")
@@ -83,85 +83,89 @@ class SetStatus(Conditions):
     reason: str = text("--reason", "TEXT", "Why.")
 
 
-@command(Say)
-def say(context: Context, said: Say) -> None:
+@command(SayOptions)
+def say(context: Context, options: SayOptions) -> None:
     """Add an entry and pass the ball."""
-    draft = _entry("say", context, said)
-    _write(context, said, draft._replace(reopen=said.reopen, new=said.new))
+    draft = _entry_draft("say", context, options)
+    _write(context, options, draft._replace(reopen=options.reopen, new=options.new))
 
 
-@command(New)
-def new(context: Context, said: New) -> None:
+@command(NewOptions)
+def new(context: Context, options: NewOptions) -> None:
     """Create a thread."""
-    _write(context, said, _entry("new", context, said))
+    _write(context, options, _entry_draft("new", context, options))
 
 
-def _entry(action: str, context: Context, said: Say | New) -> Draft:
+def _entry_draft(
+    action: str, context: Context, options: SayOptions | NewOptions
+) -> Draft:
     return Draft(
-        said.topic,
+        options.topic,
         action,
-        vocabulary.title(said.title),
-        body=body.given_or_edited(said.body, said.title, context),
-        role=vocabulary.role(said.role),
-        type=vocabulary.entry_type(said.type),
-        to=said.to,
-        status=vocabulary.status(said.status),
-        force=said.force,
+        vocabulary.title(options.title),
+        body=body.body_or_edited(options.body, options.title, context),
+        role=vocabulary.role(options.role),
+        type=vocabulary.entry_type(options.type),
+        to=options.to,
+        status=vocabulary.status(options.status),
+        force=options.force,
     )
 
 
-@command(Ack)
-def ack(context: Context, said: Ack) -> None:
+@command(AckOptions)
+def ack(context: Context, options: AckOptions) -> None:
     """Add a remark."""
     draft = Draft(
-        said.topic,
+        options.topic,
         "ack",
-        vocabulary.title(said.title),
-        body=body.given(said.body, context),
-        role=vocabulary.role(said.role),
-        type=vocabulary.entry_type(said.type),
+        vocabulary.title(options.title),
+        body=body.body_text(options.body, context),
+        role=vocabulary.role(options.role),
+        type=vocabulary.entry_type(options.type),
     )
-    _write(context, said, draft)
+    _write(context, options, draft)
 
 
-@command(Handoff)
-def handoff(context: Context, said: Handoff) -> None:
+@command(HandoffOptions)
+def handoff(context: Context, options: HandoffOptions) -> None:
     """Pass the ball."""
-    title = f"Handoff to {said.to}" if said.to else "Handoff"
-    draft = Draft(said.topic, "handoff", vocabulary.title(title))
-    note = body.given(said.note, context)
-    reason = vocabulary.reason(said.reason)
-    draft = draft._replace(body=note, reason=reason, to=said.to, force=said.force)
-    _write(context, said, draft)
+    title = f"Handoff to {options.to}" if options.to else "Handoff"
+    draft = Draft(options.topic, "handoff", vocabulary.title(title))
+    note = body.body_text(options.note, context)
+    reason = vocabulary.reason(options.reason)
+    draft = draft._replace(body=note, reason=reason, to=options.to, force=options.force)
+    _write(context, options, draft)
 
 
-@command(Take)
-def take(context: Context, said: Take) -> None:
+@command(TakeOptions)
+def take(context: Context, options: TakeOptions) -> None:
     """Take the ball."""
-    reason = vocabulary.reason(said.reason)
-    _write(context, said, Draft(said.topic, "take", "Took the ball", reason=reason))
+    reason = vocabulary.reason(options.reason)
+    _write(
+        context, options, Draft(options.topic, "take", "Took the ball", reason=reason)
+    )
 
 
-@command(SetStatus)
-def set_status(context: Context, said: SetStatus) -> None:
+@command(SetStatusOptions)
+def set_status(context: Context, options: SetStatusOptions) -> None:
     """Change the status."""
-    status = vocabulary.status(said.status)
-    reason = vocabulary.reason(said.reason)
+    status = vocabulary.status(options.status)
+    reason = vocabulary.reason(options.reason)
     title = f"Status: {status}"
-    draft = Draft(said.topic, "set_status", title, status=status, reason=reason)
-    _write(context, said, draft)
+    draft = Draft(options.topic, "set_status", title, status=status, reason=reason)
+    _write(context, options, draft)
 
 
-def _write(context: Context, said: Conditions, draft: Draft) -> None:
+def _write(context: Context, options: WriteOptions, draft: Draft) -> None:
     """Write the entry, start what follows, print the receipt."""
-    seconds = vocabulary.seconds(said.lock_timeout)
+    seconds = vocabulary.seconds(options.lock_timeout)
     draft = draft._replace(
         to=vocabulary.name(draft.to),
-        key=vocabulary.key(said.key),
-        if_ball=said.if_ball,
-        if_last=said.if_last,
+        key=vocabulary.key(options.key),
+        if_ball=options.if_ball,
+        if_last=options.if_last,
     )
     writer = context.writer()
     receipt = writer.write(draft, context.source, seconds)
-    receipt = receipts.settled(context, receipt, sync=said.sync)
-    receipts.show(receipt, as_json=said.json)
+    receipt = receipts.settle_after_write(context, receipt, sync=options.sync)
+    receipts.print_receipt(receipt, as_json=options.json)

@@ -16,7 +16,7 @@ import pytest
 from tests.conftest import Repo
 from tests.contract.inprocess import Here
 from wc_cli.briefing import dialects, sessions
-from wc_cli.commands.brief import BriefWords
+from wc_cli.commands.brief import BriefOptions
 from wc_cli.install import changes
 from wc_cli.install.clients import registry
 from wc_cli.options import parse
@@ -378,8 +378,8 @@ def test_what_is_installed_are_commands_that_we_understand(
     for command in commands:
         words = shlex.split(command)
         assert words[:2] == [words[0], "brief"]
-        said = parse(BriefWords, words[2:])
-        assert isinstance(said, BriefWords)
+        said = parse(BriefOptions, words[2:])
+        assert isinstance(said, BriefOptions)
         assert said.client == client
         events.append(said.hook)
     # Cursor's hook of a prompt can add nothing to it.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from wc_cli.options import Options, flag, text
 
 
-class Speaker(Options):
+class SpeakerOptions(Options):
     """Who speaks, and in which form the answer comes."""
 
     as_name: str = text("--as", "NAME", "Speak as this agent or person.")
@@ -13,7 +13,7 @@ class Speaker(Options):
     json: bool = flag("--json", help="Answer in JSON.")
 
 
-class Conditions(Speaker):
+class WriteOptions(SpeakerOptions):
     """What must hold for a write, and what makes a retry safe."""
 
     key: str = text("--key", "KEY", "Write at most once under this key.")
