@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import pty
 import select
@@ -43,13 +44,19 @@ def repo(tmp_path_factory: pytest.TempPathFactory) -> Repo:
     return repo
 
 
+@functools.cache
+def script_for(repo: Repo, shell: str) -> str:
+    """What a shell evaluates when it starts; printed once for all tests."""
+    return repo.ok("completion", shell).out
+
+
 def bash(repo: Repo, *words: str) -> list[str]:
     """What bash would offer for the last word."""
     quoted = " ".join(shlex.quote(one) for one in words)
     return _offered(
         repo,
         "bash",
-        f'eval "$(wc completion bash)"; COMP_WORDS=({quoted}); '
+        f"{script_for(repo, 'bash')}\nCOMP_WORDS=({quoted}); "
         f"COMP_CWORD={len(words) - 1}; _wc_completion {words[0]}; "
         "printf '%s\\n' \"${COMPREPLY[@]}\"",
     )
@@ -150,7 +157,7 @@ def zsh(repo: Repo, *words: str) -> str:
     quoted = " ".join(shlex.quote(one) for one in words)
     script = (
         'compdef() { : }; _arguments() { print -r -- "$@" }; _files() { : }; '
-        f'eval "$(wc completion zsh)"; words=({quoted}); CURRENT={len(words)}; '
+        f"{script_for(repo, 'zsh')}\nwords=({quoted}); CURRENT={len(words)}; "
         "_wc_completion"
     )
     return " ".join(_offered(repo, "zsh", script))
