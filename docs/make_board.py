@@ -118,7 +118,7 @@ def write(root: str) -> None:
 
 async def board(context: Context) -> str:
     """The live board, as SVG."""
-    app = BoardApp(BoardSource(context), CardFilter(), view.DRAWN)
+    app = BoardApp(BoardSource(context), CardFilter(), view.UNICODE)
     async with app.run_test(size=SIZE) as pilot:
         while not app.cards.board.columns:
             await pilot.pause(0.05)

@@ -1,7 +1,7 @@
 """The live board: a Textual application over `wc_cli.board.view`.
 
-One widget draws the cards in sight and no others, so that a thousand threads
-cost what ten do. Nothing is written but by the keys of ``--write``.
+One widget draws only the visible cards, so a thousand threads cost the same as ten.
+Only the keys of ``--write`` write anything.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from textual.widget import Widget
 from textual.widgets import Input, Static
 
 from wc_cli.board import panes, view, watch
-from wc_cli.board.keys import Writing
+from wc_cli.board.keys import CommandRunner
 from wc_cli.board.view import Board, Painter
 from wc_cli.clock import now_ms
 from wc_cli.terminal import worktrees
@@ -43,14 +43,14 @@ if TYPE_CHECKING:
     from wc_cli.board.view import BoardSigns, Size
     from wc_core.views.worktrees import Neighbour
 
-# Seconds between looks at what no watcher tells of: ages, loops, other folders.
-LOOK = 5.0
-_HUNG_UP = 128 + signal.SIGHUP
+# Seconds between refreshes of what no watcher reports: ages, loops, other folders.
+REFRESH_EVERY = 5.0
+_EXIT_ON_HANGUP = 128 + signal.SIGHUP
 _STYLES = {
     view.PLAIN: Style(),
     view.DIM: Style(dim=True),
     view.NAME: Style(bold=True, color="cyan"),
-    view.MINE: Style(bold=True, color="yellow"),
+    view.YOURS: Style(bold=True, color="yellow"),
     view.BOLD: Style(bold=True),
     view.NEW: Style(bold=True, color="green"),
     view.WARNING: Style(color="red"),
@@ -59,48 +59,48 @@ _STYLES = {
 
 
 def run(
-    source: BoardSource, wanted: CardFilter, signs: BoardSigns, *, write: bool
+    source: BoardSource, card_filter: CardFilter, signs: BoardSigns, *, write: bool
 ) -> None:
-    """Show the board until it is quit.
+    """Show the board until the user quits.
 
-    Raises NotFoundError when the store disappears, KeyboardInterrupt on
-    Ctrl-C; ends by SIGTERM where that came.
+    Raises NotFoundError if the store disappears and KeyboardInterrupt on Ctrl-C. On
+    SIGTERM the process ends by that signal, once the terminal is restored.
     """
-    app = BoardApp(source, wanted, signs, write=write)
-    threading.Thread(target=_end_with_terminal, daemon=True).start()
+    app = BoardApp(source, card_filter, signs, write=write)
+    threading.Thread(target=_exit_on_hangup, daemon=True).start()
     app.run()
     if app.return_code:
         raise WcError("The board ended by a fault of its own.", "Please report it.")
-    if app.ended == panes.GONE:
+    if app.end_reason == panes.GONE:
         raise NotFoundError(
             f"The store {source.layout.root} is not there any more.",
             "Look for it with: wc doctor",
         )
-    if app.ended == panes.INTERRUPTED:
+    if app.end_reason == panes.INTERRUPTED:
         raise KeyboardInterrupt
-    if app.ended == panes.TERMINATED:
+    if app.end_reason == panes.TERMINATED:
         sys.stdout.flush()
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
         os.kill(os.getpid(), signal.SIGTERM)
 
 
-def _end_with_terminal() -> None:
-    """End the process when its terminal is gone, signal or not.
+def _exit_on_hangup() -> None:
+    """Exit the process when its terminal is closed, even if no signal arrives.
 
-    Textual would go on: it reads nothing without end, and waits for ever to have
-    written what nobody takes.
+    Textual would not end: it would read from the closed terminal forever and wait for
+    output that nobody reads.
     """
     terminal = select.poll()
-    terminal.register(sys.stdin.fileno(), 0)  # nothing but that it hangs up
+    terminal.register(sys.stdin.fileno(), 0)  # only a hang-up
     terminal.poll()
-    os._exit(_HUNG_UP)
+    os._exit(_EXIT_ON_HANGUP)
 
 
 class Cards(Widget, can_focus=True):
-    """The columns and cards in sight."""
+    """The visible columns and cards."""
 
     class Opened(Message):
-        """The chosen card is to be opened."""
+        """The user opened the chosen card."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("left,h", "move(-1, 0)"),
@@ -121,20 +121,20 @@ class Cards(Widget, can_focus=True):
         self._painter: Painter | None = None
 
     @property
-    def measures(self) -> Size:
-        """The measures of the board as it stands."""
-        return view.size_of(self.board, *self.size)
+    def layout_size(self) -> Size:
+        """The layout of the current board on this widget."""
+        return view.layout_size(self.board, *self.size)
 
     def show(self, board: Board) -> None:
-        """Draw another board."""
-        self.board = view.scrolled(board, view.size_of(board, *self.size))
+        """Draw a new version of the board."""
+        self.board = view.scroll_to_chosen(board, view.layout_size(board, *self.size))
         self._painter = None
         self.refresh()
 
     def render_line(self, y: int) -> Strip:
-        """A line of what is in sight."""
+        """One visible line."""
         if self._painter is None:
-            self._painter = Painter(self.board, self.measures, now_ms(), self.signs)
+            self._painter = Painter(self.board, self.layout_size, now_ms(), self.signs)
         base = self.rich_style
         segments = [
             Segment(text, base + _STYLES[style])
@@ -143,16 +143,16 @@ class Cards(Widget, can_focus=True):
         return Strip(segments).adjust_cell_length(self.size.width, base)
 
     def on_resize(self) -> None:
-        """Keep the chosen card in sight."""
+        """Scroll so that the chosen card stays visible."""
         self.show(self.board)
 
     def action_move(self, right: int, down: int) -> None:
-        """Choose another card."""
+        """Choose the card that is this many columns and rows away."""
         self.show(self.board.moved(right, down))
 
     def action_page(self, pages: int) -> None:
-        """Choose the card that is a screen further."""
-        self.show(self.board.moved(0, pages * self.measures.cards))
+        """Choose the card this many screens further."""
+        self.show(self.board.moved(0, pages * self.layout_size.cards))
 
     def action_open(self) -> None:
         """Open the chosen card."""
@@ -160,29 +160,29 @@ class Cards(Widget, can_focus=True):
             self.post_message(self.Opened())
 
     def on_click(self, event: events.Click) -> None:
-        """Choose the card that was clicked; open it when it was chosen."""
-        found = view.card_at(self.board, self.measures, event.x, event.y)
-        if found is None:
+        """Choose the clicked card, or open it if it was chosen already."""
+        clicked = view.card_at(self.board, self.layout_size, event.x, event.y)
+        if clicked is None:
             return
-        before = self.board.chosen
-        place, row = found
+        previous = self.board.chosen
+        place, row = clicked
         column = self.board.columns[place]
         rows = {**self.board.rows, column.key: row}
         self.show(self.board._replace(column=place, rows=rows))
-        if self.board.chosen == before:
+        if self.board.chosen == previous:
             self.action_open()
 
     def on_mouse_scroll_down(self) -> None:
-        """Go down."""
+        """Choose the next card."""
         self.action_move(0, 1)
 
     def on_mouse_scroll_up(self) -> None:
-        """Go up."""
+        """Choose the previous card."""
         self.action_move(0, -1)
 
 
 class BoardApp(App[None]):
-    """The board of a store."""
+    """The board application."""
 
     ENABLE_COMMAND_PALETTE = False
     CSS = panes.CSS
@@ -193,7 +193,7 @@ class BoardApp(App[None]):
         Binding("escape", "unfilter"),
         Binding("c", "closed"),
         Binding("w", "worktrees"),
-        Binding("r", "look"),
+        Binding("r", "refresh"),
         Binding("question_mark,f1", "help"),
         *(Binding(key, f"write('{name}')") for key, name in panes.KEYS.items()),
     ]
@@ -201,146 +201,148 @@ class BoardApp(App[None]):
     def __init__(
         self,
         source: BoardSource,
-        wanted: CardFilter,
+        card_filter: CardFilter,
         signs: BoardSigns,
         *,
         write: bool = False,
     ) -> None:
         super().__init__(ansi_color=True)
         self.source = source
-        self.wanted = wanted
-        self.writing = Writing(source.context) if write else None
+        self.card_filter = card_filter
+        self.runner = CommandRunner(source.context) if write else None
         self.cards = Cards(signs)
-        self.found: list[Neighbour] = []
-        self.ended = ""
-        self.heard = ""
-        self.reading = asyncio.Lock()
+        self.neighbours: list[Neighbour] = []
+        self.end_reason = ""
+        self.watch_problem = ""
+        self.read_lock = asyncio.Lock()
 
     def compose(self) -> ComposeResult:
-        """A line above, the cards, what to find, a line below."""
+        """The top line, loops, the cards, the filter, messages and the bottom line."""
         with Vertical():
             yield Static(id="top")
             yield Static(id="loops")
             yield self.cards
             yield Input(
-                self.wanted.words, placeholder="words to filter by", id="filter"
+                self.card_filter.words, placeholder="words to filter by", id="filter"
             )
             yield Static(id="said")
             yield Static(panes.FOOT, id="foot")
 
     async def on_mount(self) -> None:
-        """Read what is there, and listen for what changes."""
+        """Start reading the store and watching it for changes."""
         loop = asyncio.get_running_loop()
-        for one in (signal.SIGTERM, signal.SIGHUP):
-            loop.add_signal_handler(one, self.action_leave, panes.TERMINATED)
+        for number in (signal.SIGTERM, signal.SIGHUP):
+            loop.add_signal_handler(number, self.action_leave, panes.TERMINATED)
         self.cards.focus()
         self.run_worker(self._follow())
-        self.set_interval(LOOK, self.action_look)
+        self.set_interval(REFRESH_EVERY, self.action_refresh)
 
     async def _follow(self) -> None:
-        """Follow the store: all of it once, then what changes."""
-        await self._renew(None)
+        """Read the whole store once, then whatever changes."""
+        await self._refresh_board(None)
         while True:
-            async for topics in watch.changes(self.source, self._hears):
-                await self._renew(topics)
-            await asyncio.sleep(LOOK)  # there may be more to watch by then
+            async for topics in watch.changes(self.source, self._set_watch_problem):
+                await self._refresh_board(topics)
+            await asyncio.sleep(REFRESH_EVERY)  # the folders may exist by then
 
-    def _hears(self, problem: str) -> None:
-        self.heard = problem
+    def _set_watch_problem(self, problem: str) -> None:
+        self.watch_problem = problem
 
-    async def _renew(self, topics: set[str] | None) -> None:
-        """Read these threads (None: those that changed), and show it."""
+    async def _refresh_board(self, topics: set[str] | None) -> None:
+        """Read these threads again and redraw; None reads all that changed."""
         if self.source.is_gone:
             self.action_leave(panes.GONE)
             return
-        async with self.reading:
+        async with self.read_lock:
             await asyncio.to_thread(self.source.refresh, topics)
             if topics is None:
-                _, self.found = await asyncio.to_thread(self.source.neighbours)
-        self.draw()
+                _, self.neighbours = await asyncio.to_thread(self.source.neighbours)
+        self.update_widgets()
         for screen in self.screen_stack:
             if isinstance(screen, panes.ThreadScreen):
-                screen.renew(topics)
+                screen.reload(topics)
 
-    def draw(self) -> None:
-        """Show what is known now."""
-        columns = self.source.columns(self.wanted)
-        self.cards.show(self.cards.board.renewed(columns))
-        self.query_one("#top", Static).update(self._top())
+    def update_widgets(self) -> None:
+        """Update the widgets from what has been read."""
+        columns = self.source.columns(self.card_filter)
+        self.cards.show(self.cards.board.with_columns(columns))
+        self.query_one("#top", Static).update(self._top_line())
         loops = self.query_one("#loops", Static)
-        text = self._loops()
+        text = self._loop_lines()
         loops.display = bool(text.plain)
         loops.update(text)
 
-    def _top(self) -> Text:
+    def _top_line(self) -> Text:
         source = self.source
         author = source.context.identity.author
-        mine = next((len(c.cards) for c in self.cards.board.columns if c.mine), 0)
+        yours = next((len(c.cards) for c in self.cards.board.columns if c.is_yours), 0)
         text = Text(no_wrap=True, overflow="ellipsis")
         text.append(f" {one_line(author)}", "bold")
-        text.append(f" · {mine} of {counted(source.count, 'thread')} yours")
+        text.append(f" · {yours} of {counted(source.count, 'thread')} yours")
         if not source.count:
             text.append(" · start one with: wc new TOPIC --title '…'")
-        if self.wanted.words:
-            text.append(f" · /{one_line(self.wanted.words)}", "bold")
-        if self.writing is not None:
+        if self.card_filter.words:
+            text.append(f" · /{one_line(self.card_filter.words)}", "bold")
+        if self.runner is not None:
             text.append(" · writing", "bold yellow")
-        for problem in filter(None, (source.problem, self.heard)):
+        for problem in filter(None, (source.problem, self.watch_problem)):
             text.append(f" · {one_line(problem)}", "red")
         return text
 
-    def _loops(self) -> Text:
-        """A line for each loop that runs, or waits for somebody."""
+    def _loop_lines(self) -> Text:
+        """A line for each loop that is running or waits for a human."""
         text = Text(no_wrap=True, overflow="ellipsis")
-        for one in self.found:
-            if one.loop is None or one.loop.seen.stale:
+        for worktree in self.neighbours:
+            if worktree.loop is None or worktree.loop.seen.stale:
                 continue
-            said = one_line(f"{one.name}: loop {one.loop.turn} {one.loop.says}")
-            style = "bold yellow" if one.loop.waits_for_human else "dim"
+            line = one_line(
+                f"{worktree.name}: loop {worktree.loop.turn} {worktree.loop.says}"
+            )
+            style = "bold yellow" if worktree.loop.waits_for_human else "dim"
             text.append("\n " if text.plain else " ")
-            text.append(said, style)
+            text.append(line, style)
         return text
 
-    async def action_look(self) -> None:
-        """Look at everything again."""
-        await self._renew(None)
+    async def action_refresh(self) -> None:
+        """Check all threads and worktrees again."""
+        await self._refresh_board(None)
 
     def action_leave(self, how: str = "") -> None:
-        """End."""
-        self.ended = how
+        """Exit, and remember the reason."""
+        self.end_reason = how
         self.exit()
 
     # --- what is shown -------------------------------------------------------
 
     def action_filter(self) -> None:
-        """Ask for words."""
+        """Open the filter's input box."""
         box = self.query_one("#filter", Input)
         box.display = True
         self.screen.set_focus(box)
 
     def on_input_changed(self, event: Input.Changed) -> None:
-        """Show the threads that have these words."""
+        """Show only the threads that contain these words."""
         if event.input.id == "filter":
-            self.wanted = self.wanted._replace(words=event.value)
-            self.draw()
+            self.card_filter = self.card_filter._replace(words=event.value)
+            self.update_widgets()
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Keep the words, and go back to the cards."""
+        """Keep the filter and return to the cards."""
         if event.input.id == "filter":
             event.input.display = False
             self.screen.set_focus(self.cards)
 
     def action_unfilter(self) -> None:
-        """Forget the words."""
+        """Remove the filter."""
         box = self.query_one("#filter", Input)
         box.value = ""
         box.display = False
         self.screen.set_focus(self.cards)
 
     def action_closed(self) -> None:
-        """Show closed threads, or hide them."""
-        self.wanted = self.wanted._replace(closed=not self.wanted.closed)
-        self.draw()
+        """Show or hide closed threads."""
+        self.card_filter = self.card_filter._replace(closed=not self.card_filter.closed)
+        self.update_widgets()
 
     def on_cards_opened(self) -> None:
         """Open the chosen thread."""
@@ -349,49 +351,49 @@ class BoardApp(App[None]):
             self.push_screen(panes.ThreadScreen(self.source, card))
 
     def action_help(self) -> None:
-        """Say which keys there are."""
-        text = panes.help_text(writing=self.writing is not None)
+        """Show the keys."""
+        text = panes.help_text(writing=self.runner is not None)
         self.push_screen(panes.TextScreen("Keys", text))
 
     async def action_worktrees(self) -> None:
-        """Show what goes on in each worktree."""
-        look, found = await asyncio.to_thread(self.source.neighbours)
-        text = worktrees.worktrees_text(found, look, Plain(color=False))
-        shown = text or "There is no git repository here."
-        self.push_screen(panes.TextScreen("Worktrees", shown))
+        """Show the state of each worktree."""
+        query, neighbours = await asyncio.to_thread(self.source.neighbours)
+        text = worktrees.worktrees_text(neighbours, query, Plain(color=False))
+        message = text or "There is no git repository here."
+        self.push_screen(panes.TextScreen("Worktrees", message))
 
     # --- writing -------------------------------------------------------------
 
     def action_write(self, name: str) -> None:
-        """Ask what to write of the chosen thread, and whether to."""
+        """Ask for confirmation of a command on the chosen thread."""
         card = self.cards.board.chosen
         if card is not None:
-            self.ask(name, card.topic)
+            self.ask_for(name, card.topic)
 
-    def ask(self, name: str, topic: str) -> None:
-        """Ask what to write of a thread, and whether to."""
-        if self.writing is None:
-            self.tell("Keys that write: wc board --write")
+    def ask_for(self, name: str, topic: str) -> None:
+        """Ask for the arguments of a command on a thread, and for confirmation."""
+        if self.runner is None:
+            self.show_message("Keys that write: wc board --write")
         else:
-            asking = panes.AskScreen(name, topic, self.writing)
-            self.push_screen(asking, self._wrote)
+            asking = panes.AskScreen(name, topic, self.runner)
+            self.push_screen(asking, self._show_receipt)
 
-    async def _wrote(self, receipt: str | None) -> None:
-        """Show the receipt of what was written."""
+    async def _show_receipt(self, receipt: str | None) -> None:
+        """Show the output of the command, and what it changed."""
         if receipt:
-            self.tell(receipt)
-            await self._renew(None)
+            self.show_message(receipt)
+            await self._refresh_board(None)
 
-    def tell(self, text: str) -> None:
-        """Say something in the last lines, until the next key."""
-        for said in self.screen.query("#said").results(Static):
-            said.update(Text(clean(text)))
-            said.display = bool(text)
+    def show_message(self, text: str) -> None:
+        """Show a message above the bottom line until the next key."""
+        for message in self.screen.query("#said").results(Static):
+            message.update(Text(clean(text)))
+            message.display = bool(text)
 
     def on_key(self, event: events.Key) -> None:
-        """What was said has been read; a key that was typed before the words to
-        filter by had the focus is one of them."""
-        self.tell("")
+        """Hide the message. A printable key that arrives before the filter's box has
+        the focus goes into the box."""
+        self.show_message("")
         box = self.query_one("#filter", Input)
         if box.display and event.character and event.is_printable:
             box.insert_text_at_cursor(event.character)

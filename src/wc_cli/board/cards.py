@@ -1,7 +1,8 @@
-"""What stands on a board: a card for each thread, in columns by holder.
+"""The content of a board: a card for each thread, in columns by holder.
 
-Whoever looks comes first, then the others by need (balls that have lain too
-long, then how many), what is free, what is in review, and what is closed.
+Your own column comes first, then the other holders (those with the most stale balls
+first, then those with the most cards), then free threads, those in review, and closed
+ones.
 """
 
 from __future__ import annotations
@@ -21,14 +22,16 @@ if TYPE_CHECKING:
     from wc_core.threads.model import State
     from wc_core.views.rows import ThreadRow
 
-_MINE, _OTHERS, _FREE, _REVIEW, _CLOSED = range(5)
+_YOURS, _OTHERS, _FREE, _REVIEW, _CLOSED = range(5)
 _UNREADABLE = "?"
 
 
 class Card(NamedTuple):
-    """A thread on a board. ``since`` is when its ball got where it is, in
-    milliseconds since 1970, ``None`` where nothing says; ``work`` what goes on
-    in its worktree."""
+    """A thread on a board.
+
+    ``since`` is when its ball got to its holder, in milliseconds since 1970, ``None``
+    if unknown. ``work`` is the state of the loop in its worktree.
+    """
 
     row: ThreadRow
     since: int | None = None
@@ -36,23 +39,23 @@ class Card(NamedTuple):
 
     @property
     def topic(self) -> str:
-        """The thread's slug."""
+        """The thread's topic."""
         return self.row.topic
 
     def age(self, now_ms: int) -> str:
-        """How long its ball has been where it is."""
+        """How long the ball has been with its holder, as text."""
         if self.since is None:
             return "?"
         return times.age_text(times.seconds_between(self.since, now_ms))
 
     def is_stale(self, now_ms: int) -> bool:
-        """Whether somebody has had its ball for too long."""
+        """Whether someone has had the ball for too long."""
         if self.since is None or self.row.ball is None or self.row.status == CLOSED:
             return False
         return now_ms - self.since > history.STALE_MS
 
     def to_json(self, now_ms: int) -> dict[str, Any]:
-        """The row of the list shape, and since when its ball is there."""
+        """The thread's row of the list shape, with the time its ball arrived."""
         since = self.since
         seconds = None if since is None else times.seconds_between(since, now_ms)
         fields: dict[str, Any] = {
@@ -64,29 +67,31 @@ class Card(NamedTuple):
 
 
 class CardColumn(NamedTuple):
-    """The cards of one holder, or those with one status; the latest move
-    first. ``key`` tells a column from the others whatever its name."""
+    """The cards of one holder or of one status, the latest move first.
+
+    ``key`` identifies the column; its name can change.
+    """
 
     key: str
     name: str
     cards: tuple[Card, ...]
-    mine: bool = False
+    is_yours: bool = False
 
     def to_json(self, now_ms: int) -> dict[str, Any]:
         """The column of the board shape."""
-        cards = [one.to_json(now_ms) for one in self.cards]
-        return {"name": self.name, "mine": self.mine, "threads": cards}
+        cards = [card.to_json(now_ms) for card in self.cards]
+        return {"name": self.name, "mine": self.is_yours, "threads": cards}
 
 
 class CardFilter(NamedTuple):
-    """Which threads: those that have all ``words`` somewhere; closed ones too,
-    or not."""
+    """Selects threads: those that contain all ``words``, with or without closed
+    ones."""
 
     words: str = ""
     closed: bool = False
 
-    def holds(self, card: Card) -> bool:
-        """Whether it is one of them."""
+    def matches(self, card: Card) -> bool:
+        """Return whether the card passes the filter: words and status."""
         row = card.row
         if row.status == CLOSED and not self.closed:
             return False
@@ -94,57 +99,61 @@ class CardFilter(NamedTuple):
             return True
         parts = (row.topic, row.title, holder_text(row.ball), row.status, row.branch)
         text = " ".join(parts).casefold()
-        return all(one in text for one in self.words.casefold().split())
+        return all(word in text for word in self.words.casefold().split())
 
 
-def card(row: ThreadRow, state: State | None) -> Card:
-    """The card of a thread; without a state of one that cannot be read."""
+def make_card(row: ThreadRow, state: State | None) -> Card:
+    """The card of a thread; ``state`` is None if the thread cannot be read."""
     return Card(row, None if state is None else history.since_ms(state))
 
 
-def columns(
-    cards: Iterable[Card], wanted: CardFilter, directory: Directory, now_ms: int
+def group_into_columns(
+    cards: Iterable[Card], card_filter: CardFilter, directory: Directory, now_ms: int
 ) -> tuple[CardColumn, ...]:
-    """The cards that are wanted, in columns; none that is empty but for the
-    first, that of whoever looks."""
-    known: dict[str, str] = {}
+    """The cards that pass the filter, in columns.
+
+    Only the first column, that of the viewer, may be empty.
+    """
+    keys: dict[str, str] = {}
 
     def key(name: str) -> str:
-        if name not in known:
-            known[name] = directory.key(names.parse(name))
-        return known[name]
+        if name not in keys:
+            keys[name] = directory.key(names.parse(name))
+        return keys[name]
 
-    found: dict[tuple[int, str], list[Card]] = {(_MINE, ""): []}
-    for one in cards:
-        if wanted.holds(one):
-            found.setdefault(_place(one.row, key), []).append(one)
-    each = []
-    for (kind, who), held in found.items():
-        held.sort(key=lambda one: (one.row.last_id, one.topic), reverse=True)
-        name = _name(kind, held)
-        each.append(CardColumn(f"{kind}{who}", name, tuple(held), kind == _MINE))
-    return tuple(sorted(each, key=lambda one: _order(one, now_ms)))
+    groups: dict[tuple[int, str], list[Card]] = {(_YOURS, ""): []}
+    for card in cards:
+        if card_filter.matches(card):
+            groups.setdefault(_column_key(card.row, key), []).append(card)
+    board_columns = []
+    for (kind, holder), members in groups.items():
+        members.sort(key=lambda card: (card.row.last_id, card.topic), reverse=True)
+        name = _column_name(kind, members)
+        board_columns.append(
+            CardColumn(f"{kind}{holder}", name, tuple(members), kind == _YOURS)
+        )
+    return tuple(sorted(board_columns, key=lambda card: _sort_key(card, now_ms)))
 
 
-def _place(row: ThreadRow, key: Callable[[str], str]) -> tuple[int, str]:
-    """The kind of column a thread stands in, and whose it is."""
+def _column_key(row: ThreadRow, key: Callable[[str], str]) -> tuple[int, str]:
+    """The kind of column that a thread belongs to, and the key of its holder."""
     if row.status == CLOSED:
         return _CLOSED, ""
     if row.have_ball:
-        return _MINE, ""
+        return _YOURS, ""
     if row.status == _UNREADABLE:
-        return _OTHERS, "\0"  # nobody's name
+        return _OTHERS, "\0"  # cannot be the key of a name
     if row.status == IN_REVIEW:
         return _REVIEW, ""
     return (_FREE, "") if row.ball is None else (_OTHERS, key(row.ball))
 
 
-def _name(kind: int, held: Sequence[Card]) -> str:
+def _column_name(kind: int, members: Sequence[Card]) -> str:
     if kind == _OTHERS:
-        return one_line(held[0].row.ball or "Cannot be read")
+        return one_line(members[0].row.ball or "Cannot be read")
     return ("You", "", "Anyone", "In review", "Closed")[kind]
 
 
-def _order(one: CardColumn, now_ms: int) -> tuple[str, int, int, str]:
-    stale = sum(card.is_stale(now_ms) for card in one.cards)
-    return one.key[0], -stale, -len(one.cards), one.key
+def _sort_key(column: CardColumn, now_ms: int) -> tuple[str, int, int, str]:
+    stale = sum(card.is_stale(now_ms) for card in column.cards)
+    return column.key[0], -stale, -len(column.cards), column.key

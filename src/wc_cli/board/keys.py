@@ -1,4 +1,4 @@
-"""What the keys of ``wc board --write`` do: they run the commands."""
+"""The keys of ``wc board --write``, which run commands."""
 
 from __future__ import annotations
 
@@ -15,15 +15,17 @@ if TYPE_CHECKING:
 
 
 class Field(NamedTuple):
-    """Something a command is asked for: the words of the question, and the
-    option it is given with; empty for an argument."""
+    """What a command asks for: the question, and the option that takes the answer.
+
+    The option is empty if the answer is a positional argument.
+    """
 
     question: str
     option: str = ""
     default: str = ""
 
 
-# The commands by their keys' names, and what they are asked for.
+# The commands by the names of their keys, and what they ask for.
 COMMANDS: dict[str, tuple[str, Field]] = {
     "ack": ("ack", Field("A remark; the ball stays", "--title", "Ack")),
     "handoff": (
@@ -36,31 +38,31 @@ COMMANDS: dict[str, tuple[str, Field]] = {
 }
 
 
-class Writing:
-    """Runs commands as whoever looks at the board."""
+class CommandRunner:
+    """Runs commands as the viewer of the board."""
 
     def __init__(self, context: Context) -> None:
-        asked = context.asked
-        self._who = (
-            *(("--as", asked.name) if asked.name else ()),
-            *(("--seat", asked.seat) if asked.seat else ()),
+        requested = context.asked
+        self._speaker_options = (
+            *(("--as", requested.name) if requested.name else ()),
+            *(("--seat", requested.seat) if requested.seat else ()),
         )
 
-    def words(self, name: str, topic: str, said: str) -> list[str]:
-        """The words of a command on a thread, with what was answered."""
+    def arguments(self, name: str, topic: str, answer: str) -> list[str]:
+        """The arguments of a command on a thread, with the user's answer."""
         command, field = COMMANDS[name]
-        words = [command, *self._who]
-        if said and field.option:
-            words.append(f"{field.option}={said}")
+        words = [command, *self._speaker_options]
+        if answer and field.option:
+            words.append(f"{field.option}={answer}")
         words += ["--", topic]
-        return [*words, said] if said and not field.option else words
+        return [*words, answer] if answer and not field.option else words
 
-    def shown(self, words: list[str]) -> str:
-        """The command line as somebody would type it."""
-        return " ".join(("wc", *(quoted(one_line(one)) for one in words)))
+    def command_line(self, words: list[str]) -> str:
+        """The command line as a user would type it."""
+        return " ".join(("wc", *(quoted(one_line(word)) for word in words)))
 
     def run(self, words: list[str]) -> str:
-        """Carry it out; the receipt, or what was refused and why."""
+        """Run the command. Returns its output: the receipt, or the error."""
         out = io.StringIO()
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(out):
             main.run(words)

@@ -1,4 +1,4 @@
-"""The panes of the live board: a thread, some text, a question."""
+"""The screens of the live board besides the cards: a thread, a text, a question."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 from textual.widgets import Input, Static
 
-from wc_cli.board.keys import COMMANDS, Writing
+from wc_cli.board.keys import COMMANDS, CommandRunner
 from wc_cli.clock import now_ms
 from wc_cli.terminal import markdown, render
 from wc_core.errors import WcError
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from wc_cli.board.source import BoardSource
     from wc_core.threads.reader import Thread
 
-# How a board ended, where nobody said to.
+# Reasons to end other than the quit key.
 GONE, INTERRUPTED, TERMINATED = "gone", "interrupted", "terminated"
 KEYS = {"a": "ack", "p": "handoff", "t": "take", "s": "status", "m": "seen"}
 FOOT = " ? help  q quit  / filter  enter open  ↑↓←→ choose"
@@ -51,8 +51,8 @@ a  remark      p  pass the ball    t  take it
 s  status      m  mark as read     each is asked about first
 """
 _READ_ONLY = "\nNothing here writes. Keys that do: wc board --write\n"
-# Entries rendered at once; earlier ones when they are asked for.
-_AT_ONCE = 20
+# Entries rendered at first; earlier ones on request.
+_ENTRIES_AT_ONCE = 20
 CSS = """
 Screen, Vertical, Static, Input, VerticalScroll { background: ansi_default; }
 Screen { color: ansi_default; }
@@ -77,20 +77,20 @@ VerticalScroll { height: auto; max-height: 80vh; }
 
 
 def help_text(*, writing: bool) -> str:
-    """What the keys do."""
+    """The help: what the keys do."""
     return _HELP + (_WRITING if writing else _READ_ONLY)
 
 
 @runtime_checkable
-class Asking(Protocol):
-    """An application that asks what to write."""
+class CanAsk(Protocol):
+    """An application that can ask the user for a command's arguments."""
 
-    def ask(self, name: str, topic: str) -> None:
-        """Ask what to write of a thread, and whether to."""
+    def ask_for(self, name: str, topic: str) -> None:
+        """Ask for the arguments of a command on a thread, and for confirmation."""
 
 
 class ThreadView(ScrollView, can_focus=True):
-    """Entries as lines; those in sight are drawn."""
+    """Entries as lines; only the visible ones are drawn."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("j", "scroll_down"),
@@ -105,13 +105,13 @@ class ThreadView(ScrollView, can_focus=True):
         self.lines: list[Strip] = []
 
     def show(self, lines: list[Strip], width: int) -> None:
-        """Draw other lines."""
+        """Replace the lines."""
         self.lines = lines
         self.virtual_size = Size(width, len(lines))
         self.refresh()
 
     def render_line(self, y: int) -> Strip:
-        """A line in sight."""
+        """One visible line."""
         place = self.scroll_offset.y + y
         base = self.rich_style
         if place >= len(self.lines):
@@ -121,7 +121,7 @@ class ThreadView(ScrollView, can_focus=True):
 
 
 class ThreadScreen(Screen[None]):
-    """A thread, rendered; it follows what is written to it."""
+    """A rendered thread, which updates as entries are added."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q,left,h,backspace", "back"),
@@ -134,12 +134,12 @@ class ThreadScreen(Screen[None]):
         self.source = source
         self.topic = card.topic
         self.body = ThreadView()
-        self._new = card.row.new_for_you
+        self._new_count = card.row.new_for_you
         self._first = -1
         self._drawn: tuple[int, ...] = ()
 
     def compose(self) -> ComposeResult:
-        """What it is, its entries, a line below."""
+        """The head, the entries, messages and the bottom line."""
         with Vertical():
             yield Static(id="head")
             yield self.body
@@ -147,30 +147,30 @@ class ThreadScreen(Screen[None]):
             yield Static(" q back  e earlier  ↑↓ scroll", id="foot")
 
     def on_mount(self) -> None:
-        """Read it."""
+        """Read the thread."""
         self.body.focus()
-        self.call_after_refresh(self.renew, None)
+        self.call_after_refresh(self.reload, None)
 
     def on_resize(self) -> None:
-        """Render it for another width."""
+        """Render the thread for the new width."""
         if self._first >= 0:
-            self.renew(None)
+            self.reload(None)
 
-    def renew(self, topics: set[str] | None) -> None:
-        """Read it again, if it is one of these threads (None: it may be)."""
+    def reload(self, topics: set[str] | None) -> None:
+        """Read the thread again if it is among these topics; None stands for all."""
         if topics is None or self.topic in topics:
             self.run_worker(self._load(), exclusive=True)
 
-    async def _load(self, *, more: int = 0) -> None:
+    async def _load(self, *, earlier: int = 0) -> None:
         try:
             thread = await asyncio.to_thread(self.source.reader.thread, self.topic)
         except WcError as error:
             self.query_one("#head", Static).update(Text(one_line(error.message)))
             return
-        begun = self._first < 0
-        if begun:
-            self._first = max(0, len(thread.entries) - _AT_ONCE)
-        self._first = max(0, self._first - more)
+        first_load = self._first < 0
+        if first_load:
+            self._first = max(0, len(thread.entries) - _ENTRIES_AT_ONCE)
+        self._first = max(0, self._first - earlier)
         at_end = self.body.scroll_offset.y >= self.body.max_scroll_y
         before = len(self.body.lines)
         width = max(20, self.size.width - 2)
@@ -178,56 +178,58 @@ class ThreadScreen(Screen[None]):
         if drawn == self._drawn:
             return
         self._drawn = drawn
-        lines, new = await asyncio.to_thread(self._rendered, thread, width)
-        self._head(thread)
+        lines, new = await asyncio.to_thread(self._render_entries, thread, width)
+        self._show_head(thread)
         self.body.show(lines, width)
-        if begun:
+        if first_load:
             self.body.scroll_to(y=new, animate=False)
-        elif more:
+        elif earlier:
             self.body.scroll_relative(y=len(lines) - before, animate=False)
         elif at_end:
             self.body.scroll_end(animate=False)
 
-    def _head(self, thread: Thread) -> None:
+    def _show_head(self, thread: Thread) -> None:
         text = render.thread_head(thread, render.Style(color=False))
-        first, _, rest = text.partition("\n")
-        shown = Text(first, "bold")
-        shown.append(f"\n{rest}", "not bold")
+        title, _, facts = text.partition("\n")
+        head = Text(title, "bold")
+        head.append(f"\n{facts}", "not bold")
         if self._first:
-            shown.append(f"\n{self._first} earlier: e", "dim")
-        self.query_one("#head", Static).update(shown)
+            head.append(f"\n{self._first} earlier: e", "dim")
+        self.query_one("#head", Static).update(head)
 
-    def _rendered(self, thread: Thread, width: int) -> tuple[list[Strip], int]:
-        """The lines from the first shown entry on, and where what is new for
-        whoever looks begins."""
+    def _render_entries(self, thread: Thread, width: int) -> tuple[list[Strip], int]:
+        """Return the lines from the first shown entry on, and the line at which the
+        entries that are new for the viewer begin."""
         console = markdown.console_of(self.source.context.env, width)
         lines: list[Strip] = []
         count = len(thread.entries)
         new, now = 0, now_ms()
-        for one in rows.numbered(thread)[self._first :]:
-            if one.idx == max(self._first, count - max(1, self._new)):
+        for entry in rows.numbered(thread)[self._first :]:
+            if entry.idx == max(self._first, count - max(1, self._new_count)):
                 new = len(lines)
-            shown = markdown.rendered_lines(console, markdown.rendered_entry(one, now))
-            lines += [*map(Strip, shown), Strip([])]
+            entry_lines = markdown.rendered_lines(
+                console, markdown.rendered_entry(entry, now)
+            )
+            lines += [*map(Strip, entry_lines), Strip([])]
         return lines, new
 
     async def action_earlier(self) -> None:
-        """Show more of what came before."""
+        """Show more of the earlier entries."""
         if self._first > 0:
-            await self._load(more=_AT_ONCE)
+            await self._load(earlier=_ENTRIES_AT_ONCE)
 
     def action_write(self, name: str) -> None:
-        """Ask what to write of this thread, whichever is chosen by now."""
-        if isinstance(self.app, Asking):
-            self.app.ask(name, self.topic)
+        """Ask for a command on this thread, even if another card is chosen by now."""
+        if isinstance(self.app, CanAsk):
+            self.app.ask_for(name, self.topic)
 
     def action_back(self) -> None:
-        """Go back to the board."""
+        """Return to the board."""
         self.dismiss()
 
 
 class TextScreen(ModalScreen[None]):
-    """Some text in a box."""
+    """A text in a box."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q,enter,question_mark,w", "back")
@@ -235,23 +237,23 @@ class TextScreen(ModalScreen[None]):
 
     def __init__(self, title: str, text: str) -> None:
         super().__init__()
-        self._said = (title, text)
+        self._content = (title, text)
 
     def compose(self) -> ComposeResult:
         """The box."""
-        title, text = self._said
+        title, text = self._content
         with Vertical(id="box") as box:
             box.border_title = title
             with VerticalScroll():
                 yield Static(Text(text))
 
     def action_back(self) -> None:
-        """Go back."""
+        """Close the box."""
         self.dismiss()
 
 
 class AskScreen(ModalScreen[str]):
-    """What to write, and whether to: the command is shown before it is run."""
+    """Asks for a command's argument, then for confirmation of the command line."""
 
     AUTO_FOCUS = ""
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -260,15 +262,15 @@ class AskScreen(ModalScreen[str]):
         Binding("n", "back"),
     ]
 
-    def __init__(self, name: str, topic: str, writing: Writing) -> None:
+    def __init__(self, name: str, topic: str, runner: CommandRunner) -> None:
         super().__init__()
         self._action = name
         self._thread = topic
-        self._writing = writing
-        self._words: list[str] = []
+        self._runner = runner
+        self._arguments: list[str] = []
 
     def compose(self) -> ComposeResult:
-        """The question, or at once the confirmation."""
+        """The question, or only the confirmation."""
         field = COMMANDS[self._action][1]
         with Vertical(id="box") as box:
             box.border_title = Text(f"{self._action}: {one_line(self._thread)}").markup
@@ -277,7 +279,7 @@ class AskScreen(ModalScreen[str]):
             yield Static(id="command")
 
     def on_mount(self) -> None:
-        """Ask, where there is something to ask."""
+        """Ask the question, if the command has one."""
         box = self.query_one("#answer", Input)
         if COMMANDS[self._action][1].question:
             box.focus()
@@ -285,25 +287,25 @@ class AskScreen(ModalScreen[str]):
             self._confirm("")
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Ask whether to."""
+        """Ask for confirmation."""
         event.stop()
         self._confirm(event.value.strip())
 
     def _confirm(self, answer: str) -> None:
-        self._words = self._writing.words(self._action, self._thread, answer)
+        self._arguments = self._runner.arguments(self._action, self._thread, answer)
         box = self.query_one("#answer", Input)
         box.display = False
         self.set_focus(None)
         self.query_one("#question", Static).update(Text("Run this?  y  n"))
-        shown = Text(self._writing.shown(self._words), "bold")
-        self.query_one("#command", Static).update(shown)
+        command_line = Text(self._runner.command_line(self._arguments), "bold")
+        self.query_one("#command", Static).update(command_line)
 
     async def action_yes(self) -> None:
-        """Run it."""
-        if self._words:
-            words, self._words = self._words, []
-            self.dismiss(await asyncio.to_thread(self._writing.run, words))
+        """Run the command."""
+        if self._arguments:
+            arguments, self._arguments = self._arguments, []
+            self.dismiss(await asyncio.to_thread(self._runner.run, arguments))
 
     def action_back(self) -> None:
-        """Leave it."""
+        """Close the box without running anything."""
         self.dismiss(None)

@@ -1,4 +1,4 @@
-"""The threads a board shows, kept: what changed is read again, and no more."""
+"""A cache of the threads on a board, which reads again only what changed."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from wc_core.activity.statefile import StateFiles
 from wc_core.errors import NotFoundError, WcError
 from wc_core.layout import Layout, topic_of
 from wc_core.views import rows as views
-from wc_core.views import worktrees as neighbours
+from wc_core.views import worktrees
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -25,81 +25,85 @@ if TYPE_CHECKING:
 
 
 class BoardSource:
-    """The store of a context as whoever looks sees it. Reads and never
-    writes. One thread at a time may refresh it while another asks for its
-    columns."""
+    """The threads of a store as the viewer sees them. Only reads.
+
+    One OS thread may refresh it while another asks for its columns.
+    """
 
     def __init__(self, context: Context) -> None:
         self.context = context
         self.reader = context.reader
         self.viewer = context.viewer
         self.layout: Layout = self.reader.layout
-        # Why the threads cannot be listed; empty where they can.
+        # Why the threads cannot be listed; empty if they can.
         self.problem = ""
         self._cards: dict[str, Card] = {}
-        self._stamps: dict[str, tuple[object, ...]] = {}
+        self._fingerprints: dict[str, tuple[object, ...]] = {}
         self._files = StateFiles()
-        self._work: dict[str, str] = {}
-        self._seen = os.path.isdir(self.layout.root)
+        self._work_by_topic: dict[str, str] = {}
+        self._has_existed = os.path.isdir(self.layout.root)
 
     @property
     def is_gone(self) -> bool:
-        """Whether there was a store, and is none any more."""
-        there = os.path.isdir(self.layout.root)
-        self._seen = self._seen or there
-        return self._seen and not there
+        """Whether the store existed once and no longer does."""
+        exists = os.path.isdir(self.layout.root)
+        self._has_existed = self._has_existed or exists
+        return self._has_existed and not exists
 
     def refresh(self, topics: Iterable[str] | None = None) -> bool:
-        """Read these threads again, or (None) look at the files of all and read
-        those that changed; whether any card is another one now."""
+        """Read these threads again, or with None those whose files changed.
+
+        Returns whether any card changed.
+        """
         named = topics is not None
         if topics is None:
-            topics = self._listed()
+            topics = self._list_topics()
         changed = False
         for topic in topics:
-            stamp = self._stamp(topic)
-            if not named and self._stamps.get(topic) == stamp:
+            stamp = self._fingerprint(topic)
+            if not named and self._fingerprints.get(topic) == stamp:
                 continue
-            self._stamps[topic] = stamp
-            changed = self._read(topic) or changed
+            self._fingerprints[topic] = stamp
+            changed = self._update_card(topic) or changed
         return changed
 
-    def _listed(self) -> list[str]:
-        """Every thread there is or was."""
+    def _list_topics(self) -> list[str]:
+        """All topics in the store, and those that have been removed from it."""
         try:
             topics, self.problem = self.reader.topics(), ""
         except WcError as error:
             topics, self.problem = [], error.message
         return [*topics, *(self._cards.keys() - set(topics))]
 
-    def _read(self, topic: str) -> bool:
-        before, found = self._cards.get(topic), self._card(topic)
-        if found is None:
+    def _update_card(self, topic: str) -> bool:
+        before, card = self._cards.get(topic), self._read_card(topic)
+        if card is None:
             self._cards.pop(topic, None)
-            self._stamps.pop(topic, None)
+            self._fingerprints.pop(topic, None)
         else:
-            self._cards[topic] = found
-        return found != before
+            self._cards[topic] = card
+        return card != before
 
-    def _card(self, topic: str) -> Card | None:
+    def _read_card(self, topic: str) -> Card | None:
         try:
             snapshot = self.reader.snapshot(topic)
             row = views.thread_row(self.reader, snapshot, self.viewer)
         except NotFoundError:
             return None
         except WcError:
-            return boardcards.card(views.unreadable_row(topic), None)
-        return boardcards.card(row, snapshot.state)
+            return boardcards.make_card(views.unreadable_row(topic), None)
+        return boardcards.make_card(row, snapshot.state)
 
-    def _stamp(self, topic: str) -> tuple[object, ...]:
-        """What tells that a thread's files, or who read it, are others."""
+    def _fingerprint(self, topic: str) -> tuple[object, ...]:
+        """A fingerprint of a thread's files and of its read cursors."""
         layout = self.layout
         paths = (layout.log(topic), layout.meta(topic), layout.cursors(topic))
-        found = [_stamp(one) for one in paths]
-        return (*found, _stamp(layout.page(topic)) if found[0] is None else None)
+        stamps = [_file_stamp(path) for path in paths]
+        return (*stamps, _file_stamp(layout.page(topic)) if stamps[0] is None else None)
 
     def topic_at(self, path: str) -> str | None:
-        """The thread that a file is of; ``None`` for one of all or none."""
+        """The topic that a file belongs to; ``None`` if it belongs to no single
+        thread."""
         for folder in self.folders:
             if path.startswith(f"{folder}/"):
                 name = path[len(folder) + 1 :].partition("/")[0]
@@ -108,44 +112,46 @@ class BoardSource:
 
     @property
     def folders(self) -> tuple[str, str]:
-        """The folders in which threads change, with one folder for each."""
+        """The folders to watch: each contains a folder per thread."""
         return self.layout.threads, f"{self.layout.local}/cursors"
 
-    def columns(self, wanted: CardFilter) -> tuple[CardColumn, ...]:
-        """The cards in columns."""
-        work = self._work
+    def columns(self, card_filter: CardFilter) -> tuple[CardColumn, ...]:
+        """The cards that pass the filter, in columns."""
+        work = self._work_by_topic
         cards = (
-            one._replace(work=work[one.topic]) if one.topic in work else one
-            for one in list(self._cards.values())
+            card._replace(work=work[card.topic]) if card.topic in work else card
+            for card in list(self._cards.values())
         )
         directory = self.context.settings.directory
-        return boardcards.columns(cards, wanted, directory, now_ms())
+        return boardcards.group_into_columns(cards, card_filter, directory, now_ms())
 
     @property
     def count(self) -> int:
-        """How many threads there are."""
+        """The number of threads."""
         return len(self._cards)
 
     def neighbours(self) -> tuple[WorktreeQuery, list[Neighbour]]:
-        """What goes on in each worktree now; the cards of its threads say so
-        from then on."""
+        """Read the state of each worktree, and note its loop on the cards of its
+        threads."""
         now, place = now_ms(), self.context.place
-        look = neighbours.worktree_query(place, self.context.cwd, self.context.env, now)
-        rows = [one.row for one in list(self._cards.values())]
+        query = worktrees.worktree_query(place, self.context.cwd, self.context.env, now)
+        rows = [card.row for card in list(self._cards.values())]
         notes: list[Note] = []
-        with contextlib.suppress(WcError):  # doctor says what is in their place
+        with contextlib.suppress(WcError):  # wc doctor reports it
             notes = presence.notes(self.layout, now)
-        found = neighbours.neighbours(look, self._files, rows, notes)
-        self._work = {
-            row.topic: f"loop {one.loop.turn} {one.loop.says}".replace("  ", " ")
-            for one in found
-            if one.loop is not None
-            for row in one.threads
+        neighbours = worktrees.neighbours(query, self._files, rows, notes)
+        self._work_by_topic = {
+            row.topic: f"loop {neighbour.loop.turn} {neighbour.loop.says}".replace(
+                "  ", " "
+            )
+            for neighbour in neighbours
+            if neighbour.loop is not None
+            for row in neighbour.threads
         }
-        return look, found
+        return query, neighbours
 
 
-def _stamp(path: str) -> tuple[int, int, int] | None:
+def _file_stamp(path: str) -> tuple[int, int, int] | None:
     try:
         info = os.lstat(path)
     except OSError:

@@ -1,5 +1,6 @@
-"""A board as lines of text: which columns and cards are in sight, and how they
-look. Pure; who shows them gives each style its colours.
+"""A board as lines of text: which columns and cards are visible, and their styles.
+
+Pure. The caller maps each style to colours.
 """
 
 from __future__ import annotations
@@ -15,208 +16,215 @@ if TYPE_CHECKING:
 
     from wc_cli.board.cards import Card, CardColumn
 
-# A column is never narrower, unless the screen is, nor wider.
+# The limits of a column's width; a narrower screen makes it narrower.
 _NARROWEST, _WIDEST = 26, 52
 HEAD, CARD = 2, 4
 # The styles of a piece of text.
-PLAIN, DIM, NAME, MINE, BOLD, NEW, WARNING, SELECTED = (
+PLAIN, DIM, NAME, YOURS, BOLD, NEW, WARNING, SELECTED = (
     *("plain", "dim", "name", "mine", "bold", "new", "warning", "selected"),
 )
 
 
 class BoardSigns(NamedTuple):
-    """The signs of a board."""
+    """The symbols of a board."""
 
     bar: str
     rule: str
     forked: str
     damaged: str
-    left: str
-    right: str
+    more_left: str
+    more_right: str
     dot: str
 
 
-DRAWN = BoardSigns("▌", "─", "⑂", "⚠", "◂", "▸", "·")
+UNICODE = BoardSigns("▌", "─", "⑂", "⚠", "◂", "▸", "·")
 ASCII = BoardSigns(">", "-", "Y", "!", "<", ">", "-")
 
 
 class Board(NamedTuple):
-    """Columns, the card that is chosen, and how far they are scrolled.
+    """Columns, the chosen card, and the scroll positions.
 
-    ``column`` is the position of the chosen one, ``rows`` the chosen card of
-    each column by its key, ``left`` the first column in sight and ``tops``
-    the first card in sight of each.
+    ``column`` is the index of the chosen column and ``rows`` the index of the chosen
+    card in each column, by its key. ``first_column`` is the first visible column and
+    ``tops`` the first visible card of each.
     """
 
     columns: tuple[CardColumn, ...] = ()
     column: int = 0
     rows: Mapping[str, int] = MappingProxyType({})
-    left: int = 0
+    first_column: int = 0
     tops: Mapping[str, int] = MappingProxyType({})
 
     @property
     def chosen(self) -> Card | None:
-        """The chosen card; ``None`` in a column without any."""
+        """The chosen card; ``None`` if the chosen column is empty."""
         if not self.columns:
             return None
         column = self.columns[self.column]
         return column.cards[self.row(column)] if column.cards else None
 
     def row(self, column: CardColumn) -> int:
-        """The position of the chosen card of a column."""
+        """The index of the chosen card of a column."""
         return max(0, min(self.rows.get(column.key, 0), len(column.cards) - 1))
 
     def moved(self, right: int, down: int) -> Board:
-        """With the card chosen that is so many columns and cards further."""
+        """The board with the card chosen that is this many columns and cards away."""
         if not self.columns:
             return self
-        place = max(0, min(self.column + right, len(self.columns) - 1))
-        column = self.columns[place]
+        position = max(0, min(self.column + right, len(self.columns) - 1))
+        column = self.columns[position]
         row = max(0, min(self.row(column) + down, len(column.cards) - 1))
-        return self._replace(column=place, rows={**self.rows, column.key: row})
+        return self._replace(column=position, rows={**self.rows, column.key: row})
 
-    def chose(self, topic: str) -> Board:
-        """With the card of a thread chosen, where it is there."""
-        for place, column in enumerate(self.columns):
+    def with_chosen(self, topic: str) -> Board:
+        """The board with this thread's card chosen, if it has one."""
+        for position, column in enumerate(self.columns):
             for row, card in enumerate(column.cards):
                 if card.topic == topic:
                     rows = {**self.rows, column.key: row}
-                    return self._replace(column=place, rows=rows)
+                    return self._replace(column=position, rows=rows)
         return self
 
-    def renewed(self, columns: tuple[CardColumn, ...]) -> Board:
-        """With other columns; the chosen thread stays it wherever it went."""
-        chosen, here = self.chosen, self.columns[self.column : self.column + 1]
-        keys = [one.key for one in columns]
-        place = min(self.column, max(0, len(columns) - 1))
-        if here and here[0].key in keys:
-            place = keys.index(here[0].key)
-        board = self._replace(columns=columns, column=place)
-        return board if chosen is None else board.chose(chosen.topic)
+    def with_columns(self, columns: tuple[CardColumn, ...]) -> Board:
+        """The board with new columns; the same thread stays chosen wherever it
+        moved."""
+        chosen, old_column = self.chosen, self.columns[self.column : self.column + 1]
+        keys = [column.key for column in columns]
+        position = min(self.column, max(0, len(columns) - 1))
+        if old_column and old_column[0].key in keys:
+            position = keys.index(old_column[0].key)
+        board = self._replace(columns=columns, column=position)
+        return board if chosen is None else board.with_chosen(chosen.topic)
 
 
 class Size(NamedTuple):
-    """How many columns stand beside each other, how wide each is, and how many
-    cards fit below each other."""
+    """How many columns fit side by side, their width, and how many cards fit in one."""
 
     columns: int
     width: int
     cards: int
 
 
-def size_of(board: Board, width: int, height: int) -> Size:
-    """The measures of a board on a screen."""
+def layout_size(board: Board, width: int, height: int) -> Size:
+    """The layout of a board on a screen of this size."""
     count = max(1, min(len(board.columns), (width + 1) // (_NARROWEST + 1)))
-    each = max(1, min(_WIDEST, (width + 1) // count - 1))
-    return Size(count, each, max(1, (height - HEAD + 1) // CARD))
+    column_width = max(1, min(_WIDEST, (width + 1) // count - 1))
+    return Size(count, column_width, max(1, (height - HEAD + 1) // CARD))
 
 
-def scrolled(board: Board, size: Size) -> Board:
-    """Scrolled as little as it takes to have the chosen card in sight."""
-    last = max(0, len(board.columns) - size.columns)
-    left = min(board.left, board.column, last)
-    left = max(left, board.column - size.columns + 1)
+def scroll_to_chosen(board: Board, size: Size) -> Board:
+    """The board, scrolled by as little as makes the chosen card visible."""
+    last_left = max(0, len(board.columns) - size.columns)
+    first_column = min(board.first_column, board.column, last_left)
+    first_column = max(first_column, board.column - size.columns + 1)
     tops = {}
     for column in board.columns:
         row = board.row(column)
         bottom = max(0, len(column.cards) - size.cards)
         top = min(board.tops.get(column.key, 0), row, bottom)
         tops[column.key] = max(top, row - size.cards + 1)
-    return board._replace(left=left, tops=tops)
+    return board._replace(first_column=first_column, tops=tops)
 
 
 def card_at(board: Board, size: Size, x: int, y: int) -> tuple[int, int] | None:
-    """The column and the card at a place of the screen."""
-    place = board.left + x // (size.width + 1)
-    if y < HEAD or place >= min(len(board.columns), board.left + size.columns):
+    """The indexes of the column and the card at a position on the screen."""
+    position = board.first_column + x // (size.width + 1)
+    if y < HEAD or position >= min(
+        len(board.columns), board.first_column + size.columns
+    ):
         return None
-    column = board.columns[place]
+    column = board.columns[position]
     row = board.tops.get(column.key, 0) + (y - HEAD) // CARD
-    return (place, row) if row < len(column.cards) else None
+    return (position, row) if row < len(column.cards) else None
 
 
 class Painter(NamedTuple):
-    """Draws a board that is `scrolled`; ages are those at ``now_ms``."""
+    """Draws a board that is scrolled to its chosen card; ages are those at
+    ``now_ms``."""
 
     board: Board
     size: Size
     now_ms: int
-    signs: BoardSigns = DRAWN
-    # Whether a card is marked as chosen.
+    signs: BoardSigns = UNICODE
+    # Whether the chosen card is highlighted.
     marking: bool = True
 
     def line(self, y: int) -> Iterator[tuple[str, str]]:
         """The pieces of a line, each with its style."""
         board, size = self.board, self.size
-        for place in range(board.left, board.left + size.columns):
-            if place >= len(board.columns):
+        for position in range(board.first_column, board.first_column + size.columns):
+            if position >= len(board.columns):
                 return
-            if place > board.left:
+            if position > board.first_column:
                 yield " ", PLAIN
-            yield from self._cell(place, y)
+            yield from self._cell(position, y)
 
-    def _cell(self, place: int, y: int) -> Iterator[tuple[str, str]]:
-        column = self.board.columns[place]
+    def _cell(self, position: int, y: int) -> Iterator[tuple[str, str]]:
+        column = self.board.columns[position]
         if y == 0:
-            yield from self._head(place)
+            yield from self._head(position)
         elif y < HEAD:
             yield self.signs.rule * self.size.width, DIM
         else:
             number, part = divmod(y - HEAD, CARD)
             row = self.board.tops.get(column.key, 0) + number
             if number < self.size.cards and row < len(column.cards):
-                yield from self._card(place, row, part)
+                yield from self._card(position, row, part)
             elif y == HEAD and not column.cards:
                 yield self._fit("  nothing waits here"), DIM
             else:
                 yield " " * self.size.width, PLAIN
 
-    def _head(self, place: int) -> Iterator[tuple[str, str]]:
-        board, column = self.board, self.board.columns[place]
+    def _head(self, position: int) -> Iterator[tuple[str, str]]:
+        board, column = self.board, self.board.columns[position]
         count = str(len(column.cards))
-        chosen = self.marking and place == board.column
-        if chosen and column.cards:
+        is_chosen = self.marking and position == board.column
+        if is_chosen and column.cards:
             count = f"{board.row(column) + 1}/{count}"
         before = after = ""
-        if place == board.left and place > 0:
-            before = f"{self.signs.left} "
-        last = place == board.left + self.size.columns - 1
-        if last and place < len(board.columns) - 1:
-            after = f" {self.signs.right}"
+        if position == board.first_column and position > 0:
+            before = f"{self.signs.more_left} "
+        is_rightmost = position == board.first_column + self.size.columns - 1
+        if is_rightmost and position < len(board.columns) - 1:
+            after = f" {self.signs.more_right}"
         room = self.size.width - len(before) - len(after) - len(count) - 1
-        style = MINE if column.mine else NAME
+        style = YOURS if column.is_yours else NAME
         yield before, DIM
         yield _fit(column.name, max(0, room)), style
         yield f" {count}", DIM
         yield after, DIM
 
-    def _card(self, place: int, row: int, part: int) -> Iterator[tuple[str, str]]:
+    def _card(self, position: int, row: int, part: int) -> Iterator[tuple[str, str]]:
         board = self.board
-        column = board.columns[place]
+        column = board.columns[position]
         card = column.cards[row]
-        chosen = self.marking and place == board.column and row == board.row(column)
-        bar = self.signs.bar if chosen else " "
+        is_chosen = (
+            self.marking and position == board.column and row == board.row(column)
+        )
+        bar = self.signs.bar if is_chosen else " "
         if part == CARD - 1:
             yield " " * self.size.width, PLAIN
             return
-        yield bar, MINE if chosen else PLAIN
+        yield bar, YOURS if is_chosen else PLAIN
         room = self.size.width - 1
         if part == 0:
-            yield from self._topic(card, room, mine=column.mine, chosen=chosen)
+            yield from self._topic(
+                card, room, is_yours=column.is_yours, is_chosen=is_chosen
+            )
         elif part == 1:
             yield _fit(one_line(card.row.title), room), PLAIN
         else:
             yield from self._facts(card, room)
 
     def _topic(
-        self, card: Card, room: int, *, mine: bool, chosen: bool
+        self, card: Card, room: int, *, is_yours: bool, is_chosen: bool
     ) -> Iterator[tuple[str, str]]:
         row = card.row
         new = f" +{row.new_for_you}" if row.new_for_you else ""
         marks = f" {self.signs.forked}" if row.forked else ""
         marks += f" {self.signs.damaged}" if row.damaged else ""
         room = max(0, room - width_of(new + marks))
-        style = SELECTED if chosen else MINE if mine else BOLD
+        style = SELECTED if is_chosen else YOURS if is_yours else BOLD
         yield _fit(one_line(row.topic), room), style
         yield new, NEW
         yield marks, WARNING
@@ -225,16 +233,16 @@ class Painter(NamedTuple):
         age = cut_to_width(card.age(self.now_ms), room)
         yield age, WARNING if card.is_stale(self.now_ms) else DIM
         status = "" if card.row.status == "OPEN" else one_line(card.row.status)
-        facts = (one for one in (status, card.work) if one)
-        rest = "".join(f" {self.signs.dot} {one}" for one in facts)
-        yield _fit(rest, max(0, room - width_of(age))), DIM
+        facts = (fact for fact in (status, card.work) if fact)
+        facts_text = "".join(f" {self.signs.dot} {fact}" for fact in facts)
+        yield _fit(facts_text, max(0, room - width_of(age))), DIM
 
     def _fit(self, text: str) -> str:
         return _fit(text, self.size.width)
 
 
 def _fit(text: str, width: int) -> str:
-    """The text in exactly so many columns of a terminal."""
+    """The text, cut or padded to this many terminal columns."""
     if width < 1:
         return ""
     if width_of(text) > width:

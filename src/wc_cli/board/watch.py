@@ -1,4 +1,4 @@
-"""What changes in a store while its board is shown, by way of watchfiles."""
+"""Watches a store for changes while its board is open, with watchfiles."""
 
 from __future__ import annotations
 
@@ -16,38 +16,40 @@ _DEBOUNCE, _STEP = 200, 20
 
 
 async def changes(
-    source: BoardSource, trouble: Callable[[str], None]
+    source: BoardSource, on_problem: Callable[[str], None]
 ) -> AsyncIterator[set[str]]:
-    """The threads that changed, as they do.
+    """Yield the topics that changed, as they change.
 
-    Ends where nothing can be watched, after telling ``trouble`` why: whoever
-    listens looks for itself as well.
+    Ends if nothing can be watched, after calling ``on_problem`` with the reason; the
+    board also refreshes at intervals.
     """
     from watchfiles import awatch
 
-    folders = await asyncio.to_thread(_watchable, source)
+    folders = await asyncio.to_thread(_watchable_folders, source)
     if not folders:
         return
     try:
-        async for told in awatch(
+        async for events in awatch(
             *folders, watch_filter=None, debounce=_DEBOUNCE, step=_STEP
         ):
-            found = {source.topic_at(path) for _, path in told}
-            yield {one for one in found if one is not None}
+            topics = {source.topic_at(path) for _, path in events}
+            yield {topic for topic in topics if topic is not None}
     except (OSError, RuntimeError):
-        trouble("not watching: looked at every 5 seconds")
+        on_problem("not watching: looked at every 5 seconds")
 
 
-def _watchable(source: BoardSource) -> list[str]:
-    """The folders to watch; none where a link is among them."""
-    folders = [one for one in source.folders if os.path.isdir(one)]
-    return folders if all(map(_plain, folders)) else []
+def _watchable_folders(source: BoardSource) -> list[str]:
+    """The folders to watch; none if any of them contains a symbolic link."""
+    folders = [folder for folder in source.folders if os.path.isdir(folder)]
+    return folders if all(map(_has_no_links, folders)) else []
 
 
-def _plain(folder: str) -> bool:
-    """Whether no link leads out of a folder: the library would follow it, to
-    the root of the disk where somebody made it lead there."""
-    for where, folders, _ in os.walk(folder):
-        if any(os.path.islink(os.path.join(where, one)) for one in folders):
+def _has_no_links(folder: str) -> bool:
+    """Whether a folder contains no symbolic links.
+
+    The library would follow them, even to the root of the disk.
+    """
+    for parent, folders, _ in os.walk(folder):
+        if any(os.path.islink(os.path.join(parent, name)) for name in folders):
             return False
     return True

@@ -29,7 +29,7 @@ _CARDS = 10
 _CODES = {
     view.DIM: ("2",),
     view.NAME: ("1",),
-    view.MINE: ("1", "33"),
+    view.YOURS: ("1", "33"),
     view.BOLD: ("1",),
     view.NEW: ("32",),
     view.WARNING: ("31",),
@@ -60,7 +60,7 @@ def board(context: Context, options: BoardOptions) -> None:
         "",
         "0",
     }
-    signs = view.ASCII if ascii_only else view.DRAWN
+    signs = view.ASCII if ascii_only else view.UNICODE
     live = sys.stdin.isatty() and render.is_for_people(context.env)
     if live and not (options.once or options.json):
         from wc_cli.board import app  # Textual: 200 ms, for a live board alone
@@ -86,13 +86,13 @@ def _board_lines(
 ) -> Iterator[list[tuple[str, str]]]:
     """The lines of all columns, as many beside each other as fit."""
     width = shutil.get_terminal_size((_WIDTH, 1)).columns
-    count = view.size_of(Board(columns), width, 1).columns
+    count = view.layout_size(Board(columns), width, 1).columns
     for start in range(0, len(columns), count):
         row = columns[start : start + count]
         most = max(len(column.cards) for column in row)
         height = view.HEAD + view.CARD * max(1, min(most, limit or most))
         whole = Board(row)
-        size = view.size_of(whole, width, height)
+        size = view.layout_size(whole, width, height)
         painter = Painter(whole, size, now_ms(), signs, marking=False)
         for y in range(height):
             yield list(painter.line(y))

@@ -37,8 +37,8 @@ if TYPE_CHECKING:
 CODEX = ("--as", "Codex")
 
 
-def told(repo: Repo) -> None:
-    """A story with a thread in each column."""
+def write_threads(repo: Repo) -> None:
+    """Write a thread for each column."""
     repo.ok("new", "auth", "--title", "Keys", "--to", "Codex", "--force")
     repo.ok("new", "bills", "--title", "Round up?", "--body", "Half **even**?")
     repo.ok("say", "bills", "--title", "Why not", "--to", "Pat", *CODEX)
@@ -48,18 +48,18 @@ def told(repo: Repo) -> None:
 
 @pytest.fixture(scope="module")
 def story(tmp_path_factory: pytest.TempPathFactory) -> Repo:
-    """A repository that tests here look at and do not change."""
+    """A repository that the tests read and do not change."""
     repo = Machine(tmp_path_factory.mktemp("story")).repo()
-    told(repo)
+    write_threads(repo)
     return repo
 
 
 # --- printed once ------------------------------------------------------------
 
 
-def test_it_is_printed_once_where_nobody_looks(story: Repo) -> None:
+def test_it_is_printed_once_if_output_is_no_terminal(story: Repo) -> None:
     done = story.ok("board", env={"COLUMNS": "84"})
-    assert [re.sub(" +", " ", one).strip() for one in done.out.splitlines()] == [
+    assert [re.sub(" +", " ", line).strip() for line in done.out.splitlines()] == [
         "You 1 Codex 1 Anyone 1",
         " ".join(["─" * 27] * 3),
         "bills +1 auth free",
@@ -87,13 +87,13 @@ def test_what_is_asked_for(
 
 
 def test_as_json_all_of_it(story: Repo) -> None:
-    found = story.json("board", "--limit", "1")
-    assert [(one["name"], one["mine"]) for one in found["columns"]] == [
+    answer = story.json("board", "--limit", "1")
+    assert [(column["name"], column["mine"]) for column in answer["columns"]] == [
         ("You", True),
         ("Codex", False),
         ("Anyone", False),
     ]
-    [bills] = found["columns"][0]["threads"]
+    [bills] = answer["columns"][0]["threads"]
     assert (bills["topic"], bills["new_for_you"]) == ("bills", 1)
     assert bills["since"].endswith("Z")
 
@@ -134,7 +134,7 @@ class Live:
         monkeypatch.chdir(repo.path)
         context = Context(dict(os.environ), str(repo.path), Asked("Pat"))
         self.source = BoardSource(context)
-        signs = view.DRAWN
+        signs = view.UNICODE
         self.app = BoardApp(self.source, CardFilter(), signs, write=write)
 
     def run(
@@ -142,12 +142,12 @@ class Live:
         steps: Callable[[Pilot[None]], Awaitable[None]],
         size: tuple[int, int] = (100, 30),
     ) -> None:
-        async def shown() -> None:
+        async def run_steps() -> None:
             async with self.app.run_test(size=size) as pilot:
                 await until(pilot, lambda: bool(self.app.cards.board.columns))
                 await steps(pilot)
 
-        asyncio.run(shown())
+        asyncio.run(run_steps())
 
     @property
     def chosen(self) -> str:
@@ -156,20 +156,20 @@ class Live:
 
     @property
     def text(self) -> str:
-        """What is on the screen."""
+        """The text on the screen."""
         screen = self.app.screen
         lines = screen._compositor.render_strips()
         return "\n".join("".join(s.text for s in line).rstrip() for line in lines)
 
 
-async def until(pilot: Pilot[None], holds: Callable[[], bool]) -> None:
-    """Wait for something to be so."""
+async def until(pilot: Pilot[None], condition: Callable[[], bool]) -> None:
+    """Wait until a condition holds."""
     for _ in range(400):
-        if holds():
+        if condition():
             return
         await pilot.pause(0.02)
     strips = pilot.app.screen._compositor.render_strips()
-    lines = ("".join(one.text for one in line).rstrip() for line in strips)
+    lines = ("".join(segment.text for segment in line).rstrip() for line in strips)
     raise AssertionError("\n".join(lines))
 
 
@@ -199,9 +199,9 @@ def test_keys_choose_filter_and_open(
         await pilot.press("q")
 
     live.run(steps, (140, 30))
-    assert live.app.ended == ""
+    assert live.app.end_reason == ""
     assert story.log("bills").read_bytes() == log
-    # Looking marks nothing as read.
+    # The board marks nothing as read.
     assert story.json("list")["threads"][-2]["new_for_you"] in {0, 1}
     assert not (story.store / ".local/cursors/bills").exists()
 
@@ -239,7 +239,7 @@ def test_help_and_worktrees_open_and_close(
         await pilot.press("ctrl+c")
 
     live.run(steps)
-    assert live.app.ended == panes.INTERRUPTED
+    assert live.app.end_reason == panes.INTERRUPTED
 
 
 @pytest.mark.parametrize("size", [(20, 4), (40, 12), (300, 80)])
@@ -263,9 +263,9 @@ def test_it_fits_any_screen(
 def test_what_is_written_meanwhile_is_shown(
     repo: Repo, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    told(repo)
+    write_threads(repo)
     live = Live(repo, monkeypatch)
-    monkeypatch.setattr(app, "LOOK", 3600.0)  # by watching, then
+    monkeypatch.setattr(app, "REFRESH_EVERY", 3600.0)  # so only watching can notice
 
     async def steps(pilot: Pilot[None]) -> None:
         await pilot.press("enter")
@@ -288,18 +288,18 @@ def test_what_is_written_meanwhile_is_shown(
 def test_only_what_changed_is_read_again(
     repo: Repo, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    told(repo)
+    write_threads(repo)
     source = Live(repo, monkeypatch).source
     assert source.refresh()
     assert not source.refresh()
     repo.ok("ack", "auth", "--title", "x")
-    # Unreadable now, and kept as it was: nobody looks at it.
+    # Unreadable now, but cached: it is not read again.
     repo.log("bills").chmod(0)
     assert source.refresh({"auth"})
-    shown = {
-        one.topic for column in source.columns(CardFilter()) for one in column.cards
+    topics = {
+        card.topic for column in source.columns(CardFilter()) for card in column.cards
     }
-    assert shown == {"auth", "bills", "free"}
+    assert topics == {"auth", "bills", "free"}
     assert source.topic_at(str(repo.log("auth"))) == "auth"
     assert source.topic_at(str(repo.store / "config.toml")) is None
 
@@ -323,7 +323,7 @@ def test_a_loop_is_shown_above_and_on_the_cards_of_its_worktree(
 def test_a_key_that_writes_asks_runs_the_command_and_shows_its_receipt(
     repo: Repo, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    told(repo)
+    write_threads(repo)
     live = Live(repo, monkeypatch, write=True)
 
     async def steps(pilot: Pilot[None]) -> None:
@@ -346,14 +346,14 @@ def test_a_key_that_writes_asks_runs_the_command_and_shows_its_receipt(
 
     live.run(steps, (120, 40))
     assert repo.ball("bills") == "Codex"
-    last = repo.json("read", "bills", "--peek")
-    assert (last["status"], last["entries"][-1]["author"]) == ("BLOCKED", "Pat")
+    thread = repo.json("read", "bills", "--peek")
+    assert (thread["status"], thread["entries"][-1]["author"]) == ("BLOCKED", "Pat")
 
 
 def test_in_a_thread_keys_write_to_it_whatever_the_board_shows_by_then(
     repo: Repo, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    told(repo)
+    write_threads(repo)
     repo.ok("new", "other", "--title", "Other")
     live = Live(repo, monkeypatch, write=True)
 
@@ -402,83 +402,83 @@ def test_earlier_entries_are_rendered_when_they_are_asked_for(
 def test_it_ends_when_the_store_disappears(
     repo: Repo, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    told(repo)
+    write_threads(repo)
     live = Live(repo, monkeypatch)
-    monkeypatch.setattr(app, "LOOK", 0.1)
+    monkeypatch.setattr(app, "REFRESH_EVERY", 0.1)
 
     async def steps(pilot: Pilot[None]) -> None:
         repo.store.rename(repo.store.parent / "elsewhere")
-        await until(pilot, lambda: live.app.ended == panes.GONE)
+        await until(pilot, lambda: live.app.end_reason == panes.GONE)
 
     live.run(steps)
 
 
 def test_at_a_terminal_it_is_live_and_leaves_it_as_it_was(story: Repo) -> None:
-    code, shown = at_terminal(
+    code, output = at_terminal(
         story, "board", env={"NO_COLOR": "1", "COLUMNS": "90"}, typed=b"q"
     )
     assert code == 0
-    assert shown.index("\x1b[?1049h") < shown.index("\x1b[?1049l")
-    assert "\x1b[?25h" in shown.split("\x1b[?1049l")[-1] + shown[-200:]
+    assert output.index("\x1b[?1049h") < output.index("\x1b[?1049l")
+    assert "\x1b[?25h" in output.split("\x1b[?1049l")[-1] + output[-200:]
 
 
-def shown_until(terminal: int, words: bytes, seconds: float = 30) -> bytes:
-    """Read what is shown at a terminal until these words are there."""
-    shown = b""
+def read_until(terminal: int, words: bytes, seconds: float = 30) -> bytes:
+    """Read a terminal's output until it contains these words."""
+    output = b""
     deadline = time.monotonic() + seconds
-    while words not in re.sub(rb"\x1b\[[0-9;?]*[a-zA-Z]", b"", shown):
-        left = max(0, deadline - time.monotonic())
-        assert select.select([terminal], [], [], left)[0], shown
-        shown += os.read(terminal, 1 << 16)
-    return shown
+    while words not in re.sub(rb"\x1b\[[0-9;?]*[a-zA-Z]", b"", output):
+        remaining = max(0, deadline - time.monotonic())
+        assert select.select([terminal], [], [], remaining)[0], output
+        output += os.read(terminal, 1 << 16)
+    return output
 
 
 @contextlib.contextmanager
 def board_at_terminal(repo: Repo) -> Iterator[tuple[subprocess.Popen[bytes], int]]:
-    """A board that is shown, and our end of its terminal."""
-    ours, theirs = pty.openpty()
+    """A running board, and our end of its terminal."""
+    our_end, board_end = pty.openpty()
     process = subprocess.Popen(
         [*repo.machine.wc_words, "board"],
         cwd=repo.path,
         env={**repo.machine.env, "TERM": "xterm-256color", "COLUMNS": "90"},
-        stdin=theirs,
-        stdout=theirs,
-        stderr=theirs,
+        stdin=board_end,
+        stdout=board_end,
+        stderr=board_end,
         start_new_session=True,
     )
-    os.close(theirs)
+    os.close(board_end)
     try:
-        shown_until(ours, b"threads yours")
-        yield process, ours
+        read_until(our_end, b"threads yours")
+        yield process, our_end
     finally:
         process.kill()
         process.wait()
 
 
 def test_a_signal_ends_it_and_leaves_the_terminal_as_it_was(story: Repo) -> None:
-    with board_at_terminal(story) as (process, ours):
-        os.write(ours, b"/keys")  # at once, as somebody types who knows the way
-        shown = shown_until(ours, b"/keys")
+    with board_at_terminal(story) as (process, terminal):
+        os.write(terminal, b"/keys")  # without a pause, like an experienced user
+        output = read_until(terminal, b"/keys")
         process.send_signal(signal.SIGTERM)
-        with contextlib.suppress(OSError):  # the end of a terminal, on Linux
-            while more := os.read(ours, 1 << 16):
-                shown += more
-        os.close(ours)
+        with contextlib.suppress(OSError):  # on Linux, reading a closed terminal fails
+            while chunk := os.read(terminal, 1 << 16):
+                output += chunk
+        os.close(terminal)
         assert process.wait(30) == -signal.SIGTERM
-    assert b"\x1b[?1049l" in shown
-    assert b"Traceback" not in shown
+    assert b"\x1b[?1049l" in output
+    assert b"Traceback" not in output
 
 
 def test_it_ends_with_its_terminal_whether_or_not_a_signal_says_so(
     story: Repo,
 ) -> None:
-    with board_at_terminal(story) as (process, ours):
-        os.close(ours)
+    with board_at_terminal(story) as (process, terminal):
+        os.close(terminal)
         assert process.wait(30) == 128 + signal.SIGHUP
 
 
 def test_a_dumb_terminal_gets_it_printed(story: Repo) -> None:
-    code, shown = at_terminal(story, "board", env={"TERM": "dumb"})
+    code, output = at_terminal(story, "board", env={"TERM": "dumb"})
     assert code == 0
-    assert "bills" in shown
-    assert "\x1b" not in shown
+    assert "bills" in output
+    assert "\x1b" not in output

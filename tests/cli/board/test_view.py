@@ -1,4 +1,4 @@
-"""A board without a screen: which column a card is in, and what is in sight."""
+"""The board's layout without a screen: columns, scrolling, lines."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.core.strategies import NOON_MS, relaxed
-from wc_cli.board.cards import Card, CardColumn, CardFilter, columns
+from wc_cli.board.cards import Card, CardColumn, CardFilter, group_into_columns
 from wc_cli.board.view import (
     ASCII,
     CARD,
-    DRAWN,
     HEAD,
     SELECTED,
+    UNICODE,
     Board,
     Painter,
     card_at,
-    scrolled,
-    size_of,
+    layout_size,
+    scroll_to_chosen,
 )
 from wc_cli.terminal.render import width_of
 from wc_core.names import Directory
@@ -28,7 +28,7 @@ DAY_MS = 24 * 3600 * 1000
 
 
 def card(topic: str, ball: str | None = None, **fields: object) -> Card:
-    known = {
+    defaults = {
         "topic": topic,
         "title": f"About {topic}",
         "status": "OPEN",
@@ -44,16 +44,18 @@ def card(topic: str, ball: str | None = None, **fields: object) -> Card:
         "updated_by": "",
     }
     since = fields.pop("since", NOON_MS)
-    row = ThreadRow(**(known | fields))  # type: ignore[arg-type]
+    row = ThreadRow(**(defaults | fields))  # type: ignore[arg-type]
     return Card(row, since)  # type: ignore[arg-type]
 
 
 ALL = CardFilter()
 
 
-def grouped(*cards: Card, wanted: CardFilter = ALL) -> list[tuple[str, list[str]]]:
-    found = columns(cards, wanted, Directory(), NOON_MS)
-    return [(one.name, [card.topic for card in one.cards]) for one in found]
+def grouped(*cards: Card, card_filter: CardFilter = ALL) -> list[tuple[str, list[str]]]:
+    board_columns = group_into_columns(cards, card_filter, Directory(), NOON_MS)
+    return [
+        (column.name, [card.topic for card in column.cards]) for column in board_columns
+    ]
 
 
 CARDS = (
@@ -70,7 +72,7 @@ CARDS = (
 
 
 def test_mine_come_first_then_who_needs_it_then_free_in_review_and_closed() -> None:
-    assert grouped(*CARDS, wanted=CardFilter(closed=True)) == [
+    assert grouped(*CARDS, card_filter=CardFilter(closed=True)) == [
         ("You", ["g", "b"]),
         ("Cursor", ["d"]),
         ("codex", ["e", "a"]),
@@ -97,23 +99,25 @@ def test_my_column_is_there_without_a_card_and_no_other_is() -> None:
     ],
 )
 def test_a_filter_takes_cards_that_have_all_words(words: str, topics: int) -> None:
-    found = grouped(*CARDS, wanted=CardFilter(words))
-    assert sum(len(held) for _, held in found) == topics
+    groups = grouped(*CARDS, card_filter=CardFilter(words))
+    assert sum(len(held) for _, held in groups) == topics
 
 
-def lines(board: Board, width: int, height: int, signs: object = DRAWN) -> list[str]:
-    size = size_of(board, width, height)
-    painter = Painter(scrolled(board, size), size, NOON_MS + 7_200_000, signs)  # type: ignore[arg-type]
+def lines(board: Board, width: int, height: int, signs: object = UNICODE) -> list[str]:
+    size = layout_size(board, width, height)
+    painter = Painter(scroll_to_chosen(board, size), size, NOON_MS + 7_200_000, signs)  # type: ignore[arg-type]
     return ["".join(text for text, _ in painter.line(y)) for y in range(height)]
 
 
 def test_a_card_says_what_it_is_how_old_and_what_is_new() -> None:
     work = card("login", "Pat", new_for_you=2, forked=True, damaged=True)
     board = Board(
-        columns([work._replace(work="loop 3/10")], CardFilter(), Directory(), 0)
+        group_into_columns(
+            [work._replace(work="loop 3/10")], CardFilter(), Directory(), 0
+        )
     )
-    shown = lines(board, 30, 5)
-    assert [one.rstrip() for one in shown] == [
+    output = lines(board, 30, 5)
+    assert [line.rstrip() for line in output] == [
         "You                        1/1",
         "─" * 30,
         "▌login                  +2 ⑂ ⚠",
@@ -149,15 +153,15 @@ def test_the_chosen_card_is_in_sight_and_every_line_fits(
     held: tuple[CardColumn, ...], steps: list[tuple[int, int]], width: int, height: int
 ) -> None:
     board = Board(held)
-    size = size_of(board, width, height)
+    size = layout_size(board, width, height)
     for right, down in steps:
-        board = scrolled(board.moved(right, down), size)
-    board = scrolled(board, size)
+        board = scroll_to_chosen(board.moved(right, down), size)
+    board = scroll_to_chosen(board, size)
     painter = Painter(board, size, NOON_MS)
-    found = [list(painter.line(y)) for y in range(max(height, HEAD + CARD))]
-    for line in found:
+    output = [list(painter.line(y)) for y in range(max(height, HEAD + CARD))]
+    for line in output:
         assert width_of("".join(text for text, _ in line)) <= width
-    marked = [text for line in found for text, style in line if style == SELECTED]
+    marked = [text for line in output for text, style in line if style == SELECTED]
     if board.chosen is None:
         assert not marked
     else:
@@ -175,18 +179,18 @@ def test_a_chosen_thread_stays_chosen_when_the_board_changes(
     board = Board(before)
     for right, down in steps:
         board = board.moved(right, down)
-    renewed = board.renewed(after)
-    topics = [one.topic for column in after for one in column.cards]
+    renewed = board.with_columns(after)
+    topics = [card.topic for column in after for card in column.cards]
     if board.chosen is not None and board.chosen.topic in topics:
         assert renewed.chosen is not None
         assert renewed.chosen.topic == board.chosen.topic
-    assert renewed.renewed(()).chosen is None
+    assert renewed.with_columns(()).chosen is None
     assert Board().moved(1, 1) == Board()
 
 
 def test_a_place_on_the_screen_is_a_card_or_none() -> None:
-    board = Board(columns(CARDS, CardFilter(), Directory(), NOON_MS))
-    size = size_of(board, 110, 20)
+    board = Board(group_into_columns(CARDS, CardFilter(), Directory(), NOON_MS))
+    size = layout_size(board, 110, 20)
     assert size.columns == 4
     assert card_at(board, size, 3, HEAD) == (0, 0)
     assert card_at(board, size, 3, HEAD + CARD) == (0, 1)
@@ -196,8 +200,8 @@ def test_a_place_on_the_screen_is_a_card_or_none() -> None:
 
 
 def test_the_json_of_a_column_says_since_when() -> None:
-    [mine] = columns([CARDS[1]], CardFilter(), Directory(), NOON_MS)
-    [thread] = mine.to_json(NOON_MS + 60_000)["threads"]
+    [column] = group_into_columns([CARDS[1]], CardFilter(), Directory(), NOON_MS)
+    [thread] = column.to_json(NOON_MS + 60_000)["threads"]
     assert (thread["topic"], thread["seconds"]) == ("b", 60)
     assert thread["since"] == "2026-01-01T12:00:00.000Z"
     assert card("x", since=None).to_json(0)["since"] is None
