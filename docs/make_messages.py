@@ -33,7 +33,7 @@ _WORDS = {
     **dict.fromkeys(("path", "file", "folder", "filename"), "PATH"),
     **dict.fromkeys(("holder", "to", "name"), "NAME"),
     **dict.fromkeys(("root", "store"), "STORE"),
-    "remote.shown": "REMOTE",
+    "remote.label": "REMOTE",
 }
 # Where the messages of a code are explained that are not made here.
 _ALSO = {

@@ -93,7 +93,7 @@ class Clone:
         given = {**self.machine.env, **env}
         where = repository.find(str(self.path))
         assert where is not None
-        found = remotes.named(where, given, name) if name else None
+        found = remotes.by_name(where, given, name) if name else None
         remote = found or remotes.find(where, given)
         assert remote is not None
         until = time.monotonic() + seconds

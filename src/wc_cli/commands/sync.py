@@ -102,7 +102,7 @@ def route(context: Context, name: str = "") -> tuple[Repository, Remote]:
             "whatever copies it.",
         )
     if name:
-        return own_repository, remotes.named(own_repository, context.env, name)
+        return own_repository, remotes.by_name(own_repository, context.env, name)
     return own_repository, usual_remote(own_repository, context.env)
 
 
@@ -117,7 +117,7 @@ def _adopt(
     context: Context, repository: Repository, remote: Remote, waiting: Waiting
 ) -> None:
     """Check the store out, with what the remote has of it already."""
-    waiting.tell(f"Fetching from {remote.shown} …")
+    waiting.tell(f"Fetching from {remote.label} …")
     fetch_first(repository, context.env, remote, waiting)
     context.ensure_store(anew=True)
 

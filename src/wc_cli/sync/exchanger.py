@@ -96,7 +96,7 @@ class Exchanger:
         ConflictError, StorageError, LockTimeoutError.
         """
         with self._connected() as (git, wire):
-            result = Exchange(self.remote.shown).with_settlement(self._settle())
+            result = Exchange(self.remote.label).with_settlement(self._settle())
             fetched = self._fetch(git, wire)
             remote_tip, own_tip = fetched.commit, commits.tip(wire.repository)
             self._record(own_tip, remote_tip)
@@ -121,7 +121,7 @@ class Exchanger:
         StorageError, LockTimeoutError. What was written stays on disk and committed.
         """
         with self._connected() as (git, wire):
-            result = Exchange(self.remote.shown).with_settlement(self._settle())
+            result = Exchange(self.remote.label).with_settlement(self._settle())
             own_tip = commits.tip(wire.repository)
             if push == PUSH_ALWAYS and not new_store:
                 sent = sending.push_first(git, wire, self.layout, own_tip)
@@ -173,7 +173,7 @@ class Exchanger:
             return turn
         went: Mapping[str, int] = {}
         if own_tip != remote_tip:
-            self.waiting.tell(f"Sending to {self.remote.shown} …")
+            self.waiting.tell(f"Sending to {self.remote.label} …")
             wire.push(own_tip)
             went = compare.count_new(git, remote_tip, own_tip)
         result = turn.result._replace(went=went, ahead=turn.ahead)
@@ -191,7 +191,7 @@ class Exchanger:
             return fetched
         note = (
             f"git pushes to another place than it fetches from as "
-            f"{self.remote.shown}; it went there, and has not arrived here"
+            f"{self.remote.label}; it went there, and has not arrived here"
         )
         return fetched._replace(notes=(*fetched.notes, note))
 
@@ -213,11 +213,11 @@ class Exchanger:
         except GitTimeoutError as error:
             hint = "Your entries are safe here; the next sync sends them."
             self._record_failure(str(error), hint, lasting=False)
-            raise OfflineError(f"{self.remote.shown}: {error}.", hint) from error
+            raise OfflineError(f"{self.remote.label}: {error}.", hint) from error
         except GitError as error:
             self._record_failure(str(error), "", lasting=True)
             raise StorageError(
-                f"The exchange with {self.remote.shown} failed: {error}.",
+                f"The exchange with {self.remote.label} failed: {error}.",
                 "Your entries are safe here. See what is wrong: wc doctor",
             ) from error
         except ConflictError as error:
@@ -240,7 +240,7 @@ class Exchanger:
 
     def _fetch(self, git: Git, wire: Wire) -> Fetched:
         """Fetch the remote's branch; its tracking ref follows."""
-        self.waiting.tell(f"Fetching from {self.remote.shown} …")
+        self.waiting.tell(f"Fetching from {self.remote.label} …")
         checkout, tracking = wire.repository, self.remote.tracking
         before = repository.resolve(checkout, tracking)
         packs_before = packs.pack_names(checkout)
@@ -269,7 +269,7 @@ class Exchanger:
         if fetched is not None:
             # A commit is read elsewhere, too: an address must not be in its message.
             named = self.remote.tracking.startswith("refs/remotes/")
-            origin = self.remote.shown if named else "another repository"
+            origin = self.remote.label if named else "another repository"
             joining = Joining(fetched.commit, origin, tuple(sorted(fetched.packs)))
         seconds = self.waiting.seconds
         settlement = settler.settle(self.layout.root, self.env, seconds, joining)
@@ -301,7 +301,7 @@ def _is_shared(wire: Wire, own_tip: str, remote_tip: str) -> bool:
 def no_store_error(remote: Remote) -> ConflictError:
     """The error for a remote whose branch is not a store."""
     return ConflictError(
-        f"{remote.shown} has a branch {BRANCH} that is not a store.",
+        f"{remote.label} has a branch {BRANCH} that is not a store.",
         "Nothing was changed. Rename it there, or use another repository: "
         "WATERCOOLER_GIT_REPO",
     )
@@ -311,7 +311,7 @@ def exchange_error(remote: Remote, error: WireError) -> WcError:
     """The error for the user: the remote cannot be reached or refuses, or the fault is
     on our side."""
     text = str(error)
-    if not text.startswith(remote.shown):
-        text = f"{remote.shown}: {text}"
+    if not text.startswith(remote.label):
+        text = f"{remote.label}: {text}"
     is_remote = isinstance(error, UnreachableError | RefusedError | RejectedError)
     return (OfflineError if is_remote else StorageError)(f"{text}.", error.hint)

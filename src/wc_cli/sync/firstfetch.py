@@ -29,7 +29,7 @@ def preview_first(
     if remote_tip and not trees.is_store(git, remote_tip):
         raise no_store_error(remote)
     behind, _ = commits.ahead_behind(git, remote_tip, "") if remote_tip else (0, 0)
-    return Exchange(remote.shown, compare.count_new(git, "", remote_tip), behind=behind)
+    return Exchange(remote.label, compare.count_new(git, "", remote_tip), behind=behind)
 
 
 def fetch_first(

@@ -40,7 +40,7 @@ def record_success(
 ) -> None:
     """Record that our branch and the remote's are at these commits. Raises GitError."""
     ahead, behind = commits.ahead_behind(Git(layout.root, env), own_tip, remote_tip)
-    _write(layout, Freshness(remote.shown, _now(), own_tip, remote_tip, ahead, behind))
+    _write(layout, Freshness(remote.label, _now(), own_tip, remote_tip, ahead, behind))
 
 
 def record_failure(
@@ -48,8 +48,8 @@ def record_failure(
 ) -> None:
     """Record that an exchange failed; what is known of both branches is kept."""
     state = freshness.load(layout) or Freshness()
-    if state.remote != remote.shown:
-        state = Freshness(remote.shown)
+    if state.remote != remote.label:
+        state = Freshness(remote.label)
     with contextlib.suppress(GitError):
         checkout = commits.checkout_at(layout.root)
         own_tip = commits.tip(checkout)
@@ -61,7 +61,7 @@ def record_failure(
     _write(
         layout,
         state._replace(
-            problem=failure.problem.removeprefix(f"{remote.shown}: "),
+            problem=failure.problem.removeprefix(f"{remote.label}: "),
             hint=failure.hint,
             failed_at=_now(),
             failures=state.failures + 1,

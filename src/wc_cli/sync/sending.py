@@ -74,19 +74,19 @@ def _expected_tip(layout: Layout, wire: Wire) -> str:
     """The commit that the remote's branch was at after the last exchange; empty if it
     may well have something for us, or if that exchange failed."""
     state = freshness.load(layout) or Freshness()
-    if state.remote == wire.remote.shown and (state.behind or state.problem):
+    if state.remote == wire.remote.label and (state.behind or state.problem):
         return ""
     return repository.resolve(wire.repository, wire.remote.tracking)
 
 
 def lost_text(remote: Remote) -> str:
     """The note about a remote that had the branch and lost it."""
-    return f"{remote.shown} no longer had the branch"
+    return f"{remote.label} no longer had the branch"
 
 
 def rewritten_text(remote: Remote) -> str:
     """The note about a remote that lacks commits it had."""
     return (
-        f"the history of {remote.shown} was rewritten; nothing of what was here "
+        f"the history of {remote.label} was rewritten; nothing of what was here "
         "is given up"
     )

@@ -105,7 +105,7 @@ class Wire:
         except GitKilledError:
             raise
         except GitError as error:
-            message = f"{self.remote.shown}: its branch {BRANCH} is none"
+            message = f"{self.remote.label}: its branch {BRANCH} is none"
             hint = "Have it removed there, or use another: WATERCOOLER_GIT_REPO=…"
             raise WireError(message, hint) from error
 
@@ -194,7 +194,7 @@ class Wire:
             seconds = round(time.monotonic() - began)
             limit = f"within {seconds} s" if seconds else "in time"
             raise UnreachableError(
-                f"{self.remote.shown} did not answer {limit}",
+                f"{self.remote.label} did not answer {limit}",
                 "Your entries are safe here; the next sync sends them.",
             ) from error
 

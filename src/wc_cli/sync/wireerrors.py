@@ -134,14 +134,14 @@ def classify(error: GitError, remote: Remote, env: Mapping[str, str]) -> WireErr
     """The kind of error that a failed git fetch or push was."""
     text = os.fsdecode(error.err)
     if re.search(_REJECTED, error.out):
-        message = f"{remote.shown} has entries that are not here yet"
+        message = f"{remote.label} has entries that are not here yet"
         return RejectedError(message, _AGAIN)
     if isinstance(error, GitKilledError):
-        return WireError(f"{remote.shown}: {error}", _LATER)
+        return WireError(f"{remote.label}: {error}", _LATER)
     if re.search(_LOCAL_FAULT, text):
-        prune = f"Run: git remote prune {remote.shown}"
+        prune = f"Run: git remote prune {remote.label}"
         hint = prune if "git remote prune" in text else _LOCAL
-        return WireError(f"{remote.shown}: {_presentable(str(error), env)}", hint)
+        return WireError(f"{remote.label}: {_presentable(str(error), env)}", hint)
     declined = re.search(_DECLINED, error.out)
     if declined:
         return _declined(os.fsdecode(declined[1]), text, remote, env)
@@ -149,8 +149,8 @@ def classify(error: GitError, remote: Remote, env: Mapping[str, str]) -> WireErr
         match = re.search(pattern, text)
         if match:
             line = _presentable(_line_at(text, match), env)
-            return kind(f"{remote.shown}: {line}", hint)
-    return WireError(f"{remote.shown}: {_presentable(str(error), env)}", _UNKNOWN)
+            return kind(f"{remote.label}: {line}", hint)
+    return WireError(f"{remote.label}: {_presentable(str(error), env)}", _UNKNOWN)
 
 
 def _declined(
@@ -158,7 +158,7 @@ def _declined(
 ) -> WireError:
     """The error for a remote that took the commits, but did not move its branch."""
     if re.search(_RACE, f"{reason}\n{text}"):
-        return RejectedError(f"{remote.shown} was written meanwhile", _AGAIN)
+        return RejectedError(f"{remote.label} was written meanwhile", _AGAIN)
     detail = _telling_line(text)
     hint = _RIGHTS
     if "checked out" in reason:
@@ -166,7 +166,7 @@ def _declined(
     elif "cannot create" in f"{reason}{detail}":
         hint = _OTHER_BRANCH
     message = _presentable(f"{reason}: {detail}" if detail else reason, env)
-    return RefusedError(f"{remote.shown} refused: {message}", hint)
+    return RefusedError(f"{remote.label} refused: {message}", hint)
 
 
 def _telling_line(text: str) -> str:

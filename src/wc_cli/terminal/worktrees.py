@@ -52,13 +52,13 @@ def _head(neighbour: Neighbour, query: WorktreeQuery) -> tuple[str, str]:
         facts.append("main worktree")
     if tree.path:
         facts.append(query.display_path(tree.path))
-    if tree.gone:
-        facts.append(tree.gone)
+    if tree.defect:
+        facts.append(tree.defect)
     if tree.locked is not None:
         facts.append(one_line(f"locked: {tree.locked}" if tree.locked else "locked"))
     facts.append(ago(neighbour.age))
     mark = ">" if neighbour.here else " "
-    code = _BOLD if neighbour.here else _DIM if tree.gone else ""
+    code = _BOLD if neighbour.here else _DIM if tree.defect else ""
     return f"{mark} {' · '.join(facts)}", code
 
 

@@ -1,9 +1,8 @@
-"""Reading git's configuration without running git: who the user is, and which
-remotes there are.
+"""Reads git's configuration without running git: the user's name, the remotes.
 
-The syntax and the order of the files are git-config(1)'s. A file that cannot
-be read says nothing, as for git's own optional files; of one that cannot be
-understood, what stands before the error counts.
+The syntax and the order of the files are those of git-config(1). A file that
+cannot be read counts as empty, as git's own optional files do. Of a file with
+an error, everything before the error counts.
 """
 
 from __future__ import annotations
@@ -30,12 +29,12 @@ _NAME = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ012345678
 def get(key: str, repository: Repository | None, env: Mapping[str, str]) -> str:
     """The value in force of a key such as ``user.name``; empty if unset.
 
-    Bytes that are no UTF-8 come out as U+FFFD.
+    Bytes that are not UTF-8 are replaced by U+FFFD.
     """
-    wanted = _canonical(key)
+    canonical = _canonical(key)
     value = ""
-    for found, text in _ConfigReader(repository, env).everything():
-        if found == wanted:
+    for name, text in _ConfigReader(repository, env).settings():
+        if name == canonical:
             value = text or ""
     return value.encode(errors="surrogateescape").decode(errors="replace")
 
@@ -43,30 +42,30 @@ def get(key: str, repository: Repository | None, env: Mapping[str, str]) -> str:
 def values(
     section: str, name: str, repository: Repository | None, env: Mapping[str, str]
 ) -> dict[str, list[str]]:
-    """The values of all keys ``section.*.name``, by what stands between, in the
-    order of the files; an empty value undoes those before it.
+    """The values of all keys ``section.*.name``, by subsection, in order.
 
-    Bytes that are no UTF-8 are kept as surrogates: paths may have them.
+    An empty value removes those before it. Bytes that are not UTF-8 are kept
+    as surrogates, because paths may have them.
     """
-    found: dict[str, list[str]] = {}
+    by_subsection: dict[str, list[str]] = {}
     prefix, suffix = f"{section}.", f".{name}"
-    for key, value in _ConfigReader(repository, env).everything():
-        between = key[len(prefix) : -len(suffix)]
-        if between and key == f"{prefix}{between}{suffix}":
-            have = found.setdefault(between, [])
-            have[:] = [*have, value] if value else []
-    return {between: have for between, have in found.items() if have}
+    for key, value in _ConfigReader(repository, env).settings():
+        subsection = key[len(prefix) : -len(suffix)]
+        if subsection and key == f"{prefix}{subsection}{suffix}":
+            texts = by_subsection.setdefault(subsection, [])
+            texts[:] = [*texts, value] if value else []
+    return {subsection: texts for subsection, texts in by_subsection.items() if texts}
 
 
 def _canonical(key: str) -> str:
-    """A key with the parts in lower case that have no case."""
-    section, dot, rest = key.partition(".")
-    subsection, second, name = rest.rpartition(".")
+    """A key with its section and name in lower case; a subsection has case."""
+    section, dot, tail = key.partition(".")
+    subsection, second, name = tail.rpartition(".")
     return f"{section.lower()}{dot}{subsection}{second}{name.lower()}"
 
 
 def is_true(value: str | None) -> bool:
-    """A boolean as git reads it; a key without a value is true."""
+    """Whether git takes a value for true, as it does a key without a value."""
     if value is None or value.lower() in {"true", "yes", "on"}:
         return True
     digits = value.lstrip("+-").rstrip("kmgKMG")
@@ -74,7 +73,7 @@ def is_true(value: str | None) -> bool:
 
 
 class _ConfigReader:
-    """The files that count, and what they include."""
+    """Reads the configuration files in force, and those that they include."""
 
     def __init__(self, repository: Repository | None, env: Mapping[str, str]) -> None:
         self.repository = repository
@@ -82,8 +81,8 @@ class _ConfigReader:
         self.home = env.get("HOME", "")
         self._urls: tuple[str, ...] | None = None
 
-    def everything(self) -> Iterator[tuple[str, str | None]]:
-        """All settings, the strongest last."""
+    def settings(self) -> Iterator[tuple[str, str | None]]:
+        """All settings as (key, value). The last value of a key is in force."""
         env, home = self.env, self.home
         if not is_true(env.get("GIT_CONFIG_NOSYSTEM", "")):
             yield from self._file(env.get("GIT_CONFIG_SYSTEM", "/etc/gitconfig"))
@@ -108,7 +107,7 @@ class _ConfigReader:
             return
         shared = f"{self.repository.common}/config"
         yield from self._file(shared)
-        # Only the file itself can turn this on, nothing it includes.
+        # Only the file itself can turn this on, not a file that it includes.
         extended: str | None = "false"
         for section, subsection, key, value in _parsed(_text_of(shared)):
             if (section, subsection, key) == ("extensions", "", "worktreeconfig"):
@@ -117,9 +116,9 @@ class _ConfigReader:
             yield from self._file(f"{self.repository.gitdir}/config.worktree")
 
     def _file(self, path: str, depth: int = 0) -> Iterator[tuple[str, str | None]]:
-        """The settings of one file, includes in place."""
+        """The settings of one file, with those of included files in their place."""
         for section, subsection, name, value in _parsed(_text_of(path)):
-            key = ".".join(one for one in (section, subsection, name) if one)
+            key = ".".join(part for part in (section, subsection, name) if part)
             yield key, value
             if depth < _MAX_DEPTH:
                 yield from self._included(key, value, path, depth)
@@ -127,7 +126,10 @@ class _ConfigReader:
     def _included(
         self, key: str, value: str | None, path: str, depth: int = 0
     ) -> Iterator[tuple[str, str | None]]:
-        """What a setting in the file ``path`` (none: the environment) includes."""
+        """The settings that the setting ``key`` in the file ``path`` includes.
+
+        ``path`` is empty for settings in the environment.
+        """
         condition = key.removeprefix("includeif.").removesuffix(".path")
         conditional = key == f"includeif.{condition}.path"
         if not value or not (conditional or key == "include.path"):
@@ -142,6 +144,7 @@ class _ConfigReader:
             yield from self._file(target, depth + 1)
 
     def _expand(self, path: str) -> str:
+        """A path with ``~`` replaced."""
         if not path.startswith("~"):
             return path
         if path == "~" or path.startswith("~/"):
@@ -149,6 +152,7 @@ class _ConfigReader:
         return os.path.expanduser(path)
 
     def _holds(self, condition: str, path: str) -> bool:
+        """Whether the condition of an ``includeIf`` in the file ``path`` is true."""
         kind, _, pattern = condition.partition(":")
         if self.repository is None:
             return False
@@ -163,14 +167,19 @@ class _ConfigReader:
             return _matches(pattern.lower(), gitdir.lower())
         if kind == "hasconfig":
             url = pattern.removeprefix("remote.*.url:")
-            return url != pattern and any(_matches(url, one) for one in self._remotes())
+            return url != pattern and self._has_remote(url)
         return False
 
+    def _has_remote(self, pattern: str) -> bool:
+        return any(_matches(pattern, url) for url in self._remote_urls())
+
     def _in(self, pattern: str, path: str, gitdir: str) -> tuple[str, str]:
-        """A pattern for git directories in the file ``path``, and the part of
-        ``gitdir`` that it has to match."""
+        """Expand a pattern for git directories that is in the file ``path``.
+
+        Returns it with the part of ``gitdir`` that it has to match.
+        """
         if pattern.startswith("./"):
-            # The file's folder stands for itself, whatever is in its name.
+            # Cut off the file's folder: its name may have wildcard characters.
             folder = os.path.dirname(os.path.realpath(path))
             inside = os.path.commonpath((folder, gitdir)) == folder
             pattern, gitdir = pattern[2:], os.path.relpath(gitdir, folder)
@@ -181,34 +190,34 @@ class _ConfigReader:
             pattern = f"**/{pattern}"
         return pattern + ("**" if pattern.endswith("/") else ""), gitdir
 
-    def _remotes(self) -> tuple[str, ...]:
-        """The URLs of all remotes, without what ``hasconfig`` itself includes."""
+    def _remote_urls(self) -> tuple[str, ...]:
+        """The URLs of all remotes, except in files that ``hasconfig`` includes."""
         if self._urls is None:
-            self._urls = ()  # what is included on this condition cannot add one
+            self._urls = ()  # so that no `hasconfig` is true during this search
             self._urls = tuple(
                 value
-                for key, value in self.everything()
+                for key, value in self.settings()
                 if value and key.startswith("remote.") and key.endswith(".url")
             )
         return self._urls
 
 
 def count(env: Mapping[str, str]) -> int:
-    """How many settings the environment has: ``GIT_CONFIG_KEY_0`` and so on."""
+    """The number of settings in the environment: ``GIT_CONFIG_KEY_0`` and so on."""
     text = env.get("GIT_CONFIG_COUNT", "0")
     return min(int(text), _MAX_COUNT) if re.fullmatch("[0-9]{1,9}", text) else 0
 
 
 def _text_of(path: str) -> str:
     try:
-        # Dotfile managers make this file a link: resolve, then read.
+        # Dotfile managers make this file a link, and read_plain refuses links.
         return os.fsdecode(read_plain(os.path.realpath(path)) or b"")
     except OSError:
         return ""
 
 
 def _matches(pattern: str, text: str) -> bool:
-    """Whether a pattern of gitignore(5), ``/`` being special, fits all of it."""
+    """Whether a wildcard pattern like those of gitignore(5) matches all of a text."""
     parts = re.finditer(
         r"(?:(?<=/)|^)(?P<folders>\*\*/)|(?:(?<=/)|^)(?P<rest>\*\*)$"
         r"|(?P<some>\*+)|(?P<one>\?)|(?P<set>\[[!^]?\]?[^\]]*\])|\\?(?P<itself>.)",
@@ -238,24 +247,25 @@ def _regex(part: re.Match[str]) -> str:
 
 @lru_cache(maxsize=16)
 def _parsed(text: str) -> tuple[tuple[str, str, str, str | None], ...]:
-    """What is in a file's text: a command asks for several settings, each from
-    the same few files."""
+    """The settings in a file's text, cached: a command looks up several settings."""
     return tuple(parse(text))
 
 
 def parse(text: str) -> Iterator[tuple[str, str, str, str | None]]:
-    """(section, subsection, key, value) of each setting in a file's text; the
-    value is ``None`` where there is only a key."""
+    """Parse a file into (section, subsection, key, value) for each setting.
+
+    The value is ``None`` for a key without ``=``. Stops at the first error.
+    """
     text = text.removeprefix("\ufeff").replace("\r\n", "\n")
     section = subsection = ""
     at = 0
     while 0 <= at < len(text):
-        one = text[at]
-        if one in _SPACE:
+        character = text[at]
+        if character in _SPACE:
             at += 1
-        elif one in "#;":
+        elif character in "#;":
             at = _line_end(text, at)
-        elif one == "[":
+        elif character == "[":
             section, subsection, at = _header(text, at + 1)
         else:
             key, value, at = _setting(text, at)
@@ -263,8 +273,8 @@ def parse(text: str) -> Iterator[tuple[str, str, str, str | None]]:
                 yield section, subsection, key, value
 
 
-# Each of these reads from a position on and returns the one behind what it
-# read, -1 where that is broken.
+# Each of these functions reads the text from position `at`, and returns the position
+# after what it read, or -1 for an error.
 
 
 def _line_end(text: str, at: int) -> int:
@@ -272,20 +282,20 @@ def _line_end(text: str, at: int) -> int:
     return len(text) if end < 0 else end
 
 
-def _skipped(text: str, at: int, characters: frozenset[str]) -> int:
+def _skip(text: str, at: int, characters: frozenset[str]) -> int:
     while text[at : at + 1] in characters:
         at += 1
     return at
 
 
 def _header(text: str, at: int) -> tuple[str, str, int]:
-    """``section]``, ``section.subsection]`` or ``section "subsection"]``."""
-    end = _skipped(text, at, _NAME | {"."})
+    """Read ``section]``, ``section.subsection]`` or ``section "subsection"]``."""
+    end = _skip(text, at, _NAME | {"."})
     name = text[at:end].lower()
     if text[end : end + 1] == "]":
         section, _, subsection = name.partition(".")
         return section, subsection, end + 1
-    start = _skipped(text, end, frozenset(" \t\r"))
+    start = _skip(text, end, frozenset(" \t\r"))
     if start == end or text[start : start + 1] != '"':
         return "", "", -1
     at = start + 1
@@ -294,17 +304,17 @@ def _header(text: str, at: int) -> tuple[str, str, int]:
         at += text[at] == "\\"
         subsection += text[at : at + 1]
         at += 1
-    broken = text[at : at + 2] != '"]' or "\n" in subsection
-    return name, subsection, -1 if broken else at + 2
+    is_broken = text[at : at + 2] != '"]' or "\n" in subsection
+    return name, subsection, -1 if is_broken else at + 2
 
 
 def _setting(text: str, at: int) -> tuple[str, str | None, int]:
-    """``key``, or ``key = value``."""
-    end = _skipped(text, at, _NAME)
+    """Read ``key``, or ``key = value``."""
+    end = _skip(text, at, _NAME)
     key = text[at:end].lower()
     if not key[:1].isalpha():
         return "", None, -1
-    end = _skipped(text, end, frozenset(" \t"))
+    end = _skip(text, end, frozenset(" \t"))
     if text[end : end + 1] == "=":
         value, end = _value(text, end + 1)
         return key, value, end
@@ -312,31 +322,40 @@ def _setting(text: str, at: int) -> tuple[str, str | None, int]:
 
 
 def _value(text: str, at: int) -> tuple[str, int]:
-    """The value that begins at ``at``, with quotes, escapes, comments and
-    continued lines undone, and where it ends; -1 where it is broken."""
+    """Read a value up to the end of its line.
+
+    Quotes, escapes, comments and continued lines are resolved.
+    """
     result: list[str] = []
-    kept = 0  # how much of the result is more than blanks at its end
+    length = 0  # of the result without blanks at its end
     quoted = False
     while at < len(text) and text[at] != "\n":
-        one = text[at]
+        character = text[at]
         at += 1
-        if one in _SPACE and not quoted:
+        if not quoted and character in _SPACE:
             if result:
-                result.append(one)
+                result.append(character)
             continue
-        if one in "#;" and not quoted:
+        if not quoted and character in "#;":
             at = _line_end(text, at)
             break
-        if one == '"':
+        if character == '"':
             quoted = not quoted
-        elif one == "\\":
-            escaped = text[at : at + 1]
-            at += 1
-            if escaped not in {"\n", ""}:
-                if escaped not in _ESCAPES:
-                    return "", -1
-                result.append(_ESCAPES[escaped])
+        elif character == "\\":
+            escaped, at = _escaped(text, at)
+            if at < 0:
+                return "", -1
+            if escaped:
+                result.append(escaped)
         else:
-            result.append(one)
-        kept = len(result)
-    return ("", -1) if quoted else ("".join(result[:kept]), at)
+            result.append(character)
+        length = len(result)
+    return ("", -1) if quoted else ("".join(result[:length]), at)
+
+
+def _escaped(text: str, at: int) -> tuple[str, int]:
+    """Read the character after a backslash; nothing at the end of a line."""
+    character = text[at : at + 1]
+    if character in {"\n", ""}:
+        return "", at + 1
+    return _ESCAPES.get(character, ""), at + 1 if character in _ESCAPES else -1

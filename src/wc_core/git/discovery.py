@@ -1,15 +1,16 @@
-"""Which store belongs to the place we are in.
+"""Finds the store that belongs to a folder.
 
 The order is the same here and in ``bin/wc-statusline``:
 
 1. ``WATERCOOLER_DIR``
-2. an in-tree store: ``.watercooler/`` with ``threads/`` or ``graph/``, upward,
-   not past the git root
+2. an in-tree store: ``.watercooler/`` with ``threads/`` or ``graph/``, in the
+   folder or above it, but not above the root of the worktree
 3. the checkout of the branch ``watercooler/threads``, which git itself records
-4. outside git: such a ``.watercooler/`` upward, else ``./.watercooler/``
+4. outside git: such a ``.watercooler/`` in the folder or above it, else
+   ``./.watercooler/``
 
 Nothing is guessed: a checkout that does not point back at this repository
-belongs to another one and is an error that says how to mend it.
+belongs to another one, and the error says how to fix that.
 """
 
 from __future__ import annotations
@@ -18,21 +19,21 @@ import os
 from typing import TYPE_CHECKING, NamedTuple
 
 from wc_core.errors import CorruptError, InvalidInputError
-from wc_core.git import repository
+from wc_core.git import repository as repositories
 from wc_core.layout import BRANCH, IN_TREE
 from wc_core.phrases import quoted
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from wc_core.git.repository import Checkout, Repository
 
-# The four kinds of store, in the order they are looked for.
+# The four kinds of store, in the order of the search.
 NAMED, IN_TREE_STORE, BRANCH_STORE, PLAIN = "named", "in-tree", "branch", "plain"
 
 
 class StoreMissingError(CorruptError):
-    """The folder git has on record for the store is not there."""
+    """The folder that git has on record for the store does not exist."""
 
 
 class StoreMovedError(CorruptError):
@@ -40,11 +41,11 @@ class StoreMovedError(CorruptError):
 
 
 class Place(NamedTuple):
-    """Where we are and which store that means.
+    """The store that belongs to a folder.
 
-    ``root`` is the store's folder, which need not exist yet. ``exists`` says
-    whether it does; ``branch_exists`` whether the branch does though nothing
-    has it checked out. Only stores of kind ``branch`` are committed by wc.
+    ``root`` is the store's folder; ``exists`` says whether it exists yet.
+    ``branch_exists`` says that the branch exists but is not checked out.
+    Only stores of kind ``branch`` are committed by wc.
     """
 
     kind: str
@@ -60,60 +61,66 @@ def is_store(folder: str) -> bool:
 
 
 def find(cwd: str, env: Mapping[str, str], *, missing_ok: bool = False) -> Place:
-    """The store of the folder ``cwd``.
+    """Find the store of the folder ``cwd``.
 
-    Raises StoreMissingError for a checkout that is gone (unless
-    ``missing_ok``: then it does not exist), StoreMovedError for one that
-    belongs to another repository, InvalidInputError where there can be none.
+    Raises StoreMissingError if the store's checkout is missing (with
+    ``missing_ok`` the result says that it does not exist), StoreMovedError if
+    it belongs to another repository, and InvalidInputError if the folder
+    cannot have a store.
     """
-    where = repository.find(cwd)
+    repository = repositories.find(cwd)
     named = env.get("WATERCOOLER_DIR", "")
     if named:
         root = os.path.realpath(os.path.join(cwd, named))
-        return _named(root, where, env, missing_ok)
-    in_tree = _upward(cwd, where, env)
+        return _named_place(root, repository, env, missing_ok)
+    in_tree = _in_tree_root(cwd, repository, env)
     if in_tree:
-        kind = IN_TREE_STORE if where else PLAIN
-        return Place(kind, in_tree, where, exists=True)
-    if where is not None:
+        kind = IN_TREE_STORE if repository else PLAIN
+        return Place(kind, in_tree, repository, exists=True)
+    if repository is not None:
         try:
-            return _of_repository(where, env)
+            return _place_of_repository(repository, env)
         except StoreMissingError:
             if not missing_ok:
                 raise
-            root = planned_root(where, env)
-            return Place(BRANCH_STORE, root, where, exists=False, branch_exists=True)
-    here = os.path.realpath(cwd)
-    if here == os.path.realpath(env.get("HOME", "") or "/nonexistent"):
+            root = planned_root(repository, env)
+            return Place(
+                BRANCH_STORE, root, repository, exists=False, branch_exists=True
+            )
+    folder = os.path.realpath(cwd)
+    if folder == os.path.realpath(env.get("HOME", "") or "/nonexistent"):
         raise InvalidInputError(
             "The home folder itself cannot hold a store.",
             "Run wc in a git repository or another folder, or set WATERCOOLER_DIR.",
         )
-    return Place(PLAIN, os.path.join(here, IN_TREE), None, exists=False)
+    return Place(PLAIN, os.path.join(folder, IN_TREE), None, exists=False)
 
 
-def _named(
+def _named_place(
     root: str,
-    where: Repository | None,
+    repository: Repository | None,
     env: Mapping[str, str],
     missing_ok: bool,  # noqa: FBT001
 ) -> Place:
+    """The store at ``root``, which WATERCOOLER_DIR names."""
     exists = os.path.isdir(root)
-    if where is not None and not exists:
-        for one in repository.checkouts_of(where, BRANCH):
-            if os.path.realpath(one.path) != root:
+    if repository is not None and not exists:
+        for checkout in repositories.checkouts_of(repository, BRANCH):
+            if os.path.realpath(checkout.path) != root:
                 continue
-            # Not a new store's name, but that of one that is gone.
+            # Git has a checkout there on record: it is not a new store.
             if not missing_ok:
-                raise broken(where, one, env)
-            return Place(BRANCH_STORE, root, where, exists, branch_exists=True)
-    return Place(BRANCH_STORE if is_checkout(root) else NAMED, root, where, exists)
+                raise broken_store_error(repository, checkout, env)
+            return Place(BRANCH_STORE, root, repository, exists, branch_exists=True)
+    return Place(BRANCH_STORE if is_checkout(root) else NAMED, root, repository, exists)
 
 
 def checkout_at(root: str) -> Repository | None:
-    """The checkout of the store's branch at ``root``, if there is one: only such
-    stores are committed by wc."""
-    checkout = repository.find(root) if os.path.isdir(root) else None
+    """The checkout of the store's branch at ``root``; ``None`` if there is none.
+
+    Only stores that are such a checkout are committed by wc.
+    """
+    checkout = repositories.find(root) if os.path.isdir(root) else None
     if checkout is None or checkout.top != root or checkout.branch != BRANCH:
         return None
     return checkout
@@ -124,35 +131,53 @@ def is_checkout(root: str) -> bool:
     return checkout_at(root) is not None
 
 
-def _upward(cwd: str, where: Repository | None, env: Mapping[str, str]) -> str:
-    """An existing ``.watercooler`` store from ``cwd`` up to the git root."""
-    homes = os.path.realpath(f"{env['HOME']}/{IN_TREE}") if env.get("HOME") else ""
-    here = os.path.realpath(cwd)
-    while True:
-        candidate = f"{here.rstrip('/')}/{IN_TREE}"
-        # A link that came with somebody's code may lead anywhere.
-        foreign = where is not None and os.path.islink(candidate)
-        if is_store(candidate) and not foreign:
+def _in_tree_root(
+    cwd: str, repository: Repository | None, env: Mapping[str, str]
+) -> str:
+    """The root of the in-tree store of ``cwd``; empty if there is none."""
+    home_store = os.path.realpath(f"{env['HOME']}/{IN_TREE}") if env.get("HOME") else ""
+    for folder in _folders_upward(cwd, repository):
+        candidate = f"{folder.rstrip('/')}/{IN_TREE}"
+        # A symbolic link in cloned code may lead anywhere.
+        is_untrusted = repository is not None and os.path.islink(candidate)
+        if is_store(candidate) and not is_untrusted:
             root = os.path.realpath(candidate)
-            if root != homes:
+            if root != home_store:
                 return root
-        parent = os.path.dirname(here)
-        at_top = where is not None and (here == where.top or not where.top)
-        if at_top or parent == here:
-            return ""
-        here = parent
+    return ""
 
 
-def _of_repository(where: Repository, env: Mapping[str, str]) -> Place:
-    if not os.path.isdir(where.gitdir):
+def _folders_upward(cwd: str, repository: Repository | None) -> Iterator[str]:
+    """``cwd`` and the folders above it, up to the root of the worktree.
+
+    Inside a ``.git`` folder or a bare repository it is ``cwd`` alone, outside
+    git all folders up to ``/``.
+    """
+    folder = os.path.realpath(cwd)
+    top = "/"
+    if repository is not None:
+        top = repository.top or folder
+    yield folder
+    while folder not in {top, "/"}:
+        folder = os.path.dirname(folder)
+        yield folder
+
+
+def _place_of_repository(repository: Repository, env: Mapping[str, str]) -> Place:
+    """The branch store of a repository, which may not exist yet."""
+    if not os.path.isdir(repository.gitdir):
         raise StoreMovedError(
-            f"{where.top}/.git points to {where.gitdir}, which is not there; "
+            f"{repository.top}/.git points to {repository.gitdir}, which is not there; "
             "git does not work here either.",
             "If the repository was moved, run in its new place: git worktree repair",
         )
-    # One that was never finished holds nothing yet: it is made anew.
-    found = [one for one in repository.checkouts_of(where, BRANCH) if one.finished]
-    for checkout in found:
+    # A checkout that was never finished is empty, and will be made again.
+    checkouts = [
+        checkout
+        for checkout in repositories.checkouts_of(repository, BRANCH)
+        if checkout.finished
+    ]
+    for checkout in checkouts:
         if checkout.trusted and checkout.away.startswith("the branch"):
             raise StoreMovedError(
                 f"The store's folder {checkout.path} has {checkout.away} checked out.",
@@ -160,35 +185,34 @@ def _of_repository(where: Repository, env: Mapping[str, str]) -> Place:
                 f"git -C {quoted(checkout.path)} switch {BRANCH}",
             )
         if checkout.trusted:
-            return Place(BRANCH_STORE, checkout.path, where, exists=True)
-    if found:
-        raise broken(where, found[0], env)
-    exists = repository.has_branch(where, BRANCH)
-    return Place(BRANCH_STORE, planned_root(where, env), where, False, exists)
+            return Place(BRANCH_STORE, checkout.path, repository, exists=True)
+    if checkouts:
+        raise broken_store_error(repository, checkouts[0], env)
+    exists = repositories.has_branch(repository, BRANCH)
+    return Place(BRANCH_STORE, planned_root(repository, env), repository, False, exists)
 
 
-def broken(
-    where: Repository, checkout: Checkout, env: Mapping[str, str]
+def broken_store_error(
+    repository: Repository, checkout: Checkout, env: Mapping[str, str]
 ) -> StoreMissingError | StoreMovedError:
-    """The error for a checkout of the store that cannot be used, with the
-    command that mends it."""
+    """The error for an unusable checkout of the store; its hint is the fix."""
     path, admin = checkout.path, checkout.admin
     if not path:
         return StoreMissingError(
             f"Git has lost the place of the store: {admin}/gitdir is empty.",
-            f"To check the store out anew: rm -r {quoted(admin)} && wc init",
+            f"To check the store out again: rm -r {quoted(admin)} && wc init",
         )
-    if moved := _moved_along(checkout, env):
+    if moved := _moved_with_home(checkout, env):
         return StoreMovedError(
             f"The store's folder {path} is missing, and {moved} looks like it.",
-            f"If it was moved, tell git: git --git-dir={quoted(where.common)} "
+            f"If it was moved, tell git: git --git-dir={quoted(repository.common)} "
             f"worktree repair {quoted(moved)}",
         )
     if not os.path.isdir(path) or not os.listdir(path):
         return StoreMissingError(
             f"The store's folder {path} is missing; its threads are safe on the "
             f"branch {BRANCH}, apart from what had not been committed.",
-            "Bring the folder back if you moved it, or check it out anew: wc init",
+            "Bring the folder back if you moved it, or check it out again: wc init",
         )
     if checkout.points_to and os.path.isdir(checkout.points_to):
         return StoreMovedError(
@@ -196,42 +220,46 @@ def broken(
             f"({checkout.points_to}); this one looks like a copy of it.",
             f"To give this copy a store of its own: rm -r {quoted(admin)} && wc init",
         )
-    # git complains without a path where it is run in another repository, and
-    # with one where there is nothing that points anywhere.
-    which = f" {quoted(path)}" if checkout.points_to else ""
+    # git refuses without a path if it is run in another repository, and with a
+    # path if the folder points nowhere.
+    argument = f" {quoted(path)}" if checkout.points_to else ""
     return StoreMovedError(
         f"This repository was moved: its store {path} still points to "
         f"{checkout.points_to or 'nowhere'}.",
         "If that is right, tell git: "
-        f"git --git-dir={quoted(where.common)} worktree repair{which}",
+        f"git --git-dir={quoted(repository.common)} worktree repair{argument}",
     )
 
 
-def _moved_along(checkout: Checkout, env: Mapping[str, str]) -> str:
-    """The folder in this home that belonged to a checkout which is gone: the
-    home folder was moved, the repository with it."""
+def _moved_with_home(checkout: Checkout, env: Mapping[str, str]) -> str:
+    """The present folder of a checkout whose home was moved, with its repository.
+
+    Empty if no folder in the present home belongs to the checkout.
+    """
     base = os.path.basename(checkout.path)
     path = f"{env.get('HOME', '')}/{IN_TREE}/worktrees/{base}"
     if os.path.isdir(checkout.path) or not base:
         return ""
-    points_to = repository.pointed_dir(f"{path}/.git")
-    same = os.path.basename(points_to) == os.path.basename(checkout.admin)
-    return path if points_to and same and not os.path.isdir(points_to) else ""
+    points_to = repositories.pointed_dir(f"{path}/.git")
+    if not points_to or os.path.isdir(points_to):
+        return ""
+    is_same = os.path.basename(points_to) == os.path.basename(checkout.admin)
+    return path if is_same else ""
 
 
-def planned_root(where: Repository, env: Mapping[str, str]) -> str:
-    """Where the checkout of a repository's store will be made.
+def planned_root(repository: Repository, env: Mapping[str, str]) -> str:
+    """The folder in which the checkout of a repository's store will be made.
 
-    Raises InvalidInputError without a HOME to put it in.
+    Raises InvalidInputError without HOME.
     """
-    import hashlib  # only until the store exists
+    import hashlib  # 2.7 ms, only until the store exists
 
     home = env.get("HOME", "")
     if not home:
         raise InvalidInputError(
             "HOME is not set, so there is no place for the store.",
-            "Set HOME, or WATERCOOLER_DIR to the folder that shall hold it.",
+            "Set HOME, or WATERCOOLER_DIR to the folder that should hold it.",
         )
-    digest = hashlib.sha256(os.fsencode(where.common)).hexdigest()[:12]
-    folder = f"watercooler-{where.name}-{digest}"
+    digest = hashlib.sha256(os.fsencode(repository.common)).hexdigest()[:12]
+    folder = f"watercooler-{repository.name}-{digest}"
     return os.path.realpath(f"{home}/{IN_TREE}/worktrees/{folder}")

@@ -1,7 +1,7 @@
-"""How fresh a store is: what the last exchange with its remote came to.
+"""How fresh a store is: the result of the last exchange with its remote.
 
-Whoever exchanges leaves it in ``.local/sync.json``; nothing here asks git or
-the network. Where the branch moved since, the counts are not known.
+Each exchange writes it to ``.local/sync.json``; nothing here runs git or uses
+the network. If the branch has moved since, the counts are unknown.
 """
 
 from __future__ import annotations
@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from wc_core import times
 from wc_core.errors import WcError
 from wc_core.files import names_in, read_plain
-from wc_core.git import remotes, repository
+from wc_core.git import remotes
+from wc_core.git import repository as repositories
 from wc_core.layout import BRANCH
 from wc_core.phrases import counted
 from wc_core.text import one_line
@@ -27,11 +28,14 @@ _UNREADABLE = (OSError, ValueError, RecursionError)
 
 
 class Freshness(NamedTuple):
-    """What the last exchange left: ``ours`` and ``theirs`` are the commits then,
-    ``ahead`` and ``behind`` what each had alone. ``problem`` and ``hint`` are
-    empty where all went well; ``failures`` counts how often it did not since,
-    ``lasting`` says that trying again is not enough. Times are RFC 3339, empty
-    for never."""
+    """The result of the last exchange, as it is stored in ``sync.json``.
+
+    ``ours`` and ``theirs`` are the tips of the two branches then, ``ahead``
+    and ``behind`` the number of commits that only one of them had.
+    ``problem`` and ``hint`` are empty if the exchange succeeded; ``failures``
+    counts the failures since it last did. ``lasting`` says that trying again
+    is not enough. Times are RFC 3339, empty for never.
+    """
 
     remote: str = ""
     fetched_at: str = ""
@@ -46,19 +50,18 @@ class Freshness(NamedTuple):
     lasting: bool = False
 
     def age(self, now: float) -> float:
-        """Seconds since the last fetch; infinite where there was none."""
+        """Seconds since the last fetch; infinite if there was none."""
         return now - _seconds(self.fetched_at) if self.fetched_at else float("inf")
-
-    def failed_ago(self, now: float) -> float:
-        """Seconds since it last failed; infinite where all went well."""
-        return now - _seconds(self.failed_at) if self.failed_at else float("inf")
 
 
 class Standing(NamedTuple):
-    """A store beside its remote: ``ahead`` and ``behind`` count commits, as of
-    the last fetch; ``None`` where that is not known. ``tracked`` says whether
-    the remote is known to have the branch; a ``lasting`` problem does not go
-    away by itself; ``unsettled`` threads have entries that no commit has."""
+    """A store compared with its remote, as of the last fetch.
+
+    ``ahead`` and ``behind`` count commits; ``None`` if that is unknown.
+    ``tracked`` says whether the remote is known to have the branch. A
+    ``lasting`` problem does not go away by itself. ``unsettled`` counts the
+    threads with entries that are in no commit.
+    """
 
     remote: str
     tracked: bool
@@ -71,7 +74,7 @@ class Standing(NamedTuple):
     unsettled: int = 0
 
     def sentence(self, now_ms: int) -> str:
-        """The same for people: ``origin: in step · fetched 5m ago``."""
+        """One line for people, such as ``origin: in step · fetched 5m ago``."""
         facts = []
         if not self.tracked:
             facts.append("does not have the branch")
@@ -91,7 +94,7 @@ class Standing(NamedTuple):
         return f"{self.remote}: {' · '.join(facts)}"
 
     def to_json(self) -> dict[str, Any]:
-        """The shape readers give."""
+        """The shape of JSON output."""
         return {
             "remote": self.remote,
             "fetched_at": self.fetched_at or None,
@@ -102,56 +105,58 @@ class Standing(NamedTuple):
 
 
 def load(layout: Layout) -> Freshness | None:
-    """What the last exchange left; ``None`` where there was none, or where
-    nobody can read what it left."""
+    """Read the result of the last exchange; ``None`` if no valid one is there."""
     try:
         fields = json.loads(read_plain(layout.travel, layout.root) or b"null")
     except _UNREADABLE:
         return None
     if not isinstance(fields, dict):
         return None
-    usual = Freshness()._asdict()
-    known: Any = {k: v for k, v in fields.items() if type(v) is type(usual.get(k))}
-    return Freshness(**known)
+    defaults = Freshness()._asdict()
+    valid: Any = {
+        name: value
+        for name, value in fields.items()
+        if type(value) is type(defaults.get(name))
+    }
+    return Freshness(**valid)
 
 
 def standing(
-    layout: Layout, where: Repository | None, env: Mapping[str, str]
+    layout: Layout, repository: Repository | None, env: Mapping[str, str]
 ) -> Standing | None:
-    """How the store stands to the remote it would be exchanged with; ``None``
-    where there is none."""
-    remote = remotes.find(where, env) if where is not None else None
-    if where is None or remote is None:
+    """Compare the store with the remote of its repository; ``None`` if it has none."""
+    remote = remotes.find(repository, env) if repository is not None else None
+    if repository is None or remote is None:
         return None
-    ours = repository.resolve(where, f"refs/heads/{BRANCH}")
-    theirs = repository.resolve(where, remote.tracking)
-    known = load(layout) or Freshness()
-    if known.remote != remote.shown:
-        known = Freshness()
+    own_tip = repositories.resolve(repository, f"refs/heads/{BRANCH}")
+    remote_tip = repositories.resolve(repository, remote.tracking)
+    latest = load(layout) or Freshness()
+    if latest.remote != remote.label:
+        latest = Freshness()
     ahead: int | None = None
     behind: int | None = None
-    if theirs and ours == theirs:
+    if remote_tip and own_tip == remote_tip:
         ahead = behind = 0
-    elif (known.ours, known.theirs) == (ours, theirs):
-        ahead, behind = known.ahead, known.behind
+    elif (latest.ours, latest.theirs) == (own_tip, remote_tip):
+        ahead, behind = latest.ahead, latest.behind
     return Standing(
-        remote.shown,
-        bool(theirs),
-        known.fetched_at,
+        remote.label,
+        bool(remote_tip),
+        latest.fetched_at,
         ahead,
         behind,
-        known.problem,
-        known.hint,
-        known.lasting,
-        _unsettled(layout),
+        latest.problem,
+        latest.hint,
+        latest.lasting,
+        _count_unsettled(layout),
     )
 
 
-def _unsettled(layout: Layout) -> int:
+def _count_unsettled(layout: Layout) -> int:
     try:
         return len(names_in(layout.unsettled, layout.root))
     except WcError:
-        return 0  # what is in its place is said elsewhere
+        return 0  # doctor reports what is wrong with the folder
 
 
 def _seconds(at: str) -> float:

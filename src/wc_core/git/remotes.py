@@ -1,7 +1,6 @@
-"""Which remote the branch of a store travels to and from.
+"""Finds the remote with which the branch of a store is exchanged.
 
-A remote is what git's configuration names so, or an address that we are given:
-a URL, or a path.
+A remote is a name in git's configuration, or an address: a URL or a path.
 """
 
 from __future__ import annotations
@@ -11,7 +10,8 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from wc_core.errors import InvalidInputError
-from wc_core.git import config, repository
+from wc_core.git import config
+from wc_core.git import repository as repositories
 from wc_core.layout import BRANCH
 from wc_core.text import one_line
 
@@ -27,8 +27,8 @@ _HOST_AND_PATH = re.compile(r"[^/]+:")
 _UNFIT = re.compile(
     r"[\x00-\x20\x7f~^:?*\[\\]|\.\.|@\{|//|^/|/$|(?:^|/)\.|\.lock(?:/|$)"
 )
-# What stands before the host of a URL; a password may have a slash. A scheme is
-# looked for at its beginning only: a long word takes one pass.
+# The user and password of a URL; a password may have a slash. A scheme matches
+# only at its beginning, so that a long word takes one pass.
 _USER = re.compile(
     r"(?<![A-Za-z0-9+.-])(?P<scheme>[A-Za-z0-9+.-]+)://"
     r"(?P<user>[^/?#\s]*@|[^/?#@\s]*:(?!\d*(?:[/?#\s'\"]|$))[^@\s]*@)"
@@ -39,114 +39,125 @@ _QUERY = re.compile(
 
 
 class Remote(NamedTuple):
-    """Where the branch is fetched from and pushed to.
+    """The remote that the branch is fetched from and pushed to.
 
-    ``name`` is what git is told: the name of a remote, a URL or a path.
-    ``shown`` is for people and has no credentials. ``tracking`` is the ref that
-    says where the remote's branch was when we last looked.
+    ``name`` is the argument for git: the name of a remote, a URL or a path.
+    ``label`` is for people and has no credentials. ``tracking`` is the ref
+    with the tip of the remote's branch as of the last fetch.
     """
 
     name: str
-    shown: str
+    label: str
     tracking: str
 
 
-def names(where: Repository, env: Mapping[str, str]) -> list[str]:
-    """The remotes that git's configuration knows, sorted."""
-    return sorted(config.values("remote", "url", where, env))
+def names(repository: Repository, env: Mapping[str, str]) -> list[str]:
+    """The names of the remotes in git's configuration, sorted."""
+    return sorted(config.values("remote", "url", repository, env))
 
 
-def find(where: Repository, env: Mapping[str, str]) -> Remote | None:
-    """The remote of a repository's store; ``None`` where somebody has to say.
+def find(repository: Repository, env: Mapping[str, str]) -> Remote | None:
+    """The remote of a repository's store; ``None`` if the user must name one.
 
-    It is what ``WATERCOOLER_GIT_REPO`` says, else what git's configuration says
-    of the branch, else the remote that the branch was fetched from, else
+    It is the one in ``WATERCOOLER_GIT_REPO``, else the branch's in git's
+    configuration, else the one that the branch was fetched from, else
     ``origin`` or the only one.
     """
-    said = env.get(VARIABLE, "")
-    known = names(where, env)
-    if said:
-        return _remote(where, env, said, known=said in known)
-    said = config.get(f"branch.{BRANCH}.remote", where, env)
-    if said in known or is_address(said):
-        return _remote(where, env, said, known=said in known)
-    fetched = [one for one in known if repository.resolve(where, _tracking(one))]
-    only = known if len(known) == 1 else []
-    for some in (fetched, [one for one in known if one == "origin"], only):
-        if some:
-            chosen = "origin" if "origin" in some else some[0]
-            return _remote(where, env, chosen, known=True)
-    return None
+    configured = names(repository, env)
+    name = env.get(VARIABLE, "")
+    if not name:
+        name = config.get(f"branch.{BRANCH}.remote", repository, env)
+        if name not in configured and not is_address(name):
+            name = _likely_name(repository, configured)
+    if not name:
+        return None
+    return _remote(repository, env, name, is_name=name in configured)
 
 
-def named(where: Repository, env: Mapping[str, str], name: str) -> Remote:
-    """The remote that a person names. Raises InvalidInputError."""
-    known = names(where, env)
-    if name in known or is_address(name):
-        return _remote(where, env, name, known=name in known)
-    listed = ", ".join(map(one_line, known))
+def _likely_name(repository: Repository, configured: list[str]) -> str:
+    """The remote to use if none was chosen; empty if there are several or none.
+
+    Remotes that the branch was fetched from come first. Among several it is
+    ``origin``, or the first that the branch was fetched from.
+    """
+    fetched = [
+        name
+        for name in configured
+        if repositories.resolve(repository, _tracking_ref(name))
+    ]
+    candidates = fetched or configured
+    if "origin" in candidates:
+        return "origin"
+    return candidates[0] if fetched or len(candidates) == 1 else ""
+
+
+def by_name(repository: Repository, env: Mapping[str, str], name: str) -> Remote:
+    """The remote with this name or address. Raises InvalidInputError."""
+    configured = names(repository, env)
+    if name in configured or is_address(name):
+        return _remote(repository, env, name, is_name=name in configured)
+    listed = ", ".join(map(one_line, configured))
     hint = f"There are: {listed}." if listed else "There is none: git remote add …"
     raise InvalidInputError(f"There is no remote {one_line(name)}.", hint)
 
 
 def is_address(text: str) -> bool:
-    """Whether this is a URL or a path, not a name."""
+    """Whether this is a URL or a path rather than a name."""
     if text.startswith(("/", "./", "../", "~/")) or _URL.match(text):
         return True
     return _HOST_AND_PATH.match(text) is not None
 
 
 def is_relative(address: str) -> bool:
-    """Whether an address is a path that depends on the folder one is in."""
+    """Whether an address is a relative path."""
     local = not _URL.match(address) and not _HOST_AND_PATH.match(address)
     return local and not address.startswith("/")
 
 
-def home_folder(where: Repository) -> str:
-    """The folder that relative paths of remotes start from, whatever worktree
-    one is in: the root of the main one."""
-    folder, base = os.path.split(where.common)
-    return folder if base == ".git" else where.common
+def home_folder(repository: Repository) -> str:
+    """The base of relative paths of remotes: the root of the main worktree."""
+    folder, base = os.path.split(repository.common)
+    return folder if base == ".git" else repository.common
 
 
 def anonymous(text: str) -> str:
-    """The text, with all URLs in it as they may be shown to anybody.
+    """The text without the credentials and queries of all URLs in it.
 
-    The user of an ssh URL stays: it is a part of the address.
+    The user of an ssh URL stays, as a part of the address.
     """
     text = _USER.sub(_without_secret, text)
     return _QUERY.sub(r"\g<url>", text)
 
 
-def _without_secret(found: re.Match[str]) -> str:
-    user = found["user"].partition(":")[0].removesuffix("@")
-    kept = f"{user}@" if "ssh" in found["scheme"].lower() and user else ""
-    return f"{found['scheme']}://{kept}"
+def _without_secret(match: re.Match[str]) -> str:
+    user = match["user"].partition(":")[0].removesuffix("@")
+    user_part = f"{user}@" if "ssh" in match["scheme"].lower() and user else ""
+    return f"{match['scheme']}://{user_part}"
 
 
 def _remote(
-    where: Repository, env: Mapping[str, str], said: str, *, known: bool
+    repository: Repository, env: Mapping[str, str], name: str, *, is_name: bool
 ) -> Remote:
-    if known:
-        return Remote(said, one_line(said), _tracking(said))
+    if is_name:
+        return Remote(name, one_line(name), _tracking_ref(name))
     home = env.get("HOME", "")
-    if said.startswith("~/") and home:
-        said = home + said[1:]
-    elif "/" in said and is_relative(said):
-        said = os.path.normpath(os.path.join(home_folder(where), said))
-    shown = f"~{said[len(home) :]}" if home and said.startswith(f"{home}/") else said
-    return Remote(said, one_line(anonymous(shown)), _hashed(said))
+    if name.startswith("~/") and home:
+        name = home + name[1:]
+    elif "/" in name and is_relative(name):
+        name = os.path.normpath(os.path.join(home_folder(repository), name))
+    label = f"~{name[len(home) :]}" if home and name.startswith(f"{home}/") else name
+    return Remote(name, one_line(anonymous(label)), _hashed_ref(name))
 
 
-def _tracking(name: str) -> str:
+def _tracking_ref(name: str) -> str:
     if _UNFIT.search(name):
-        return _hashed(name)
+        return _hashed_ref(name)
     return f"refs/remotes/{name}/{BRANCH}"
 
 
-def _hashed(address: str) -> str:
-    # Without the credentials: they change, and are nobody's business.
-    import hashlib  # most remotes have a name
+def _hashed_ref(address: str) -> str:
+    """A ref for an address. Its credentials do not count: they change."""
+    import hashlib  # 2.7 ms, and most remotes have a name
 
     digest = hashlib.sha256(os.fsencode(anonymous(address))).hexdigest()
     return f"refs/watercooler/{digest[:16]}"

@@ -1,7 +1,7 @@
-"""The worktrees of a repository, by git's own files: nothing runs.
+"""Reads the worktrees of a repository from git's own files, without running git.
 
 Formats: git-worktree(1) "DETAILS", gitrepository-layout(5). The worktree of
-the store is none of the user's and left out.
+the store is left out, because it is not the user's.
 """
 
 from __future__ import annotations
@@ -9,26 +9,27 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, NamedTuple
 
-from wc_core.git import config, repository
+from wc_core.git import config
+from wc_core.git import repository as repositories
 from wc_core.git.repository import Repository
 from wc_core.layout import BRANCH
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-# What git writes at a commit, a checkout, a stash, or when files are added.
-_TOUCHED = ("HEAD", "index", "logs/HEAD")
+# Files that git writes at a commit, a checkout, a stash, or when files are added.
+_ACTIVITY_FILES = ("HEAD", "index", "logs/HEAD")
 
 
 class Worktree(NamedTuple):
-    """A worktree that git knows of.
+    """A worktree on git's record.
 
-    ``path`` is its root, links resolved, empty where git has lost it.
-    ``branch`` is empty where HEAD is detached, and both it and ``commit``
-    where ``refs`` names a format of refs that only git reads. ``locked`` is
-    the reason, ``None`` for one that is not. ``gone`` says why its folder
-    cannot be taken at its word; empty where all is well. ``changed_ms`` is
-    when git last changed something in it, 0 where that is unknown.
+    ``path`` is its root, links resolved; empty if git has lost it. ``branch``
+    is empty if HEAD is detached. Both ``branch`` and ``commit`` are empty if
+    ``refs`` names a format of refs that only git reads. ``locked`` is the
+    reason of a lock, ``None`` without one. ``defect`` says why the folder is
+    not usable, empty if it is. ``changed_ms`` is the time of git's last
+    change in the worktree, 0 if unknown.
     """
 
     path: str
@@ -37,79 +38,85 @@ class Worktree(NamedTuple):
     branch: str = ""
     commit: str = ""
     locked: str | None = None
-    gone: str = ""
+    defect: str = ""
     refs: str = ""
     changed_ms: int = 0
 
     @property
     def change_id(self) -> str:
-        """What a folder named ``<project>-wt-<change-id>`` is about."""
-        return repository.change_of(self.path)
+        """The change id of a folder named ``<project>-wt-<change-id>``."""
+        return repositories.change_of(self.path)
 
     @property
     def name(self) -> str:
-        """What people call it: its change, its branch, or its folder."""
+        """The name for people: its change id, its branch, or its folder."""
         folder = os.path.basename(self.path or self.gitdir)
         return self.change_id or self.branch or folder
 
 
-def worktrees(where: Repository, env: Mapping[str, str]) -> list[Worktree]:
-    """Every worktree but the store's: the main one first, then by the names
-    that git has for them."""
-    stores = {one.admin for one in repository.checkouts_of(where, BRANCH)}
-    found = [*_main(where, env), *_linked(where)]
-    return [one for one in found if one.gitdir not in stores]
+def worktrees(repository: Repository, env: Mapping[str, str]) -> list[Worktree]:
+    """All worktrees except the store's: the main one, then by git's names."""
+    stores = {
+        checkout.admin for checkout in repositories.checkouts_of(repository, BRANCH)
+    }
+    worktrees = [*_main_worktree(repository, env), *_linked_worktrees(repository)]
+    return [worktree for worktree in worktrees if worktree.gitdir not in stores]
 
 
-def _main(where: Repository, env: Mapping[str, str]) -> Iterator[Worktree]:
-    """The main worktree; none in a bare repository."""
-    common = where.common
-    own = Repository(common, common, "")
-    if config.is_true(config.get("core.bare", own, env)):
+def _main_worktree(
+    repository: Repository, env: Mapping[str, str]
+) -> Iterator[Worktree]:
+    """The main worktree; nothing in a bare repository."""
+    common = repository.common
+    main = Repository(common, common, "")
+    if config.is_true(config.get("core.bare", main, env)):
         return
-    top = where.top if not where.linked else ""
+    top = repository.top if not repository.linked else ""
     folder, base = os.path.split(common)
-    said = config.get("core.worktree", own, env)
-    if not top and said:
-        top = os.path.realpath(os.path.join(common, said))
+    setting = config.get("core.worktree", main, env)
+    if not top and setting:
+        top = os.path.realpath(os.path.join(common, setting))
     elif not top and base == ".git":
         top = folder
     if top:
-        yield _told(own, Worktree(top, common, main=True))
+        yield _with_head(main, Worktree(top, common, main=True))
 
 
-def _linked(where: Repository) -> Iterator[Worktree]:
-    for admin in repository.admins_of(where):
-        one = repository.checkout_at(admin)
-        if not one.finished or not os.path.isfile(f"{admin}/HEAD"):
-            continue  # still being made, or nothing that git made
-        locked = repository.lock_reason(admin)
-        there = Worktree(one.path, admin, locked=locked, gone=_gone(one))
-        yield _told(Repository(where.common, admin, one.path), there)
+def _linked_worktrees(repository: Repository) -> Iterator[Worktree]:
+    for admin in repositories.admins_of(repository):
+        checkout = repositories.checkout_at(admin)
+        if not checkout.finished or not os.path.isfile(f"{admin}/HEAD"):
+            continue  # git is still making it, or did not make it
+        locked = repositories.lock_reason(admin)
+        worktree = Worktree(
+            checkout.path, admin, locked=locked, defect=_defect(checkout)
+        )
+        yield _with_head(Repository(repository.common, admin, checkout.path), worktree)
 
 
-def _gone(one: repository.Checkout) -> str:
-    """Why a folder on record is not the worktree; empty where it is."""
-    if not one.path:
+def _defect(checkout: repositories.Checkout) -> str:
+    """Why the folder on git's record is not the worktree; empty if it is."""
+    if not checkout.path:
         return "git has lost its place"
-    if not os.path.isdir(one.path):
+    if not os.path.isdir(checkout.path):
         return "its folder is missing"
-    if not one.points_to:
+    if not checkout.points_to:
         return "its folder is no worktree any more"
-    if os.path.realpath(one.admin) != one.points_to:
+    if os.path.realpath(checkout.admin) != checkout.points_to:
         return "its folder belongs to another repository"
     return ""
 
 
-def _told(own: Repository, one: Worktree) -> Worktree:
-    """The worktree with what its git directory says."""
-    branch, commit = own.branch, own.commit
-    unread = not commit and os.path.isdir(f"{own.common}/reftable")
-    return one._replace(
+def _with_head(repository: Repository, worktree: Worktree) -> Worktree:
+    """The worktree with its branch, its commit and the time of its last change."""
+    branch, commit = repository.branch, repository.commit
+    is_unread = not commit and os.path.isdir(f"{repository.common}/reftable")
+    paths = (f"{repository.gitdir}/{name}" for name in _ACTIVITY_FILES)
+    return worktree._replace(
         branch=branch,
         commit=commit,
-        refs="reftable" if unread else "",
-        changed_ms=max(_changed_ms(f"{own.gitdir}/{name}") for name in _TOUCHED),
+        refs="reftable" if is_unread else "",
+        changed_ms=max(map(_changed_ms, paths)),
     )
 
 

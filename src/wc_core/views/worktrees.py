@@ -113,8 +113,8 @@ class Neighbour(NamedTuple):
             fields["refs"] = tree.refs
         if tree.locked is not None:
             fields["locked"] = one_line(tree.locked, MAX_NAME) or "no reason given"
-        if tree.gone:
-            fields["missing"] = tree.gone
+        if tree.defect:
+            fields["missing"] = tree.defect
             fields["prunable"] = tree.locked is None
         fields["age_seconds"] = self.age
         visible = self.threads[:MAX_THREADS]
@@ -165,7 +165,7 @@ def _neighbour(
     all_notes: tuple[Note, ...],
 ) -> Neighbour:
     now = query.now_ms
-    readable = bool(tree.path) and not tree.gone
+    readable = bool(tree.path) and not tree.defect
     loop = loops.loop(files, tree.path, now) if readable else None
     activity = livestate.activity(files, tree.path, now) if readable else None
     notes = tuple(note for note in all_notes if note.worktree == tree.path)

@@ -149,7 +149,7 @@ def _worktree_line(neighbour: Neighbour, query: WorktreeQuery) -> str:
     facts.append(
         _path_text(query.display_path(tree.path)) if tree.path else "no folder"
     )
-    facts += [tree.gone] if tree.gone else []
+    facts += [tree.defect] if tree.defect else []
     if tree.locked is not None:
         facts.append(
             f"locked: {title(tree.locked, _WIDE)}" if tree.locked else "locked"

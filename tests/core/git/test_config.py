@@ -78,6 +78,7 @@ def place(tmp_path: Path) -> Place:
         ('[user]\nname = "a" \n', "a"),
         ('[user]\nname = ""\n', ""),
         ('[user]\nname = a\\"b\\\\c\\td\n', 'a"b\\c\td'),
+        ("[user]\nname = \\\n  b\n", "b"),
         ("[user]\nname = a\\\nb\n", "ab"),
         ("[user]\nname = a \\\n  b\n", "a   b"),
         ('[user]\nname = "a \\\n b"\n', "a  b"),

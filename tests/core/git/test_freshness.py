@@ -49,9 +49,8 @@ def test_fields_of_another_shape_say_nothing(tmp_path: Path) -> None:
 
 def test_ages_are_counted_from_what_was_noted() -> None:
     now = NOW_MS / 1000
-    found = Freshness(fetched_at=AGO, failed_at=AGO)
-    assert found.age(now) == found.failed_ago(now) > 0
-    assert Freshness().age(now) == Freshness().failed_ago(now) == float("inf")
+    assert Freshness(fetched_at=AGO).age(now) == 260
+    assert Freshness().age(now) == float("inf")
 
 
 @pytest.mark.parametrize(

@@ -153,7 +153,7 @@ def test_an_address_is_shown_without_its_secrets(
     said, name = said.format(home=home), name.format(home=home)
     found = place.found(WATERCOOLER_GIT_REPO=said)
     assert found is not None
-    assert (found.name, found.shown) == (name or said, shown)
+    assert (found.name, found.label) == (name or said, shown)
     assert found.tracking.startswith("refs/watercooler/")
     place.git(place.top, "check-ref-format", found.tracking)
 
@@ -198,16 +198,16 @@ def test_a_person_names_a_remote_or_an_address(place: Place) -> None:
     place.remote("origin")
     place.remote("team/a")
     env = place.git.env
-    assert remotes.named(place.where, env, "team/a").name == "team/a"
-    assert remotes.named(place.where, env, "git@h:x").shown == "git@h:x"
+    assert remotes.by_name(place.where, env, "team/a").name == "team/a"
+    assert remotes.by_name(place.where, env, "git@h:x").label == "git@h:x"
     with pytest.raises(InvalidInputError, match="no remote team/b") as caught:
-        remotes.named(place.where, env, "team/b")
+        remotes.by_name(place.where, env, "team/b")
     assert caught.value.hint == "There are: origin, team/a."
 
 
 def test_where_there_is_no_remote_none_can_be_named(place: Place) -> None:
     with pytest.raises(InvalidInputError) as caught:
-        remotes.named(place.where, place.git.env, "origin")
+        remotes.by_name(place.where, place.git.env, "origin")
     assert "git remote add" in caught.value.hint
 
 

@@ -60,7 +60,7 @@ def by_git(git: Git, where: Path) -> list[Worktree]:
                     branch=said.get("branch", "").removeprefix("refs/heads/"),
                     commit=said["HEAD"],
                     locked=said.get("locked"),
-                    gone="prunable" if "prunable" in said else "",
+                    defect="prunable" if "prunable" in said else "",
                 )
             )
     return sorted(told)
@@ -72,7 +72,7 @@ def likewise(found: list[Worktree]) -> list[Worktree]:
         one._replace(
             gitdir="",
             main=False,
-            gone="prunable" if one.gone and one.locked is None else "",
+            defect="prunable" if one.defect and one.locked is None else "",
             changed_ms=0,
         )
         for one in found
@@ -88,7 +88,7 @@ def test_git_lists_the_same_from_each_of_them(git: Git, top: Path) -> None:
     names = {one.name: one for one in found}
     assert set(names) == {"main", "login", "lost in\nspace", "kept", "gone", "stick"}
     assert names["login"].change_id == "login"
-    assert names["gone"].gone == names["stick"].gone == "its folder is missing"
+    assert names["gone"].defect == names["stick"].defect == "its folder is missing"
     assert (names["kept"].locked, names["stick"].locked) == ("on a stick", "")
 
 
@@ -137,7 +137,7 @@ def test_relative_paths_of_newer_git(git: Git, top: Path) -> None:
     (admin / "gitdir").write_text(f"{os.path.relpath(linked, admin)}/.git\n")
     (linked / ".git").write_text(f"gitdir: {os.path.relpath(admin, linked)}\n")
     login = next(one for one in find(top, git) if one.change_id == "login")
-    assert (login.path, login.gone) == (str(linked), "")
+    assert (login.path, login.defect) == (str(linked), "")
 
 
 @pytest.mark.parametrize(
@@ -165,7 +165,7 @@ def test_what_is_not_as_git_made_it_is_not_taken_at_its_word(
     if path is None:
         assert found == []
     else:
-        assert (found[0].path, gone in found[0].gone) == (
+        assert (found[0].path, gone in found[0].defect) == (
             str(linked) if path else "",
             True,
         )
