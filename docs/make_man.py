@@ -68,8 +68,10 @@ it shows them to people, in a browser, on their own machine alone.
 """
 
 STATUSLINE = """\
-Prints one line: whose move it is in the worktree of the current folder. It starts no
-other process and always exits 0; where there is no store, it prints nothing.
+Prints one line: whose move it is in the worktree of the current folder. It always
+exits 0; where there is no store, it prints nothing. For the usual line it starts no
+other process; rows, links, templates and loops are left to
+.BR wc-cli (1).
 """
 
 

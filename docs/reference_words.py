@@ -157,8 +157,8 @@ fails: see [hooks](hooks.md).""",
 It is of this machine alone, moves no ball and is no entry; see
 [presence](store.md#presence).""",
     "statusline": """\
-The prompt uses the script `wc-statusline`, which says the same from small files and
-starts no process. This one looks at the threads themselves.""",
+The prompt uses the script `wc-statusline`, which prints the same from small files and
+starts this command for what it cannot do itself. This one reads the threads.""",
     "whoami": """\
 `--explain` shows the rules for agent, seat and tag in the order in which they count,
 with what each found, and whether the status line and a server say the same. See

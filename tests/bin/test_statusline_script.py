@@ -1,5 +1,10 @@
 """``bin/wc-statusline`` as a process, in real repositories, under every shell
-of this machine, against its twin in Python."""
+of this machine, against its twin in Python.
+
+What runs here is a copy of the script with no ``wc-cli`` beside it, so that every
+line that is printed is the script's own. What it leaves to ``wc-cli`` is tested in
+``tests/cli/commands/test_statusline.py``, where there are threads.
+"""
 
 from __future__ import annotations
 
@@ -18,8 +23,6 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from wc_core import agents, ulid
-from wc_core.activity import loops
-from wc_core.activity.statefile import StateFiles
 from wc_core.git import repository
 from wc_core.identity.resolve import Asked, Identity, identify
 from wc_core.names import SPELLINGS, Directory, Name, parse
@@ -35,18 +38,15 @@ from wc_core.status.line import (
     STORE_MISSING,
     STORE_MOVED,
     Here,
-    Mark,
     StatusRow,
     line,
-    mark,
-    trouble,
 )
-from wc_core.status.look import LineStyle, prefix_of
+from wc_core.status.look import LineStyle, dressed
 from wc_core.threads.model import CLOSED, STATUSES, State
 from wc_core.threads.settings import Settings
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Iterable, Iterator
 
 SCRIPT = Path(__file__).resolve().parents[2] / "bin" / "wc-statusline"
 THREADS = "watercooler/threads"
@@ -97,6 +97,15 @@ class World(NamedTuple):
         return self.home / "app"
 
     @property
+    def script(self) -> Path:
+        """A copy of the script that finds no ``wc-cli``."""
+        copy = self.home.parent / "alone" / SCRIPT.name
+        if not copy.exists():
+            copy.parent.mkdir()
+            shutil.copy(SCRIPT, copy)
+        return copy
+
+    @property
     def store(self) -> Path:
         return self.home / ".watercooler" / "worktrees" / "watercooler-app-1a2b"
 
@@ -135,7 +144,7 @@ class World(NamedTuple):
         silent otherwise."""
         started = [
             subprocess.Popen(
-                [*one, str(SCRIPT), *arguments],
+                [*one, str(self.script), *arguments],
                 cwd=cwd,
                 env=self.env(**env),
                 stdin=subprocess.DEVNULL if stdin is None else subprocess.PIPE,
@@ -316,67 +325,16 @@ WHOS = st.sampled_from(
         Who(parse("Gemini@s@t (u)(v)"), "Gemini@s@t (u)(v)"),
     ]
 )
-# Words of the template, braces where they may go wrong, and what is wide or turns
-# the reading around.
-PIECES = st.sampled_from(
-    [
-        *("{ball}", "{holder}", "{topic}", "{status}", "{new}", "{more}", "{away}"),
-        *("{where}", "{loop}", "{?", "{? · {new} new}", "{?{status}}", "{{", "{", "}"),
-        *("{frob}", "{ ball}", " ", "·", "%s", "\\n", "中", "א", "$(x)", "*", "?", "'"),
-    ]
-)
-FORMATS = st.one_of(
-    st.just(""),
-    st.lists(PIECES, max_size=12).map("".join),
-    st.text(st.characters(exclude_characters="\0", codec="utf-8"), max_size=12),
-)
-LINKS = st.sampled_from(["", "https://example.org/a%20b/", "file:///tmp/"])
 LOOKS = st.builds(
     LineStyle,
     columns=st.one_of(st.just(0), st.integers(1, 70)),
     ascii=st.booleans(),
     color=st.booleans(),
-    rows=st.sampled_from([0, 0, 0, 1, 2, 3, 9, 20]),
-    links=LINKS,
-    format=FORMATS,
+    rows=st.just(0),
+    links=st.just(""),
+    format=st.just(""),
 )
 PLACES = st.sampled_from(["main", "feature/auth", "auth", "detached"])
-STATES = st.none() | st.fixed_dictionaries(
-    {},
-    optional={
-        "change": st.text(max_size=9),
-        "task": st.sampled_from(
-            ["Log in", '{"status": "done"}', "a\n  }\n}", "ü\x1b["]
-        ),
-        "max_iterations": st.sampled_from([None, 0, 10, 999_999, 1 << 40, "5", -1]),
-        "current_iteration": st.sampled_from([None, 0, 3, 1_000_000, True, [3]]),
-        "status": st.sampled_from(
-            [
-                *("starting", "running", "stalled", "stuck", "stopped", "done"),
-                *("waiting:human", "waiting:api", "hibernating", "Odd One", ""),
-                *("x" * 41, None, 7, {"status": "running"}),
-            ]
-        ),
-        "terminal_pid": st.sampled_from([None, 1, os.getpid(), 999_999_999, "x", 1.5]),
-        "iterations": st.just([{"n": 1, "status": "stalled", "commits": ["1a"]}]),
-    },
-)
-
-
-LOOPS = st.tuples(STATES, st.sampled_from([2, None]))
-
-
-def loop_of(top: Path, state: Any, indent: int | None = 2) -> Mark:
-    """The loop's file as the tools that run one write it, and what the twin
-    makes of it."""
-    path = top / ".claude/loop-state.json"
-    path.unlink(missing_ok=True)
-    if state is not None:
-        path.parent.mkdir(exist_ok=True)
-        with path.open("w") as file:
-            json.dump(state, file, indent=indent)
-    now = time.time_ns() // 1_000_000
-    return mark(loops.loop(StateFiles(), str(top), now))
 
 
 @pytest.fixture(scope="module")
@@ -411,10 +369,7 @@ def _rows(made: Iterable[StatusView], who: Who) -> Iterator[StatusRow]:
 
 
 def _options(look: LineStyle) -> list[str]:
-    options = ["--ascii"] * look.ascii + ["--color=always"] * look.color
-    options += [f"--rows={look.rows}"] * bool(look.rows)
-    options += [f"--links={look.links}"] * bool(look.links)
-    return options + ["--format", look.format] * bool(look.format)
+    return ["--ascii"] * look.ascii + ["--color=always"] * look.color
 
 
 @settings(
@@ -422,24 +377,18 @@ def _options(look: LineStyle) -> list[str]:
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow],
 )
-@given(made=views(), who=WHOS, look=LOOKS, place=PLACES, loop=LOOPS)
+@given(made=views(), who=WHOS, look=LOOKS, place=PLACES)
 @example(
     [StatusView(state("main", "codex", 2, status="IN_REVIEW"), {"codex": 3})],
     Who(Name("Codex"), "codex", written=True),
-    LineStyle(),
+    LineStyle(24),
     "main",
-    ({"max_iterations": 10, "current_iteration": 3, "status": "running"}, None),
 )
 def test_says_the_same_as_the_twin(
-    shared: World,
-    made: list[StatusView],
-    who: Who,
-    look: LineStyle,
-    place: str,
-    loop: Any,
+    shared: World, made: list[StatusView], who: Who, look: LineStyle, place: str
 ) -> None:
     cwd, worktree, here = _place(shared, place)
-    here = here._replace(loop=loop_of(cwd, *loop))
+    here = here._replace(me=who.name)
     shutil.rmtree(shared.store / ".local", ignore_errors=True)
     (shared.store / ".local" / "status").mkdir(parents=True)
     for view in made:
@@ -454,8 +403,27 @@ def test_says_the_same_as_the_twin(
     if look.columns:
         env["COLUMNS"] = str(look.columns)
     said = shared.run(cwd, *_options(look), shell=_known(), **env)
-    expected = line(_rows(made, who), here._replace(me=who.name), look)
+    rows = [*_rows(made, who)]
+    expected = "" if _is_left_to_the_twin(rows, here, look) else line(rows, here, look)
     assert said == expected, (said, expected)
+
+
+def _is_left_to_the_twin(rows: list[StatusRow], here: Here, look: LineStyle) -> bool:
+    """Whether the script cannot work out the line by itself: it has text written
+    from right to left, or there is too little room and not all of it is ASCII, or
+    not even room for its beginning."""
+    whole = line(rows, here, LineStyle(ascii=look.ascii))
+    if dressed("א")[0] in whole:
+        return True
+    if not look.columns or len(whole.encode()) <= look.columns:
+        return False
+    plain = whole.replace(" · ", " - ")
+    if plain.startswith("🎾"):
+        plain = f"[]{plain[1:]}"
+    if not plain.isascii() or len(plain) <= look.columns:
+        return not plain.isascii()
+    head = re.match(r"\[\*?\] you |.* has the ball |anyone can take ", plain)
+    return head is None or len(head[0].rstrip()) > look.columns
 
 
 # --- what it says ---------------------------------------------------------------
@@ -507,44 +475,22 @@ def test_the_options(world: World) -> None:
         (["--stdin", "--color=sometimes"], {}, bright),
         ([], {"WATERCOOLER_ASCII": "1"}, ascii_),
         ([], {"WATERCOOLER_ASCII": "0"}, plain),
-        ([], {"COLUMNS": "wide"}, plain),
         ([], {"COLUMNS": "99999"}, plain),
         ([], {"COLUMNS": "0"}, plain),
-        ([], {"COLUMNS": "08"}, "🎾 you"),
-        ([], {"COLUMNS": "2"}, "🎾"),
-        ([], {"COLUMNS": "1"}, ""),
+        ([], {"COLUMNS": "13"}, plain),
+        ([], {"COLUMNS": "8"}, "🎾 you"),
+        ([], {"COLUMNS": "5"}, ""),
+        ([], {"COLUMNS": "wide"}, ""),
+        ([], {"COLUMNS": "08"}, ""),
         (["--chain"], {}, plain),
+        # What only wc-cli knows is left out where there is none.
         (["--rows"], {}, plain),
-        (["--rows=many"], {}, plain),
-        (["--rows", "3", "--rows=0"], {}, plain),
-        (["--format", "{topic}!"], {}, "main!"),
-        (["--format=a\033b"], {}, plain),
-        ([f"--format={'x' * 201}"], {}, plain),
-        (["--format= {new} "], {}, ""),
-        ([], {"WATERCOOLER_FORMAT": "<{topic}>"}, "<main>"),
-        (["--format={ball}"], {"WATERCOOLER_FORMAT": "<{topic}>"}, "🎾"),
-        (["--links=pages"], {}, plain),
-        (["--links=https://x.org/\033"], {}, plain),
+        (["--rows=3", "--links=page"], {}, plain),
+        (["--format={topic}!"], {}, plain),
+        ([], {"WATERCOOLER_FORMAT": "<{topic}>"}, plain),
     ]
     for arguments, env, expected in cases:
         assert world.run(world.repo, *arguments, **env) == expected
-
-
-def test_the_links_to_pages(world: World, shell: Shells) -> None:
-    store = world.home / "a store; 100% ünï 中"
-    world.git("worktree", "move", str(world.store), str(store))
-    write(store, state("main", "Codex"), state("zähler", "Codex", branch="main"))
-    pages = prefix_of("page", f"{store}/threads")
-    assert pages.endswith("/a%20store%3B%20100%25%20%C3%BCn%C3%AF%20%E4%B8%AD/threads/")
-    said = world.run(world.repo, "--links", "page", "--rows=2", shell=shell)
-    assert re.findall(r"\033\]8;;([^\033]+)\033", said) == [
-        f"{pages}z%C3%A4hler.md",
-        f"{pages}main.md",
-    ]
-    assert re.sub(r"\033\]8;;[^\033]*\033\\", "", said).splitlines() == [
-        "Codex has the ball · zähler",
-        "Codex has the ball · main",
-    ]
 
 
 # --- who I am ---------------------------------------------------------------------
@@ -606,29 +552,31 @@ def test_an_alias_of_the_store_counts_once_wc_has_run(world: World) -> None:
 
 
 def test_the_script_looks_at_the_same_variables() -> None:
-    found = re.findall(
-        r"""if \[ -n "\$\{(\w+)-\}" \]; then text='(=\w+)'$""",
-        SCRIPT.read_text(),
-        re.MULTILINE,
+    [block] = re.findall(
+        r"# BEGIN agents.*?\n(.*?)# END agents", SCRIPT.read_text(), re.DOTALL
     )
+    found = re.findall(r"^\$\{(\w+):\+(=\w+) \}\\$", block, re.MULTILINE)
     every = dict.fromkeys((variable for variable, _ in agents.VARIABLES), "1")
     assert found == [(variable, who_name(variable, every)) for variable in every]
-    # The prompt of a person looks at all of them at once.
-    (at_once,) = re.findall(
-        r"^  case (.*OPENCODE.*) in$", SCRIPT.read_text(), re.MULTILINE
+    # What only a later part of the script understands.
+    assert block.endswith(
+        f'${{{agents.CONVENTION}:+?}}${{{agents.OLDER_CONVENTION[0]}:+?}}=default"\n  '
     )
-    named = [*every, agents.CONVENTION, agents.OLDER_CONVENTION[0]]
-    assert re.findall(r"\$\{(\w+)-\}", at_once) == named
     asked = re.findall(r"\$\{(\w+?)[:-]", _function("seated"))
     assert [one for one in asked if one.endswith("_ID")] == [*agents.SESSION_VARIABLES]
 
 
+def test_no_function_is_defined_twice() -> None:
+    names = re.findall(r"^ *(\w+)\(\)", SCRIPT.read_text(), re.MULTILINE)
+    assert sorted(names) == sorted(set(names))
+
+
 def _function(name: str) -> str:
-    """The last definition of a function in the script."""
-    found = re.findall(
+    """The definition of a function in the script."""
+    [found] = re.findall(
         rf"^{name}\(\) {{\n.*?^}}$", SCRIPT.read_text(), re.MULTILINE | re.DOTALL
     )
-    return str(found[-1])
+    return str(found)
 
 
 @pytest.mark.parametrize(
@@ -998,11 +946,7 @@ def test_a_store_that_is_gone_or_moved(world: World, shell: Shells) -> None:
     content = link.read_text()
     link.write_text("gitdir: /some/other/.git/worktrees/store\n")
     assert says() == STORE_MOVED
-    assert (
-        says(COLUMNS="20")
-        == trouble(STORE_MOVED, LineStyle(20))
-        == "wc: store moved, ru…"
-    )
+    assert says(COLUMNS=str(len(STORE_MOVED))) == STORE_MOVED
     link.write_bytes(b"\0garbage")
     assert says() == STORE_MOVED
     link.unlink()
@@ -1050,7 +994,7 @@ def test_a_folder_that_is_gone(world: World, shell: Shells) -> None:
     for one in shell:
         gone.mkdir()
         done = subprocess.run(
-            ["sh", "-c", go, "sh", *one, str(SCRIPT)],
+            ["sh", "-c", go, "sh", *one, str(world.script)],
             cwd=world.repo,
             env=world.env(),
             capture_output=True,
@@ -1064,35 +1008,38 @@ def test_a_folder_that_is_gone(world: World, shell: Shells) -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "expected"),
+    "content",
     [
-        (b"", "Codex has the ball · fix · auth"),
-        (b"wc1", ""),
-        (b"wc1 OPEN\nfix", ""),
-        (b"wc2 OPEN\nother\nformat\n", ""),
-        (b"wc1 OPEN\n\n\n", ""),
-        (b"\xff\xfe\0\x1b[31m\n" * 50, ""),
-        (b"wc1 \x1b[1m\nfix\nCodex\n", ""),
-        (b"wc1 OPEN\n\x1b]0;title\x07\nCodex\n", ""),
-        (b"wc1 OPEN\nfix\n\xc2\x9b31mCodex\n", ""),
-        (b"wc1 BLOCKED\nfix\nSam\nmany claudecode(pat)\n", "Sam · BLOCKED"),
-        (b"wc1 BLOCKED\nfix\nSam\n-1 *\n", "Sam · BLOCKED"),
-        (b"wc1 BLOCKED\nfix\nSam\n99999999999 *\n", "Sam · BLOCKED"),
-        (b"wc1 BLOCKED\nfix\nSam\n3 *", "Sam · BLOCKED"),
+        b"",
+        b"wc1",
+        b"wc1 OPEN\nfix",
+        b"wc2 OPEN\nother\nformat\n",
+        b"wc1 OPEN\n\n\n",
+        b"\xff\xfe\0\x1b[31m\n" * 50,
+        b"wc1 \x1b[1m\nfix\nCodex\n",
+        b"wc1 OPEN\n\x1b]0;title\x07\nCodex\n",
+        b"wc1 OPEN\nfix\n\xc2\x9b31mCodex\n",
     ],
 )
-def test_a_damaged_status_file(
-    world: World, shell: Shells, content: bytes, expected: str
-) -> None:
-    """What is not understood is as if it were not there; a name is left."""
+def test_a_damaged_status_file(world: World, shell: Shells, content: bytes) -> None:
+    """Nothing of it is shown: that thread is for wc-cli to read."""
     be(world.store)
     one = state("fix", "Codex", branch="main")
     put(world.store, dict.fromkeys(files(StatusView(one, {})), content))
+    assert world.run(world.repo, shell=shell) == ""
+
+
+@pytest.mark.parametrize(
+    "count",
+    [b"many claudecode(pat)", b"-1 *", b"99999999999 *", b"3 *", b"0 *\n7 *"],
+)
+def test_a_damaged_count(world: World, shell: Shells, count: bytes) -> None:
+    be(world.store)
+    one = state("fix", "Codex", branch="main")
+    content = b"wc1 BLOCKED\nfix\nSam\n" + count
+    put(world.store, dict.fromkeys(files(StatusView(one, {})), content))
     said = world.run(world.repo, shell=shell)
-    if expected.startswith("Sam"):
-        assert said == "Sam has the ball · fix · BLOCKED"
-    else:
-        assert said == "codex has the ball · fix"
+    assert said == "Sam has the ball · fix · BLOCKED"
 
 
 def test_hostile_file_names(world: World, shell: Shells) -> None:
@@ -1100,23 +1047,22 @@ def test_hostile_file_names(world: World, shell: Shells) -> None:
     for holder, name in [("\x1b[31mred", "0.\x1b[1m"), ("a\nb", "x\n.\xc2\x9b")]:
         (folder / holder).mkdir(parents=True)
         (folder / holder / name).write_bytes(b"nonsense")
-    said = world.run(world.repo, shell=shell)
-    assert said == "somebody has the ball · a thread · +1"
+    assert world.run(world.repo, shell=shell) == ""
 
 
 def test_folders_and_links_where_files_should_be(world: World, shell: Shells) -> None:
     local = world.store / ".local"
     (local / "status/branch/main/.t/codex/0.topic").mkdir(parents=True)
     (local / "me/=main/=default").mkdir(parents=True)
-    assert world.run(world.repo, shell=shell) == "codex has the ball · topic"
+    assert world.run(world.repo, shell=shell) == ""
     shutil.rmtree(local)
     folder = local / "status/branch/main/.t/codex"
     folder.mkdir(parents=True)
     (folder / "0.zero").symlink_to("/dev/zero")
     os.mkfifo(folder / "1.pipe")
-    assert world.run(world.repo, shell=shell) == "codex has the ball · pipe · +1"
+    assert world.run(world.repo, shell=shell) == ""
     (folder / "1.pipe").unlink()
-    assert world.run(world.repo, shell=shell) == "codex has the ball · zero"
+    assert world.run(world.repo, shell=shell) == ""
     (local / "status/branch/main/.t").chmod(0)
     world.run(world.repo, shell=shell)
     (local / "status/branch/main/.t").chmod(0o700)
@@ -1138,7 +1084,7 @@ def test_an_endless_line_is_given_up(world: World) -> None:
     put(world.store, dict.fromkeys(files(StatusView(one, {})), huge))
     begin = time.monotonic()
     subprocess.run(
-        ["sh", str(SCRIPT)],
+        ["sh", str(world.script)],
         cwd=world.repo,
         env=world.env(),
         check=False,
@@ -1167,162 +1113,16 @@ def test_a_long_line_of_readers_leaves_the_number_out(world: World) -> None:
     assert world.run(world.repo) == "🎾 you · main"
 
 
-# --- a loop -----------------------------------------------------------------------
-
-RUNNING = {
-    "worktree_name": "app",
-    "change": "login",
-    "task": "Log in",
-    "max_iterations": 10,
-    "current_iteration": 3,
-    "status": "running",
-    "terminal_pid": os.getpid(),
-    "started_at": "2026-01-01T12:00:00+02:00",
-    "iterations": [{"n": 1, "status": "done"}] * 3,
-}
+# --- what is left to wc-cli ---------------------------------------------------------
 
 
-def test_a_loop_stands_behind_the_ball(world: World, shell: Shells) -> None:
-    be(world.store)
-
-    def says(**changed: Any) -> str:
-        loop_of(world.repo, RUNNING | changed)
-        return world.run(world.repo, shell=shell)
-
-    write(world.store, state("x", "Codex", branch="other"))
-    assert says() == "loop 3/10"
-    assert says(terminal_pid=None) == "loop 3/10?"
-    assert says(terminal_pid="1") == "loop 3/10?"
-    assert says(status="waiting:human") == "loop 3/10 waiting for you"
+def test_a_loop_is_left_to_wc_cli(world: World, shell: Shells) -> None:
     write(world.store, state("main", "Codex"))
-    assert says() == "Codex has the ball · main · loop 3/10"
-    assert says(status="stalled") == "Codex has the ball · main · loop 3/10 stalled"
-    assert says(status="done") == "Codex has the ball · main"
-    write(world.store, state("far", "Claude", branch="other"))
-    assert says() == "🎾 far waits for you elsewhere · loop 3/10"
-    with subprocess.Popen(["sleep", "60"]) as process:
-        assert says(terminal_pid=process.pid).endswith("elsewhere · loop 3/10")
-        process.kill()
-    said = says(terminal_pid=process.pid)
-    assert said == "🎾 far waits for you elsewhere · loop 3/10 orphaned"
-    deep = world.repo / "src"
-    deep.mkdir()
-    loop_of(world.repo, RUNNING)
-    given_json = json.dumps(_json(cwd=str(deep))).encode()
-    said = world.run(
-        world.repo, "--stdin", "--ascii", "--color=never", shell=shell, stdin=given_json
-    )
-    assert said == "[*] far waits for you elsewhere - loop 3/10"
-
-
-LONG: dict[str, Any] = RUNNING | {
-    "task": 'say "done": {\\\\ ["status": "x"]',
-    "iterations": [{"n": at, "status": "stuck", "commits": []} for at in range(30)],
-}
-
-
-@pytest.mark.parametrize("separators", [None, (",", ":")])
-def test_a_loop_on_one_line(
-    world: World, shell: Shells, separators: tuple[str, str] | None
-) -> None:
-    path = world.repo / ".claude/loop-state.json"
-    path.parent.mkdir()
-    write(world.store, state("x", "Codex", branch="other"))
-    cases: list[tuple[dict[str, Any], str]] = [
-        ({}, "loop 3/10"),
-        ({"current_iteration": 12, "status": "stuck"}, "loop 12/10 stuck"),
-        ({"max_iterations": None, "terminal_pid": None}, "loop 3?"),
-        ({"status": {"status": "running"}}, ""),
-        ({"status": None}, ""),
-        ({"note": {"current_iteration": 7}}, "loop 3/10"),
-    ]
-    for changed, expected in cases:
-        text = json.dumps(LONG | changed, separators=separators)
-        path.write_text(text)
-        assert world.run(world.repo, shell=shell) == expected
-    for cut in (1, 7, len(text) // 2):
-        path.write_text(text[:-cut])
-        assert world.run(world.repo, shell=shell) == ""
-
-
-def test_what_waits_for_a_person_is_not_grey(world: World) -> None:
-    write(world.store, state("main", "Codex"))
-    loop_of(world.repo, RUNNING | {"status": "waiting:human"})
-    said = world.run(world.repo, "--color=always")
-    text = "Codex has the ball · main · loop 3/10 waiting for you"
-    assert said == f"\033[1;33m{text}\033[0m"
-
-
-def test_half_a_loop_is_none_or_the_one_it_is_half_of(
-    world: World, shell: Shells
-) -> None:
-    write(world.store, state("main", "Codex"))
-    path = world.repo / ".claude/loop-state.json"
-    loop_of(world.repo, RUNNING | {"current_iteration": 12, "status": "stalled"})
-    whole = path.read_bytes()
-    plain = "Codex has the ball · main"
-    known = {plain, f"{plain} · loop 12/10 stalled"}
-    said = {}
-    for length in range(0, len(whole) + 1, 23):
-        path.write_bytes(whole[:length])
-        said[length] = world.run(world.repo, shell=shell)
-        assert said[length] in known, length
-    assert said[0] == plain
-    path.write_bytes(whole)
-    assert world.run(world.repo, shell=shell) != plain
-
-
-OTHER_LOOPS = [
-    b"",
-    b"{",
-    b"{\n}",
-    b"[]",
-    b"\0\n" * 50,
-    b"{\n  }\n",
-    f"{json.dumps(RUNNING)}\n{{}}".encode(),
-    json.dumps(RUNNING)[:-1].encode(),
-    json.dumps(RUNNING, indent=1).encode(),
-    json.dumps({"loop": RUNNING}, indent=2).encode(),
-    json.dumps({"loop": RUNNING}, indent=1).encode(),
-    json.dumps(RUNNING, indent="\t").encode(),
-    b'{\n  "status": running,\n  "max_iterations": 9\n}',
-    b'{\n  "status": "run\x1b[31m",\n  "max_iterations": 9\n}',
-    b'{\n  "status": "\xc2\x9b31m"\n}',
-    b'{\n  "status": "' + b"x" * 5000 + b'"\n}',
-]
-
-
-def test_what_is_not_understood_of_a_loop_is_not_said(
-    world: World, shell: Shells
-) -> None:
-    write(world.store, state("main", "Codex"))
-    loop_of(world.repo, RUNNING)
-    for data in OTHER_LOOPS:
-        (world.repo / ".claude/loop-state.json").write_bytes(data)
-        said = world.run(world.repo, shell=shell)
-        assert said == "Codex has the ball · main", data[:99]
-
-
-def test_a_loop_is_not_read_through_links(world: World, shell: Shells) -> None:
-    write(world.store, state("main", "Codex"))
-    folder, away = world.repo / ".claude", world.home / "away"
-    loop_of(world.repo, RUNNING)
-    file = folder / "loop-state.json"
-    file.rename(world.home / "state")
-    makers: list[Callable[[], object]] = [
-        lambda: file.symlink_to(world.home / "state"),
-        lambda: os.mkfifo(file),
-        file.mkdir,
-    ]
-    for number, make in enumerate(makers):
-        make()
-        assert world.run(world.repo, shell=shell) == "Codex has the ball · main"
-        file.rename(world.home / f"was-{number}")
-    (world.home / "state").rename(file)
-    assert world.run(world.repo, shell=shell).endswith("loop 3/10")
-    folder.rename(away)
-    folder.symlink_to(away)
+    folder = world.repo / ".claude"
+    folder.mkdir()
     assert world.run(world.repo, shell=shell) == "Codex has the ball · main"
+    (folder / "loop-state.json").write_text("{}")
+    assert world.run(world.repo, shell=shell) == ""
 
 
 # --- standard input -----------------------------------------------------------------
@@ -1415,7 +1215,7 @@ def _run_with_open_pipe(world: World, given_json: bytes, *arguments: str) -> byt
     try:
         os.write(kept, given_json)
         done = subprocess.run(
-            ["sh", str(SCRIPT), *arguments],
+            ["sh", str(world.script), *arguments],
             cwd=world.repo,
             env=world.env(),
             stdin=read,
@@ -1443,7 +1243,7 @@ def test_a_terminal_as_stdin(world: World) -> None:
     write(world.store, state("main", "Codex"))
     leader, follower = pty.openpty()
     done = subprocess.run(
-        ["sh", str(SCRIPT), "--stdin", "--color=never", "--chain=echo first"],
+        ["sh", str(world.script), "--stdin", "--color=never", "--chain=echo first"],
         cwd=world.repo,
         env=world.env(),
         stdin=follower,
@@ -1519,7 +1319,7 @@ def test_starts_no_process_and_reads_little(
             "-e",
             calls,
             *command,
-            str(SCRIPT),
+            str(world.script),
             "--stdin",
         ],
         cwd=world.repo,

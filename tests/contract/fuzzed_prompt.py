@@ -1,4 +1,7 @@
-"""``bin/wc-statusline`` amid files, input and environment gone wrong."""
+"""``bin/wc-statusline`` amid files, input and environment gone wrong.
+
+A copy of it, with no ``wc-cli`` beside it: there are status files and no threads.
+"""
 
 from __future__ import annotations
 
@@ -49,7 +52,7 @@ _GIT = {
     "fix/.git": "gitdir: {home}/app/.git/worktrees/fix\n",
 }
 # What the line of the main worktree does not depend on to be one.
-_ELSEWHERE = ("app/.git/worktrees/fix/", "fix/", "store/.local/", "store/config.toml")
+_ELSEWHERE = ("app/.git/worktrees/fix/", "fix/", "store/config.toml")
 
 
 def _local() -> dict[str, bytes]:
@@ -85,8 +88,9 @@ class Prompt:
 
     def __call__(self, random: Random, folder: Path) -> None:
         """One case, in a shell of this machine."""
-        home = folder / "home"
+        home, script = folder / "home", folder / SCRIPT.name
         shutil.rmtree(home, ignore_errors=True)
+        shutil.copy(SCRIPT, script)
         victims = self._world(random, home)
         shells = [one for one in SHELLS if shutil.which(one[0])]
         shell = random.choice(shells)
@@ -95,7 +99,7 @@ class Prompt:
             # mksh itself ends where its own variable is no number.
             del scene.env["COLUMNS"]
         done = subprocess.run(
-            [*shell, str(SCRIPT), *scene.words],
+            [*shell, str(script), *scene.words],
             cwd=home / "app",
             env=scene.env,
             input=scene.feed,

@@ -200,7 +200,7 @@ def test_a_status_file_of_somebody_else_s_shows_none_of_it(
     [path] = folder.iterdir()
     path.write_text(f"wc1 OPEN\n{raw}\nCodex\n", encoding="utf-8")
     done = repo.machine.run([str(SCRIPT)], repo.path)
-    assert done.out == "codex has the ball · main\n"
+    assert done.out == "Codex has the ball · main\n"
 
 
 def test_no_commit_message_has_any_of_it(repo: Repo) -> None:

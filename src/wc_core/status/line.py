@@ -1,7 +1,8 @@
 """What the status line says: the twin of ``bin/wc-statusline``.
 
-The script works from the files of `wc_core.status.files`; `line` says the same
-from the threads themselves. Change both.
+The script prints the usual line by itself, from the files of `wc_core.status.files`,
+and leaves rows, links, templates and loops to this module. `line` prints all of
+it from the threads themselves. A change to the usual line is a change to both.
 """
 
 from __future__ import annotations

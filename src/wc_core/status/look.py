@@ -1,7 +1,8 @@
 """How the status line is printed: what fits into the columns there are, and what
 a terminal is told besides.
 
-The rules are simple enough for a shell: ``bin/wc-statusline`` has the same ones.
+``bin/wc-statusline`` has the same rules for what a terminal may be told, and for the
+width of a line of plain ASCII. The rest it leaves to this module.
 """
 
 from __future__ import annotations

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -192,3 +194,140 @@ def test_templates_rows_and_links(repo: Repo) -> None:
     page = linked.partition("file://")[2].partition("\033")[0]
     assert Path(page).name == "one.md"
     assert Path(page).parent.name == "threads"
+
+
+# --- what the script leaves to wc-cli -------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("topic", "words", "env", "expected"),
+    [
+        # Written from right to left, so it is isolated.
+        ("דגל", (), {}, "🎾 you · \u2068דגל\u2069"),
+        # How wide it is, the script cannot tell.
+        ("zähler-中", (), {"COLUMNS": "18"}, "🎾 you · zähler-中"),
+        ("zähler-中", (), {"COLUMNS": "17"}, "🎾 you · zähler-…"),
+        ("auth", (), {"COLUMNS": "5"}, "🎾"),
+        ("auth", (), {"COLUMNS": "1"}, ""),
+        ("auth", (), {"COLUMNS": "0012"}, "🎾 you"),
+        ("auth", (), {"COLUMNS": "wide"}, "🎾 you · auth"),
+        ("auth", ("--rows=2", "--color=always"), {}, "\x1b[1;33m🎾 you · auth\x1b[0m"),
+        ("auth", ("--rows=20", "--ascii"), {}, "[*] you - auth"),
+        ("auth", ("--format={topic}!",), {"COLUMNS": "4"}, "aut…"),
+        ("auth", ("--format=a\033b",), {}, "🎾 you · auth"),
+        ("auth", ("--format={ball}",), {"WATERCOOLER_FORMAT": "{topic}"}, "🎾"),
+        ("auth", ("--format", ""), {"WATERCOOLER_ASCII": "1"}, "[*] you - auth"),
+    ],
+)
+def test_what_the_script_leaves_to_its_twin(
+    repo: Repo, topic: str, words: tuple[str, ...], env: dict[str, str], expected: str
+) -> None:
+    repo.ok("new", topic, "--title", "x")
+    assert twins(repo, *words, env=env) == expected
+
+
+@pytest.mark.parametrize("odd", ["many", "0", "1"])
+def test_rows_that_are_no_number_are_none(repo: Repo, odd: str) -> None:
+    """The script forgives what a command does not."""
+    repo.ok("new", "one", "--title", "x")
+    repo.ok("new", "two", "--title", "x")
+    done = repo.machine.run(["sh", SCRIPT, f"--rows={odd}"], repo.path)
+    assert (done.code, done.out, done.err) == (0, "🎾 you · one · +1\n", "")
+
+
+def test_a_status_file_that_is_damaged(repo: Repo) -> None:
+    repo.ok("new", "auth", "--title", "x", "--to", "Codex", "--force")
+    for path in (repo.store / ".local/status").rglob("*.auth"):
+        path.write_text("wc2 \x1b[1m\n")
+    assert twins(repo) == "Codex has the ball · auth"
+
+
+def _loop(repo: Repo, **changed: object) -> None:
+    path = repo.path / ".claude/loop-state.json"
+    path.parent.mkdir(exist_ok=True)
+    fields = {"status": "running", "current_iteration": 3, "max_iterations": 10}
+    path.write_text(json.dumps(fields | {"terminal_pid": os.getpid()} | changed))
+
+
+def test_a_loop_stands_behind_the_ball(repo: Repo, machine: Machine) -> None:
+    repo.ok("init")
+    _loop(repo)
+    assert twins(repo) == "loop 3/10"
+    repo.ok("new", "auth", "--title", "x", "--to", "Codex", "--force")
+    assert twins(repo) == "Codex has the ball · auth · loop 3/10"
+    _loop(repo, status="waiting:human")
+    text = "Codex has the ball · auth · loop 3/10 waiting for you"
+    assert twins(repo, "--color=always") == f"\033[1;33m{text}\033[0m"
+    _loop(repo, status="stalled")
+    feed = json.dumps({"cwd": str(repo.path)}).encode()
+    away = machine.folder("elsewhere")
+    said = twins(away, "--stdin", "--ascii", "--color=never", feed=feed)
+    assert said == "Codex has the ball - auth - loop 3/10 stalled"
+    _loop(repo, status="done")
+    assert twins(repo) == "Codex has the ball · auth"
+
+
+def test_input_that_the_script_has_read_names_the_folder(
+    repo: Repo, machine: Machine
+) -> None:
+    repo.ok("new", "one", "--title", "x")
+    repo.ok("new", "two", "--title", "x")
+    away = machine.folder("elsewhere")
+    feed = json.dumps({"workspace": {"current_dir": str(repo.path)}}).encode()
+    plain = ("--stdin", "--color=never", "--rows=2")
+    assert twins(away, *plain, feed=feed) == "🎾 you · one\n🎾 you · two"
+    words = [*plain, "--chain", "cat; echo"]
+    done = machine.run(["sh", SCRIPT, *words], away.path, feed=feed)
+    expected = f"{feed.decode()}\n🎾 you · one\n🎾 you · two\n"
+    assert (done.code, done.out, done.err) == (0, expected, "")
+
+
+def test_wc_cli_is_found_through_links(repo: Repo, machine: Machine) -> None:
+    repo.ok("new", "auth", "--title", "x")
+    folder = machine.folder("programs").path
+    (folder / "first").symlink_to(SCRIPT)
+    (folder / "in").mkdir()
+    (folder / "in/wc-statusline").symlink_to("../first")
+    for words, where in (
+        ([str(folder / "in/wc-statusline")], repo.path),
+        (["sh", "../programs/in/wc-statusline"], repo.path),
+        (["sh", "wc-statusline"], folder / "in"),
+    ):
+        done = machine.run([*words, "--format={topic}!"], where)
+        assert (done.code, done.err) == (0, "")
+        assert done.out == ("auth!\n" if where == repo.path else "")
+
+
+def test_without_wc_cli_the_usual_line_is_printed(repo: Repo, machine: Machine) -> None:
+    repo.ok("new", "auth", "--title", "x")
+    alone = machine.folder("alone").path / "wc-statusline"
+    shutil.copy(SCRIPT, alone)
+    assert machine.run([str(alone), "--format={topic}!"], repo.path).out == (
+        "🎾 you · auth\n"
+    )
+    # The same where it fails.
+    cli = alone.with_name("wc-cli")
+    cli.symlink_to("/bin/false")
+    assert machine.run([str(alone), "--format={topic}!"], repo.path).out == (
+        "🎾 you · auth\n"
+    )
+    _loop(repo)
+    done = machine.run([str(alone)], repo.path)
+    assert (done.code, done.out, done.err) == (0, "", "")
+
+
+def test_settings_that_cannot_be_read_blank_no_prompt(repo: Repo) -> None:
+    repo.ok("new", "auth", "--title", "x")
+    (repo.store / "config.toml").write_text("[")
+    done = repo.machine.run(["sh", SCRIPT, "--rows=3"], repo.path)
+    assert (done.code, done.out, done.err) == (0, "🎾 you · auth\n", "")
+
+
+def test_a_prompt_starts_nothing_in_the_background(repo: Repo) -> None:
+    """A command that reads takes up what is left to settle; a prompt does not."""
+    repo.ok("new", "auth", "--title", "x", env={"WATERCOOLER_SYNC": "off"})
+    unsettled = sorted((repo.store / ".local").rglob("*"))
+    env = {"WATERCOOLER_SYNC": "background"}
+    done = repo.machine.run(["sh", SCRIPT, "--rows=3"], repo.path, env=env)
+    assert done.out == "🎾 you · auth\n"
+    assert sorted((repo.store / ".local").rglob("*")) == unsettled

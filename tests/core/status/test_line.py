@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import os
-from typing import Any
+import re
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import given
@@ -11,6 +13,8 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from wc_core import ulid
+from wc_core.activity import loops
+from wc_core.activity.statefile import StateFiles
 from wc_core.agents import VARIABLES
 from wc_core.git.repository import change_of as change_id
 from wc_core.identity.resolve import Identity
@@ -32,13 +36,18 @@ from wc_core.status.line import (
     STORE_MISSING,
     STORE_MOVED,
     Here,
+    Mark,
     StatusRow,
     line,
+    mark,
     places,
     trouble,
 )
 from wc_core.status.look import MAX_ROWS, LineStyle, address, dressed, prefix_of, width
-from wc_core.threads.model import CLOSED, Participant, State
+from wc_core.threads.model import CLOSED, STATUSES, Participant, State
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 PAT = Name("Claude Code", "", "pat")
 HERE = Here("feature/auth", "auth-2", PAT)
@@ -619,3 +628,143 @@ def test_what_is_cut_fits(text: str, room: int) -> None:
     cut = LineStyle(room).cut(shown, room)
     assert width(cut) <= room
     assert not cut or shown.startswith(cut.removesuffix("…"))
+
+
+# --- a loop ---------------------------------------------------------------------
+
+
+def loop_of(top: Path, **changed: Any) -> Mark:
+    """What the line says of a loop whose file has these fields."""
+    path = top / ".claude/loop-state.json"
+    path.parent.mkdir(exist_ok=True)
+    fields = {"max_iterations": 10, "current_iteration": 3, "status": "running"}
+    path.write_text(json.dumps(fields | {"terminal_pid": os.getpid()} | changed))
+    return mark(loops.loop(StateFiles(), str(top), path.stat().st_mtime_ns // 10**6))
+
+
+@pytest.mark.parametrize(
+    ("changed", "expected"),
+    [
+        ({}, "loop 3/10"),
+        ({"status": "starting"}, "loop 3/10"),
+        ({"terminal_pid": None}, "loop 3/10?"),
+        ({"terminal_pid": "1"}, "loop 3/10?"),
+        ({"terminal_pid": 999_999_999}, "loop 3/10 orphaned"),
+        ({"status": "stuck", "max_iterations": None}, "loop 3 stuck"),
+        ({"status": "stuck", "max_iterations": 1 << 40}, "loop 3 stuck"),
+        ({"status": "stuck", "current_iteration": True}, "loop stuck"),
+        ({"status": "waiting:human"}, "loop 3/10 waiting for you"),
+        ({"status": "waiting:api"}, "loop 3/10 waiting:api"),
+        ({"status": "done"}, ""),
+        ({"status": "stopped"}, ""),
+        ({"status": None}, ""),
+        ({"status": {"status": "running"}}, ""),
+        ({"status": "Odd One"}, ""),
+        ({"status": "x\x1b[31m"}, "loop 3/10 x"),
+        ({"status": "x" * 41}, ""),
+    ],
+)
+def test_what_a_loop_says(tmp_path: Path, changed: Any, expected: str) -> None:
+    assert loop_of(tmp_path, **changed).text == expected
+
+
+def test_no_loop_says_nothing(tmp_path: Path) -> None:
+    assert mark(loops.loop(StateFiles(), str(tmp_path), 0)) == Mark()
+
+
+@pytest.mark.parametrize(
+    ("rows", "look", "expected"),
+    [
+        ([], LineStyle(), "loop 3/10 stalled"),
+        ([], LineStyle(16), "loop 3/10"),
+        ([], LineStyle(8), ""),
+        ([], LineStyle(format="{topic}<{loop}>"), "<loop 3/10 stalled>"),
+        ([], LineStyle(rows=3), "loop 3/10 stalled"),
+        ([HERE_OLDER], LineStyle(), "🎾 you · auth-2 · BLOCKED · loop 3/10 stalled"),
+        ([HERE_OLDER], LineStyle(36), "🎾 you · auth-2 · loop 3/10 stalled"),
+        ([HERE_OLDER], LineStyle(34), "🎾 you · auth-2"),
+        (
+            [HERE_OTHERS],
+            LineStyle(),
+            "Codex has the ball · x · 1 new · loop 3/10 stalled",
+        ),
+        (
+            [AWAY_MINE],
+            LineStyle(),
+            "🎾 far waits for you elsewhere · loop 3/10 stalled",
+        ),
+        ([AWAY_MINE], LineStyle(49), "🎾 1 elsewhere · loop 3/10 stalled"),
+        ([AWAY_MINE], LineStyle(24), "🎾 1 · loop 3/10 stalled"),
+        ([AWAY_MINE], LineStyle(16), "🎾 1 elsewhere"),
+        (
+            [HERE_OLDER, HERE_OTHERS],
+            LineStyle(rows=2, ascii=True),
+            (
+                "[*] you - auth-2 - BLOCKED - loop 3/10 stalled\n"
+                "Codex has the ball - x - 1 new"
+            ),
+        ),
+    ],
+)
+def test_a_loop_in_the_line(
+    tmp_path: Path, rows: list[StatusRow], look: LineStyle, expected: str
+) -> None:
+    here = HERE._replace(loop=loop_of(tmp_path, status="stalled"))
+    assert line(rows, here, look) == expected
+
+
+def test_what_waits_for_a_person_is_not_grey(tmp_path: Path) -> None:
+    here = HERE._replace(loop=loop_of(tmp_path, status="waiting:human"))
+    said = line([HERE_OTHERS], here, LineStyle(color=True))
+    text = "Codex has the ball · x · 1 new · loop 3/10 waiting for you"
+    assert said == f"\x1b[1;33m{text}\x1b[0m"
+
+
+# --- whatever is asked ------------------------------------------------------------
+
+# Words of the template, braces where they may go wrong, and what is wide or turns
+# the reading around.
+PIECES = st.sampled_from(
+    [
+        *("{ball}", "{holder}", "{topic}", "{status}", "{new}", "{more}", "{away}"),
+        *("{where}", "{loop}", "{?", "{? · {new} new}", "{?{status}}", "{{", "{", "}"),
+        *("{frob}", "{ ball}", " ", "·", "%s", "\\n", "中", "א", "$(x)", "*", "?", "'"),
+    ]
+)
+LOOKS = st.builds(
+    LineStyle,
+    columns=st.integers(0, 70),
+    ascii=st.booleans(),
+    color=st.booleans(),
+    rows=st.sampled_from([0, 0, 1, 2, 3, 9, 20]),
+    links=st.sampled_from(["", "https://example.org/a%20b/", "file:///tmp/"]),
+    format=st.one_of(
+        st.just(""), st.lists(PIECES, max_size=12).map("".join), st.text(max_size=12)
+    ),
+)
+HOLDERS = st.sampled_from([None, "Codex", "claude (pat)", "Zoë", "دانا", "\x1b[31mred"])
+SHOWN = st.builds(
+    StatusRow,
+    st.builds(
+        state,
+        st.one_of(st.sampled_from(["auth-2", "中中中", "שלום", "\x1bx"]), TEXT),
+        HOLDERS,
+        st.integers(0, 99),
+        branch=st.sampled_from(["auth-2", "other"]),
+        status=st.sampled_from([*STATUSES, "odd \x1b[1m one"]),
+    ),
+    st.one_of(st.none(), st.integers(0, 99)),
+)
+# Colours, links and what isolates: all that a terminal is told.
+_TOLD = re.compile(r"\x1b\[(?:1;33|2|0)m|\x1b\]8;;[!-~]*\x1b\\|[\u2068\u2069]")
+_OBEYED = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
+
+
+@given(st.lists(SHOWN, max_size=6), LOOKS)
+def test_every_line_fits_and_is_plain(rows: list[StatusRow], look: LineStyle) -> None:
+    here = HERE._replace(loop=Mark("loop 3/10 stalled", "loop 3/10"))
+    for row in line(rows, here, look).split("\n"):
+        shown = _TOLD.sub("", row)
+        assert look.fits(width(shown)), row
+        assert not _OBEYED.search(shown), row
+        assert row.count("\u2068") == row.count("\u2069"), row
