@@ -36,7 +36,7 @@ class CompletionOptions(Options):
 
     shell: str = argument(
         "SHELL",
-        "bash, zsh or fish; this one if left out.",
+        "bash, zsh or fish (default: this shell).",
         default="",
         complete="shell",
     )

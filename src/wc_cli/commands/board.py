@@ -37,17 +37,19 @@ _CODES = {
 
 
 class BoardOptions(SpeakerOptions):
-    """Show all threads by who holds the ball, live: yours first. Where nobody
-    looks it is printed once."""
+    """Show all threads by holder, yours first. When output is not a terminal, it is
+    printed once."""
 
-    filter: str = text("--filter", "WORDS", "Only threads that have all these words.")
-    closed: bool = flag("--closed", help="Closed threads too.")
-    once: bool = flag("--once", help="Print it once, and end.")
-    limit: int = number(
-        "--limit", "Printed once: cards in a column (0: all).", default=_CARDS
+    filter: str = text(
+        "--filter", "WORDS", "Only threads that contain all these words."
     )
-    write: bool = flag("--write", help="With keys that write, each asked about first.")
-    ascii: bool = flag("--ascii", help="Nothing but ASCII.")
+    closed: bool = flag("--closed", help="Include closed threads.")
+    once: bool = flag("--once", help="Print it once and exit.")
+    limit: int = number(
+        "--limit", "When printed once: cards per column (0: all).", default=_CARDS
+    )
+    write: bool = flag("--write", help="Enable the keys that write; each asks first.")
+    ascii: bool = flag("--ascii", help="Only ASCII characters.")
 
 
 @command(BoardOptions)

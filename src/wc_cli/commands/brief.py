@@ -16,7 +16,7 @@ BUDGET = 1500
 
 
 class BriefOptions(SpeakerOptions):
-    """Show what waits for you: your move, what is offered, what is new."""
+    """Show what waits for you: your balls, free ones, new entries."""
 
     budget: int = number(
         "--budget", "At most about this many tokens (4 bytes each).", default=BUDGET
@@ -24,7 +24,7 @@ class BriefOptions(SpeakerOptions):
     hook: str = text(
         "--hook", "EVENT", "Answer a hook: session-start, user-prompt or stop."
     )
-    client: str = text("--client", "NAME", "With --hook: the client that asks.")
+    client: str = text("--client", "NAME", "With --hook: the client.")
 
 
 @command(BriefOptions)

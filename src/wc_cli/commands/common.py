@@ -20,13 +20,11 @@ class WriteOptions(SpeakerOptions):
     if_ball: str = text(
         "--if-ball",
         "NAME",
-        "Only if the ball is there (or: me, anyone).",
+        "Only if this name has the ball (or: me, anyone).",
         complete="agent",
     )
     if_last: str = text("--if-last", "ENTRY", "Only if this is the last entry.")
     lock_timeout: str = text(
         "--lock-timeout", "SECONDS", "Wait this long for another writer.", default="2"
     )
-    sync: bool = flag(
-        "--sync", help="Wait until it is committed, and the remote has it."
-    )
+    sync: bool = flag("--sync", help="Wait until it is committed and pushed.")

@@ -35,11 +35,10 @@ _LEAST_GIT = (2, 38)
 
 
 class DoctorOptions(SpeakerOptions):
-    """Check everything; say what is wrong and the exact fix. Exits 9 if
-    anything is."""
+    """Check everything; show each problem and its fix. Exits 9 if there is any."""
 
     repair: bool = flag("--repair", help="Repair what can be repaired without loss.")
-    dry_run: bool = flag("--dry-run", help="With --repair: only say what it would do.")
+    dry_run: bool = flag("--dry-run", help="With --repair: only show what it would do.")
 
 
 class DoctorReport(NamedTuple):

@@ -48,8 +48,7 @@ _REMOTES = ("refs/remotes/**",)
 
 
 class LogOptions(SpeakerOptions):
-    """Show who changed what in a thread, the latest first, with the commits
-    that have it."""
+    """Show who changed what in a thread, the latest first, with the commits."""
 
     topic: str = argument("TOPIC", "The thread.", complete="topic")
     limit: int = number("--limit", "At most this many entries (0: all).")

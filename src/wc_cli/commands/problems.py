@@ -44,10 +44,10 @@ _HANGS = 600.0
 
 
 class ProblemsOptions(SpeakerOptions):
-    """Show only what needs a human, a line each with what to do. Exits 9 if
+    """Show only what needs a human, one line each, with the fix. Exits 9 if
     there is anything."""
 
-    all: bool = flag("--all", help="Look at every thread, however long it takes.")
+    all: bool = flag("--all", help="Check every thread, however long it takes.")
 
 
 @command(ProblemsOptions)

@@ -49,7 +49,7 @@ class FilterOptions(SpeakerOptions):
     ball: str = text(
         "--ball",
         "NAME",
-        "Only threads whose ball is there (or: me, anyone).",
+        "Only threads whose ball this name has (or: me, anyone).",
         complete="agent",
     )
     status: str = text("--status", "STATUS", "Only this status.", complete="status")
@@ -73,11 +73,11 @@ class ReadOptions(SpeakerOptions):
     """Show a thread, and mark it as read."""
 
     topic: str = argument("TOPIC", "The thread.", complete="topic")
-    start: int = number("--from", "Begin with this entry.")
+    start: int = number("--from", "Start with this entry.")
     limit: int = number("--limit", "At most this many entries (0: all).")
     new: bool = flag("--new", help="Only what is new for you.")
     peek: bool = flag("--peek", help="Do not mark it as read.")
-    raw: bool = flag("--raw", help="At a terminal too: text as written, no pager.")
+    raw: bool = flag("--raw", help="Plain text as written, without a pager.")
 
 
 class SearchOptions(FilterOptions):
@@ -95,7 +95,7 @@ class SearchOptions(FilterOptions):
 
 
 class UpdatesOptions(SpeakerOptions):
-    """Show what happened since a moment."""
+    """Show what happened since a time."""
 
     since: str = text(
         "--since",
@@ -104,7 +104,7 @@ class UpdatesOptions(SpeakerOptions):
         default="24h",
     )
     limit: int = number("--limit", "At most this many (0: all).")
-    digest: bool = flag("--digest", help="Per thread: what it came to.")
+    digest: bool = flag("--digest", help="One summary per thread.")
 
 
 class SeenOptions(SpeakerOptions):

@@ -25,15 +25,15 @@ _WHEN = ("auto", "always", "never")
 
 
 class StatuslineOptions(Options):
-    """Print who holds the ball here: what wc-statusline prints, checked
-    against the threads themselves."""
+    """Print who has the ball here: the line of wc-statusline, computed from
+    the threads themselves."""
 
     stdin: bool = flag("--stdin", help="Read Claude Code's JSON from standard input.")
     color: str = text("--color", "WHEN", "auto, always or never.", default="auto")
-    ascii: bool = flag("--ascii", help="Nothing but ASCII.")
-    rows: int = number("--rows", "A row for each thread, so many at most.")
-    links: str = text("--links", "WHERE", "Link threads: page, or an address.")
-    template: str = text("--format", "TEMPLATE", "What it says, such as {topic}.")
+    ascii: bool = flag("--ascii", help="Only ASCII characters.")
+    rows: int = number("--rows", "One row per thread, at most this many.")
+    links: str = text("--links", "WHERE", "Link threads: page, or an address prefix.")
+    template: str = text("--format", "TEMPLATE", "A template, such as {topic}.")
 
 
 @command(StatuslineOptions)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 class InitOptions(SpeakerOptions):
     """Create or adopt the store of this repository."""
 
-    push: bool = flag("--push", help="Push it too; from then on that is automatic.")
+    push: bool = flag("--push", help="Push it, too; from then on that is automatic.")
 
 
 class BreakLockOptions(SpeakerOptions):
@@ -30,7 +30,7 @@ class BreakLockOptions(SpeakerOptions):
     that do not release the locks of dead processes themselves."""
 
     topic: str = argument("TOPIC", "The thread.", complete="topic")
-    force: bool = flag("--force", help="Break it; without, only say who holds it.")
+    force: bool = flag("--force", help="Break it; otherwise only show who holds it.")
 
 
 @command(InitOptions)

@@ -45,14 +45,16 @@ class SyncOptions(SpeakerOptions):
     the remote, at most 30 seconds, and exits 8 if it cannot be reached."""
 
     remote: str = argument(
-        "REMOTE", "A remote's name or a URL; the usual one if left out.", default=""
+        "REMOTE", "A remote's name or a URL (default: the usual remote).", default=""
     )
     dry_run: bool = flag(
-        "--dry-run", help="Only look what would come and go; no thread changes."
+        "--dry-run", help="Only show what would be exchanged; change no thread."
     )
-    watch: bool = flag("--watch", help="Go on until interrupted, with every change.")
+    watch: bool = flag(
+        "--watch", help="Keep syncing on every change, until interrupted."
+    )
     every: int = number(
-        "--every", "With --watch: look at the remote every N seconds.", default=_EVERY
+        "--every", "With --watch: check the remote every N seconds.", default=_EVERY
     )
     timeout: int | None = number(
         "--timeout", "Wait at most N seconds for the remote.", default=None

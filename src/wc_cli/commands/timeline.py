@@ -49,19 +49,20 @@ h1{{font-size:1.1rem}}svg{{max-width:100%;height:auto}}
 
 
 class TimelineOptions(SpeakerOptions):
-    """Show who held the ball when: of these threads, or of all that moved
-    lately."""
+    """Show who had the ball when: of these threads, or of all that moved recently."""
 
     topics: tuple[str, ...] = words("TOPIC...", "The threads.", default=())
     since: str = text(
         "--since",
         "WHEN",
-        "Begin at a time, an age or an entry (default: 7d; a named thread's birth).",
+        "Start at a time, an age or an entry (default: 7d; a named thread's start).",
     )
     limit: int = number("--limit", "At most this many threads (0: all).", default=20)
-    svg: str = text("--svg", "FILE", "Write it as an SVG picture ('-': print it).")
-    html: str = text("--html", "FILE", "Write it as a page of its own ('-': print it).")
-    ascii: bool = flag("--ascii", help="Nothing but ASCII.")
+    svg: str = text("--svg", "FILE", "Write an SVG picture ('-': print it).")
+    html: str = text(
+        "--html", "FILE", "Write a self-contained HTML page ('-': print it)."
+    )
+    ascii: bool = flag("--ascii", help="Only ASCII characters.")
 
 
 @command(TimelineOptions)

@@ -46,11 +46,11 @@ class WaitOptions(SpeakerOptions):
 
     topics: tuple[str, ...] = words("TOPIC...", "Only these threads.", default=())
     timeout: str = text("--timeout", "TIME", "Wait this long: seconds, or 90m, 3h.")
-    new: bool = flag("--new", help="Be woken by any new entry, too.")
+    new: bool = flag("--new", help="Return on any new entry, too.")
     peek: bool = flag("--peek", help="Do not mark the thread as read.")
-    notify: bool = flag("--notify", help="Say so in a desktop notification.")
-    bell: bool = flag("--bell", help="Ring the bell of the terminal.")
-    osc: bool = flag("--osc", help="Let the terminal say so (OSC 9 and 777).")
+    notify: bool = flag("--notify", help="Send a desktop notification.")
+    bell: bool = flag("--bell", help="Ring the terminal's bell.")
+    osc: bool = flag("--osc", help="Notify through the terminal (OSC 9 and 777).")
 
 
 @command(WaitOptions)

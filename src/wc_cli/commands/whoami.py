@@ -35,7 +35,7 @@ _ONE_COMMAND = "--as and --seat are for this command alone"
 class WhoamiOptions(SpeakerOptions):
     """Show who you are here, and in which store."""
 
-    explain: bool = flag("--explain", help="Show every rule, and which one won.")
+    explain: bool = flag("--explain", help="Show every rule and which one applied.")
 
 
 @command(WhoamiOptions)

@@ -30,19 +30,18 @@ _NO_WORKTREES = "There is no git repository here, and nobody has left a note."
 
 
 class WorktreesOptions(SpeakerOptions):
-    """Show what goes on in each worktree: whose ball, which loop, who is at
-    it."""
+    """Show each worktree: who has the ball, which loop runs, who is working."""
 
 
 class NoteOptions(SpeakerOptions):
-    """Say what you are doing, for others to see; without TEXT, show it."""
+    """Tell others what you are doing; without TEXT, show it."""
 
     note: str = argument("TEXT", "What you are doing.", default="")
     status: str = text("--status", "STATUS", "running, waiting, blocked or idle.")
     lasts: str = text(
         "--for", "LENGTH", "For how long (90m, 3h, 2d; default: 30m).", default="30m"
     )
-    clear: bool = flag("--clear", help="Take back what you said.")
+    clear: bool = flag("--clear", help="Remove the note.")
 
 
 @command(WorktreesOptions)

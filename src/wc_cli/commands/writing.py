@@ -20,31 +20,33 @@ class EntryOptions(WriteOptions):
     body: str = text(
         "--body", "TEXT", "The text; '-' reads standard input, '@FILE' a file."
     )
-    role: str = text("--role", "ROLE", "Your role in this.", complete="role")
-    type: str = text("--type", "TYPE", "What kind of entry it is.", complete="type")
+    role: str = text("--role", "ROLE", "Your role.", complete="role")
+    type: str = text("--type", "TYPE", "The type of the entry.", complete="type")
 
 
 class PassOptions(Options):
     """Where the ball goes."""
 
     to: str = text(
-        "--to", "NAME", "Pass the ball there (or: anyone, me).", complete="agent"
+        "--to", "NAME", "Pass the ball to this name (or: anyone, me).", complete="agent"
     )
-    force: bool = flag("--force", help="Pass it to a name nobody knows yet.")
+    force: bool = flag("--force", help="Allow a name that is new in this store.")
 
 
 class SayOptions(PassOptions, EntryOptions):
     """Add an entry and pass the ball."""
 
     topic: str = argument("TOPIC", "The thread.", complete="topic")
-    title: str = text("--title", "TITLE", "One line that says it.", default=REQUIRED)
+    title: str = text("--title", "TITLE", "One-line summary.", default=REQUIRED)
     status: str = text("--status", "STATUS", "Change the status.", complete="status")
     reopen: bool = flag("--reopen", help="Reopen a closed thread.")
-    new: bool = flag("--new", help="Start a thread though a like-named one exists.")
+    new: bool = flag(
+        "--new", help="Start a new thread even if a similarly named one exists."
+    )
 
 
 class NewOptions(PassOptions, EntryOptions):
-    """Create a thread; you hold its ball unless you pass it."""
+    """Create a thread; you have its ball unless you pass it."""
 
     topic: str = argument("TOPIC", "The thread's name.")
     title: str = text("--title", "TITLE", "What it is about.", default=REQUIRED)
@@ -55,22 +57,26 @@ class AckOptions(EntryOptions):
     """Add a remark; the ball stays where it is."""
 
     topic: str = argument("TOPIC", "The thread.", complete="topic")
-    title: str = text("--title", "TITLE", "One line that says it.", default="Ack")
+    title: str = text("--title", "TITLE", "One-line summary.", default="Ack")
 
 
 class HandoffOptions(PassOptions, WriteOptions):
     """Pass the ball explicitly."""
 
     topic: str = argument("TOPIC", "The thread.", complete="topic")
-    note: str = text("--note", "TEXT", "What the next one should know.")
-    reason: str = text("--reason", "TEXT", "Why, if somebody else holds the ball.")
+    note: str = text("--note", "TEXT", "What the next holder should know.")
+    reason: str = text(
+        "--reason", "TEXT", "Why; required if someone else has the ball."
+    )
 
 
 class TakeOptions(WriteOptions):
-    """Take a ball that is free, or with a reason one that is stuck."""
+    """Take a free ball, or one that is stuck, with a reason."""
 
     topic: str = argument("TOPIC", "The thread.", complete="topic")
-    reason: str = text("--reason", "TEXT", "Why, if somebody else holds it.")
+    reason: str = text(
+        "--reason", "TEXT", "Why; required if someone else has the ball."
+    )
 
 
 class SetStatusOptions(WriteOptions):

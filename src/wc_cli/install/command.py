@@ -29,7 +29,7 @@ class _Connecting(Options):
     """The arguments of both commands."""
 
     names: tuple[str, ...] = words(
-        "CLIENT", "Which; all that are found if left out.", default=()
+        "CLIENT", "Which ones (default: all that are found).", default=()
     )
     scope: str = text(
         "--scope", "SCOPE", "user or project (this worktree, shared with others)."
@@ -42,14 +42,16 @@ class _Connecting(Options):
 
 class Install(_Connecting):
     """Connect agents, editors and shells: server, skill, permissions, hooks, status
-    line. Your files keep their comments and order; `wc uninstall` brings them back."""
+    line. Your files keep their comments and order; `wc uninstall` restores them."""
 
-    check: bool = flag("--check", help="Only say how it stands; 9 if not in order.")
+    check: bool = flag(
+        "--check", help="Only check; exits 9 if something is not in order."
+    )
 
 
 class Uninstall(_Connecting):
-    """Take out what wc install put in. Files that nobody changed since are as they
-    were, byte for byte."""
+    """Remove what wc install added. Files that have not changed since are restored
+    byte for byte."""
 
 
 class Planned(NamedTuple):
