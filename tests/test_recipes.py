@@ -142,15 +142,199 @@ CLIENT_TESTS = (
 )
 
 
-@pytest.mark.parametrize(("title", "steps"), [("Adding a client", CLIENT_STEPS)])
+_TOOL = '''\
+def count_threads(
+    ball: Ball = "",
+) -> ToolResult:
+    """Answer `count_threads`."""
+    page = _current_store().overview.page(Filter(ball=ball), 1, "")
+    return ToolResult(f"{page.total} threads\\n")
+
+
+'''
+
+_TOOL_TEST = '''\
+"""How many threads there are."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tests.observe.stores import Session, Store
+
+
+def test_threads_are_counted(store: Store, session: Session) -> None:
+    store.thread("free", store.give("free", None))
+    store.thread("held", store.give("held", "Codex"))
+    assert session.text("count_threads") == "2 threads\\n"
+    assert session.text("count_threads", ball="Codex") == "1 threads\\n"
+'''
+
+TOOL_STEPS = (
+    Step("src/wc_observe/mcp/tools.py", _TOOL, "def reindex() -> ToolResult:\n"),
+    Step(
+        "src/wc_observe/mcp/tools.py",
+        '    ToolSpec(count_threads, "How many threads there are."),\n',
+        "    ToolSpec(\n        reindex,\n",
+    ),
+    Step("src/wc_core/toolnames.py", '    "count_threads",\n', '    *("get_ball_'),
+    Step(
+        "tests/observe/every_call.py",
+        '    *(("count_threads", {"ball": name}) for name in ("me", "")),\n',
+        '    ("reindex", {}),\n',
+    ),
+    Step(
+        "docs/observe.md",
+        "| `count_threads(ball)` | how many threads there are |\n",
+        "| `reindex()` |",
+    ),
+    Step("tests/observe/mcp/test_count_threads.py", _TOOL_TEST),
+    Step("CHANGELOG.md", "- The tool `count_threads`.\n\n", "## [0.1.0]"),
+)
+
+# They concern the list of tools, the guide, the installer and the proof.
+TOOL_TESTS = (
+    "tests/observe/mcp/test_count_threads.py",
+    "tests/observe/mcp/test_server.py",
+    "tests/cli/install/test_clients.py::test_what_needs_no_asking_are_commands_and_tools_that_exist",
+    "tests/contract/test_read_only.py::test_nothing_writes_whatever_is_called",
+    "tests/test_docs.py::test_the_page_of_the_server_has_all_that_it_offers",
+    "tests/test_docs.py::test_the_reference_is_what_the_code_says",
+    *("-k", "not progress and not health and not bad_arguments"),
+)
+
+
+def test_adding_a_tool(tmp_path: Path) -> None:
+    copy = Checkout(tmp_path)
+    for step in TOOL_STEPS:
+        copy.apply(step)
+    copy.run("-m", "pytest", "-q", "-p", "no:cacheprovider", *TOOL_TESTS)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    "forgotten",
+    [
+        "src/wc_core/toolnames.py",
+        "tests/observe/every_call.py",
+        "docs/observe.md",
+    ],
+)
+def test_a_forgotten_place_of_a_tool_is_noticed(tmp_path: Path, forgotten: str) -> None:
+    copy = Checkout(tmp_path)
+    for step in TOOL_STEPS:
+        if step.path != forgotten:
+            copy.apply(step)
+    with pytest.raises(AssertionError, match="count_threads"):
+        copy.run("-m", "pytest", "-q", "-p", "no:cacheprovider", *TOOL_TESTS)
+
+
+_PAGE = '''\
+"""The page of closed threads."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from wc_core.views.rows import Filter
+from wc_observe.web.html import element, joined
+from wc_observe.web.page import WebPage
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from wc_observe.open_store import OpenStore
+    from wc_observe.web.page import PageContext
+
+
+def closed_page(
+    store: OpenStore, context: PageContext, _query: Mapping[str, str]
+) -> WebPage:
+    """Returns the titles of the closed threads."""
+    page = store.overview.page(Filter(status="CLOSED"), 100, "")
+    items = [
+        element("li", element("a", row.title, href=context.links.thread(row.topic)))
+        for row in page.rows
+    ]
+    main = joined((element("h1", "Closed"), element("ul", *items)))
+    return WebPage("Closed", main, up=context.links.closed())
+'''
+
+_PAGE_TEST = '''\
+"""The page of closed threads."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tests.observe.stores import Store
+    from tests.observe.web.pages import Site
+
+
+def test_closed_threads_are_listed(site: Site, store: Store) -> None:
+    store.thread("open", store.give("open", None, title="To do"))
+    store.thread("over", store.give("over", None, status="CLOSED", title="Done"))
+    text = site.said("closed")
+    assert "Done" in text
+    assert "To do" not in text
+'''
+
+PAGE_STEPS = (
+    Step("src/wc_observe/web/closed.py", _PAGE),
+    Step(
+        "src/wc_observe/web/app.py",
+        '            Route(base + "/closed", pages.page(closed.closed_page)),\n',
+        '            Route(base + "/search", ',
+    ),
+    Step(
+        "src/wc_observe/web/app.py",
+        "from wc_observe.web import closed\n",
+        "from wc_observe.web.guard import",
+    ),
+    Step(
+        "src/wc_observe/web/links.py",
+        '    def closed(self) -> str:\n        """The closed threads."""\n'
+        '        return f"{self.base}/closed"\n\n',
+        "    def events(self)",
+    ),
+    Step("tests/observe/web/test_closed.py", _PAGE_TEST),
+    Step("docs/web.md", "- **Closed**: the closed threads.\n", "- **Timeline**:"),
+    Step("CHANGELOG.md", "- A page with the closed threads.\n\n", "## [0.1.0]"),
+)
+
+# They concern the new page and the proof.
+PAGE_TESTS = (
+    "tests/observe/web/test_closed.py",
+    "tests/contract/test_read_only.py::test_nothing_writes_whatever_page_is_asked_for",
+)
+
+
+def test_adding_a_page(tmp_path: Path) -> None:
+    copy = Checkout(tmp_path)
+    for step in PAGE_STEPS:
+        copy.apply(step)
+    copy.run("-m", "pytest", "-q", "-p", "no:cacheprovider", *PAGE_TESTS)
+
+
+@pytest.mark.parametrize(
+    ("title", "steps"),
+    [
+        ("Adding a client", CLIENT_STEPS),
+        ("Adding a tool", TOOL_STEPS),
+        ("Adding a page", PAGE_STEPS),
+    ],
+)
 def test_a_recipe_names_the_files_that_its_walk_edits(
     title: str, steps: tuple[Step, ...]
 ) -> None:
     named = files_in_recipe(title)
     assert len(named) <= 6
     unnamed = {step.path for step in steps}
-    for path in named:
-        pattern = re.escape(path).replace("<client>", "[a-z_]+")
+    # A name with a part to fill in matches what the full names leave.
+    for path in sorted(named, key=lambda path: "<" in path):
+        pattern = re.sub("<[a-z]+>", "[a-z_]+", re.escape(path))
         matches = {edited for edited in unnamed if re.match(pattern, edited)}
         assert matches, path
         unnamed -= matches

@@ -28,6 +28,7 @@ SECRET = "a-secret-of-some-length"
 _TOPICS = ("plan", "forked", "torn", "garbage", "markdown", "a%20b", "linked", "empty")
 _BAD = ("nope", "..%2Fplan", "a%00b", "%2e%2e", "x" * 300, "%25")
 
+# Beside these, every address without parameters.
 PATHS = [
     *("", "?filter=hello", "nowhere", "nowhere/at/all"),
     *("threads", "threads?open=1&ball=me", "threads?status=closed&filter=a"),
@@ -48,20 +49,22 @@ PATHS = [
 async def ask_everything(site: WebSite) -> dict[str, Any]:
     """What was asked, and which routes nobody asked for."""
     app = site.inner
+    paths = [*PATHS, *_plain_paths(app)]
     transport = httpx2.ASGITransport(site.app)
     statuses: dict[int, int] = {}
     async with (
         app.router.lifespan_context(app),
         httpx2.AsyncClient(transport=transport, base_url="http://localhost") as client,
     ):
-        for path in PATHS:
+        for path in paths:
             found = await client.get(f"/{SECRET}/{path}")
             statuses[found.status_code] = statuses.get(found.status_code, 0) + 1
             assert "Traceback" not in found.text
         for path in ("/files/x/style.css", "/files/x/nope", "/", "/open/x"):
             await client.get(path)
         await _a_stream(client, site)
-    return {"asked": len(PATHS), "statuses": statuses, "left_out": _left_out(app)}
+    left_out = _left_out(app, paths)
+    return {"asked": len(paths), "statuses": statuses, "left_out": left_out}
 
 
 async def _a_stream(client: httpx2.AsyncClient, site: WebSite) -> None:
@@ -77,9 +80,20 @@ async def _a_stream(client: httpx2.AsyncClient, site: WebSite) -> None:
     assert "event: ready" in found.text
 
 
-def _left_out(app: Starlette) -> list[str]:
-    """The routes that none of the paths above is for."""
-    asked = [f"/{SECRET}/{path.partition('?')[0]}" for path in PATHS]
+def _plain_paths(app: Starlette) -> list[str]:
+    """The pages without parameters: all but the stream, which does not end."""
+    base = f"/{SECRET}/"
+    paths = [route.path for route in app.routes if isinstance(route, Route)]
+    return [
+        path.removeprefix(base)
+        for path in paths
+        if path.startswith(base) and "{" not in path and path != f"{base}events"
+    ]
+
+
+def _left_out(app: Starlette, paths: list[str]) -> list[str]:
+    """The routes that none of the paths is for."""
+    asked = [f"/{SECRET}/{path.partition('?')[0]}" for path in paths]
     asked += [f"/{SECRET}/events", "/files/x/style.css"]
     return [
         one.path
