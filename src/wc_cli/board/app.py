@@ -293,12 +293,11 @@ class BoardApp(App[None]):
         """A line for each loop that is running or waits for a human."""
         text = Text(no_wrap=True, overflow="ellipsis")
         for worktree in self.neighbours:
-            if worktree.loop is None or worktree.loop.seen.stale:
+            loop = worktree.loop
+            if loop is None or loop.state_age.stale:
                 continue
-            line = one_line(
-                f"{worktree.name}: loop {worktree.loop.turn} {worktree.loop.says}"
-            )
-            style = "bold yellow" if worktree.loop.waits_for_human else "dim"
+            line = one_line(f"{worktree.name}: loop {loop.turn} {loop.summary}")
+            style = "bold yellow" if loop.waits_for_human else "dim"
             text.append("\n " if text.plain else " ")
             text.append(line, style)
         return text

@@ -138,10 +138,10 @@ class BoardSource:
         rows = [card.row for card in list(self._cards.values())]
         notes: list[Note] = []
         with contextlib.suppress(WcError):  # wc doctor reports it
-            notes = presence.notes(self.layout, now)
+            notes = presence.current_notes(self.layout, now)
         neighbours = worktrees.neighbours(query, self._files, rows, notes)
         self._work_by_topic = {
-            row.topic: f"loop {neighbour.loop.turn} {neighbour.loop.says}".replace(
+            row.topic: f"loop {neighbour.loop.turn} {neighbour.loop.summary}".replace(
                 "  ", " "
             )
             for neighbour in neighbours

@@ -146,7 +146,7 @@ class _Problems:
             fix = f"See what it wants: cd {path} && wc worktrees"
             if loop.orphaned:
                 fix = f"Start it again, or end it: cd {path} && wc worktrees"
-            yield Finding(f"loop {neighbour.name}", 0, loop.says, fix)
+            yield Finding(f"loop {neighbour.name}", 0, loop.summary, fix)
 
 
 def _lock_findings(reader: StoreReader) -> Iterator[Finding]:

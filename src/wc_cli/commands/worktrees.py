@@ -75,7 +75,7 @@ def _view(context: Context) -> WorktreeView:
         place = context.place
         if place.exists:
             rows = context.overview.rows()
-            notes = presence.notes(Layout(place.root), now)
+            notes = presence.current_notes(Layout(place.root), now)
             store = context.store
     except WcError as error:
         problem = error.message
@@ -111,7 +111,7 @@ def _leave_note(
     )
     local = context.writer().upkeep.local
     local.write_note(name, presence.render(note))
-    for name_of_file, old in presence.files(local.layout):
+    for name_of_file, old in presence.read_files(local.layout):
         if old is not None and old.at_ms + old.seconds * 1000 < query.now_ms:
             local.remove_note(name_of_file)  # nobody counts it any more
     if options.json:
@@ -126,7 +126,7 @@ def _leave_note(
 def _clear_note(
     context: Context, options: NoteOptions, query: WorktreeQuery, name: str
 ) -> None:
-    names = {file for file, _ in presence.files(Layout(context.place.root))}
+    names = {file for file, _ in presence.read_files(Layout(context.place.root))}
     cleared = name in names
     if cleared:
         context.writer().upkeep.local.remove_note(name)
@@ -139,7 +139,7 @@ def _clear_note(
 def _show_note(context: Context, options: NoteOptions, query: WorktreeQuery) -> None:
     notes = [
         note
-        for note in presence.notes(Layout(context.place.root), query.now_ms)
+        for note in presence.current_notes(Layout(context.place.root), query.now_ms)
         if note.worktree == query.own and context.viewer.is_me(note.agent)
     ]
     if options.json:

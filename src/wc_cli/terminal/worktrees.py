@@ -69,7 +69,7 @@ def _below(neighbour: Neighbour, query: WorktreeQuery) -> Iterator[tuple[str, st
     for note in neighbour.notes:
         yield _line("note", dated_note(note, query.now_ms)), ""
     if neighbour.activity is not None:
-        stale = neighbour.activity.seen.stale
+        stale = neighbour.activity.state_age.stale
         yield _line("at", _activity(neighbour.activity)), _DIM if stale else ""
     for row in neighbour.threads[:MAX_THREADS]:
         yield _line("ball", _ball(row)), _URGENT if row.have_ball else ""
@@ -84,14 +84,14 @@ def _line(label: str, text: str) -> str:
 
 def _loop(loop: Loop) -> str:
     why = loop.stall_reason or loop.task
-    position = f"{loop.turn} {loop.says}".strip()
-    return f"{position}, {_when(loop.seen)}" + (f": {why}" if why else "")
+    position = f"{loop.turn} {loop.summary}".strip()
+    return f"{position}, {_when(loop.state_age)}" + (f": {why}" if why else "")
 
 
 def _loop_code(loop: Loop) -> str:
     if loop.waits_for_human:
         return _URGENT
-    return _BAD if loop.orphaned else _DIM if loop.seen.stale else ""
+    return _BAD if loop.orphaned else _DIM if loop.state_age.stale else ""
 
 
 def _activity(activity: Activity) -> str:
@@ -99,7 +99,7 @@ def _activity(activity: Activity) -> str:
     if activity.file_count:
         parts.append(counted(activity.file_count, "file"))
     summary = "; ".join(part for part in parts if part) or "something"
-    return f"{summary}, {_when(activity.seen)}"
+    return f"{summary}, {_when(activity.state_age)}"
 
 
 def _when(age: StateAge) -> str:

@@ -1,9 +1,9 @@
-"""What tools beside wc say of the work in a worktree: agents' activity, the team.
+"""Reads files of other tools: an agent's activity in a worktree, and the team.
 
-The files are theirs, and so are the formats: what is missing, of another type
-or unknown is left out or shown as it is, and never an error. Times stay as
-they were written, with their zone. Every text is clean and on one line.
-`wc_core.activity.loops` has the autonomous loops.
+The formats are those of the tools. A field that is missing or of another type
+is left out, an unknown word is shown as it is, and nothing is an error. Times
+stay as they were written, with their zone. Every text is clean and on one line.
+`wc_core.activity.loops` reads autonomous loops.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from wc_core.times import milliseconds, seconds_between
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from wc_core.activity.statefile import Found, StateFiles
+    from wc_core.activity.statefile import FileState, StateFiles
 
-_STALE = 300
-# Of a clock that is off: a time from further in the future is none.
+_STALE_SECONDS = 300
+# Clocks may differ by this much; a time further in the future does not count.
 _SKEW_MS = 60_000
 
 _TEXT = 1000
@@ -31,10 +31,10 @@ _MAX_NUMBER = 1 << 53
 
 
 class StateAge(NamedTuple):
-    """How fresh something is that was read from a file.
+    """How fresh the state is that was read from a file.
 
-    ``age`` is in seconds, ``None`` where that is unknown. ``last_good`` and
-    ``problem`` are those of `statefile.Found`.
+    ``age`` is in seconds, ``None`` if unknown. ``last_good`` and ``problem``
+    are those of `statefile.FileState`.
     """
 
     age: int | None
@@ -43,15 +43,15 @@ class StateAge(NamedTuple):
     problem: str = ""
 
     def to_json(self) -> dict[str, Any]:
-        """The age always, the rest where there is something to say."""
+        """The JSON fields: always the age, others only if they are set."""
         marks = {"stale": self.stale, "last_good": self.last_good}
         fields: dict[str, Any] = {"age_seconds": self.age}
-        fields |= {key: True for key, said in marks.items() if said}
+        fields |= {key: True for key, is_set in marks.items() if is_set}
         return fields | ({"problem": self.problem} if self.problem else {})
 
 
 class Activity(NamedTuple):
-    """What an agent was last seen at."""
+    """The last known activity of an agent."""
 
     skill: str
     skill_args: str
@@ -59,10 +59,10 @@ class Activity(NamedTuple):
     files: tuple[str, ...]
     file_count: int
     updated_at: str
-    seen: StateAge
+    state_age: StateAge
 
     def to_json(self) -> dict[str, Any]:
-        """What is known of it; of the files the first twenty."""
+        """The fields that are known; of the files the first twenty."""
         fields = {
             "skill": self.skill,
             "skill_args": self.skill_args,
@@ -71,11 +71,11 @@ class Activity(NamedTuple):
             "modified_count": self.file_count or None,
             "updated_at": self.updated_at,
         }
-        return known(fields) | self.seen.to_json()
+        return without_empty(fields) | self.state_age.to_json()
 
 
 class Member(NamedTuple):
-    """Somebody of the team, on this or another machine."""
+    """A member of the team, on this or another machine."""
 
     member: str
     full: str
@@ -85,10 +85,10 @@ class Member(NamedTuple):
     broadcast: str
     activity: str
     last_seen: str
-    seen: StateAge
+    state_age: StateAge
 
     def to_json(self) -> dict[str, Any]:
-        """What is known of them."""
+        """The fields that are known."""
         fields = {
             "member": self.member,
             "member_full": self.full,
@@ -99,29 +99,29 @@ class Member(NamedTuple):
             "activity": self.activity,
             "last_seen": self.last_seen,
         }
-        return known(fields) | self.seen.to_json()
+        return without_empty(fields) | self.state_age.to_json()
 
 
 class Team(NamedTuple):
-    """The team as its file has it; ``found`` says whether there is one."""
+    """The team in the team's file; ``exists`` says whether there is one."""
 
     members: tuple[Member, ...]
     total: int
     updated_at: str
-    found: bool
-    seen: StateAge
+    exists: bool
+    state_age: StateAge
 
     def to_json(self) -> dict[str, Any]:
         """The members, at most 200 of them."""
         fields: dict[str, Any] = {
-            "found": self.found,
-            "members": [one.to_json() for one in self.members],
+            "found": self.exists,
+            "members": [member.to_json() for member in self.members],
         }
         if self.updated_at:
             fields["updated_at"] = self.updated_at
         if self.total > len(self.members):
             fields |= {"total": self.total, "truncated": True}
-        return fields | self.seen.to_json()
+        return fields | self.state_age.to_json()
 
 
 def activity_path(top: str) -> str:
@@ -130,106 +130,117 @@ def activity_path(top: str) -> str:
 
 
 def team_path(env: Mapping[str, str]) -> str:
-    """The team's file of this user; empty where there is no place for it."""
+    """The file of this user's team; empty without a cache folder."""
     cache = env.get("XDG_CACHE_HOME", "")
-    if not cache.startswith("/"):  # the specification: such a value is ignored
+    if not cache.startswith("/"):  # to be ignored, by the XDG specification
         home = env.get("HOME", "")
         cache = f"{home}/.cache" if home.startswith("/") else ""
     return f"{cache}/wt-tools/team_status.json" if cache else ""
 
 
 def activity(files: StateFiles, top: str, now_ms: int) -> Activity | None:
-    """What goes on in a worktree; ``None`` where nothing says so."""
-    found = files.read(activity_path(top), top)
-    if found.fields is None and not found.problem:
+    """Read the activity in a worktree; ``None`` if there is no file."""
+    state = files.read(activity_path(top), top)
+    if state.fields is None and not state.problem:
         return None
-    said = found.fields or {}
-    names = said.get("modified_files")
+    fields = state.fields or {}
+    names = fields.get("modified_files")
     names = names if isinstance(names, list) else []
-    updated = as_text(said.get("updated_at"), WORD)
+    updated = as_text(fields.get("updated_at"), WORD)
     return Activity(
-        skill=as_text(said.get("skill"), WORD),
-        skill_args=as_text(said.get("skill_args"), WORD),
-        broadcast=as_text(said.get("broadcast")),
-        files=tuple(as_text(one, WORD) for one in names[:MAX_ITEMS]),
+        skill=as_text(fields.get("skill"), WORD),
+        skill_args=as_text(fields.get("skill_args"), WORD),
+        broadcast=as_text(fields.get("broadcast")),
+        files=tuple(as_text(name, WORD) for name in names[:MAX_ITEMS]),
         file_count=len(names),
         updated_at=updated,
-        seen=_aged(seen_in(found, now_ms), updated, now_ms),
+        state_age=_with_time(file_age(state, now_ms), updated, now_ms),
     )
 
 
 def team(files: StateFiles, env: Mapping[str, str], now_ms: int) -> Team:
-    """The team of this user."""
+    """Read the team of this user."""
     path = team_path(env)
-    found = files.read(path, os.path.dirname(path))
-    said = found.fields or {}
-    updated = as_text(said.get("updated_at"), WORD)
-    members = said.get("members")
+    state = files.read(path, os.path.dirname(path))
+    fields = state.fields or {}
+    updated = as_text(fields.get("updated_at"), WORD)
+    members = fields.get("members")
     if isinstance(members, dict):
-        members = [{"member": name, **_as_dict(one)} for name, one in members.items()]
+        members = [
+            {"member": name, **_member_fields(member)}
+            for name, member in members.items()
+        ]
     elif not isinstance(members, list):
         members = []
-    seen = _aged(seen_in(found, now_ms), updated, now_ms)
+    state_age = _with_time(file_age(state, now_ms), updated, now_ms)
     return Team(
-        members=tuple(_member(one, seen, now_ms) for one in members[:_MAX_MEMBERS]),
+        members=tuple(
+            _member(member, state_age, now_ms) for member in members[:_MAX_MEMBERS]
+        ),
         total=len(members),
         updated_at=updated,
-        found=found.fields is not None or bool(found.problem),
-        seen=seen,
+        exists=state.fields is not None or bool(state.problem),
+        state_age=state_age,
     )
 
 
-def _as_dict(value: Any) -> dict[str, Any]:
+def _member_fields(value: Any) -> dict[str, Any]:
+    """The fields of a member in an object by names; a plain value is the activity."""
     return value if isinstance(value, dict) else {"activity": value}
 
 
-def _member(value: Any, file: StateAge, now_ms: int) -> Member:
-    said = value if isinstance(value, dict) else {"member": value}
-    last_seen = as_text(said.get("last_seen"), WORD)
-    own = _aged(StateAge(file.age), last_seen, now_ms)
+def _member(value: Any, file_age: StateAge, now_ms: int) -> Member:
+    fields = value if isinstance(value, dict) else {"member": value}
+    last_seen = as_text(fields.get("last_seen"), WORD)
+    own = _with_time(StateAge(file_age.age), last_seen, now_ms)
     return Member(
-        member=as_text(said.get("member"), WORD),
-        full=as_text(said.get("member_full"), WORD),
-        agent_status=as_text(said.get("agent_status"), WORD),
-        change_id=as_text(said.get("change_id") or said.get("change"), WORD),
-        project=as_text(said.get("project"), WORD),
-        broadcast=as_text(said.get("broadcast")),
-        activity=as_text(said.get("activity")),
+        member=as_text(fields.get("member"), WORD),
+        full=as_text(fields.get("member_full"), WORD),
+        agent_status=as_text(fields.get("agent_status"), WORD),
+        change_id=as_text(fields.get("change_id") or fields.get("change"), WORD),
+        project=as_text(fields.get("project"), WORD),
+        broadcast=as_text(fields.get("broadcast")),
+        activity=as_text(fields.get("activity")),
         last_seen=last_seen,
-        seen=own,
+        state_age=own,
     )
 
 
-def seen_in(found: Found, now_ms: int) -> StateAge:
-    """How old the file is."""
-    age = None if found.changed_ms < 0 else seconds_between(found.changed_ms, now_ms)
-    return StateAge(age, last_good=found.last_good, problem=found.problem)
+def file_age(state: FileState, now_ms: int) -> StateAge:
+    """The age of a file, from the time of its last change."""
+    age = None if state.changed_ms < 0 else seconds_between(state.changed_ms, now_ms)
+    return StateAge(age, last_good=state.last_good, problem=state.problem)
 
 
-def _aged(seen: StateAge, said: str, now_ms: int) -> StateAge:
-    """The same by the time that is said, where it has a zone and is not from
-    the future: a file may be a copy, younger than what it says."""
-    moment = milliseconds(said, zoned=True) if said else None
+def _with_time(state_age: StateAge, written: str, now_ms: int) -> StateAge:
+    """The age by a time that is written in the file, and whether it is stale.
+
+    That time counts if it has a zone and is not in the future: the file may
+    be a copy, and younger than its contents.
+    """
+    moment = milliseconds(written, zoned=True) if written else None
     if moment is not None and moment <= now_ms + _SKEW_MS:
-        seen = seen._replace(age=seconds_between(moment, now_ms))
-    return seen._replace(stale=seen.age is not None and seen.age > _STALE)
+        state_age = state_age._replace(age=seconds_between(moment, now_ms))
+    age = state_age.age
+    return state_age._replace(stale=age is not None and age > _STALE_SECONDS)
 
 
 def as_text(value: Any, width: int = _TEXT) -> str:
-    """Any JSON value as one clean line; empty for none."""
+    """Any JSON value as one clean line; empty for ``None``."""
     if isinstance(value, dict):
-        pairs = [(key, _scalar(one)) for key, one in [*value.items()][:MAX_ITEMS]]
-        text = "; ".join(f"{key}: {one}" for key, one in pairs if one)
+        pairs = [(key, _scalar_text(item)) for key, item in value.items()]
+        text = "; ".join(f"{key}: {part}" for key, part in pairs[:MAX_ITEMS] if part)
     elif isinstance(value, list):
-        text = "; ".join(part for one in value[:MAX_ITEMS] if (part := _scalar(one)))
+        parts = map(_scalar_text, value[:MAX_ITEMS])
+        text = "; ".join(part for part in parts if part)
     else:
-        text = _scalar(value)
-    # Cut first: of a huge text only the beginning is worth looking through.
+        text = _scalar_text(value)
+    # Cut before cleaning, because a text may be huge.
     return one_line(text[: 4 * width], width)
 
 
-def _scalar(value: Any) -> str:
-    """A value as JSON writes it; what is nested deeper as dots."""
+def _scalar_text(value: Any) -> str:
+    """A value in the form of JSON; an object or a list is ``…``."""
     if value is None or isinstance(value, str):
         return value or ""
     if isinstance(value, bool):
@@ -246,6 +257,6 @@ def as_number(value: Any, limit: int = _MAX_NUMBER) -> int | None:
     return value if 0 <= value < limit else None
 
 
-def known(fields: dict[str, Any]) -> dict[str, Any]:
-    """The fields that say something."""
+def without_empty(fields: dict[str, Any]) -> dict[str, Any]:
+    """The fields that have a value."""
     return {key: value for key, value in fields.items() if value not in (None, "")}

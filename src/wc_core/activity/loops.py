@@ -1,7 +1,7 @@
-"""Autonomous loops: what the one in a worktree says of itself.
+"""Reads the state of the autonomous loop in a worktree.
 
 ``<worktree>/.claude/loop-state.json`` is written by the tool that runs the
-loop; see `wc_core.activity.livestate` for how such files are taken.
+loop; see `wc_core.activity.livestate` for how such files are read.
 """
 
 from __future__ import annotations
@@ -15,27 +15,29 @@ from wc_core.activity.livestate import (
     StateAge,
     as_number,
     as_text,
-    known,
-    seen_in,
+    file_age,
+    without_empty,
 )
 from wc_core.text import one_line
 
 if TYPE_CHECKING:
-    from wc_core.activity.statefile import Found, StateFiles
+    from collections.abc import Mapping
+
+    from wc_core.activity.statefile import StateFiles
 
 WAITING_FOR_HUMAN = "waiting:human"
-# What an autonomous loop says of itself while its process is at work.
+# The statuses of a loop whose process is running.
 WORKING = frozenset({"starting", "running"})
 ENDED = frozenset({"done", "stopped"})
-# It says none.
+# The status of a loop whose file has none.
 UNKNOWN = "unknown"
-# What can be asked of these stands behind a colon.
+# Begins a status such as "waiting:human".
 _WAITING = "waiting:"
 
-# An iteration may take its time; a loop that says nothing for so long is no news.
-_STALE = 3600
+# An iteration may take long. After this time without a change, the state is stale.
+_STALE_SECONDS = 3600
 _PROCESS_SKEW = 2.0
-# As many digits as the status line takes.
+# bin/wc-statusline reads numbers of at most nine digits.
 _MAX_PID = 1_000_000_000
 
 
@@ -50,7 +52,7 @@ class Iteration(NamedTuple):
     tokens: int | None
 
     def to_json(self) -> dict[str, Any]:
-        """What is known of it."""
+        """The fields that are known."""
         fields = {
             "n": self.number,
             "started": self.started,
@@ -59,13 +61,13 @@ class Iteration(NamedTuple):
             "commits": self.commits,
             "tokens_used": self.tokens,
         }
-        return known(fields)
+        return without_empty(fields)
 
 
 class Loop(NamedTuple):
-    """An autonomous loop; ``status`` is empty where its file cannot be read.
+    """An autonomous loop; ``status`` is empty if its file cannot be read.
 
-    ``orphaned`` says that it should be at work and its process is gone.
+    ``orphaned`` says that by its status it is running, but its process is gone.
     """
 
     status: str
@@ -73,7 +75,7 @@ class Loop(NamedTuple):
     number: int | None
     limit: int | None
     orphaned: bool
-    seen: StateAge
+    state_age: StateAge
     task: str = ""
     done_criteria: str = ""
     started_at: str = ""
@@ -86,14 +88,14 @@ class Loop(NamedTuple):
 
     @property
     def waits_for_human(self) -> bool:
-        """Whether nothing goes on until a person answers."""
+        """Whether the loop is blocked until a person answers."""
         return self.status == WAITING_FOR_HUMAN
 
     @property
-    def says(self) -> str:
+    def summary(self) -> str:
         """The state in words, such as ``waits for a human``."""
         if not self.status:
-            return f"its state {self.seen.problem or 'is not said'}"
+            return f"its state {self.state_age.problem or 'is not said'}"
         if self.orphaned:
             return f"orphaned: it says {self.status} but its process is gone"
         if self.waits_for_human:
@@ -104,16 +106,16 @@ class Loop(NamedTuple):
 
     @property
     def turn(self) -> str:
-        """``3/10``, ``3``, or nothing."""
+        """The current iteration: ``3/10``, ``3``, or empty."""
         if self.number is None:
             return ""
         return f"{self.number}" if self.limit is None else f"{self.number}/{self.limit}"
 
     def to_json(self) -> dict[str, Any]:
-        """What a list shows of it."""
+        """The fields that a list shows."""
         fields = {
             "status": self.status,
-            "says": self.says,
+            "says": self.summary,
             "waits_for_human": self.waits_for_human or None,
             "orphaned": self.orphaned or None,
             "iteration": self.number,
@@ -122,10 +124,10 @@ class Loop(NamedTuple):
             "waiting_since": self.waiting_since,
             "stall_reason": one_line(self.stall_reason, WORD),
         }
-        return known(fields) | self.seen.to_json()
+        return without_empty(fields) | self.state_age.to_json()
 
     def details(self) -> dict[str, Any]:
-        """Everything; of the iterations the last twenty."""
+        """All fields; of the iterations the last twenty."""
         fields = {
             "change_id": self.change_id,
             **self.to_json(),
@@ -136,10 +138,11 @@ class Loop(NamedTuple):
             "total_tokens": self.total_tokens,
             "terminal_pid": self.terminal_pid,
             "iteration_count": self.iteration_count or None,
-            "iterations": [one.to_json() for one in self.iterations] or None,
+            "iterations": [iteration.to_json() for iteration in self.iterations]
+            or None,
         }
-        # The age is there even where nobody knows it.
-        return {"age_seconds": None, **known(fields)}
+        # The age is there even if it is unknown.
+        return {"age_seconds": None, **without_empty(fields)}
 
 
 def loop_path(top: str) -> str:
@@ -148,48 +151,49 @@ def loop_path(top: str) -> str:
 
 
 def loop(files: StateFiles, top: str, now_ms: int) -> Loop | None:
-    """The loop of a worktree; ``None`` where there is none."""
-    found = files.read(loop_path(top), top)
-    if found.fields is None and not found.problem:
-        return None
-    said = found.fields or {}
-    status = as_text(said.get("status"), WORD)
-    pid = as_number(said.get("terminal_pid"), _MAX_PID)
-    seen = seen_in(found, now_ms)
-    orphaned = status in WORKING and pid is not None and _is_gone(pid, seen.age)
-    turns = said.get("iterations")
-    turns = turns if isinstance(turns, list) else []
-    quiet = status in WORKING and (seen.age or 0) > _STALE
+    """Read the loop of a worktree; ``None`` if there is none."""
+    state = files.read(loop_path(top), top)
+    if state.fields is None:
+        if not state.problem:
+            return None
+        return _loop("", {}, file_age(state, now_ms))
+    status = as_text(state.fields.get("status"), WORD)
+    return _loop(status or UNKNOWN, state.fields, file_age(state, now_ms))
+
+
+def _loop(status: str, fields: Mapping[str, Any], state_age: StateAge) -> Loop:
+    """The loop with the fields of its file, which was written ``state_age`` ago."""
+    pid = as_number(fields.get("terminal_pid"), _MAX_PID)
+    iterations = fields.get("iterations")
+    iterations = iterations if isinstance(iterations, list) else []
+    is_working = status in WORKING
+    orphaned = is_working and pid is not None and _is_gone(pid, state_age.age)
+    stale = is_working and (state_age.age or 0) > _STALE_SECONDS
     return Loop(
-        status=status or _unsaid(found),
-        change_id=as_text(said.get("change") or said.get("change_id"), WORD),
-        number=as_number(said.get("current_iteration")),
-        limit=as_number(said.get("max_iterations")),
+        status=status,
+        change_id=as_text(fields.get("change") or fields.get("change_id"), WORD),
+        number=as_number(fields.get("current_iteration")),
+        limit=as_number(fields.get("max_iterations")),
         orphaned=orphaned,
-        seen=seen._replace(stale=quiet),
-        task=as_text(said.get("task")),
-        done_criteria=as_text(said.get("done_criteria")),
-        started_at=as_text(said.get("started_at"), WORD),
-        waiting_since=as_text(said.get("waiting_since"), WORD),
-        stall_reason=as_text(said.get("stall_reason")),
-        total_tokens=as_number(said.get("total_tokens")),
+        state_age=state_age._replace(stale=stale),
+        task=as_text(fields.get("task")),
+        done_criteria=as_text(fields.get("done_criteria")),
+        started_at=as_text(fields.get("started_at"), WORD),
+        waiting_since=as_text(fields.get("waiting_since"), WORD),
+        stall_reason=as_text(fields.get("stall_reason")),
+        total_tokens=as_number(fields.get("total_tokens")),
         terminal_pid=pid,
-        iterations=tuple(_iteration(one) for one in turns[-MAX_ITEMS:]),
-        iteration_count=len(turns),
+        iterations=tuple(_iteration(item) for item in iterations[-MAX_ITEMS:]),
+        iteration_count=len(iterations),
     )
 
 
-def _unsaid(found: Found) -> str:
-    """The status of a loop that says none; empty where it cannot be read."""
-    return "" if found.fields is None else UNKNOWN
-
-
 def _is_gone(pid: int, age: int | None) -> bool:
-    """Whether the process is gone that a file named ``age`` seconds ago.
+    """Whether the process is gone whose id was written ``age`` seconds ago.
 
-    One that began after the file was written has its number and is another
-    one. When the loop was started does not count: it may have been resumed
-    from another terminal.
+    A process that started after the file was written is another one with the
+    same id. The loop's own start time does not matter: it may have been
+    resumed from another terminal.
     """
     if not processes.is_running(pid):
         return True
@@ -198,13 +202,13 @@ def _is_gone(pid: int, age: int | None) -> bool:
 
 
 def _iteration(value: Any) -> Iteration:
-    said = value if isinstance(value, dict) else {}
-    commits = said.get("commits")
+    fields = value if isinstance(value, dict) else {}
+    commits = fields.get("commits")
     return Iteration(
-        number=as_number(said.get("n")),
-        started=as_text(said.get("started"), WORD),
-        ended=as_text(said.get("ended"), WORD),
-        done_check=as_text(said.get("done_check"), WORD),
+        number=as_number(fields.get("n")),
+        started=as_text(fields.get("started"), WORD),
+        ended=as_text(fields.get("ended"), WORD),
+        done_check=as_text(fields.get("done_check"), WORD),
         commits=len(commits) if isinstance(commits, list) else as_number(commits),
-        tokens=as_number(said.get("tokens_used")),
+        tokens=as_number(fields.get("tokens_used")),
     )

@@ -1,15 +1,15 @@
-"""What participants say they are doing: ``wc note``.
+"""The notes of participants on what they are doing: ``wc note``.
 
-One small file each, for a participant in a worktree, in ``.local/presence`` of
-the store: it is of this machine alone and never committed. Its name is made of
-both, and nobody has to take it apart. It is JSON::
+Each participant in a worktree has one small file in ``.local/presence`` of the
+store, on this machine alone and never committed. Its name is made of the
+worktree and the participant, and is not parsed. It is JSON::
 
     {"version": 1, "worktree": "/home/pat/app-wt-login", "branch": "login",
      "agent": "Codex@login (pat)", "status": "running",
      "note": "writing the tests", "at": "2026-01-31T12:00:00Z", "seconds": 1800}
 
-A note counts for ``seconds`` from ``at`` on; who reads it applies that, and
-nobody has to take it back. One of a version that is not known does not count.
+A note is current for ``seconds`` from ``at`` on. Readers check that, so a note
+expires without being removed. A note of an unknown version is ignored.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from wc_core.layout import Layout
 
 VERSION = 1
-LASTS = 30 * 60
+DEFAULT_SECONDS = 30 * 60
 
 _MAX_BYTES = 8192
 _MAX_NOTES = 1000
@@ -40,9 +40,9 @@ _SKEW_MS = 60_000
 
 
 class Note(NamedTuple):
-    """What somebody said they are doing, in which worktree (its root).
+    """A participant's note on what they are doing in a worktree (its root).
 
-    ``at_ms`` is when, ``seconds`` how long that counts.
+    It was written at ``at_ms`` and is current for ``seconds``.
     """
 
     worktree: str
@@ -51,29 +51,28 @@ class Note(NamedTuple):
     status: str
     text: str
     at_ms: int
-    seconds: int = LASTS
+    seconds: int = DEFAULT_SECONDS
 
     def to_json(self, now_ms: int) -> dict[str, Any]:
-        """The note as it is shown."""
+        """The fields of JSON output."""
         fields: dict[str, Any] = {"agent": self.agent, "status": self.status}
         if self.text:
             fields["note"] = self.text
         fields["at"] = rfc3339(self.at_ms)
         return fields | {"age_seconds": seconds_between(self.at_ms, now_ms)}
 
-    def counts(self, now_ms: int) -> bool:
-        """Whether it is still true, as far as its author said; a time from
-        the future is no time."""
+    def is_current(self, now_ms: int) -> bool:
+        """Whether the note has not expired, and is not from the future."""
         return self.at_ms - _SKEW_MS <= now_ms < self.at_ms + self.seconds * 1000
 
 
 def file_name(worktree: str, key: str) -> str:
-    """The name of the file for a participant's key in a worktree."""
+    """The name of the file for a participant (by key) in a worktree."""
     return safe_name(f"{worktree}:{key}")
 
 
 def render(note: Note) -> bytes:
-    """The file of a note."""
+    """Encode a note as the bytes of its file."""
     fields = {
         "version": VERSION,
         "worktree": note.worktree,
@@ -88,7 +87,7 @@ def render(note: Note) -> bytes:
 
 
 def parse(data: bytes) -> Note | None:
-    """The note in a file's bytes; ``None`` for anything else."""
+    """Decode the note in a file; ``None`` if it is not valid."""
     try:
         fields = json.loads(data)
         texts = [fields[key] for key in ("worktree", "branch", "agent", "status")]
@@ -96,27 +95,29 @@ def parse(data: bytes) -> Note | None:
         note = fields["note"]
     except (ValueError, KeyError, TypeError, RecursionError):
         return None
-    whole = all(type(one) is str for one in (*texts, note)) and type(seconds) is int
-    if fields.get("version") != VERSION or at is None or not whole:
+    is_valid = all(type(text) is str for text in (*texts, note))
+    if fields.get("version") != VERSION or at is None or not is_valid:
+        return None
+    if type(seconds) is not int:
         return None
     worktree, branch, agent, status = texts
-    lasts = max(0, min(seconds, MAX_LASTING))
+    duration = max(0, min(seconds, MAX_LASTING))
     agent, status = one_line(agent, _WORD), one_line(status, _WORD)
-    return Note(worktree, branch, agent, status, one_line(note, _TEXT), at, lasts)
+    return Note(worktree, branch, agent, status, one_line(note, _TEXT), at, duration)
 
 
-def notes(layout: Layout, now_ms: int) -> list[Note]:
-    """The notes that count, the latest first; what is none is left out."""
-    found = [note for _, note in files(layout) if note and note.counts(now_ms)]
-    return sorted(found, key=lambda one: (-one.at_ms, one.worktree, one.agent))
+def current_notes(layout: Layout, now_ms: int) -> list[Note]:
+    """The notes that are current, the latest first; invalid files are left out."""
+    notes = [note for _, note in read_files(layout) if note and note.is_current(now_ms)]
+    return sorted(notes, key=lambda note: (-note.at_ms, note.worktree, note.agent))
 
 
-def files(layout: Layout) -> Iterator[tuple[str, Note | None]]:
-    """Every file there is, by name, and the note in it."""
+def read_files(layout: Layout) -> Iterator[tuple[str, Note | None]]:
+    """Read each file of a note. Yields its name and the note, ``None`` if invalid."""
     try:
         names = names_in(layout.presence, layout.root)[:_MAX_NOTES]
     except WcError:
-        return  # doctor says what is in its place
+        return  # doctor reports what is wrong with the folder
     for name in names:
         path = f"{layout.presence}/{name}"
         try:

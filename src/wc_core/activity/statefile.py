@@ -1,8 +1,8 @@
-"""Files of JSON that other tools keep rewriting, and not all of them with care.
+"""Reads JSON files that other tools keep rewriting, some of them carelessly.
 
-Some truncate a file and write it anew, so whoever reads it meanwhile finds
-half of it, or nothing. What cannot be read is looked at again for some
-milliseconds; then it is what it last was, and says so.
+Some tools truncate a file and write it again, so a reader may find half of it,
+or nothing. A file that cannot be read is tried again for some milliseconds.
+After that the result is its last good state, and says so.
 """
 
 from __future__ import annotations
@@ -14,28 +14,30 @@ from typing import Any, NamedTuple
 
 from wc_core.files import Folder
 
-# No such file has a hundredth of this: what is larger is something else.
+# A hundred times the size of any such file: a larger one is something else.
 MAX_BYTES = 1 << 20
-# Seconds between looks at a file that somebody seems to be writing.
-_NAPS = (0.0002, 0.0003, 0.0005, 0.0005, 0.0005, 0.0005, 0.0005, 0.001, 0.001)
-# Seconds after which nobody is at it any more.
-_WRITING = 2.0
-# What is kept of all files together, in bytes of theirs.
-_MAX_KEPT = 16 << 20
+# Seconds before each further attempt to read a file that is being written.
+_RETRY_DELAYS = (
+    *(0.0002, 0.0003, 0.0005, 0.0005, 0.0005),
+    *(0.0005, 0.0005, 0.001, 0.001),
+)
+# Seconds after the last change until a write is no longer in progress.
+_WRITE_SECONDS = 2.0
+# The size of all files, in bytes, whose last good states are kept.
+_MAX_KEPT_BYTES = 16 << 20
 
 REWRITTEN = "is being rewritten this moment"
 _BROKEN = "is no JSON, and nobody is writing it"
 _NO_OBJECT = "holds no JSON object"
 
 
-class Found(NamedTuple):
-    """What a file says.
+class FileState(NamedTuple):
+    """The state in a file.
 
-    ``fields`` is its JSON object, ``None`` where there is none to be had.
-    ``changed_ms`` is when the file was written to that said so, -1 where it is
-    not known. ``problem`` is why the file cannot be read now; ``last_good``
-    says that the fields are from before that. All of it is empty where there
-    is no file.
+    ``fields`` is its JSON object, ``None`` if there is none. ``changed_ms``
+    is when the file with this object was written, -1 if unknown. ``problem``
+    is why the file cannot be read now; ``last_good`` says that the fields are
+    from before that. All is empty if there is no file.
     """
 
     fields: dict[str, Any] | None = None
@@ -44,81 +46,107 @@ class Found(NamedTuple):
     last_good: bool = False
 
 
-ABSENT = Found()
+ABSENT = FileState()
+
+
+class _Attempt(NamedTuple):
+    """One attempt to read a file: its JSON object, or the problem.
+
+    ``is_absent`` says that there was no file; ``may_change`` that another
+    attempt may have another result.
+    """
+
+    changed_ms: int
+    size: int = 0
+    fields: dict[str, Any] | None = None
+    problem: str = ""
+    is_absent: bool = False
+    may_change: bool = False
 
 
 class StateFiles:
-    """Such files, each with what it last said to this process.
+    """Reads such files, and keeps the last good state of each.
 
-    Threads may share one: what each of them does to it is a single step.
+    Threads may share one: each change of the kept states is a single step.
     """
 
     def __init__(self) -> None:
-        self._kept: dict[str, tuple[Found, int]] = {}
+        self._kept: dict[str, tuple[FileState, int]] = {}
 
-    def read(self, path: str, root: str) -> Found:
-        """What the file says, or said last. Nothing outside ``root`` is read,
-        nothing is raised."""
+    def read(self, path: str, root: str) -> FileState:
+        """Read a file. Returns its state, or the last good one.
+
+        Raises nothing, and reads nothing outside ``root``.
+        """
         try:
             with Folder(os.path.dirname(path), root) as folder:
                 return self._read(folder, path)
         except OSError as error:
             return self._last_good(path, -1, error.strerror or "cannot be read")
 
-    def _read(self, folder: Folder, path: str) -> Found:
-        problem, changed = "", -1
-        for nap in (0.0, *_NAPS):
-            time.sleep(nap)
-            changed = folder.changed_ns(path)
-            data = folder.read(path, MAX_BYTES)
-            if data is None:
-                if not problem and path not in self._kept:
-                    return ABSENT
-                # Some writers take it away before they put the new one there.
-                problem = "gone"
-                continue
-            at_it = folder.is_recent(path, _WRITING)
-            # Two readings that agree are of one moment: the end of the one
-            # that somebody writes could follow the beginning of another.
-            if not at_it or folder.read(path, MAX_BYTES) == data:
-                fields = _object(data)
-                if isinstance(fields, dict):
-                    return self._keep(path, Found(fields, changed // 1_000_000), data)
-                problem = REWRITTEN if at_it and fields == _BROKEN else fields
-            else:
-                problem = REWRITTEN
-            if not at_it:
+    def _read(self, folder: Folder, path: str) -> FileState:
+        """Try to read a file until there is a state, or it stopped changing."""
+        first = attempt = _attempt(folder, path)
+        if first.is_absent and path not in self._kept:
+            return ABSENT
+        for delay in _RETRY_DELAYS:
+            if attempt.fields is not None or not attempt.may_change:
                 break
-        if problem == "gone":
+            time.sleep(delay)
+            attempt = _attempt(folder, path)
+        if attempt.fields is not None:
+            state = FileState(attempt.fields, attempt.changed_ms)
+            self._keep(path, state, attempt.size)
+            return state
+        if attempt.is_absent:
             self._kept.pop(path, None)
             return ABSENT
-        return self._last_good(path, changed // 1_000_000, problem)
+        return self._last_good(path, attempt.changed_ms, attempt.problem)
 
-    def _keep(self, path: str, found: Found, data: bytes) -> Found:
+    def _keep(self, path: str, state: FileState, size: int) -> None:
+        """Keep a state, and forget the oldest ones if there are too many bytes."""
         self._kept.pop(path, None)
-        self._kept[path] = (found, len(data))
+        self._kept[path] = (state, size)
         kept = [*self._kept.items()]
         total = sum(size for _, (_, size) in kept)
-        for oldest, (_, size) in kept:
-            if total <= _MAX_KEPT:
+        for oldest, (_, size_of_oldest) in kept:
+            if total <= _MAX_KEPT_BYTES:
                 break
             self._kept.pop(oldest, None)
-            total -= size
-        return found
+            total -= size_of_oldest
 
-    def _last_good(self, path: str, changed_ms: int, problem: str) -> Found:
+    def _last_good(self, path: str, changed_ms: int, problem: str) -> FileState:
         kept = self._kept.get(path)
         if kept is None:
-            return Found(None, changed_ms, problem)
+            return FileState(None, changed_ms, problem)
         return kept[0]._replace(problem=problem, last_good=True)
 
 
-def _object(data: bytes) -> dict[str, Any] | str:
-    """The JSON object in a file's bytes, in whatever encoding JSON may have,
-    with U+FFFD for what is none; else what is wrong."""
+def _attempt(folder: Folder, path: str) -> _Attempt:
+    changed_ms = folder.changed_ns(path) // 1_000_000
+    data = folder.read(path, MAX_BYTES)
+    if data is None:
+        # Some tools remove a file before they put the new one in its place.
+        return _Attempt(changed_ms, is_absent=True, may_change=True)
+    is_recent = folder.is_recent(path, _WRITE_SECONDS)
+    # Only two equal readings are from one moment. Otherwise, the end of a file that
+    # is being written could follow the beginning of an older one.
+    if is_recent and folder.read(path, MAX_BYTES) != data:
+        return _Attempt(changed_ms, problem=REWRITTEN, may_change=True)
+    fields, problem = _parse_object(data)
+    if is_recent and problem == _BROKEN:
+        problem = REWRITTEN
+    return _Attempt(changed_ms, len(data), fields, problem, may_change=is_recent)
+
+
+def _parse_object(data: bytes) -> tuple[dict[str, Any] | None, str]:
+    """Decode the JSON object in a file, or say what is wrong.
+
+    Any encoding that JSON may have is accepted, with U+FFFD for invalid bytes.
+    """
     try:
         text = data.decode(json.detect_encoding(data), errors="replace")
         value = json.loads(text)
     except (ValueError, RecursionError):
-        return _BROKEN
-    return value if isinstance(value, dict) else _NO_OBJECT
+        return None, _BROKEN
+    return (value, "") if isinstance(value, dict) else (None, _NO_OBJECT)

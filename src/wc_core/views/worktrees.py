@@ -176,7 +176,7 @@ def _neighbour(
     }
     ages = [
         *(seconds_between(note.at_ms, now) for note in notes),
-        *(source.seen.age for source in (loop, activity) if source is not None),
+        *(source.state_age.age for source in (loop, activity) if source is not None),
         seconds_between(tree.changed_ms, now) if tree.changed_ms else None,
     ]
     return Neighbour(

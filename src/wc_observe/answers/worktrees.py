@@ -52,7 +52,7 @@ def worktree_view(call: Call) -> WorktreeView:
         if place.exists:
             opened = open_store(call)
             rows = opened.overview.rows()
-            notes = presence.notes(Layout(place.root), now)
+            notes = presence.current_notes(Layout(place.root), now)
             store = opened.label
     except WcError as error:
         problem = error.message
@@ -131,8 +131,8 @@ def _alarm_lines(view: WorktreeView) -> Iterator[str]:
     for neighbour, loop in _worktrees_with_loops(view):
         if loop.waits_for_human or loop.orphaned or loop.status in {"stalled", "stuck"}:
             turn = f" at {loop.turn}" if loop.turn else ""
-            state = word(loop.says, _WIDE)
-            name, age = word(_loop_name(neighbour)), ago(loop.seen.age)
+            state = word(loop.summary, _WIDE)
+            name, age = word(_loop_name(neighbour)), ago(loop.state_age.age)
             yield f"**loop {state}**: {name}{turn}, {age}\n"
 
 
@@ -182,8 +182,8 @@ def _detail_lines(neighbour: Neighbour, query: WorktreeQuery) -> Iterator[str]:
 
 
 def _loop_line(loop: Loop) -> str:
-    facts = [word(loop.says, _WIDE), *([loop.turn] if loop.turn else [])]
-    facts.append(_age_text(loop.seen))
+    facts = [word(loop.summary, _WIDE), *([loop.turn] if loop.turn else [])]
+    facts.append(_age_text(loop.state_age))
     if loop.waiting_since:
         facts.append(f"since {word(loop.waiting_since)}")
     if loop.stall_reason:
@@ -198,7 +198,7 @@ def _activity_line(activity: Activity) -> str:
     facts = [title(text, _WIDE) for text in (skill, activity.broadcast) if text]
     if activity.file_count:
         facts.append(f"{counted(activity.file_count, 'file')} modified")
-    return " | ".join((*facts, _age_text(activity.seen)))
+    return " | ".join((*facts, _age_text(activity.state_age)))
 
 
 def _age_text(state: StateAge) -> str:
@@ -244,7 +244,7 @@ def loops_markdown(view: WorktreeView, change_id: str) -> str:
     parts = [f"{counted(len(chosen), 'loop')}\n{NOTICE}\n"]
     for neighbour, loop in chosen:
         parts += [
-            f"- {word(_loop_name(neighbour))}: **loop {word(loop.says, _WIDE)}**\n",
+            f"- {word(_loop_name(neighbour))}: **loop {word(loop.summary, _WIDE)}**\n",
             f"  worktree: {_worktree_line(neighbour, view.query)}\n",
             f"  state: {_loop_line(loop)}\n",
             *_loop_facts(loop),
@@ -291,13 +291,17 @@ def team_markdown(call: Call) -> str:
     _check_is_local(call)
     team = livestate.team(_FILES, call.env, call.now_ms())
     file = shown_path(livestate.team_path(call.env), call.env)
-    if not team.found:
+    if not team.exists:
         return f"no team status: there is no {_path_text(file) or 'cache folder'}\n"
     count = counted(team.total, "member")
     visible = len(team.members)
     cut = f", {visible} of them here" if visible < team.total else ""
-    unread = "" if not team.seen.problem else f"; the file {word(team.seen.problem)}"
-    age = _age_text(team.seen._replace(last_good=False))
+    unread = (
+        ""
+        if not team.state_age.problem
+        else f"; the file {word(team.state_age.problem)}"
+    )
+    age = _age_text(team.state_age._replace(last_good=False))
     head = f"team: {count}{cut}, {age}{unread}\n{NOTICE}\n"
     return head + "".join(_member_line(member) for member in team.members)
 
@@ -312,4 +316,4 @@ def _member_line(member: Member) -> str:
     facts += [
         title(text, _WIDE) for text in (member.activity, member.broadcast) if text
     ]
-    return f"- {' | '.join((*facts, _age_text(member.seen)))}\n"
+    return f"- {' | '.join((*facts, _age_text(member.state_age)))}\n"

@@ -117,7 +117,7 @@ def test_a_loop_has_what_its_file_says(tmp_path: Path) -> None:
 )
 def test_a_status_is_shown_as_it_is(tmp_path: Path, status: Any, says: str) -> None:
     found = loop(tmp_path, status=status)
-    assert found.says == says
+    assert found.summary == says
     assert found.to_json().get("waits_for_human", False) == (status == "waiting:human")
 
 
@@ -146,7 +146,7 @@ def test_a_loop_whose_process_is_gone_is_orphaned(tmp_path: Path) -> None:
     found = loop(tmp_path, terminal_pid=pid)
     assert found.orphaned
     assert found.to_json()["orphaned"]
-    assert found.says == "orphaned: it says running but its process is gone"
+    assert found.summary == "orphaned: it says running but its process is gone"
     assert loop(tmp_path, terminal_pid=pid, status="starting").orphaned
     assert not loop(tmp_path, terminal_pid=pid, status="done").orphaned
     assert loop(tmp_path, terminal_pid=pid, status="waiting:human").waits_for_human
@@ -163,11 +163,11 @@ def test_a_process_of_somebody_else_runs(tmp_path: Path) -> None:
 
 
 def test_a_loop_that_says_nothing_for_an_hour_is_old(tmp_path: Path) -> None:
-    assert not loop(tmp_path, ago=3500).seen.stale
+    assert not loop(tmp_path, ago=3500).state_age.stale
     old = loop(tmp_path, ago=3700).to_json()
     assert (old["stale"], old["age_seconds"]) == (True, 3700)
     # To wait for somebody is no less true for being long ago.
-    assert not loop(tmp_path, ago=99_999, status="waiting:human").seen.stale
+    assert not loop(tmp_path, ago=99_999, status="waiting:human").state_age.stale
 
 
 def test_a_loop_that_cannot_be_read_is_none_that_runs(tmp_path: Path) -> None:
@@ -188,7 +188,7 @@ def test_a_loop_that_cannot_be_read_is_none_that_runs(tmp_path: Path) -> None:
     found = loops.loop(files, str(tmp_path), now_ms())
     assert found is not None
     assert found.status == "running"
-    assert found.seen.to_json() == {
+    assert found.state_age.to_json() == {
         "age_seconds": 7,
         "last_good": True,
         "problem": "is being rewritten this moment",

@@ -10,7 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.core.strategies import NOON_MS, relaxed
-from wc_core.activity.presence import LASTS, Note, file_name, notes, parse, render
+from wc_core.activity.presence import (
+    DEFAULT_SECONDS,
+    Note,
+    current_notes,
+    file_name,
+    parse,
+    render,
+)
 from wc_core.layout import Layout
 from wc_core.text import one_line
 from wc_core.threads.vocabulary import MAX_LASTING, PRESENCES
@@ -55,8 +62,8 @@ def test_a_note_counts_for_as_long_as_it_said(
     put(layout, "b", render(long))
     now = NOON_MS + int(minutes * MINUTE)
     expected = [NOTE] if counts else []
-    assert notes(layout, now) == expected + ([long] if minutes >= -1 else [])
-    assert LASTS == 30 * 60
+    assert current_notes(layout, now) == expected + ([long] if minutes >= -1 else [])
+    assert DEFAULT_SECONDS == 30 * 60
 
 
 def test_how_it_is_shown() -> None:
@@ -94,7 +101,7 @@ def test_what_is_no_note_hides_none(tmp_path: Path, bad: Any) -> None:
         bad = json.dumps(json.loads(render(NOTE)) | bad).encode()
     put(layout, "a", bad)
     put(layout, "b", render(NOTE))
-    assert notes(layout, NOON_MS) == [NOTE]
+    assert current_notes(layout, NOON_MS) == [NOTE]
 
 
 def test_links_and_huge_files_are_not_read(tmp_path: Path) -> None:
@@ -104,11 +111,11 @@ def test_links_and_huge_files_are_not_read(tmp_path: Path) -> None:
     (tmp_path / "elsewhere").write_bytes(render(NOTE._replace(agent="Zed")))
     Path(layout.presence, "link").symlink_to(tmp_path / "elsewhere")
     os.mkfifo(Path(layout.presence, "pipe"))
-    assert notes(layout, NOON_MS) == [NOTE]
+    assert current_notes(layout, NOON_MS) == [NOTE]
     Path(layout.presence).rename(tmp_path / "moved")
-    assert notes(layout, NOON_MS) == []
+    assert current_notes(layout, NOON_MS) == []
     Path(layout.presence).symlink_to(tmp_path / "moved")
-    assert notes(layout, NOON_MS) == []
+    assert current_notes(layout, NOON_MS) == []
 
 
 def test_every_participant_of_a_worktree_has_a_file() -> None:

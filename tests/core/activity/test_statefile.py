@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from wc_core.activity.statefile import ABSENT, MAX_BYTES, REWRITTEN, Found, StateFiles
+from wc_core.activity.statefile import (
+    ABSENT,
+    MAX_BYTES,
+    REWRITTEN,
+    FileState,
+    StateFiles,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,7 +32,7 @@ def path(tmp_path: Path) -> Path:
     return path
 
 
-def read(files: StateFiles, path: Path) -> Found:
+def read(files: StateFiles, path: Path) -> FileState:
     return files.read(str(path), str(path.parents[1]))
 
 
@@ -126,7 +132,7 @@ def test_what_is_no_such_file_is_left_alone(
     files = StateFiles()
     good = read(files, path)
     act(path)
-    assert read(StateFiles(), path) == Found(None, -1, problem)
+    assert read(StateFiles(), path) == FileState(None, -1, problem)
     assert read(files, path) == good._replace(problem=problem, last_good=True)
 
 
