@@ -21,6 +21,7 @@ from wc_core.agents import (
     SESSION_VARIABLES,
     VARIABLES,
 )
+from wc_core.names import fold
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -44,20 +45,18 @@ SESSION_NOTES = {
 
 
 def replaced(text: str, name: str, lines: Iterable[str]) -> str:
-    """The text with other lines in the block of that name, indented as its markers
-    are. Raises SystemExit if the block is not there once."""
+    """The text with other lines in the block of that name. Raises SystemExit if there
+    is no such block."""
     block = re.compile(
-        rf"^( *)(.*BEGIN {name}: written by docs/make_reference.py.*\n)"
-        rf"(?:.*\n)*?( *.*END {name}\b)",
+        rf"^(.*BEGIN {name}: written by docs/make_reference.py.*\n)"
+        rf"(?:.*\n)*?(.*END {name}\b)",
         re.MULTILINE,
     )
     match = block.search(text)
     if match is None:
         raise SystemExit(f"there is no block {name}")
-    indented = "".join(f"{match[1]}{line}".rstrip() + "\n" for line in lines)
-    return "".join(
-        [text[: match.end(2)], indented, match[3], text[match.end() :]],
-    )
+    inside = "".join(f"{line}\n" for line in lines)
+    return text[: match.end(1)] + inside + text[match.start(2) :]
 
 
 def files() -> dict[Path, str]:
@@ -67,6 +66,9 @@ def files() -> dict[Path, str]:
         ("docs/install.md", "user files", install_table("user")),
         ("docs/install.md", "project files", install_table("project")),
         ("bin/test", "agents", [f"agents='{' '.join(first_words())}'"]),
+        ("bin/wc-statusline", "agents", script_agents()),
+        ("bin/wc-statusline", "sessions", script_sessions()),
+        ("bin/wc-statusline", "spellings", script_spellings()),
     )
     texts: dict[Path, str] = {}
     for name, block, lines in blocks:
@@ -121,3 +123,27 @@ def first_words() -> list[str]:
         *(*SESSION_VARIABLES, CONVENTION, OLDER_CONVENTION[0]),
     )
     return sorted({variable.partition("_")[0] for variable in variables})
+
+
+def script_agents() -> Iterator[str]:
+    """The files of the agents that the environment names, into $text: the first counts.
+    A ``?`` stands for a variable whose value has to be looked at."""
+    yield '  text="\\'
+    for variable, agent in VARIABLES:
+        yield f"${{{variable}:+={fold(agent)} }}\\"
+    yield f'${{{CONVENTION}:+?}}${{{OLDER_CONVENTION[0]}:+?}}=default"'
+
+
+def script_sessions() -> Iterator[str]:
+    """The id of the session, into $part."""
+    yield "    part=''"
+    for variable in SESSION_VARIABLES:
+        yield f"    part=${{part:-${{{variable}-}}}}"
+
+
+def script_spellings() -> Iterator[str]:
+    """The canonical spelling of an agent's name, into $text."""
+    for agent in AGENTS:
+        spellings = [word for word in agent.spellings if word != fold(agent.name)]
+        if spellings:
+            yield f"    {' | '.join(spellings)}) text={fold(agent.name)} ;;"

@@ -130,6 +130,9 @@ def test_adding_a_client(tmp_path: Path) -> None:
         in (tmp_path / "docs/install.md").read_text()
     )
     assert "`HELIX_AGENT`" in (tmp_path / "docs/identity.md").read_text()
+    script = (tmp_path / "bin/wc-statusline").read_text()
+    assert "${HELIX_AGENT:+=helix }" in script
+    assert "    hx) text=helix ;;" in script
 
 
 # They concern the clients, the agents and the generated files.
@@ -137,8 +140,10 @@ CLIENT_TESTS = (
     "tests/cli/install/test_clients.py",
     "tests/core/identity/test_resolve.py",
     "tests/core/test_names.py",
+    "tests/bin/test_statusline_script.py",
     "tests/test_docs.py::test_the_reference_is_what_the_code_says",
-    *("-k", "client or agent or reference or platform or without_a_trace"),
+    "-k",
+    "client or known_by or reference or platforms or without_a_trace or variables",
 )
 
 
