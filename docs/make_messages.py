@@ -171,7 +171,7 @@ def sections() -> Iterator[str]:
             yield "\n| message | what it means, and what to do |\n|---|---|\n"
         for one in sorted(rows, key=lambda one: one.text.casefold().lstrip("… ")):
             text = f"{known.get(one.text, '')} {_shown(one.hint)}".strip()
-            yield f"| {_code(one.text)} | {text or 'It says all there is.'} |\n"
+            yield f"| {_code(one.text)} | {text or 'See the message.'} |\n"
 
 
 def _code(text: str) -> str:
