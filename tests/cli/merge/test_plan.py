@@ -570,6 +570,7 @@ COMMIT = Entity("160000", b"1" * 40)
     [
         (b"1", script(b"1"), b"2", script(b"2"), False),
         (b"1", b"2", script(b"1"), script(b"2"), False),
+        (None, script(b""), b"", b"", False),
         (script(b"1"), b"1", script(b"2"), b"2", False),
         (None, script(b"1"), b"1", b"1", False),
         (b"1", link("/etc"), b"1", link("/etc"), False),
@@ -617,6 +618,45 @@ def test_a_link_in_the_place_of_a_file_of_ours(
                 Entity("120000", b"/etc/passwd"),
                 Entity("100644", more[path]),
             )
+
+
+def test_a_link_of_ours_stays_in_the_place_of_a_page(repository: Repository) -> None:
+    ours = thread([FIRST]) | {PAGE: link("/etc/passwd")}
+    done = merged(repository, thread([FIRST]), ours, thread([FIRST, OURS]))
+    # Both changed it: theirs counts, as for any file, and ours is said to be lost.
+    assert done.tree[PAGE] == Entity("100644", thread([FIRST, OURS])[PAGE])
+    assert done.plan.outvoted == (PAGE,)
+    done = merged(repository, thread([FIRST]), ours, thread([FIRST]) | SHARED)
+    assert done.tree[PAGE] == link("/etc/passwd")
+
+
+def test_a_link_of_ours_in_the_place_of_a_log_is_outvoted(
+    repository: Repository,
+) -> None:
+    ours = thread([FIRST]) | {LOG: link("/etc/passwd"), "x": link("a")}
+    theirs = thread([FIRST, OURS]) | {"x": link("b")}
+    done = merged(repository, thread([FIRST]) | {"x": link("c")}, ours, theirs)
+    assert done.ids() == [FIRST.id, OURS.id]
+    assert {LOG, "x"} <= set(done.plan.outvoted)
+
+
+def test_what_both_wrote_on_a_page_and_rendering_takes_away_is_said(
+    repository: Repository,
+) -> None:
+    page = {PAGE: OLD.replace(b"Ball:", b"A note.\nBall:")}
+    ours, theirs = imported(OLD, OURS) | page, imported(OLD, THEIRS) | page
+    done = merged(repository, {PAGE: OLD}, ours, theirs)
+    assert b"A note" not in done.data(PAGE)
+    assert done.plan.outvoted == (PAGE,)
+
+
+def test_a_file_that_became_a_folder_is_not_outvoted(repository: Repository) -> None:
+    base = {"z": b"1", "zz": b"1"}
+    done = merged(repository, base, base, {"z/b": b"1", "a": b"1"})
+    assert set(done.tree) == {"z/b", "a"}
+    assert done.plan.outvoted == ()
+    # A folder can be made only where the file is gone.
+    assert [one.path for one in done.plan.changes] == ["z", "zz", "a", "z/b"]
 
 
 @pytest.mark.parametrize(
