@@ -92,7 +92,7 @@ def _note_nothing_due(root: str) -> None:
     """Update the time of the last exchange's report, so that the next command does not
     look again at once. It is a convenience."""
     with contextlib.suppress(OSError):
-        os.utime(Layout(root).travel, follow_symlinks=False)
+        os.utime(Layout(root).sync_state, follow_symlinks=False)
 
 
 if __name__ == "__main__":

@@ -119,7 +119,7 @@ class Context:
         """How the store compares with its remote; ``None`` if it was never exchanged
         with one."""
         layout = Layout(self.place.root)
-        if not os.path.lexists(layout.travel):
+        if not os.path.lexists(layout.sync_state):
             return None
         from wc_core.git import freshness  # 1.4 ms, only after an exchange
 

@@ -71,12 +71,12 @@ def _arguments(argv: Sequence[str], *, bodies: bool) -> Iterator[tuple[str, Any]
     declared = table.load(argv[0]) if argv else None
     options = parse(declared.options, argv[1:]) if declared is not None else None
     if declared is None or options is None:
-        yield "words", debugging.told(" ".join(argv[1:]), bodies)
+        yield "words", debugging.shown_argument(" ".join(argv[1:]), bodies)
         return
     for param in declared.options.params():
         value = getattr(options, param.name)
         if value != param.default:
-            shorten = debugging.safe if _is_a_word(param) else None
+            shorten = debugging.shown_word if _is_a_word(param) else None
             yield param.name, shorten(value) if shorten else _text(value, bodies=bodies)
 
 
@@ -87,7 +87,7 @@ def _is_a_word(param: Param) -> bool:
 
 def _text(value: Any, *, bodies: bool) -> Any:
     words = " ".join(value) if isinstance(value, tuple) else value
-    return debugging.told(words, bodies)
+    return debugging.shown_argument(words, bodies)
 
 
 def _outcome(code: int) -> str:
@@ -102,7 +102,7 @@ def _note(fields: dict[str, Any], folder: str) -> None:
     layout = Layout(place.root)
     if not os.path.isdir(layout.local):
         return  # no store was ever written to here
-    line = debugging.line({**fields, "store": place.root}, now_ms()).encode()
+    line = debugging.log_line({**fields, "store": place.root}, now_ms()).encode()
     path = layout.debug_log
     with contextlib.suppress(FileNotFoundError):
         if os.lstat(path).st_size + len(line) > _MOST:

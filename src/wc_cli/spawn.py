@@ -63,7 +63,7 @@ def _is_moved(layout: Layout) -> bool:
 def _is_exchange_due(layout: Layout, rules: Settings) -> bool:
     """Whether to exchange with the remote again. A store that never was is not
     exchanged because somebody reads it."""
-    age = age_of(layout.travel)
+    age = age_of(layout.sync_state)
     if age == math.inf or age < _RETRY_SECONDS:
         return False
     if rules.fetch_every and age >= rules.fetch_every:

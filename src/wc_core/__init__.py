@@ -1,1 +1,1 @@
-"""What wc knows: stores, threads, entries. Reads; cannot write."""
+"""Reads stores, threads and entries. Cannot write."""

@@ -1,8 +1,8 @@
 """The Python API for reading: the names that docs/api.md promises to keep.
 
-Modules inside the packages may be renamed or split at any time; programs that use
-wc import from here and, to write, from `wc_cli.posting`. Nothing inside imports this
-module.
+Other modules of the packages may be renamed or split at any time. Programs that use
+wc import from here and, to write, from `wc_cli.posting`. No module of the packages
+imports this one.
 """
 
 from __future__ import annotations

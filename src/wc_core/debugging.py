@@ -1,11 +1,12 @@
-"""``WATERCOOLER_DEBUG``: what a command or a call did, as one line of JSON.
+"""The debug log of ``WATERCOOLER_DEBUG``: one line of JSON for each command or call.
 
-``1`` leaves out what people wrote, ``bodies`` has it. Of an argument that may
-carry text only the length is told; credentials of URLs are never told.
+With ``1``, only the length of an argument with people's text is logged, with
+``bodies`` the text too. Credentials in URLs are never logged.
 """
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from wc_core import times
@@ -25,8 +26,10 @@ _LONGEST_SECRET = 2_000
 
 
 class Mode(NamedTuple):
-    """Whether to log, and with texts; ``complaint`` is about a value that is
-    none."""
+    """Whether to log, and whether with texts.
+
+    ``complaint`` is a message about an invalid value of the variable.
+    """
 
     on: bool = False
     bodies: bool = False
@@ -34,20 +37,20 @@ class Mode(NamedTuple):
 
 
 def mode(env: Mapping[str, str]) -> Mode:
-    """What the variable asks for; nothing by any value that it does not have."""
-    said = env.get(VARIABLE, "")
-    if said in _OFF:
+    """The mode that the variable sets. An invalid value turns nothing on."""
+    text = env.get(VARIABLE, "")
+    if text in _OFF:
         return Mode()
-    if said in _ON:
-        return Mode(on=True, bodies=said == "bodies")
+    if text in _ON:
+        return Mode(on=True, bodies=text == "bodies")
     return Mode(
-        complaint=f"{VARIABLE} cannot be {_cut(said, 60)!r}, so nothing is logged: "
+        complaint=f"{VARIABLE} cannot be {_cut(text, 60)!r}, so nothing is logged: "
         "1 logs without texts, bodies with them."
     )
 
 
-def told(value: Any, bodies: bool) -> Any:  # noqa: FBT001 - the mode's own word
-    """An argument that may carry text: the text, or how long it is."""
+def shown_argument(value: Any, bodies: bool) -> Any:  # noqa: FBT001 - the mode's own word
+    """An argument that may have people's text: the text, or only its length."""
     if value is None or isinstance(value, bool | int | float):
         return value
     if bodies:
@@ -57,22 +60,19 @@ def told(value: Any, bodies: bool) -> Any:  # noqa: FBT001 - the mode's own word
     return f"<{type(value).__name__}>"
 
 
-def safe(value: Any) -> Any:
-    """An argument that is a name, a number or a word of ours, cut where it is
-    long."""
+def shown_word(value: Any) -> Any:
+    """An argument without people's text (a name, a number, an option), cut if long."""
     if value is None or isinstance(value, bool | int | float):
         return value
     return _cut(value if isinstance(value, str) else repr(value), _WIDTH)
 
 
-def line(fields: Mapping[str, Any], now_ms: int) -> str:
-    """One line of JSON, the time first, that a terminal obeys nothing of."""
-    import json  # nothing is logged, as a rule
-
+def log_line(fields: Mapping[str, Any], now_ms: int) -> str:
+    """A line of the log: JSON with the time first, in ASCII, safe for a terminal."""
     return json.dumps({"time": times.rfc3339(now_ms), **fields}) + "\n"
 
 
 def _cut(text: str, width: int) -> str:
-    # Not all of a megabyte is looked through, but all of a URL and its token.
+    # Cut first, because a text may be huge, but not inside a URL with its token.
     text = anonymous(clean(text[: width + _LONGEST_SECRET]))
     return text if len(text) <= width else f"{text[: width - 1]}…"

@@ -1,20 +1,20 @@
-"""The errors wc reports, and nothing else it may raise on purpose.
+"""The errors that wc reports; no others are raised on purpose.
 
 ::
 
     WcError
-    ├── InvalidInputError  INVALID_INPUT   2   the words given are wrong
+    ├── InvalidInputError  INVALID_INPUT   2   an argument is invalid
     ├── NotFoundError      NOT_FOUND       3   no such thread, entry, agent
-    ├── ConflictError      CONFLICT        4   a condition or the ball policy said no
-    ├── LockTimeoutError   LOCK_TIMEOUT    5   somebody else is writing
-    ├── CorruptError       CORRUPT         6   damage in the thing asked for
+    ├── ConflictError      CONFLICT        4   a condition or the ball policy forbids it
+    ├── LockTimeoutError   LOCK_TIMEOUT    5   another process is writing
+    ├── CorruptError       CORRUPT         6   the requested thread is damaged
     ├── StorageError       STORAGE         7   disk full, read-only, permission
     ├── OfflineError       OFFLINE         8   the remote could not be reached
     ├── FindingsError      FINDINGS        9   doctor found something
-    └── WaitTimeoutError   TIMEOUT        10   wait gave up
+    └── WaitTimeoutError   TIMEOUT        10   wait timed out
 
 Exit codes and code strings are promises: scripts and agents branch on them.
-Anything else that escapes is a bug and ends as INTERNAL, exit 1.
+Any other exception that escapes is a bug, and is reported as INTERNAL, exit 1.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class InvalidInputError(WcError):
 
 
 class NotFoundError(WcError):
-    """A thread, entry, agent or store that is not there; near names in the hint."""
+    """A thread, entry, agent or store does not exist; similar names in the hint."""
 
     code = "NOT_FOUND"
     exit_code = 3
@@ -59,21 +59,21 @@ class ConflictError(WcError):
 
 
 class LockTimeoutError(WcError):
-    """Another process held the lock for longer than we were willing to wait."""
+    """Another process held the lock for longer than the timeout."""
 
     code = "LOCK_TIMEOUT"
     exit_code = 5
 
 
 class CorruptError(WcError):
-    """Damage in the thing asked for: the message names file and line."""
+    """The requested thread or file is damaged: the message names file and line."""
 
     code = "CORRUPT"
     exit_code = 6
 
 
 class StorageError(WcError):
-    """The disk said no. Nothing was half-written."""
+    """The file system refused. Nothing was half-written."""
 
     code = "STORAGE"
     exit_code = 7

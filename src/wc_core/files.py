@@ -1,8 +1,9 @@
-"""Opening files for reading, inside one folder and nowhere else.
+"""Opens files for reading, inside one root folder and nowhere else.
 
-Whoever names a ``root`` is never led out of it: each folder on the way is
-opened from the one above, and a link is refused, also one that somebody puts
-there this very moment. Without a root links are followed up to the file.
+With a ``root``, no path leads out of it: each folder on the way is opened
+relative to the one above, and symbolic links are refused, even if they are
+created during the call. Without a root, links in the path are followed, except
+for the file itself.
 """
 
 from __future__ import annotations
@@ -19,33 +20,32 @@ from wc_core.errors import CorruptError, StorageError
 if TYPE_CHECKING:
     from types import TracebackType
 
-# Above this nothing is read: it would not fit into memory with all that is
-# made of it, and one such file would end the server for all threads.
+# Larger files are not read: with everything made of it, one would not fit into
+# memory, and would end the server for all threads.
 MAX_BYTES = 1 << 30
 
-# O_NONBLOCK: a FIFO somebody left in the store must not hang a reader.
+# O_NONBLOCK: a FIFO in the store must not block a reader.
 _FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 _CHUNK = 1 << 20
 _TAIL = 4096
-# Nothing can be there: a folder on the way is missing, is a file, or the name
-# is longer than any the file system has.
+# The errors that mean that no file can exist: a folder on the way is missing or is a
+# file, or the name is longer than the file system allows.
 _ABSENT = frozenset({errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG})
 
 
 class NotPlainError(OSError):
-    """Where a file should be there is a folder, a link or something stranger,
-    or a link where a folder should be on the way to it."""
+    """A path is not a regular file, or a folder on the way to it is a link."""
 
 
 def open_folder(path: str, root: str = "") -> int:
-    """A handle of a folder.
+    """Open a folder. Returns its file descriptor.
 
-    Raises NotPlainError for a link at ``path`` or between ``root`` and it,
-    another OSError for what cannot be opened.
+    Raises NotPlainError for a link at ``path`` or between ``root`` and it, and
+    another OSError if it cannot be opened.
     """
     handle = os.open(root or path, _FOLDER)
-    for name in _below(path, root):
+    for name in _path_parts(path, root):
         try:
             inner = os.open(name, _FOLDER | os.O_NOFOLLOW, dir_fd=handle)
         except OSError as error:
@@ -60,8 +60,8 @@ def open_folder(path: str, root: str = "") -> int:
     return handle
 
 
-def _below(path: str, root: str) -> list[str]:
-    """The names that lead from ``root`` to ``path``."""
+def _path_parts(path: str, root: str) -> list[str]:
+    """The names of the folders that lead from ``root`` to ``path``."""
     if not root or path == root:
         return []
     names = path.removeprefix(f"{root}/").split("/")
@@ -70,18 +70,18 @@ def _below(path: str, root: str) -> list[str]:
     return names
 
 
-def _is_link(name: str, within: int | None) -> bool:
+def _is_link(name: str, folder: int | None) -> bool:
     try:
-        return stat.S_ISLNK(os.lstat(name, dir_fd=within).st_mode)
+        return stat.S_ISLNK(os.lstat(name, dir_fd=folder).st_mode)
     except OSError:
         return False
 
 
 class Folder:
-    """A folder that may be missing, open for the block; its files by name.
+    """A context manager for an open folder, which may be missing.
 
-    The names are those of the folder as it was opened, whatever is put in
-    its place meanwhile. Raises OSError where it is there and cannot be
+    Its methods read the files of the folder that was opened, even if its path
+    is replaced meanwhile. Raises OSError if the folder exists but cannot be
     opened.
     """
 
@@ -107,27 +107,30 @@ class Folder:
             os.close(self.handle)
 
     def read(self, path: str, limit: int = MAX_BYTES) -> bytes | None:
-        """The bytes of the file whose path (or name) ends in here, as
-        `read_plain`."""
+        """The bytes of a file in this folder, like `read_plain`.
+
+        Of ``path``, only the name of the file counts.
+        """
         if self.handle is None:
             return None
         return _read(os.path.basename(path), self.handle, limit)
 
     def size(self, path: str) -> int:
-        """The length of a file in here, as `size_of`."""
+        """The length of a file in this folder, like `size_of`."""
         if self.handle is None:
             return -1
         return _size(os.path.basename(path), self.handle)
 
     def is_recent(self, path: str, seconds: float) -> bool:
-        """Whether a file in here was written to within so many seconds, by a
-        clock that may be off either way; one that is gone was not."""
+        """Whether a file in this folder was changed in the last seconds.
+
+        Times in the near future count as well, because clocks differ.
+        """
         changed = self.changed_ns(path)
         return changed >= 0 and abs(time.time() - changed / 1e9) <= seconds
 
     def changed_ns(self, path: str) -> int:
-        """When a file in here was last written to, in nanoseconds since 1970;
-        -1 for one that is gone."""
+        """The time of a file's last change, in ns since 1970; -1 if it is missing."""
         if self.handle is None:
             return -1
         try:
@@ -137,8 +140,10 @@ class Folder:
         return info.st_mtime_ns
 
     def last_line(self, path: str, size: int) -> bytes:
-        """The last line of a file of ``size`` bytes, at a cost that does not
-        grow with the file. Raises OSError."""
+        """The last line of a file of ``size`` bytes.
+
+        The cost does not grow with the file. Raises OSError.
+        """
         handle = os.open(os.path.basename(path), _FLAGS, dir_fd=self.handle)
         try:
             length = _TAIL
@@ -154,10 +159,10 @@ class Folder:
 
 
 def read_plain(path: str, root: str = "", limit: int = MAX_BYTES) -> bytes | None:
-    """The bytes of a regular file, ``None`` where there is none.
+    """The bytes of a regular file; ``None`` if it does not exist.
 
     Raises NotPlainError for a symbolic link, a folder, a device or a file of
-    more than ``limit`` bytes, OSError for what may not be read.
+    more than ``limit`` bytes, and OSError for a file that may not be read.
     """
     if not root:
         return _read(path, None, limit)
@@ -165,13 +170,13 @@ def read_plain(path: str, root: str = "", limit: int = MAX_BYTES) -> bytes | Non
         return folder.read(path, limit)
 
 
-def _read(path: str, within: int | None, limit: int) -> bytes | None:
+def _read(path: str, folder: int | None, limit: int) -> bytes | None:
     try:
-        handle = os.open(path, _FLAGS, dir_fd=within)
+        handle = os.open(path, _FLAGS, dir_fd=folder)
     except OSError as error:
         if error.errno in _ABSENT:
             return None
-        if _is_link(path, within):
+        if _is_link(path, folder):
             raise NotPlainError(error.errno, "is a symbolic link", path) from error
         raise
     try:
@@ -181,20 +186,22 @@ def _read(path: str, within: int | None, limit: int) -> bytes | None:
         if info.st_size > limit:
             raise NotPlainError(errno.EFBIG, f"has more than {limit} bytes", path)
         chunks = []
-        wanted = info.st_size + 1
-        while chunk := os.read(handle, wanted):
+        length = info.st_size + 1
+        while chunk := os.read(handle, length):
             chunks.append(chunk)
-            if len(chunk) < wanted:
+            if len(chunk) < length:
                 break
-            wanted = _CHUNK
+            length = _CHUNK
     finally:
         os.close(handle)
     return b"".join(chunks)
 
 
 def read_from(path: str, root: str, start: int, length: int = 0) -> bytes:
-    """The bytes of a regular file from ``start`` on, ``length`` at most (0: up
-    to its end). Raises OSError."""
+    """At most ``length`` bytes of a regular file from ``start`` on (0: all of them).
+
+    Raises OSError.
+    """
     with Folder(os.path.dirname(path), root) as folder:
         if folder.handle is None:
             raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
@@ -204,29 +211,28 @@ def read_from(path: str, root: str, start: int, length: int = 0) -> bytes:
         if not stat.S_ISREG(info.st_mode):
             raise NotPlainError(0, "is not a regular file", path)
         chunks = []
-        left = min(length or MAX_BYTES, max(0, info.st_size - start))
-        while left and (chunk := os.pread(handle, left, start)):
+        remaining = min(length or MAX_BYTES, max(0, info.st_size - start))
+        while remaining and (chunk := os.pread(handle, remaining, start)):
             chunks.append(chunk)
-            start, left = start + len(chunk), left - len(chunk)
+            start, remaining = start + len(chunk), remaining - len(chunk)
     finally:
         os.close(handle)
     return b"".join(chunks)
 
 
 def age_of(path: str) -> float:
-    """Seconds since a file was written; infinite if there is none, or if it cannot
-    be looked up."""
+    """Seconds since a file was changed; infinite if it is missing or inaccessible."""
     try:
-        # A clock that was set back must not make a file look new for long.
+        # abs(): after a clock was set back, a file must not look new for long.
         return abs(time.time() - os.stat(path).st_mtime)
     except OSError:
         return math.inf
 
 
 def size_of(path: str, root: str = "") -> int:
-    """The length of a regular file; -1 where there is none.
+    """The length of a regular file; -1 if there is none.
 
-    Raises OSError where a folder on the way may not be entered or is a link.
+    Raises OSError if a folder on the way may not be entered or is a link.
     """
     if not root:
         return _size(path, None)
@@ -234,9 +240,9 @@ def size_of(path: str, root: str = "") -> int:
         return folder.size(path)
 
 
-def _size(path: str, within: int | None) -> int:
+def _size(path: str, folder: int | None) -> int:
     try:
-        info = os.lstat(path, dir_fd=within)
+        info = os.lstat(path, dir_fd=folder)
     except OSError as error:
         if error.errno in _ABSENT:
             return -1
@@ -245,14 +251,14 @@ def _size(path: str, within: int | None) -> int:
 
 
 def names_in(folder: str, root: str = "") -> list[str]:
-    """The names in a folder, sorted; none where it does not exist.
+    """The names in a folder, sorted; empty if it does not exist.
 
-    Raises StorageError where the folder may not be read, CorruptError where a
-    link leads to it: neither is the same as there being nothing.
+    Raises StorageError if the folder may not be read, and CorruptError if a
+    link leads to it: neither means that it is empty.
     """
     try:
-        with Folder(folder, root) as one:
-            return [] if one.handle is None else sorted(os.listdir(one.handle))
+        with Folder(folder, root) as opened:
+            return [] if opened.handle is None else sorted(os.listdir(opened.handle))
     except NotPlainError as error:
         raise CorruptError(
             f"{folder} {error.strerror}; nothing outside the store is read.",

@@ -1,7 +1,7 @@
-"""Every path in a store, and the only way from a topic to one.
+"""The paths in a store, and the rules for topics.
 
-A topic becomes part of a path here and nowhere else, so this module is the
-guard against ``../..``.
+A topic becomes part of a path only here, so this module is the guard against
+``../..``.
 """
 
 from __future__ import annotations
@@ -18,25 +18,25 @@ IN_TREE = ".watercooler"
 GUIDANCE = "guidance.md"
 MAX_TOPIC_BYTES = 100
 
-# What git must know of a store: bytes stay as they are, logs merge as unions
-# even without wc, and what is local stays so.
+# For git: bytes stay as they are, logs merge as unions even without wc, and local
+# files are not committed.
 ATTRIBUTES = "* -text merge=union"
 IGNORED = ".local/"
 
-# Names that mean something else to a shell, to git or to Windows.
+# Names with a meaning to a shell, to git or to Windows.
 RESERVED = frozenset({".", "..", ".git", ".local", ".gitkeep", "con", "nul", "aux"})
 
-# A clone on Windows could not check these out, nor ``con.anything``. Only new
-# topics are refused: one that is there keeps its name.
+# A clone on Windows could not check these out, nor ``con.anything``. They are
+# refused for new topics only: an existing thread keeps its name.
 _DEVICES = frozenset(
     {"con", "nul", "aux", "prn"}
     | {f"{port}{digit}" for port in ("com", "lpt") for digit in "0123456789¹²³"}
 )
 
 _EXTRA = frozenset("-_.")
-# Our own files named after people or branches, see `safe_name`.
+# For files of ours that are named after people or branches, see `safe_name`.
 MAX_SAFE_BYTES = 200
-# Escaped foreign names may be as long as a file name may be.
+# Names of other tools may be as long as the file system allows.
 _MAX_FILE_BYTES = 255
 
 
@@ -57,7 +57,7 @@ class Layout(NamedTuple):
 
     @property
     def local(self) -> str:
-        """What is never committed."""
+        """The folder that is never committed."""
         return f"{self.root}/.local"
 
     def folder(self, topic: str) -> str:
@@ -65,7 +65,7 @@ class Layout(NamedTuple):
         return f"{self.threads}/{file_name(topic)}"
 
     def log(self, topic: str) -> str:
-        """The log of one thread: the truth."""
+        """The log of one thread: its only source of truth."""
         return f"{self.folder(topic)}/entries.jsonl"
 
     def meta(self, topic: str) -> str:
@@ -73,11 +73,11 @@ class Layout(NamedTuple):
         return f"{self.folder(topic)}/meta.json"
 
     def edges(self, topic: str) -> str:
-        """The projection with the order of one thread."""
+        """The projection with the order of one thread's entries."""
         return f"{self.folder(topic)}/edges.jsonl"
 
     def page(self, topic: str) -> str:
-        """The projection for people."""
+        """The projection of one thread for people, in markdown."""
         return f"{self.pages}/{file_name(topic)}.md"
 
     def lock(self, topic: str) -> str:
@@ -86,12 +86,12 @@ class Layout(NamedTuple):
 
     @property
     def git_lock(self) -> str:
-        """The lock of the settling helper and of every git operation."""
+        """The lock of settling and of every git operation."""
         return f"{self.local}/locks/git"
 
     @property
     def scratch(self) -> str:
-        """Where files are half-made, on the same file system."""
+        """The folder for unfinished files, on the same file system."""
         return f"{self.local}/scratch"
 
     @property
@@ -101,27 +101,27 @@ class Layout(NamedTuple):
 
     @property
     def settling(self) -> str:
-        """What settling last could not do, as JSON; absent when all is well."""
+        """The problems of the last settling, as JSON; absent if there are none."""
         return f"{self.local}/settling.json"
 
     @property
     def committing(self) -> str:
-        """There while git writes a commit: left over, it was killed at that."""
+        """Exists while git writes a commit. Left behind, that was killed."""
         return f"{self.local}/committing"
 
     @property
     def applied(self) -> str:
-        """The commit whose tree the folder has taken in: its id."""
+        """The id of the commit whose tree has been applied to the folder."""
         return f"{self.local}/applied"
 
     @property
-    def travel_lock(self) -> str:
-        """The lock of whoever exchanges with a remote."""
+    def sync_lock(self) -> str:
+        """The lock of an exchange with a remote."""
         return f"{self.local}/locks/travel"
 
     @property
-    def travel(self) -> str:
-        """What the last exchange with a remote came to, as JSON."""
+    def sync_state(self) -> str:
+        """The result of the last exchange with a remote, as JSON."""
         return f"{self.local}/sync.json"
 
     def cursors(self, topic: str) -> str:
@@ -130,74 +130,77 @@ class Layout(NamedTuple):
 
     @property
     def presence(self) -> str:
-        """The folder with what participants say they are doing."""
+        """The folder with the participants' notes on what they are doing."""
         return f"{self.local}/presence"
 
     def quarantine(self, topic: str) -> str:
-        """The folder for bytes of one thread that repair took out of its way."""
+        """The folder for damaged bytes of one thread that repair removed."""
         return f"{self.local}/quarantine/{file_name(topic)}"
 
     @property
     def debug_log(self) -> str:
-        """What commands did, where somebody wants to know."""
+        """The debug log of commands, see `wc_core.debugging`."""
         return f"{self.local}/debug.log"
 
     @property
     def index_page(self) -> str:
-        """What ``wc reindex`` writes."""
+        """The index that ``wc reindex`` writes."""
         return f"{self.local}/index.md"
 
     @property
     def sessions(self) -> str:
-        """The folder with what agents' sessions have been told."""
+        """The folder with a record of what each agent's session was shown."""
         return f"{self.local}/sessions"
 
     @property
     def config(self) -> str:
-        """The settings everybody shares."""
+        """The settings that all clones share."""
         return f"{self.root}/config.toml"
 
     @property
     def guidance(self) -> str:
-        """What whoever works here should know, in the repository's words."""
+        """The repository's guidance for its agents and people."""
         return f"{self.root}/{GUIDANCE}"
 
 
-# More than any store has threads: a walk through all of them in turn would else
-# find each one forgotten.
+# More than any store has threads. A smaller cache would miss on each topic when all
+# are listed in turn.
 @lru_cache(maxsize=1 << 17)
 def is_slug(text: str) -> bool:
-    """Whether ``text`` may name a topic as it is (any case)."""
+    """Whether ``text`` is a valid topic as it is (in any case)."""
     return (
         0 < len(text.encode(errors="replace")) <= MAX_TOPIC_BYTES
         and text.casefold() not in RESERVED
         and not text.startswith(("-", "."))
         and unicodedata.category(text[0])[0] != "M"
         and not text.endswith(".")
-        and all(_is_slug_character(one) for one in text)
+        and all(_is_slug_character(character) for character in text)
         and unicodedata.normalize("NFC", text) == text
     )
 
 
-def _is_slug_character(one: str) -> bool:
-    if one in _EXTRA:
+def _is_slug_character(character: str) -> bool:
+    if character in _EXTRA:
         return True
     # L: letters, M: the marks that many scripts write vowels with, N: digits.
-    return unicodedata.category(one)[0] in "LMN"
+    return unicodedata.category(character)[0] in "LMN"
 
 
 def folded(text: str) -> str:
-    """``text`` in the one spelling topics are created in: NFC, case-folded."""
+    """``text`` in the spelling of new topics: NFC, case-folded."""
     return unicodedata.normalize("NFC", unicodedata.normalize("NFC", text).casefold())
 
 
 def nearest_slug(text: str) -> str:
-    """The valid topic closest to ``text``; empty where nothing is left of it."""
-    kept = "".join(one if _is_slug_character(one) else "-" for one in folded(text))
-    while "--" in kept:
-        kept = kept.replace("--", "-")
-    cut = kept.encode(errors="ignore")[:MAX_TOPIC_BYTES].decode(errors="ignore")
-    slug = cut.strip("-.")
+    """The valid topic closest to ``text``; empty if there is none."""
+    slug = "".join(
+        character if _is_slug_character(character) else "-"
+        for character in folded(text)
+    )
+    while "--" in slug:
+        slug = slug.replace("--", "-")
+    slug = slug.encode(errors="ignore")[:MAX_TOPIC_BYTES].decode(errors="ignore")
+    slug = slug.strip("-.")
     while slug and unicodedata.category(slug[0])[0] == "M":
         slug = slug[1:].lstrip("-.")
     return slug if _may_be_new(slug) else ""
@@ -208,32 +211,32 @@ def _may_be_new(topic: str) -> bool:
 
 
 def new_topic(text: str) -> str:
-    """The topic ``text`` creates: NFC, case-folded.
+    """The topic of a new thread that a user calls ``text``: NFC, case-folded.
 
-    Raises InvalidInputError with the nearest valid slug where there is one.
+    Raises InvalidInputError with the nearest valid topic, if there is one.
     """
     topic = folded(text)
     if _may_be_new(topic):
         return topic
     near = nearest_slug(text)
     hint = f'Try "{near}". ' if near else ""
-    shown = text if len(text) <= MAX_TOPIC_BYTES else f"{text[:40]}…"
+    label = text if len(text) <= MAX_TOPIC_BYTES else f"{text[:40]}…"
     raise InvalidInputError(
-        f"{shown!r} cannot be a topic.",
+        f"{label!r} cannot be a topic.",
         f"{hint}A topic is letters and digits of any script, '-', '_' and '.', "
         f"at most {MAX_TOPIC_BYTES} bytes, and begins with a letter, digit or '_'.",
     )
 
 
 def file_name(topic: str) -> str:
-    """The file name of a topic; undoes what `topic_of` did to foreign names.
+    """The file name of a topic: the reverse of `topic_of`.
 
-    Raises InvalidInputError for what no listing of a store can have given.
+    Raises InvalidInputError for text that `topic_of` never returns.
     """
     if is_slug(topic):
         return topic
-    name = _unescape(topic)
-    if name is None or not _is_plain(name) or topic_of(name) != topic:
+    name = _decoded_name(topic)
+    if name is None or not _is_file_name(name) or topic_of(name) != topic:
         raise InvalidInputError(
             f"{topic!r} is not a topic of this store.", "List the topics with: wc list"
         )
@@ -241,43 +244,46 @@ def file_name(topic: str) -> str:
 
 
 def topic_of(name: str) -> str:
-    """The topic a file or folder name stands for, foreign ones escaped:
-    every byte outside the slug rule becomes ``%XX``."""
+    """The topic of a file or folder name.
+
+    In a name that is no valid topic, every byte that none may have is
+    escaped as ``%XX``.
+    """
     if is_slug(name):
         return name
     escaped = "".join(
-        one
-        if one.isascii() and _is_slug_character(one)
-        else "".join(f"%{byte:02X}" for byte in os.fsencode(one))
-        for one in name
+        character
+        if character.isascii() and _is_slug_character(character)
+        else "".join(f"%{byte:02X}" for byte in os.fsencode(character))
+        for character in name
     )
     if "%" not in escaped or escaped[0] == "-":
-        # The name as a whole breaks the rule, or would read as an option.
+        # Only the name as a whole is invalid, or it looks like an option.
         return f"%{ord(escaped[0]):02X}{escaped[1:]}"
     return escaped
 
 
-def _unescape(topic: str) -> str | None:
+def _decoded_name(topic: str) -> str | None:
     raw = bytearray()
     try:
-        rest = os.fsencode(topic)
+        remaining = os.fsencode(topic)
     except UnicodeEncodeError:
-        return None  # a lone surrogate that stands for no byte
-    while rest:
-        if rest[:1] == b"%":
+        return None  # a lone surrogate that represents no byte
+    while remaining:
+        if remaining[:1] == b"%":
             try:
-                raw.append(int(rest[1:3], 16))
+                raw.append(int(remaining[1:3], 16))
             except ValueError:
                 return None
-            rest = rest[3:]
+            remaining = remaining[3:]
         else:
-            raw += rest[:1]
-            rest = rest[1:]
+            raw += remaining[:1]
+            remaining = remaining[1:]
     return os.fsdecode(bytes(raw))
 
 
-def _is_plain(name: str) -> bool:
-    """Whether ``name`` is one file name and stays where it is put."""
+def _is_file_name(name: str) -> bool:
+    """Whether ``name`` is one file name, which cannot lead out of a folder."""
     return (
         name not in {"", ".", ".."}
         and "/" not in name
@@ -287,21 +293,19 @@ def _is_plain(name: str) -> bool:
 
 
 def safe_name(key: str) -> str:
-    """``key`` as a file name: no two keys have the same one.
+    """``key`` as a file name, different for each key.
 
     Control characters, ``/``, ``%``, ``*`` and a leading ``.`` or ``=``
     become the ``%XX`` of their bytes; the empty key is ``%``; one longer than
     `MAX_SAFE_BYTES` is cut and ends in ``%~`` and its hash.
     """
     escaped = "".join(
-        _percent(one) if _is_unsafe(one, position) else one
-        for position, one in enumerate(key)
+        _percent_encoded(character) if _is_unsafe(character, position) else character
+        for position, character in enumerate(key)
     )
     if len(escaped.encode()) <= MAX_SAFE_BYTES:
         return escaped or "%"
-    # Imported where it is needed: a name this long is rare, and the import
-    # costs more than everything else here.
-    from hashlib import sha256
+    from hashlib import sha256  # 2.7 ms, only for very long names
 
     digest = sha256(escaped.encode()).hexdigest()[:32]
     head = escaped.encode()[: MAX_SAFE_BYTES - len(digest) - 2]
@@ -309,20 +313,19 @@ def safe_name(key: str) -> str:
 
 
 def key_of(name: str) -> str:
-    """What `safe_name` made this file name of; empty where that cannot be
-    told, as of a name that was cut."""
-    return _unescape(name) or "" if "%" in name else name
+    """The key of a file name: the reverse of `safe_name`; empty if it was cut."""
+    return _decoded_name(name) or "" if "%" in name else name
 
 
-def _is_unsafe(one: str, position: int) -> bool:
+def _is_unsafe(character: str, position: int) -> bool:
     return (
-        one in "/%*"
-        or (not position and one in ".=")
-        or one < " "
-        or "\x7f" <= one < "\xa0"
-        or "\ud800" <= one <= "\udfff"
+        character in "/%*"
+        or (not position and character in ".=")
+        or character < " "
+        or "\x7f" <= character < "\xa0"
+        or "\ud800" <= character <= "\udfff"
     )
 
 
-def _percent(one: str) -> str:
-    return "".join(f"%{byte:02X}" for byte in one.encode(errors="surrogatepass"))
+def _percent_encoded(character: str) -> str:
+    return "".join(f"%{byte:02X}" for byte in character.encode(errors="surrogatepass"))

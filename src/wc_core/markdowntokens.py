@@ -1,8 +1,8 @@
-"""What markdown leaves out of sight, put in sight.
+"""Makes text visible that the rendering of markdown would hide.
 
-A model reads an entry as it was written, a person its rendering: whatever only
-the first would see could speak behind the other's back. Used on the tokens of
-markdown-it, which this module does not import.
+A model reads an entry as it was written, a person reads its rendering. Text
+that only the model sees could instruct it without the person's knowledge. The
+functions take tokens of markdown-it, which this module does not import.
 """
 
 from __future__ import annotations
@@ -15,19 +15,21 @@ from wc_core.text import clean
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-# Parsers leave out what is nested deeper than that, without a word.
+# Parsers silently leave out text that is nested deeper.
 MAX_NESTING = 20
-# Definitions of links are shown as they are written, for they show nowhere else.
+# Without this rule, definitions of links are shown as text; rendered, they vanish.
 DISABLED = "reference"
 _BAR = re.compile(r"(?<!\\)\|")
-# What stands before a row in a quote or a list; the level of other rows.
+# The markers before a row in a quote or a list, and the level of other rows.
 _CONTAINERS = re.compile(r"^[\s>]*(?:(?:[-*+]|\d+[.)])\s+)*")
 _TOP = 2
 
 
 def uncover(tokens: Iterable[Any]) -> None:
-    """Change parsed tokens: text that was written as entities is cleaned like all
-    other, and a fence that says more than its language is shown with that line.
+    """Change parsed tokens so that they show hidden text.
+
+    Text that was written as entities is cleaned like all other text. A fence
+    with more than a language after it becomes part of its code block.
     """
     for token in tokens:
         if token.type == "text":
@@ -39,10 +41,18 @@ def uncover(tokens: Iterable[Any]) -> None:
 
 
 def is_whole(tokens: Sequence[Any], text: str) -> bool:
-    """Whether nothing of the text was left out: neither what is nested too deeply
-    nor cells beyond the columns of a table."""
-    if any(one.nesting == 1 and one.level >= MAX_NESTING - 1 for one in tokens):
+    """Whether the tokens have all of the text.
+
+    Parsers leave out text that is nested too deeply, and cells beyond the
+    columns of a table.
+    """
+    if any(token.nesting == 1 and token.level >= MAX_NESTING - 1 for token in tokens):
         return False
+    return not _has_extra_cells(tokens, text)
+
+
+def _has_extra_cells(tokens: Sequence[Any], text: str) -> bool:
+    """Whether a row of a table has more cells in the text than in the tokens."""
     lines = text.split("\n")
     row, cells = "", 0
     for token in tokens:
@@ -51,12 +61,13 @@ def is_whole(tokens: Sequence[Any], text: str) -> bool:
             row, cells = _CONTAINERS.sub("", line) if token.level > _TOP else line, 0
         elif token.type in {"td_open", "th_open"}:
             cells += 1
-        elif token.type == "tr_close" and _cells(row) > cells:
-            return False
-    return True
+        elif token.type == "tr_close" and _count_cells(row) > cells:
+            return True
+    return False
 
 
-def _cells(row: str) -> int:
+def _count_cells(row: str) -> int:
+    """The number of cells in a line of text."""
     row = row.strip()
     edges = row.startswith("|") + (row.endswith("|") and not row.endswith("\\|"))
     return len(_BAR.findall(row)) + 1 - edges

@@ -1,4 +1,4 @@
-"""Small pieces of sentences, and tables of them."""
+"""Small parts of messages: paths, quoted words, counts, tables."""
 
 from __future__ import annotations
 
@@ -12,8 +12,10 @@ if TYPE_CHECKING:
 
 
 class Table(NamedTuple):
-    """Headings and rows of as many cells: others' words as they are, for who
-    shows it to make harmless."""
+    """Headings, and rows with as many cells.
+
+    The cells may have other people's text as it is; who prints it cleans it.
+    """
 
     head: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
@@ -33,12 +35,12 @@ def with_home(path: str, env: Mapping[str, str]) -> str:
 
 
 def quoted(word: str) -> str:
-    """A word as a shell takes it, for commands in hints."""
-    import shlex  # only refusals need it
+    """A word quoted for a shell, for the commands in hints."""
+    import shlex  # 0.3 ms, only for errors
 
     return shlex.quote(word)
 
 
-def counted(number: int, one: str, many: str = "") -> str:
-    """``1 thread``, ``2 threads``, ``0 entries``."""
-    return f"{number} {one if number == 1 else many or f'{one}s'}"
+def counted(number: int, singular: str, plural: str = "") -> str:
+    """A number with its noun: ``1 thread``, ``2 threads``, ``0 entries``."""
+    return f"{number} {singular if number == 1 else plural or f'{singular}s'}"

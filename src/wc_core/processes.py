@@ -1,6 +1,6 @@
-"""Processes of this machine: whether one runs, and for how long.
+"""Checks the processes of this machine: whether one runs, and for how long.
 
-Signal 0 is sent to nobody: kill(2) only says whether it could be.
+Signal 0 is never delivered: kill(2) only checks whether the process exists.
 """
 
 from __future__ import annotations
@@ -13,22 +13,21 @@ _NAME_FIELDS = 2
 
 
 def is_running(pid: int) -> bool:
-    """Whether there is a process of that number on this machine."""
+    """Whether there is a process with this id on this machine."""
     try:
         os.kill(pid, 0)
     except PermissionError:
-        return True  # somebody else's
+        return True  # it belongs to another user
     except (ProcessLookupError, OverflowError):
         return False
     return True
 
 
 def running_for(pid: int) -> float | None:
-    """For how many seconds a process has been running; ``None`` where the
-    system does not say so in a file."""
+    """For how many seconds a process has been running; ``None`` without ``/proc``."""
     try:
         with open(f"/proc/{pid}/stat", "rb") as file:
-            # A program's name, in brackets, may have blanks and brackets.
+            # The program's name before it, in brackets, may have blanks and brackets.
             fields = file.read().rpartition(b")")[2].split()
         ticks = int(fields[_STARTED - _NAME_FIELDS])
         since_boot = time.clock_gettime(time.CLOCK_BOOTTIME)

@@ -1,8 +1,8 @@
 """ULIDs: 48 bits of milliseconds and 80 random bits in Crockford base 32.
 
-The format is https://github.com/ulid/spec. Ours are strictly increasing
-within a thread whatever the clock does. Written here because importing a
-library costs more than the whole command may.
+The format is https://github.com/ulid/spec. Those of wc are strictly increasing
+within a thread, whatever the clock does. Implemented here because importing a
+library would take longer than a command may.
 """
 
 from __future__ import annotations
@@ -35,31 +35,33 @@ def decode(text: str) -> int:
 
 
 def prefix(entry_id: str) -> str:
-    """The ULID that an entry id is or begins with (``{ULID}-{agent}-{topic}``
-    of older stores), or the empty string."""
+    """The ULID of an entry id, or the empty string.
+
+    In older stores an id only begins with it: ``{ULID}-{agent}-{topic}``.
+    """
     head = entry_id[:LENGTH]
     if len(head) < LENGTH or head[0] > "7" or not _DIGITS.issuperset(head):
         return ""
     return head if entry_id[LENGTH : LENGTH + 1] in {"", "-"} else ""
 
 
-def milliseconds(ulid: str) -> int:
+def timestamp_ms(ulid: str) -> int:
     """The time in a ULID, in milliseconds since 1970."""
     return decode(ulid[:10])
 
 
-def after(last: str, now_ms: int, random: int) -> str:
-    """A new ULID for ``now_ms``, greater than ``last``.
+def successor(previous: str, now_ms: int, random: int) -> str:
+    """A new ULID for ``now_ms`` that is greater than ``previous``.
 
-    ``random`` is 80 bits. Where the clock has not moved past ``last`` the new
-    one is its successor by a small random step, so that two machines that
-    continue the same id do not meet. A ``last`` more than 24 h ahead of
-    ``now_ms`` does not count: following it would keep the thread in the
-    future for good.
+    ``random`` is 80 bits. If the clock is not past ``previous``, the new ULID
+    follows it by a small random step, so that two machines that continue the
+    same thread do not get the same one. A ``previous`` more than 24 h ahead
+    of ``now_ms`` is ignored: following it would keep the thread in the future
+    forever.
     """
     fresh = now_ms << RANDOM_BITS | random
-    if last and milliseconds(last) <= now_ms + FUTURE_MS:
-        floor = decode(last)
+    if previous and timestamp_ms(previous) <= now_ms + FUTURE_MS:
+        floor = decode(previous)
         if fresh <= floor:
             fresh = min(floor + 1 + (random & 0xFFFFFFFF), _MAX)
     return encode(fresh)

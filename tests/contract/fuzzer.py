@@ -280,9 +280,9 @@ def fuzz_times(random: Random, _: Path) -> None:
     except InvalidInputError as error:
         helpful(error)
     last = ulid.prefix(words)
-    new = ulid.after(last, now, random.getrandbits(ulid.RANDOM_BITS))
+    new = ulid.successor(last, now, random.getrandbits(ulid.RANDOM_BITS))
     assert ulid.prefix(new) == new
-    if last and ulid.milliseconds(last) <= now and ulid.decode(last) < 2**128 - 1:
+    if last and ulid.timestamp_ms(last) <= now and ulid.decode(last) < 2**128 - 1:
         assert new > last
 
 

@@ -146,7 +146,7 @@ class Clone:
     @property
     def is_idle(self) -> bool:
         """Whether nobody settles or exchanges this store."""
-        for path in (self.layout.git_lock, self.layout.travel_lock):
+        for path in (self.layout.git_lock, self.layout.sync_lock):
             with contextlib.suppress(FileNotFoundError), open(path) as lock:
                 try:
                     fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)

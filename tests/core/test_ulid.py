@@ -31,16 +31,16 @@ randoms = st.integers(0, (1 << 80) - 1)
 @example(0, 0)
 @example(MAX_MS, (1 << 80) - 1)
 def test_ids_are_spelt_as_the_specification_says(now: int, random: int) -> None:
-    made = ulid.after("", now, random)
+    made = ulid.successor("", now, random)
     assert made == spelt(now, random)
     assert ulid.prefix(made) == made
-    assert ulid.milliseconds(made) == now
+    assert ulid.timestamp_ms(made) == now
     assert ulid.decode(made) == now << 80 | random
     assert ulid.encode(ulid.decode(made)) == made
 
 
 def test_the_example_of_the_specification_is_read_as_it_says() -> None:
-    assert ulid.milliseconds("01ARZ3NDEKTSV4RRFFQ69G5FAV") == 1469922850259
+    assert ulid.timestamp_ms("01ARZ3NDEKTSV4RRFFQ69G5FAV") == 1469922850259
     assert spelt(MAX_MS, (1 << 80) - 1) == "7ZZZZZZZZZZZZZZZZZZZZZZZZZ"
 
 
@@ -61,7 +61,7 @@ def test_ids_grow_even_if_the_clock_goes_back_an_hour(
 ) -> None:
     last = ""
     for offset, random in steps:
-        made = ulid.after(last, NOON_MS + offset, random)
+        made = ulid.successor(last, NOON_MS + offset, random)
         assert made > last
         assert ulid.prefix(made) == made
         last = made
@@ -69,7 +69,7 @@ def test_ids_grow_even_if_the_clock_goes_back_an_hour(
 
 def test_two_machines_that_continue_the_same_id_do_not_meet() -> None:
     last = spelt(NOON_MS, 5)
-    assert ulid.after(last, NOON_MS - 1, 1) != ulid.after(last, NOON_MS - 1, 2)
+    assert ulid.successor(last, NOON_MS - 1, 1) != ulid.successor(last, NOON_MS - 1, 2)
 
 
 @pytest.mark.parametrize(
@@ -80,14 +80,14 @@ def test_an_id_more_than_a_day_ahead_is_not_followed(
     ahead_ms: int, *, followed: bool
 ) -> None:
     last = spelt(NOON_MS + ahead_ms, 0)
-    made = ulid.after(last, NOON_MS, 9)
+    made = ulid.successor(last, NOON_MS, 9)
     assert (made > last) is followed
     assert followed or made == spelt(NOON_MS, 9)
 
 
 def test_the_very_last_id_has_no_successor() -> None:
     last = "7" + "Z" * 25
-    assert ulid.after(last, MAX_MS, 0) == last
+    assert ulid.successor(last, MAX_MS, 0) == last
 
 
 ONE = "01ARZ3NDEKTSV4RRFFQ69G5FAV"

@@ -158,5 +158,5 @@ def test_every_line_of_the_command_is_json(
     ],
 )
 def test_what_is_told_of_an_argument(value: Any, told: Any, in_full: Any) -> None:
-    assert debugging.told(value, bodies=False) == told
-    assert debugging.told(value, bodies=True) == in_full
+    assert debugging.shown_argument(value, bodies=False) == told
+    assert debugging.shown_argument(value, bodies=True) == in_full

@@ -152,7 +152,7 @@ class _Problems:
 def _lock_findings(reader: StoreReader) -> Iterator[Finding]:
     """What one process has been at for much longer than it takes."""
     layout = reader.layout
-    for path in (layout.git_lock, layout.travel_lock):
+    for path in (layout.git_lock, layout.sync_lock):
         held = time.time() - _signed_at(path)
         if held < _HANGS:
             continue

@@ -87,7 +87,7 @@ def _make_chart(context: Context, options: TimelineOptions) -> Chart:
     now = now_ms()
     when = options.since or ("" if options.topics else _LATELY)
     last_id = times.since_id(when, now) if when else ""
-    since = ulid.milliseconds(last_id) if last_id else None
+    since = ulid.timestamp_ms(last_id) if last_id else None
     if options.topics:
         topics = [context.reader.find(name) for name in options.topics]
     else:

@@ -151,7 +151,7 @@ class ThreadExaminer:
             fix = "Bring back what the branch has: wc doctor --repair"
             yield Finding(self._relative(self.layout.log(topic)), 0, message, fix)
         newest = ulid.prefix(thread.state.last_id)
-        if newest and ulid.milliseconds(newest) > now_ms() + ulid.FUTURE_MS:
+        if newest and ulid.timestamp_ms(newest) > now_ms() + ulid.FUTURE_MS:
             message = f"entry {thread.state.last_id} is from more than a day ahead"
             fix = "A clock was wrong: until then, that entry decides ball and status."
             yield Finding(topic, 0, message, fix)

@@ -19,7 +19,7 @@ from wc_core.errors import ConflictError, CorruptError, NotFoundError, WcError
 from wc_core.git import repository as repositories
 from wc_core.git.discovery import BRANCH_STORE, NAMED, PLAIN
 from wc_core.layout import ATTRIBUTES, BRANCH, IGNORED, file_name, new_topic
-from wc_core.similar import nearly
+from wc_core.similar import are_similar
 from wc_core.threads import codec, model, moves, vocabulary
 from wc_core.threads.model import Entry
 from wc_core.threads.reader import StoreReader
@@ -134,7 +134,7 @@ class StoreWriter:
         topics = self.reader.topics()
         if topic in topics:
             return  # another process has just created it
-        similar = (name for name in topics if nearly(name, topic))
+        similar = (name for name in topics if are_similar(name, topic))
         # The empty folder of a first entry that failed is not a thread.
         existing = next((name for name in similar if self.reader.has(name)), None)
         if existing is not None:
@@ -214,7 +214,9 @@ class StoreWriter:
     ) -> Entry:
         now_ms = source.now_ms()
         return Entry(
-            id=ulid.after(ulid.prefix(thread.state.last_id), now_ms, source.random()),
+            id=ulid.successor(
+                ulid.prefix(thread.state.last_id), now_ms, source.random()
+            ),
             topic=draft.topic,
             agent=self.author_name,
             at=rfc3339(now_ms),

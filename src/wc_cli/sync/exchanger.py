@@ -229,7 +229,7 @@ class Exchanger:
     def _lock(self) -> int:
         """Take the lock of exchanges. Raises LockTimeoutError."""
         seconds = self.waiting.seconds if self.waiting.queues else 0.0
-        path = self.layout.travel_lock
+        path = self.layout.sync_lock
         try:
             return locks.acquire(path, "wc sync", seconds, self.layout.root)
         except LockTimeoutError as error:

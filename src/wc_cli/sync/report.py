@@ -73,7 +73,7 @@ def record_failure(
 def _write(layout: Layout, state: Freshness) -> None:
     data = f"{dumps(state._asdict())}\n".encode(errors="replace")
     with contextlib.suppress(WcError):  # only a convenience for readers
-        durable.replace(layout.travel, data, layout.root)
+        durable.replace(layout.sync_state, data, layout.root)
 
 
 def _now() -> str:

@@ -107,7 +107,7 @@ class Standing(NamedTuple):
 def load(layout: Layout) -> Freshness | None:
     """Read the result of the last exchange; ``None`` if no valid one is there."""
     try:
-        fields = json.loads(read_plain(layout.travel, layout.root) or b"null")
+        fields = json.loads(read_plain(layout.sync_state, layout.root) or b"null")
     except _UNREADABLE:
         return None
     if not isinstance(fields, dict):

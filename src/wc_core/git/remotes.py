@@ -24,7 +24,7 @@ VARIABLE = "WATERCOOLER_GIT_REPO"
 _URL = re.compile(r"[A-Za-z0-9][A-Za-z0-9+.-]*:(//|:)")
 _HOST_AND_PATH = re.compile(r"[^/]+:")
 # git-check-ref-format(1): the names that a folder below refs/ can have.
-_UNFIT = re.compile(
+_NOT_IN_REF = re.compile(
     r"[\x00-\x20\x7f~^:?*\[\\]|\.\.|@\{|//|^/|/$|(?:^|/)\.|\.lock(?:/|$)"
 )
 # The user and password of a URL; a password may have a slash. A scheme matches
@@ -150,7 +150,7 @@ def _remote(
 
 
 def _tracking_ref(name: str) -> str:
-    if _UNFIT.search(name):
+    if _NOT_IN_REF.search(name):
         return _hashed_ref(name)
     return f"refs/remotes/{name}/{BRANCH}"
 

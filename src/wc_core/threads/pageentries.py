@@ -135,8 +135,8 @@ def _derived_id(fields: Mapping[str, Any], position: int, previous: str) -> str:
     random = int.from_bytes(digest[: ulid.RANDOM_BITS // 8], "big")
     time = max(0, times.milliseconds(fields["timestamp"]) or 0)
     if previous:
-        time = max(time, ulid.milliseconds(previous))
-    return ulid.after(previous, time, random)
+        time = max(time, ulid.timestamp_ms(previous))
+    return ulid.successor(previous, time, random)
 
 
 def without_quotations(lines: list[str], starts: Sequence[int]) -> list[int]:

@@ -21,7 +21,7 @@ from wc_core.text import clean
 from wc_core.threads import codec, moves
 from wc_core.threads.model import CLOSED
 from wc_core.times import rfc3339
-from wc_core.ulid import milliseconds, prefix
+from wc_core.ulid import prefix, timestamp_ms
 from wc_core.views import history
 from wc_core.views.history import STALE_MS
 
@@ -320,7 +320,7 @@ def _stale(query: BriefQuery, balls: list[HeldBall]) -> BriefSection:
 
 def _moment(held: HeldBall) -> int:
     since = prefix(held.since)
-    return milliseconds(since) if since else 0
+    return timestamp_ms(since) if since else 0
 
 
 def _taken_part_in(query: BriefQuery, balls: Iterable[HeldBall]) -> Iterator[HeldBall]:

@@ -178,7 +178,7 @@ def moment_of(entry_id: str, at: str) -> int | None:
     """Returns when an entry was written, in milliseconds since 1970: from its id,
     else from its timestamp; ``None`` if neither says."""
     own = ulid.prefix(entry_id)
-    return ulid.milliseconds(own) if own else times.milliseconds(at)
+    return ulid.timestamp_ms(own) if own else times.milliseconds(at)
 
 
 def _begun_spells(

@@ -58,12 +58,12 @@ class _LibraryLog(logging.Handler):
         fields = {
             "level": record.levelname,
             "logger": record.name,
-            "message": debugging.told(record.getMessage(), bodies=True),
+            "message": debugging.shown_argument(record.getMessage(), bodies=True),
         }
         if record.exc_info:
             trace = logging.Formatter().formatException(record.exc_info)
-            fields["trace"] = debugging.told(trace, bodies=True)
-        write_line(debugging.line(fields, round(record.created * 1000)))
+            fields["trace"] = debugging.shown_argument(trace, bodies=True)
+        write_line(debugging.log_line(fields, round(record.created * 1000)))
 
 
 def redirect_logging() -> None:
@@ -98,7 +98,7 @@ class Journal(Middleware):
             spent = (time.perf_counter_ns() - begun) // 10_000 / 100
             fields = self._request_fields(context, answer)
             fields |= {"duration_ms": spent, "outcome": outcome}
-            write_line(debugging.line(fields, self._now_ms()))
+            write_line(debugging.log_line(fields, self._now_ms()))
         return answer
 
     def _request_fields(
@@ -109,13 +109,13 @@ class Journal(Middleware):
         fields: dict[str, Any] = {
             "id": own.request_id if own is not None and inside else None,
             "action": context.method,
-            "client": debugging.safe(client_name(own)),
+            "client": debugging.shown_word(client_name(own)),
             "store": _store_path() if context.method in _STORE_REQUESTS else None,
             **self._target_fields(context.message),
         }
         if self._bodies and isinstance(answer, ToolResult):
             texts = [getattr(block, "text", "") for block in answer.content]
-            fields["answer"] = debugging.told("\n".join(texts), bodies=True)
+            fields["answer"] = debugging.shown_argument("\n".join(texts), bodies=True)
         return fields
 
     def _target_fields(self, message: Any) -> dict[str, Any]:
@@ -130,19 +130,19 @@ class Journal(Middleware):
         for name in ("name", "uri"):
             value = parts.get(name)
             if value is not None:
-                fields[name] = debugging.safe(str(value))
+                fields[name] = debugging.shown_word(str(value))
         arguments: Mapping[str, Any] = getattr(message, "arguments", None) or {}
         if arguments:
             fields["arguments"] = {
-                debugging.safe(name): self._argument_value(name, value)
+                debugging.shown_word(name): self._argument_value(name, value)
                 for name, value in arguments.items()
             }
         return fields
 
     def _argument_value(self, name: str, value: Any) -> Any:
         if name in _SHORT_ARGUMENTS:
-            return debugging.safe(value)
-        return debugging.told(value, self._bodies)
+            return debugging.shown_word(value)
+        return debugging.shown_argument(value, self._bodies)
 
 
 def _store_path() -> str | None:

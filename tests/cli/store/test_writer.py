@@ -246,7 +246,7 @@ def test_an_entry_from_far_ahead_does_not_take_the_thread_with_it(shop: Shop) ->
     assert receipt.idx == 1
     thread = shop.reader.thread("auth")
     assert [one.id for one in thread.entries] == [first, receipt.entry_id, ahead]
-    assert ulid.milliseconds(receipt.entry_id) == START_MS + 1000
+    assert ulid.timestamp_ms(receipt.entry_id) == START_MS + 1000
 
 
 def test_a_write_costs_one_line(shop: Shop) -> None:

@@ -607,20 +607,20 @@ def test_where_nothing_is_due_the_next_command_starts_nothing(
     if why == "lost":
         a.git("update-ref", "-d", f"refs/remotes/origin/{THREADS}")
     else:  # the clock was
-        path = Path(a.layout.travel)
+        path = Path(a.layout.sync_state)
         fields = json.loads(path.read_text())
         path.write_text(json.dumps({**fields, "fetched_at": "2099-01-01T00:00:00Z"}))
         os.utime(path, (time.time() - 600,) * 2)
     a.ok("list", env=BACKGROUND)
-    until(lambda: time.time() - os.stat(a.layout.travel).st_mtime < 300)
+    until(lambda: time.time() - os.stat(a.layout.sync_state).st_mtime < 300)
 
 
 def test_what_an_exchange_came_to_cannot_be_noted(pair: Pair) -> None:
     """Then it is not made again and again."""
     a = pair.a
     a.ok("sync")
-    os.unlink(a.layout.travel)
-    os.mkdir(a.layout.travel)
+    os.unlink(a.layout.sync_state)
+    os.mkdir(a.layout.sync_state)
     log = pair.root / "traced"
     env = {**BACKGROUND, "GIT_TRACE": str(log)}
     a.ok("say", "auth", "--title", "x", env=env)
@@ -635,7 +635,7 @@ def _is_named(clone: Clone, entry: str) -> bool:
 
 def _age_exchange(clone: Clone, seconds: float) -> None:
     """Make the last exchange that much longer ago."""
-    path = Path(clone.layout.travel)
+    path = Path(clone.layout.sync_state)
     fields = json.loads(path.read_text())
     when = time.time() - seconds
     fields["fetched_at"] = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(when))
@@ -656,7 +656,7 @@ def test_a_remote_that_hangs_holds_nobody_up(pair: Pair) -> None:
     for title in ("x", "y"):
         done = a.say("auth", title, env=env)
         until(partial(_is_named, a, done["entry_id"]))
-    travel = Path(a.layout.travel_lock)
+    travel = Path(a.layout.sync_lock)
     assert travel.exists()
     shutil.rmtree(a.store / ".local/unsettled")
     until(lambda: a.is_idle)

@@ -419,7 +419,7 @@ class TestDerivedIds:
 
     def test_take_their_time_from_the_timestamp(self) -> None:
         found = parse("fix-login", old(f"A {AT}\n\nx\n")).entries[0]
-        assert ulid.milliseconds(found.id) == 1759796874000
+        assert ulid.timestamp_ms(found.id) == 1759796874000
 
     def test_stay_when_the_thread_grows(self) -> None:
         short = [f"A {AT}\n\nx\n", f"B {AT}\n\ny\n"]
