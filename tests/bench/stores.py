@@ -78,7 +78,7 @@ def files_of(layout: Layout, entries: Sequence[model.Entry]) -> dict[str, bytes]
     state = model.fold(topic, entries)
     log = b"".join(codec.to_line(one, index) for index, one in enumerate(entries))
     new = {directory.key(names.parse(one.name)): one.new for one in state.participants}
-    status = files.files(files.StatusView(state, new, directory))
+    status = files.status_files(files.StatusView(state, new, directory))
     return {
         layout.log(topic): log,
         layout.meta(topic): projections.render_meta(state, len(log), {}),

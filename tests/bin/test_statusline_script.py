@@ -30,18 +30,18 @@ from wc_core.status.files import (
     MAIN_WORKTREE,
     StatusView,
     asked_name,
-    files,
     identity_files,
+    status_files,
     who_name,
 )
 from wc_core.status.line import (
     STORE_MISSING,
     STORE_MOVED,
-    Here,
+    LinePlace,
     StatusRow,
-    line,
+    status_line,
 )
-from wc_core.status.look import LineStyle, dressed
+from wc_core.status.look import LineStyle, isolate_rtl
 from wc_core.threads.model import CLOSED, STATUSES, State
 from wc_core.threads.settings import Settings
 
@@ -60,7 +60,7 @@ SHELLS = {
 }
 TIMEOUT = 20.0
 PAT = Name("Claude Code", "", "pat")
-NOBODY = Here()
+NOBODY = LinePlace()
 
 
 Shells = tuple[tuple[str, ...], ...]
@@ -206,7 +206,7 @@ def state(topic: str, ball: str | None, at: int = 1, **more: Any) -> State:
 
 def write(store: Path, *states: State, new: dict[str, int] | None = None) -> None:
     for one in states:
-        put(store, files(StatusView(one, new or {})))
+        put(store, status_files(StatusView(one, new or {})))
 
 
 def be(
@@ -346,17 +346,17 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> World:
     return world
 
 
-def _place(world: World, name: str) -> tuple[Path, str, Here]:
+def _place(world: World, name: str) -> tuple[Path, str, LinePlace]:
     """A folder, its worktree's id, and what the twin has to know of it."""
     if name == "main":
-        return world.repo, MAIN_WORKTREE, Here("main")
+        return world.repo, MAIN_WORKTREE, LinePlace("main")
     folder, branch = {
         "feature/auth": ("feature-auth", "feature/auth"),
         "auth": ("auth", "other"),
         "detached": ("fix", ""),
     }[name]
     worktree = f"app-wt-{folder}"
-    return world.home / worktree, worktree, Here(branch, folder)
+    return world.home / worktree, worktree, LinePlace(branch, folder)
 
 
 def _rows(made: Iterable[StatusView], who: Who) -> Iterator[StatusRow]:
@@ -392,7 +392,7 @@ def test_says_the_same_as_the_twin(
     shutil.rmtree(shared.store / ".local", ignore_errors=True)
     (shared.store / ".local" / "status").mkdir(parents=True)
     for view in made:
-        put(shared.store, files(view))
+        put(shared.store, status_files(view))
     env: dict[str, Any] = {who.variable: "1"} if who.variable else {}
     if who.agent:
         env["WATERCOOLER_AGENT"] = who.agent
@@ -404,16 +404,20 @@ def test_says_the_same_as_the_twin(
         env["COLUMNS"] = str(look.columns)
     said = shared.run(cwd, *_options(look), shell=_known(), **env)
     rows = [*_rows(made, who)]
-    expected = "" if _is_left_to_the_twin(rows, here, look) else line(rows, here, look)
+    expected = (
+        "" if _is_left_to_the_twin(rows, here, look) else status_line(rows, here, look)
+    )
     assert said == expected, (said, expected)
 
 
-def _is_left_to_the_twin(rows: list[StatusRow], here: Here, look: LineStyle) -> bool:
+def _is_left_to_the_twin(
+    rows: list[StatusRow], here: LinePlace, look: LineStyle
+) -> bool:
     """Whether the script cannot work out the line by itself: it has text written
     from right to left, or there is too little room and not all of it is ASCII, or
     not even room for its beginning."""
-    whole = line(rows, here, LineStyle(ascii=look.ascii))
-    if dressed("א")[0] in whole:
+    whole = status_line(rows, here, LineStyle(ascii=look.ascii))
+    if isolate_rtl("א")[0] in whole:
         return True
     if not look.columns or len(whole.encode()) <= look.columns:
         return False
@@ -542,7 +546,7 @@ def test_the_script_knows_the_platforms(world: World) -> None:
 
 def test_an_alias_of_the_store_counts_once_wc_has_run(world: World) -> None:
     directory = Directory({**SPELLINGS, "robby": "Robot"})
-    put(world.store, files(StatusView(state("main", "Robot"), {}, directory)))
+    put(world.store, status_files(StatusView(state("main", "Robot"), {}, directory)))
     asked = "Robby"
     assert world.run(world.repo, WATERCOOLER_AGENT=asked) == "Robot has the ball · main"
     env = {"WATERCOOLER_AGENT": asked}
@@ -1025,7 +1029,7 @@ def test_a_damaged_status_file(world: World, shell: Shells, content: bytes) -> N
     """Nothing of it is shown: that thread is for wc-cli to read."""
     be(world.store)
     one = state("fix", "Codex", branch="main")
-    put(world.store, dict.fromkeys(files(StatusView(one, {})), content))
+    put(world.store, dict.fromkeys(status_files(StatusView(one, {})), content))
     assert world.run(world.repo, shell=shell) == ""
 
 
@@ -1037,7 +1041,7 @@ def test_a_damaged_count(world: World, shell: Shells, count: bytes) -> None:
     be(world.store)
     one = state("fix", "Codex", branch="main")
     content = b"wc1 BLOCKED\nfix\nSam\n" + count
-    put(world.store, dict.fromkeys(files(StatusView(one, {})), content))
+    put(world.store, dict.fromkeys(status_files(StatusView(one, {})), content))
     said = world.run(world.repo, shell=shell)
     assert said == "Sam has the ball · fix · BLOCKED"
 
@@ -1081,7 +1085,7 @@ def test_a_hostile_identity(world: World, shell: Shells) -> None:
 def test_an_endless_line_is_given_up(world: World) -> None:
     one = state("main", "Codex")
     huge = b"wc1 " + b"x" * 20_000_000
-    put(world.store, dict.fromkeys(files(StatusView(one, {})), huge))
+    put(world.store, dict.fromkeys(status_files(StatusView(one, {})), huge))
     begin = time.monotonic()
     subprocess.run(
         ["sh", str(world.script)],

@@ -18,7 +18,7 @@ from tests.contract import mutants
 from wc_core import ulid
 from wc_core.identity.resolve import Identity
 from wc_core.names import Directory, Name
-from wc_core.status.files import MAIN_WORKTREE, StatusView, files, identity_files
+from wc_core.status.files import MAIN_WORKTREE, StatusView, identity_files, status_files
 from wc_core.threads.model import State
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def _local() -> dict[str, bytes]:
         )
     ):
         state = State(topic, ball=ball, since=ulid.encode(at), branch=branch)
-        found |= files(StatusView(state, {"claudecode(pat)": 2}))
+        found |= status_files(StatusView(state, {"claudecode(pat)": 2}))
     return found
 
 

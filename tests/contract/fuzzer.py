@@ -126,7 +126,7 @@ def _written_again(entries: Sequence[Entry]) -> None:
     }
     assert not differing, differing
     projections.render_edges("t", entries)
-    files.files(files.StatusView(state, {}))
+    files.status_files(files.StatusView(state, {}))
     found = markdown.parse("t", markdown.render(state, entries))
     assert _same(found.entries, tuple(entries))
 

@@ -104,9 +104,10 @@ def test_the_status_line_while_the_ball_goes_to_and_fro(repo: Repo) -> None:
     assert told(writer)["moves"] > 1
     states = judging.states("main", repo.log("main").read_bytes())
     for agent, said in lines.items():
-        here = statusline.Here("main", me=names.parse(agent))
+        here = statusline.LinePlace("main", me=names.parse(agent))
         known = {
-            statusline.line([statusline.StatusRow(state, new)], here).casefold() + "\n"
+            statusline.status_line([statusline.StatusRow(state, new)], here).casefold()
+            + "\n"
             for state in {(one.ball, one.status): one for one in states}.values()
             for new in (None, *range(len(states)))
         }

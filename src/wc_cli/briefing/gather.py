@@ -42,7 +42,7 @@ def deadline(context: Context) -> Callable[[], bool]:
 def gather_brief(context: Context, late: Callable[[], bool]) -> Brief:
     """Returns the brief of this place; an empty one if there is no store."""
     # 8 ms that `wc problems` and the hook of a prompt do not need.
-    from wc_core.status.line import Here, places
+    from wc_core.status.line import LinePlace, places
     from wc_core.views.brief import Brief, BriefQuery
     from wc_core.views.brief import brief as made_of
 
@@ -52,9 +52,9 @@ def gather_brief(context: Context, late: Callable[[], bool]) -> Brief:
         return Brief(viewer.identity.author)
     repository = place.repository
     branch_place = (
-        Here(repository.branch, repository.change_id)
+        LinePlace(repository.branch, repository.change_id)
         if repository is not None
-        else Here()
+        else LinePlace()
     )
     query = BriefQuery(
         reader, viewer, context.settings, places(branch_place), now_ms(), late

@@ -171,15 +171,17 @@ class _SessionView:
                 k: ball[:2]
                 for k, ball in self.threads_with_news(now - _MARGIN_NS).items()
             }
-        balls = frozenset(ball.name for ball in holders.balls(self.layout, self.own))
+        balls = frozenset(
+            ball.name for ball in holders.held_balls(self.layout, self.own)
+        )
         return session._replace(looked_ns=now, threads=threads, balls=balls)
 
     def threads_with_news(self, since_ns: int) -> dict[str, tuple[str, int, HeldBall]]:
         """Returns the threads that have NEW entries and changed since then: the
         entry that passed the ball, and the number of NEW entries."""
         news = {}
-        changed = holders.changed(self.layout, since_ns)
-        for held, status in holders.shows(self.layout, changed, self.viewer):
+        changed = holders.changed_balls(self.layout, since_ns)
+        for held, status in holders.viewer_statuses(self.layout, changed, self.viewer):
             if status is None or not status.new or not held.topic:
                 continue
             if held.folder in self.own or status.listed:
@@ -248,7 +250,7 @@ def _arrived(view: _SessionView, held: HeldBall, session: Session) -> bool:
 def _stop(context: Context, path: str) -> str:
     """Returns a reminder of held balls, each reminded of once."""
     view = _SessionView(context, path)
-    balls = holders.balls(view.layout, view.own)
+    balls = holders.held_balls(view.layout, view.own)
     if not balls:
         return ""
     session = view.load_session() or Session(time.time_ns())
@@ -269,7 +271,7 @@ def _is_held(view: _SessionView, held: HeldBall) -> bool:
     """Returns whether a ball is really theirs: passed to them in particular, or in a
     thread they take part in."""
     if held.folder != view.own[0]:
-        status = holders.show(view.layout, held, view.viewer)
+        status = holders.viewer_status(view.layout, held, view.viewer)
         if status is None or not status.listed:
             return False
     try:

@@ -16,8 +16,8 @@ from wc_core.errors import InvalidInputError, WcError
 from wc_core.git.discovery import StoreMissingError, StoreMovedError
 from wc_core.layout import Layout
 from wc_core.status import line
-from wc_core.status.line import Here, Mark, StatusRow
-from wc_core.status.look import LineStyle, prefix_of
+from wc_core.status.line import LinePlace, Mark, StatusRow
+from wc_core.status.look import LineStyle, link_prefix
 
 # As in the script: a width of more digits is none.
 _DIGITS = 4
@@ -51,9 +51,9 @@ def print_statusline(context: Context, options: StatuslineOptions) -> None:
     try:
         say(_status_line(context, style))
     except StoreMissingError:
-        say(line.trouble(line.STORE_MISSING, style))
+        say(line.trouble_line(line.STORE_MISSING, style))
     except StoreMovedError:
-        say(line.trouble(line.STORE_MOVED, style))
+        say(line.trouble_line(line.STORE_MOVED, style))
 
 
 def _status_line(context: Context, style: LineStyle) -> str:
@@ -62,7 +62,7 @@ def _status_line(context: Context, style: LineStyle) -> str:
         return ""
     repository = place.repository
     identity = context.identity
-    place_here = Here(
+    place_here = LinePlace(
         branch=repository.branch or repository.rebased
         if repository is not None
         else "",
@@ -82,15 +82,15 @@ def _status_line(context: Context, style: LineStyle) -> str:
         rows.append(
             StatusRow(state, viewer.new_count(state, reader.cursor(topic, viewer.key)))
         )
-    prefix = prefix_of(style.links, Layout(place.root).pages)
-    return line.line(rows, place_here, style._replace(links=prefix))
+    prefix = link_prefix(style.links, Layout(place.root).pages)
+    return line.status_line(rows, place_here, style._replace(links=prefix))
 
 
 def _loop_mark(top: str) -> Mark:
     """What the line says of the loop in a worktree."""
     if not top or not os.path.lexists(loops.loop_path(top)):
         return Mark()
-    return line.mark(loops.loop(StateFiles(), top, now_ms()))
+    return line.loop_mark(loops.loop(StateFiles(), top, now_ms()))
 
 
 def _style(context: Context, options: StatuslineOptions) -> LineStyle:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from wc_core import names, ulid
 from wc_core.layout import safe_name
-from wc_core.status.files import StatusView, files
+from wc_core.status.files import StatusView, status_files
 from wc_core.threads import model
 
 if TYPE_CHECKING:
@@ -39,11 +39,11 @@ class StatusFiles:
         ``before`` is the state that they show now; without it the files are looked
         up. Returns whether anything changed.
         """
-        new = files(self._view(state))
+        new = status_files(self._view(state))
         if before is None:
             old = self.paths_of(state.topic)
         else:
-            old = set(files(StatusView(before, {}, self.directory)))
+            old = set(status_files(StatusView(before, {}, self.directory)))
         # The prompt reads branches before holders. Files appear at the branch
         # first and leave it last, so that no reader finds a ball of its branch
         # somewhere else.
@@ -56,7 +56,7 @@ class StatusFiles:
 
     def are_current(self, state: State) -> bool:
         """Return whether a thread has the status files it should have."""
-        expected = files(self._view(state))
+        expected = status_files(self._view(state))
         return self.paths_of(state.topic) == set(expected) and all(
             self.local.has(path, data) for path, data in expected.items()
         )
@@ -78,7 +78,7 @@ class StatusFiles:
     def remove_stale(self, state: State) -> None:
         """Remove the status files that a thread had at the last `scan` and should
         not have any more."""
-        expected = files(self._view(state))
+        expected = status_files(self._view(state))
         for path in self.paths_of(state.topic) - set(expected):
             self.local.remove(path)
 

@@ -62,7 +62,7 @@ FREE_FOLDER = "=free"
 DEFAULT_NAME = "=default"
 MAIN_WORKTREE = "=main"
 
-# A shell reads such a file with a system call for each byte.
+# A shell reads these files with a system call for each byte.
 MAX_FILE_BYTES = 1024
 _MAX_TOPIC_BYTES = 120
 _MAX_HOLDER_BYTES = 80
@@ -70,10 +70,10 @@ _MAX_STATUS_BYTES = 40
 _MAX_BRANCH_BYTES = 1000
 _MAX_PART_BYTES = 255
 
-# A thread whose log has no usable id has waited for longer than any other.
+# The name of a thread whose log has no usable id: it sorts as the longest waiting.
 _BEFORE_ALL = "0" * ulid.LENGTH
 
-# Other seats share a file, which tells of the last that wc was run from.
+# Other seats share a file, which describes the last one that wc ran in.
 _PLAIN_SEAT = re.compile(r"[a-z0-9_-]{1,64}")
 
 _PLAIN = str.maketrans(
@@ -84,8 +84,8 @@ _PLAIN = str.maketrans(
 class StatusView(NamedTuple):
     """A thread as the status line sees it.
 
-    ``new`` counts the NEW entries by identity key (`Directory.key`), zeros
-    included: of every participant, and of everybody with a read cursor.
+    ``new`` counts the NEW entries by identity key (`Directory.key`), zeros included,
+    for every participant and everyone with a read cursor.
     """
 
     state: State
@@ -94,13 +94,14 @@ class StatusView(NamedTuple):
 
 
 def asked_name(agent: str) -> str:
-    """The file name for a value of WATERCOOLER_AGENT: without blanks and
-    ASCII capitals, `safe`. A shell can work it out."""
+    """Returns the file name for a value of WATERCOOLER_AGENT: without blanks and
+    ASCII capitals, made safe. A shell can compute it."""
     return safe_name(agent.translate(_PLAIN)) if agent.strip(" \t\n") else DEFAULT_NAME
 
 
 def who_name(source: str, env: Mapping[str, str]) -> str:
-    """The file name for an identity that the rule ``source`` found in ``env``."""
+    """Returns the file name for an identity that the rule ``source`` found in
+    ``env``."""
     if source == "WATERCOOLER_AGENT":
         name = asked_name(env.get(source, ""))
     elif agent := dict(environment.agents_in(env)).get(source):
@@ -113,7 +114,7 @@ def who_name(source: str, env: Mapping[str, str]) -> str:
 
 
 def places_of(state: State) -> tuple[str, ...]:
-    """What a thread is filed under: the branch it was last written from, and
+    """Returns what a thread is filed under: the branch it was last written from, and
     the branch or change it is named after."""
     named = safe_name(state.topic)
     if not _is_branch(state.branch):
@@ -124,9 +125,9 @@ def places_of(state: State) -> tuple[str, ...]:
 
 
 def _is_branch(text: str) -> bool:
-    """Whether ``text`` can be a branch of git; then it is a safe path, too.
+    """Returns whether ``text`` can be a branch of git, and so a safe path.
 
-    The rules that matter for a path, out of git-check-ref-format(1).
+    The rules that matter for a path, from git-check-ref-format(1).
     """
     try:
         raw = text.encode()
@@ -141,10 +142,10 @@ def _is_branch(text: str) -> bool:
     )
 
 
-def display(text: str, limit: int) -> str:
-    """``text`` on one line, without anything a terminal obeys, in at most
-    ``limit`` bytes."""
-    printed = "".join(one for one in " ".join(text.split()) if one.isprintable())
+def display_text(text: str, limit: int) -> str:
+    """Returns ``text`` on one line of at most ``limit`` bytes, without control
+    characters."""
+    printed = "".join(char for char in " ".join(text.split()) if char.isprintable())
     raw = printed.encode()
     if len(raw) <= limit:
         return printed
@@ -152,72 +153,72 @@ def display(text: str, limit: int) -> str:
 
 
 def status_text(state: State) -> str:
-    """The status for display."""
-    return display(state.status, _MAX_STATUS_BYTES) or OPEN
+    """Returns the status for display."""
+    return display_text(state.status, _MAX_STATUS_BYTES) or OPEN
 
 
 def topic_text(state: State) -> str:
-    """The topic for display."""
-    return display(state.topic, _MAX_TOPIC_BYTES) or "a thread"
+    """Returns the topic for display."""
+    return display_text(state.topic, _MAX_TOPIC_BYTES) or "a thread"
 
 
 def holder_key(state: State, directory: Directory) -> str | None:
-    """The key of who has the ball; ``None`` where it is free."""
+    """Returns the key of the holder; ``None`` if the ball is free."""
     if not (state.ball and state.ball.strip()):
         return None
     return directory.key(parse(state.ball))
 
 
 def holder_text(state: State) -> str:
-    """The holder for display; empty where the ball is free."""
+    """Returns the holder for display; empty if the ball is free."""
     if not (state.ball and state.ball.strip()):
         return ""
-    return display(state.ball, _MAX_HOLDER_BYTES) or "somebody"
+    return display_text(state.ball, _MAX_HOLDER_BYTES) or "somebody"
 
 
 def file_name(state: State) -> str:
-    """The name of a thread's status files: since when, then its topic."""
+    """Returns the name of a thread's status files: since when, then its topic."""
     since = ulid.prefix(state.since) or ulid.prefix(state.last_id) or _BEFORE_ALL
     return f"{since}.{safe_name(state.topic)}"
 
 
-def files(view: StatusView) -> dict[str, bytes]:
-    """The status files of one thread, by their paths relative to ``.local/``.
+def status_files(view: StatusView) -> dict[str, bytes]:
+    """Returns the status files of one thread by their paths relative to ``.local/``.
 
-    None for a CLOSED thread: the writer removes what was there before and is
-    not among the paths.
+    A CLOSED thread has none. The writer removes files that are no longer among the
+    paths.
     """
     state = view.state
     if state.status == CLOSED:
         return {}
     key = holder_key(state, view.directory)
-    content = _content(view)
+    content = _file_content(view)
     name = f"{FREE_FOLDER if key is None else safe_name(key)}/{file_name(state)}"
-    at_branches = (f"status/branch/{one}/.t/{name}" for one in places_of(state))
+    at_branches = (f"status/branch/{place}/.t/{name}" for place in places_of(state))
     return dict.fromkeys((f"status/holder/{name}", *at_branches), content)
 
 
-def _content(view: StatusView) -> bytes:
+def _file_content(view: StatusView) -> bytes:
     state = view.state
     lines = [f"{VERSION} {status_text(state)}", topic_text(state), holder_text(state)]
     size = sum(len(line.encode()) + 1 for line in lines)
-    rest = f"{state.entry_count} *"
-    room = MAX_FILE_BYTES - len(rest) - 1
+    others = f"{state.entry_count} *"
+    room = MAX_FILE_BYTES - len(others) - 1
     for key, count in _most_recent_first(view):
         line = f"{count} {safe_name(key)}"
         size += len(line.encode()) + 1
         if size > room:
-            # Somebody is left out: without the last line their number is
+            # A participant is left out. Without the last line their count is
             # unknown; with it, it would be wrong.
             break
         lines.append(line)
     else:
-        lines.append(rest)
+        lines.append(others)
     return "".join(f"{line}\n" for line in lines).encode()
 
 
 def _most_recent_first(view: StatusView) -> Iterator[tuple[str, int]]:
-    """The counts of those who wrote last, then everybody else's."""
+    """Yields the counts of those who wrote last, then everybody else's."""
     keys = [
         view.directory.key(parse(participant.name))
         for participant in reversed(view.state.participants)
@@ -228,26 +229,26 @@ def _most_recent_first(view: StatusView) -> Iterator[tuple[str, int]]:
 
 
 def identity_files(
-    worktree: str, who: Identity, directory: Directory, env: Mapping[str, str]
+    worktree: str, identity: Identity, directory: Directory, env: Mapping[str, str]
 ) -> dict[str, bytes]:
-    """The file that says who "me" is in ``worktree``, by its path relative to
+    """Returns the file that says who "me" is in ``worktree``, by its path relative to
     ``.local/``.
 
-    ``env`` is where ``who`` was found. An identity that was given for one
-    command only (``--as``) must not be kept. Nothing for a ``worktree`` that is
-    not one file name.
+    ``env`` is where ``identity`` was found. An identity given for one command only
+    (``--as``) must not be kept. Returns nothing for a ``worktree`` that is not a single
+    file name.
     """
     if worktree in {"", ".", ".."} or "/" in worktree or "\0" in worktree:
         return {}
-    me, *others = directory.match_keys(who.name)
-    seatless = directory.match_keys(who.name._replace(seat=""))
+    me, *other_keys = directory.match_keys(identity.name)
+    seatless = directory.match_keys(identity.name._replace(seat=""))
     lines = (
         safe_name(me),
-        *(safe_name(key) for key in others if key in seatless),
-        *([] if who.branch is None else [f"={who.branch}"]),
-        *(safe_name(key) for key in others if key not in seatless),
+        *(safe_name(key) for key in other_keys if key in seatless),
+        *([] if identity.branch is None else [f"={identity.branch}"]),
+        *(safe_name(key) for key in other_keys if key not in seatless),
     )
     content = "".join(f"{line}\n" for line in lines)
-    # A branch's name need not be text.
+    # The name of a branch need not be valid UTF-8.
     data = content.encode(errors="surrogateescape")
-    return {f"me/{worktree}/{who_name(who.source, env)}": data}
+    return {f"me/{worktree}/{who_name(identity.source, env)}": data}

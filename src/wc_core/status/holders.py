@@ -1,7 +1,7 @@
-"""Who has which balls, by the small files of the status line alone.
+"""Who has which balls, from the names of the status line's files.
 
-Their names say holder, topic and since when (`wc_core.status.files`), so a look
-at who waits for what costs a listing of folders and reads no thread.
+The names contain holder, topic and since when (`wc_core.status.files`), so finding out
+who waits for what takes a listing of folders and reads no thread.
 """
 
 from __future__ import annotations
@@ -26,30 +26,30 @@ _HEAD_LINES = 3
 
 
 class HeldBall(NamedTuple):
-    """A ball: the folder of its holder, and the name of its file in there."""
+    """A ball: the folder of its holder, and the name of its file in it."""
 
     folder: str
     name: str
 
     @property
     def since(self) -> str:
-        """The ULID of the entry that put it there; zeros where none did."""
+        """The ULID of the entry that passed it; zeros if none did."""
         return self.name[: ulid.LENGTH]
 
     @property
     def topic(self) -> str:
-        """Its thread; empty where the name does not tell."""
+        """Its thread; empty if the name does not tell."""
         return key_of(self.name[ulid.LENGTH + 1 :])
 
     @property
     def is_free(self) -> bool:
-        """Whether nobody has it."""
+        """Whether nobody holds it."""
         return self.folder == FREE_FOLDER
 
 
 class ViewerStatus(NamedTuple):
-    """What a status file says to somebody: how many entries are NEW for them,
-    ``None`` where it does not know; whether it lists them by name."""
+    """What a status file says to a viewer: the number of their NEW entries, ``None``
+    if unknown, and whether it lists them by name."""
 
     holder: str
     new: int | None
@@ -57,41 +57,41 @@ class ViewerStatus(NamedTuple):
 
 
 def root_of(layout: Layout) -> str:
-    """The folder with one folder for each holder."""
+    """Returns the folder that has a folder for each holder."""
     return f"{layout.local}/status/holder"
 
 
 def folders_of(viewer: Viewer) -> tuple[str, ...]:
-    """The folders of balls that are ``viewer``'s: first of those for them in
-    particular, then of those for any of their kind."""
+    """Returns the folders of ``viewer``'s balls: first of those for them in
+    particular, then of those for any agent of their kind."""
     keys = viewer.directory.match_keys(viewer.identity.name)
     return tuple(safe_name(key) for key in keys)
 
 
-def holders(layout: Layout) -> list[str]:
-    """The folders of everybody who ever had a ball here; none where the files
-    were never written or cannot be read."""
+def holder_folders(layout: Layout) -> list[str]:
+    """Returns the folders of everyone who ever held a ball; none if the files were
+    never written or cannot be read."""
     try:
         return names_in(root_of(layout), layout.root)
     except WcError:
-        return []  # doctor says what is in its place
+        return []  # wc doctor reports what is in its place
 
 
-def balls(layout: Layout, folders: Iterable[str]) -> list[HeldBall]:
-    """The balls in these folders, those that have been there longest first."""
-    found = [
+def held_balls(layout: Layout, folders: Iterable[str]) -> list[HeldBall]:
+    """Returns the balls in these folders, longest held first."""
+    result = [
         HeldBall(folder, name)
         for folder in folders
         for name in names_at(layout, f"{root_of(layout)}/{folder}")
     ]
-    found.sort(key=lambda one: one.name)
-    return found
+    result.sort(key=lambda ball: ball.name)
+    return result
 
 
 def names_at(layout: Layout, folder: str) -> list[str]:
-    """The names of status files in a folder; none where it cannot be read."""
+    """Returns the names of status files in a folder; none if it cannot be read."""
     try:
-        return [one for one in names_in(folder, layout.root) if _is_ours(one)]
+        return [name for name in names_in(folder, layout.root) if _is_ours(name)]
     except WcError:
         return []
 
@@ -100,20 +100,22 @@ def _is_ours(name: str) -> bool:
     return name[ulid.LENGTH : ulid.LENGTH + 1] == "." and len(name) > ulid.LENGTH + 1
 
 
-def show(layout: Layout, held: HeldBall, viewer: Viewer) -> ViewerStatus | None:
-    """What the file of a ball says to ``viewer``; ``None`` where it is gone or
-    of another version."""
-    return next(shows(layout, [held], viewer))[1]
+def viewer_status(
+    layout: Layout, held: HeldBall, viewer: Viewer
+) -> ViewerStatus | None:
+    """Returns what the file of a ball says to ``viewer``; ``None`` if it is gone or
+    has another version."""
+    return next(viewer_statuses(layout, [held], viewer))[1]
 
 
-def shows(
-    layout: Layout, found: Iterable[HeldBall], viewer: Viewer
+def viewer_statuses(
+    layout: Layout, held_balls: Iterable[HeldBall], viewer: Viewer
 ) -> Iterator[tuple[HeldBall, ViewerStatus | None]]:
-    """The same of many; the folder of a holder is opened once."""
+    """Yields the same for many balls. The folder of a holder is opened once."""
     name = safe_name(viewer.key)
     with ExitStack() as stack:
         opened: dict[str, Folder] = {}
-        for held in found:
+        for held in held_balls:
             try:
                 folder = opened.get(held.folder)
                 if folder is None:
@@ -123,11 +125,11 @@ def shows(
                 data = folder.read(held.name, MAX_FILE_BYTES) or b""
             except OSError:
                 data = b""
-            yield held, parse(data, name)
+            yield held, parse_status(data, name)
 
 
-def parse(data: bytes, name: str) -> ViewerStatus | None:
-    """The same, of the bytes of a file, for the one with that safe name."""
+def parse_status(data: bytes, name: str) -> ViewerStatus | None:
+    """Returns what the bytes of a file say to the viewer with that safe name."""
     lines = data.decode(errors="replace").split("\n")
     if len(lines) <= _HEAD_LINES or lines[0].partition(" ")[0] != VERSION:
         return None
@@ -142,24 +144,27 @@ def _counts(lines: Iterable[str]) -> Iterator[tuple[str, int]]:
             yield name, int(number)
 
 
-def changed(layout: Layout, since_ns: int) -> list[HeldBall]:
-    """The balls of threads in which something happened after ``since_ns``,
+def changed_balls(layout: Layout, since_ns: int) -> list[HeldBall]:
+    """Returns the balls of threads in which something happened after ``since_ns``,
     nanoseconds since 1970 by the file system's clock.
 
-    A folder in which nothing was put since is not looked into.
+    Folders without additions since then are not read.
     """
-    found = []
-    for folder in holders(layout):
+    recent = []
+    for folder in holder_folders(layout):
         try:
-            with Folder(f"{root_of(layout)}/{folder}", layout.root) as one:
-                if one.handle is None or os.fstat(one.handle).st_mtime_ns < since_ns:
+            with Folder(f"{root_of(layout)}/{folder}", layout.root) as opened:
+                if (
+                    opened.handle is None
+                    or os.fstat(opened.handle).st_mtime_ns < since_ns
+                ):
                     continue
-                found += [
+                recent += [
                     HeldBall(folder, name)
-                    for name in os.listdir(one.handle)
-                    if _is_ours(name) and one.changed_ns(name) >= since_ns
+                    for name in os.listdir(opened.handle)
+                    if _is_ours(name) and opened.changed_ns(name) >= since_ns
                 ]
         except OSError:
             continue  # as where a folder is in the place of one of these
-    found.sort(key=lambda one: one.name)
-    return found
+    recent.sort(key=lambda ball: ball.name)
+    return recent

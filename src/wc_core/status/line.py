@@ -1,7 +1,7 @@
 """What the status line says: the twin of ``bin/wc-statusline``.
 
 The script prints the usual line by itself, from the files of `wc_core.status.files`,
-and leaves rows, links, templates and loops to this module. `line` prints all of
+and leaves rows, links, templates and loops to this module. `status_line` prints all of
 it from the threads themselves. A change to the usual line is a change to both.
 """
 
@@ -20,7 +20,14 @@ from wc_core.status.files import (
     status_text,
     topic_text,
 )
-from wc_core.status.look import MAX_ROWS, LineStyle, Word, dressed, filled, width
+from wc_core.status.look import (
+    MAX_ROWS,
+    LineStyle,
+    Word,
+    display_width,
+    fill_template,
+    isolate_rtl,
+)
 from wc_core.threads.model import CLOSED, OPEN, State
 
 if TYPE_CHECKING:
@@ -28,26 +35,26 @@ if TYPE_CHECKING:
 
     from wc_core.activity.loops import Loop
 
-# What the script says where a store cannot be used.
+# What the script prints if a store cannot be used.
 STORE_MISSING = "wc: store missing, run wc doctor"
 STORE_MOVED = "wc: store moved, run wc doctor"
 
 _SEPARATOR_WIDTH = 3
-# A status of a loop that can be shown as it is, and a number.
+# A status of a loop that may be shown as it is.
 _STATUS = re.compile(r"[a-z][a-z0-9:_-]{0,39}")
 _MAX_COUNT = 999_999
 
 
 class StatusRow(NamedTuple):
-    """A thread and how many entries are NEW for the one who looks; ``None``
-    where that is unknown."""
+    """A thread and the number of its entries that are NEW for the viewer; ``None``
+    if unknown."""
 
     state: State
     new: int | None = None
 
 
 class Mark(NamedTuple):
-    """The loop of a worktree in the line, and where there is little room."""
+    """The loop of a worktree in the line, and a short form for narrow terminals."""
 
     text: str = ""
     short: str = ""
@@ -55,13 +62,13 @@ class Mark(NamedTuple):
 
     @property
     def width(self) -> int:
-        """The columns it takes behind something else."""
+        """The columns it takes after something else."""
         return _SEPARATOR_WIDTH + len(self.text) if self.text else 0
 
 
-def mark(loop: Loop | None) -> Mark:
-    """What the line says of a loop: nothing of one that has ended, or of
-    whose state nothing is known."""
+def loop_mark(loop: Loop | None) -> Mark:
+    """Returns what the line says of a loop: nothing if it has ended or its state is
+    unknown."""
     if loop is None or loop.status in ENDED | {UNKNOWN}:
         return Mark()
     if not _STATUS.fullmatch(loop.status):
@@ -74,7 +81,7 @@ def mark(loop: Loop | None) -> Mark:
     if loop.orphaned:
         return Mark(f"{short} orphaned", short)
     if loop.status in WORKING and loop.terminal_pid is None:
-        # Nothing tells a shell that starts no program how old this is.
+        # A shell that starts no program cannot tell how old this is.
         return Mark(f"{short}?", short)
     return Mark(short if loop.status in WORKING else f"{short} {loop.status}", short)
 
@@ -83,12 +90,12 @@ def _counted(number: int | None) -> str:
     return "" if number is None or number > _MAX_COUNT else str(number)
 
 
-class Here(NamedTuple):
-    """Where one looks from, and as whom.
+class LinePlace(NamedTuple):
+    """The place that a line is printed for, and the viewer.
 
-    ``branch`` is empty where there is none (detached, no git). ``change_id``
-    is the one in the worktree's folder name, see `repository.change_of`.
-    ``loop`` is the one of this worktree.
+    ``branch`` is empty if there is none (detached, no git). ``change_id`` is the one in
+    the worktree's folder name, see `repository.change_of`. ``loop`` is the one of this
+    worktree.
     """
 
     branch: str = ""
@@ -98,10 +105,10 @@ class Here(NamedTuple):
     loop: Mark = Mark()
 
 
-def places(here: Here) -> tuple[str, ...]:
-    """What threads of this place may be filed under, each once."""
-    candidates = (here.branch, here.branch.replace("/", "-"), here.change_id)
-    return tuple(dict.fromkeys(one for one in candidates if one))
+def places(place: LinePlace) -> tuple[str, ...]:
+    """Returns what threads of this place may be filed under, each once."""
+    candidates = (place.branch, place.branch.replace("/", "-"), place.change_id)
+    return tuple(dict.fromkeys(name for name in candidates if name))
 
 
 _MINE = "1;33"
@@ -109,7 +116,9 @@ _OTHERS = "2"
 _TROUBLE = "31"
 
 
-def line(rows: Iterable[StatusRow], here: Here, look: LineStyle | None = None) -> str:
+def status_line(
+    rows: Iterable[StatusRow], place: LinePlace, style: LineStyle | None = None
+) -> str:
     """What ``wc-statusline`` prints, without the newline; empty where there is
     nothing to say.
 
@@ -117,65 +126,66 @@ def line(rows: Iterable[StatusRow], here: Here, look: LineStyle | None = None) -
     elsewhere, threads of this branch that others hold. Behind it the loop that
     runs here, or that alone. Several rows are lines, one for each thread.
     """
-    look = look or LineStyle()
-    mine, around = _split(rows, here)
-    ours = [row for row in mine if _belongs(row, here)]
-    if look.rows > 1 and (mine or around):
-        away = [row for row in mine if not _belongs(row, here)]
-        return _tell_rows((ours, away, around[::-1]), here, look)
-    if ours:
-        return look.paint(_tell_mine(ours, len(mine), here.loop, look), _MINE)
-    if mine:
-        return look.paint(_tell_elsewhere(mine, here.loop, look), _MINE)
+    style = style or LineStyle()
+    my_rows, around = _split(rows, place)
+    my_local_rows = [row for row in my_rows if _belongs(row, place)]
+    if style.rows > 1 and (my_rows or around):
+        away = [row for row in my_rows if not _belongs(row, place)]
+        return _render_rows((my_local_rows, away, around[::-1]), place, style)
+    if my_local_rows:
+        return style.paint(
+            _render_mine(my_local_rows, len(my_rows), place.loop, style), _MINE
+        )
+    if my_rows:
+        return style.paint(_render_elsewhere(my_rows, place.loop, style), _MINE)
     if around:
-        told = _others_ball(around[-1], here.loop, _more(len(around)))
-        return look.paint(_tell(told, look), _code(here.loop))
-    return look.paint(_tell_loop(here.loop, look), _code(here.loop))
+        parts = _others_ball(around[-1], place.loop, _hidden_rows_text(len(around)))
+        return style.paint(_render_parts(parts, style), _code(place.loop))
+    return style.paint(_render_loop(place.loop, style), _code(place.loop))
 
 
-def trouble(text: str, look: LineStyle) -> str:
-    """`STORE_MISSING` or `STORE_MOVED` as the script prints it."""
-    fitting = text if look.fits(len(text)) else look.cut(text, look.columns)
-    return look.paint(fitting, _TROUBLE)
+def trouble_line(text: str, style: LineStyle) -> str:
+    """Returns `STORE_MISSING` or `STORE_MOVED` as the script prints it."""
+    fitting = text if style.fits(len(text)) else style.cut(text, style.columns)
+    return style.paint(fitting, _TROUBLE)
 
 
 def _split(
-    rows: Iterable[StatusRow], here: Here
+    rows: Iterable[StatusRow], place: LinePlace
 ) -> tuple[list[StatusRow], list[StatusRow]]:
-    """My threads anywhere, and other people's here: those that have waited
-    longest first."""
-    keys = set(here.directory.match_keys(here.me)) if here.me else set()
-    mine, others = [], []
+    """Returns my threads anywhere, and other people's threads here, longest waiting
+    first."""
+    keys = set(place.directory.match_keys(place.me)) if place.me else set()
+    my_rows, other_rows = [], []
     for row in sorted(rows, key=lambda row: file_name(row.state).encode()):
         if row.state.status == CLOSED:
             continue
-        if holder_key(row.state, here.directory) in keys:
-            mine.append(row)
-        elif _belongs(row, here):
-            others.append(row)
-    return mine, others
+        if holder_key(row.state, place.directory) in keys:
+            my_rows.append(row)
+        elif _belongs(row, place):
+            other_rows.append(row)
+    return my_rows, other_rows
 
 
-def _belongs(row: StatusRow, here: Here) -> bool:
-    """Whether a thread is of this branch or change."""
-    return not set(places_of(row.state)).isdisjoint(places(here))
+def _belongs(row: StatusRow, place: LinePlace) -> bool:
+    """Returns whether a thread belongs to this branch or change."""
+    return not set(places_of(row.state)).isdisjoint(places(place))
 
 
-class _Told(NamedTuple):
-    """What a line says: ``head``, the topic, and the rest in this order. ``ball``,
-    ``holder`` and ``where`` are for templates alone.
-    """
+class _LineParts(NamedTuple):
+    """The parts of a line: ``head``, the topic, and the rest in this order.
+    ``ball``, ``holder`` and ``position`` are only for templates."""
 
     head: Word
     state: State
     status: str = ""
     new: str = ""
-    more: str = ""
+    hidden: str = ""
     away: str = ""
     loop: str = ""
     ball: str = ""
     holder: str = ""
-    where: str = ""
+    position: str = ""
 
     @property
     def extras(self) -> tuple[tuple[str, str], ...]:
@@ -183,160 +193,183 @@ class _Told(NamedTuple):
         return (
             ("status", self.status),
             ("new", self.new),
-            ("more", self.more),
+            ("more", self.hidden),
             ("away", self.away),
             ("loop", self.loop),
         )
 
 
-def _told(row: StatusRow, loop: Mark, more: str) -> _Told:
-    """What is the same whoever has the ball."""
+def _shared_parts(row: StatusRow, loop: Mark, hidden: str) -> _LineParts:
+    """Returns the parts that do not depend on the holder."""
     status = status_text(row.state)
-    return _Told(
+    return _LineParts(
         head=Word("", ""),
         state=row.state,
         status="" if status == OPEN else status,
         new=f"{row.new} new" if row.new else "",
-        more=more,
+        hidden=hidden,
         loop=loop.text,
     )
 
 
-def _my_ball(row: StatusRow, loop: Mark, look: LineStyle, more: str) -> _Told:
-    head = f"{look.signs.ball} you"
-    told = _told(row, loop, more)
-    return told._replace(head=Word(head, head), ball=look.signs.ball, holder="you")
+def _my_ball(row: StatusRow, loop: Mark, style: LineStyle, hidden: str) -> _LineParts:
+    head = f"{style.signs.ball} you"
+    parts = _shared_parts(row, loop, hidden)
+    return parts._replace(head=Word(head, head), ball=style.signs.ball, holder="you")
 
 
-def _others_ball(row: StatusRow, loop: Mark, more: str) -> _Told:
-    told = _told(row, loop, more)
+def _others_ball(row: StatusRow, loop: Mark, hidden: str) -> _LineParts:
+    parts = _shared_parts(row, loop, hidden)
     holder = holder_text(row.state)
     if not holder:
         free = "anyone can take"
-        return told._replace(head=Word(free, free), holder="anyone")
-    head = Word(f"{holder} has the ball", f"{dressed(holder)} has the ball")
-    return told._replace(head=head, holder=holder)
+        return parts._replace(head=Word(free, free), holder="anyone")
+    head = Word(f"{holder} has the ball", f"{isolate_rtl(holder)} has the ball")
+    return parts._replace(head=head, holder=holder)
 
 
-def _more(count: int) -> str:
+def _hidden_rows_text(count: int) -> str:
     return f"+{count - 1}" if count > 1 else ""
 
 
-def _tell_rows(found: tuple[list[StatusRow], ...], here: Here, look: LineStyle) -> str:
-    """A row for each thread of mine here, of mine elsewhere and of others, as far
-    as they go; the last says how many have none, the first has the loop."""
-    every = [(kind, row) for kind, rows in enumerate(found) for row in rows]
-    count = min(look.rows, MAX_ROWS)
+def _render_rows(
+    groups: tuple[list[StatusRow], ...], place: LinePlace, style: LineStyle
+) -> str:
+    """Returns a row for each thread: mine here, mine elsewhere, then others', up to
+    the limit. The last row says how many are left out, the first one has the
+    loop."""
+    numbered = [(kind, row) for kind, rows in enumerate(groups) for row in rows]
+    count = min(style.rows, MAX_ROWS)
     lines = []
-    for at, (kind, row) in enumerate(every[:count]):
-        more = f"+{len(every) - count}" if at == count - 1 < len(every) - 1 else ""
-        loop = Mark() if at else here.loop
+    for at, (kind, row) in enumerate(numbered[:count]):
+        hidden = (
+            f"+{len(numbered) - count}" if at == count - 1 < len(numbered) - 1 else ""
+        )
+        loop = Mark() if at else place.loop
         if kind == _OF_OTHERS:
-            told, code = _others_ball(row, loop, more), _code(loop)
+            parts, code = _others_ball(row, loop, hidden), _code(loop)
         else:
             away = ("", "elsewhere")[kind]
-            told = _my_ball(row, loop, look, more)._replace(away=away, where=away)
+            parts = _my_ball(row, loop, style, hidden)._replace(
+                away=away, position=away
+            )
             code = _MINE
-        lines.append(look.paint(_tell(told, look), code))
-    return "\n".join(one for one in lines if one)
+        lines.append(style.paint(_render_parts(parts, style), code))
+    return "\n".join(line for line in lines if line)
 
 
 _OF_OTHERS = 2
 
 
 def _code(loop: Mark) -> str:
-    """The colour of what is not about a ball of mine."""
+    """Returns the colour for everything that is not about my balls."""
     return _MINE if loop.urgent else _OTHERS
 
 
-def _tell_mine(ours: list[StatusRow], total: int, loop: Mark, look: LineStyle) -> str:
-    away = total - len(ours)
-    told = _my_ball(ours[0], loop, look, _more(len(ours)))
-    return _tell(told._replace(away=f"{away} elsewhere" if away else ""), look)
+def _render_mine(
+    rows: list[StatusRow], total: int, loop: Mark, style: LineStyle
+) -> str:
+    away = total - len(rows)
+    parts = _my_ball(rows[0], loop, style, _hidden_rows_text(len(rows)))
+    return _render_parts(
+        parts._replace(away=f"{away} elsewhere" if away else ""), style
+    )
 
 
-def _tell_elsewhere(mine: list[StatusRow], loop: Mark, look: LineStyle) -> str:
-    count, ball = len(mine), look.signs.ball
-    if look.template:
-        told = _my_ball(mine[0] if count == 1 else _NO_ROW, loop, look, "")
-        told = told._replace(away=f"{count} elsewhere", where="elsewhere")
-        return _by_template(told, look)
+def _render_elsewhere(rows: list[StatusRow], loop: Mark, style: LineStyle) -> str:
+    count, ball = len(rows), style.signs.ball
+    if style.template:
+        row_parts = _my_ball(rows[0] if count == 1 else _NO_ROW, loop, style, "")
+        row_parts = row_parts._replace(away=f"{count} elsewhere", position="elsewhere")
+        return _render_template(row_parts, style)
     texts = [f"{count} waiting for you elsewhere", f"{count} elsewhere", str(count)]
     words = [Word(text, text) for text in texts]
     if count == 1:
         tail = " waits for you elsewhere"
-        topic = topic_text(mine[0].state)
-        titled = look.title(topic, mine[0].state.topic)
+        topic = topic_text(rows[0].state)
+        titled = style.title(topic, rows[0].state.topic)
         words.insert(0, Word(f"{topic}{tail}", f"{titled}{tail}"))
-    for one in (loop, Mark()):
+    for mark in (loop, Mark()):
         for word in words:
-            if look.fits(width(ball) + 1 + width(word.plain) + one.width):
-                parts = [f"{ball} {word.shown}", *([one.text] if one.text else [])]
-                return look.signs.separator.join(parts)
-    return _only_ball(look)
+            if style.fits(
+                display_width(ball) + 1 + display_width(word.plain) + mark.width
+            ):
+                parts = [f"{ball} {word.printed}", *([mark.text] if mark.text else [])]
+                return style.signs.separator.join(parts)
+    return _only_ball(style)
 
 
 _NO_ROW = StatusRow(State(""))
 
 
-def _tell_loop(loop: Mark, look: LineStyle) -> str:
-    if look.template:
-        return _by_template(_told(_NO_ROW, loop, ""), look) if loop.text else ""
+def _render_loop(loop: Mark, style: LineStyle) -> str:
+    if style.template:
+        return (
+            _render_template(_shared_parts(_NO_ROW, loop, ""), style)
+            if loop.text
+            else ""
+        )
     for text in (loop.text, loop.short):
-        if look.fits(len(text)):
+        if style.fits(len(text)):
             return text
     return ""
 
 
-# What is dropped first where there is no room.
+# What is left out first if there is no room.
 _DROP = ("away", "more", "status", "new", "loop")
 
 
-def _tell(told: _Told, look: LineStyle) -> str:
-    """The head, the topic and as many extras as fit; the topic cut or left
-    out; of the head what fits."""
-    if look.template:
-        return _by_template(told, look)
-    topic, separator = topic_text(told.state), look.signs.separator
-    taken = width(told.head.plain) + _SEPARATOR_WIDTH
+def _render_parts(parts: _LineParts, style: LineStyle) -> str:
+    """Returns the head, the topic and as many extras as fit. The topic is cut or
+    left out if need be, then the head is cut."""
+    if style.template:
+        return _render_template(parts, style)
+    topic, separator = topic_text(parts.state), style.signs.separator
+    used = display_width(parts.head.plain) + _SEPARATOR_WIDTH
     for dropped in range(len(_DROP) + 1):
-        gone = _DROP[:dropped]
-        extras = [text for name, text in told.extras if text and name not in gone]
-        if look.fits(
-            taken + width(topic) + sum(_SEPARATOR_WIDTH + width(one) for one in extras)
+        dropped_names = _DROP[:dropped]
+        extras = [
+            text for name, text in parts.extras if text and name not in dropped_names
+        ]
+        if style.fits(
+            used
+            + display_width(topic)
+            + sum(_SEPARATOR_WIDTH + display_width(text) for text in extras)
         ):
-            titled = look.title(topic, told.state.topic)
-            return separator.join([told.head.shown, titled, *map(dressed, extras)])
-    cut = look.cut(topic, look.columns - taken)
+            titled = style.title(topic, parts.state.topic)
+            return separator.join(
+                [parts.head.printed, titled, *map(isolate_rtl, extras)]
+            )
+    cut = style.cut(topic, style.columns - used)
     if cut:
-        titled = look.title(cut, told.state.topic)
-        return f"{told.head.shown}{separator}{titled}"
-    if look.fits(width(told.head.plain)):
-        return told.head.shown
+        titled = style.title(cut, parts.state.topic)
+        return f"{parts.head.printed}{separator}{titled}"
+    if style.fits(display_width(parts.head.plain)):
+        return parts.head.printed
     return (
-        _only_ball(look)
-        if told.ball
-        else dressed(look.cut(told.head.plain, look.columns))
+        _only_ball(style)
+        if parts.ball
+        else isolate_rtl(style.cut(parts.head.plain, style.columns))
     )
 
 
-def _by_template(told: _Told, look: LineStyle) -> str:
-    topic = "" if told.state is _NO_ROW.state else topic_text(told.state)
-    away = "" if told.away == told.where else told.away.partition(" ")[0]
+def _render_template(parts: _LineParts, style: LineStyle) -> str:
+    topic = "" if parts.state is _NO_ROW.state else topic_text(parts.state)
+    away = "" if parts.away == parts.position else parts.away.partition(" ")[0]
     plain = {
-        "ball": told.ball,
-        "holder": told.holder,
-        "status": told.status,
-        "new": told.new.partition(" ")[0],
-        "more": told.more.removeprefix("+"),
+        "ball": parts.ball,
+        "holder": parts.holder,
+        "status": parts.status,
+        "new": parts.new.partition(" ")[0],
+        "more": parts.hidden.removeprefix("+"),
         "away": away,
-        "where": told.where,
-        "loop": told.loop,
+        "where": parts.position,
+        "loop": parts.loop,
     }
-    words = {name: Word(text, dressed(text)) for name, text in plain.items()}
-    shown = look.title(topic, told.state.topic) if topic else ""
-    return filled(look, words | {"topic": Word(topic, shown)})
+    words = {name: Word(text, isolate_rtl(text)) for name, text in plain.items()}
+    title = style.title(topic, parts.state.topic) if topic else ""
+    return fill_template(style, words | {"topic": Word(topic, title)})
 
 
-def _only_ball(look: LineStyle) -> str:
-    return look.signs.ball if look.fits(width(look.signs.ball)) else ""
+def _only_ball(style: LineStyle) -> str:
+    return style.signs.ball if style.fits(display_width(style.signs.ball)) else ""

@@ -1,8 +1,7 @@
-"""How the status line is printed: what fits into the columns there are, and what
-a terminal is told besides.
+"""How the status line is printed: widths, links, templates, right-to-left text.
 
-``bin/wc-statusline`` has the same rules for what a terminal may be told, and for the
-width of a line of plain ASCII. The rest it leaves to this module.
+``bin/wc-statusline`` has the same rules for control characters and for the width of
+plain ASCII lines; it leaves the rest to this module.
 """
 
 from __future__ import annotations
@@ -13,17 +12,17 @@ from typing import NamedTuple
 from wc_core.layout import safe_name
 
 _WIDE = (("\u1100", "\u117f"), ("\u2300", "\udfff"), ("\uf000", "\U0003ffff"))
-# What is isolated, and by what: U+2068 and U+2069 take no columns, and what lies
-# between them does not turn the reading of what stands around it.
+# Right-to-left letters, which are put between U+2068 and U+2069: these take no columns
+# and keep the direction of the text around them.
 _LEFTWARD = re.compile(
     "[\u0580-\u08ff\ufb00-\ufeff\U00010000-\U00010fff\U0001e000-\U0001efff]"
 )
-# Escaped, or of a part of Unicode that no topic has letters of.
+# Escaped characters, and private-use or unassigned ones, which no topic contains.
 _NO_PAGE = re.compile("[%\ue000-\uefff\U00040000-\U0010ffff]")
 _ISOLATE, _END = "\u2068", "\u2069"
 _LINK = "\033]8;;{}\033\\"
 
-# What a terminal obeys, or what turns the reading around.
+# Control characters, and those that change the reading direction.
 _OBEYED = frozenset(
     chr(code)
     for first, last in ((0, 0x1F), (0x7F, 0x9F), (0x2028, 0x202E), (0x2066, 0x2069))
@@ -38,19 +37,19 @@ _MARK = re.compile(
 )
 
 
-def width(text: str) -> int:
-    """The columns ``text`` takes, or a few more: two for whatever has a chance
-    to be wide, one for everything else. Never too few."""
+def display_width(text: str) -> int:
+    """Returns the columns that ``text`` takes, or a few more: two for every
+    character that may be wide, one for all others. Never too few."""
     return len(text) if text.isascii() else sum(map(_columns, text))
 
 
-def _columns(one: str) -> int:
-    wide = any(first <= one <= last for first, last in _WIDE)
+def _columns(char: str) -> int:
+    wide = any(first <= char <= last for first, last in _WIDE)
     return 2 if wide else 1
 
 
-def dressed(text: str) -> str:
-    """``text``, isolated where it may have letters written from right to left."""
+def isolate_rtl(text: str) -> str:
+    """Returns ``text``, isolated if it may contain right-to-left letters."""
     return f"{_ISOLATE}{text}{_END}" if _LEFTWARD.search(text) else text
 
 
@@ -67,11 +66,11 @@ _ASCII = LineSigns("[*]", " - ", "...")
 
 
 class LineStyle(NamedTuple):
-    """How to print.
+    """How to print a line.
 
-    ``columns`` 0 means as many as it takes. ``rows`` of 2 to `MAX_ROWS` print a
-    row for each thread. ``links`` is what the addresses of pages begin with, see
-    `address`; ``format`` is a template, see `filled`. Empty ones mean none.
+    ``columns`` 0 means no limit. ``rows`` of 2 to `MAX_ROWS` print a row for each
+    thread. ``links`` is what the addresses of pages begin with, see `page_address`;
+    ``format`` is a template, see `fill_template`. Empty means none.
     """
 
     columns: int = 0
@@ -83,114 +82,115 @@ class LineStyle(NamedTuple):
 
     @property
     def signs(self) -> LineSigns:
-        """The ball and the dots."""
+        """The characters to print with."""
         return _ASCII if self.ascii else _EMOJI
 
     @property
     def template(self) -> str:
-        """The format, if it can be used: of usual length, and plain text."""
+        """The format if it can be used: not too long, and plain text."""
         plain = _OBEYED.isdisjoint(self.format)
         short = len(self.format.encode(errors="replace")) <= _MAX_FORMAT_BYTES
         return self.format if plain and short else ""
 
     def fits(self, columns: int) -> bool:
-        """Whether there is room for so many."""
+        """Returns whether this many columns fit."""
         return not self.columns or columns <= self.columns
 
     def cut(self, text: str, room: int) -> str:
-        """The beginning of a text that is too long; empty where hardly any would
-        be left."""
+        """Returns the beginning of a text that is too long; empty if hardly any
+        would be left."""
         if room < _LEAST_CUT:
             return ""
-        room -= width(self.signs.dots)
+        room -= display_width(self.signs.dots)
         kept = ""
-        for one in text:
-            room -= _columns(one)
+        for char in text:
+            room -= _columns(char)
             if room < 0:
                 break
-            kept += one
+            kept += char
         return f"{kept}{self.signs.dots}" if kept else ""
 
     def paint(self, text: str, code: str) -> str:
-        """``text`` in a colour, if colours are wanted."""
+        """Returns ``text`` in a colour, if colours are wanted."""
         return f"\033[{code}m{text}\033[0m" if self.color and text else text
 
     def title(self, text: str, topic: str) -> str:
-        """What is shown of a topic: a link to its page, if links are wanted."""
-        page = address(self.links, topic)
-        shown = dressed(text)
-        return f"{_LINK.format(page)}{shown}{_LINK.format('')}" if page else shown
+        """Returns a topic as it is printed, with a link to its page if links are
+        wanted."""
+        page = page_address(self.links, topic)
+        printed = isolate_rtl(text)
+        return f"{_LINK.format(page)}{printed}{_LINK.format('')}" if page else printed
 
 
-def address(prefix: str, topic: str) -> str:
-    """Where the page of ``topic`` is: ``prefix`` and the name of its file. Empty
-    where there is no prefix, or the file is not named like the topic."""
+def page_address(prefix: str, topic: str) -> str:
+    """Returns the address of the page of ``topic``: ``prefix`` and the name of its
+    file. Empty without a prefix, or if the file is not named like the topic."""
     name = safe_name(topic)
     if not prefix or _NO_PAGE.search(name):
         return ""
-    # Most lines have no links.
+    # 3 ms: most lines have no links.
     from urllib.parse import quote
 
     return f"{prefix}{quote(name, safe='')}.md"
 
 
-def prefix_of(links: str, pages: str) -> str:
-    """What addresses begin with: ``page`` means the files in the folder ``pages``;
-    else it is an address itself. Empty for what is neither."""
+def link_prefix(links: str, pages: str) -> str:
+    """Returns what addresses begin with: ``page`` means the files in the folder
+    ``pages``; anything else must be an address. Empty if it is not."""
     if links == "page":
-        from urllib.parse import quote
+        from urllib.parse import quote  # 3 ms: most lines have no links
 
         return f"file://{quote(f'{pages}/', safe='/')}"
-    known = re.fullmatch(r"[!-~]+://[!-~]+", links)
-    return links if known else ""
+    is_address = re.fullmatch(r"[!-~]+://[!-~]+", links)
+    return links if is_address else ""
 
 
 class Word(NamedTuple):
     """The value of a word: as it is measured, and as it is printed."""
 
     plain: str
-    shown: str
+    printed: str
 
 
-def filled(look: LineStyle, words: dict[str, Word]) -> str:
-    """The line by the template of ``look``.
+def fill_template(style: LineStyle, words: dict[str, Word]) -> str:
+    """Returns the line made from the template of ``style``.
 
-    ``{word}`` stands for its value, ``{? … }`` for what is in it if a word in it
-    has a value, ``{{`` for a brace; any other brace for itself. Groups do not
+    ``{word}`` is replaced by its value and ``{? … }`` by its content if a word in it
+    has a value; ``{{`` is a brace and any other brace stands for itself. Groups do not
     nest.
     """
     outer, inner = Word("", ""), Word("", "")
     group = some = False
-    at, template = 0, look.template
+    at, template = 0, style.template
     for mark in [*_MARK.finditer(template), None]:
         end = mark.start() if mark else len(template)
-        inner = _plus(inner, template[at:end])
+        inner = _append_text(inner, template[at:end])
         at = mark.end() if mark else end
         sign = mark[0] if mark else ""
         if sign == "{?" and not group:
             outer, inner, group, some = inner, Word("", ""), True, False
         elif group and sign in {"}", ""}:
             kept = inner if some else Word("", "")
-            inner, group = _joined(outer, kept), False
+            inner, group = _join_words(outer, kept), False
         elif mark and mark[1]:
             value = words.get(mark[1], Word("", ""))
-            inner, some = _joined(inner, value), some or bool(value.plain)
+            inner, some = _join_words(inner, value), some or bool(value.plain)
         else:
-            inner = _plus(inner, "{" if sign == "{{" else sign)
-    return _fitted(look, inner)
+            inner = _append_text(inner, "{" if sign == "{{" else sign)
+    return _fit_line(style, inner)
 
 
-def _fitted(look: LineStyle, line: Word) -> str:
+def _fit_line(style: LineStyle, line: Word) -> str:
     if not line.plain.strip(" "):
         return ""
-    if look.fits(width(line.plain)):
-        return line.shown
-    return dressed(look.cut(line.plain, look.columns))
+    if style.fits(display_width(line.plain)):
+        return line.printed
+    return isolate_rtl(style.cut(line.plain, style.columns))
 
 
-def _plus(line: Word, text: str) -> Word:
-    return Word(line.plain + text, line.shown + text)
+def _append_text(line: Word, text: str) -> Word:
+    return Word(line.plain + text, line.printed + text)
 
 
-def _joined(line: Word, other: Word) -> Word:
-    return Word(line.plain + other.plain, line.shown + other.shown)
+def _join_words(line: Word, added: Word) -> Word:
+    return Word(line.plain + added.plain, line.printed + added.printed)

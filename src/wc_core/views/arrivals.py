@@ -61,7 +61,7 @@ def arrivals(reader: StoreReader, awaited: Awaiting) -> list[Arrival]:
     """Returns what has arrived, the longest held balls first."""
     layout, viewer = reader.layout, awaited.viewer
     arrived = []
-    for held in holders.balls(layout, holders.folders_of(viewer)):
+    for held in holders.held_balls(layout, holders.folders_of(viewer)):
         fits = not awaited.topics or held.topic in awaited.topics
         if fits and held.name not in awaited.before and _is_held(reader, viewer, held):
             arrived.append(Arrival(held.topic))
@@ -101,7 +101,7 @@ def _is_held(reader: StoreReader, viewer: Viewer, held: HeldBall) -> bool:
 def _before(reader: StoreReader, viewer: Viewer) -> frozenset[str]:
     """Returns the balls that were there before: read already, or older than the
     viewer's latest entry."""
-    balls = holders.balls(reader.layout, holders.folders_of(viewer))
+    balls = holders.held_balls(reader.layout, holders.folders_of(viewer))
     if not balls:
         return frozenset()
     wrote = _wrote_last(reader, viewer, balls)
@@ -113,7 +113,7 @@ def _before(reader: StoreReader, viewer: Viewer) -> frozenset[str]:
 
 
 def _is_news(reader: StoreReader, viewer: Viewer, held: HeldBall) -> bool:
-    status = holders.show(reader.layout, held, viewer)
+    status = holders.viewer_status(reader.layout, held, viewer)
     return status is not None and bool(status.new)
 
 
@@ -129,7 +129,7 @@ def _wrote_last(reader: StoreReader, viewer: Viewer, balls: list[HeldBall]) -> s
         own = (entry.id for entry in reversed(entries) if viewer.is_me(entry.agent))
         latest = max(latest, ulid.prefix(next(own, "")))
     layout = reader.layout
-    all_balls = holders.balls(layout, holders.holders(layout))
+    all_balls = holders.held_balls(layout, holders.holder_folders(layout))
     for held in [entry for entry in all_balls[-_MOST:] if entry not in balls]:
         if held.since > latest and _is_passed_by(reader, viewer, held):
             latest = held.since
@@ -157,11 +157,11 @@ def _counts(
     viewer takes part in or holds the ball of."""
     layout = reader.layout
     own = holders.folders_of(viewer)
-    balls = holders.balls(layout, holders.holders(layout))
+    balls = holders.held_balls(layout, holders.holder_folders(layout))
     meant = (ball for ball in balls if not topics or ball.topic in topics)
     return {
         held.topic: status.new
-        for held, status in holders.shows(layout, meant, viewer)
+        for held, status in holders.viewer_statuses(layout, meant, viewer)
         if status is not None and status.new is not None
         if topics or status.listed or held.folder in own
     }

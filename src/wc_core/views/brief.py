@@ -185,8 +185,8 @@ def _balls(query: BriefQuery) -> tuple[list[HeldBall], bool]:
     """Returns every ball, longest held first, and whether the list is complete. If
     the status files were never written, the threads are read instead."""
     layout = query.reader.layout
-    if folders := holders.holders(layout):
-        return holders.balls(layout, folders), True
+    if folders := holders.holder_folders(layout):
+        return holders.held_balls(layout, folders), True
     balls, whole = [], True
     for topic in query.reader.topics():
         if query.late():
@@ -327,7 +327,7 @@ def _taken_part_in(query: BriefQuery, balls: Iterable[HeldBall]) -> Iterator[Hel
     """Yields those of the first `RECENT` balls whose threads the viewer wrote in."""
     layout = query.reader.layout
     some = islice(balls, RECENT)
-    for held, status in holders.shows(layout, some, query.viewer):
+    for held, status in holders.viewer_statuses(layout, some, query.viewer):
         if query.late():
             return
         if _wrote_in(query, held) if status is None else status.listed:

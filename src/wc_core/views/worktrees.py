@@ -15,7 +15,7 @@ from wc_core.git.discovery import PLAIN
 from wc_core.git.worktrees import Worktree
 from wc_core.phrases import shown_path
 from wc_core.status.files import places_of
-from wc_core.status.line import Here, places
+from wc_core.status.line import LinePlace, places
 from wc_core.text import one_line
 from wc_core.threads.model import CLOSED, State
 from wc_core.times import seconds_between
@@ -171,7 +171,7 @@ def _neighbour(
     notes = tuple(note for note in all_notes if note.worktree == tree.path)
     threads = {
         row.topic: row
-        for place in places(Here(tree.branch, tree.change_id))
+        for place in places(LinePlace(tree.branch, tree.change_id))
         for row in filed.get(place, ())
     }
     ages = [

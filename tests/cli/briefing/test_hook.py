@@ -326,10 +326,10 @@ def test_a_session_that_cannot_be_read_begins_anew(agent: Agent, data: bytes) ->
 
 def test_a_folder_in_which_nothing_happened_is_not_looked_into(agent: Agent) -> None:
     layout = Layout(str(agent.repo.store))
-    assert [one.topic for one in holders.changed(layout, 0)] == ["auth"]
-    assert holders.changed(layout, time.time_ns() + 10**9) == []
+    assert [one.topic for one in holders.changed_balls(layout, 0)] == ["auth"]
+    assert holders.changed_balls(layout, time.time_ns() + 10**9) == []
     (agent.repo.store / ".local/status/holder/a-file").write_text("")
-    assert len(holders.changed(layout, 0)) == 1
+    assert len(holders.changed_balls(layout, 0)) == 1
 
 
 @pytest.mark.parametrize(
@@ -345,7 +345,7 @@ def test_a_folder_in_which_nothing_happened_is_not_looked_into(agent: Agent) -> 
 def test_what_a_status_file_says_to_somebody(
     data: bytes, shown: tuple[str, int | None, bool] | None
 ) -> None:
-    assert holders.parse(data, "codex") == shown
+    assert holders.parse_status(data, "codex") == shown
 
 
 def hooks_of(client: str, site: changes.InstallSite) -> changes.Part:

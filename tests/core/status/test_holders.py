@@ -39,8 +39,8 @@ def test_everybody_is_told_their_own_number_or_none(
     new: dict[str, int], asking: str
 ) -> None:
     view = StatusView(State("auth", ball="Codex", entry_count=7), new)
-    data = files.files(view)["status/branch/auth/.t/codex/" + "0" * 26 + ".auth"]
-    shown = holders.parse(data, safe_name(asking))
+    data = files.status_files(view)["status/branch/auth/.t/codex/" + "0" * 26 + ".auth"]
+    shown = holders.parse_status(data, safe_name(asking))
     assert shown is not None
     assert shown.holder == "Codex"
     if shown.listed:
@@ -53,5 +53,5 @@ def test_everybody_is_told_their_own_number_or_none(
 
 @given(st.binary())
 def test_whatever_stands_there_is_no_failure(data: bytes) -> None:
-    holders.parse(data, "codex")
+    holders.parse_status(data, "codex")
     dialects.parse_input(data)

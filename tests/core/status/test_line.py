@@ -26,31 +26,38 @@ from wc_core.status.files import (
     MAX_FILE_BYTES,
     StatusView,
     asked_name,
-    display,
-    files,
+    display_text,
     identity_files,
     places_of,
+    status_files,
     who_name,
 )
 from wc_core.status.line import (
     STORE_MISSING,
     STORE_MOVED,
-    Here,
+    LinePlace,
     Mark,
     StatusRow,
-    line,
-    mark,
+    loop_mark,
     places,
-    trouble,
+    status_line,
+    trouble_line,
 )
-from wc_core.status.look import MAX_ROWS, LineStyle, address, dressed, prefix_of, width
+from wc_core.status.look import (
+    MAX_ROWS,
+    LineStyle,
+    display_width,
+    isolate_rtl,
+    link_prefix,
+    page_address,
+)
 from wc_core.threads.model import CLOSED, STATUSES, Participant, State
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 PAT = Name("Claude Code", "", "pat")
-HERE = Here("feature/auth", "auth-2", PAT)
+HERE = LinePlace("feature/auth", "auth-2", PAT)
 FIRST = ulid.encode(1)
 
 
@@ -155,9 +162,9 @@ def test_a_thread_named_after_its_branch_has_one_place(branch: str) -> None:
 
 def test_places_come_once() -> None:
     assert places(HERE) == ("feature/auth", "feature-auth", "auth-2")
-    assert places(Here("main", "main")) == ("main",)
-    assert places(Here("a/b", "a-b")) == ("a/b", "a-b")
-    assert places(Here()) == ()
+    assert places(LinePlace("main", "main")) == ("main",)
+    assert places(LinePlace("a/b", "a-b")) == ("a/b", "a-b")
+    assert places(LinePlace()) == ()
 
 
 @pytest.mark.parametrize(
@@ -174,7 +181,7 @@ def test_places_come_once() -> None:
     ],
 )
 def test_display(text: str, shown: str) -> None:
-    assert display(text, 20) == shown
+    assert display_text(text, 20) == shown
 
 
 # --- the files --------------------------------------------------------------------
@@ -205,7 +212,7 @@ def test_the_files_of_a_thread() -> None:
         b"7 *\n"
     )
     name = f"codex@fix(pat)/{FIRST}.feature-auth"
-    assert files(StatusView(one, new)) == {
+    assert status_files(StatusView(one, new)) == {
         f"status/holder/{name}": content,
         f"status/branch/feature/auth/.t/{name}": content,
     }
@@ -214,11 +221,11 @@ def test_the_files_of_a_thread() -> None:
 def test_a_free_ball_and_a_closed_thread() -> None:
     content = b"wc1 OPEN\nfix\n\n0 *\n"
     for nobody in (None, "", "  "):
-        assert files(StatusView(state("fix", nobody), {})) == {
+        assert status_files(StatusView(state("fix", nobody), {})) == {
             f"status/holder/=free/{FIRST}.fix": content,
             f"status/branch/fix/.t/=free/{FIRST}.fix": content,
         }
-    assert files(StatusView(state("fix", "Codex", status=CLOSED), {})) == {}
+    assert status_files(StatusView(state("fix", "Codex", status=CLOSED), {})) == {}
 
 
 @pytest.mark.parametrize(
@@ -234,13 +241,13 @@ def test_a_free_ball_and_a_closed_thread() -> None:
 )
 def test_since_when(since: str, last: str, expected: str) -> None:
     one = State("fix", ball="Codex", since=since, last_id=last)
-    assert f"status/holder/codex/{expected}.fix" in files(StatusView(one, {}))
+    assert f"status/holder/codex/{expected}.fix" in status_files(StatusView(one, {}))
 
 
 def test_aliases_of_the_store_are_one_holder() -> None:
     directory = Directory({"robby": "Robot"})
-    one = files(StatusView(state("fix", "Robby"), {}, directory))
-    assert [*one] == [*files(StatusView(state("fix", "ROBOT"), {}, directory))]
+    one = status_files(StatusView(state("fix", "Robby"), {}, directory))
+    assert [*one] == [*status_files(StatusView(state("fix", "ROBOT"), {}, directory))]
 
 
 def test_a_crowd_does_not_fit() -> None:
@@ -248,7 +255,7 @@ def test_a_crowd_does_not_fit() -> None:
     people = tuple(Participant(f"{'x' * 60}{at}", at) for at in range(40))
     new = {Directory().key(Name(name)): count for name, count in people}
     one = state("fix", "Codex", entry_count=99, participants=people)
-    content = files(StatusView(one, new))[f"status/holder/codex/{FIRST}.fix"]
+    content = status_files(StatusView(one, new))[f"status/holder/codex/{FIRST}.fix"]
     assert MAX_FILE_BYTES - 100 < len(content) <= MAX_FILE_BYTES
     assert content.endswith(b"\n")
     assert b" *\n" not in content
@@ -264,7 +271,7 @@ def test_whatever_is_in_a_log_makes_plain_files(
     topic: str, ball: str | None, status: str, branch: str, since: str
 ) -> None:
     one = State(topic, status=status, ball=ball, branch=branch, since=since)
-    for path, content in files(StatusView(one, {safe(topic): 3})).items():
+    for path, content in status_files(StatusView(one, {safe(topic): 3})).items():
         assert len(content) <= MAX_FILE_BYTES
         assert os.path.normpath(path) == path
         assert path.startswith(("status/holder/", "status/branch/"))
@@ -404,12 +411,12 @@ NOT_MINE = StatusRow(state("feature-auth", "Claude (sam)", 7))
     ],
 )
 def test_what_it_says(rows: list[StatusRow], expected: str) -> None:
-    assert line(rows, HERE) == expected
-    assert line(reversed(rows), HERE) == expected
+    assert status_line(rows, HERE) == expected
+    assert status_line(reversed(rows), HERE) == expected
 
 
 def test_nobody_is_me() -> None:
-    said = line([HERE_MINE, AWAY_MINE], HERE._replace(me=None))
+    said = status_line([HERE_MINE, AWAY_MINE], HERE._replace(me=None))
     assert said == "Claude (Pat) has the ball · feature-auth · 2 new"
 
 
@@ -434,7 +441,7 @@ FULL = [HERE_OLDER._replace(new=12), HERE_MINE, AWAY_MINE]
     ],
 )
 def test_what_is_dropped_first(columns: int, expected: str) -> None:
-    said = line(FULL, HERE, LineStyle(columns))
+    said = status_line(FULL, HERE, LineStyle(columns))
     assert said == expected
     width = len(said) + said.count("🎾")
     assert not columns or width <= columns
@@ -484,15 +491,16 @@ def test_what_is_dropped_first(columns: int, expected: str) -> None:
     ],
 )
 def test_looks(rows: list[StatusRow], look: LineStyle, expected: str) -> None:
-    assert line(rows, HERE, look) == expected
+    assert status_line(rows, HERE, look) == expected
 
 
 def test_trouble() -> None:
-    assert trouble(STORE_MISSING, LineStyle()) == STORE_MISSING
-    assert trouble(STORE_MOVED, LineStyle(10)) == "wc: store…"
-    assert trouble(STORE_MOVED, LineStyle(3)) == ""
+    assert trouble_line(STORE_MISSING, LineStyle()) == STORE_MISSING
+    assert trouble_line(STORE_MOVED, LineStyle(10)) == "wc: store…"
+    assert trouble_line(STORE_MOVED, LineStyle(3)) == ""
     assert (
-        trouble(STORE_MOVED, LineStyle(color=True)) == f"\x1b[31m{STORE_MOVED}\x1b[0m"
+        trouble_line(STORE_MOVED, LineStyle(color=True))
+        == f"\x1b[31m{STORE_MOVED}\x1b[0m"
     )
 
 
@@ -522,15 +530,15 @@ ROWS = [HERE_MINE, HERE_OLDER, AWAY_MINE, HERE_OTHERS, HERE_FREE, AWAY_OTHERS]
     ],
 )
 def test_a_row_for_each_thread(count: int, expected: list[str]) -> None:
-    assert line(ROWS, HERE, LineStyle(rows=count)).split("\n") == expected
-    assert line(ROWS[::-1], HERE, LineStyle(rows=count)).split("\n") == expected
+    assert status_line(ROWS, HERE, LineStyle(rows=count)).split("\n") == expected
+    assert status_line(ROWS[::-1], HERE, LineStyle(rows=count)).split("\n") == expected
 
 
 def test_there_are_nine_rows_at_most() -> None:
     many = [
         StatusRow(state(f"t{at}", "Codex", at, branch="auth-2")) for at in range(12)
     ]
-    rows = line(many, HERE, LineStyle(rows=99)).split("\n")
+    rows = status_line(many, HERE, LineStyle(rows=99)).split("\n")
     assert len(rows) == MAX_ROWS
     assert rows[0] == "Codex has the ball · t11"
     assert rows[-1] == "Codex has the ball · t3 · +3"
@@ -557,14 +565,14 @@ def test_there_are_nine_rows_at_most() -> None:
     ],
 )
 def test_a_template(template: str, rows: list[StatusRow], expected: str) -> None:
-    assert line(rows, HERE, LineStyle(format=template)) == expected
+    assert status_line(rows, HERE, LineStyle(format=template)) == expected
 
 
 def test_a_template_where_there_is_little_room() -> None:
     look = LineStyle(8, format="{ball}{topic}")
-    assert line([HERE_MINE], HERE, look) == "🎾featu…"
+    assert status_line([HERE_MINE], HERE, look) == "🎾featu…"
     hebrew = StatusRow(state("שלום-שלום", "Claude", 1, branch="auth-2"))
-    assert line([hebrew], HERE, look) == "\u2068🎾שלום-…\u2069"
+    assert status_line([hebrew], HERE, look) == "\u2068🎾שלום-…\u2069"
 
 
 @pytest.mark.parametrize(
@@ -580,22 +588,22 @@ def test_a_template_where_there_is_little_room() -> None:
 )
 def test_a_link_leads_to_the_page(topic: str, page: str) -> None:
     for begin in ("https://example.org/", "file:///s/threads/"):
-        assert address(begin, topic) == (f"{begin}{page}" if page else "")
-    assert address("", topic) == ""
+        assert page_address(begin, topic) == (f"{begin}{page}" if page else "")
+    assert page_address("", topic) == ""
 
 
 def test_what_links_begin_with() -> None:
-    assert prefix_of("page", "/a b/ü") == "file:///a%20b/%C3%BC/"
-    assert prefix_of("https://x.org/a/", "/p") == "https://x.org/a/"
+    assert link_prefix("page", "/a b/ü") == "file:///a%20b/%C3%BC/"
+    assert link_prefix("https://x.org/a/", "/p") == "https://x.org/a/"
     for wrong in ("", "pages", "x y://z", "https://a\x1bb", "://"):
-        assert prefix_of(wrong, "/p") == ""
+        assert link_prefix(wrong, "/p") == ""
 
 
 def test_only_the_topic_is_a_link() -> None:
-    said = line([AWAY_MINE], HERE, LineStyle(links="https://x.org/"))
+    said = status_line([AWAY_MINE], HERE, LineStyle(links="https://x.org/"))
     link = "\x1b]8;;https://x.org/far.md\x1b\\far\x1b]8;;\x1b\\"
     assert said == f"🎾 {link} waits for you elsewhere"
-    said = line([AWAY_MINE], HERE, LineStyle(links="https://x.org/", rows=2))
+    said = status_line([AWAY_MINE], HERE, LineStyle(links="https://x.org/", rows=2))
     assert said == f"🎾 you · {link} · 9 new · elsewhere"
 
 
@@ -603,10 +611,10 @@ def test_only_the_topic_is_a_link() -> None:
     "text", ["שלום", "دانا has", "ߒߞߏ", "\ufb2a", "\U00010900", "\U0001ee00"]
 )
 def test_what_reads_from_the_right_is_isolated(text: str) -> None:
-    assert dressed(text) == f"\u2068{text}\u2069"
+    assert isolate_rtl(text) == f"\u2068{text}\u2069"
     rows = [StatusRow(state(text, text, 1, branch="auth-2", status=text))]
-    part = f"\u2068{display(text, 99)}\u2069"
-    assert line(rows, HERE) == f"{part} has the ball · {part} · {part}"
+    part = f"\u2068{display_text(text, 99)}\u2069"
+    assert status_line(rows, HERE) == f"{part} has the ball · {part} · {part}"
 
 
 def test_the_width_is_never_too_small() -> None:
@@ -617,16 +625,16 @@ def test_the_width_is_never_too_small() -> None:
     ):
         one = chr(code)
         if one.isprintable():
-            assert width(one) >= cell_len(one), hex(code)
-    assert width("naïve · ẹ…") == 10
-    assert width("中文 한글 🎾") == 12
+            assert display_width(one) >= cell_len(one), hex(code)
+    assert display_width("naïve · ẹ…") == 10
+    assert display_width("中文 한글 🎾") == 12
 
 
 @given(st.text(max_size=24), st.integers(1, 40))
 def test_what_is_cut_fits(text: str, room: int) -> None:
-    shown = display(text, 200)
+    shown = display_text(text, 200)
     cut = LineStyle(room).cut(shown, room)
-    assert width(cut) <= room
+    assert display_width(cut) <= room
     assert not cut or shown.startswith(cut.removesuffix("…"))
 
 
@@ -639,7 +647,9 @@ def loop_of(top: Path, **changed: Any) -> Mark:
     path.parent.mkdir(exist_ok=True)
     fields = {"max_iterations": 10, "current_iteration": 3, "status": "running"}
     path.write_text(json.dumps(fields | {"terminal_pid": os.getpid()} | changed))
-    return mark(loops.loop(StateFiles(), str(top), path.stat().st_mtime_ns // 10**6))
+    return loop_mark(
+        loops.loop(StateFiles(), str(top), path.stat().st_mtime_ns // 10**6)
+    )
 
 
 @pytest.mark.parametrize(
@@ -669,7 +679,7 @@ def test_what_a_loop_says(tmp_path: Path, changed: Any, expected: str) -> None:
 
 
 def test_no_loop_says_nothing(tmp_path: Path) -> None:
-    assert mark(loops.loop(StateFiles(), str(tmp_path), 0)) == Mark()
+    assert loop_mark(loops.loop(StateFiles(), str(tmp_path), 0)) == Mark()
 
 
 @pytest.mark.parametrize(
@@ -710,12 +720,12 @@ def test_a_loop_in_the_line(
     tmp_path: Path, rows: list[StatusRow], look: LineStyle, expected: str
 ) -> None:
     here = HERE._replace(loop=loop_of(tmp_path, status="stalled"))
-    assert line(rows, here, look) == expected
+    assert status_line(rows, here, look) == expected
 
 
 def test_what_waits_for_a_person_is_not_grey(tmp_path: Path) -> None:
     here = HERE._replace(loop=loop_of(tmp_path, status="waiting:human"))
-    said = line([HERE_OTHERS], here, LineStyle(color=True))
+    said = status_line([HERE_OTHERS], here, LineStyle(color=True))
     text = "Codex has the ball · x · 1 new · loop 3/10 waiting for you"
     assert said == f"\x1b[1;33m{text}\x1b[0m"
 
@@ -763,8 +773,8 @@ _OBEYED = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
 @given(st.lists(SHOWN, max_size=6), LOOKS)
 def test_every_line_fits_and_is_plain(rows: list[StatusRow], look: LineStyle) -> None:
     here = HERE._replace(loop=Mark("loop 3/10 stalled", "loop 3/10"))
-    for row in line(rows, here, look).split("\n"):
+    for row in status_line(rows, here, look).split("\n"):
         shown = _TOLD.sub("", row)
-        assert look.fits(width(shown)), row
+        assert look.fits(display_width(shown)), row
         assert not _OBEYED.search(shown), row
         assert row.count("\u2068") == row.count("\u2069"), row
