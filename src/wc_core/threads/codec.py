@@ -181,31 +181,31 @@ def to_line(entry: Entry, index: int) -> bytes:
 # What follows reads one field each, and returns None for a value of another shape.
 
 
-def _text(value: Any) -> str | None:
+def _as_text(value: Any) -> str | None:
     return value if isinstance(value, str) else None
 
 
-def _word(value: Any) -> str | None:
+def _as_word(value: Any) -> str | None:
     return value if isinstance(value, str) and value else None
 
 
-def _texts(value: Any) -> tuple[str, ...] | None:
+def _as_texts(value: Any) -> tuple[str, ...] | None:
     if isinstance(value, list) and all(isinstance(item, str) for item in value):
         return tuple(value)
     return None
 
 
-def _numbers(value: Any) -> tuple[int, ...] | None:
+def _as_numbers(value: Any) -> tuple[int, ...] | None:
     if isinstance(value, list) and all(type(item) is int for item in value):
         return tuple(value)
     return None
 
 
-def _ball(value: Any) -> Ball | None:
+def _as_ball(value: Any) -> Ball | None:
     return Ball(value or None) if value is None or isinstance(value, str) else None
 
 
-def _base(value: Any) -> Base | None:
+def _as_base(value: Any) -> Base | None:
     if not isinstance(value, dict) or set(value) != set(Base._fields):
         return None
     texts = [value["title"], value["status"], value["summary"]]
@@ -216,29 +216,31 @@ def _base(value: Any) -> Base | None:
 
 # name in a log -> (name in Entry, reader of the value)
 _FIELDS: dict[str, tuple[str, Callable[[Any], Any]]] = {
-    "entry_id": ("id", _text),
-    "agent": ("agent", _text),
-    "timestamp": ("at", _text),
-    "title": ("title", _text),
-    "body": ("body", _text),
-    "role": ("role", _text),
-    "entry_type": ("type", _text),
-    "action": ("action", _text),
-    "ball": ("ball", _ball),
-    "status": ("status", _word),
-    "parents": ("parents", _texts),
-    "base": ("base", _base),
-    "summary": ("summary", _text),
-    "file_refs": ("file_refs", _texts),
-    "pr_refs": ("pr_refs", _numbers),
-    "commit_refs": ("commit_refs", _texts),
-    "code_branch": ("code_branch", _text),
-    "code_commit": ("code_commit", _text),
-    "key": ("key", _text),
-    "reason": ("reason", _text),
+    "entry_id": ("id", _as_text),
+    "agent": ("agent", _as_text),
+    "timestamp": ("at", _as_text),
+    "title": ("title", _as_text),
+    "body": ("body", _as_text),
+    "role": ("role", _as_text),
+    "entry_type": ("type", _as_text),
+    "action": ("action", _as_text),
+    "ball": ("ball", _as_ball),
+    "status": ("status", _as_word),
+    "parents": ("parents", _as_texts),
+    "base": ("base", _as_base),
+    "summary": ("summary", _as_text),
+    "file_refs": ("file_refs", _as_texts),
+    "pr_refs": ("pr_refs", _as_numbers),
+    "commit_refs": ("commit_refs", _as_texts),
+    "code_branch": ("code_branch", _as_text),
+    "code_commit": ("code_commit", _as_text),
+    "key": ("key", _as_text),
+    "reason": ("reason", _as_text),
 }
 
-_TEXT_FIELDS = {name: field for name, (field, read) in _FIELDS.items() if read is _text}
+_TEXT_FIELDS = {
+    name: field for name, (field, read) in _FIELDS.items() if read is _as_text
+}
 
 
 def from_fields(topic: str, fields: dict[str, Any]) -> Entry | None:
@@ -246,26 +248,26 @@ def from_fields(topic: str, fields: dict[str, Any]) -> Entry | None:
 
     A known field with a value of another shape goes into ``extra``, unchanged.
     """
-    known: dict[str, Any] = {}
+    valid: dict[str, Any] = {}
     extra: dict[str, Any] = {}
     for name, value in fields.items():
         if name in _DERIVED:
             continue
         # Nearly every field is one of these, in nearly every line.
         if type(value) is str and name in _TEXT_FIELDS:
-            known[_TEXT_FIELDS[name]] = value
+            valid[_TEXT_FIELDS[name]] = value
             continue
-        field, read = _FIELDS.get(name, ("", _text))
+        field, read = _FIELDS.get(name, ("", _as_text))
         result = read(value) if field else None
         if result is None:
             extra[name] = value
         else:
-            known[field] = result
-    if not known.get("id"):
+            valid[field] = result
+    if not valid.get("id"):
         return None
-    known.setdefault("agent", "")
-    known.setdefault("at", "")
-    return Entry(topic=topic, extra=extra, **known)
+    valid.setdefault("agent", "")
+    valid.setdefault("at", "")
+    return Entry(topic=topic, extra=extra, **valid)
 
 
 def read_log(topic: str, data: bytes, file: str = "entries.jsonl") -> Log:
@@ -389,10 +391,8 @@ def _good_lines(topic: str, lines: Iterable[bytes]) -> set[bytes]:
 def lines_by_id(topic: str, data: bytes) -> dict[str, bytes]:
     """The line of each entry in a log, unchanged, by the entry's id."""
     good, _ = partition_lines(topic, data)
-    results = ((line, read_line(topic, line)) for line in good.split(b"\n"))
-    return {
-        result.id: line + b"\n" for line, result in results if isinstance(result, Entry)
-    }
+    pairs = ((read_line(topic, line), line) for line in good.split(b"\n"))
+    return {item.id: line + b"\n" for item, line in pairs if isinstance(item, Entry)}
 
 
 def _fullness(entry: Entry) -> tuple[int, str]:
