@@ -145,7 +145,7 @@ class Repair:
     def _thread(self, topic: str) -> Iterator[RepairStep]:
         if self.dry_run:
             yield from self._steps(topic)
-        elif any(self._preview._steps(topic)):  # noqa: SLF001 - the same class
+        elif any(self._preview._steps(topic)):  # noqa: SLF001 - one of us
             with self.upkeep.lock(topic, _HOLDER):
                 yield from self._steps(topic)
 
