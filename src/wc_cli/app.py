@@ -1,11 +1,12 @@
-"""The Typer application: help, errors in the words, shell completion.
+"""The Typer application: help, errors in a command line, shell completion.
 
-It is built from the same declarations that `wc_cli.options` parses, so the
-two cannot drift; a property test compares them all the same.
+It is built from the declarations that `wc_cli.options` parses. A property test compares
+the two parsers.
 """
 
 from __future__ import annotations
 
+import difflib
 import inspect
 import os
 import re
@@ -36,10 +37,10 @@ _INTRO = (
 
 
 def run(argv: Sequence[str]) -> None:
-    """Parse ``argv`` with Typer and carry out what it says.
+    """Parse ``argv`` with Typer and carry out the command.
 
-    Raises InvalidInputError for words that cannot be understood, and
-    whatever the command raises.
+    Raises InvalidInputError for a command line that is not valid, and what the command
+    raises.
     """
     names = [argv[0]] if argv and not argv[0].startswith("-") else []
     if names and table.load(names[0]) is None:
@@ -65,9 +66,9 @@ def run(argv: Sequence[str]) -> None:
 
 
 def complete() -> None:
-    """Answer a shell that asks, by Typer's protocol, what may come next.
+    """Print the possible next words, as Typer's completion protocol has it.
 
-    A line that makes no sense has no continuation; nothing is said of it.
+    A line that is not valid has no continuation, which is not an error.
     """
     for shell in (_Bash, _Zsh, _Fish):
         add_completion_class(shell, shell.name)
@@ -75,41 +76,39 @@ def complete() -> None:
     try:
         shell_complete(commands, {}, "wc", VARIABLE, os.environ[VARIABLE])
     except (ClickException, KeyError, ValueError):
-        return  # KeyError, ValueError: not all of the protocol's variables
+        return  # KeyError, ValueError: variables of the protocol are missing
 
 
-class _Ours(ShellComplete):
-    """After a first word that is no command of ours the line is the system's
-    wc, and wants files."""
+class _CommandComplete(ShellComplete):
+    """Completion for lines that start with one of our commands. Any other line is for
+    the system's ``wc``, and takes files."""
 
     def get_completions(self, args: list[str], incomplete: str) -> list[CompletionItem]:
-        """Nothing for such a line."""
+        """Returns nothing for a line of the system's ``wc``."""
         if args and table.load(args[0]) is None:
             return []
         return super().get_completions(args, incomplete)
 
 
-class _Zsh(_Ours, ZshComplete):
-    """As Typer does it."""
+class _Zsh(_CommandComplete, ZshComplete):
+    """Typer's completion for zsh."""
 
 
-class _Fish(_Ours, FishComplete):
-    """As Typer does it."""
+class _Fish(_CommandComplete, FishComplete):
+    """Typer's completion for fish."""
 
 
-class _Bash(_Ours, BashComplete):
-    """bash puts what it is given on the line as it is: blanks and brackets,
-    which names of agents have, need their backslashes."""
+class _Bash(_CommandComplete, BashComplete):
+    """Typer's completion for bash, which inserts words as they are: the blanks and
+    brackets in agents' names have to be escaped."""
 
     def format_completion(self, item: CompletionItem) -> str:
-        """One word, ready for the line."""
+        """Returns the word with backslashes."""
         return re.sub(r"([^\w@%+=:,./-])", r"\\\1", str(item.value))
 
 
 def unknown_command(name: str) -> WcError:
-    """The error for a command that does not exist, with near ones."""
-    import difflib
-
+    """Returns the error for a command that does not exist, with similar names."""
     near = difflib.get_close_matches(name, table.COMMANDS, 3)
     hint = f"Did you mean: {', '.join(near)}? " if near else ""
     return InvalidInputError(
@@ -118,7 +117,7 @@ def unknown_command(name: str) -> WcError:
 
 
 def build(names: Sequence[str] = ()) -> typer.Typer:
-    """The application, with only the named commands or with all of them."""
+    """Returns the application, with the named commands or with all of them."""
     application = typer.Typer(
         name="wc",
         help=_INTRO,
@@ -159,7 +158,7 @@ def _first_sentence(description: str) -> str:
 
 
 def _callback(declared: Declared) -> Callable[..., None]:
-    """A function with the signature that Typer reads a command from."""
+    """Returns a function with the signature from which Typer makes a command."""
 
     def call(**values: Any) -> None:
         execute(declared, to_options(declared.options, values))
@@ -169,7 +168,7 @@ def _callback(declared: Declared) -> Callable[..., None]:
 
 
 def to_options(options: type[Options], values: dict[str, Any]) -> Options:
-    """Typer's values as an instance of the declaring class."""
+    """Returns Typer's values as an instance of the class that declares them."""
     for param in options.params():
         if param.kind == WORDS:
             values[param.name] = tuple(values[param.name] or ())
@@ -177,7 +176,7 @@ def to_options(options: type[Options], values: dict[str, Any]) -> Options:
 
 
 def signature(options: type[Options]) -> inspect.Signature:
-    """The signature with one annotated parameter for each declaration."""
+    """Returns a signature with one annotated parameter for each declaration."""
     return inspect.Signature([_parameter(param) for param in options.params()])
 
 

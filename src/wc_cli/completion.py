@@ -1,8 +1,8 @@
-"""Shell completion: the scripts for the shells, and the words to choose from.
+"""Shell completion: the scripts for the shells, and the words they offer.
 
-Typer works out which word comes next and speaks each shell's protocol. The
-scripts are ours: Typer's call a bare ``wc``, and without one of our commands
-that is the system's, which would sit and wait for input.
+Typer works out which word comes next and implements each shell's protocol. The scripts
+are ours, because Typer's run ``wc`` without a command: that is the system's ``wc``,
+which would wait for input.
 """
 
 from __future__ import annotations
@@ -11,19 +11,18 @@ import os
 from typing import TYPE_CHECKING
 
 from wc_cli import table
+from wc_cli.context import Context
 from wc_core.errors import WcError
 from wc_core.threads.model import ENTRY_TYPES, ROLES, STATUSES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from wc_cli.context import Context
-
-# Set by the scripts: which shell asks, and for what.
+# Set by the scripts: which shell asks, and what it needs.
 VARIABLE = "_WC_CLI_COMPLETE"
 
-# Bash ends a word at each @, which stands in the middle of a name: what belongs
-# together is put together again, and offered from the @ on.
+# Bash ends a word at each @, which is common in names: the parts are joined again, and
+# the part from the @ on is offered.
 _BASH = f"""\
 _wc_completion() {{
     local IFS=$'\\n' line=$COMP_LINE last='' gap='' word='' n=-1 i=0
@@ -70,15 +69,15 @@ _FISH = "".join(
     for name in ("wc", "wc-cli")
 )
 
-# The shells' protocols quote these badly or not at all, and what is completed is
-# evaluated: a name that has one is not offered. It can still be typed.
+# The shells' protocols quote these badly or not at all, and the completed word is
+# evaluated. A name with one of them is not offered, but can still be typed.
 _TAKEN_BY_SHELLS = frozenset("\\\"'`$;&|<>*?[]{}!#^~")
 
 SCRIPTS = {"bash": _BASH, "zsh": _ZSH, "fish": _FISH}
 
 
 def completer(kind: str) -> Callable[[str], list[str]] | None:
-    """What Typer asks for the words that may stand where ``kind`` belongs."""
+    """Returns the function that Typer calls for words of that kind, if there is one."""
     if not kind:
         return None
 
@@ -86,7 +85,7 @@ def completer(kind: str) -> Callable[[str], list[str]] | None:
         try:
             words = _WORDS[kind]()
         except (WcError, OSError):
-            return []  # a prompt is no place for errors
+            return []  # errors do not belong into a prompt
         return [
             word
             for word in words
@@ -97,7 +96,7 @@ def completer(kind: str) -> Callable[[str], list[str]] | None:
 
 
 def _is_harmless(word: str) -> bool:
-    """Whether neither a terminal nor a shell sees more in it than a word."""
+    """Returns whether a terminal and a shell treat it as nothing but a word."""
     return word.isprintable() and _TAKEN_BY_SHELLS.isdisjoint(word)
 
 
@@ -113,14 +112,12 @@ def _agents() -> list[str]:
         try:
             people.update(dict.fromkeys(reader.snapshot(topic).state.people))
         except WcError:
-            continue  # one bad thread hides nobody else's names
+            continue  # one damaged thread does not hide the names in others
     aliases = context.settings.directory.aliases.values()
     return [*dict.fromkeys((*people, *aliases)), "anyone", "me"]
 
 
 def _context() -> Context:
-    from wc_cli.context import Context
-
     return Context(dict(os.environ), os.getcwd())
 
 

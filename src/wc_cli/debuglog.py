@@ -1,5 +1,5 @@
-"""``WATERCOOLER_DEBUG`` for commands: a line for each in the store's
-``.local/debug.log``. That it cannot be written is no failure.
+"""``WATERCOOLER_DEBUG`` for commands: one line for each in the store's
+``.local/debug.log``. If it cannot be written, the command does not fail.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ if TYPE_CHECKING:
 
     from wc_cli.options import Param
 
-# Two files of this size at most.
+# At most two files of this size.
 _MOST = 1 << 20
 
 
 def run_recorded(run: Callable[[Sequence[str]], int], argv: Sequence[str]) -> int:
-    """Carry out a command line and note what became of it; its exit code."""
+    """Run a command line and record its result. Returns its exit code."""
     mode = debugging.mode(os.environ)
     if mode.complaint:
         remark(f"wc: {mode.complaint}")
@@ -52,7 +52,7 @@ def run_recorded(run: Callable[[Sequence[str]], int], argv: Sequence[str]) -> in
 
 
 def note_problem(action: str, problem: str, folder: str) -> None:
-    """Note what went wrong where nobody is to be told of it."""
+    """Record a problem that is not shown to the user."""
     if not debugging.mode(os.environ).on:
         return
     with contextlib.suppress(WcError, OSError, ValueError):
@@ -61,13 +61,13 @@ def note_problem(action: str, problem: str, folder: str) -> None:
 
 
 def _action(argv: Sequence[str]) -> str:
-    """The command; a word that is none may be anything."""
+    """Returns the command. Any other first word may be private and is not recorded."""
     name = argv[0] if argv else ""
     return f"wc {name}" if name in {*table.COMMANDS, *table.ALIASES} else "wc ?"
 
 
 def _arguments(argv: Sequence[str], *, bodies: bool) -> Iterator[tuple[str, Any]]:
-    """The words that were given, by what the command calls them."""
+    """Yields the arguments with their names, those that are not defaults."""
     declared = table.load(argv[0]) if argv else None
     options = parse(declared.options, argv[1:]) if declared is not None else None
     if declared is None or options is None:
@@ -81,7 +81,7 @@ def _arguments(argv: Sequence[str], *, bodies: bool) -> Iterator[tuple[str, Any]
 
 
 def _is_a_word(param: Param) -> bool:
-    """Whether it takes a name or a number, never what somebody wrote."""
+    """Returns whether it takes a name or a number, and never free text."""
     return bool(param.complete) or param.kind in {FLAG, NUMBER}
 
 
@@ -91,13 +91,13 @@ def _text(value: Any, *, bodies: bool) -> Any:
 
 
 def _outcome(code: int) -> str:
-    """The code of an error, ``ok``, or how else it ended."""
+    """Returns ``ok``, the code of the error, or ``other``."""
     codes = {error.exit_code: error.code for error in WcError.__subclasses__()}
     return {0: "ok", errors.WcError.exit_code: "INTERNAL", **codes}.get(code, "other")
 
 
 def _note(fields: dict[str, Any], folder: str) -> None:
-    """Add the line; a file that is full gives way to a new one."""
+    """Append the line. A file that is full is renamed first."""
     place = discovery.find(folder, os.environ, missing_ok=True)
     layout = Layout(place.root)
     if not os.path.isdir(layout.local):

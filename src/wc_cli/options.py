@@ -1,14 +1,16 @@
-"""How a command declares its words: one declaration, two parsers.
+"""How a command declares its arguments and options: one declaration, two parsers.
 
-A command's options are a class with one attribute for each. `parse` reads
-the usual case in microseconds; whatever it does not understand, `--help`
-included, is left to Typer, whose signature `wc_cli.app` builds from the same
-class. A property test holds the two to the same answers.
+A command's options are a class with one attribute for each. `parse` reads the usual
+command line in microseconds. What it does not understand, `--help` included, it leaves
+to Typer, whose signature `wc_cli.app` builds from the same class. A property test
+checks that both give the same answers.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
+
+from wc_core.text import whole_number
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -19,11 +21,11 @@ _MAX_DIGITS = 18
 
 
 class Param:
-    """One word of a command: a positional argument, or an option by flag.
+    """A positional argument of a command, or an option with its flags.
 
-    ``kind`` is `TEXT`, `FLAG`, `NUMBER` (whole, not negative) or `WORDS` (the
-    rest of the arguments). ``complete`` names what the shell may complete it
-    with: ``topic``, ``agent``, ``status``, ``role``, ``type``, ``command``.
+    ``kind`` is `TEXT`, `FLAG`, `NUMBER` (whole, not negative) or `WORDS` (all remaining
+    arguments). ``complete`` is the kind of word that shell completion offers:
+    ``topic``, ``agent``, ``status``, ``role``, ``type``, ``command`` or ``shell``.
     """
 
     __slots__ = ("complete", "default", "flags", "help", "kind", "metavar", "name")
@@ -46,7 +48,7 @@ class Param:
         self.name = ""
 
     def __set_name__(self, owner: type, name: str) -> None:
-        """Learn the attribute's name from the class."""
+        """Take the attribute's name from the class."""
         self.name = name
 
 
@@ -60,7 +62,7 @@ def argument(
     default: Any = REQUIRED,
     complete: str = "",
 ) -> Any:
-    """A positional argument; required without a ``default``."""
+    """Declares a positional argument, required unless it has a ``default``."""
     return Param(TEXT, (), metavar, help, default, complete)
 
 
@@ -70,7 +72,8 @@ def words(
     *,
     default: Any = REQUIRED,
 ) -> Any:
-    """All remaining arguments as a tuple; one at least without a ``default``."""
+    """Declares all remaining arguments as a tuple, with at least one unless there is a
+    ``default``."""
     return Param(WORDS, (), metavar, help, default, "")
 
 
@@ -82,30 +85,31 @@ def text(
     default: Any = "",
     complete: str = "",
 ) -> Any:
-    """An option with a value; the empty string stands for "not given"."""
+    """Declares an option with a value. The empty string means that it was not given."""
     return Param(TEXT, (flag,), metavar, help, default, complete)
 
 
 def number(flag: str, help: str, *, default: int | None = 0) -> Any:  # noqa: A002
-    """An option with a whole number."""
+    """Declares an option with a whole number."""
     return Param(NUMBER, (flag,), "N", help, default, "")
 
 
 def flag(*flags: str, help: str) -> Any:  # noqa: A002
-    """An option that is there or not."""
+    """Declares an option without a value."""
     return Param(FLAG, flags, "", help, False, "")
 
 
 class Options:
-    """What was said after the name of a command.
+    """The arguments and options of a command.
 
-    Subclasses declare attributes with `argument`, `text`, `number`, `flag`
-    and `words`; an instance has their values. The docstring is the help.
+    Subclasses declare attributes with `argument`, `text`, `number`, `flag` and `words`;
+    an instance has their values. The docstring is the help text.
     """
 
     @classmethod
     def params(cls) -> tuple[Param, ...]:
-        """The declarations, those of base classes last, arguments first."""
+        """Returns the declarations: arguments first, then options, each with those of
+        base classes last."""
         params: dict[str, Param] = {}
         for owner in cls.__mro__:
             for name, value in vars(owner).items():
@@ -114,7 +118,7 @@ class Options:
         return tuple(sorted(params.values(), key=_is_option))
 
     def __init__(self, values: dict[str, Any]) -> None:
-        """``values`` has one for each declaration."""
+        """Take ``values``, which has one for each declaration."""
         self.__dict__.update(values)
 
     def __eq__(self, other: object) -> bool:
@@ -132,7 +136,7 @@ def _is_option(param: Param) -> bool:
 
 
 class Declared:
-    """A command: its options and the function that carries it out."""
+    """A command: the class of its options, and the function that carries it out."""
 
     __slots__ = ("options", "run")
 
@@ -144,7 +148,7 @@ class Declared:
 def command(
     options: type[Options],
 ) -> Callable[[Callable[[Any, Any], None]], Declared]:
-    """Declare the decorated function as what carries out ``options``."""
+    """Declares the decorated function as a command with these options."""
 
     def declare(run: Callable[[Any, Any], None]) -> Declared:
         return Declared(options, run)
@@ -153,8 +157,8 @@ def command(
 
 
 def parse(options: type[Options], argv: Sequence[str]) -> Options | None:
-    """The options in ``argv`` where it is an ordinary, complete command line;
-    ``None`` for anything that Typer had better look at."""
+    """Returns the options in ``argv`` if it is an ordinary, complete command line, and
+    ``None`` for everything that is left to Typer."""
     params = options.params()
     by_flag = {spelling: param for param in params for spelling in param.flags}
     values = {param.name: param.default for param in params}
@@ -181,20 +185,19 @@ def parse(options: type[Options], argv: Sequence[str]) -> Options | None:
 
 
 def _value(param: Param, joined: str | None, remaining: Any) -> Any:
-    """The value of an option, ``None`` where there is none to be had."""
+    """Returns the value of an option, ``None`` if there is no valid one."""
     if param.kind == FLAG:
         return True if joined is None else None
     value = next(remaining, None) if joined is None else joined
     if value is None or param.kind == TEXT:
         return value
-    usual = value.isascii() and value.isdecimal() and len(value) <= _MAX_DIGITS
-    return int(value) if usual else None
+    return whole_number(value, _MAX_DIGITS)
 
 
 def _fill(
     positional: list[Param], arguments: list[str], values: dict[str, Any]
 ) -> bool:
-    """Give the arguments their words; whether none is left over."""
+    """Assign the arguments to the parameters. Returns whether none is left over."""
     for param in positional:
         if param.kind == WORDS:
             values[param.name] = tuple(arguments) or param.default

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from wc_cli.commands import receipts
 from wc_cli.context import Context
+from wc_cli.entries import receipts
 from wc_cli.store.lockedthread import Receipt
 from wc_core.identity.resolve import Asked
 from wc_core.threads import vocabulary

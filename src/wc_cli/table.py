@@ -1,7 +1,7 @@
-"""All commands, where each is carried out, and what it does in one line.
+"""The list of commands, and the module that carries out each.
 
-Modules are imported when their command is used: a command pays for itself
-alone.
+A module is imported when its command is used, so that a command costs no other
+command any time.
 """
 
 from __future__ import annotations
@@ -14,8 +14,7 @@ if TYPE_CHECKING:
 
 
 class Command(NamedTuple):
-    """A command: ``module:attribute`` of its `Declared`, and its panel in
-    the help."""
+    """A command: ``module:attribute`` of its `Declared`, and its panel in the help."""
 
     place: str
     panel: str
@@ -60,12 +59,12 @@ COMMANDS: dict[str, Command] = {
     "help": Command("commands.about:show_help", ABOUT),
 }
 
-# Names that older habits and other tools use for the same command.
+# The spellings of earlier versions and of other tools.
 ALIASES = {"set_status": "set-status", "break_lock": "break-lock"}
 
 
 def load(name: str) -> Declared | None:
-    """The command of that name, or ``None``."""
+    """Returns the command with that name, or ``None``."""
     command = COMMANDS.get(ALIASES.get(name, name))
     if command is None:
         return None

@@ -42,3 +42,12 @@ def one_line(text: str, width: int = 0) -> str:
     """Clean text on one line, cut to ``width`` characters with ``…`` (0: not cut)."""
     line = " ".join(clean(text).split())
     return line if not width or len(line) <= width else f"{line[: width - 1]}…"
+
+
+def whole_number(text: str, max_digits: int) -> int | None:
+    """Returns the number that up to ``max_digits`` ASCII digits stand for, ``None`` for
+    other text. Without a bound, Python needs seconds for some numbers and refuses
+    longer ones."""
+    if text.isascii() and text.isdecimal() and len(text) <= max_digits:
+        return int(text)
+    return None

@@ -9,6 +9,7 @@ from wc_cli.clock import now_ms
 from wc_cli.store import pending
 from wc_core.layout import Layout
 from wc_core.phrases import counted
+from wc_core.text import whole_number
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -25,12 +26,8 @@ _MAX_DIGITS = 6
 def limit_ms(context: Context) -> int:
     """Returns how long a brief may take, from the environment."""
     configured = context.env.get("WATERCOOLER_BRIEF_MS", "")
-    fits = (
-        configured.isascii()
-        and configured.isdecimal()
-        and len(configured) <= _MAX_DIGITS
-    )
-    return int(configured) if fits else LIMIT_MS
+    limit = whole_number(configured, _MAX_DIGITS)
+    return LIMIT_MS if limit is None else limit
 
 
 def deadline(context: Context) -> Callable[[], bool]:

@@ -1,4 +1,5 @@
-"""``wc board``: the threads by holder, live at a terminal, else printed once."""
+"""``wc board``: the threads by holder of the ball, live on a terminal, else printed
+once."""
 
 from __future__ import annotations
 
@@ -65,7 +66,7 @@ def board(context: Context, options: BoardOptions) -> None:
     signs = view.ASCII if ascii_only else view.UNICODE
     live = sys.stdin.isatty() and render.is_for_people(context.env)
     if live and not (options.once or options.json):
-        from wc_cli.board import app  # Textual: 200 ms, for a live board alone
+        from wc_cli.board import app  # Textual: 400 ms, only for a live board
 
         app.run(source, card_filter, signs, write=options.write)
         return
@@ -86,7 +87,7 @@ def board(context: Context, options: BoardOptions) -> None:
 def _board_lines(
     columns: tuple[CardColumn, ...], limit: int, signs: view.BoardSigns
 ) -> Iterator[list[tuple[str, str]]]:
-    """The lines of all columns, as many beside each other as fit."""
+    """Yields the lines of all columns, with as many next to each other as fit."""
     width = shutil.get_terminal_size((_WIDTH, 1)).columns
     count = view.layout_size(Board(columns), width, 1).columns
     for start in range(0, len(columns), count):
@@ -110,7 +111,7 @@ def _with_colors(line: list[tuple[str, str]], style: render.Style) -> str:
 def _print_remarks(
     source: BoardSource, columns: tuple[CardColumn, ...], options: BoardOptions
 ) -> None:
-    """What is not on the board, and why."""
+    """Print what is not on the board, and why."""
     if source.problem:
         remark(f"threads left out: {one_line(source.problem)}")
     if not source.count:

@@ -1,4 +1,4 @@
-"""``wc brief``: what waits, for whoever sits down to work."""
+"""``wc brief``: what waits for the viewer, at the start of a session."""
 
 from __future__ import annotations
 
@@ -31,20 +31,16 @@ class BriefOptions(SpeakerOptions):
 def brief(context: Context, options: BriefOptions) -> None:
     """Show what waits."""
     if options.hook:
-        from wc_cli.briefing import (
-            hook as hooks,  # who answers one shows no more than that
-        )
+        from wc_cli.briefing import hook  # 3 ms, only for hooks
 
-        hooks.answer_hook(context, options)
+        hook.answer_hook(context, options)
         return
-    gathered = gather_brief(context, deadline(context))
-    if options.json:
-        from wc_cli.briefing.text import fit_brief
-
-        say_json(fit_brief(gathered, options.budget).to_json(context.store))
-        return
-    from wc_cli.briefing import text as brieftext
+    from wc_cli.briefing import text as brieftext  # 13 ms, not for hooks
     from wc_cli.terminal import render
 
-    style = render.output_style(context.env)
-    say(brieftext.brief_text(brieftext.fit_brief(gathered, options.budget), style))
+    gathered = gather_brief(context, deadline(context))
+    fitting = brieftext.fit_brief(gathered, options.budget)
+    if options.json:
+        say_json(fitting.to_json(context.store))
+        return
+    say(brieftext.brief_text(fitting, render.output_style(context.env)))

@@ -1,4 +1,4 @@
-"""The words that many commands take."""
+"""The options that many commands have."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from wc_cli.options import Options, flag, text
 
 
 class SpeakerOptions(Options):
-    """Who speaks, and in which form the answer comes."""
+    """Who speaks, and the form of the answer."""
 
     as_name: str = text("--as", "NAME", "Speak as this agent or person.")
     seat: str = text("--seat", "SEAT", "Speak from this seat (a linked worktree).")

@@ -1,8 +1,8 @@
-"""``wc demo``: the whole story on real repositories, no agent needed.
+"""``wc demo``: a session of two agents, played on real repositories without any agent.
 
-A throwaway repository with two worktrees, a second machine, private HOMEs, the
-real commands as processes of their own, the real MCP server over stdio. Nothing
-outside the throwaway folder is touched.
+It makes a throwaway repository with two worktrees, a second machine and home folders of
+their own, and runs the real commands as processes and the real MCP server over stdio.
+Nothing outside the throwaway folder is changed.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class DemoOptions(Options):
 
 @command(DemoOptions)
 def demo(context: Context, options: DemoOptions) -> None:
-    """Tell the story."""
+    """Play the session."""
     folder = tempfile.mkdtemp(prefix="wc-demo-")
     try:
         _Story(folder, context).tell()
@@ -54,7 +54,7 @@ def demo(context: Context, options: DemoOptions) -> None:
 
 
 class _Story:
-    """The places and the means of the story."""
+    """The folders and environments of the session, and its steps."""
 
     def __init__(self, folder: str, context: Context) -> None:
         self.look = render.output_style(context.env)
@@ -74,7 +74,7 @@ class _Story:
             "GIT_CONFIG_NOSYSTEM": "1",
             "COLUMNS": "100",
         }
-        # Another machine: nothing in common but the remote.
+        # Another machine, which has only the remote in common with the first.
         self.there = {
             **self.env,
             "HOME": f"{folder}/home-of-laptop",
@@ -82,7 +82,7 @@ class _Story:
         }
 
     def tell(self) -> None:
-        """Everything, in order."""
+        """Play every step in order."""
         self._title("A repository with two worktrees, an agent in each")
         self._make_repository()
         self._title("Claude Code, in the main worktree, starts a thread for Codex")
@@ -118,7 +118,7 @@ class _Story:
         self._meet_another_machine()
 
     def _meet_another_machine(self) -> None:
-        """Two machines write to one thread while they are apart."""
+        """Let two machines write to one thread while they are disconnected."""
         self._title("Another machine: the threads travel with git, once you ask")
         for words in (
             ("git", "init", "-q", "--bare", "-b", "main", f"{self.folder}/hub.git"),
@@ -165,14 +165,14 @@ class _Story:
             subprocess.run(words, cwd=self.app, env=self.env, check=True)  # noqa: S603
 
     def _wc(self, agent: str, folder: str, *words: str, **variables: str) -> None:
-        """One command of an agent, in its worktree."""
+        """Run a command as an agent, in its worktree."""
         machine = self.there if folder == self.laptop else self.env
         env = {**machine, "WATERCOOLER_AGENT": agent, **variables}
         real = [sys.executable, "-m", "wc_cli.main", *words]
         self._show(folder, ["wc", *words], real, env)
 
     def _prompts(self) -> None:
-        """The status line of both worktrees, by the script prompts run."""
+        """Show the status line of both worktrees, printed by the script for prompts."""
         script = find_script("wc-statusline")
         for agent, folder in (("Claude Code", self.app), ("Codex", self.fix)):
             env = {**self.env, "WATERCOOLER_AGENT": agent}
@@ -185,9 +185,9 @@ class _Story:
         real: Sequence[str],
         env: dict[str, str] | None = None,
     ) -> None:
-        """Run a real command and show it with what it prints."""
+        """Run a real command, and show it with its output."""
         self._prompt_line(folder, " ".join(map(_quoted, display)))
-        done = subprocess.run(  # noqa: S603 - words of ours
+        done = subprocess.run(  # noqa: S603 - our own words
             list(real),
             cwd=folder,
             env=env or self.env,
@@ -220,9 +220,8 @@ def _quoted(word: str) -> str:
 
 
 def find_script(name: str) -> str:
-    """A script of ours: beside the console script, else in the checkout.
-
-    Raises NotFoundError.
+    """Returns the path of one of our scripts: next to the console script, else in the
+    checkout. Raises NotFoundError.
     """
     package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     folders = (
@@ -243,10 +242,10 @@ def find_script(name: str) -> str:
 def call_tool(
     env: dict[str, str], folder: str, tool: str, arguments: dict[str, Any]
 ) -> str:
-    """The text a tool of the real MCP server answers with, over stdio.
+    """Returns the text that a tool of the real MCP server answers with, over stdio.
 
-    JSON-RPC by hand, as any client does it: the command line never imports
-    an MCP library, which would cost every command half a second.
+    The JSON-RPC is written by hand, because importing an MCP library takes half a
+    second.
     """
     hello = {
         "protocolVersion": _PROTOCOL,

@@ -42,8 +42,8 @@ class DoctorOptions(SpeakerOptions):
 
 
 class DoctorReport(NamedTuple):
-    """What was looked at, what is wrong with it, and in the notes what is not
-    wrong but good to know."""
+    """What was checked and what is wrong with it. ``notes`` are not problems, but good
+    to know."""
 
     store: str
     kind: str
@@ -54,7 +54,7 @@ class DoctorReport(NamedTuple):
     mended: tuple[RepairStep, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
-        """The doctor shape."""
+        """Returns the doctor shape."""
         findings = [finding._asdict() for finding in self.findings]
         steps = [step._asdict() for step in self.mended]
         return {**self._asdict(), "findings": findings, "mended": steps}
@@ -68,7 +68,7 @@ def doctor(context: Context, options: DoctorOptions) -> None:
     mended, failures = _repair_store(context, options) if options.repair else ((), ())
     report = examine(context)._replace(mended=mended)
     if report.findings:
-        # Why it is still there; what failed in passing and is well now is not.
+        # A failed step matters only as the reason of a remaining finding.
         report = report._replace(findings=(*report.findings, *failures))
     if options.json:
         say_json(report.to_json())
@@ -111,7 +111,7 @@ def _print_report(report: DoctorReport, *, dry_run: bool) -> None:
 
 
 def examine(context: Context) -> DoctorReport:
-    """Make all checks that can be made here."""
+    """Make every check that can be made here. Returns what they found."""
     findings = list(_git_findings(context))
     try:
         place = context.place
@@ -150,7 +150,7 @@ def _git_findings(context: Context) -> Iterator[Finding]:
 
 
 def settings_findings(context: Context) -> Iterator[Finding]:
-    """Settings that cannot be used."""
+    """Yields a finding for settings that cannot be used."""
     damage = context.settings.damage
     if damage is not None:
         fix = "Fix the file; until then nothing is written to this store."
@@ -158,7 +158,7 @@ def settings_findings(context: Context) -> Iterator[Finding]:
 
 
 def stray_findings(reader: StoreReader, *, deep: bool = True) -> Iterator[Finding]:
-    """What stands where a file or folder of ours belongs."""
+    """Yields a finding for each thing in the place of a file or folder of the store."""
     for stray in find_strays(reader.layout, deep=deep):
         name = os.path.relpath(stray.path, reader.layout.root)
         fix = f"Look at it, and move it out of the way: {quoted(stray.path)}"
@@ -166,12 +166,12 @@ def stray_findings(reader: StoreReader, *, deep: bool = True) -> Iterator[Findin
 
 
 def settling_findings(reader: StoreReader) -> Iterator[Finding]:
-    """What could not be committed, or was not for too long."""
+    """Yields a finding if something could not be committed, or not for too long."""
     try:
         trouble = pending.last_trouble(reader.layout.root)
         waiting = counted(len(pending.unsettled_topics(reader.layout)), "thread")
     except (WcError, OSError):
-        return  # something in the way, which is a finding by itself
+        return  # something is in the way, which is another finding
     if trouble is not None:
         message = f"{waiting} to be settled; at {trouble.at}: {trouble.problem}"
         fix = "Their entries are safe on disk. Fix it; the next wc command goes on."
@@ -185,7 +185,7 @@ def settling_findings(reader: StoreReader) -> Iterator[Finding]:
 
 
 def exchange_findings(context: Context) -> Iterator[Finding]:
-    """What keeps the store from its remote, and does not go away by itself."""
+    """Yields a finding for a problem with the remote that does not pass by itself."""
     standing = context.standing
     if standing is not None and standing.problem and standing.lasting:
         yield Finding("sync", 0, standing.problem, standing.hint)
@@ -203,7 +203,7 @@ def _checkout_findings(context: Context, reader: StoreReader) -> Iterator[Findin
     for name, line in SHARED:
         path = f"{root}/{name}"
         if obstruction(path, "file"):
-            continue  # a finding by itself
+            continue  # that is another finding
         try:
             data = read_plain(path, root) or b""
         except OSError as error:

@@ -1,9 +1,9 @@
 """``wc log``: who changed what in a thread, and which commit has it.
 
-The commit of an entry is the one that names it in a footer; of commits without
-footers (other tools', or yours where the store is committed with the code) the
-first whose change of the log added its line. However long a history is, it
-takes the same few calls of git.
+The commit of an entry is the one that names it in a footer. If there is none (another
+tool made the commits, or the user, where the store is in the code's own tree), it is
+the first commit that added the entry's line to the log. The number of git processes
+does not depend on the length of the history.
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ if TYPE_CHECKING:
     from wc_core.views.rows import Numbered
 
 _SEPARATOR = "\x1f"
-# Fields of git-rev-list(1), one commit a line; then the entries it names.
+# Fields of git-rev-list(1), one line for each commit; then the entries it names.
 _FORMAT = "%H%x1f%h%x1f%an%x1f%(trailers:key={},valueonly,unfold,separator=%x1f)"
 _COMMIT = re.compile(rb"([0-9a-f]{40,64})")
 _ID = re.compile(rb'"entry_id":\s*"((?:[^"\\]|\\.)*)"')
-# Wherever the branch of the store may have been fetched from or pushed to.
+# The refs of every remote that may have the branch of the store.
 _TRACKING = (f"refs/remotes/**/{BRANCH}", "refs/watercooler/*")
 _REMOTES = ("refs/remotes/**",)
 
@@ -55,8 +55,8 @@ class LogOptions(SpeakerOptions):
 
 
 class Commit(NamedTuple):
-    """A commit that has an entry: its full and its short id, and whose name
-    stands on it. ``pushed`` is ``None`` where there is no remote to know of."""
+    """A commit that has an entry: its full and its short id, and the author's name.
+    ``pushed`` is ``None`` if there is no remote."""
 
     id: str
     short: str
@@ -65,8 +65,8 @@ class Commit(NamedTuple):
 
 
 class CommitHistory(NamedTuple):
-    """The commits of a thread by the entries they brought. ``problem`` says
-    why they are not known; empty where they are."""
+    """The commits of a thread by the entries they added. ``problem`` says why they are
+    not known, and is empty if they are."""
 
     commits: Mapping[str, Commit] = MappingProxyType({})
     problem: str = ""
@@ -98,8 +98,8 @@ def log(context: Context, options: LogOptions) -> None:
 
 
 def _entry_json(numbered: Numbered, history: CommitHistory) -> dict[str, Any]:
-    """An entry of the log shape: that of ``read``, with its commit in place of
-    its text."""
+    """Returns an entry of the log shape: that of ``wc read``, with its commit instead
+    of its text."""
     fields = numbered.to_json()
     for name in ("body", "role", "type", "parents"):
         fields.pop(name, None)
@@ -116,7 +116,7 @@ def _entry_json(numbered: Numbered, history: CommitHistory) -> dict[str, Any]:
 def _entry_line(
     numbered: Numbered, history: CommitHistory, width: int, style: Style
 ) -> str:
-    """An entry on one line: commit, time, position, who did what."""
+    """Returns an entry on one line: commit, time, position, who did what."""
     entry, commit = numbered.entry, history.commits.get(numbered.entry.id)
     short = (commit.short if commit else "-" if width else "").ljust(width)
     facts = (
@@ -135,7 +135,7 @@ def _entry_line(
 
 
 def _is_named(name: str, agent: str) -> bool:
-    """Whether a name on a commit is one that the entry says anyway."""
+    """Returns whether the author's name of a commit repeats the entry's author."""
     parsed = parse(agent)
     return fold(name) in {
         fold(spelling) for spelling in (agent, parsed.agent, parsed.tag)
@@ -143,21 +143,18 @@ def _is_named(name: str, agent: str) -> bool:
 
 
 def thread_commits(thread: Thread, path: str, env: Mapping[str, str]) -> CommitHistory:
-    """The commits that have the entries of a thread, whose log is at ``path``."""
+    """Returns the commits with the entries of a thread whose log is at ``path``."""
     root = os.path.dirname(path)
-    found_repository = repository.find(root)
-    if found_repository is None:
+    own_repository = repository.find(root)
+    if own_repository is None:
         return CommitHistory(problem="this store is not in git")
     if not thread.data:
         return CommitHistory(
             problem="this thread is a page alone, which names no commits"
         )
     try:
-        return CommitHistory(
-            _LogCommits(found_repository, root, os.path.basename(path), env).found(
-                thread
-            )
-        )
+        commits = _LogCommits(own_repository, root, os.path.basename(path), env)
+        return CommitHistory(commits.by_entry(thread))
     except GitError as error:
         return CommitHistory(problem=str(error))
 
@@ -172,12 +169,12 @@ class _LogCommits:
         self.repository = repository
         self.name = name
 
-    def found(self, thread: Thread) -> dict[str, Commit]:
-        """The commit of each entry that has one. Raises GitError."""
+    def by_entry(self, thread: Thread) -> dict[str, Commit]:
+        """Returns the commit of each entry that has one. Raises GitError."""
         commits: dict[str, Commit] = {}
         nameless: dict[str, Commit] = {}
         for commit, names in self._changes():
-            # From the latest to the first, which is the one that counts.
+            # The latest comes first, and the earliest counts.
             commits |= dict.fromkeys(names, commit)
             if not names:
                 nameless[commit.id] = commit
@@ -192,7 +189,7 @@ class _LogCommits:
         return {k: v._replace(pushed=v.id not in unpushed) for k, v in commits.items()}
 
     def _changes(self) -> Iterator[tuple[Commit, list[str]]]:
-        """Each commit, the latest first, with the entries it names."""
+        """Yields each commit, the latest first, with the entries it names."""
         if not self.git.line("rev-parse", "--revs-only", "HEAD"):
             return
         format_ = f"--format={_FORMAT.format(messages.ENTRY)}"
@@ -202,8 +199,8 @@ class _LogCommits:
             yield Commit(commit_id, short, by), [name for name in names if name]
 
     def _unpushed(self) -> set[str] | None:
-        """The commits that no remote is known to have; ``None`` where none is
-        known to have any."""
+        """Returns the commits that no remote has, as far as is known; ``None`` if no
+        remote is known to have any."""
         patterns = _TRACKING if self.repository.branch == BRANCH else _REMOTES
         tracking = self.git.run("for-each-ref", "--count=1", *patterns)
         if not tracking:
@@ -217,8 +214,8 @@ class _LogCommits:
         return self.git.run("rev-list", *options, *words, "--", self.name)
 
     def _added(self, commits: Iterable[str]) -> Iterator[tuple[str, str]]:
-        """The entries whose lines these commits added, each with the commit;
-        what comes later is from an earlier one."""
+        """Yields the entries whose lines these commits added, each with the commit. The
+        earliest commit of an entry comes last."""
         out = self.git.run(
             *("diff-tree", "--stdin", "-r", "--root", "-p", "--unified=0"),
             *("--no-textconv", "--no-ext-diff", "--no-color", "--no-renames"),

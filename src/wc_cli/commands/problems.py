@@ -1,8 +1,8 @@
-"""``wc problems``: only what needs a human, a line each.
+"""``wc problems``: only what needs a human, one line for each.
 
-Not what heals by itself, and not what `wc doctor` finds when it reads every
-log: here threads are looked at as a list shows them, those that changed last
-first, for as long as a brief may take.
+It leaves out what goes away by itself, and what only `wc doctor` finds because it reads
+every log. Threads are checked by their state, those that changed last first, for as
+long as a brief may take.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from wc_core.threads.reader import StoreReader, Thread
 
 _MAX_NAMES = 3
-# Seconds after which nobody is at settling or at the remote any more.
+# Settling and exchanging take less than this many seconds.
 _HANGS = 600.0
 
 
@@ -53,19 +53,21 @@ class ProblemsOptions(SpeakerOptions):
 @command(ProblemsOptions)
 def problems(context: Context, options: ProblemsOptions) -> None:
     """Show the problems."""
-    search = _Problems(context, _never if options.all else deadline(context))
+    search = _ProblemSearch(context, _never if options.all else deadline(context))
     findings = list(search.findings())
     if options.json:
-        left_out = {"left_out": search.left} if search.left else {}
+        left_out = {"left_out": search.unchecked} if search.unchecked else {}
         rows = [finding._asdict() for finding in findings]
         say_json({"store": search.store, "problems": rows, **left_out})
     elif findings:
         say("\n".join(map(_finding_line, findings)))
     else:
-        say(f"No problems.{search.rest}")
+        say(f"No problems.{search.unchecked_text}")
     if findings:
         count = counted(len(findings), "problem")
-        raise FindingsError(f"{count}.{search.rest}", "The lines say what to do.")
+        raise FindingsError(
+            f"{count}.{search.unchecked_text}", "The lines say what to do."
+        )
 
 
 def _never() -> bool:
@@ -77,47 +79,47 @@ def _finding_line(finding: Finding) -> str:
     return one_line(f"{place}: {finding.message} -> {finding.fix}")
 
 
-class _Problems:
-    """What needs a human here; ``left`` counts the threads there was no time
-    for, ``store`` is how it is named, ``None`` where it cannot be used."""
+class _ProblemSearch:
+    """The search for what needs a human. ``unchecked`` counts the threads that there
+    was no time for. ``store`` is the store's name, ``None`` if it cannot be used."""
 
     def __init__(self, context: Context, late: Callable[[], bool]) -> None:
         self.context = context
         self.late = late
-        self.left = 0
+        self.unchecked = 0
         self.store: str | None = None
 
     @property
-    def rest(self) -> str:
-        """What was not looked at, in words."""
-        if not self.left:
+    def unchecked_text(self) -> str:
+        """Returns what was not checked, in words."""
+        if not self.unchecked:
             return ""
-        threads = counted(self.left, "thread")
+        threads = counted(self.unchecked, "thread")
         return f" {threads} not looked at; all of them: wc problems --all"
 
     def findings(self) -> Iterator[Finding]:
-        """All of them; what is wrong with the store hides no loop."""
+        """Yields all findings. A problem with the store hides no loop."""
         try:
             place = self.context.place
             if place.exists:
                 self.store = self.context.store
-                yield from self._of_store(self.context.reader)
+                yield from self._store_findings(self.context.reader)
         except WcError as error:
             yield Finding("store", 0, error.message, error.hint)
-        yield from self._of_loops()
+        yield from self._loop_findings()
 
-    def _of_store(self, reader: StoreReader) -> Iterator[Finding]:
+    def _store_findings(self, reader: StoreReader) -> Iterator[Finding]:
         yield from doctor.settings_findings(self.context)
         yield from doctor.stray_findings(reader, deep=False)
         yield from doctor.settling_findings(reader)
         if self.context.place.kind == BRANCH_STORE:
             yield from doctor.exchange_findings(self.context)
         yield from _lock_findings(reader)
-        yield from self._of_quarantine(reader)
-        yield from self._of_threads(reader)
+        yield from self._quarantine_findings(reader)
+        yield from self._thread_findings(reader)
 
-    def _of_quarantine(self, reader: StoreReader) -> Iterator[Finding]:
-        """Bytes that repair set aside: whether they matter, only a human knows."""
+    def _quarantine_findings(self, reader: StoreReader) -> Iterator[Finding]:
+        """Yields what a repair set aside: only a human knows whether it matters."""
         layout = reader.layout
         for name in names_in(f"{layout.local}/quarantine", layout.root):
             file = f"{layout.local}/quarantine/{name}"
@@ -126,16 +128,16 @@ class _Problems:
             fix = f"Look at it, then remove it: rm -r {quoted(file)}"
             yield Finding(path, 0, message, fix)
 
-    def _of_threads(self, reader: StoreReader) -> Iterator[Finding]:
+    def _thread_findings(self, reader: StoreReader) -> Iterator[Finding]:
         topics = _latest_first(reader)
         for count, topic in enumerate(topics):
             if self.late():
-                self.left = len(topics) - count
+                self.unchecked = len(topics) - count
                 return
             yield from _topic_findings(reader, topic)
 
-    def _of_loops(self) -> Iterator[Finding]:
-        """Autonomous loops that wait for a human, or whose process is gone."""
+    def _loop_findings(self) -> Iterator[Finding]:
+        """Yields autonomous loops that wait for a human, or whose process has ended."""
         context = self.context
         query = worktrees.worktree_query(None, context.cwd, context.env, now_ms())
         for neighbour in worktrees.neighbours(query, StateFiles(), [], []):
@@ -150,14 +152,14 @@ class _Problems:
 
 
 def _lock_findings(reader: StoreReader) -> Iterator[Finding]:
-    """What one process has been at for much longer than it takes."""
+    """Yields the locks that a process has held for much longer than its work takes."""
     layout = reader.layout
     for path in (layout.git_lock, layout.sync_lock):
         held = time.time() - _signed_at(path)
         if held < _HANGS:
             continue
         if not _is_held(path, layout.root):
-            continue  # it was signed long ago
+            continue  # the signature is that of an earlier holder
         name = os.path.relpath(path, layout.root)
         holder = locks.holder_of(path)
         message = f"held for {age_text(int(held))} by {holder}"
@@ -165,8 +167,8 @@ def _lock_findings(reader: StoreReader) -> Iterator[Finding]:
 
 
 def _how_to_end(holder: locks.Holder, path: str) -> str:
-    """How to end who has a lock; the number of a process means something on its
-    own machine, and as long as it runs."""
+    """Returns how to end the holder of a lock. A process id means something only on its
+    own machine, while the process runs."""
     if holder.is_alive:
         return f"If it hangs, end it: kill {holder.pid}"
     if holder.machine not in {"", os.uname().nodename}:
@@ -175,7 +177,7 @@ def _how_to_end(holder: locks.Holder, path: str) -> str:
 
 
 def _is_held(path: str, root: str) -> bool:
-    """Whether somebody has a lock; where it may not be opened, nobody knows."""
+    """Returns whether a process holds a lock; False if the file may not be opened."""
     with contextlib.suppress(WcError):
         handle = locks.try_acquire(path, root)
         if handle is None:
@@ -185,7 +187,7 @@ def _is_held(path: str, root: str) -> bool:
 
 
 def _signed_at(path: str) -> float:
-    """When somebody took a lock, in seconds since 1970; now for none."""
+    """Returns when a lock was taken, in seconds since 1970; now if it never was."""
     try:
         return os.lstat(path).st_mtime
     except OSError:
@@ -193,7 +195,7 @@ def _signed_at(path: str) -> float:
 
 
 def _latest_first(reader: StoreReader) -> list[str]:
-    """The topics of a store, those that changed last first."""
+    """Returns the topics of a store, those that changed last first."""
     layout = reader.layout
     changed: dict[str, float] = {}
     if os.path.isdir(layout.threads):
@@ -204,7 +206,7 @@ def _latest_first(reader: StoreReader) -> list[str]:
 
 
 def _topic_findings(reader: StoreReader, topic: str) -> Iterator[Finding]:
-    """What is wrong with a thread as far as its state tells."""
+    """Yields what is wrong with a thread, as far as its state says."""
     try:
         snapshot = reader.snapshot(topic)
         if lost := [damage for damage in snapshot.damage if damage.lost]:
@@ -221,8 +223,8 @@ _REPAIR = "Fix it: wc doctor --repair"
 
 
 def _fork_findings(thread: Thread) -> Iterator[Finding]:
-    """A fork joins by itself with the next entry, unless both sides passed the
-    ball: then the later one has it, and nobody decided that."""
+    """Yields a finding if both sides of a fork passed the ball: then the later holder
+    has it, although nobody decided so. The next entry joins any other fork."""
     topic = thread.state.topic
     forked = [item.entry for item in views.numbered(thread) if item.forked]
     sides = {entry.ball.holder for entry in forked if entry.ball is not None}

@@ -1,4 +1,4 @@
-"""The commands that read threads."""
+"""The commands that read threads: list, read, search, updates, seen and reindex."""
 
 from __future__ import annotations
 
@@ -38,13 +38,13 @@ if TYPE_CHECKING:
     from wc_core.threads.reader import StoreReader, Thread
     from wc_core.views.rows import Numbered
 
-# Who reads does not wait for who writes; the cursor moves with the next reading.
+# Seconds to wait for a writer. If it takes longer, the next reading moves the cursor.
 _PATIENCE = 0.1
 _NO_THREADS = "No threads here. Start one with: wc new TOPIC --title '…'"
 
 
 class FilterOptions(SpeakerOptions):
-    """Which threads, and how much of the answer."""
+    """Which threads, and how many of them."""
 
     ball: str = text(
         "--ball",
@@ -57,7 +57,7 @@ class FilterOptions(SpeakerOptions):
     cursor: str = text("--cursor", "CURSOR", "Continue where a limited answer ended.")
 
     def filter(self, *, open_only: bool = False, own: bool = False) -> Filter:
-        """The threads meant."""
+        """Returns the filter for these threads."""
         status = vocabulary.status(self.status)
         return Filter(open_only, "me" if own else self.ball, status)
 
@@ -145,8 +145,8 @@ def list_threads(context: Context, options: ListOptions) -> None:
 
 
 def _command_line(name: str, options: Options, **changed: Any) -> str:
-    """The command that goes on where this one ended: everything that was
-    said, but for what is ``changed``; it can be pasted."""
+    """Returns the command line that continues where this one ended: the same options
+    except for those that are ``changed``, quoted for a shell."""
     flags: list[str] = []
     arguments: list[str] = []
     for param in options.params():
@@ -160,13 +160,13 @@ def _command_line(name: str, options: Options, **changed: Any) -> str:
     if any(word.startswith("-") for word in arguments):
         flags.append("--")
         arguments, flags = flags, arguments
-    # Cleaned first: what a terminal obeys could take a quote away with it.
+    # Cleaned first: removing an escape sequence later could remove a quote with it.
     words = [quoted(one_line(word)) for word in (*arguments, *flags)]
     return " ".join(("wc", name, *words))
 
 
 def _topic_list(topics: Iterable[str]) -> str:
-    """Topics side by side on one line."""
+    """Returns the topics on one line."""
     return ", ".join(one_line(topic) for topic in topics)
 
 
@@ -204,9 +204,9 @@ def _print_thread(
             "\n\n".join([head, *(render.entry_text(entry, style) for entry in entries)])
         )
         return
-    from wc_cli.terminal import pager  # rich and subprocess, for a terminal alone
+    from wc_cli.terminal import pager  # 20 ms, only on a terminal
 
-    # Agents run commands at terminals too, and would hang in a pager.
+    # Agents run commands on terminals too, and would hang in a pager.
     command = pager.pager_command(context.env) if context.identity.person else ""
     pager.page_parts(_rendered_parts(context, head, entries), command, context.env)
 
@@ -214,8 +214,8 @@ def _print_thread(
 def _rendered_parts(
     context: Context, head: str, entries: list[Numbered]
 ) -> Iterator[str]:
-    """The head and the entries as a terminal gets them."""
-    from wc_cli.terminal import markdown
+    """Yields the head and the entries as a terminal shows them."""
+    from wc_cli.terminal import markdown  # Rich: 200 ms, only on a terminal
 
     console = markdown.console_of(context.env, render.terminal_width())
     now = now_ms()
@@ -227,7 +227,7 @@ def _rendered_parts(
 
 
 def _mark_as_read(context: Context, state: State) -> None:
-    """Move the read cursor, where the store can be written."""
+    """Move the read cursor. If the store cannot be written, print a note."""
     try:
         context.writer().mark_read(state, _PATIENCE)
     except (WcError, OSError) as error:
@@ -255,7 +255,7 @@ def seen(context: Context, options: SeenOptions) -> None:
 
 
 def _readable_states(reader: StoreReader) -> list[State]:
-    """Every thread that can be read; what cannot is said."""
+    """Returns the states of the threads that can be read, and remarks on the others."""
     states = []
     for topic in reader.topics():
         try:
@@ -317,7 +317,7 @@ def updates(context: Context, options: UpdatesOptions) -> None:
 
 
 def _print_digest(context: Context, options: UpdatesOptions) -> None:
-    """What the threads came to that moved."""
+    """Print a summary of each thread that changed."""
     news = updating.digest(context.overview, options.since, now_ms(), options.limit)
     if options.json:
         say_json(news.to_json(context.store))

@@ -1,4 +1,4 @@
-"""``wc stats``: how the ball of a thread went round, or a store in figures."""
+"""``wc stats``: how the ball of a thread moved, or a store in figures."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from wc_cli.commands.common import SpeakerOptions
 from wc_cli.options import argument, command, number, text
 from wc_cli.output import remark, say, say_json
 from wc_cli.terminal import render
-from wc_core.phrases import counted
 from wc_core.text import one_line
 from wc_core.threads.moves import holder_text
 from wc_core.views import history, stats
@@ -38,11 +37,11 @@ class StatsOptions(SpeakerOptions):
 
 @command(StatsOptions)
 def show(context: Context, options: StatsOptions) -> None:
-    """Show the one or the other."""
+    """Show the history of one thread, or the figures of all."""
     stale_ms = stats.stale_after_ms(options.stale_after)
     style = render.output_style(context.env)
     if options.topic:
-        fields = _history(context, options)
+        fields = _history_json(context, options)
         lines = history_lines(fields, style)
     else:
         figures = stats.store_stats(context.reader, context.viewer, now_ms(), stale_ms)
@@ -56,39 +55,35 @@ def show(context: Context, options: StatsOptions) -> None:
         remark("there is more: --limit 0 shows all of it")
 
 
-def _history(context: Context, options: StatsOptions) -> dict[str, Any]:
+def _history_json(context: Context, options: StatsOptions) -> dict[str, Any]:
     reader = context.reader
     thread = reader.thread(reader.find(options.topic))
-    ball_history = history.thread_history(thread, now_ms(), context.settings.directory)
-    return ball_history.to_json(thread, context.store, options.limit)
+    spells = history.thread_history(thread, now_ms(), context.settings.directory)
+    return spells.to_json(thread, context.store, options.limit)
 
 
 def history_lines(fields: dict[str, Any], style: Style) -> list[str]:
-    """The history shape: what it comes to, and a line for each spell."""
+    """Returns the history shape as lines: a summary, then one for each spell."""
     ball = f"ball: {holder_text(fields['ball'])}"
     facts = [fields["status"], ball, *history.history_facts(fields)]
     return [
         style(one_line(f"{fields['topic']}: {fields['title']}"), "1"),
         one_line(" · ".join(facts)),
-        *(f"damage: {one_line(one)}" for one in fields.get("damage", ())),
-        *_table(history.history_table(fields), style),
+        *(f"damage: {one_line(damage)}" for damage in fields.get("damage", ())),
+        *_table_lines(history.history_table(fields), style),
     ]
 
 
 def figure_lines(fields: dict[str, Any], style: Style) -> list[str]:
-    """The stats shape: how many threads there are, and its tables."""
-    threads, recent = fields["threads"], fields["recent"]
-    each = ", ".join(f"{n} {one}" for one, n in threads["by_status"].items())
-    lines = [
-        one_line(counted(threads["total"], "thread") + (f": {each}" if each else ""))
-    ]
-    for one in stats.stats_tables(fields):
-        lines += _table(one, style)
-    if recent["threads"] < threads["total"]:
-        read = counted(recent["threads"], "thread")
-        lines += ["", f"authors and bounces: of the {read} that moved last"]
+    """Returns the stats shape as lines: how many threads there are, then its tables."""
+    total, by_status = stats.stats_total(fields)
+    lines = [one_line(f"{total}: {by_status}" if by_status else total)]
+    for table in stats.stats_tables(fields):
+        lines += _table_lines(table, style)
+    if note := stats.stats_note(fields):
+        lines += ["", note]
     return lines
 
 
-def _table(shown: Table, style: Style) -> list[str]:
-    return ["", *render.table_lines(shown, style)] if shown.rows else []
+def _table_lines(table: Table, style: Style) -> list[str]:
+    return ["", *render.table_lines(table, style)] if table.rows else []

@@ -1,4 +1,4 @@
-"""``wc statusline``: the twin of ``bin/wc-statusline``, from the threads."""
+"""``wc statusline``: what ``bin/wc-statusline`` prints, computed from the threads."""
 
 from __future__ import annotations
 
@@ -18,8 +18,9 @@ from wc_core.layout import Layout
 from wc_core.status import line
 from wc_core.status.line import LinePlace, Mark, StatusRow
 from wc_core.status.look import LineStyle, link_prefix
+from wc_core.text import whole_number
 
-# As in the script: a width of more digits is none.
+# As in the script, a width with more digits is ignored.
 _DIGITS = 4
 _WHEN = ("auto", "always", "never")
 
@@ -38,7 +39,7 @@ class StatuslineOptions(Options):
 
 @command(StatuslineOptions)
 def print_statusline(context: Context, options: StatuslineOptions) -> None:
-    """Print the line; like the script, an empty one where there is no store."""
+    """Print the line. Like the script, print an empty one if there is no store."""
     if options.color not in _WHEN:
         raise InvalidInputError(
             f"{options.color!r} is not a time for colours.", f"Use {', '.join(_WHEN)}."
@@ -78,7 +79,7 @@ def _status_line(context: Context, style: LineStyle) -> str:
         try:
             state = reader.snapshot(topic).state
         except WcError:
-            continue  # the prompt is not the place for it; doctor is
+            continue  # errors do not belong into a prompt; wc doctor shows it
         rows.append(
             StatusRow(state, viewer.new_count(state, reader.cursor(topic, viewer.key)))
         )
@@ -87,7 +88,7 @@ def _status_line(context: Context, style: LineStyle) -> str:
 
 
 def _loop_mark(top: str) -> Mark:
-    """What the line says of the loop in a worktree."""
+    """Returns the line's mark for the loop in a worktree."""
     if not top or not os.path.lexists(loops.loop_path(top)):
         return Mark()
     return line.loop_mark(loops.loop(StateFiles(), top, now_ms()))
@@ -95,12 +96,11 @@ def _loop_mark(top: str) -> Mark:
 
 def _style(context: Context, options: StatuslineOptions) -> LineStyle:
     env = context.env
-    columns = env.get("COLUMNS", "")
     color = options.color == "always" or (
         options.color == "auto" and options.stdin and not env.get("NO_COLOR")
     )
     return LineStyle(
-        columns=int(columns) if columns.isdecimal() and len(columns) <= _DIGITS else 0,
+        columns=whole_number(env.get("COLUMNS", ""), _DIGITS) or 0,
         ascii=options.ascii or env.get("WATERCOOLER_ASCII", "") not in {"", "0"},
         color=color,
         rows=options.rows,
@@ -110,7 +110,7 @@ def _style(context: Context, options: StatuslineOptions) -> LineStyle:
 
 
 def _claude_folder(data: bytes) -> str:
-    """The folder in Claude Code's JSON; empty where it names none."""
+    """Returns the folder in Claude Code's JSON; empty if it names none."""
     try:
         fields = json.loads(data)
     except (ValueError, RecursionError):

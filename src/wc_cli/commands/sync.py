@@ -35,8 +35,8 @@ if TYPE_CHECKING:
 
 _MAX_NAMED = 8
 _EVERY = 30
-# Seconds between two looks at what was written here.
-_LOOK = 0.5
+# Seconds between two checks whether something was written here.
+_POLL_SECONDS = 0.5
 _LONGEST_PAUSE = 300.0
 
 
@@ -90,10 +90,10 @@ def sync(context: Context, options: SyncOptions) -> None:
 
 
 def route(context: Context, name: str = "") -> tuple[Repository, Remote]:
-    """The repository of the store, and the remote it is exchanged with.
+    """Returns the repository of the store, and the remote it is exchanged with.
 
-    Raises InvalidInputError where the store does not travel by itself, or
-    nobody can know where to.
+    Raises InvalidInputError if the store has no branch of its own, or if the remote is
+    not clear.
     """
     place = context.place
     own_repository = repository.find(place.root) if place.exists else place.repository
@@ -118,7 +118,7 @@ def exchange(context: Context) -> Exchange:
 def _adopt(
     context: Context, repository: Repository, remote: Remote, waiting: Waiting
 ) -> None:
-    """Check the store out, with what the remote has of it already."""
+    """Check the store out, with what the remote already has of it."""
     waiting.tell(f"Fetching from {remote.label} …")
     fetch_first(repository, context.env, remote, waiting)
     context.ensure_store(anew=True)
@@ -130,28 +130,28 @@ def _wait_limit(context: Context, options: SyncOptions) -> Waiting:
 
 
 def _exchanger(context: Context, remote: Remote, options: SyncOptions) -> Exchanger:
-    context.writer()  # the places where it is noted what is being done
+    context.writer()  # makes the files that record the exchange
     waiting = _wait_limit(context, options)
     return Exchanger(context.place.root, context.env, remote, waiting)
 
 
 def _show_progress(text: str) -> None:
-    """Show what is being done, on a terminal, until something else is shown."""
+    """Show on a terminal what is being done, until something else is shown."""
     if sys.stderr.isatty():
         sys.stderr.write(f"\r\x1b[K{one_line(text)}")
         sys.stderr.flush()
 
 
 def _watch(context: Context, remote: Remote, options: SyncOptions) -> None:
-    """Exchange again and again: what is written here at once, what is new
-    there when it is time to look."""
+    """Exchange until interrupted: at once after an entry is written here, and every
+    ``--every`` seconds to fetch."""
     pause = float(options.every)
     notes: tuple[str, ...] = ()
     while True:
         try:
             result = _exchanger(context, remote, options).exchange()
             _show_progress("")
-            # What lasts is said once.
+            # Notes that stay the same are printed once.
             if result._replace(notes=()).moved or result.notes != notes:
                 _print_result(result, options)
             notes = result.notes
@@ -164,12 +164,12 @@ def _watch(context: Context, remote: Remote, options: SyncOptions) -> None:
 
 
 def _await_news(root: str, seconds: float, *, again: bool) -> None:
-    """Wait so long; ``again`` ends it as soon as something is written here."""
+    """Wait that many seconds; with ``again`` only until something is written here."""
     layout = Layout(root)
     start = _branch_tip(root)
     deadline = time.monotonic() + seconds
     while (remaining := deadline - time.monotonic()) > 0:
-        time.sleep(min(remaining, _LOOK))
+        time.sleep(min(remaining, _POLL_SECONDS))
         written = set(pending.unsettled_topics(layout)) - pending.stuck_topics(layout)
         if again and (written or _branch_tip(root) != start):
             return
@@ -211,7 +211,7 @@ def _sentence(result: Exchange, *, dry_run: bool) -> str:
 
 
 def _counts(topics: Mapping[str, int]) -> str:
-    """How many entries, and in which threads: the busiest first."""
+    """Returns how many entries there are and in which threads, the busiest first."""
     total = counted(sum(topics.values()), "entry", "entries")
     ordered = sorted(topics.items(), key=lambda pair: (-pair[1], pair[0]))
     named = [

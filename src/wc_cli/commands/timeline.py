@@ -10,11 +10,12 @@ from wc_cli.commands.common import SpeakerOptions
 from wc_cli.options import command, flag, number, text, words
 from wc_cli.output import remark, say, say_json
 from wc_cli.terminal import render
+from wc_cli.terminal import timeline as timelinetext
 from wc_core import times, ulid
 from wc_core.errors import InvalidInputError, StorageError, WcError
 from wc_core.phrases import quoted
 from wc_core.text import one_line
-from wc_core.views import timeline
+from wc_core.views import timeline, timelinesvg
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from wc_core.views.timeline import Chart, Track
 
 _LATELY = "7d"
-# What is written to a file or a pipe is as wide as a terminal usually is.
+# Output to a file or a pipe is as wide as a usual terminal.
 _WIDTH = 80
 _PAGE = """\
 <!doctype html>
@@ -100,7 +101,7 @@ def _make_chart(context: Context, options: TimelineOptions) -> Chart:
 
 
 def _tracks(context: Context, topics: Iterable[str], now: int) -> Iterator[Track]:
-    """The tracks of the threads; what cannot be read is said."""
+    """Yields the tracks of the threads, and remarks on those that cannot be read."""
     reader, directory = context.reader, context.settings.directory
     for topic in topics:
         try:
@@ -110,11 +111,9 @@ def _tracks(context: Context, topics: Iterable[str], now: int) -> Iterator[Track
 
 
 def _write_files(chart: Chart, options: TimelineOptions) -> bool:
-    """Write the picture, the page, or both; whether that was asked for."""
+    """Write the picture, the page, or both. Returns whether an option asked for one."""
     if not (options.svg or options.html):
         return False
-    from wc_core.views import timelinesvg  # only pictures need it
-
     picture = timelinesvg.svg(chart)
     _write_file(options.svg, picture, options)
     title = timelinesvg.escaped(timelinesvg.summary(chart))
@@ -139,8 +138,6 @@ def _write_file(path: str, data: str, options: TimelineOptions) -> None:
 
 
 def _draw_chart(context: Context, chart: Chart, options: TimelineOptions) -> None:
-    from wc_cli.terminal import timeline as timelinetext  # files and JSON do without
-
     if not chart.until:
         since = options.since or _LATELY
         remark(one_line(f"Nothing moved since {since}: wc timeline --since 30d"))
@@ -157,5 +154,5 @@ def _draw_chart(context: Context, chart: Chart, options: TimelineOptions) -> Non
 
 
 def _chart_width() -> int:
-    """How wide to draw: the terminal, COLUMNS, or 80."""
+    """Returns the width to draw in: that of the terminal, COLUMNS, or 80."""
     return render.terminal_width() or shutil.get_terminal_size((_WIDTH, 1)).columns

@@ -1,10 +1,9 @@
-"""``wc wait``: sleeps until it is one's move.
+"""``wc wait``: sleeps until the ball comes to the viewer.
 
-Whoever waits is woken by the kernel, by way of watchfiles, as soon as one of
-the status line's files changes, and looks again each second in any case, which
-costs a listing of a few small folders: what came between a look and the
-listening, from another machine's file system, or with a folder that took the
-place of another, is seen then.
+The kernel wakes it, by way of watchfiles, when one of the status line's files changes.
+It also checks once a second, which costs a listing of a few small folders. That finds
+what came before the watch began, what another machine wrote to a shared file system,
+and a folder that was replaced.
 """
 
 from __future__ import annotations
@@ -18,6 +17,7 @@ from wc_cli import spawn
 from wc_cli.commands.common import SpeakerOptions
 from wc_cli.options import command, flag, text, words
 from wc_cli.output import remark
+from wc_cli.terminal import notify
 from wc_core.errors import ConflictError, WaitTimeoutError, WcError
 from wc_core.status import holders
 from wc_core.text import one_line
@@ -31,13 +31,12 @@ if TYPE_CHECKING:
     from wc_core.threads.reader import StoreReader
     from wc_core.views.arrivals import Arrival, Awaiting
 
-# Seconds between two looks, and between two at whether to ask the remote.
-_LOOK, _FETCH = 1.0, 15.0
-# Seconds that a store may be gone.
-_AWAY = 10.0
-# Milliseconds: how often watchfiles asks itself whether something came, and how
-# long it collects what comes in a row.
-_STEP, _DEBOUNCE = 100, 200
+# Seconds between two checks, and between two checks whether a fetch is due.
+_POLL_SECONDS, _FETCH_SECONDS = 1.0, 15.0
+# Seconds that a store may be missing.
+_MISSING_SECONDS = 10.0
+# Milliseconds: how often watchfiles looks for events, and how long it collects them.
+_STEP_MS, _DEBOUNCE_MS = 100, 200
 
 
 class WaitOptions(SpeakerOptions):
@@ -60,7 +59,7 @@ def wait(context: Context, options: WaitOptions) -> None:
     end = math.inf if seconds is None else time.monotonic() + seconds
     waiting = _Waiting(context, options)
     for _ in _moments(waiting.folder, end):
-        if came := waiting.look():
+        if came := waiting.arrivals():
             _report(waiting.context, options, came)
             return
         waiting.check()
@@ -72,33 +71,33 @@ def wait(context: Context, options: WaitOptions) -> None:
 
 
 class _Waiting:
-    """Somebody who waits; the store may be made only later, and go meanwhile."""
+    """A wait for the ball. The store may be created, removed or replaced meanwhile."""
 
     def __init__(self, context: Context, options: WaitOptions) -> None:
         self.context = context
-        self._said = options
+        self._options = options
         self._reader: StoreReader | None = None
-        self._wanted: Awaiting | None = None
-        self._asked = self._seen = time.monotonic()
+        self._awaiting: Awaiting | None = None
+        self._fetched_at = self._opened_at = time.monotonic()
 
     def folder(self) -> str:
-        """What to listen to; empty while there is nothing."""
+        """Returns the folder to watch; empty while there is none."""
         layout = self._reader.layout if self._reader is not None else None
         return holders.root_of(layout) if layout is not None else ""
 
-    def look(self) -> list[Arrival]:
-        """What has come."""
+    def arrivals(self) -> list[Arrival]:
+        """Returns what has arrived."""
         reader = self._store()
         if reader is None:
             return []
         self._fetch(reader)
-        if self._wanted is None:
-            self._wanted = self._begun(reader)
-        return arrivals.arrivals(reader, self._wanted)
+        if self._awaiting is None:
+            self._awaiting = self._start(reader)
+        return arrivals.arrivals(reader, self._awaiting)
 
     def check(self) -> None:
-        """See to it that something can still come. Raises ConflictError."""
-        reader, awaiting = self._reader, self._wanted
+        """Raise ConflictError if nothing can arrive any more."""
+        reader, awaiting = self._reader, self._awaiting
         if reader and awaiting and arrivals.are_closed(reader, awaiting):
             topic = one_line(min(awaiting.topics))
             raise ConflictError(
@@ -107,42 +106,45 @@ class _Waiting:
             )
 
     def _store(self) -> StoreReader | None:
-        """The store; ``None`` while there is none. One that is gone may come
-        back in a moment; if it does not, that is told."""
+        """Returns the store; ``None`` while there is none. Raises a WcError if it is
+        missing for too long."""
         now, reader = time.monotonic(), self._reader
         if reader is None or not os.path.isdir(reader.layout.root):
             try:
-                reader = self._found()
+                reader = self._open()
             except WcError:
-                if self._wanted is None or now - self._seen > _AWAY:
+                if self._awaiting is None or now - self._opened_at > _MISSING_SECONDS:
                     raise
                 return None
-        self._seen, self._reader = now, reader
+        self._opened_at, self._reader = now, reader
         return reader
 
-    def _found(self) -> StoreReader | None:
-        """The store, once there is one. Raises what `Context.reader` raises."""
+    def _open(self) -> StoreReader | None:
+        """Returns the store as soon as there is one. Raises as `Context.reader`."""
         before = self.context
-        # Anew: what was looked for before is remembered as not being there.
+        # A new context, because the old one remembers that there was no store.
         self.context = type(before)(before.env, before.cwd, before.asked)
         return self.context.reader if self.context.place.exists else None
 
-    def _begun(self, reader: StoreReader) -> Awaiting:
-        """What is waited for, from now on."""
-        topics = [reader.find(name) for name in self._said.topics]
+    def _start(self, reader: StoreReader) -> Awaiting:
+        """Returns what to wait for from now on."""
+        topics = [reader.find(name) for name in self._options.topics]
         viewer = self.context.viewer
-        return arrivals.awaiting(reader, viewer, topics, new=self._said.new)
+        return arrivals.awaiting(reader, viewer, topics, new=self._options.new)
 
     def _fetch(self, reader: StoreReader) -> None:
-        """See to it that somebody asks the remote, where that is due."""
+        """Start a fetch in the background if it is due."""
         rules = self.context.settings
-        if rules.sync == "background" and time.monotonic() - self._asked > _FETCH:
-            self._asked = time.monotonic()
+        if (
+            rules.sync == "background"
+            and time.monotonic() - self._fetched_at > _FETCH_SECONDS
+        ):
+            self._fetched_at = time.monotonic()
             spawn.start_if_due(reader.layout, rules, self.context.env)
 
 
 def _moments(folder: Callable[[], str], end: float) -> Iterator[None]:
-    """When to look: now, whenever something changes in ``folder()``, and each
+    """Yields when to check: now, when something changes in ``folder()``, and once a
     second, until ``end``."""
     yield
     while time.monotonic() < end:
@@ -153,12 +155,12 @@ def _moments(folder: Callable[[], str], end: float) -> Iterator[None]:
                 if time.monotonic() >= end or _folder_identity(path) != identity:
                     break
         else:
-            time.sleep(max(0.0, min(_LOOK, end - time.monotonic())))
+            time.sleep(max(0.0, min(_POLL_SECONDS, end - time.monotonic())))
             yield
 
 
 def _folder_identity(path: str) -> tuple[int, int] | None:
-    """What tells a folder from another one in its place."""
+    """Returns what distinguishes a folder from another one with the same path."""
     try:
         info = os.stat(path)
     except OSError:
@@ -167,32 +169,31 @@ def _folder_identity(path: str) -> tuple[int, int] | None:
 
 
 def _folder_changes(path: str, end: float) -> Iterator[None]:
-    """Something changed below ``path``, or a second went by."""
-    from watchfiles import watch  # 30 ms, for those who wait
+    """Yields when something changed below ``path``, or a second has passed."""
+    from watchfiles import watch  # 36 ms, not if the ball is already there
 
     remaining = min(end - time.monotonic(), 1 << 20)
-    pause = _LOOK * remaining / math.ceil(remaining) if remaining > 0 else 0.0
+    pause = _POLL_SECONDS * remaining / math.ceil(remaining) if remaining > 0 else 0.0
     try:
         for _ in watch(
             path,
             watch_filter=None,
-            step=_STEP,
-            debounce=_DEBOUNCE,
+            step=_STEP_MS,
+            debounce=_DEBOUNCE_MS,
             rust_timeout=max(1, round(pause * 1000)),
             yield_on_timeout=True,
         ):
             yield
     except (OSError, RuntimeError):
-        # The kernel tells no more, or the folder is gone: looks are left.
+        # The watch has ended, or the folder is gone: polling goes on.
         time.sleep(max(0.0, pause))
         yield
 
 
 def _report(context: Context, options: WaitOptions, came: list[Arrival]) -> None:
-    """Say that it has come, and show what is new in the thread as `wc read`
+    """Notify that it has arrived, and show what is new in the thread as `wc read`
     does."""
-    from wc_cli.commands import reading
-    from wc_cli.terminal import notify
+    from wc_cli.commands import reading  # 11 ms, only when the wait is over
 
     first, *later = came
     reader = context.reader
@@ -221,7 +222,7 @@ def _report(context: Context, options: WaitOptions, came: list[Arrival]) -> None
 
 
 def _channels(context: Context, options: WaitOptions) -> set[str]:
-    """How to say so: as the options say, and the environment always."""
+    """Returns the channels for a notification, from the options and the environment."""
     switches = {"desktop": options.notify, "bell": options.bell, "osc": options.osc}
     always = context.env.get("WATERCOOLER_NOTIFY", "").replace(",", " ").split()
     return {name for name, on in switches.items() if on} | {*always}

@@ -1,4 +1,4 @@
-"""Who speaks here, by which rule, and what would make it somebody else."""
+"""``wc whoami``: who speaks here, by which rule, and how to change that."""
 
 from __future__ import annotations
 
@@ -67,8 +67,7 @@ def whoami(context: Context, options: WhoamiOptions) -> None:
 
 
 class NamePart(NamedTuple):
-    """A part of a name and the rules for it, the first that found something
-    being the one that counts."""
+    """A part of a name and the rules for it. The first rule with a value decides."""
 
     name: str
     value: str
@@ -76,20 +75,20 @@ class NamePart(NamedTuple):
 
     @property
     def won(self) -> Rule | None:
-        """The rule that counts."""
+        """The rule that decides."""
         return next((rule for rule in self.rules if rule.value), None)
 
 
 class Explanation(NamedTuple):
-    """Everything that ``--explain`` tells; ``elsewhere`` is what the status
-    line and a server would say, each with whether that is the same."""
+    """What ``--explain`` shows. ``elsewhere`` is what the status line and a server
+    would answer, each with whether that is the same."""
 
     parts: tuple[NamePart, ...]
     elsewhere: tuple[tuple[str, bool, str], ...]
     notes: tuple[str, ...]
 
     def fields(self) -> dict[str, Any]:
-        """For programs."""
+        """Returns the explanation for programs."""
         return {
             **{
                 part.name: [
@@ -110,7 +109,7 @@ class Explanation(NamedTuple):
         }
 
     def text(self) -> str:
-        """For people."""
+        """Returns the explanation for people."""
         lines = []
         for part in self.parts:
             lines.append(f"{part.name}: {one_line(part.value) or 'none'}")
@@ -156,7 +155,7 @@ def _name_parts(context: Context) -> tuple[NamePart, ...]:
 
 
 def _surprises(context: Context) -> list[str]:
-    """What surprises people."""
+    """Returns notes on what may be surprising here."""
     identity, env = context.identity, context.env
     marks = [agent for _, agent in environment.agents_in(env)]
     directory = context.settings.directory
@@ -183,7 +182,7 @@ def _surprises(context: Context) -> list[str]:
 
 
 def _status_line(context: Context) -> tuple[bool, str]:
-    """What ``wc-statusline`` finds with this environment, here."""
+    """Returns whom ``wc-statusline`` would show in this environment and folder."""
     plain = resolve.identify(
         Asked(), context.env, context.place.repository, context.settings
     )
@@ -208,7 +207,8 @@ def _status_line(context: Context) -> tuple[bool, str]:
 
 
 def _server_answer(context: Context) -> tuple[bool, str]:
-    """What a server answers that is started with this environment, here."""
+    """Returns what a server would answer that is started in this environment and
+    folder."""
     plain = resolve.identify(
         Asked(), context.env, context.place.repository, context.settings
     )

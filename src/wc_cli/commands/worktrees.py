@@ -1,7 +1,9 @@
-"""The commands across worktrees: who is where, and saying so oneself."""
+"""``wc worktrees`` shows what happens in each worktree; ``wc note`` leaves a note about
+the current one."""
 
 from __future__ import annotations
 
+import contextlib
 from typing import TYPE_CHECKING
 
 from wc_cli.clock import now_ms
@@ -17,13 +19,10 @@ from wc_core.errors import WcError
 from wc_core.layout import Layout
 from wc_core.threads import vocabulary
 from wc_core.times import age_text, rfc3339
-from wc_core.views import worktrees as neighbours
-from wc_core.views.worktrees import WorktreeView
+from wc_core.views import worktrees as views
 
 if TYPE_CHECKING:
     from wc_cli.context import Context
-    from wc_core.git.discovery import Place
-    from wc_core.views.rows import ThreadRow
     from wc_core.views.worktrees import WorktreeQuery
 
 _NO_WORKTREES = "There is no git repository here, and nobody has left a note."
@@ -47,47 +46,24 @@ class NoteOptions(SpeakerOptions):
 @command(WorktreesOptions)
 def worktrees(context: Context, options: WorktreesOptions) -> None:
     """Show the worktrees."""
-    view = _view(context)
+    with contextlib.suppress(WcError):  # the view reports the same problem
+        context.remember()
+    view = views.worktree_view(context, StateFiles(), now_ms())
     if view.problem:
         remark(f"threads left out: {view.problem}")
     if options.json:
         say_json(view.to_json())
         return
-    say(
-        worktreetext.worktrees_text(
-            view.neighbours, view.query, render.output_style(context.env)
-        )
-    )
+    style = render.output_style(context.env)
+    say(worktreetext.worktrees_text(view.neighbours, view.query, style))
     if not view.neighbours:
         remark(_NO_WORKTREES)
 
 
-def _view(context: Context) -> WorktreeView:
-    """What goes on now. What is wrong with the threads is no reason to hide
-    the loops."""
-    now = now_ms()
-    place: Place | None = None
-    rows: list[ThreadRow] = []
-    notes: list[Note] = []
-    store, problem = None, ""
-    try:
-        context.remember()
-        place = context.place
-        if place.exists:
-            rows = context.overview.rows()
-            notes = presence.current_notes(Layout(place.root), now)
-            store = context.store
-    except WcError as error:
-        problem = error.message
-    look = neighbours.worktree_query(place, context.cwd, context.env, now)
-    found = neighbours.neighbours(look, StateFiles(), rows, notes)
-    return WorktreeView(look, found, store, problem)
-
-
 @command(NoteOptions)
 def note(context: Context, options: NoteOptions) -> None:
-    """Leave a note, show it, or take it back."""
-    query = neighbours.worktree_query(context.place, context.cwd, context.env, now_ms())
+    """Leave a note, show it, or remove it."""
+    query = views.worktree_query(context.place, context.cwd, context.env, now_ms())
     name = presence.file_name(query.own, context.viewer.key)
     if options.clear:
         _clear_note(context, options, query, name)
@@ -111,9 +87,9 @@ def _leave_note(
     )
     local = context.writer().upkeep.local
     local.write_note(name, presence.render(note))
-    for name_of_file, old in presence.read_files(local.layout):
+    for other_name, old in presence.read_files(local.layout):
         if old is not None and old.at_ms + old.seconds * 1000 < query.now_ms:
-            local.remove_note(name_of_file)  # nobody counts it any more
+            local.remove_note(other_name)  # it has expired
     if options.json:
         until = rfc3339(note.at_ms + note.seconds * 1000)
         say_json(
@@ -126,8 +102,8 @@ def _leave_note(
 def _clear_note(
     context: Context, options: NoteOptions, query: WorktreeQuery, name: str
 ) -> None:
-    names = {file for file, _ in presence.read_files(Layout(context.place.root))}
-    cleared = name in names
+    files = presence.read_files(Layout(context.place.root))
+    cleared = any(file == name for file, _ in files)
     if cleared:
         context.writer().upkeep.local.remove_note(name)
     if options.json:

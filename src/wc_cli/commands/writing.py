@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from wc_cli.commands import body, receipts
 from wc_cli.commands.common import WriteOptions
+from wc_cli.entries import body, receipts
 from wc_cli.options import REQUIRED, Options, argument, command, flag, text
 from wc_core.threads import vocabulary
 from wc_core.threads.moves import Draft
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class EntryOptions(WriteOptions):
-    """What an entry consists of."""
+    """The parts of an entry."""
 
     body: str = text(
         "--body", "TEXT", "The text; '-' reads standard input, '@FILE' a file."
@@ -163,7 +163,7 @@ def set_status(context: Context, options: SetStatusOptions) -> None:
 
 
 def _write(context: Context, options: WriteOptions, draft: Draft) -> None:
-    """Write the entry, start what follows, print the receipt."""
+    """Write the entry, start settling, and print the receipt."""
     seconds = vocabulary.seconds(options.lock_timeout)
     draft = draft._replace(
         to=vocabulary.name(draft.to),

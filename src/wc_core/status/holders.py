@@ -15,6 +15,7 @@ from wc_core.errors import WcError
 from wc_core.files import Folder, names_in
 from wc_core.layout import key_of, safe_name
 from wc_core.status.files import FREE_FOLDER, MAX_FILE_BYTES, VERSION
+from wc_core.text import whole_number
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from wc_core.layout import Layout
 
 _HEAD_LINES = 3
+_MAX_DIGITS = 18
 
 
 class HeldBall(NamedTuple):
@@ -140,8 +142,9 @@ def parse_status(data: bytes, name: str) -> ViewerStatus | None:
 def _counts(lines: Iterable[str]) -> Iterator[tuple[str, int]]:
     for line in lines:
         number, _, name = line.partition(" ")
-        if number.isascii() and number.isdecimal() and name:
-            yield name, int(number)
+        count = whole_number(number, _MAX_DIGITS)
+        if count is not None and name:
+            yield name, count
 
 
 def changed_balls(layout: Layout, since_ns: int) -> list[HeldBall]:

@@ -32,6 +32,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from wc_core.files import read_plain
 from wc_core.names import SPELLINGS, Directory, fold
+from wc_core.text import whole_number
 from wc_core.threads.codec import Damage, loads
 
 if TYPE_CHECKING:
@@ -47,6 +48,8 @@ WATCH = ("auto", "on", "off")
 
 _FETCH_EVERY, _LIMIT = 300, 30
 _MAX_SECONDS = 7 * 24 * 3600
+# More than enough; a greater number than the maximum counts as the maximum.
+_MAX_DIGITS = 100
 _SECONDS = {"fetch_every": "WATERCOOLER_FETCH_EVERY", "limit": "WATERCOOLER_LIMIT"}
 
 # Later files win.
@@ -108,9 +111,9 @@ def _with_env(settings: Settings, env: Mapping[str, str]) -> Settings:
     if (watch := env.get("WATERCOOLER_WATCH", "")) in WATCH:
         changes["watch"] = watch
     for name, variable in _SECONDS.items():
-        text = env.get(variable, "")
-        if text.isascii() and text.isdecimal():
-            changes[name] = min(int(text), _MAX_SECONDS)
+        seconds = whole_number(env.get(variable, ""), _MAX_DIGITS)
+        if seconds is not None:
+            changes[name] = min(seconds, _MAX_SECONDS)
     return settings._replace(**changes)
 
 

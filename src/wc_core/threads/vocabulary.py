@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from wc_core.errors import InvalidInputError
 from wc_core.names import MAX_NAME_BYTES
-from wc_core.text import clean
+from wc_core.text import clean, whole_number
 from wc_core.threads.model import ACTIONS, ENTRY_TYPES, ROLES, STATUSES
 from wc_core.times import age_ms
 
@@ -90,7 +90,7 @@ def wait_seconds(text: str) -> float | None:
     if not text:
         return None
     plain = text.strip().replace(".", "", 1)
-    if plain.isascii() and plain.isdecimal() and len(plain) <= _MAX_DIGITS:
+    if whole_number(plain, _MAX_DIGITS) is not None:
         return float(text)
     milliseconds = age_ms(text)
     if milliseconds is None:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from wc_core import names, times
 from wc_core.errors import InvalidInputError, NotFoundError, WcError
-from wc_core.phrases import Table
+from wc_core.phrases import Table, counted
 from wc_core.threads.model import CLOSED
 from wc_core.threads.moves import holder_text
 from wc_core.times import span, utc
@@ -263,6 +263,25 @@ def _threads(reader: StoreReader, states: Iterable[State]) -> Iterable[Thread]:
         count += 1
         budget -= len(thread.entries)
         yield thread
+
+
+def stats_total(
+    fields: dict[str, Any], status_text: Callable[[str], str] = str
+) -> tuple[str, str]:
+    """Returns how many threads the stats shape counts, in words, and how many have
+    each status; the latter is empty if there are none."""
+    threads = fields["threads"]
+    counts = (f"{n} {status_text(name)}" for name, n in threads["by_status"].items())
+    return counted(threads["total"], "thread"), ", ".join(counts)
+
+
+def stats_note(fields: dict[str, Any]) -> str:
+    """Returns which threads the authors and bounces of the stats shape were counted in,
+    if not in all of them."""
+    recent = fields["recent"]["threads"]
+    if recent >= fields["threads"]["total"]:
+        return ""
+    return f"authors and bounces: of the {counted(recent, 'thread')} that moved last"
 
 
 def stats_tables(fields: dict[str, Any]) -> list[Table]:

@@ -7,12 +7,14 @@ Everything is read from existing files. A worktree that cannot be read hides no 
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from wc_core.activity import livestate, loops
+from wc_core.activity import livestate, loops, presence
+from wc_core.errors import WcError
 from wc_core.git import repository, worktrees
 from wc_core.git.discovery import PLAIN
 from wc_core.git.worktrees import Worktree
+from wc_core.layout import Layout
 from wc_core.phrases import shown_path
 from wc_core.status.files import places_of
 from wc_core.status.line import LinePlace, places
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
     from wc_core.activity.statefile import StateFiles
     from wc_core.git.discovery import Place
     from wc_core.git.repository import Repository
+    from wc_core.views.overview import Overview
     from wc_core.views.rows import ThreadRow
 
 MAX_THREADS = 20
@@ -236,6 +239,52 @@ class WorktreeView(NamedTuple):
         if len(visible) < len(self.neighbours):
             fields |= {"total": len(self.neighbours), "truncated": True}
         return fields | ({"problem": self.problem} if self.problem else {})
+
+
+class WorktreeSource(Protocol):
+    """A folder, and the store that belongs to it. Each property raises a WcError if
+    the store cannot be used."""
+
+    @property
+    def env(self) -> Mapping[str, str]:
+        """The environment of the viewer."""
+
+    @property
+    def cwd(self) -> str:
+        """The folder."""
+
+    @property
+    def place(self) -> Place:
+        """Where its store is."""
+
+    @property
+    def overview(self) -> Overview:
+        """The threads of the store."""
+
+    @property
+    def store(self) -> str:
+        """How answers name the store."""
+
+
+def worktree_view(
+    source: WorktreeSource, files: StateFiles, now_ms: int
+) -> WorktreeView:
+    """Returns what happens in the worktrees now. If the store cannot be used, the view
+    says why and has the worktrees and loops without their threads."""
+    place: Place | None = None
+    rows: list[ThreadRow] = []
+    notes: list[Note] = []
+    store, problem = None, ""
+    try:
+        place = source.place
+        if place.exists:
+            rows = source.overview.rows()
+            notes = presence.current_notes(Layout(place.root), now_ms)
+            store = source.store
+    except WcError as error:
+        problem = error.message
+    query = worktree_query(place, source.cwd, source.env, now_ms)
+    return WorktreeView(query, neighbours(query, files, rows, notes), store, problem)
 
 
 def loop_json(query: WorktreeQuery, neighbour: Neighbour, loop: Loop) -> dict[str, Any]:

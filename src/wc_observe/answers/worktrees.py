@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from wc_core.activity import livestate, presence
+from wc_core.activity import livestate
 from wc_core.activity.statefile import StateFiles
 from wc_core.errors import NotFoundError, WcError
 from wc_core.git import discovery
-from wc_core.layout import Layout
 from wc_core.phrases import counted, shown_path
 from wc_core.threads.moves import holder_text
 from wc_core.times import ago, seconds_between
@@ -22,9 +21,8 @@ if TYPE_CHECKING:
 
     from wc_core.activity.livestate import Activity, Member, StateAge
     from wc_core.activity.loops import Iteration, Loop
-    from wc_core.activity.presence import Note
     from wc_core.git.discovery import Place
-    from wc_core.views.rows import ThreadRow
+    from wc_core.views.overview import Overview
     from wc_core.views.worktrees import Neighbour, WorktreeQuery
     from wc_observe.calls import Call
 
@@ -42,24 +40,28 @@ def worktree_view(call: Call) -> WorktreeView:
     Raises NotFoundError over a network, where callers must not learn about folders.
     """
     _check_is_local(call)
-    now = call.now_ms()
-    place: Place | None = None
-    rows: list[ThreadRow] = []
-    notes: list[Note] = []
-    store, problem = None, ""
-    try:
-        place = discovery.find(call.folder, call.env)
-        if place.exists:
-            opened = open_store(call)
-            rows = opened.overview.rows()
-            notes = presence.current_notes(Layout(place.root), now)
-            store = opened.label
-    except WcError as error:
-        problem = error.message
-    query = worktrees.worktree_query(place, call.folder, call.env, now)
-    return WorktreeView(
-        query, worktrees.neighbours(query, _FILES, rows, notes), store, problem
-    )
+    return worktrees.worktree_view(_CallSource(call), _FILES, call.now_ms())
+
+
+class _CallSource:
+    """The folder of a call as the source of a view."""
+
+    def __init__(self, call: Call) -> None:
+        self._call = call
+        self.env = call.env
+        self.cwd = call.folder
+
+    @property
+    def place(self) -> Place:
+        return discovery.find(self.cwd, self.env)
+
+    @property
+    def overview(self) -> Overview:
+        return open_store(self._call).overview
+
+    @property
+    def store(self) -> str:
+        return open_store(self._call).label
 
 
 def _check_is_local(call: Call) -> None:

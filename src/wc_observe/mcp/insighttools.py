@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from fastmcp.tools.base import ToolResult
 from pydantic import Field
 
-from wc_core.phrases import counted, quoted
+from wc_core.phrases import quoted
 from wc_core.text import one_line
 from wc_core.threads.moves import holder_text
 from wc_core.views import history, stats
@@ -95,19 +95,13 @@ def history_markdown(fields: dict[str, Any]) -> str:
 
 def stats_markdown(fields: dict[str, Any]) -> str:
     """Returns the number of threads, and a list for each kind of figure."""
-    threads, recent = fields["threads"], fields["recent"]
-    by_status = ", ".join(
-        f"{n} {word(status)}" for status, n in threads["by_status"].items()
-    )
-    total = counted(threads["total"], "thread") + (
-        f" ({by_status})" if by_status else ""
-    )
-    lines = [f"{total}, in the store {fields['store']}", NOTICE]
+    total, by_status = stats.stats_total(fields, word)
+    by_status = f" ({by_status})" if by_status else ""
+    lines = [f"{total}{by_status}, in the store {fields['store']}", NOTICE]
     for table in stats.stats_tables(fields):
         lines += _table_lines(table)
-    if recent["threads"] < threads["total"]:
-        read = counted(recent["threads"], "thread")
-        lines.append(f"authors and bounces: of the {read} that moved last")
+    if note := stats.stats_note(fields):
+        lines.append(note)
     if fields.get("truncated"):
         lines.append(
             f"truncated: {stats.ROWS} rows of each list, {fields['stale_total']} "

@@ -1,0 +1,46 @@
+"""Settling, and exchanging with the remote, before a command that writes returns."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from wc_cli.settle import settler
+from wc_cli.store import pending
+from wc_cli.sync import routes
+from wc_cli.sync.exchange import Waiting
+from wc_cli.sync.exchanger import PUSH_ALWAYS, PUSH_IF_SHARED, PUSH_NEVER, Exchanger
+from wc_core.errors import WcError
+from wc_core.identity import environment
+from wc_core.layout import Layout
+
+if TYPE_CHECKING:
+    from wc_cli.context import Context
+
+_SETTLE_SECONDS = 30.0
+_NOT_SHARED = "the remote has no threads yet; your user may begin with it: wc sync"
+
+
+def settle_and_exchange(context: Context, *, by_option: bool) -> list[str]:
+    """Settle, and exchange with the remote if it has the branch or the user asked for
+    it (``by_option``). Returns notes on what could not be done."""
+    root = context.place.root
+    notes = []
+    if settler.settle(root, context.env, _SETTLE_SECONDS) is None:
+        by = pending.settler_at_work(Layout(root)) or "somebody else is at it"
+        notes.append(f"not settled yet: {by}")
+    # Agents write without asking their user. Whether threads are shown to others is
+    # the user's decision.
+    by_user = by_option and next(environment.agents_in(context.env), None) is None
+    try:
+        remote = routes.remote_after_write(root, context.env, by_user=by_user)
+        if remote is None and by_option:
+            notes.append(_NOT_SHARED)
+        if remote is not None:
+            waiting = Waiting.at_most(context.settings.limit)
+            exchanger = Exchanger(root, context.env, remote, waiting)
+            usual = PUSH_IF_SHARED if context.settings.push else PUSH_NEVER
+            exchanger.exchange(push=PUSH_ALWAYS if by_user else usual)
+    except WcError as error:
+        # The entry is saved, so this is not a failure of the write.
+        notes.append(f"not pushed: {error.message}")
+    return notes
