@@ -1,8 +1,8 @@
-"""What follows from the table of agents and from the clients of `wc install`.
+"""Text that is generated from the table of agents and from the clients of `wc install`.
 
-Each is a block between two marking lines, in a file that is otherwise written by hand:
-the tables of docs/identity.md and docs/install.md, and what shell scripts need to know
-of agents.
+Each is a block between two marker lines in a file that is otherwise written by hand:
+the tables of docs/identity.md and docs/install.md, and the shell scripts' knowledge of
+agents.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).resolve().parent.parent
 
-# Settings of every client, as a person has them who uses all.
+# Settings of every client, as a user of all of them has.
 HOME = ROOT / "tests/cli/install/home"
 
-# Of docs/identity.md: what a reader needs to know about an agent, or its sessions.
+# Notes about agents in docs/identity.md.
 NOTES = {
     "Cursor": "its terminal agent and `cursor-agent`",
     "VS Code": "the terminals of Copilot's agent",

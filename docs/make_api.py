@@ -78,13 +78,13 @@ INTRO = """\
 
 *Written by `docs/make_reference.py` from the docstrings; change those, not this page.*
 
-Three ways into the same threads, the least work first:
+Three ways to use the same threads, the easiest first:
 
 - any language: run `wc … --json`. Shapes and exit codes are
   [promises](commands.md#exit-codes), and this is what most programs should do;
 - an MCP client: [wc-observe](observe.md), which only reads;
-- Python: what is on this page, from the package `wc-watercooler`. It saves starting a
-  process.
+- Python: the names on this page, from the package `wc-watercooler`. This avoids
+  starting a process.
 
 Import these names from `wc_core.api` (reading) and `wc_cli.posting` (writing). They are
 stable: parameters and fields may be added, but never renamed or removed
@@ -132,7 +132,7 @@ except ConflictError as error:
 
 
 def parameters(promised: Promised) -> dict[str, str]:
-    """What it is made of, or takes, by name: as it stands in the code."""
+    """Its fields or parameters by name, as written in the code."""
     found = inspect.signature(promised.value).parameters.values()
     kept = promised.fields.split() or [one.name for one in found]
     return {one.name: _parameter(one) for one in found if one.name in kept}
@@ -148,7 +148,7 @@ def _parameter(one: inspect.Parameter) -> str:
 
 
 def usage(promised: Promised) -> str:
-    """A call of it, one parameter a line where it is long."""
+    """Its signature, one parameter per line if it is long."""
     words = [*parameters(promised).values()]
     found = inspect.signature(promised.value).parameters.values()
     by_name = [one.name for one in found if one.kind is one.KEYWORD_ONLY]
@@ -164,7 +164,7 @@ def usage(promised: Promised) -> str:
 
 
 def section(title: str, everything: tuple[Promised, ...]) -> str:
-    """What there is for something, each with its docstring."""
+    """A section: each name with its docstring."""
     parts = [f"\n## {title}\n"]
     for one in everything:
         said = _prose(one.value)
@@ -178,7 +178,7 @@ def section(title: str, everything: tuple[Promised, ...]) -> str:
 
 
 def _call(member: Any) -> str:
-    """What a method takes and gives; nothing for a property."""
+    """The signature of a method; empty for a property."""
     if isinstance(member, property):
         return ""
     words = str(inspect.signature(member)).replace("'", "")

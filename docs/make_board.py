@@ -92,7 +92,7 @@ STORY = {
 
 
 def write(root: str) -> None:
-    """Put the story into the store at ``root``."""
+    """Write the threads into the store at ``root``."""
     layout, now = Layout(root), time.time_ns() // 1_000_000
     for (topic, title), moves in STORY.items():
         entries: list[Entry] = []
@@ -146,7 +146,7 @@ def main() -> None:
         write(context.place.root)
         run(["timeline", "--svg", str(DOCS / "timeline.svg")])
         drawn = asyncio.run(board(context))
-    # Fonts from elsewhere are not fetched for a picture of ours.
+    # The picture must not load fonts from elsewhere.
     drawn = re.sub(r"@font-face \{.*?\}", "", drawn, flags=re.DOTALL)
     drawn = re.sub(r"[ \t]+$", "", drawn, flags=re.MULTILINE)
     (DOCS / "board.svg").write_text(drawn, encoding="utf-8")

@@ -1,7 +1,7 @@
 """The manual pages, from the same declarations as docs/commands.md.
 
-The page of the command is wc-cli(1): `man wc` is to stay the system's, as `wc -l`
-is. Written in man(7), which every formatter knows.
+The command's page is wc-cli(1), so that `man wc` still shows the system's page, as
+`wc -l` still counts lines. Written in man(7), which every formatter understands.
 """
 
 from __future__ import annotations
@@ -29,60 +29,62 @@ if TYPE_CHECKING:
     from wc_cli.options import Options, Param
 
 FOLDER = ROOT / "docs" / "man"
-# Of the words here that come from no declaration.
+# The date of the texts in this file.
 DATE = "2026-11-22"
 
-_SEE = "Everything else is in the documentation that comes with the sources."
+_SEE = "The documentation in the source repository has everything else."
 
 WC = """\
 .B wc
-belongs to people who run several coding agents in several git worktrees. Work is
-discussed in threads; each thread has one ball, and whoever holds it owes the next move.
+is for people who run several coding agents in several git worktrees. Work is
+discussed in threads; each thread has one ball, and its holder makes the next move.
 .PP
 .B wc
 and
 .B wc-cli
-are the same, but for one thing: whatever does not begin with a command listed here,
+are the same, with one exception: a command line that does not begin with a command
+listed here is passed by
 .B wc
-leaves to the system's
+to the system's
 .BR wc (1),
-which counts words. This page is named after the other one so that
+which counts words. This page is called wc-cli so that
 .B man wc
-shows what it always has.
+still shows the system's page.
 .PP
 Every command works from any folder of any worktree of a repository. Results go to
-standard output, everything else to standard error. Options may stand anywhere; after
+standard output, everything else to standard error. Options may be anywhere in the line;
+after
 .B \\-\\-
-nothing is one.
+nothing is an option.
 """
 
 OBSERVE = """\
-Answers agents about threads, over standard input and output, or over HTTP if it is told
-to. It has no way to write: whoever wants to say something runs
+Serves threads to agents, over standard input and output, or over HTTP with an option.
+It is read-only: to write, run
 .BR wc-cli (1).
-Started without options, as MCP clients do, it serves the store of the client's folder.
+Without options, as MCP clients start it, it serves the store of the client's folder.
 .PP
 As
 .B wc-observe web
-it shows them to people, in a browser, on their own machine alone.
+it shows them to people, in a browser, on their own machine only.
 """
 
 STATUSLINE = """\
 Prints one line: whose move it is in the worktree of the current folder. It always
-exits 0; where there is no store, it prints nothing. For the usual line it starts no
-other process; rows, links, templates and loops are left to
+exits 0; without a store, it prints nothing. For the usual line it starts no other
+process; for rows, links, templates and loops it runs
 .BR wc-cli (1).
 """
 
 
 def escaped(text: str) -> str:
-    """A text as roff takes it at its word."""
+    """Return the text escaped for roff."""
     text = text.replace("\\", "\\e").replace("-", "\\-").replace("'", "\\(aq")
     return re.sub(r"(?m)^\.", r"\\&.", text)
 
 
 def prose(markdown: str) -> str:
-    """Paragraphs of markdown: links lose their targets, code is bold."""
+    """Convert markdown: links lose their targets, code becomes bold."""
     text = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", " ".join(markdown.split()))
     text = re.sub(r"\*(\w+)\*", r"\1", text)
     parts = escaped(text).split("`")
@@ -90,7 +92,7 @@ def prose(markdown: str) -> str:
 
 
 def head(name: str, what: str) -> str:
-    """How a page begins."""
+    """The head of a page."""
     title = f'.TH {name.upper()} 1 {DATE} "Watercooler {version.__version__}"'
     start = [f"{title} Watercooler", ".ad l", ".nh"]
     lines = [*start, ".SH NAME", f"{name} \\- {what}"]
@@ -98,7 +100,7 @@ def head(name: str, what: str) -> str:
 
 
 def item(term: str, text: str) -> str:
-    """A word with what it means."""
+    """A term and its meaning."""
     return f".TP\n{term}\n{prose(text)}\n"
 
 
@@ -112,7 +114,7 @@ def option(param: Param) -> str:
 
 
 def own(command: type[Options]) -> list[Param]:
-    """The options that a command shares with no other."""
+    """The options of a command that are not shared with others."""
     shared = [one for one in reference.SHARED if issubclass(command, one)]
     inherited = {param.name for one in shared for param in one.params()}
     return [one for one in command.params() if one.name not in inherited]
@@ -133,7 +135,7 @@ def commands() -> Iterator[str]:
 
 
 def examples(lines: Iterable[str]) -> str:
-    """Commands as one types them."""
+    """A block of commands."""
     text = "".join(f"{escaped(line)}\n" for line in lines)
     return f".PP\n.RS\n.nf\n{text}.fi\n.RE\n" if text else ""
 
@@ -168,7 +170,7 @@ def environment() -> Iterator[str]:
 
 
 def see_also(*names: str) -> str:
-    """Where to read on."""
+    """References to other pages."""
     said = ",\n".join(f".BR {one} (1)" for one in names)
     return f".SH SEE ALSO\n{said}\n.PP\n{_SEE}\n"
 
@@ -209,7 +211,7 @@ def observe_page() -> str:
 
 
 def server_options(parser: argparse.ArgumentParser) -> Iterator[str]:
-    """The options that a parser knows, but for help."""
+    """The options of a parser, except for help."""
     # argparse has no other way to ask.
     known = parser._option_string_actions  # noqa: SLF001
     for action in dict.fromkeys(known.values()):
@@ -226,7 +228,7 @@ def http_option(action: argparse.Action) -> str:
 
 
 def statusline_page() -> str:
-    """wc-statusline(1), with the options that the script's own comment has."""
+    """wc-statusline(1), with the options from the script's comment."""
     script = (ROOT / "bin" / "wc-statusline").read_text(encoding="utf-8")
     comment = script.partition("\n# --- what was asked ---")[2].partition("\n\n")[0]
     option = re.compile(r"^# (--[\w-]+)([= ]\w+)? +(.*(?:\n#  {6,}.*)*)", re.MULTILINE)

@@ -1,8 +1,7 @@
 """The messages of docs/troubleshooting.md, from where they are raised.
 
-Each stands under its code with what it means, from docs/causes.toml where
-somebody wrote that down, and with the hint that the program gives. What differs
-each time is in capitals, or `…`.
+Each is listed under its code with an explanation, if docs/causes.toml has one, and
+with the program's hint. Variable parts are in capitals, or `…`.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ PAGE = ROOT / "docs" / "troubleshooting.md"
 CAUSES = ROOT / "docs" / "causes.toml"
 BEGIN, END = "<!-- messages -->\n", "<!-- end of the messages -->\n"
 
-# What stands for what differs, by the last word of the expression.
+# The placeholders of variable parts, by the last word of the expression.
 _WORDS = {
     **dict.fromkeys(("topic",), "TOPIC"),
     **dict.fromkeys(("path", "file", "folder", "filename"), "PATH"),
@@ -35,7 +34,7 @@ _WORDS = {
     **dict.fromkeys(("root", "store"), "STORE"),
     "remote.label": "REMOTE",
 }
-# Where the messages of a code are explained that are not made here.
+# Where messages are explained that are not in this table, by code.
 _ALSO = {
     "OFFLINE": "What a remote can say, and what to do then, has a "
     "[table of its own](sync.md#what-the-messages-mean).",
@@ -44,12 +43,12 @@ _ALSO = {
     "FINDINGS": "Each line of `wc doctor` says what to do; see also "
     "[damage](store.md#damage).",
 }
-# The order of the packages is that of the sections' rows.
+# In the order in which a section lists them.
 _PACKAGES = ("wc_cli", "wc_core", "wc_observe")
 
 
 class Message(NamedTuple):
-    """What can be said: the sentence, and what to do."""
+    """An error message and its hint."""
 
     code: str
     text: str
@@ -57,7 +56,7 @@ class Message(NamedTuple):
 
 
 def messages() -> list[Message]:
-    """Every error that the code raises with words of its own, each once."""
+    """Every error message in the code, each once."""
     found: dict[tuple[str, str], Message] = {}
     for package in _PACKAGES:
         for path in sorted((ROOT / "src" / package).rglob("*.py")):
@@ -82,11 +81,11 @@ def _of_module(path: Path) -> Iterator[Message]:
 
 
 def _names(path: Path, tree: ast.Module) -> dict[str, object]:
-    """What the names of a module stand for."""
+    """The values of a module's names."""
     name = ".".join(path.relative_to(ROOT / "src").with_suffix("").parts)
     if not name.startswith("wc_observe"):
         return vars(import_module(name))
-    # To import one of the server's takes two seconds, for its framework.
+    # Importing a module of the server takes two seconds, because of its framework.
     found: dict[str, object] = {}
     for node in tree.body:
         if isinstance(node, ast.ImportFrom) and str(node.module).startswith("wc_core"):
@@ -100,7 +99,7 @@ def _names(path: Path, tree: ast.Module) -> dict[str, object]:
 
 
 def _constant(node: ast.expr, names: dict[str, object]) -> object:
-    """The value of a number or a text; nothing for all else."""
+    """The value of a number or a text; None for anything else."""
     if isinstance(node, ast.Constant):
         return node.value
     text = _said(node, names) if isinstance(node, ast.JoinedStr) else "…"
@@ -112,7 +111,7 @@ def _keywords(call: ast.Call) -> list[ast.expr]:
 
 
 def _value(node: ast.expr, names: dict[str, object]) -> object:
-    """What a name stands for, among those of its module; nothing for all else."""
+    """The value of a name of a module; None if it is unknown."""
     first, *rest = ast.unparse(node).split(".")
     value = names.get(first)
     for part in rest:
@@ -121,7 +120,7 @@ def _value(node: ast.expr, names: dict[str, object]) -> object:
 
 
 def _said(node: ast.expr, names: dict[str, object]) -> str:
-    """The words of an expression that makes a text."""
+    """The text of an expression, with placeholders."""
     parts: list[ast.expr] = []
     match node:
         case ast.Constant():
@@ -140,7 +139,7 @@ def _said(node: ast.expr, names: dict[str, object]) -> str:
 
 
 def _stands_for(node: ast.expr, names: dict[str, object]) -> str:
-    """A constant's value; of what differs each time, the word for it."""
+    """The value of a constant; otherwise a placeholder."""
     value = _value(node, names)
     if isinstance(value, str | int):
         return f"{value:,}" if isinstance(value, int) else value
@@ -149,13 +148,13 @@ def _stands_for(node: ast.expr, names: dict[str, object]) -> str:
 
 
 def causes() -> dict[str, str]:
-    """What messages mean, by their words. Raises SystemExit for one that no
-    longer exists."""
+    """The explanations by message. Raises SystemExit for a message that no longer
+    exists."""
     told = tomllib.loads(CAUSES.read_text(encoding="utf-8"))
     found = {one["message"]: one["means"] for one in told["cause"]}
     gone = sorted(found.keys() - {one.text for one in messages()})
     if gone:
-        raise SystemExit(f"{CAUSES}: nothing says this any more: {gone[0]}")
+        raise SystemExit(f"{CAUSES}: no code prints this any more: {gone[0]}")
     return found
 
 
@@ -180,14 +179,13 @@ def _code(text: str) -> str:
 
 
 def _shown(hint: str) -> str:
-    """A hint as prose: what comes from elsewhere is left to the program."""
+    """A hint in italics; empty if nothing of it is constant."""
     words = " ".join(hint.split()).removeprefix("…").replace("……", "…")
     return f"*{words.strip()}*".replace("|", "\\|") if words.strip("… .") else ""
 
 
 def page() -> str:
-    """All of docs/troubleshooting.md: what stands before and after the messages
-    is kept."""
+    """All of docs/troubleshooting.md: only the messages are replaced."""
     before, _, rest = PAGE.read_text(encoding="utf-8").partition(BEGIN)
     _, _, after = rest.partition(END)
     return f"{before}{BEGIN}{''.join(sections())}\n{END}{after}"

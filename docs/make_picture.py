@@ -3,9 +3,9 @@
 
     .venv/bin/python docs/make_picture.py
 
-A throwaway repository with two linked worktrees, an agent's name in each, the real
-commands in a real terminal. What they print is what is drawn: a window for each
-agent, time from top to bottom, and the ball where it changes hands.
+Runs the real commands in a real terminal, in a throwaway repository with two linked
+worktrees and an agent's name in each, and draws what they print: a window for each
+agent, time from top to bottom, and the ball where it is passed.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ wc say login --role implementer --to Codex \\
 RETURN = """\
 wc say login --role critic \\
     --title 'Fine. One test is missing: no passkey'"""
-# The last word of a scene says whether the ball goes to the other window then.
+# The last value of a scene: whether the ball goes to the other window afterwards.
 SESSION = (
     (
         "app-wt-login",
@@ -101,7 +101,7 @@ text {{ font: {SIZE}px ui-monospace, SFMono-Regular, Menlo, Consolas,
 
 
 class Stage:
-    """The throwaway folder and the environment of everything in it."""
+    """The throwaway folder and the environment of its commands."""
 
     def __init__(self, folder: str) -> None:
         self.folder = folder
@@ -122,9 +122,9 @@ class Stage:
         self.run(PREPARATION, ".", "")
 
     def run(self, command: str, worktree: str, agent: str) -> str:
-        """What a command prints in a terminal, colours included."""
+        """Run a command in a terminal. Returns its output, colours included."""
         ours, theirs = pty.openpty()
-        with subprocess.Popen(  # noqa: S603 (words of ours)
+        with subprocess.Popen(  # noqa: S603 (our own command)
             ["/bin/sh", "-e", "-c", command],
             cwd=f"{self.folder}/{worktree}",
             env={**self.env, "WATERCOOLER_AGENT": agent},
@@ -141,7 +141,7 @@ class Stage:
 
 
 def read(terminal: int) -> bytes:
-    """Some of what was printed; nothing when everybody has left the terminal."""
+    """Read output of the terminal; empty once all processes have closed it."""
     try:
         return os.read(terminal, 65536)
     except OSError:
@@ -157,10 +157,10 @@ class Line(NamedTuple):
 
 
 def lines(stage: Stage, worktree: str, command: str) -> Iterator[Line]:
-    """A command as it is typed, and what it prints."""
+    """The typed command, and its output."""
     printed = stage.run(command, worktree, AGENTS[worktree]).rstrip("\n")
     if command.startswith("wc-statusline"):
-        # It is the line above the prompt; nobody types it.
+        # Shown above the prompt; nobody types this command.
         yield Line(((Text.from_ansi(printed).plain, "line"),), lit=True)
         return
     first, *rest = command.split("\n")
@@ -176,14 +176,14 @@ def lines(stage: Stage, worktree: str, command: str) -> Iterator[Line]:
 
 
 def look(style: Style | None) -> str:
-    """The class of a piece."""
+    """The CSS class of a piece."""
     if style is None:
         return ""
     return "bold" if style.bold else "dim" if style.dim else ""
 
 
 def left_of(worktree: str) -> float:
-    """Where a window begins."""
+    """The left edge of a window."""
     return MARGIN + [*AGENTS].index(worktree) * (WINDOW + GAP)
 
 
@@ -198,7 +198,7 @@ def written(line: Line, left: float, top: float) -> Iterator[str]:
     for text, kind in line.pieces:
         wide = cell_len(text) * CHARACTER
         if text.startswith(EMOJI):
-            # Drawn: not every viewer has a font with it.
+            # Drawn, because not every viewer has a font with it.
             yield ball(column + 8, top - 5, 7.5)
             skipped = cell_len(EMOJI) * CHARACTER
             column, wide = column + skipped, wide - skipped

@@ -50,8 +50,7 @@ text { fill: currentColor; }
 
 
 class Line(NamedTuple):
-    """A line: the row of the bench (its name up to the size), what it is called
-    in the plot, its colour."""
+    """A line of the plot: the benchmark's row (without the size), label, colour."""
 
     row: str
     label: str
@@ -75,7 +74,7 @@ LINES = {
 
 
 class Axis(NamedTuple):
-    """The values at both ends, and where those are."""
+    """A logarithmic axis: the values at both ends, and their positions."""
 
     low: float
     high: float
@@ -83,23 +82,23 @@ class Axis(NamedTuple):
     end: float
 
     def at(self, value: float) -> float:
-        """Where a value is."""
+        """The position of a value."""
         share = math.log(value / self.low) / math.log(self.high / self.low)
         return round(self.start + share * (self.end - self.start), 1)
 
     def ticks(self) -> list[float]:
-        """The powers of ten; if there are few, with twice and five times each."""
+        """The powers of ten; if there are few, twice and five times each, too."""
         first, last = (math.log10(one) for one in (self.low, self.high))
         steps = (1, 2, 5) if last - first < FEW else (1,)
         powers = range(math.floor(first), math.ceil(last) + 1)
         found = [step * 10.0**power for power in powers for step in steps]
-        # An end of the axis may be a tick, and logarithms are not exact.
+        # Tolerance: an end of the axis may be a tick, and logarithms are not exact.
         return [one for one in found if self.low <= one * 1.001 <= self.high * 1.002]
 
 
 class Curves(NamedTuple):
-    """What was measured: in milliseconds or megabytes, by row and threads; what
-    does not depend on them, with none; how many entries a thread has."""
+    """The measurements, in milliseconds or megabytes, by row and number of threads
+    (0 if the row does not depend on it), and the number of entries in a thread."""
 
     values: dict[str, dict[int, float]]
     entries: str
@@ -107,11 +106,11 @@ class Curves(NamedTuple):
 
     @property
     def sizes(self) -> list[int]:
-        """How many threads there were."""
+        """The sizes of the stores, in threads."""
         return sorted({size for found in self.values.values() for size in found} - {0})
 
     def points(self, row: str) -> list[tuple[int, float]]:
-        """From the smallest store to the largest."""
+        """The points of a row, from the smallest store to the largest."""
         found = self.values[row]
         if 0 in found:
             return [(size, found[0]) for size in (self.sizes[0], self.sizes[-1])]
@@ -119,7 +118,7 @@ class Curves(NamedTuple):
 
 
 def read(answer: dict[str, Any]) -> Curves:
-    """What the bench answered."""
+    """Parse the output of the benchmark."""
     values: dict[str, dict[int, float]] = {}
     entries = ""
     for row in answer["rows"]:
@@ -139,7 +138,7 @@ def in_words(value: float, *, memory: bool) -> str:
 
 
 def text(words: str, place: tuple[float, float], style: str = "") -> str:
-    """Words; they end at the place where ``end`` is in the style."""
+    """A text element; right-aligned if the style has ``end``."""
     x, y = place
     anchor = ' text-anchor="end"' if "end" in style.split() else ""
     anchor = ' text-anchor="middle"' if "middle" in style.split() else anchor
@@ -159,7 +158,7 @@ def grid(across: Axis, up: Axis, *, memory: bool) -> Iterable[str]:
 
 
 def apart(wanted: Sequence[float]) -> list[float]:
-    """Places near those wanted, no two of them too close: from the top down."""
+    """Positions near the desired ones, at least a label apart, from the top down."""
     places = [0.0] * len(wanted)
     free = -math.inf
     for index in sorted(range(len(wanted)), key=wanted.__getitem__):
@@ -169,7 +168,7 @@ def apart(wanted: Sequence[float]) -> list[float]:
 
 
 def part(curves: Curves, edges: tuple[int, int]) -> Iterable[str]:
-    """One of the two: its grid, its lines, their names behind them."""
+    """One of the two parts: the grid, the lines, their labels."""
     lines, memory = LINES[edges], edges == MEMORY
     found = [curves.points(line.row) for line in lines]
     every = [value for points in found for _, value in points]
@@ -210,7 +209,7 @@ def draw(curves: Curves) -> str:
 
 
 def main() -> None:
-    """Draw what is on standard input."""
+    """Draw the measurements on standard input."""
     sys.stdout.write(draw(read(json.load(sys.stdin))))
 
 

@@ -3,7 +3,7 @@
 docs/troubleshooting.md, the manual pages, and blocks in other files about agents.
 
     docs/make_reference.py            write them
-    docs/make_reference.py --check    exit 1 if they are not what would be written
+    docs/make_reference.py --check    exit 1 if they are out of date
 
 Commands, options and exit codes come from the code; the words around them and
 the examples stand in reference_words.py. An example that wc would not understand is
@@ -59,7 +59,7 @@ def panels() -> dict[str, list[str]]:
 
 
 def declared(name: str) -> type[Options]:
-    """What a command declares."""
+    """The declaration of a command."""
     command = table.load(name)
     if command is None:
         raise SystemExit(f"there is no command {name}")
@@ -67,12 +67,12 @@ def declared(name: str) -> type[Options]:
 
 
 def sentence(command: type[Options]) -> str:
-    """What it does, on one line."""
+    """The description of a command, on one line."""
     return " ".join((inspect.getdoc(command) or "").split())
 
 
 def usage(name: str, command: type[Options]) -> str:
-    """The line with its arguments and what it cannot do without."""
+    """The usage line: the arguments and the required options."""
     words = ["wc", name]
     params = command.params()
     for param in params:
@@ -88,7 +88,7 @@ def usage(name: str, command: type[Options]) -> str:
 
 
 def spelling(param: Param) -> str:
-    """An option as one writes it."""
+    """An option with its flags and value."""
     return " ".join([", ".join(param.flags), param.metavar]).strip()
 
 
@@ -105,13 +105,13 @@ def option_rows(params: Iterable[Param]) -> Iterator[str]:
 
 
 def option_table(params: Iterable[Param]) -> str:
-    """The rows under their heading; nothing without any."""
+    """The rows with a heading; empty if there are none."""
     rows = list(option_rows(params))
     return "".join(["| option | meaning |\n|---|---|\n", *rows]) if rows else ""
 
 
 def section(name: str) -> Iterator[str]:
-    """Everything about one command."""
+    """The section of one command."""
     command = declared(name)
     also = [alias for alias, real in table.ALIASES.items() if real == name]
     yield f"\n### wc {name}\n\n{sentence(command)}"
@@ -133,7 +133,7 @@ def section(name: str) -> Iterator[str]:
 
 
 def examples(lines: Iterable[str], kind: str) -> str:
-    """The examples as a block; nothing without any."""
+    """The examples as a block; empty if there are none."""
     text = "".join(f"{line}\n" for line in lines)
     return f"\n```{kind}\n{text}```\n" if text else ""
 
@@ -144,7 +144,7 @@ def titles(shared: Iterable[type[Options]]) -> list[str]:
 
 
 def anchor(title: str) -> str:
-    """The address of a heading."""
+    """The anchor of a heading."""
     return title.lower().replace(" ", "-")
 
 
@@ -199,7 +199,7 @@ def pages() -> dict[Path, str]:
     """Each page with its path."""
     import make_agents
     import make_api
-    import make_man  # it needs what stands here
+    import make_man  # imports this module
     import make_messages
 
     return {
@@ -212,7 +212,7 @@ def pages() -> dict[Path, str]:
 
 
 def main() -> int:
-    """Write the pages, or compare them."""
+    """Write the pages, or check them."""
     for path, text in pages().items():
         if sys.argv[1:] != ["--check"]:
             path.write_text(text, encoding="utf-8")

@@ -1,5 +1,5 @@
-"""What docs/commands.md and the manual page say that no declaration has: the words
-around the commands, and their examples."""
+"""The text of docs/commands.md and of the manual page that is not in a declaration:
+introductions, remarks and examples."""
 
 INTRO = """\
 # Commands
@@ -8,10 +8,10 @@ INTRO = """\
 those, not this page.*
 
 `wc help` lists the commands, `wc help COMMAND` or `wc COMMAND --help` explains one.
-All of them answer to `wc-cli` as well. Every command works from any folder of any
-worktree of the repository. Results go to standard output, everything else to
-standard error. Options may stand anywhere; after `--` nothing is one. The manual page
-`man wc-cli` has the same, and what each refusal means is in
+`wc-cli` runs the same commands. Every command works from any folder of any worktree of
+the repository. Results go to standard output, everything else to standard error.
+Options may be anywhere in the line; after `--` nothing is an option. The manual page
+`man wc-cli` has the same content. Each error is explained in
 [troubleshooting](troubleshooting.md#by-the-message).
 
 <!-- run
@@ -24,16 +24,16 @@ wc new login --title 'Log in with a passkey' --to 'Claude Code' --force
 """
 
 SPEAKER = """\
-Most commands take these. A name is `Agent@seat (tag)`; see
+Most commands have these. A name is `Agent@seat (tag)`; see
 [identity](store.md#identity)."""
 
 CONDITIONS = """\
-Every command that writes an entry takes these. A write whose condition does not hold
-exits 4 and changes nothing. A second write under the same key gives the receipt of
-the first and writes nothing. `--sync` waits until the entry is committed and the remote
-has it, and gives the remote the branch if it has none yet. If that cannot be done, the
-exit status is 0 all the same, for the entry is saved; the receipt says `not pushed`,
-and a note why: see [messages](sync.md#what-the-messages-mean)."""
+Every command that writes an entry has these. A write whose condition does not hold
+exits 4 and changes nothing. A second write with the same key prints the receipt of the
+first and writes nothing. `--sync` waits until the entry is committed and pushed, and
+pushes the branch to a remote that does not have it yet. If that fails, the exit status
+is still 0, because the entry is saved; the receipt says `not pushed`, and a note says
+why: see [messages](sync.md#what-the-messages-mean)."""
 
 EXAMPLES = {
     "say": (
@@ -83,14 +83,14 @@ EXAMPLES = {
     "help": ("wc help say",),
 }
 
-# What is run before the examples of a command, and shown to nobody.
+# What tests run before the examples of a command; not shown.
 BEFORE = {
     "handoff": "wc take login --reason 'It is an example'",
     "take": "wc handoff login --to anyone --reason 'It is an example'\n"
     "wc new release --title 'Ship it' --to 'Claude Code'",
 }
 
-# What no test runs, for it goes on until somebody ends it.
+# Examples that no test runs, because they run until they are interrupted.
 ENDLESS = {
     "sync": ("wc sync --watch --every 10",),
     "wait": (
@@ -102,71 +102,70 @@ ENDLESS = {
 
 REMARKS = {
     "say": """\
-The ball goes to `--to`, else to your counterpart. If somebody else holds it, the
-entry is saved and the ball stays; see [the ball](store.md#the-ball). At a terminal, a
-person who gives no body gets `$GIT_EDITOR`, `$VISUAL` or `$EDITOR`, whichever is set
+The ball goes to `--to`, else to your counterpart. If someone else has it, the entry is
+saved and the ball stays; see [the ball](store.md#the-ball). If a person gives no body
+in a terminal, the editor opens: `$GIT_EDITOR`, `$VISUAL` or `$EDITOR`, whichever is set
 first. A topic that does not exist yet becomes a new thread.""",
     "read": """\
-It marks the thread as read for you, unless `--peek` is given or entries are left for
-the next call.""",
+Marks the thread as read for you, unless `--peek` is given or entries are left for the
+next call.""",
     "log": """\
-The commit of an entry is the one that names it; of commits that name none, the first
-that added its line. *by* is whose name stands on the commit, where it is another one
-than the entry's. *not pushed* is what no remote is known to have; nothing is asked of
-the network. A store that is committed with the code shows the code's commits; outside
-git there are none.""",
+The commit of an entry is the one that names it; if none does, the first that added its
+line. *by* is the author of the commit, if it is not the author of the entry. *not
+pushed* entries are on no known remote; the network is not used. For a store that is
+committed with the code, these are the code's commits; outside git there are none.""",
     "stats": """\
-A bounce is a ball that comes straight back from the one it was passed to. Names count
-with all their parts. Figures are of all threads, from their states; authors and bounces
-of the 100 that moved last, for which the logs have to be read. What an older tool did
-with a ball is not known and shows as `?`.""",
+A bounce is a ball that goes straight back to the one who passed it. Names are compared
+with all their parts. The figures cover all threads, from their states; authors and
+bounces cover the 100 threads that moved last, because their logs have to be read. If
+the log does not say what an older tool did with a ball, its holder is shown as `?`.""",
     "init": """\
-The first write does the same. Without `--push` nothing is asked of the network, and
-nothing is pushed; with it, it exchanges with the remote as `wc sync` does.""",
+The first write does the same. Without `--push`, the network is not used and nothing is
+pushed; with it, the store is synced with the remote as by `wc sync`.""",
     "sync": """\
-What is on disk is committed, what the remote has is merged, what it has not is pushed;
-there is no conflict to resolve. Where nobody has checked out the store yet, it does
-that first. A remote that was given the branch once is kept up to date in the
-background from then on. [Between machines](sync.md) has the rest: where to, what each
+Commits what is on disk, merges what the remote has, and pushes what it lacks; there is
+never a conflict to resolve. If the store is not checked out yet, this is done first. A
+remote that has received the branch once is kept up to date in the background from then
+on. [Between machines](sync.md) explains the rest: which remote is used, what each
 message means, how to turn it off.""",
     "worktrees": """\
-Nothing is run or asked: it reads git's files, the threads, what participants have
-[noted](store.md#presence), and in each worktree `.claude/loop-state.json` and
-`.claude/activity.json`, where other tools keep how an autonomous loop stands and
-what an agent is at. The threads of a worktree are those last written from its
-branch, or named after its branch or its change (a folder `<project>-wt-<change>`).
-Whatever comes from a file has its age. A file that is being rewritten shows what
-it said before, where that is known, and says so.""",
+Nothing is run and nobody is asked: the command reads git's files, the threads, what
+participants have [noted](store.md#presence), and in each worktree
+`.claude/loop-state.json` and `.claude/activity.json`, where other tools record the
+state of an autonomous loop and the activity of an agent. The threads of a worktree are
+those last written from its branch, or named after its branch or its change (a folder
+`<project>-wt-<change>`). Information from a file is shown with its age. For a file that
+is being rewritten, the previous content is shown, if known, and marked.""",
     "wait": """\
-The thread is shown as `wc read --new` shows it, and counts as read. What counts is a
-ball that came after your last entry and that you have not read: an answer that was
-faster than you is not missed, and what you left lying before wakes nobody. Of threads
-that you name, it returns at once if you have the ball. Without `--timeout` it waits for
-as long as it takes. See [waking an agent](hooks.md#waking-an-agent-that-is-idle).""",
+Shows the thread as `wc read --new` does, which marks it as read. A ball counts if it
+came after your last entry and you have not read it: you do not miss an answer that was
+faster than you, and threads that you left before do not wake you. For threads that you
+name, it returns immediately if you have the ball. Without `--timeout` it waits
+indefinitely. See [waking an agent](hooks.md#waking-an-agent-that-is-idle).""",
     "problems": """\
-Nothing is listed that heals by itself, or that only a look at every log finds: that is
-`wc doctor`. Threads are looked at for 200 ms, those that changed last first. It fits
-into a prompt or a cron job.""",
+Leaves out what resolves itself, and what only a check of every log finds: that is
+`wc doctor`. It spends at most 200 ms on the threads, those that changed last first, so
+it fits into a prompt or a cron job.""",
     "brief": """\
-It is made of small files that the writer keeps, so that it takes no longer in a store
-of ten thousand threads; what it could not look at in time, it says. A ball is *stale*
-when the same one has had it for more than two days. A token is taken for four bytes.
-With `--hook` it answers the hook of an agent, in the form of the client, and never
-fails: see [hooks](hooks.md).""",
+Reads only small files that the writer maintains, so that it is as fast in a store of
+ten thousand threads; if it runs out of time, it says so. A ball is *stale* if the same
+holder has had it for more than two days. A token is counted as four bytes. With
+`--hook` it answers the hook of an agent, in the client's format, and never fails: see
+[hooks](hooks.md).""",
     "note": """\
-It is of this machine alone, moves no ball and is no entry; see
+A note exists only on this machine, moves no ball and is not an entry; see
 [presence](store.md#presence).""",
     "statusline": """\
 The prompt uses the script `wc-statusline`, which prints the same from small files and
-starts this command for what it cannot do itself. This one reads the threads.""",
+starts no process. This command reads the threads themselves.""",
     "whoami": """\
-`--explain` shows the rules for agent, seat and tag in the order in which they count,
-with what each found, and whether the status line and a server say the same. See
-[Who is who](identity.md).""",
+`--explain` shows the rules for agent, seat and tag in order of precedence, with the
+result of each, and whether the status line and a server agree. See [Who is
+who](identity.md).""",
     "break-lock": """\
-Locks end with their process, so this is needed only where a file system keeps those of
-processes that are gone. It takes `WATERCOOLER_ALLOW_BREAK_LOCK=1` and `--force`, and
-never breaks the lock of a process that runs on this machine.""",
+Locks end with their process, so this is needed only on file systems that keep the locks
+of processes that have ended. It requires `WATERCOOLER_ALLOW_BREAK_LOCK=1` and
+`--force`, and never breaks the lock of a process that runs on this machine.""",
     "reindex": "The page is `.local/index.md` in the store; it prints the path.",
 }
 
@@ -176,42 +175,44 @@ ENVIRONMENT = """\
 | variable | meaning |
 |---|---|
 | `WATERCOOLER_DIR` | the root of the store to use, instead of looking for one |
-| `WATERCOOLER_AGENT` | who speaks, unless `--as` is given |
-| `WATERCOOLER_SEAT` | the seat, unless `--seat` is given; `session`: each session of \
-an agent has its own, see [Who is who](identity.md) |
+| `WATERCOOLER_AGENT` | the author, unless `--as` is given |
+| `WATERCOOLER_SEAT` | the seat, unless `--seat` is given; `session`: a separate seat \
+for each session of an agent, see [Who is who](identity.md) |
 | `WATERCOOLER_USER` | the tag: whose agent this is |
-| `WATERCOOLER_SYNC` | settling and the way to the remote: `background` (default), \
-`inline` or `off` |
-| `WATERCOOLER_PUSH` | `auto` (default): pushed in the background where the remote has \
-the branch; `off`: only when asked, by `wc sync`, `wc init --push` or `--sync` |
+| `WATERCOOLER_SYNC` | when to settle and to sync with the remote: `background` \
+(default), `inline` or `off` |
+| `WATERCOOLER_PUSH` | `auto` (default): push in the background if the remote has the \
+branch; `off`: only on request, by `wc sync`, `wc init --push` or `--sync` |
 | `WATERCOOLER_FETCH_EVERY` | seconds after which a command fetches in the background; \
 `0`: never; default 300 |
-| `WATERCOOLER_LIMIT` | seconds that a command waits for a remote at most; default 30 |
-| `WATERCOOLER_WATCH` | how the server notices changes: `auto` (default), `on`: on a \
-network file system too, `off` |
+| `WATERCOOLER_LIMIT` | how many seconds a command waits for a remote at most; \
+default 30 |
+| `WATERCOOLER_WATCH` | how the server notices changes: `auto` (default), `on`: by \
+events on a network file system, too, `off` |
 | `WATERCOOLER_GIT_REPO` | the remote to exchange threads with: a remote's name, a URL \
 or a path |
 | `WATERCOOLER_GIT_SSH_KEY` | the private key to use for ssh |
-| `WATERCOOLER_GIT_AUTHOR` | whose name stands on the store's commits |
-| `WATERCOOLER_GIT_EMAIL` | and whose address |
-| `WATERCOOLER_ALLOW_BREAK_LOCK` | `1`: `wc break-lock --force` may do what it says |
-| `WATERCOOLER_DEBUG` | `1`: a line of JSON for each command in the store's \
-`.local/debug.log`, without what anybody wrote; `bodies`: with it. See \
+| `WATERCOOLER_GIT_AUTHOR` | the author of the store's commits |
+| `WATERCOOLER_GIT_EMAIL` | the author's address |
+| `WATERCOOLER_ALLOW_BREAK_LOCK` | `1`: allow `wc break-lock --force` |
+| `WATERCOOLER_DEBUG` | `1`: log a line of JSON for each command to the store's \
+`.local/debug.log`, without the text of entries; `bodies`: with it. See \
 [debugging](observe.md#debugging) for the server |
-| `WATERCOOLER_BRIEF_MS` | milliseconds that `wc brief` may take, and `wc problems` to \
-look at threads; default 200. What it has by then is shown, and that it is not all |
-| `WATERCOOLER_NOTIFY` | how `wc wait` tells a person, besides its options: `desktop`, \
-`bell`, `osc`, with commas between them |
+| `WATERCOOLER_BRIEF_MS` | how many milliseconds `wc brief` may take, and \
+`wc problems` may spend on threads; default 200. After that they show what they \
+have, and say that it is incomplete |
+| `WATERCOOLER_NOTIFY` | how `wc wait` notifies a person, in addition to its \
+options: `desktop`, `bell`, `osc`, separated by commas |
 | `WATERCOOLER_ASCII` | `1`: the status line without emoji |
 | `NO_COLOR` | no colours |
-| `COLUMNS` | the status line is cut to this width |
+| `COLUMNS` | the available width of the status line |
 """
 
 EXIT_TEXT = """\
 ## Exit codes
 
-Scripts and agents may rely on them, and on the code strings, which the MCP server
-uses too. With `--json` the error is JSON on standard error:
+Scripts and agents may rely on these and on the code strings, which the MCP server
+uses, too. With `--json` the error is JSON on standard error:
 `{"error": {"code": …, "message": …, "hint": …}}`. A write that fails has written
-nothing. 10 is kept for a command to come; none gives it yet.
+nothing.
 """
