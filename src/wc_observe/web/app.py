@@ -80,10 +80,10 @@ def build_site(start: ServerContext, secret: str, ticket: str = "") -> WebSite:
         b"".join(asset.data for asset in assets.values())
     ).hexdigest()
     links = Links(f"/{secret}", f"{FILES}{digest[:12]}")
-    desks = Desks(start, links)
+    opener = StoreOpener(start, links)
     under_way = UnderWay()
-    streams = Streams(start, desks.watch)
-    pages = Pages(desks)
+    streams = Streams(start, opener.watch)
+    pages = Pages(opener)
     base = links.base
     app = Starlette(
         routes=[
@@ -99,7 +99,7 @@ def build_site(start: ServerContext, secret: str, ticket: str = "") -> WebSite:
             Route(base + "/events", streams.answer),
             Route(f"{FILES}{{version}}/{{name}}", _asset_endpoint(assets)),
         ],
-        lifespan=desks.lifespan,
+        lifespan=opener.lifespan,
     )
     app.router.redirect_slashes = False
     # Only below the secret: the error page links back, and so contains the secret.
@@ -108,7 +108,7 @@ def build_site(start: ServerContext, secret: str, ticket: str = "") -> WebSite:
     return WebSite(whole, under_way, links.board(), app)
 
 
-class Desks:
+class StoreOpener:
     """Opens the store as seen by the user who started the server."""
 
     def __init__(self, start: ServerContext, links: Links) -> None:
@@ -137,11 +137,11 @@ class Desks:
 
     def open(self) -> OpenStore:
         """Returns the store as it is now. Raises WcError if it cannot be read."""
-        desk = open_store(self._call)
+        store = open_store(self._call)
         for root in self._call.stores.unwatched():
             if not self.watch.keeps(root):
                 self.watch.keep(root, self._call.env)
-        return desk
+        return store
 
     def page_context(self, store: OpenStore | None) -> PageContext:
         """Returns what every page needs to know about its request."""
@@ -163,24 +163,24 @@ def _name(store: OpenStore) -> str:
 class Pages:
     """Endpoints; an error becomes a page of its own."""
 
-    def __init__(self, desks: Desks) -> None:
-        self._desks = desks
+    def __init__(self, opener: StoreOpener) -> None:
+        self._opener = opener
 
     def page(self, answer: Answer) -> Callable[[Request], Response]:
         """Returns the endpoint for one kind of page."""
 
         def endpoint(request: Request) -> Response:
-            desk = None
+            store = None
             try:
-                desk = self._desks.open()
-                context = self._desks.page_context(desk)
-                page = answer(desk, context, _query(request))
+                store = self._opener.open()
+                context = self._opener.page_context(store)
+                page = answer(store, context, _query(request))
             except WcError as error:
                 page = error_page(error)
             except Exception as error:  # noqa: BLE001  (a bug: logged, and named on the page)
                 _log.exception("%s failed", answer.__name__)
                 page = error_page(_internal(error))
-            html = render_page(page, self._desks.page_context(desk))
+            html = render_page(page, self._opener.page_context(store))
             return HTMLResponse(html, page.status)
 
         return endpoint
@@ -188,13 +188,13 @@ class Pages:
     def picture(self, request: Request) -> Response:
         """Answers with the timeline as an SVG file to download."""
         try:
-            desk = self._desks.open()
-            context, query = self._desks.page_context(desk), _query(request)
-            chart = timeline.draw_chart(desk, context, query.get("topic", ""), query)
+            store = self._opener.open()
+            context, query = self._opener.page_context(store), _query(request)
+            chart = timeline.draw_chart(store, context, query.get("topic", ""), query)
         except WcError as error:
             page = error_page(error)
             return HTMLResponse(
-                render_page(page, self._desks.page_context(None)), page.status
+                render_page(page, self._opener.page_context(None)), page.status
             )
         return Response(
             timelinesvg.svg(chart), media_type=_KINDS["svg"], headers=_PICTURE
@@ -250,7 +250,7 @@ def _timeline(
 
 
 def _nothing(
-    _desk: OpenStore, _context: PageContext, _query: Mapping[str, str]
+    _store: OpenStore, _context: PageContext, _query: Mapping[str, str]
 ) -> WebPage:
     raise NotFoundError("There is no such page.", "Go back to the board.")
 

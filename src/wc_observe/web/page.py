@@ -98,7 +98,21 @@ def _header(page: WebPage, context: PageContext) -> Html:
         )
         for name, words, href in places
     ]
-    search = element(
+    home = element(
+        "a",
+        element("span", class_="ball", aria_hidden="true"),
+        "Watercooler",
+        href=context.links.board(),
+        class_="home",
+    )
+    # Filled by the script: without it there are no live updates and no shortcuts.
+    tools = element("div", id="tools", class_="tools")
+    nav = element("nav", joined(links, " "), aria_label="Pages")
+    return element("header", home, " ", nav, _search_form(page, context), tools)
+
+
+def _search_form(page: WebPage, context: PageContext) -> Html:
+    return element(
         "form",
         element("label", "Search", class_="unseen", for_="q"),
         element(
@@ -115,17 +129,6 @@ def _header(page: WebPage, context: PageContext) -> Html:
         role="search",
         class_="search",
     )
-    home = element(
-        "a",
-        element("span", class_="ball", aria_hidden="true"),
-        "Watercooler",
-        href=context.links.board(),
-        class_="home",
-    )
-    # Filled by the script: without it there are no live updates and no shortcuts.
-    tools = element("div", id="tools", class_="tools")
-    nav = element("nav", joined(links, " "), aria_label="Pages")
-    return element("header", home, " ", nav, search, tools)
 
 
 def _footer(context: PageContext) -> Html:

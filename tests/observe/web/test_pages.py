@@ -474,8 +474,8 @@ def test_a_bug_is_told_in_a_word_and_noted_in_full(
         raise RuntimeError("secret")
 
     start = ServerContext(str(store.root.parent), env, lambda: NOW_MS)
-    desks = webapp.Desks(start, Links("/x", "/files/y"))
-    app = Starlette(routes=[Route("/", webapp.Pages(desks).page(broken))])
+    opener = webapp.StoreOpener(start, Links("/x", "/files/y"))
+    app = Starlette(routes=[Route("/", webapp.Pages(opener).page(broken))])
     found = ask(app, "/")
     assert found.status_code == 500
     assert "INTERNAL This page could not be made (RuntimeError)." in words(found.text)
