@@ -1,5 +1,5 @@
 """What other programs keep writing about agents, teams and loops.
 
-Reads files that may be half-written and returns the last complete state. Must not know
+Reads files that may be half-written and returns the last complete state. Must not read
 threads.
 """
