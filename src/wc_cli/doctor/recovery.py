@@ -13,7 +13,7 @@ from wc_core.files import read_plain
 from wc_core.git import discovery
 from wc_core.layout import topic_of
 from wc_core.threads import codec, model
-from wc_core.threads import page as markdown
+from wc_core.threads import page as page_format
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -130,7 +130,7 @@ class Recovery:
             data = read_plain(self.layout.page(topic), self.layout.root)
         except OSError:
             return ()  # a finding of its own
-        page = markdown.parse(topic, data or b"")
+        page = page_format.parse(topic, data or b"")
         return page.entries if page.version else ()
 
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from wc_core import ulid
 from wc_core.threads import codec
-from wc_core.threads import page as markdown
+from wc_core.threads import page as page_format
 from wc_core.threads.model import Entry, in_order
 
 # What may stand around the JSON of an entry without a meaning.
@@ -58,7 +58,7 @@ def split_torn(data: bytes) -> tuple[bytes, bytes]:
 def old_entries(topic: str, page: bytes | None) -> tuple[Entry, ...]:
     """The entries of a page that is all there is of a thread; none of a page that wc
     rendered from a log."""
-    parsed = markdown.parse(topic, page or b"")
+    parsed = page_format.parse(topic, page or b"")
     if parsed.version:
         return ()
     return tuple(in_order(codec.deduplicate(parsed.entries)[0]))

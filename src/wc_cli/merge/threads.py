@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from wc_cli.merge.logs import old_entries, unite
 from wc_cli.merge.threeway import merge_keys
 from wc_core.threads import codec, model, projections
-from wc_core.threads import page as markdown
+from wc_core.threads import page as page_format
 from wc_core.threads.codec import Damage
 
 if TYPE_CHECKING:
@@ -106,7 +106,7 @@ def newer_meta(metas: list[Meta | None]) -> int:
 def newer_page(topic: str, page: Versions) -> int:
     """The side whose page a newer wc wrote, see `_newer_side`."""
     versions = [_page_version(topic, data) for data in page[1:]]
-    return _newer_side(versions, markdown.PROJECTION_VERSION)
+    return _newer_side(versions, page_format.PROJECTION_VERSION)
 
 
 def _newer_side(versions: list[int], current: int) -> int:
@@ -121,7 +121,7 @@ def _newer_side(versions: list[int], current: int) -> int:
 def _page_version(topic: str, page: bytes | None) -> int:
     """The version of a page, which is in its head, before the first entry."""
     head, _, _ = (page or b"").partition(b"\n---\nEntry: ")
-    return markdown.parse(topic, head + b"\n").version
+    return page_format.parse(topic, head + b"\n").version
 
 
 def merge_unknown_keys(metas: list[Meta | None]) -> Keys:
@@ -140,5 +140,5 @@ def has_foreign_text(topic: str, page: bytes | None) -> bool:
     """Return whether a page that wc did not render has more in it than entries."""
     if not page or _page_version(topic, page):
         return False
-    parsed = markdown.parse(topic, page)
+    parsed = page_format.parse(topic, page)
     return bool(parsed.damage) or not parsed.entries

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from wc_core.views.words import Term
 
-# The tokenizer "ascii" splits the output of `words.folded` into exactly its words:
+# The tokenizer "ascii" splits the output of `words.fold_text` into exactly its words:
 # ASCII letters, digits and everything beyond ASCII. The index stores only positions
 # of words, neither texts nor lengths: ranking is not its job.
 _TABLE = """

@@ -9,7 +9,7 @@ from wc_core.text import one_line
 from wc_core.threads.model import OPEN
 from wc_core.times import utc
 from wc_core.views import rows, timeline
-from wc_observe.answers import entries as reading
+from wc_observe.answers import entries
 from wc_observe.answers.entries import EntrySpan
 from wc_observe.web import markdown
 from wc_observe.web.html import NOTHING, Html, element, joined, text
@@ -99,7 +99,7 @@ def _number(number: str, default: int) -> int:
 
 def _from(store: OpenStore, topic: str, start: int) -> EntryPage:
     span = EntrySpan(start, _ENTRIES, body=_BODY, whole=_WHOLE)
-    return reading.entry_page(store, topic, span)
+    return entries.entry_page(store, topic, span)
 
 
 def _latest(store: OpenStore, topic: str) -> EntryPage:
@@ -107,7 +107,7 @@ def _latest(store: OpenStore, topic: str) -> EntryPage:
     count = _ENTRIES
     while True:
         span = EntrySpan(-count, count, body=_BODY, whole=_WHOLE)
-        part = reading.entry_page(store, topic, span)
+        part = entries.entry_page(store, topic, span)
         if part.next_index < 0 or count == 1:
             return part
         count //= 2
@@ -276,7 +276,7 @@ def entry_page(
     Raises NotFoundError if there is no such entry.
     """
     offset = _number(query.get("offset", ""), 0)
-    thread, shown = reading.find_entry(
+    thread, shown = entries.find_entry(
         store, topic, _number(query["idx"], 0), "", offset
     )
     state, idx = thread.state, shown.numbered.idx
