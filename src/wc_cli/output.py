@@ -13,7 +13,7 @@ from typing import Any
 
 from wc_core.errors import StorageError
 from wc_core.text import clean
-from wc_core.threads.codec import dumps
+from wc_core.threads.jsontext import dumps
 
 
 def say(text: str) -> None:

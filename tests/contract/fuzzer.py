@@ -29,6 +29,7 @@ from wc_core.status import files
 from wc_core.text import clean, one_line
 from wc_core.threads import codec, model, projections, settings
 from wc_core.threads import page as markdown
+from wc_core.threads.jsontext import loads
 from wc_core.threads.model import Entry
 from wc_core.threads.reader import StoreReader
 
@@ -133,7 +134,7 @@ def _written_again(entries: Sequence[Entry]) -> None:
 
 def _without_surrogates(one: Entry) -> Entry:
     fields = json.dumps(codec.to_fields(one)).encode()
-    found = codec.from_fields("t", codec.loads(fields))
+    found = codec.from_fields("t", loads(fields))
     assert found is not None
     return found
 

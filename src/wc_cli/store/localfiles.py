@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from wc_cli.store import durable
 from wc_core.files import read_plain
 from wc_core.status import files as statusfiles
-from wc_core.threads import codec
+from wc_core.threads.jsontext import dumps
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -88,7 +88,7 @@ class LocalFiles:
         """Move the read cursor of the reader ``key`` to the end of ``state``."""
         fields = {"key": key, "heads": state.heads, "count": state.entry_count}
         self._make_folder(os.path.dirname(path))
-        durable.replace(path, f"{codec.dumps(fields)}\n".encode(), self.layout.root)
+        durable.replace(path, f"{dumps(fields)}\n".encode(), self.layout.root)
 
     def _make_folder(self, path: str) -> None:
         durable.make_folder(path, self.layout.root, flush=False)

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from wc_core import files
 from wc_core.errors import ConflictError, CorruptError, NotFoundError
 from wc_core.files import read_plain
-from wc_core.threads import codec, model, vocabulary
+from wc_core.threads import model, vocabulary
+from wc_core.threads.jsontext import dumps
 from wc_core.threads.model import Base
 
 if TYPE_CHECKING:
@@ -192,4 +193,4 @@ def _may_have_key(reader: StoreReader, draft: Draft) -> bool:
     if not draft.key:
         return False
     data = read_plain(reader.layout.log(draft.topic), reader.layout.root) or b""
-    return f'"key":{codec.dumps(draft.key)}'.encode() in data
+    return f'"key":{dumps(draft.key)}'.encode() in data

@@ -12,7 +12,7 @@ from wc_cli.store import durable, locks
 from wc_core.errors import WcError
 from wc_core.files import names_in, read_plain
 from wc_core.layout import topic_of
-from wc_core.threads import codec
+from wc_core.threads.jsontext import dumps
 from wc_core.threads.reader import StoreReader
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ def write_report(layout: Layout, problems: Mapping[str, str]) -> None:
     now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
     problem = next(iter(problems.values()))
     fields = {"at": now, "problem": problem, "threads": problems}
-    data = f"{codec.dumps(fields)}\n".encode()
+    data = f"{dumps(fields)}\n".encode()
     try:
         durable.replace_if_changed(layout.settling, data, layout.root)
     except WcError:

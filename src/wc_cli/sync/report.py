@@ -13,7 +13,7 @@ from wc_cli.store import durable
 from wc_core.errors import WcError
 from wc_core.git import freshness, repository
 from wc_core.git.freshness import Freshness
-from wc_core.threads.codec import dumps
+from wc_core.threads.jsontext import dumps
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from wc_core import names
 from wc_core.threads import codec
+from wc_core.threads.jsontext import dumps
 from wc_core.threads.model import OPEN, Base, Entry
 from wc_core.threads.pageentries import EntryReader, without_quotations
 from wc_core.threads.pagelines import (
@@ -145,7 +146,7 @@ def _comment(data: Mapping[str, Any], *, closed: bool = False) -> str:
     """A comment of ours: JSON without anything that would end the comment,
     act on a terminal or not encode as UTF-8. ``closed`` says that the body's
     code block was closed for it."""
-    text = _UNSAFE_IN_JSON.sub(lambda m: f"\\u{ord(m[0]):04x}", codec.dumps(data))
+    text = _UNSAFE_IN_JSON.sub(lambda m: f"\\u{ord(m[0]):04x}", dumps(data))
     return f"{COMMENT}{'closed ' if closed else ''}{text} -->"
 
 

@@ -11,7 +11,8 @@ import json
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from wc_core.threads.codec import Damage, dumps, loads
+from wc_core.threads.codec import Damage
+from wc_core.threads.jsontext import dumps, loads
 from wc_core.threads.model import OPEN, Base, Participant, Pass, State
 
 if TYPE_CHECKING:

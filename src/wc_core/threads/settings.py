@@ -33,7 +33,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 from wc_core.files import read_plain
 from wc_core.names import SPELLINGS, Directory, fold
 from wc_core.text import whole_number
-from wc_core.threads.codec import Damage, loads
+from wc_core.threads.codec import Damage
+from wc_core.threads.jsontext import loads
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
