@@ -1,0 +1,145 @@
+"""Measures the shape of the source: sizes, complexity, late imports, names.
+
+    python -m tests.shape [SRC]     print the figures as a table of markdown
+
+docs/architecture.md quotes them; tests/test_shape.py keeps the ones that matter from
+getting worse.
+"""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from tests.naming import SOURCE, Binding, bindings, modules, shared_classes
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+# What adds a path through a function; `and`, `or` and comprehensions are counted
+# apart, as radon does.
+_BRANCHES = (ast.If, ast.For, ast.AsyncFor, ast.While, ast.IfExp, ast.ExceptHandler)
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+
+
+class LateImport(NamedTuple):
+    """An import inside a function, and whether a comment says why."""
+
+    path: Path
+    line: int
+    has_reason: bool
+
+
+def source_lines(path: Path) -> int:
+    """The lines of a module that are neither blank nor a comment."""
+    lines = path.read_text(encoding="utf-8").splitlines()
+    return sum(1 for line in lines if line.strip() and line.strip()[0] != "#")
+
+
+def functions(
+    paths: Iterable[Path],
+) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
+    """Every function and method, those inside functions too."""
+    for path in paths:
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, _FUNCTIONS):
+                yield node
+
+
+def complexity(function: ast.AST) -> int:
+    """The number of independent paths through a function (cyclomatic complexity)."""
+    count = 1
+    for node in ast.walk(function):
+        if isinstance(node, _BRANCHES):
+            count += 1
+        elif isinstance(node, ast.BoolOp):
+            count += len(node.values) - 1
+        elif isinstance(node, ast.comprehension):
+            count += 1 + len(node.ifs)
+        elif isinstance(node, ast.match_case):
+            count += 1
+    return count
+
+
+def late_imports(paths: Iterable[Path]) -> Iterator[LateImport]:
+    """Every import inside a function.
+
+    A reason is a comment on its line, or above the block of imports it is in.
+    """
+    for path in paths:
+        text = path.read_text(encoding="utf-8")
+        lines = text.splitlines()
+        inside = {
+            node
+            for function in ast.walk(ast.parse(text))
+            if isinstance(function, _FUNCTIONS)
+            for node in ast.walk(function)
+            if isinstance(node, (ast.Import, ast.ImportFrom))
+        }
+        # A function within a function is walked twice: count each line once.
+        for line, end in sorted({(n.lineno, n.end_lineno or n.lineno) for n in inside}):
+            yield LateImport(path, line, _has_reason(lines, line, end))
+
+
+def _has_reason(lines: list[str], first: int, end: int) -> bool:
+    if any("#" in line for line in lines[first - 1 : end]):
+        return True
+    above = first - 2
+    while above >= 0 and lines[above].strip().startswith(("import ", "from ")):
+        if "#" in lines[above]:
+            return True
+        above -= 1
+    return above >= 0 and lines[above].strip().startswith("#")
+
+
+def percentile(values: Iterable[int], share: float) -> int:
+    """The value that this share of the values does not exceed."""
+    ordered = sorted(values)
+    return ordered[min(len(ordered) - 1, int(len(ordered) * share))]
+
+
+def figures(root: Path = SOURCE) -> dict[str, str]:
+    """What is measured, by what it is called in docs/architecture.md."""
+    paths = [path for path in modules([root]) if path.stem != "__init__"]
+    sizes = [len(path.read_text(encoding="utf-8").splitlines()) for path in paths]
+    every = list(functions(paths))
+    paths_through = [complexity(function) for function in every]
+    named = [function.name for function in every if function.name[:2] != "__"]
+    one_word = sum("_" not in name.strip("_") for name in named)
+    names = list(bindings(paths))
+    late = len(list(late_imports(paths)))
+    source = sum(map(source_lines, paths))
+    rooms = Counter(path.parent for path in paths)
+    shared = sum(shared_classes(paths).values())
+    return {
+        "modules": f"{len(paths)}",
+        "lines of a module, median / p90": (
+            f"{percentile(sizes, 0.5)} / {percentile(sizes, 0.9)}"
+        ),
+        "complexity of a function, p90 / max": (
+            f"{percentile(paths_through, 0.9)} / {max(paths_through)}"
+        ),
+        "late imports per thousand lines": f"{1000 * late / source:.1f}",
+        "names that point": f"{sum(map(_points, names)) / len(names):.1%}",
+        "one-word function names": f"{one_word / len(named):.0%}",
+        "classes that share their name": f"{shared}",
+        "modules in the largest room": f"{max(rooms.values())}",
+    }
+
+
+def _points(binding: Binding) -> bool:
+    return binding.points
+
+
+def main() -> None:
+    """Print the figures of a source tree."""
+    root = Path(sys.argv[1]) if sys.argv[1:] else SOURCE
+    for name, value in figures(root).items():
+        print(f"| {name} | {value} |")
+
+
+if __name__ == "__main__":
+    main()
