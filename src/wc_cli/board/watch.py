@@ -23,7 +23,7 @@ async def changes(
     Ends if nothing can be watched, after calling ``on_problem`` with the reason; the
     board also refreshes at intervals.
     """
-    from watchfiles import awatch
+    from watchfiles import awatch  # 6 ms, after the first paint
 
     folders = await asyncio.to_thread(_watchable_folders, source)
     if not folders:
