@@ -92,7 +92,9 @@ def start(layout: Layout, env: Mapping[str, str]) -> None:
     actions = [(os.POSIX_SPAWN_DUP2, null, fd) for fd in (0, 1, 2)]
     try:
         # A session of its own: ^C, or a terminal that is closed, does not end it.
-        os.posix_spawn(sys.executable, words, env, file_actions=actions, setsid=True)
+        os.posix_spawn(  # noqa: TID251 - the one process that outlives its command
+            sys.executable, words, env, file_actions=actions, setsid=True
+        )
     finally:
         os.close(null)
         os.close(handle)

@@ -24,11 +24,18 @@ OUTPUTS = {
     "src/wc_cli/commands/timeline.py",  # --output
 }
 WRITING_FLAGS = {"O_WRONLY", "O_RDWR", "O_CREAT", "O_APPEND", "O_TRUNC"}
+# The methods of a Path that change files. `replace` is missing: strings have it, too.
+PATH_METHODS = {
+    *("chmod", "hardlink_to", "mkdir", "rename", "rmdir", "symlink_to"),
+    *("touch", "unlink", "write_bytes", "write_text"),
+}
+OWN_FUNCTIONS = {"durable", "disk"}  # our modules, whose functions have such names
 SAMPLES = {
     "os.replace": "import os\n\nos.replace('a', 'b')\n",
     "os.mkdir": "from os import mkdir\n\nmkdir('a')\n",
     "os.unlink": "import os as system\n\nsystem.unlink('a')\n",
     "shutil.rmtree": "import shutil\n\nshutil.rmtree('a')\n",
+    "os.posix_spawn": "import os\n\nos.posix_spawn('a', [], {})\n",
 }
 
 
@@ -90,7 +97,11 @@ def opens_to_write(tree: ast.Module) -> bool:
 
 
 def is_open_to_write(call: ast.Call) -> bool:
-    """Whether a call is one of `open` with a mode to write, or one that is unknown."""
+    """Whether a call is one of `open` with a mode to write, or one that is unknown, or
+    of a method of `Path` that changes files."""
+    if isinstance(call.func, ast.Attribute) and call.func.attr in PATH_METHODS:
+        # What os has of these names, ruff refuses.
+        return ast.unparse(call.func.value) not in {"os", *OWN_FUNCTIONS}
     if ast.unparse(call.func) not in {"open", "os.fdopen", "io.open"}:
         return False
     modes = [*call.args[1:2], *(k.value for k in call.keywords if k.arg == "mode")]
@@ -125,6 +136,9 @@ def test_only_these_modules_open_files_to_write() -> None:
         ("os.open('a', os.O_RDONLY)", False),
         ("os.open(os.devnull, os.O_RDWR)", False),
         ("flags = os.O_CREAT | os.O_EXCL", True),
+        ("path.write_text('a')", True),
+        ("Path('a').unlink()", True),
+        ("durable.touch(path, root)", False),
     ],
 )
 def test_opening_to_write_is_found(source: str, expected: bool) -> None:  # noqa: FBT001
