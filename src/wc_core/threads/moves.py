@@ -219,7 +219,7 @@ def _ack(_: _Proposal) -> Move:
 
 
 def _handoff(proposal: _Proposal) -> Move:
-    """The ball goes to the next holder; from another's hands only with a reason."""
+    """The ball goes on. Passing on the ball of another holder needs a reason."""
     proposal.check_is_open()
     draft, state = proposal.draft, proposal.state
     if not (proposal.is_mine or proposal.is_free or draft.reason):
