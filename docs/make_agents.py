@@ -7,10 +7,11 @@ agents.
 
 from __future__ import annotations
 
-import re
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from blocks import replaced
 
 from wc_cli.install.changes import InstallSite
 from wc_cli.install.clients import registry
@@ -42,21 +43,6 @@ SESSION_NOTES = {
     "Claude Code": "sub-agents share it",
     "Codex": "sub-agents have their own",
 }
-
-
-def replaced(text: str, name: str, lines: Iterable[str]) -> str:
-    """The text with other lines in the block of that name. Raises SystemExit if there
-    is no such block."""
-    block = re.compile(
-        rf"^(.*BEGIN {name}: written by docs/make_reference.py.*\n)"
-        rf"(?:.*\n)*?(.*END {name}\b)",
-        re.MULTILINE,
-    )
-    match = block.search(text)
-    if match is None:
-        raise SystemExit(f"there is no block {name}")
-    inside = "".join(f"{line}\n" for line in lines)
-    return text[: match.end(1)] + inside + text[match.start(2) :]
 
 
 def files() -> dict[Path, str]:

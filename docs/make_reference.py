@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Writes what follows from the code: docs/commands.md, docs/api.md, the messages of
-docs/troubleshooting.md, the manual pages, and blocks in other files about agents.
+docs/troubleshooting.md, the manual pages, and blocks in other files about agents and
+commands.
 
     docs/make_reference.py            write them
     docs/make_reference.py --check    exit 1 if they are out of date
@@ -199,6 +200,7 @@ def pages() -> dict[Path, str]:
     """Each page with its path."""
     import make_agents
     import make_api
+    import make_commands
     import make_man  # imports this module
     import make_messages
 
@@ -208,6 +210,7 @@ def pages() -> dict[Path, str]:
         make_messages.PAGE: make_messages.page(),
         **make_man.pages(),
         **make_agents.files(),
+        **make_commands.files(),
     }
 
 

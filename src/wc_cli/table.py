@@ -14,40 +14,47 @@ if TYPE_CHECKING:
 
 
 class Command(NamedTuple):
-    """A command: ``module:attribute`` of its `Declared`, and its panel in the help."""
+    """A command: ``module:attribute`` of its `Declared`, and its panel in the help.
+
+    ``agents`` says that agents may run it without asking their user: it only reads, or
+    writes entries. Everything that reaches beyond the threads has to be asked about
+    (install, doctor --repair, timeline, which writes any file), and so has sync, which
+    publishes the threads to all readers of the remote when it runs for the first time.
+    """
 
     place: str
     panel: str
+    agents: bool = False
 
 
 WRITING, READING, PLACE, ABOUT = "Write", "Read", "Store", "Help"
 
 COMMANDS: dict[str, Command] = {
-    "say": Command("commands.writing:say", WRITING),
-    "ack": Command("commands.writing:ack", WRITING),
-    "handoff": Command("commands.writing:handoff", WRITING),
-    "take": Command("commands.writing:take", WRITING),
-    "set-status": Command("commands.writing:set_status", WRITING),
-    "new": Command("commands.writing:new", WRITING),
-    "brief": Command("commands.brief:brief", READING),
-    "wait": Command("commands.wait:wait", READING),
-    "list": Command("commands.reading:list_threads", READING),
-    "read": Command("commands.reading:read", READING),
-    "search": Command("commands.reading:search", READING),
-    "updates": Command("commands.reading:updates", READING),
-    "log": Command("commands.log:log", READING),
-    "stats": Command("commands.stats:show", READING),
+    "say": Command("commands.writing:say", WRITING, agents=True),
+    "ack": Command("commands.writing:ack", WRITING, agents=True),
+    "handoff": Command("commands.writing:handoff", WRITING, agents=True),
+    "take": Command("commands.writing:take", WRITING, agents=True),
+    "set-status": Command("commands.writing:set_status", WRITING, agents=True),
+    "new": Command("commands.writing:new", WRITING, agents=True),
+    "brief": Command("commands.brief:brief", READING, agents=True),
+    "wait": Command("commands.wait:wait", READING, agents=True),
+    "list": Command("commands.reading:list_threads", READING, agents=True),
+    "read": Command("commands.reading:read", READING, agents=True),
+    "search": Command("commands.reading:search", READING, agents=True),
+    "updates": Command("commands.reading:updates", READING, agents=True),
+    "log": Command("commands.log:log", READING, agents=True),
+    "stats": Command("commands.stats:show", READING, agents=True),
     "timeline": Command("commands.timeline:show", READING),
-    "seen": Command("commands.reading:seen", READING),
+    "seen": Command("commands.reading:seen", READING, agents=True),
     "board": Command("commands.board:board", READING),
-    "reindex": Command("commands.reading:reindex", READING),
-    "worktrees": Command("commands.worktrees:worktrees", READING),
-    "note": Command("commands.worktrees:note", WRITING),
+    "reindex": Command("commands.reading:reindex", READING, agents=True),
+    "worktrees": Command("commands.worktrees:worktrees", READING, agents=True),
+    "note": Command("commands.worktrees:note", WRITING, agents=True),
     "statusline": Command("commands.statusline:print_statusline", READING),
     "sync": Command("commands.sync:sync", PLACE),
     "init": Command("commands.stores:init", PLACE),
-    "whoami": Command("commands.whoami:whoami", PLACE),
-    "problems": Command("commands.problems:problems", PLACE),
+    "whoami": Command("commands.whoami:whoami", PLACE, agents=True),
+    "problems": Command("commands.problems:problems", PLACE, agents=True),
     "break-lock": Command("commands.stores:break_lock", PLACE),
     "doctor": Command("commands.doctor:doctor", PLACE),
     "install": Command("install.command:install", PLACE),
@@ -55,8 +62,8 @@ COMMANDS: dict[str, Command] = {
     "demo": Command("commands.demo:demo", ABOUT),
     "skill": Command("commands.about:skill", ABOUT),
     "completion": Command("commands.about:completion", ABOUT),
-    "version": Command("commands.about:version", ABOUT),
-    "help": Command("commands.about:show_help", ABOUT),
+    "version": Command("commands.about:version", ABOUT, agents=True),
+    "help": Command("commands.about:show_help", ABOUT, agents=True),
 }
 
 # The spellings of earlier versions and of other tools.

@@ -157,8 +157,8 @@ def box(request: pytest.FixtureRequest, tmp_path: Path) -> Box:
 
 def subcommands() -> list[str]:
     """The launcher's own list, from between its two marks."""
-    block = LAUNCHER.read_text().partition("# BEGIN subcommands")[2]
-    lines = block.partition("# END subcommands")[0].splitlines()[1:]
+    block = LAUNCHER.read_text().partition("# BEGIN commands")[2]
+    lines = block.partition("# END commands")[0].splitlines()[1:]
     words = " ".join(lines).replace("\\", " ").replace("|", " ")
     return words.replace(") ;;", " ").split()
 
@@ -172,8 +172,7 @@ def test_the_committed_launcher_is_a_posix_sh_script_with_its_mark_on_line_two()
     assert os.access(LAUNCHER, os.X_OK)
 
 
-def test_the_launchers_subcommands_are_the_command_lines() -> None:
-    """A command that is new in one of the two must be new in both."""
+def test_the_launcher_has_every_command_of_the_command_line() -> None:
     names = subcommands()
     assert sorted(names) == sorted([*COMMANDS, *ALIASES])
 

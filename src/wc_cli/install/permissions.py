@@ -6,14 +6,7 @@ from __future__ import annotations
 from wc_cli import table
 from wc_core import toolnames
 
-# Not among them: what reaches beyond the threads (install, doctor --repair, and
-# timeline, which writes any file that it is told to), and sync, which publishes the
-# threads to all readers of the remote when it runs for the first time.
-COMMANDS = (
-    *("say", "ack", "handoff", "take", "set-status", "new", "note"),
-    *("list", "read", "search", "updates", "log", "stats", "seen"),
-    *("brief", "wait", "problems", "reindex", "worktrees", "whoami", "help", "version"),
-)
+COMMANDS = tuple(name for name, command in table.COMMANDS.items() if command.agents)
 
 # All others. Some agents would run these too without asking: they mistake `wc` for
 # the program that counts words, which is harmless.

@@ -1,0 +1,55 @@
+"""What follows from the list of commands: the words of the launcher bin/wc, and the
+commands that the skill allows agents to run."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from blocks import replaced
+
+from wc_cli import table
+from wc_cli.install import permissions
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+ROOT = Path(__file__).resolve().parent.parent
+LAUNCHER = ROOT / "bin/wc"
+SKILL = ROOT / "src/wc_cli/skill/watercooler/SKILL.md"
+
+# The characters of the names in a line of bin/wc. The bars between them come on top.
+_WIDTH = 60
+
+
+def files() -> dict[Path, str]:
+    """Returns each file with its path."""
+    launcher = LAUNCHER.read_text(encoding="utf-8")
+    skill = SKILL.read_text(encoding="utf-8")
+    return {
+        LAUNCHER: replaced(launcher, "commands", launcher_words()),
+        SKILL: _with_allowed_tools(skill),
+    }
+
+
+def launcher_words() -> Iterator[str]:
+    """Yields the lines of a shell pattern that matches every command."""
+    names = " ".join((*table.COMMANDS, *table.ALIASES))
+    lines = textwrap.wrap(names, _WIDTH, break_on_hyphens=False)
+    patterns = [line.replace(" ", " | ") for line in lines]
+    for pattern in patterns[:-1]:
+        yield f"    {pattern} | \\"
+    yield f"    {patterns[-1]}) ;;"
+
+
+def _with_allowed_tools(skill: str) -> str:
+    tools = " ".join(f"Bash(wc {name}:*)" for name in permissions.COMMANDS)
+    line = f"allowed-tools: {tools}"
+    text, count = re.subn(
+        r"^allowed-tools: .*$", line, skill, count=1, flags=re.MULTILINE
+    )
+    if not count:
+        raise SystemExit(f"{SKILL} has no allowed-tools")
+    return text
