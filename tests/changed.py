@@ -24,7 +24,7 @@ ALWAYS = ("test_api", "test_docs", "test_harness", "test_naming", "test_project"
 # What every test stands on.
 WHOLE = frozenset(
     {"pyproject.toml", "requirements.lock", "requirements-dev.lock", "bin/test"}
-    | {"bin/bootstrap", "bin/bootstrap.py", ".ci/run"}
+    | {"bin/bootstrap", "bin/bootstrap.py", ".ci/run", "tests/conftest.py"}
 )
 EVERYTHING = "all"
 
@@ -121,7 +121,7 @@ def _tests_of_test(path: str) -> Choice:
         return Choice(frozenset(always()), "is gone")
     if path in test_files():
         return Choice(frozenset({path}), "a test")
-    if path.endswith("/conftest.py") and path.count("/") > 1:
+    if path.endswith("/conftest.py"):
         folder = path.removesuffix("conftest.py")
         files = {file for file in test_files() if file.startswith(folder)}
         return Choice(frozenset(files), f"fixtures of {folder}")

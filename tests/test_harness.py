@@ -166,6 +166,8 @@ def test_what_changed_chooses_its_tests(path: str, test: str) -> None:
     assert test in changed.tests_of(path).files
 
 
-@pytest.mark.parametrize("path", ["pyproject.toml", "bin/test", f"some/{SIGNALS}"])
+@pytest.mark.parametrize(
+    "path", ["pyproject.toml", "bin/test", "tests/conftest.py", f"some/{SIGNALS}"]
+)
 def test_what_may_concern_anything_chooses_everything(path: str) -> None:
     assert not changed.tests_of(path).files
