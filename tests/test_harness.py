@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests import changed, long
+from tests import changed, long, mutation
 from tests.contract import fuzzer
 from tests.reporting import summary
 
@@ -171,3 +171,19 @@ def test_what_changed_chooses_its_tests(path: str, test: str) -> None:
 )
 def test_what_may_concern_anything_chooses_everything(path: str) -> None:
     assert not changed.tests_of(path).files
+
+
+def test_what_mutation_may_leave_unnoticed_is_in_the_code() -> None:
+    assert tuple(mutation.TARGETS) == long.MUTATED
+    for module, target in mutation.TARGETS.items():
+        source = (TESTS.parent / target.file).read_text(encoding="utf-8")
+        for change in mutation.explained(module):
+            assert f"def {change.function}(" in source
+            assert change.before in source
+
+
+def test_a_change_is_read_from_what_mutmut_shows() -> None:
+    diff = "--- a\n+++ b\n@@ -1,2 +1,2 @@\n def one():\n-    return 1\n+    return 2\n"
+    expected = mutation.Mutant("one", "return 1", "return 2")
+    assert mutation.mutant("module.x_one__mutmut_1", diff) == expected
+    assert mutation.mutant("module.xǁClassǁone__mutmut_12", diff) == expected

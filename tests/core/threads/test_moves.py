@@ -260,7 +260,7 @@ def test_only_closing_moves_the_ball(state: State) -> None:
 
 
 def test_a_status_is_one_that_changes_something() -> None:
-    assert "OPEN already" in refusal(THEIRS, "set_status", status="OPEN").message
+    assert refusal(THEIRS, "set_status", status="OPEN").hint == "Nothing was written."
     assert move(OVER, "set_status", status="OPEN") == Move(None, "OPEN")
 
 
