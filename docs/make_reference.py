@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from wc_cli.options import Options, Param
 
 PAGE = ROOT / "docs" / "commands.md"
+PANELS_WITH_EXAMPLES = (table.WRITING, table.READING)
 
 SHARED: dict[type[Options], tuple[str, str]] = {
     common.SpeakerOptions: ("Who speaks", SPEAKER),
@@ -171,7 +172,11 @@ def exit_codes() -> Iterator[str]:
 
 
 def check_examples() -> None:
-    """Raise SystemExit for an example that wc does not understand."""
+    """Raise SystemExit for an example that wc does not understand, and for a command
+    for threads without any."""
+    for name, row in table.COMMANDS.items():
+        if row.panel in PANELS_WITH_EXAMPLES and not {name} & {*EXAMPLES, *ENDLESS}:
+            raise SystemExit(f"wc {name} has no example in docs/reference_words.py")
     for name, lines in (*EXAMPLES.items(), *ENDLESS.items()):
         for line in lines:
             words = shlex.split(line.rpartition("| ")[2])

@@ -53,6 +53,8 @@ EXAMPLES = {
     "read": ("wc read login --new", "wc read login --from 10 --limit 5 --peek"),
     "log": ("wc log login", "wc log login --limit 10 --json"),
     "stats": ("wc stats login", "wc stats --stale-after 36h --json"),
+    "timeline": ("wc timeline login", "wc timeline --since 3d --ascii"),
+    "board": ("wc board --once --closed",),
     "search": ("wc search passkey browser", "wc search --status OPEN passkey"),
     "updates": ("wc updates --since 3h",),
     "seen": ("wc seen login", "wc seen --all"),

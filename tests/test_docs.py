@@ -296,6 +296,16 @@ def test_the_settings_shown_are_read_without_complaint(tmp_path: Path) -> None:
     assert found.directory.aliases["cc"] == "Claude Code"
 
 
+def test_every_setting_is_shown() -> None:
+    from wc_core.threads.settings import Settings
+
+    tables = tomllib.loads("\n".join(blocks(text_of("docs/store.md"), "toml")))
+    shown = {*tables, *(key for table in tables.values() for key in table)}
+    keys = {"directory": "aliases", "topic_counterparts": "topics"}
+    fields = set(Settings._fields) - {"damage"}
+    assert {keys.get(field, field) for field in fields} <= shown
+
+
 def pieces(node: ast.AST) -> Iterator[str]:
     """The texts in a piece of code; what is put into one is a NUL in it."""
     if isinstance(node, ast.JoinedStr):

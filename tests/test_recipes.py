@@ -50,6 +50,9 @@ class Checkout:
         assert text.count(step.anchor) == 1, step
         path.write_text(text.replace(step.anchor, step.text + step.anchor))
 
+    def text(self, path: str) -> str:
+        return (self.root / path).read_text()
+
     def run(self, *words: str) -> None:
         """Run Python in the copy, which must succeed."""
         done = subprocess.run(
@@ -71,6 +74,127 @@ def files_in_recipe(title: str) -> set[str]:
     steps = "".join(re.findall(r"^\d\. .*\n(?:   .*\n)*", section, re.MULTILINE))
     paths = re.findall(r"`((?:src|docs|tests|bin)/[^`]+|CHANGELOG\.md)`", steps)
     return set(paths) - {GENERATOR}
+
+
+_COMMAND = '''\
+"""``wc count``: how many threads there are."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from wc_cli.commands.common import SpeakerOptions
+from wc_cli.options import command, flag
+from wc_cli.output import say, say_json
+from wc_core.phrases import counted
+from wc_core.views.rows import Filter
+
+if TYPE_CHECKING:
+    from wc_cli.context import Context
+
+
+class CountOptions(SpeakerOptions):
+    """Count the threads."""
+
+    open: bool = flag("--open", help="Leave closed threads out.")
+
+
+@command(CountOptions)
+def count(context: Context, options: CountOptions) -> None:
+    """Count the threads."""
+    total = context.overview.page(Filter(options.open), 1).total
+    if options.json:
+        say_json({"store": context.store, "threads": total})
+    else:
+        say(counted(total, "thread"))
+'''
+
+_COMMAND_TEST = '''\
+"""``wc count``."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tests.conftest import Repo
+
+
+def test_threads_are_counted(repo: Repo) -> None:
+    assert repo.ok("count").out == "0 threads\\n"
+    repo.ok("new", "auth", "--title", "Keys")
+    repo.ok("new", "bills", "--title", "Round up?", "--status", "CLOSED")
+    assert repo.ok("count").out == "2 threads\\n"
+    assert json.loads(repo.ok("count", "--open", "--json").out)["threads"] == 1
+'''
+
+COMMAND_STEPS = (
+    Step("src/wc_cli/commands/count.py", _COMMAND),
+    Step(
+        "src/wc_cli/table.py",
+        '    "count": Command("commands.count:count", READING, agents=True),\n',
+        '    "timeline": Command(',
+    ),
+    Step("tests/cli/commands/test_count.py", _COMMAND_TEST),
+    Step(
+        "docs/reference_words.py",
+        '    "count": ("wc count --open",),\n',
+        '    "seen": ("wc seen login"',
+    ),
+    Step(
+        "src/wc_cli/skill/watercooler/SKILL.md",
+        "wc count --open\n# 1 thread\n",
+        "wc search logout cookie\n",
+    ),
+    Step("CHANGELOG.md", "- `wc count` counts the threads.\n\n", "## [0.1.0]"),
+)
+
+# They concern the command, the launcher, the skill, the installer and the reference.
+# That of the skill runs the command as it is installed, by the launcher.
+COMMAND_TESTS = (
+    "tests/cli/commands/test_count.py",
+    "tests/cli/commands/test_about.py",
+    "tests/cli/test_options.py",
+    "tests/bin/test_launcher.py::test_the_launcher_has_every_command_of_the_command_line",
+    "tests/cli/install/test_clients.py::test_what_needs_no_asking_are_commands_and_tools_that_exist",
+    "tests/test_docs.py::test_the_reference_is_what_the_code_says",
+    "tests/test_man.py::test_every_command_has_its_place_in_the_manual",
+    *("-k", "not wheel and not typer"),
+)
+
+
+def test_adding_a_command(tmp_path: Path) -> None:
+    copy = Checkout(tmp_path)
+    for step in COMMAND_STEPS:
+        copy.apply(step)
+    copy.run(GENERATOR)
+    copy.run("-m", "ruff", "check", "src/wc_cli", "docs", "tests/cli/commands")
+    copy.run("-m", "pytest", "-q", "-p", "no:cacheprovider", *COMMAND_TESTS)
+    assert "### wc count\n\nCount the threads.\n" in copy.text("docs/commands.md")
+    assert " | count | " in copy.text("bin/wc")
+    skill = copy.text("src/wc_cli/skill/watercooler/SKILL.md")
+    assert " Bash(wc count:*) " in skill
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    "forgotten", ["src/wc_cli/table.py", "docs/reference_words.py", GENERATOR]
+)
+def test_a_forgotten_place_of_a_command_is_noticed(
+    tmp_path: Path, forgotten: str
+) -> None:
+    copy = Checkout(tmp_path)
+    for step in COMMAND_STEPS:
+        if step.path != forgotten:
+            copy.apply(step)
+    if forgotten == GENERATOR:
+        with pytest.raises(AssertionError, match="count"):
+            copy.run("-m", "pytest", "-q", "-p", "no:cacheprovider", *COMMAND_TESTS)
+    else:
+        # The generator needs both.
+        with pytest.raises(AssertionError, match="count"):
+            copy.run(GENERATOR)
 
 
 _CLIENT = '''\
@@ -323,12 +447,100 @@ def test_adding_a_page(tmp_path: Path) -> None:
     copy.run("-m", "pytest", "-q", "-p", "no:cacheprovider", *PAGE_TESTS)
 
 
+_SETTING_TEST = """\
+@pytest.mark.parametrize(("value", "counts"), [("true", True), ("false", False)])
+def test_counts_are_shown_or_not(tmp_path: Path, value: str, counts: bool) -> None:
+    found = settings(tmp_path, config_toml=f"[observe]\\ncounts = {value}")
+    assert found.counts is counts
+    for variable, expected in (("1", True), ("0", False), ("x", counts)):
+        env = {"WATERCOOLER_COUNTS": variable}
+        assert load(str(tmp_path), env).counts is expected
+    assert settings(tmp_path, config_toml="[observe]\\ncounts = 1").damage
+
+
+"""
+
+SETTING_STEPS = (
+    Step(
+        "src/wc_core/threads/settings.py",
+        "    counts = true             # whether the server counts threads\n",
+        '    watch = "auto"            # auto | on | off',
+    ),
+    Step(
+        "src/wc_core/threads/settings.py",
+        "    counts: bool = False\n",
+        "    damage: Damage | None = None\n",
+    ),
+    Step(
+        "src/wc_core/threads/settings.py",
+        '    if (counts := env.get("WATERCOOLER_COUNTS", "")) in {"0", "1"}:\n'
+        '        changes["counts"] = counts == "1"\n',
+        "    for name, variable in _SECONDS.items():\n",
+    ),
+    Step(
+        "src/wc_core/threads/settings.py",
+        '        counts=_switch(_table(fields, "observe"), "counts"),\n',
+        '        watch=_choice(_table(fields, "observe")',
+    ),
+    Step(
+        "tests/core/threads/test_settings.py",
+        _SETTING_TEST,
+        '@pytest.mark.parametrize("value", ENFORCE)\n',
+    ),
+    Step(
+        "docs/store.md",
+        "counts = true               # whether the server counts threads\n",
+        'watch = "auto"              # auto | on',
+    ),
+    Step(
+        "docs/reference_words.py",
+        "| `WATERCOOLER_COUNTS` | `1`: the server counts threads; `0`: it does not |\n",
+        "| `WATERCOOLER_WATCH` |",
+    ),
+    Step("CHANGELOG.md", "- The setting `counts`.\n\n", "## [0.1.0]"),
+)
+
+# They concern the settings and the pages that show them.
+SETTING_TESTS = (
+    "tests/core/threads/test_settings.py",
+    "tests/test_docs.py",
+    *("-k", "settings or setting or counts or reference or text_exist"),
+)
+
+
+def test_adding_a_setting(tmp_path: Path) -> None:
+    copy = Checkout(tmp_path)
+    for step in SETTING_STEPS:
+        copy.apply(step)
+    copy.run(GENERATOR)
+    copy.run("-m", "ruff", "check", "src/wc_core/threads/settings.py")
+    copy.run("-m", "pytest", "-q", "-p", "no:cacheprovider", *SETTING_TESTS)
+    assert "`WATERCOOLER_COUNTS`" in copy.text("docs/commands.md")
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("forgotten", ["docs/store.md", GENERATOR])
+def test_a_forgotten_place_of_a_setting_is_noticed(
+    tmp_path: Path, forgotten: str
+) -> None:
+    copy = Checkout(tmp_path)
+    for step in SETTING_STEPS:
+        if step.path != forgotten:
+            copy.apply(step)
+    if forgotten != GENERATOR:
+        copy.run(GENERATOR)
+    with pytest.raises(AssertionError, match=r"counts|out of date"):
+        copy.run("-m", "pytest", "-q", "-p", "no:cacheprovider", *SETTING_TESTS)
+
+
 @pytest.mark.parametrize(
     ("title", "steps"),
     [
+        ("Adding a command", COMMAND_STEPS),
         ("Adding a client", CLIENT_STEPS),
         ("Adding a tool", TOOL_STEPS),
         ("Adding a page", PAGE_STEPS),
+        ("Adding a setting", SETTING_STEPS),
     ],
 )
 def test_a_recipe_names_the_files_that_its_walk_edits(
