@@ -274,7 +274,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             Environment(root, lock_descriptor).ensure(dev=options.dev)
     except BootstrapError as error:
         say(str(error))
-        say("the environment is not complete; mend that and run bin/bootstrap again")
+        say("the environment is incomplete; fix that and run bin/bootstrap again")
         return 1
     except OSError as error:
         say(f"cannot make {root / '.venv'}: {error}")
