@@ -6,13 +6,13 @@ import contextlib
 import os
 from typing import TYPE_CHECKING
 
-from wc_cli.board import cards as boardcards
+from wc_cli.board import cards as card_views
 from wc_cli.clock import now_ms
 from wc_core.activity import presence
 from wc_core.activity.statefile import StateFiles
 from wc_core.errors import NotFoundError, WcError
 from wc_core.layout import Layout, topic_of
-from wc_core.views import rows as views
+from wc_core.views import rows as row_views
 from wc_core.views import worktrees
 
 if TYPE_CHECKING:
@@ -87,12 +87,12 @@ class BoardSource:
     def _read_card(self, topic: str) -> Card | None:
         try:
             snapshot = self.reader.snapshot(topic)
-            row = views.thread_row(self.reader, snapshot, self.viewer)
+            row = row_views.thread_row(self.reader, snapshot, self.viewer)
         except NotFoundError:
             return None
         except WcError:
-            return boardcards.make_card(views.unreadable_row(topic), None)
-        return boardcards.make_card(row, snapshot.state)
+            return card_views.make_card(row_views.unreadable_row(topic), None)
+        return card_views.make_card(row, snapshot.state)
 
     def _fingerprint(self, topic: str) -> tuple[object, ...]:
         """A fingerprint of a thread's files and of its read cursors."""
@@ -123,7 +123,7 @@ class BoardSource:
             for card in list(self._cards.values())
         )
         directory = self.context.settings.directory
-        return boardcards.group_into_columns(cards, card_filter, directory, now_ms())
+        return card_views.group_into_columns(cards, card_filter, directory, now_ms())
 
     @property
     def count(self) -> int:

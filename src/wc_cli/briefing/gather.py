@@ -41,7 +41,7 @@ def gather_brief(context: Context, late: Callable[[], bool]) -> Brief:
     # 8 ms that `wc problems` and the hook of a prompt do not need.
     from wc_core.status.line import LinePlace, places
     from wc_core.views.brief import Brief, BriefQuery
-    from wc_core.views.brief import brief as made_of
+    from wc_core.views.brief import brief as make_brief
 
     place, viewer = context.place, context.viewer
     reader = context.reader
@@ -56,7 +56,7 @@ def gather_brief(context: Context, late: Callable[[], bool]) -> Brief:
     query = BriefQuery(
         reader, viewer, context.settings, places(branch_place), now_ms(), late
     )
-    return made_of(query, _notes(context))
+    return make_brief(query, _notes(context))
 
 
 def _notes(context: Context) -> Iterator[str]:

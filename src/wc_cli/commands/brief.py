@@ -35,12 +35,12 @@ def brief(context: Context, options: BriefOptions) -> None:
 
         hook.answer_hook(context, options)
         return
-    from wc_cli.briefing import text as brieftext  # 13 ms, not for hooks
+    from wc_cli.briefing import text as brief_rendering  # 13 ms, not for hooks
     from wc_cli.terminal import render
 
     gathered = gather_brief(context, deadline(context))
-    fitting = brieftext.fit_brief(gathered, options.budget)
+    fitting = brief_rendering.fit_brief(gathered, options.budget)
     if options.json:
         say_json(fitting.to_json(context.store))
         return
-    say(brieftext.brief_text(fitting, render.output_style(context.env)))
+    say(brief_rendering.brief_text(fitting, render.output_style(context.env)))

@@ -26,7 +26,7 @@ from wc_core.phrases import quoted
 from wc_core.text import one_line
 from wc_core.threads.moves import holder_text
 from wc_core.times import utc
-from wc_core.views import rows as views
+from wc_core.views import rows as row_views
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -78,7 +78,7 @@ def log(context: Context, options: LogOptions) -> None:
     reader = context.reader
     thread = reader.thread(reader.find(options.topic))
     history = thread_commits(thread, reader.layout.log(thread.state.topic), context.env)
-    numbered = views.numbered(thread)[::-1]
+    numbered = row_views.numbered(thread)[::-1]
     visible = numbered[: options.limit] if options.limit else numbered
     if options.json:
         rows = [_entry_json(entry, history) for entry in visible]

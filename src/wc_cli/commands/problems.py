@@ -29,7 +29,7 @@ from wc_core.phrases import counted, quoted
 from wc_core.text import one_line
 from wc_core.threads.moves import holder_text
 from wc_core.times import age_text
-from wc_core.views import rows as views
+from wc_core.views import rows as row_views
 from wc_core.views import worktrees
 
 if TYPE_CHECKING:
@@ -226,7 +226,7 @@ def _fork_findings(thread: Thread) -> Iterator[Finding]:
     """Yields a finding if both sides of a fork passed the ball: then the later holder
     has it, although nobody decided so. The next entry joins any other fork."""
     topic = thread.state.topic
-    forked = [item.entry for item in views.numbered(thread) if item.forked]
+    forked = [item.entry for item in row_views.numbered(thread) if item.forked]
     sides = {entry.ball.holder for entry in forked if entry.ball is not None}
     if len(sides) > 1:
         names = ", ".join(sorted(map(holder_text, sides))[:_MAX_NAMES])

@@ -23,9 +23,9 @@ from wc_core.phrases import quoted
 from wc_core.text import one_line
 from wc_core.threads import vocabulary
 from wc_core.views import index
-from wc_core.views import rows as views
-from wc_core.views import search as searching
-from wc_core.views import updates as updating
+from wc_core.views import rows as row_views
+from wc_core.views import search as search_views
+from wc_core.views import updates as update_views
 from wc_core.views.mentions import Mentions
 from wc_core.views.rows import Filter
 
@@ -175,16 +175,16 @@ def read(context: Context, options: ReadOptions) -> None:
     """Show a thread."""
     reader = context.reader
     thread = reader.thread(reader.find(options.topic))
-    entries = views.numbered(thread)
+    entries = row_views.numbered(thread)
     if options.new:
         cursor = reader.cursor(thread.state.topic, context.viewer.key)
-        new = views.new_ids(thread, context.viewer, cursor)
+        new = row_views.new_ids(thread, context.viewer, cursor)
         entries = [entry for entry in entries if entry.entry.id in new]
     entries = [entry for entry in entries if entry.idx >= options.start]
     left_out = entries[options.limit :] if options.limit else []
     entries = entries[: options.limit] if options.limit else entries
     if options.json:
-        say_json(views.read_json(thread, context.store, entries, left_out))
+        say_json(row_views.read_json(thread, context.store, entries, left_out))
     else:
         _print_thread(context, thread, entries, raw=options.raw)
         if left_out:
@@ -273,11 +273,11 @@ def search(context: Context, options: SearchOptions) -> None:
     query = " ".join(options.query)
     about = Mentions(options.file, options.pr, options.commit, options.branch)
     thread_filter = options.filter()
-    question = searching.Question(
+    question = search_views.Question(
         query, thread_filter, options.limit, options.cursor, about
     )
     overview = context.overview
-    hits = searching.search(searching.Scan(overview.reader), overview, question)
+    hits = search_views.search(search_views.Scan(overview.reader), overview, question)
     if options.json:
         say_json(hits.to_json(context.store, query))
         return
@@ -297,7 +297,9 @@ def updates(context: Context, options: UpdatesOptions) -> None:
     if options.digest:
         _print_digest(context, options)
         return
-    news = updating.updates(context.overview, options.since, now_ms(), options.limit)
+    news = update_views.updates(
+        context.overview, options.since, now_ms(), options.limit
+    )
     if options.json:
         say_json(news.to_json(context.store))
         return
@@ -318,7 +320,7 @@ def updates(context: Context, options: UpdatesOptions) -> None:
 
 def _print_digest(context: Context, options: UpdatesOptions) -> None:
     """Print a summary of each thread that changed."""
-    news = updating.digest(context.overview, options.since, now_ms(), options.limit)
+    news = update_views.digest(context.overview, options.since, now_ms(), options.limit)
     if options.json:
         say_json(news.to_json(context.store))
         return

@@ -10,7 +10,7 @@ from wc_cli.commands.common import SpeakerOptions
 from wc_cli.options import command, flag, number, text, words
 from wc_cli.output import remark, say, say_json
 from wc_cli.terminal import render
-from wc_cli.terminal import timeline as timelinetext
+from wc_cli.terminal import timeline as timeline_rendering
 from wc_core import times, ulid
 from wc_core.errors import InvalidInputError, StorageError, WcError
 from wc_core.phrases import quoted
@@ -143,10 +143,10 @@ def _draw_chart(context: Context, chart: Chart, options: TimelineOptions) -> Non
         remark(one_line(f"Nothing moved since {since}: wc timeline --since 30d"))
         return
     ascii_only = context.env.get("WATERCOOLER_ASCII", "") not in {"", "0"}
-    drawing = timelinetext.Drawing(
+    drawing = timeline_rendering.Drawing(
         _chart_width(), render.output_style(context.env), options.ascii or ascii_only
     )
-    say("\n".join(timelinetext.chart_lines(chart, drawing)))
+    say("\n".join(timeline_rendering.chart_lines(chart, drawing)))
     left_out = chart.total - len(chart.tracks)
     if left_out > 0:
         since = f" --since {quoted(options.since)}" if options.since else ""

@@ -11,7 +11,7 @@ from wc_cli.commands.common import SpeakerOptions
 from wc_cli.options import argument, command, flag, text
 from wc_cli.output import remark, say, say_json
 from wc_cli.terminal import render
-from wc_cli.terminal import worktrees as worktreetext
+from wc_cli.terminal import worktrees as worktree_rendering
 from wc_core.activity import presence
 from wc_core.activity.presence import Note
 from wc_core.activity.statefile import StateFiles
@@ -19,7 +19,7 @@ from wc_core.errors import WcError
 from wc_core.layout import Layout
 from wc_core.threads import vocabulary
 from wc_core.times import age_text, rfc3339
-from wc_core.views import worktrees as views
+from wc_core.views import worktrees as worktree_views
 
 if TYPE_CHECKING:
     from wc_cli.context import Context
@@ -48,14 +48,14 @@ def worktrees(context: Context, options: WorktreesOptions) -> None:
     """Show the worktrees."""
     with contextlib.suppress(WcError):  # the view reports the same problem
         context.remember()
-    view = views.worktree_view(context, StateFiles(), now_ms())
+    view = worktree_views.worktree_view(context, StateFiles(), now_ms())
     if view.problem:
         remark(f"threads left out: {view.problem}")
     if options.json:
         say_json(view.to_json())
         return
     style = render.output_style(context.env)
-    say(worktreetext.worktrees_text(view.neighbours, view.query, style))
+    say(worktree_rendering.worktrees_text(view.neighbours, view.query, style))
     if not view.neighbours:
         remark(_NO_WORKTREES)
 
@@ -63,7 +63,9 @@ def worktrees(context: Context, options: WorktreesOptions) -> None:
 @command(NoteOptions)
 def note(context: Context, options: NoteOptions) -> None:
     """Leave a note, show it, or remove it."""
-    query = views.worktree_query(context.place, context.cwd, context.env, now_ms())
+    query = worktree_views.worktree_query(
+        context.place, context.cwd, context.env, now_ms()
+    )
     name = presence.file_name(query.own, context.viewer.key)
     if options.clear:
         _clear_note(context, options, query, name)
@@ -96,7 +98,7 @@ def _leave_note(
             _head_json(context, query) | note.to_json(query.now_ms) | {"until": until}
         )
         return
-    say(f"noted for {age_text(note.seconds)}: {worktreetext.note_text(note)}")
+    say(f"noted for {age_text(note.seconds)}: {worktree_rendering.note_text(note)}")
 
 
 def _clear_note(
@@ -125,7 +127,7 @@ def _show_note(context: Context, options: NoteOptions, query: WorktreeQuery) -> 
     if not notes:
         remark("You have no note here. Leave one: wc note 'what I am doing'")
         return
-    say(worktreetext.dated_note(notes[0], query.now_ms))
+    say(worktree_rendering.dated_note(notes[0], query.now_ms))
 
 
 def _head_json(context: Context, query: WorktreeQuery) -> dict[str, str]:

@@ -336,7 +336,7 @@ class StoreReader:
         self, folder: Folder, topic: str, meta_file: _MetaFile, problem: str
     ) -> Thread:
         """A thread without a log: an old page, or a log with a ``problem``."""
-        from wc_core.threads import page as markdown  # 2.6 ms, only for old threads
+        from wc_core.threads import page as page_format  # 2.6 ms, only for old threads
 
         path = self.layout.page(topic)
         with self._open(self.layout.pages) as pages:
@@ -349,7 +349,7 @@ class StoreReader:
             state = model.fold(topic, (), meta.base)
             damage = (*damage, missing)
             return Thread(Snapshot(state, -1, False, damage, meta.unknown, meta), ())
-        page = markdown.parse(topic, data, self._relative(path))
+        page = page_format.parse(topic, data, self._relative(path))
         entries = tuple(model.in_order(codec.deduplicate(page.entries)[0]))
         state = model.fold(topic, entries, page.base)
         # A page of ours has all entries, but there should be a log beside it.

@@ -6,7 +6,7 @@ import contextlib
 from typing import TYPE_CHECKING
 
 from wc_core.errors import InvalidInputError, WcError
-from wc_core.views import rows as views
+from wc_core.views import rows as row_views
 from wc_core.views.rows import RowPage, recency
 
 if TYPE_CHECKING:
@@ -27,11 +27,11 @@ class Overview:
 
     def rows(self) -> list[ThreadRow]:
         """Returns all threads, latest move first. A damaged one hides no other."""
-        return views.thread_rows(self.reader, self.viewer)
+        return row_views.thread_rows(self.reader, self.viewer)
 
     def matching(self, criteria: Filter) -> list[ThreadRow]:
         """Returns the threads that a filter lets through, latest move first."""
-        return views.filter_rows(self.rows(), criteria, self.viewer)
+        return row_views.filter_rows(self.rows(), criteria, self.viewer)
 
     def page(self, criteria: Filter, limit: int, cursor: str = "") -> RowPage:
         """Returns at most ``limit`` rows (0: all) from ``cursor`` on.
@@ -43,7 +43,7 @@ class Overview:
         if cursor:
             start, *position = cursor_parts(cursor, 3, "a list")
             rows = _rows_as_of(self.reader, self.rows(), start)
-            chosen = views.filter_rows(rows, criteria, self.viewer)
+            chosen = row_views.filter_rows(rows, criteria, self.viewer)
             total = len(chosen)
             chosen = [
                 row for row in chosen if recency(row) < (position[0], position[1])

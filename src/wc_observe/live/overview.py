@@ -6,7 +6,7 @@ from __future__ import annotations
 from bisect import insort
 from typing import TYPE_CHECKING
 
-from wc_core.views import rows as views
+from wc_core.views import rows as row_views
 from wc_core.views.overview import Overview
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ class LiveOverview(Overview):
             all_rows = self.rows()
             rows = self._matching.get(criteria)
             if rows is None:
-                rows = views.filter_rows(all_rows, criteria, self.viewer)
+                rows = row_views.filter_rows(all_rows, criteria, self.viewer)
                 if len(self._matching) >= _MOST_FILTERS:
                     self._matching.clear()
                 self._matching[criteria] = rows
@@ -77,13 +77,15 @@ class LiveOverview(Overview):
         new = []
         for count, topic in enumerate(topics):
             self.progress = (count, len(topics))
-            if (row := views.listed_row(self.reader, topic, self.viewer)) is not None:
+            if (
+                row := row_views.listed_row(self.reader, topic, self.viewer)
+            ) is not None:
                 new.append(row)
         self.progress = (len(topics), len(topics))
         self._rows.update((row.topic, row) for row in new)
         if len(stale) > _SORT_ANEW:
-            self._sorted = sorted(self._rows.values(), key=views.recency)
+            self._sorted = sorted(self._rows.values(), key=row_views.recency)
             return
         self._sorted = [row for row in self._sorted if id(row) not in removed]
         for row in new:
-            insort(self._sorted, row, key=views.recency)
+            insort(self._sorted, row, key=row_views.recency)

@@ -17,8 +17,8 @@ from wc_core.threads.model import CLOSED
 from wc_core.threads.moves import holder_text
 from wc_core.views.rows import Filter
 from wc_observe.answers import entries
-from wc_observe.answers import threads as listing
-from wc_observe.answers import worktrees as neighbouring
+from wc_observe.answers import threads as thread_answers
+from wc_observe.answers import worktrees as worktree_answers
 from wc_observe.answers.entries import EntrySpan
 from wc_observe.answers.quoting import title, word
 from wc_observe.answers.threads import ListRequest
@@ -52,7 +52,7 @@ def guide_page() -> str:
 
 def threads_page() -> str:
     """Returns the first page of the list."""
-    return listing.as_markdown(
+    return thread_answers.as_markdown(
         open_store(CURRENT.get()), ListRequest(Filter(), _THREADS)
     )
 
@@ -72,18 +72,18 @@ def entry_page(topic: str, entry: str) -> str:
 
 def index_page() -> str:
     """Returns the index page."""
-    return listing.index_page(open_store(CURRENT.get()))
+    return thread_answers.index_page(open_store(CURRENT.get()))
 
 
 def worktrees_page() -> str:
     """Returns what happens in each worktree."""
-    return neighbouring.as_markdown(neighbouring.worktree_view(CURRENT.get()))
+    return worktree_answers.as_markdown(worktree_answers.worktree_view(CURRENT.get()))
 
 
 def loop_page(change_id: str) -> str:
     """Returns the autonomous loop of one change."""
-    return neighbouring.loops_markdown(
-        neighbouring.worktree_view(CURRENT.get()), change_id
+    return worktree_answers.loops_markdown(
+        worktree_answers.worktree_view(CURRENT.get()), change_id
     )
 
 

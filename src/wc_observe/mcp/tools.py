@@ -14,7 +14,7 @@ from wc_core.views.mentions import Mentions
 from wc_core.views.rows import Filter
 from wc_core.views.search import Question, search
 from wc_observe.answers import entries, threads
-from wc_observe.answers import search as finding
+from wc_observe.answers import search as search_answers
 from wc_observe.answers.entries import EntrySpan
 from wc_observe.answers.health import HEALTH_SCHEMA, health_fields, health_text
 from wc_observe.answers.threads import ListRequest
@@ -141,16 +141,16 @@ def list_updates(
     if digest:
         digested = updates.digest(store.overview, since, now, limit)
         if format == "markdown":
-            return ToolResult(finding.digest_markdown(store, since, digested))
+            return ToolResult(search_answers.digest_markdown(store, since, digested))
         return structured_result(
-            finding.digest_json(store, since, digested),
+            search_answers.digest_json(store, since, digested),
             len(digested.threads),
             "threads",
         )
     news = updates.updates(store.overview, since, now, limit)
     if format == "markdown":
-        return ToolResult(finding.updates_markdown(store, since, news))
-    fields = finding.updates_json(store, since, news)
+        return ToolResult(search_answers.updates_markdown(store, since, news))
+    fields = search_answers.updates_json(store, since, news)
     return structured_result(fields, len(news.entries), "entries")
 
 
@@ -181,8 +181,8 @@ def search_threads(  # noqa: PLR0913, PLR0917 (what a client may say)
     engine = store.live.engine(store.overview, _INDEX_SECONDS)
     hits = search(engine, store.overview, question)
     if format == "markdown":
-        return ToolResult(finding.hits_markdown(store, question, hits))
-    fields = finding.hits_json(store, question, hits)
+        return ToolResult(search_answers.hits_markdown(store, question, hits))
+    fields = search_answers.hits_json(store, question, hits)
     return structured_result(fields, len(hits.hits), "entries")
 
 
