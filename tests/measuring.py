@@ -50,10 +50,12 @@ def measured(env: dict[str, str]) -> dict[str, str]:
 
 @contextmanager
 def paused() -> Iterator[None]:
-    """What this process does meanwhile is not measured. In a worker of xdist
-    coverage is started more than once, and where one ends the one before goes on."""
+    """Measure nothing that this process does meanwhile. In a worker of xdist coverage
+    is started more than once, and where one ends the one before goes on."""
     from coverage import Coverage
 
+    # Each start wraps os._exit once more; a thousand of them overflow the stack.
+    wrapped_exit = os._exit
     stopped = []
     while (current := Coverage.current()) is not None:
         current.stop()
@@ -63,6 +65,7 @@ def paused() -> Iterator[None]:
     finally:
         while stopped:
             stopped.pop().start()
+        os._exit = wrapped_exit
 
 
 def hand_over() -> None:

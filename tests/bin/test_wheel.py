@@ -93,8 +93,12 @@ def check_installed(folder: Path, tmp_path: Path) -> None:
 
 def unpacked_pip(folder: Path) -> str:
     """The pip that comes with this Python: to install it takes three times as long."""
-    bundled = Path(ensurepip.__file__).parent / "_bundled"
-    (pip,) = bundled.glob("pip-*.whl")
+    # Debian keeps the wheels of ensurepip in a folder of its own.
+    debian = Path(
+        sysconfig.get_config_var("WHEEL_PKG_DIR") or "/usr/share/python-wheels"
+    )
+    folders = (Path(ensurepip.__file__).parent / "_bundled", debian)
+    pip = next(path for folder in folders for path in folder.glob("pip-*.whl"))
     with zipfile.ZipFile(pip) as wheel:
         wheel.extractall(folder)
     return str(folder)

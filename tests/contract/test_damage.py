@@ -200,7 +200,7 @@ def tree(root: Path) -> dict[str, str]:
     found = {}
     for path in sorted(root.rglob("*")):
         info = path.lstat()
-        plain = path.is_file() and not path.is_symlink()
+        plain = path.is_file() and not path.is_symlink() and os.access(path, os.R_OK)
         data = hashlib.sha256(path.read_bytes()).hexdigest() if plain else ""
         found[str(path.relative_to(root))] = f"{info.st_mode} {info.st_mtime_ns} {data}"
     return found

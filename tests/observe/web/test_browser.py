@@ -255,5 +255,5 @@ def test_a_store_that_comes_and_a_server_that_goes_are_said(
     page.until(
         "document.querySelector('#live').textContent.startsWith('Not connected')"
     )
+    page.open(served.url)  # first: until then the page tries again and again
     page.forgiven()
-    page.open(served.url)
