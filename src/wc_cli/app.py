@@ -133,11 +133,11 @@ def build(names: Sequence[str] = ()) -> typer.Typer:
 
     intro.__doc__ = _INTRO
     for name in names or table.COMMANDS:
-        _add(application, name)
+        _add_command(application, name)
     return application
 
 
-def _add(application: typer.Typer, name: str) -> None:
+def _add_command(application: typer.Typer, name: str) -> None:
     real = table.ALIASES.get(name, name)
     declared = table.load(real)
     if declared is None:

@@ -47,7 +47,7 @@ def run_recorded(run: Callable[[Sequence[str]], int], argv: Sequence[str]) -> in
         "pid": os.getpid(),
     }
     with contextlib.suppress(WcError, OSError, ValueError):
-        _note(fields, os.getcwd())
+        _append_line(fields, os.getcwd())
     return code
 
 
@@ -57,7 +57,7 @@ def note_problem(action: str, problem: str, folder: str) -> None:
         return
     with contextlib.suppress(WcError, OSError, ValueError):
         fields = {"action": action, "problem": problem, "pid": os.getpid()}
-        _note(fields, folder)
+        _append_line(fields, folder)
 
 
 def _action(argv: Sequence[str]) -> str:
@@ -77,7 +77,10 @@ def _arguments(argv: Sequence[str], *, bodies: bool) -> Iterator[tuple[str, Any]
         value = getattr(options, param.name)
         if value != param.default:
             shorten = debugging.shown_word if _is_a_word(param) else None
-            yield param.name, shorten(value) if shorten else _text(value, bodies=bodies)
+            yield (
+                param.name,
+                shorten(value) if shorten else _safe_text(value, bodies=bodies),
+            )
 
 
 def _is_a_word(param: Param) -> bool:
@@ -85,7 +88,7 @@ def _is_a_word(param: Param) -> bool:
     return bool(param.complete) or param.kind in {FLAG, NUMBER}
 
 
-def _text(value: Any, *, bodies: bool) -> Any:
+def _safe_text(value: Any, *, bodies: bool) -> Any:
     words = " ".join(value) if isinstance(value, tuple) else value
     return debugging.shown_argument(words, bodies)
 
@@ -96,7 +99,7 @@ def _outcome(code: int) -> str:
     return {0: "ok", errors.WcError.exit_code: "INTERNAL", **codes}.get(code, "other")
 
 
-def _note(fields: dict[str, Any], folder: str) -> None:
+def _append_line(fields: dict[str, Any], folder: str) -> None:
     """Append the line. A file that is full is renamed first."""
     place = discovery.find(folder, os.environ, missing_ok=True)
     layout = Layout(place.root)

@@ -61,11 +61,11 @@ def _run(argv: Sequence[str]) -> int:
         _dispatch(argv)
         sys.stdout.flush()
     except WcError as error:
-        _report(error, argv)
+        _report_error(error, argv)
         return error.exit_code
     except NotPlainError as error:
         corrupt = _not_plain(error)
-        _report(corrupt, argv)
+        _report_error(corrupt, argv)
         return corrupt.exit_code
     except KeyboardInterrupt:
         return _INTERRUPTED
@@ -107,7 +107,7 @@ def _wants_json(argv: Sequence[str]) -> bool:
     return "--json" in (words[: words.index("--")] if "--" in words else words)
 
 
-def _report(error: WcError, argv: Sequence[str]) -> None:
+def _report_error(error: WcError, argv: Sequence[str]) -> None:
     if _wants_json(argv):
         fields = {"code": error.code, "message": error.message, "hint": error.hint}
         remark(json_line({"error": fields}))
@@ -127,7 +127,7 @@ def _report_bug(error: Exception, argv: Sequence[str]) -> int:
         "w", prefix="wc-error-", suffix=".log", delete=False, errors="replace"
     ) as log:
         log.write(f"wc {' '.join(argv[:1])}\n{trace}")
-    _report(
+    _report_error(
         WcError(
             f"This is a bug in wc: {type(error).__name__}: {error}",
             f"Please report it with {log.name}",

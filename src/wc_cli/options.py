@@ -172,19 +172,22 @@ def parse(options: type[Options], argv: Sequence[str]) -> Options | None:
             param = by_flag.get(name)
             if param is None or (joined and not name.startswith("--")):
                 return None
-            parsed = _value(param, value if joined else None, remaining)
+            parsed = _option_value(param, value if joined else None, remaining)
             if parsed is None:
                 return None
             values[param.name] = parsed
         else:
             arguments.append(word)
     positional = [param for param in params if not param.flags]
-    if not _fill(positional, arguments, values) or REQUIRED in values.values():
+    if (
+        not _fill_arguments(positional, arguments, values)
+        or REQUIRED in values.values()
+    ):
         return None
     return options(values)
 
 
-def _value(param: Param, joined: str | None, remaining: Any) -> Any:
+def _option_value(param: Param, joined: str | None, remaining: Any) -> Any:
     """Returns the value of an option, ``None`` if there is no valid one."""
     if param.kind == FLAG:
         return True if joined is None else None
@@ -194,7 +197,7 @@ def _value(param: Param, joined: str | None, remaining: Any) -> Any:
     return whole_number(value, _MAX_DIGITS)
 
 
-def _fill(
+def _fill_arguments(
     positional: list[Param], arguments: list[str], values: dict[str, Any]
 ) -> bool:
     """Assign the arguments to the parameters. Returns whether none is left over."""

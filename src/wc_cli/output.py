@@ -18,12 +18,12 @@ from wc_core.threads.jsontext import dumps
 
 def say(text: str) -> None:
     """Print a result to standard output. Raises StorageError, BrokenPipeError."""
-    _write(f"{text}\n" if text and not text.endswith("\n") else text)
+    _write_output(f"{text}\n" if text and not text.endswith("\n") else text)
 
 
 def say_json(value: Any) -> None:
     """Print a result for programs: one line of JSON. Raises as `say` does."""
-    _write(f"{json_line(value)}\n")
+    _write_output(f"{json_line(value)}\n")
 
 
 def remark(text: str) -> None:
@@ -54,7 +54,7 @@ def discard_output() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def _write(text: str) -> None:
+def _write_output(text: str) -> None:
     try:
         sys.stdout.write(text)
         sys.stdout.flush()

@@ -172,7 +172,7 @@ class Clone:
     def _exchanger(self, tell: Callable[[str], None]) -> Exchanger:
         context = self.context()
         waiting = Waiting.at_most(SECONDS, tell=tell)
-        where, remote = syncing.route(context)
+        where, remote = syncing.store_route(context)
         if not context.place.exists:
             firstfetch.fetch_first(where, self.env, remote, waiting)
             context.ensure_store(anew=True)

@@ -218,7 +218,7 @@ def _tidy(clone: Clone) -> list[str]:
         for name in names:
             if name.endswith(_LEFTOVERS) or name.startswith(_REPORT):
                 wrong.append(f"git's {name} is left in {above}")
-    for one in doctor.examine(clone.context()).findings:
+    for one in doctor.examine_store(clone.context()).findings:
         wrong.append(f"doctor says {one}")
     return wrong
 

@@ -19,7 +19,7 @@ from tests.contract.damages import DAMAGES, ENTRIES, LOG, META, PAGE, THREADS, B
 from tests.core.strategies import entry, nobody_special, write_thread
 from tests.measuring import paused
 from tests.observe.stores import Session
-from wc_cli.commands.doctor import examine
+from wc_cli.commands.doctor import examine_store
 from wc_cli.context import Context
 from wc_cli.main import run
 
@@ -514,7 +514,7 @@ def test_what_may_not_be_read_hides_nothing_else() -> None:
             write_thread(folder, topic, [entry(1)], meta=True)
         (folder / LOG).chmod(0)
         env = {"WATERCOOLER_DIR": str(folder), "HOME": str(folder), "USER": "pat"}
-        report = examine(Context(env, str(folder)))
+        report = examine_store(Context(env, str(folder)))
         assert (report.threads, report.entries) == (2, 1)
         (found,) = [one for one in report.findings if one.file == LOG]
         assert "Permission denied" in found.message

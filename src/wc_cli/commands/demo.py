@@ -186,7 +186,7 @@ class _Story:
         env: dict[str, str] | None = None,
     ) -> None:
         """Run a real command, and show it with its output."""
-        self._prompt_line(folder, " ".join(map(_quoted, display)))
+        self._prompt_line(folder, " ".join(map(_quoted_word, display)))
         done = subprocess.run(  # noqa: S603 - our own words
             list(real),
             cwd=folder,
@@ -214,7 +214,7 @@ class _Story:
         say(textwrap.indent(clean(answer).rstrip("\n"), "  "))
 
 
-def _quoted(word: str) -> str:
+def _quoted_word(word: str) -> str:
     plain = all(c.isalnum() or c in "-_./%=~" for c in word)
     return word if plain else f"'{word}'"
 
@@ -263,25 +263,25 @@ def call_tool(
         text=True,
     ) as server:
         try:
-            _request(server, 1, "initialize", hello)
-            _send(server, {"method": "notifications/initialized"})
-            result = _request(server, 2, "tools/call", call)
+            _request_result(server, 1, "initialize", hello)
+            _send_message(server, {"method": "notifications/initialized"})
+            result = _request_result(server, 2, "tools/call", call)
         finally:
             server.kill()
     return "\n".join(part.get("text", "") for part in result["content"])
 
 
-def _send(server: subprocess.Popen[str], message: dict[str, Any]) -> None:
+def _send_message(server: subprocess.Popen[str], message: dict[str, Any]) -> None:
     if server.stdin is None:
         raise WcError("The server has no standard input.")
     server.stdin.write(f"{json.dumps({'jsonrpc': '2.0', **message})}\n")
     server.stdin.flush()
 
 
-def _request(
+def _request_result(
     server: subprocess.Popen[str], number: int, method: str, params: dict[str, Any]
 ) -> dict[str, Any]:
-    _send(server, {"id": number, "method": method, "params": params})
+    _send_message(server, {"id": number, "method": method, "params": params})
     for line in server.stdout or ():
         message = json.loads(line)
         if message.get("id") == number:

@@ -66,7 +66,7 @@ def doctor(context: Context, options: DoctorOptions) -> None:
     if options.dry_run and not options.repair:
         raise InvalidInputError("--dry-run is for --repair.", "Say both.")
     mended, failures = _repair_store(context, options) if options.repair else ((), ())
-    report = examine(context)._replace(mended=mended)
+    report = examine_store(context)._replace(mended=mended)
     if report.findings:
         # A failed step matters only as the reason of a remaining finding.
         report = report._replace(findings=(*report.findings, *failures))
@@ -110,7 +110,7 @@ def _print_report(report: DoctorReport, *, dry_run: bool) -> None:
         say(one_line(f"note: {note}"))
 
 
-def examine(context: Context) -> DoctorReport:
+def examine_store(context: Context) -> DoctorReport:
     """Make every check that can be made here. Returns what they found."""
     findings = list(_git_findings(context))
     try:

@@ -180,10 +180,10 @@ class _LogCommits:
                 nameless[commit.id] = commit
         missing = {entry.id for entry in thread.entries} - commits.keys()
         if missing and nameless:
-            for entry_id, commit_id in self._added(nameless):
+            for entry_id, commit_id in self._added_entries(nameless):
                 if entry_id in missing:
                     commits[entry_id] = nameless[commit_id]
-        unpushed = self._unpushed() if commits else None
+        unpushed = self._unpushed_commits() if commits else None
         if unpushed is None:
             return commits
         return {k: v._replace(pushed=v.id not in unpushed) for k, v in commits.items()}
@@ -198,7 +198,7 @@ class _LogCommits:
             commit_id, short, by, *names = line.split(_SEPARATOR)
             yield Commit(commit_id, short, by), [name for name in names if name]
 
-    def _unpushed(self) -> set[str] | None:
+    def _unpushed_commits(self) -> set[str] | None:
         """Returns the commits that no remote has, as far as is known; ``None`` if no
         remote is known to have any."""
         patterns = _TRACKING if self.repository.branch == BRANCH else _REMOTES
@@ -213,7 +213,7 @@ class _LogCommits:
         options = ("--full-history", "--topo-order", "--encoding=UTF-8")
         return self.git.run("rev-list", *options, *words, "--", self.name)
 
-    def _added(self, commits: Iterable[str]) -> Iterator[tuple[str, str]]:
+    def _added_entries(self, commits: Iterable[str]) -> Iterator[tuple[str, str]]:
         """Yields the entries whose lines these commits added, each with the commit. The
         earliest commit of an entry comes last."""
         out = self.git.run(

@@ -36,7 +36,7 @@ class StatsOptions(SpeakerOptions):
 
 
 @command(StatsOptions)
-def show(context: Context, options: StatsOptions) -> None:
+def show_stats(context: Context, options: StatsOptions) -> None:
     """Show the history of one thread, or the figures of all."""
     stale_ms = stats.stale_after_ms(options.stale_after)
     style = render.output_style(context.env)

@@ -39,7 +39,7 @@ def init(context: Context, options: InitOptions) -> None:
     existed = context.ensure_store(anew=True)
     writer = context.writer()
     writer.prepare_store()
-    pushed = _push(context) if options.push else None
+    pushed = _push_store(context) if options.push else None
     threads = len(writer.reader.topics())
     if options.json:
         kind = context.place.kind
@@ -52,12 +52,12 @@ def init(context: Context, options: InitOptions) -> None:
         say(one_line(f"{pushed} has it; what is written is pushed in the background."))
 
 
-def _push(context: Context) -> str:
+def _push_store(context: Context) -> str:
     """Exchange the store with its remote, which has its branch from then on. Returns
     the remote's name."""
     from wc_cli.commands import sync  # 30 ms, only with --push
 
-    return sync.exchange(context).remote
+    return sync.exchange_once(context).remote
 
 
 @command(BreakLockOptions)

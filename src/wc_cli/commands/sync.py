@@ -68,7 +68,7 @@ def sync(context: Context, options: SyncOptions) -> None:
         raise InvalidInputError("--watch and --dry-run exclude each other.", "Say one.")
     if not options.every:
         raise InvalidInputError("--every takes at least 1 second.", "Say --every 1.")
-    own_repository, remote = route(context, options.remote)
+    own_repository, remote = store_route(context, options.remote)
     anew = not context.place.exists
     if anew and options.dry_run and not context.place.branch_exists:
         _print_result(
@@ -79,7 +79,7 @@ def sync(context: Context, options: SyncOptions) -> None:
         )
         return
     if anew:
-        _adopt(context, own_repository, remote, _wait_limit(context, options))
+        _adopt_store(context, own_repository, remote, _wait_limit(context, options))
     if options.watch:
         _watch(context, remote, options)
     exchanger = _exchanger(context, remote, options)
@@ -89,14 +89,14 @@ def sync(context: Context, options: SyncOptions) -> None:
     _print_result(result, options)
 
 
-def route(context: Context, name: str = "") -> tuple[Repository, Remote]:
+def store_route(context: Context, name: str = "") -> tuple[Repository, Remote]:
     """Returns the repository of the store, and the remote it is exchanged with.
 
     Raises InvalidInputError if the store has no branch of its own, or if the remote is
     not clear.
     """
     place = context.place
-    own_repository = repository.find(place.root) if place.exists else place.repository
+    own_repository = context.store_repository if place.exists else place.repository
     if place.kind != BRANCH_STORE or own_repository is None:
         raise InvalidInputError(
             f"The store {context.store} has no branch of its own to exchange.",
@@ -108,14 +108,14 @@ def route(context: Context, name: str = "") -> tuple[Repository, Remote]:
     return own_repository, usual_remote(own_repository, context.env)
 
 
-def exchange(context: Context) -> Exchange:
+def exchange_once(context: Context) -> Exchange:
     """Exchange the store with its usual remote, once."""
-    _, remote = route(context)
+    _, remote = store_route(context)
     waiting = Waiting.at_most(context.settings.limit)
     return Exchanger(context.place.root, context.env, remote, waiting).exchange()
 
 
-def _adopt(
+def _adopt_store(
     context: Context, repository: Repository, remote: Remote, waiting: Waiting
 ) -> None:
     """Check the store out, with what the remote already has of it."""
@@ -185,7 +185,7 @@ def _print_result(result: Exchange, options: SyncOptions) -> None:
     if options.json:
         say_json({**result.to_json(), "dry_run": options.dry_run})
     else:
-        say(one_line(_sentence(result, dry_run=options.dry_run)))
+        say(one_line(_result_sentence(result, dry_run=options.dry_run)))
     for note in result.notes:
         remark(f"note: {one_line(note)}")
     for path in result.outvoted:
@@ -195,22 +195,23 @@ def _print_result(result: Exchange, options: SyncOptions) -> None:
         )
 
 
-def _sentence(result: Exchange, *, dry_run: bool) -> str:
-    will = "would " if dry_run else ""
+def _result_sentence(result: Exchange, *, dry_run: bool) -> str:
+    came, went = ("would come", "would go") if dry_run else ("came", "went")
     facts = []
     if result.came:
-        facts.append(f"{_counts(result.came)} {will}{'come' if dry_run else 'came'}")
+        facts.append(f"{_entry_counts(result.came)} {came}")
     if result.went:
-        facts.append(f"{_counts(result.went)} {will}{'go' if dry_run else 'went'}")
+        facts.append(f"{_entry_counts(result.went)} {went}")
     if not facts and (result.behind or result.ahead):
-        came, went = counted(result.behind, "commit"), counted(result.ahead, "commit")
-        facts += [f"{came} {will}{'come' if dry_run else 'came'}"] * bool(result.behind)
-        facts += [f"{went} {will}{'go' if dry_run else 'went'}"] * bool(result.ahead)
+        if result.behind:
+            facts.append(f"{counted(result.behind, 'commit')} {came}")
+        if result.ahead:
+            facts.append(f"{counted(result.ahead, 'commit')} {went}")
         facts.append("no entries")
     return f"{result.remote}: {' · '.join(facts) or 'nothing new, here or there'}"
 
 
-def _counts(topics: Mapping[str, int]) -> str:
+def _entry_counts(topics: Mapping[str, int]) -> str:
     """Returns how many entries there are and in which threads, the busiest first."""
     total = counted(sum(topics.values()), "entry", "entries")
     ordered = sorted(topics.items(), key=lambda pair: (-pair[1], pair[0]))

@@ -67,7 +67,7 @@ class TimelineOptions(SpeakerOptions):
 
 
 @command(TimelineOptions)
-def show(context: Context, options: TimelineOptions) -> None:
+def show_timeline(context: Context, options: TimelineOptions) -> None:
     """Show the chart, or write it."""
     printed = [path for path in (options.svg, options.html) if path == "-"]
     if len(printed) + options.json > 1:
@@ -95,12 +95,14 @@ def _make_chart(context: Context, options: TimelineOptions) -> Chart:
         rows = context.overview.rows()
         topics = [name.topic for name in rows if name.last_id > last_id]
     limit = options.limit or len(topics)
-    tracks = list(_tracks(context, topics[:limit], now))
+    tracks = list(_readable_tracks(context, topics[:limit], now))
     chart = timeline.make_chart(tracks, directory, since)
     return chart._replace(total=len(topics))
 
 
-def _tracks(context: Context, topics: Iterable[str], now: int) -> Iterator[Track]:
+def _readable_tracks(
+    context: Context, topics: Iterable[str], now: int
+) -> Iterator[Track]:
     """Yields the tracks of the threads, and remarks on those that cannot be read."""
     reader, directory = context.reader, context.settings.directory
     for topic in topics:

@@ -58,9 +58,9 @@ def wait(context: Context, options: WaitOptions) -> None:
     seconds = vocabulary.wait_seconds(options.timeout)
     end = math.inf if seconds is None else time.monotonic() + seconds
     waiting = _Waiting(context, options)
-    for _ in _moments(waiting.folder, end):
+    for _ in _check_times(waiting.folder, end):
         if came := waiting.arrivals():
-            _report(waiting.context, options, came)
+            _report_arrival(waiting.context, options, came)
             return
         waiting.check()
     unit = " s" if options.timeout[-1:].isdigit() else ""
@@ -143,7 +143,7 @@ class _Waiting:
             spawn.start_if_due(reader.layout, rules, self.context.env)
 
 
-def _moments(folder: Callable[[], str], end: float) -> Iterator[None]:
+def _check_times(folder: Callable[[], str], end: float) -> Iterator[None]:
     """Yields when to check: now, when something changes in ``folder()``, and once a
     second, until ``end``."""
     yield
@@ -190,7 +190,9 @@ def _folder_changes(path: str, end: float) -> Iterator[None]:
         yield
 
 
-def _report(context: Context, options: WaitOptions, came: list[Arrival]) -> None:
+def _report_arrival(
+    context: Context, options: WaitOptions, came: list[Arrival]
+) -> None:
     """Notify that it has arrived, and show what is new in the thread as `wc read`
     does."""
     from wc_cli.commands import reading  # 11 ms, only when the wait is over
@@ -201,7 +203,7 @@ def _report(context: Context, options: WaitOptions, came: list[Arrival]) -> None
     event = "Your move" if first.ball else "New entry"
     words = (f"{event}: {state.topic}", state.title)
     for channel in notify.send_notification(
-        context.env, _channels(context, options), words
+        context.env, _notify_channels(context, options), words
     ):
         remark(f"note: nothing here could tell it by {one_line(channel)}")
     new = context.viewer.new_count(
@@ -221,7 +223,7 @@ def _report(context: Context, options: WaitOptions, came: list[Arrival]) -> None
         remark(f"also: {', '.join(one_line(arrival.topic) for arrival in later)}")
 
 
-def _channels(context: Context, options: WaitOptions) -> set[str]:
+def _notify_channels(context: Context, options: WaitOptions) -> set[str]:
     """Returns the channels for a notification, from the options and the environment."""
     switches = {"desktop": options.notify, "bell": options.bell, "osc": options.osc}
     always = context.env.get("WATERCOOLER_NOTIFY", "").replace(",", " ").split()

@@ -43,7 +43,7 @@ def whoami(context: Context, options: WhoamiOptions) -> None:
     """Show who you are."""
     identity = context.identity
     context.remember()
-    explanation = _explain(context) if options.explain else None
+    explanation = _make_explanation(context) if options.explain else None
     if options.json:
         fields: dict[str, Any] = {
             "name": identity.author,
@@ -74,7 +74,7 @@ class NamePart(NamedTuple):
     rules: tuple[Rule, ...]
 
     @property
-    def won(self) -> Rule | None:
+    def deciding_rule(self) -> Rule | None:
         """The rule that decides."""
         return next((rule for rule in self.rules if rule.value), None)
 
@@ -95,7 +95,7 @@ class Explanation(NamedTuple):
                     {
                         "rule": rule.name,
                         "found": rule.value or None,
-                        "won": rule is part.won,
+                        "won": rule is part.deciding_rule,
                     }
                     for rule in part.rules
                 ]
@@ -114,14 +114,14 @@ class Explanation(NamedTuple):
         for part in self.parts:
             lines.append(f"{part.name}: {one_line(part.value) or 'none'}")
             for rule in part.rules:
-                mark = ">" if rule is part.won else " "
+                mark = ">" if rule is part.deciding_rule else " "
                 value = one_line(rule.value) or "-"
                 lines.append(f"  {mark} {rule.name:<17}  {value}")
         lines += [f"{program}: {one_line(says)}" for program, _, says in self.elsewhere]
         return "\n".join((*lines, *map(one_line, self.notes), _ADVICE))
 
 
-def _explain(context: Context) -> Explanation:
+def _make_explanation(context: Context) -> Explanation:
     identity = context.identity
     parts = _name_parts(context)
     elsewhere = (

@@ -93,13 +93,15 @@ class SetStatusOptions(WriteOptions):
 def say(context: Context, options: SayOptions) -> None:
     """Add an entry and pass the ball."""
     draft = _entry_draft("say", context, options)
-    _write(context, options, draft._replace(reopen=options.reopen, new=options.new))
+    _write_entry(
+        context, options, draft._replace(reopen=options.reopen, new=options.new)
+    )
 
 
 @command(NewOptions)
 def new(context: Context, options: NewOptions) -> None:
     """Create a thread."""
-    _write(context, options, _entry_draft("new", context, options))
+    _write_entry(context, options, _entry_draft("new", context, options))
 
 
 def _entry_draft(
@@ -129,7 +131,7 @@ def ack(context: Context, options: AckOptions) -> None:
         role=vocabulary.role(options.role),
         type=vocabulary.entry_type(options.type),
     )
-    _write(context, options, draft)
+    _write_entry(context, options, draft)
 
 
 @command(HandoffOptions)
@@ -140,14 +142,14 @@ def handoff(context: Context, options: HandoffOptions) -> None:
     note = body.body_text(options.note, context)
     reason = vocabulary.reason(options.reason)
     draft = draft._replace(body=note, reason=reason, to=options.to, force=options.force)
-    _write(context, options, draft)
+    _write_entry(context, options, draft)
 
 
 @command(TakeOptions)
 def take(context: Context, options: TakeOptions) -> None:
     """Take the ball."""
     reason = vocabulary.reason(options.reason)
-    _write(
+    _write_entry(
         context, options, Draft(options.topic, "take", "Took the ball", reason=reason)
     )
 
@@ -159,10 +161,10 @@ def set_status(context: Context, options: SetStatusOptions) -> None:
     reason = vocabulary.reason(options.reason)
     title = f"Status: {status}"
     draft = Draft(options.topic, "set_status", title, status=status, reason=reason)
-    _write(context, options, draft)
+    _write_entry(context, options, draft)
 
 
-def _write(context: Context, options: WriteOptions, draft: Draft) -> None:
+def _write_entry(context: Context, options: WriteOptions, draft: Draft) -> None:
     """Write the entry, start settling, and print the receipt."""
     seconds = vocabulary.seconds(options.lock_timeout)
     draft = draft._replace(

@@ -76,7 +76,7 @@ def print_receipt(receipt: Receipt, *, as_json: bool) -> None:
         if as_json:
             output.say_json(receipt.to_json())
             return
-        output.say(one_line(_sentence(receipt)))
+        output.say(one_line(_receipt_sentence(receipt)))
     except (StorageError, BrokenPipeError) as error:
         # The entry is on disk, and a retry would write it twice.
         output.discard_output()
@@ -85,7 +85,7 @@ def print_receipt(receipt: Receipt, *, as_json: bool) -> None:
         output.remark(f"note: {one_line(note)}")
 
 
-def _sentence(receipt: Receipt) -> str:
+def _receipt_sentence(receipt: Receipt) -> str:
     saved = f"saved {receipt.topic} #{receipt.idx} ({receipt.entry_id})"
     ball = f"ball: {holder_text(receipt.ball)}"
     if receipt.ball != receipt.previous_ball and receipt.idx:
