@@ -234,5 +234,5 @@ def _fork_findings(thread: Thread) -> Iterator[Finding]:
             f"two clones passed its ball, to {names}; "
             f"{holder_text(thread.state.ball)} has it"
         )
-        fix = f"Say who shall have it: wc handoff {quoted(topic)} --to NAME --reason …"
+        fix = f"Say who should have it: wc handoff {quoted(topic)} --to NAME --reason …"
         yield Finding(topic, 0, message, fix)

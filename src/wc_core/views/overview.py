@@ -96,7 +96,7 @@ def _rows_as_of(
     if sum(row.last_id > start for row in rows) > _MOST_MOVED:
         raise InvalidInputError(
             "More threads have changed since that cursor than a walk can follow.",
-            "Begin anew, without a cursor.",
+            "Start again without a cursor.",
         )
     restored = []
     for row in rows:

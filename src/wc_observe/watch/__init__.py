@@ -1,4 +1,4 @@
-"""Hearing that files changed, and telling whoever subscribed.
+"""Noticing that files changed, and notifying subscribers.
 
 `notifier` is the only module of the server that imports watchfiles. Must not know what
 an answer looks like.

@@ -151,7 +151,7 @@ class Watcher:
                 self._listen(watch, identities)
             if not self._stop.is_set():
                 # Nothing is reported until the next watch has started.
-                self.health = Health(POLLING, "beginning anew")
+                self.health = Health(POLLING, "starting again")
                 self._report_paths(None)
         except FileNotFoundError:
             self._stop.wait(_ABSENT)
