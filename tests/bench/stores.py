@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from wc_core import names, ulid
 from wc_core.layout import Layout
 from wc_core.status import files
-from wc_core.threads import codec, model, page, projections
+from wc_core.threads import codec, folding, model, page, projections
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -75,7 +75,7 @@ def fill_part(root: str, entries: int, numbers: Sequence[int]) -> None:
 def files_of(layout: Layout, entries: Sequence[model.Entry]) -> dict[str, bytes]:
     """The files of one thread: its log and everything that follows from it."""
     topic, directory = entries[0].topic, names.Directory()
-    state = model.fold(topic, entries)
+    state = folding.fold(topic, entries)
     log = b"".join(codec.to_line(one, index) for index, one in enumerate(entries))
     new = {directory.key(names.parse(one.name)): one.new for one in state.participants}
     status = files.status_files(files.StatusView(state, new, directory))

@@ -27,7 +27,7 @@ from wc_core.errors import InvalidInputError, WcError
 from wc_core.git import config, discovery, repository
 from wc_core.status import files
 from wc_core.text import clean, one_line
-from wc_core.threads import codec, model, projections, settings
+from wc_core.threads import codec, folding, projections, settings
 from wc_core.threads import page as markdown
 from wc_core.threads.jsontext import loads
 from wc_core.threads.model import Entry
@@ -116,7 +116,7 @@ def _sorted_right(data: bytes, log: codec.Log) -> None:
 
 def _written_again(entries: Sequence[Entry]) -> None:
     """What was read can be folded, shown as a page, and read from there."""
-    state = model.fold("t", entries)
+    state = folding.fold("t", entries)
     meta = projections.read_meta("t", projections.render_meta(state, 7, {}))
     assert isinstance(meta, projections.Meta)
     assert meta.state is not None
@@ -152,14 +152,14 @@ def fuzz_markdown(random: Random, _: Path) -> None:
         assert found is not None
         _written_again([found])
     if not any(one.lost for one in page.damage):
-        state = model.fold("t", page.entries, page.base)
+        state = folding.fold("t", page.entries, page.base)
         again = markdown.parse("t", markdown.render(state, page.entries))
         assert _same(again.entries, page.entries)
 
 
 def fuzz_meta(random: Random, _: Path) -> None:
     """A meta that anybody changed is not believed, and never a crash."""
-    state = model.fold("t", mutants.entries(random, 3))
+    state = folding.fold("t", mutants.entries(random, 3))
     unknown = {mutants.plain(random): mutants.plain(random)}
     original = projections.render_meta(state, 7, unknown)
     data = mutants.mutated(random, original)

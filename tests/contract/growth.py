@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from wc_core.git import config
 from wc_core.text import clean, one_line
-from wc_core.threads import codec, model, page, projections
+from wc_core.threads import codec, folding, page, projections
 from wc_core.threads.model import Entry
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ _LITTLE = 0.3
 
 def _page(text: str) -> None:
     one = Entry("0" * 26, "t", "a", "b", body=text)
-    page.parse("t", page.render(model.fold("t", [one]), [one]))
+    page.parse("t", page.render(folding.fold("t", [one]), [one]))
 
 
 READERS: dict[str, Callable[[str], object]] = {

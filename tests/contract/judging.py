@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from tests import amounts
 from wc_core import names
 from wc_core.errors import ConflictError
-from wc_core.threads import codec, model, moves
+from wc_core.threads import codec, folding, model, moves
 from wc_core.threads.settings import Settings
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def states(topic: str, data: bytes) -> list[model.State]:
     for line in data.splitlines(keepends=True):
         entry = codec.read_line(topic, line)
         assert isinstance(entry, model.Entry), entry
-        found.append(model.apply(found[-1], entry))
+        found.append(folding.apply(found[-1], entry))
     return found[1:]
 
 

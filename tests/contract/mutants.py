@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from wc_core import ulid
-from wc_core.threads import codec, model
+from wc_core.threads import codec, folding
 from wc_core.threads import page as markdown
 from wc_core.threads.model import Ball, Base, Entry
 
@@ -136,7 +136,7 @@ def page(random: Random) -> bytes:
     if kind == 2:
         blocks = [f"---\nEntry: {one.agent} {one.at}\n\n{one.body}\n" for one in made]
         return "\n".join(["# t — Thread", "Status: open", "", *blocks]).encode()
-    return markdown.render(model.fold("t", made), made)
+    return markdown.render(folding.fold("t", made), made)
 
 
 @functools.cache

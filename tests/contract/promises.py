@@ -14,7 +14,7 @@ from wc_cli.store import rendering
 from wc_core.errors import CorruptError
 from wc_core.files import names_in, read_plain
 from wc_core.layout import BRANCH
-from wc_core.threads import codec, model
+from wc_core.threads import codec, folding
 from wc_core.threads.reader import StoreReader
 
 if TYPE_CHECKING:
@@ -146,7 +146,7 @@ class Promises:
         for topic in reader.topics():
             thread = reader.thread(topic)
             base = thread.snapshot.meta.base
-            fold = model.fold(topic, thread.entries, base)
+            fold = folding.fold(topic, thread.entries, base)
             if thread.state != fold._replace(lost=thread.log.lost):
                 self.wrong.append(f"{topic}: the state is not the fold")
             for path, data in rendering.render_thread(reader.layout, thread).items():

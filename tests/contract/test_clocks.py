@@ -12,7 +12,7 @@ import pytest
 from tests.contract import scenes
 from wc_cli.store.writer import IdSource
 from wc_core import ulid
-from wc_core.threads import model
+from wc_core.threads import folding
 from wc_core.threads.moves import Draft
 from wc_core.threads.reader import StoreReader
 
@@ -64,7 +64,7 @@ def test_a_log_is_in_the_order_it_was_written_in(
     assert [line["title"] for line in lines] == [f"Turn {n}" for n in range(TURNS)]
     assert [line["parents"] for line in lines] == [[], *([one] for one in ids[:-1])]
     assert [entry.id for entry in found.entries] == ids
-    assert found.state == model.fold("clocks", found.entries)
+    assert found.state == folding.fold("clocks", found.entries)
     assert (found.state.ball, found.state.heads) == ("Codex", (ids[-1],))
     # What was put beside the log as it grew is what all of it gives.
     snapshot = StoreReader(scenes.layout_of(str(tmp_path)).root).snapshot("clocks")

@@ -20,7 +20,7 @@ from wc_core.identity.resolve import Identity
 from wc_core.identity.viewer import Viewer
 from wc_core.layout import Layout
 from wc_core.names import Directory, parse
-from wc_core.threads import codec, model
+from wc_core.threads import codec, folding, model
 from wc_core.threads.model import Ball, Base, Entry, State
 from wc_core.threads.projections import render_meta
 
@@ -72,7 +72,7 @@ def write_thread(
     data = b"".join(lines)
     Path(layout.log(topic)).write_bytes(data)
     if meta:
-        state = model.fold(topic, entries)
+        state = folding.fold(topic, entries)
         Path(layout.meta(topic)).write_bytes(render_meta(state, len(data), {}))
 
 
@@ -99,12 +99,14 @@ KNOWN_KEYS = frozenset(
     codec.to_fields(
         entry(
             0, action="say", ball=Ball("x"), status="OPEN", parents=("p",),
-            base=Base(), code_commit="c", key="k", reason="r",
+            base=Base(), code_commit="c", key="k", reason="r", thread_branch="b",
+            new_topic="n", supersedes="s", tags_added=("x",), tags_removed=("y",),
         )
     )
 )  # fmt: skip
 DERIVED_KEYS = frozenset({"id", "type", "index", "thread_topic"})
 foreign_keys = texts.filter(lambda key: key not in KNOWN_KEYS | DERIVED_KEYS)
+tags = st.lists(st.sampled_from(("urgent", "later")), max_size=2).map(tuple)
 references = st.lists(texts, max_size=3).map(tuple)
 
 entries = st.builds(
@@ -128,9 +130,30 @@ entries = st.builds(
     commit_refs=references,
     code_branch=texts,
     code_commit=texts,
+    thread_branch=texts,
+    new_topic=texts,
+    supersedes=texts,
+    tags_added=references,
+    tags_removed=references,
     key=texts,
     reason=texts,
     extra=st.dictionaries(foreign_keys, json_values, max_size=3),
+)
+
+
+# What only few entries change.
+rare_changes = st.one_of(
+    st.just({}),
+    st.fixed_dictionaries({"action": st.sampled_from(("say", "take"))}),
+    st.fixed_dictionaries({"thread_branch": st.sampled_from(("main", "fix"))}),
+    st.fixed_dictionaries({"new_topic": st.sampled_from(("t", "u", "v"))}),
+    st.fixed_dictionaries(
+        {
+            "action": st.sampled_from(("amend", "retract")),
+            "supersedes": st.integers(0, 3).map(entry_id),
+        }
+    ),
+    st.fixed_dictionaries({"tags_added": tags, "tags_removed": tags}),
 )
 
 
@@ -144,6 +167,7 @@ def linear_logs(draw: st.DrawFn, *, recorded: bool = True) -> list[Entry]:
             ball=draw(st.none() | st.builds(Ball, st.none() | agents)),
             status=draw(st.none() | statuses),
             code_branch=draw(st.sampled_from(("", "main", "fix"))),
+            **draw(rare_changes),
         )
         for step in range(draw(st.integers(0, 12)))
     ]

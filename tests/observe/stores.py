@@ -15,7 +15,7 @@ from mcp_types import Implementation, PromptReference, ResourceTemplateReference
 
 from wc_core import ulid
 from wc_core.layout import Layout
-from wc_core.threads import codec, model, projections
+from wc_core.threads import codec, folding, projections
 from wc_core.threads.model import Ball, Entry
 from wc_core.toolnames import PREFIX
 from wc_observe.calls import ServerContext
@@ -63,7 +63,7 @@ class Store:
         Path(self.layout.folder(topic)).mkdir(parents=True, exist_ok=True)
         Path(self.layout.log(topic)).write_bytes(data)
         if meta:
-            state = model.fold(topic, written)
+            state = folding.fold(topic, written)
             rendered = projections.render_meta(state, len(data), {})
             Path(self.layout.meta(topic)).write_bytes(rendered)
         return written

@@ -18,7 +18,7 @@ from wc_cli.merge.contents import merge_file
 from wc_cli.merge.logs import unite
 from wc_cli.merge.threads import ThreadSide, Versions
 from wc_cli.store.rendering import render_files
-from wc_core.threads import model
+from wc_core.threads import folding, model
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -182,7 +182,7 @@ class _Planner:
         metas = threads.read_metas(topic, self._versions(paths.meta))
         newer = threads.newer_meta(metas)
         unknown = {} if newer else self._unknown_keys(paths.meta, metas)
-        state = model.fold(topic, union.entries)._replace(lost=union.lost)
+        state = folding.fold(topic, union.entries)._replace(lost=union.lost)
         files = render_files(STORE, state, union.entries, len(union.data), unknown)
         rendered = {_tree_path(path): data for path, data in files.items()}
         decided = {path for path in rendered if self._is_rendered(path, paths.log)}

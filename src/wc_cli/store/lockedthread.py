@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from wc_core import files
 from wc_core.errors import ConflictError, CorruptError, NotFoundError
 from wc_core.files import read_plain
-from wc_core.threads import model, vocabulary
+from wc_core.threads import folding, model, vocabulary
 from wc_core.threads.jsontext import dumps
 from wc_core.threads.model import Base
 
@@ -134,8 +134,8 @@ class LockedThread(NamedTuple):
         entries = self.entries or ()
         for idx, entry in enumerate(entries):
             if entry.key == key:
-                before = model.fold(entry.topic, entries[:idx], base)
-                after = model.fold(entry.topic, entries[: idx + 1], base)
+                before = folding.fold(entry.topic, entries[:idx], base)
+                after = folding.fold(entry.topic, entries[: idx + 1], base)
                 return Written(entry, idx, before, after).receipt(_KEY_USED_BEFORE)
         return None
 

@@ -20,7 +20,7 @@ from wc_core.git import repository as repositories
 from wc_core.git.discovery import BRANCH_STORE, NAMED, PLAIN
 from wc_core.layout import ATTRIBUTES, BRANCH, IGNORED, file_name, new_topic
 from wc_core.similar import are_similar
-from wc_core.threads import codec, model, moves, vocabulary
+from wc_core.threads import codec, folding, model, moves, vocabulary
 from wc_core.threads.model import Entry
 from wc_core.threads.reader import StoreReader
 from wc_core.times import rfc3339
@@ -227,6 +227,11 @@ class StoreWriter:
             action=draft.action,
             ball=move.ball,
             status=move.status,
+            thread_branch=draft.thread_branch,
+            new_topic=draft.new_topic,
+            supersedes=draft.supersedes,
+            tags_added=draft.tags_added,
+            tags_removed=draft.tags_removed,
             parents=thread.state.heads,
             base=thread.base,
             code_branch=self.author.code_branch,
@@ -263,7 +268,7 @@ class StoreWriter:
     ) -> Receipt:
         """Write meta and status files; no error fails the write from here on."""
         notes = list(move.notes)
-        state, idx = model.apply(thread.state, entry), thread.state.entry_count
+        state, idx = folding.apply(thread.state, entry), thread.state.entry_count
         try:
             if entry.id <= thread.state.last_id:
                 # An id from the future sorts behind the new one: only the whole log

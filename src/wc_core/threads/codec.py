@@ -78,6 +78,13 @@ class Log(NamedTuple):
         return sum(1 for damage in self.damage if damage.lost)
 
 
+# The fields that only wc writes, and only where they have a value.
+_OPTIONAL = (
+    *("code_commit", "action", "status", "thread_branch", "new_topic"),
+    *("supersedes", "tags_added", "tags_removed", "key", "reason"),
+)
+
+
 def to_fields(entry: Entry) -> dict[str, Any]:
     """The fields of an entry, by their names in a log; unset optional ones left out."""
     fields: dict[str, Any] = {
@@ -96,10 +103,15 @@ def to_fields(entry: Entry) -> dict[str, Any]:
         "code_commit": entry.code_commit,
         "action": entry.action,
         "status": entry.status,
+        "thread_branch": entry.thread_branch,
+        "new_topic": entry.new_topic,
+        "supersedes": entry.supersedes,
+        "tags_added": list(entry.tags_added),
+        "tags_removed": list(entry.tags_removed),
         "key": entry.key,
         "reason": entry.reason,
     }
-    for name in ("code_commit", "action", "status", "key", "reason"):
+    for name in _OPTIONAL:
         if not fields[name]:
             del fields[name]
     if entry.ball is not None:
@@ -176,6 +188,11 @@ _FIELDS: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "action": ("action", _as_text),
     "ball": ("ball", _as_ball),
     "status": ("status", _as_word),
+    "thread_branch": ("thread_branch", _as_text),
+    "new_topic": ("new_topic", _as_text),
+    "supersedes": ("supersedes", _as_text),
+    "tags_added": ("tags_added", _as_texts),
+    "tags_removed": ("tags_removed", _as_texts),
     "parents": ("parents", _as_texts),
     "base": ("base", _as_base),
     "summary": ("summary", _as_text),

@@ -17,7 +17,10 @@ if TYPE_CHECKING:
 STATUSES = ("OPEN", "IN_REVIEW", "BLOCKED", "CLOSED")
 ROLES = ("planner", "critic", "implementer", "tester", "pm", "scribe")
 ENTRY_TYPES = ("Note", "Plan", "Decision", "PR", "Closure")
-ACTIONS = ("new", "say", "ack", "handoff", "take", "set_status")
+ACTIONS = (
+    *("new", "say", "ack", "handoff", "take", "set_status", "done"),
+    *("move", "amend", "retract", "rename", "tag"),
+)
 
 OPEN, IN_REVIEW, BLOCKED, CLOSED = STATUSES
 
@@ -47,10 +50,13 @@ class Entry(NamedTuple):
     """One line of a log.
 
     ``ball`` and ``status`` are ``None`` on an entry that does not change
-    them. ``parents`` are the heads of the thread when the entry was written;
-    ``None`` if the writer recorded none (older tools), and then the parent is
-    the entry before. ``at`` is the timestamp as written, RFC 3339. ``extra``
-    has the keys of other tools, unchanged.
+    them, and so are the fields after them: ``thread_branch`` is the branch that
+    the thread belongs to from now on, ``new_topic`` another name for it, and
+    ``supersedes`` the id of the entry that this one replaces: its text
+    (``amend``), or the whole of it (``retract``). ``parents`` are the heads of
+    the thread when the entry was written; ``None`` if the writer recorded none
+    (older tools), and then the parent is the entry before. ``at`` is the
+    timestamp as written, RFC 3339. ``extra`` has the keys of other tools, unchanged.
     """
 
     id: str
@@ -64,6 +70,11 @@ class Entry(NamedTuple):
     action: str = ""
     ball: Ball | None = None
     status: str | None = None
+    thread_branch: str = ""
+    new_topic: str = ""
+    supersedes: str = ""
+    tags_added: tuple[str, ...] = ()
+    tags_removed: tuple[str, ...] = ()
     parents: tuple[str, ...] | None = None
     base: Base | None = None
     summary: str = ""
@@ -77,11 +88,22 @@ class Entry(NamedTuple):
     extra: Mapping[str, Any] = MappingProxyType({})
 
     @property
+    def is_rare(self) -> bool:
+        """Whether it changes what few entries change: place, name, text or tags."""
+        return self[_RARE] != _NOT_RARE
+
+    @property
     def is_by_wc(self) -> bool:
         """Whether the entry has any of the fields that only wc writes."""
         return bool(self.action or self.base or self.ball or self.status) or (
             self.parents is not None
         )
+
+
+_RARE = slice(
+    Entry._fields.index("thread_branch"), Entry._fields.index("tags_removed") + 1
+)
+_NOT_RARE = Entry("", "", "", "")[_RARE]
 
 
 class Participant(NamedTuple):
@@ -96,7 +118,10 @@ class Participant(NamedTuple):
 
 
 class Pass(NamedTuple):
-    """The last time that the ball went to ``to``, and who passed it."""
+    """The last time that the ball went to ``to``, and who passed it.
+
+    A ball that was taken was passed by whom it was taken from.
+    """
 
     to: str
     by: str
@@ -108,7 +133,16 @@ class State(NamedTuple):
     ``participants`` and ``passes`` run from the least to the most recent.
     ``heads`` are the entries that are no other entry's parent: one, or more
     in a fork (two clones wrote at the same time). ``since`` is the id of the
-    entry that gave the ball to its holder. ``last_id`` is the greatest id.
+    entry that gave the ball to its holder. ``first_id`` is the first entry,
+    ``last_id`` the greatest id.
+
+    ``asker`` opened the thread, or reopened it: the ball goes there when the work
+    is done. ``bounces`` counts the latest passes that were between the same two,
+    without a change of status. ``branch`` is the branch that the thread belongs
+    to: the one that an entry named for it, else the one it was opened from.
+    ``names`` are the names it was given after ``topic``, under which it is
+    stored; the latest, which is its name now, is the last.
+
     ``lost`` counts the lines of the log that are no entry; it is here so that
     a reader of ``meta.json`` learns of the damage without reading the log.
     """
@@ -128,7 +162,17 @@ class State(NamedTuple):
     heads: tuple[str, ...] = ()
     participants: tuple[Participant, ...] = ()
     passes: tuple[Pass, ...] = ()
+    asker: str = ""
+    bounces: int = 0
+    first_id: str = ""
+    names: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
     lost: int = 0
+
+    @property
+    def name(self) -> str:
+        """The thread's name: its topic, or what it was renamed to last."""
+        return self.names[-1] if self.names else self.topic
 
     @property
     def forked(self) -> bool:
@@ -187,143 +231,6 @@ def written_by_wc(entries: Iterable[Entry]) -> bool:
     return any(entry.is_by_wc for entry in entries)
 
 
-def fold(topic: str, entries: Sequence[Entry], meta: Base | None = None) -> State:
-    """Return the state of a thread with these entries, which must be in order.
-
-    The result is that of `apply` for one entry after the other, without
-    making a state for each. ``meta`` has the fields of a foreign
-    ``meta.json``, see `_starting_base`.
-    """
-    state = initial_state(topic, _starting_base(entries, meta))
-    if not entries:
-        return state
-    state = _fold_linear(state, entries)
-    return state if _is_linear(entries) else _with_graph(state, entries)
-
-
-def _starting_base(entries: Sequence[Entry], meta: Base | None) -> Base | None:
-    """The fields to start the fold with: the first ``base`` in the log.
-
-    A log without any counts on ``meta``, unless wc has written to it: then
-    what the log does not say is not so.
-    """
-    for entry in entries:
-        if entry.base is not None:
-            return entry.base
-    return None if written_by_wc(entries) else meta
-
-
-def _fold_linear(state: State, entries: Sequence[Entry]) -> State:
-    """The state after ``entries``, if each follows the one before it."""
-    first, last = entries[0], entries[-1]
-    statuses = (entry.status for entry in reversed(entries) if entry.status)
-    branches = (entry.code_branch for entry in reversed(entries) if entry.code_branch)
-    return state._replace(
-        title=state.title or first.title,
-        created_at=first.at,
-        status=next(statuses, state.status),
-        entry_count=len(entries),
-        last_id=max(entry.id for entry in entries),
-        updated_at=last.at,
-        updated_by=last.agent,
-        branch=next(branches, ""),
-        heads=(last.id,),
-        participants=_participants(entries),
-        **_ball_fields(entries, state.ball),
-    )
-
-
-def _is_linear(entries: Sequence[Entry]) -> bool:
-    """Whether each entry has the one before it as its only parent."""
-    previous: tuple[str, ...] = ()
-    for entry in entries:
-        parents = previous if entry.parents is None else entry.parents
-        if parents != previous and {*parents} != {*previous}:
-            return False
-        previous = (entry.id,)
-    return True
-
-
-def _participants(entries: Sequence[Entry]) -> tuple[Participant, ...]:
-    """Each author, with the number of entries after their last one."""
-    last_positions: dict[str, int] = {}
-    for position, entry in enumerate(entries, 1):
-        last_positions.pop(entry.agent, None)  # to insert it at the end
-        last_positions[entry.agent] = position
-    count = len(entries)
-    return tuple(
-        Participant(name, count - position) for name, position in last_positions.items()
-    )
-
-
-def _ball_fields(entries: Sequence[Entry], ball: str | None) -> dict[str, Any]:
-    """The fields of a state about its ball, which ``ball`` held at first."""
-    since, passes = "", dict[str, str]()
-    for entry in entries:
-        if entry.ball is None:
-            continue
-        holder = entry.ball.holder
-        if holder != ball or not since:
-            ball, since = holder, entry.id
-        if holder is not None and holder != entry.agent:
-            passes.pop(holder, None)  # to insert it at the end
-            passes[holder] = entry.agent
-    handovers = tuple(Pass(to, by) for to, by in passes.items())
-    return {"ball": ball, "since": since, "passes": handovers}
-
-
-def apply(state: State, entry: Entry) -> State:
-    """Return the state after ``entry``.
-
-    The entry must name all heads as its parents and have a greater id than
-    all entries before it.
-    """
-    changes = {} if entry.ball is None else _pass_ball(state, entry, entry.ball)
-    if not state.entry_count:
-        changes["created_at"] = entry.at
-        changes["title"] = state.title or entry.title
-    readers = [
-        Participant(name, new + 1)
-        for name, new in state.participants
-        if name != entry.agent
-    ]
-    return state._replace(
-        status=entry.status or state.status,
-        entry_count=state.entry_count + 1,
-        last_id=max(state.last_id, entry.id),
-        updated_at=entry.at,
-        updated_by=entry.agent,
-        branch=entry.code_branch or state.branch,
-        heads=(entry.id,),
-        participants=(*readers, Participant(entry.agent, 0)),
-        **changes,
-    )
-
-
-def _pass_ball(state: State, entry: Entry, ball: Ball) -> dict[str, Any]:
-    """The fields of ``state`` that change when ``entry`` moves the ball."""
-    changes: dict[str, Any] = {"ball": ball.holder}
-    if ball.holder != state.ball or not state.since:
-        changes["since"] = entry.id
-    if ball.holder is not None and ball.holder != entry.agent:
-        earlier = [handover for handover in state.passes if handover.to != ball.holder]
-        changes["passes"] = (*earlier, Pass(ball.holder, entry.agent))
-    return changes
-
-
-def _with_graph(state: State, entries: Sequence[Entry]) -> State:
-    """The same state, with heads and NEW counts from the graph of parents."""
-    graph = parent_graph(entries)
-    all_parents = {parent for parents in graph.values() for parent in parents}
-    heads = tuple(entry_id for entry_id in graph if entry_id not in all_parents)
-    last_ids = {entry.agent: entry.id for entry in entries}
-    participants = tuple(
-        Participant(name, len(_unseen(name.__eq__, (last_ids[name],), entries, graph)))
-        for name, _ in state.participants
-    )
-    return state._replace(heads=heads, participants=participants)
-
-
 def parent_graph(entries: Sequence[Entry]) -> dict[str, tuple[str, ...]]:
     """The parents of each entry, by its id.
 
@@ -352,7 +259,7 @@ def ancestors(heads: Iterable[str], graph: Mapping[str, tuple[str, ...]]) -> set
     return visited
 
 
-def _unseen(
+def unseen(
     is_me: Callable[[str], bool],
     seen_heads: Iterable[str],
     entries: Sequence[Entry],
@@ -387,4 +294,4 @@ def new_entries(
     last entry nor of ``cursor``, the heads that the participant had read.
     """
     own_ids = [entry.id for entry in entries if is_me(entry.agent)]
-    return _unseen(is_me, [*own_ids[-1:], *cursor], entries, parent_graph(entries))
+    return unseen(is_me, [*own_ids[-1:], *cursor], entries, parent_graph(entries))

@@ -43,6 +43,11 @@ class Draft(NamedTuple):
     force: bool = False
     reopen: bool = False
     new: bool = False
+    thread_branch: str = ""
+    new_topic: str = ""
+    supersedes: str = ""
+    tags_added: tuple[str, ...] = ()
+    tags_removed: tuple[str, ...] = ()
 
 
 class Move(NamedTuple):

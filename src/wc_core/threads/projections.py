@@ -77,6 +77,11 @@ def render_meta(state: State, log_size: int, unknown: Mapping[str, Any]) -> byte
         "heads": state.heads,
         "participants": state.participants,
         "passes": state.passes,
+        "asker": state.asker,
+        "bounces": state.bounces,
+        "first_id": state.first_id,
+        **({"names": state.names} if state.names else {}),
+        **({"tags": state.tags} if state.tags else {}),
         **({"lost": state.lost} if state.lost else {}),
     }
     text = json.dumps(fields | dict(unknown), ensure_ascii=False, indent=2)
@@ -158,6 +163,11 @@ def _state(topic: str, base: Base, meta: Meta, own: Mapping[str, Any]) -> State:
             Participant(str(name), int(new)) for name, new in own["participants"]
         ),
         passes=tuple(Pass(str(to), str(by)) for to, by in own["passes"]),
+        asker=_string(own["asker"]),
+        bounces=int(own["bounces"]),
+        first_id=_string(own["first_id"]),
+        names=tuple(map(str, own.get("names", ()))),
+        tags=tuple(map(str, own.get("tags", ()))),
         lost=_integer(own.get("lost")),
     )
 

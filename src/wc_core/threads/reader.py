@@ -17,7 +17,7 @@ from wc_core.files import Folder, NotPlainError, names_in
 from wc_core.layout import Layout, file_name, folded, safe_name, topic_of
 from wc_core.phrases import counted
 from wc_core.similar import near_names
-from wc_core.threads import codec, model
+from wc_core.threads import codec, folding, model
 from wc_core.threads.codec import Damage
 from wc_core.threads.cursors import Cursor, read_cursor
 from wc_core.threads.projections import Meta, read_meta
@@ -237,7 +237,7 @@ class StoreReader:
         if not log.entries and not log.damage:
             return self._from_page(folder, topic, meta_file, "the log is empty")
         meta, damage = meta_file
-        state = model.fold(topic, log.entries, meta.base)._replace(lost=log.lost)
+        state = folding.fold(topic, log.entries, meta.base)._replace(lost=log.lost)
         damage = (*damage, *self._shrinkage(topic, log, meta), *log.damage)
         snapshot = Snapshot(state, log.size, False, damage, meta.unknown, meta)
         return Thread(snapshot, log.entries, log, data)
@@ -346,12 +346,12 @@ class StoreReader:
         meta, damage = meta_file
         missing = self._log_damage(topic, "missing", problem)
         if data is None:
-            state = model.fold(topic, (), meta.base)
+            state = folding.fold(topic, (), meta.base)
             damage = (*damage, missing)
             return Thread(Snapshot(state, -1, False, damage, meta.unknown, meta), ())
         page = page_format.parse(topic, data, self._relative(path))
         entries = tuple(model.in_order(codec.deduplicate(page.entries)[0]))
-        state = model.fold(topic, entries, page.base)
+        state = folding.fold(topic, entries, page.base)
         # A page of ours has all entries, but there should be a log beside it.
         damage = (*damage, missing) if page.version else damage
         damage = (*damage, *page.damage)

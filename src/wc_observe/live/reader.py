@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from wc_core.errors import WcError
 from wc_core.files import names_in
 from wc_core.layout import file_name, topic_of
-from wc_core.threads import codec, model
+from wc_core.threads import codec, folding, model
 from wc_core.threads.cursors import Cursor
 from wc_core.threads.reader import Snapshot, StoreReader, Thread
 from wc_observe.live.filestamps import Stamp, stamp_of
@@ -277,7 +277,7 @@ class LiveReader(StoreReader):
             parents = (state.last_id,) if entry.parents is None else entry.parents
             if entry.id <= state.last_id or {*parents} != {*state.heads}:
                 return None
-            state = model.apply(state, entry)
+            state = folding.apply(state, entry)
         entries = (*thread.entries, *tail.entries)
         size = thread.log.size + len(added)
         log = codec.Log(entries, (), size, size)

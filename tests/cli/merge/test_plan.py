@@ -18,7 +18,7 @@ from wc_cli.branch.treepaths import STORE, is_log, paths_of, topic_at
 from wc_cli.merge.logs import merge_logs
 from wc_cli.merge.plan import MergePlan, plan_merge
 from wc_cli.store.rendering import render_files
-from wc_core.threads import codec, model
+from wc_core.threads import codec, folding, model
 from wc_core.threads import page as markdown
 from wc_core.threads.model import Ball
 
@@ -164,7 +164,7 @@ def rendered_from(
     log: bytes, topic: str = "t", unknown: Mapping[str, Any] = {}
 ) -> Tree:
     read = codec.read_log(topic, log)
-    state = model.fold(topic, read.entries)._replace(lost=read.lost)
+    state = folding.fold(topic, read.entries)._replace(lost=read.lost)
     pages = render_files(STORE, state, read.entries, len(log), unknown)
     files = {path.removeprefix("/"): data for path, data in pages.items()}
     return {paths_of(topic).log: log, **files}
@@ -196,7 +196,7 @@ def test_both_wrote_a_thread(repository: Repository, base: Tree | None) -> None:
     assert done.plan.outvoted == ()
     expected = rendered_from(merge_logs("t", ours[LOG], theirs[LOG]))
     assert {path: one.data for path, one in done.tree.items()} == expected
-    state = model.fold("t", codec.read_log("t", done.log()).entries)
+    state = folding.fold("t", codec.read_log("t", done.log()).entries)
     assert state.forked
     again = merged(repository, base, theirs, ours)
     assert again.tree == done.tree

@@ -21,7 +21,7 @@ from wc_core import names, ulid
 from wc_core.errors import ConflictError, CorruptError, NotFoundError, StorageError
 from wc_core.git.discovery import PLAIN, Place
 from wc_core.identity.resolve import Identity
-from wc_core.threads import model
+from wc_core.threads import folding, model
 from wc_core.threads.moves import Draft
 from wc_core.threads.reader import StoreReader
 from wc_core.threads.settings import Settings
@@ -167,7 +167,7 @@ def _check_receipt(shop: Shop, entry_id: str, topic: str, ball: str | None) -> N
     # What the writer carried on is what the whole log says.
     snapshot = shop.reader.snapshot(topic)
     assert snapshot.fresh
-    assert snapshot.state == model.fold(topic, thread.entries)
+    assert snapshot.state == folding.fold(topic, thread.entries)
     ids = [one.id for one in thread.entries]
     assert ids == sorted(set(ids))
 
@@ -204,7 +204,7 @@ def test_stale_projections_do_not_matter(
             if not name.startswith(".local/"):
                 Path(root, name).write_bytes(data)
         for topic in shop.reader.topics():
-            state = model.fold(topic, shop.reader.thread(topic).entries)
+            state = folding.fold(topic, shop.reader.thread(topic).entries)
             assert shop.reader.snapshot(topic).state == state
             Path(root, ".local/unsettled", topic).touch()
         shop.settle()

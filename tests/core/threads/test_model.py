@@ -18,7 +18,7 @@ from tests.core.strategies import (
     linear_logs,
     relaxed,
 )
-from wc_core.threads import codec, model
+from wc_core.threads import codec, folding, model
 from wc_core.threads.model import FREE, Ball, Base, Entry, State
 
 PAT, CLAUDE, SAM = AGENTS
@@ -34,25 +34,21 @@ def test_applying_one_entry_at_a_time_is_the_fold_of_them_all(
     state = model.initial_state("t", base if log else None)
     for one in log:
         assert one.parents == state.heads
-        state = model.apply(state, one)
-    assert state == model.fold("t", log)
+        state = folding.apply(state, one)
+    assert state == folding.fold("t", log)
 
 
 @relaxed
 @given(linear_logs())
 def test_the_last_ball_and_the_last_status_win(log: list[Entry]) -> None:
-    state = model.fold("t", log)
+    state = folding.fold("t", log)
     balls = [one.ball.holder for one in log if one.ball is not None]
     found = [one.status for one in log if one.status]
     assert state.ball == (balls[-1] if balls else None)
     assert state.status == (found[-1] if found else "OPEN")
     assert state.entry_count == len(log)
-    assert (
-        state.branch
-        == ([one.code_branch for one in log if one.code_branch] or [""])[-1]
-    )
     if log:
-        assert (state.title, state.created_at) == (log[0].title, log[0].at)
+        assert state.created_at == log[0].at
         assert (state.updated_at, state.updated_by) == (log[-1].at, log[-1].agent)
         assert state.last_id == log[-1].id
         assert state.heads == (log[-1].id,)
@@ -67,7 +63,104 @@ def test_the_order_of_the_lines_does_not_matter(
         lines = [codec.to_line(one, 0) for one in log]
         random.shuffle(lines)  # type: ignore[attr-defined]
         found = codec.read_log("t", b"".join(lines))
-        assert model.fold("t", found.entries) == model.fold("t", log)
+        assert folding.fold("t", found.entries) == folding.fold("t", log)
+
+
+@relaxed
+@given(linear_logs())
+def test_a_thread_belongs_where_it_was_opened_or_moved_to(log: list[Entry]) -> None:
+    opened = [one.code_branch for one in log if one.code_branch] or [""]
+    moved = [one.thread_branch for one in log if one.thread_branch]
+    assert folding.fold("t", log).branch == (moved[-1] if moved else opened[0])
+
+
+@relaxed
+@given(linear_logs())
+def test_a_thread_has_all_names_that_it_was_given(log: list[Entry]) -> None:
+    given_names = [one.new_topic for one in log if one.new_topic]
+    state = folding.fold("t", log)
+    assert {*state.names} == {*given_names}
+    assert state.name == (given_names[-1] if given_names else "t")
+
+
+def test_only_an_amendment_of_the_first_entry_changes_the_title() -> None:
+    first, second = entry(1, title="Logn"), entry(2, title="Why?")
+    amended = entry(3, title="Login", action="amend", supersedes=first.id)
+    other = entry(4, title="How?", action="amend", supersedes=second.id)
+    gone = entry(5, title="", action="retract", supersedes=first.id)
+    log = chain(first, second, amended, other, gone)
+    titles = [folding.fold("t", log[:end]).title for end in range(1, 6)]
+    assert titles == ["Logn", "Logn", "Login", "Login", "Login"]
+
+
+def test_the_asker_opened_the_thread_or_reopened_it() -> None:
+    log = chain(
+        entry(1, PAT, ball=Ball(CLAUDE)),
+        entry(2, CLAUDE, status="CLOSED", ball=FREE),
+        entry(3, SAM, ball=FREE),
+        entry(4, SAM, status="OPEN", ball=Ball(SAM)),
+        entry(5, CLAUDE, status="BLOCKED"),
+    )
+    askers = [folding.fold("t", log[:end]).asker for end in range(1, 6)]
+    assert askers == [PAT, PAT, PAT, SAM, SAM]
+
+
+def test_tags_come_and_go() -> None:
+    log = chain(
+        entry(1, tags_added=("urgent", "api")),
+        entry(2, tags_removed=("urgent", "never")),
+        entry(3, tags_added=("urgent",), tags_removed=("urgent",)),
+    )
+    tags = [folding.fold("t", log[:end]).tags for end in range(1, 4)]
+    assert tags == [("api", "urgent"), ("api",), ("api", "urgent")]
+
+
+@pytest.mark.parametrize(
+    ("changes", "bounces"),
+    [
+        ((), 0),
+        (((PAT, CLAUDE),), 1),
+        (((PAT, CLAUDE), (CLAUDE, PAT), (PAT, CLAUDE)), 3),
+        (((PAT, CLAUDE), (CLAUDE, SAM)), 1),
+        (((PAT, CLAUDE), (CLAUDE, None), (PAT, CLAUDE)), 2),
+        (((PAT, CLAUDE), (CLAUDE, CLAUDE)), 1),
+        (((PAT, CLAUDE), (CLAUDE, PAT), "IN_REVIEW"), 0),
+        (((PAT, CLAUDE), "OPEN", (CLAUDE, PAT)), 2),
+        (((PAT, CLAUDE), "BLOCKED", (CLAUDE, PAT)), 1),
+    ],
+)
+def test_passes_between_the_same_two_are_counted(
+    changes: tuple[tuple[str, str | None] | str, ...], bounces: int
+) -> None:
+    log = [
+        entry(step, PAT, status=change)
+        if isinstance(change, str)
+        else entry(step, change[0], ball=Ball(change[1]))
+        for step, change in enumerate(changes)
+    ]
+    assert folding.fold("t", chain(*log)).bounces == bounces
+
+
+@pytest.mark.parametrize(
+    ("previous", "passes"),
+    [
+        (SAM, [(CLAUDE, SAM)]),
+        ("Claude Code (sam)", [(CLAUDE, "Claude Code (sam)")]),
+        # These were offers to whoever takes them.
+        (None, []),
+        ("Claude Code", [("Claude Code", PAT)]),
+        ("claude code (Pat)", [("claude code (Pat)", PAT)]),
+    ],
+)
+def test_a_ball_that_is_taken_was_passed_by_its_holder(
+    previous: str | None, passes: list[tuple[str, str]]
+) -> None:
+    log = chain(
+        entry(1, PAT, ball=Ball(previous)),
+        entry(2, CLAUDE, action="take", ball=Ball(CLAUDE)),
+    )
+    found = [tuple(one) for one in folding.fold("t", log).passes]
+    assert [one for one in found if one[0] != SAM and one[0][-5:] != "(sam)"] == passes
 
 
 # --- what is NEW -------------------------------------------------------------
@@ -109,7 +202,7 @@ def test_the_count_of_new_entries_needs_no_log(
     cursor = (log[read - 1].id,) if read else ()
     expected = naive_new(author, log, cursor)
     me = author.__eq__
-    assert model.new_count(model.fold("t", log), me, read) == len(expected)
+    assert model.new_count(folding.fold("t", log), me, read) == len(expected)
     found = model.new_entries(me, log, cursor)
     assert [one.id for one in found] == sorted(expected)
 
@@ -122,12 +215,12 @@ def test_new_entries_of_a_forked_log_follow_its_parents(
     cursor = tuple(entry_id(step) for step in read)
     found = model.new_entries(author.__eq__, log, cursor)
     assert {one.id for one in found} == naive_new(author, log, cursor)
-    state = model.fold("t", log)
+    state = folding.fold("t", log)
     assert state.new_for(author.__eq__) == len(naive_new(author, log, ()))
 
 
 def test_everything_is_new_for_somebody_who_never_wrote() -> None:
-    state = model.fold("t", chain(entry(1), entry(2, CLAUDE)))
+    state = folding.fold("t", chain(entry(1), entry(2, CLAUDE)))
     assert state.new_for("nobody".__eq__) == 2
     assert state.new_for(PAT.__eq__) == 1
     assert state.new_for(CLAUDE.__eq__) == 0
@@ -137,7 +230,7 @@ def test_everything_is_new_for_somebody_who_never_wrote() -> None:
 def test_two_spellings_of_one_participant_are_one() -> None:
     log = chain(entry(0, "Claude (pat)"), entry(1), entry(2, CLAUDE), entry(3))
     me = {"Claude (pat)", CLAUDE}.__contains__
-    state = model.fold("t", log)
+    state = folding.fold("t", log)
     assert (state.new_for("Claude (pat)".__eq__), state.new_for(me)) == (3, 1)
     assert model.new_count(state, me, 0) == 1
     assert [one.id for one in model.new_entries(me, log)] == [entry_id(3)]
@@ -153,7 +246,7 @@ def test_two_spellings_of_one_participant_are_one() -> None:
 def test_heads_are_the_entries_nobody_names(log: list[Entry]) -> None:
     named = {parent for one in log for parent in one.parents or ()}
     named |= {a.id for a, b in pairwise(log) if b.parents is None}
-    state = model.fold("t", log)
+    state = folding.fold("t", log)
     assert state.heads == tuple(one.id for one in log if one.id not in named)
     assert state.forked == (len(state.heads) > 1)
 
@@ -162,7 +255,7 @@ def test_a_fork_stands_until_an_entry_names_both_heads() -> None:
     root = entry(0, PAT, parents=(), ball=Ball(CLAUDE))
     one = entry(1, CLAUDE, parents=(root.id,), ball=Ball(PAT))
     other = entry(2, SAM, parents=(root.id,), status="BLOCKED", ball=FREE)
-    state = model.fold("t", [root, one, other])
+    state = folding.fold("t", [root, one, other])
     assert state.forked
     assert state.heads == (one.id, other.id)
     # Meanwhile the later id decides.
@@ -174,12 +267,12 @@ def test_a_fork_stands_until_an_entry_names_both_heads() -> None:
     ]
 
     heal = entry(3, PAT, parents=state.heads)
-    healed = model.fold("t", [root, one, other, heal])
+    healed = folding.fold("t", [root, one, other, heal])
     assert not healed.forked
     assert healed.heads == (heal.id,)
     assert healed.new_for(CLAUDE.__eq__) == 2
     after = entry(4, SAM, parents=healed.heads)
-    assert model.fold("t", [root, one, other, heal, after]).new_for(SAM.__eq__) == 0
+    assert folding.fold("t", [root, one, other, heal, after]).new_for(SAM.__eq__) == 0
 
 
 @pytest.mark.parametrize(
@@ -194,7 +287,7 @@ def test_parents_that_make_no_sense_are_survived(
     parents: tuple[str, ...], heads: tuple[str, ...]
 ) -> None:
     log = [entry(0), entry(1, parents=parents)]
-    state = model.fold("t", log)
+    state = folding.fold("t", log)
     assert set(state.heads) >= set(heads)
     assert state.entry_count == 2
     assert model.ancestors([entry_id(1), "unknown"], model.parent_graph(log))
@@ -225,12 +318,12 @@ OTHER = Base("From base", "BLOCKED", SAM, "another")
 def test_a_log_starts_from_its_base_or_a_foreign_meta(
     log: list[Entry], expected: Base
 ) -> None:
-    state = model.fold("t", log, META)
+    state = folding.fold("t", log, META)
     assert (state.title, state.status, state.ball, state.summary) == expected
 
 
 def test_a_log_without_anything_is_open_and_free() -> None:
-    assert model.fold("t", []) == State("t")
+    assert folding.fold("t", []) == State("t")
     assert State("t").new_for(PAT.__eq__) == 0
 
 
@@ -244,13 +337,13 @@ def test_since_is_the_entry_that_gave_the_ball_to_its_holder() -> None:
         entry(2, SAM, ball=Ball(CLAUDE)),  # to the one who has it
         entry(3, CLAUDE, ball=Ball(SAM)),
     )
-    since = [model.fold("t", log[:end]).since for end in range(5)]
+    since = [folding.fold("t", log[:end]).since for end in range(5)]
     assert since == ["", entry_id(0), entry_id(0), entry_id(0), entry_id(3)]
 
 
 def test_the_holder_of_a_base_has_it_since_the_first_entry_that_says_so() -> None:
     log = chain(entry(0, base=Base(ball=PAT)), entry(1, ball=Ball(PAT)))
-    assert [model.fold("t", log[:end]).since for end in (1, 2)] == ["", entry_id(1)]
+    assert [folding.fold("t", log[:end]).since for end in (1, 2)] == ["", entry_id(1)]
 
 
 def test_passes_keep_the_last_one_to_each() -> None:
@@ -262,7 +355,7 @@ def test_passes_keep_the_last_one_to_each() -> None:
         entry(4, CLAUDE, ball=FREE),
     )
     passes = [
-        [tuple(one) for one in model.fold("t", log[:end]).passes] for end in range(6)
+        [tuple(one) for one in folding.fold("t", log[:end]).passes] for end in range(6)
     ]
     assert passes[:3] == [[], [(CLAUDE, PAT)], [(CLAUDE, PAT)]]
     assert passes[3] == [(CLAUDE, PAT), (SAM, CLAUDE)]

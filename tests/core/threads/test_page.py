@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from wc_core import ulid
-from wc_core.threads import codec, model
+from wc_core.threads import codec, folding, model
 from wc_core.threads import page as markdown
 from wc_core.threads.model import Ball, Base, Entry, State
 from wc_core.threads.page import PROJECTION_VERSION, parse, render
@@ -35,7 +35,7 @@ def entry(body: str = "text", **fields: Any) -> Entry:
 
 
 def page(*entries: Entry) -> bytes:
-    return render(model.fold("fix-login", entries), entries)
+    return render(folding.fold("fix-login", entries), entries)
 
 
 def there_and_back(*entries: Entry) -> markdown.ParsedPage:
@@ -214,7 +214,7 @@ class TestThereAndBack:
             entry(id=ulid.encode(ulid.decode(ID) + 2), parents=(ID,)),
         )
         found = there_and_back(*wanted)
-        assert model.fold("fix-login", found.entries).forked
+        assert folding.fold("fix-login", found.entries).forked
 
 
 def test_the_visible_file() -> None:
@@ -532,7 +532,7 @@ def test_real_old_threads() -> None:
         assert found.damage == ()
         assert len(found.entries) == len(re.findall(rb"(?m)^Entry: ", data))
         assert list(found.entries) == model.in_order(found.entries)
-        state = model.fold(path.stem, found.entries, found.base)
+        state = folding.fold(path.stem, found.entries, found.base)
         again = parse(path.stem, render(state, found.entries))
         assert again == (found.entries, (), found.base, PROJECTION_VERSION)
 
@@ -551,7 +551,7 @@ def test_real_threads_say_what_their_logs_say(tmp_path: Path) -> None:
         assert found.damage == ()
         assert found.base == Base(meta["title"], meta["status"], meta["ball"])
         assert list(map(visible, found.entries)) == list(map(visible, log.entries))
-        state = model.fold(path.stem, log.entries, found.base)
+        state = folding.fold(path.stem, log.entries, found.base)
         again = parse(path.stem, render(state, log.entries))
         assert again == (log.entries, (), found.base, PROJECTION_VERSION)
 

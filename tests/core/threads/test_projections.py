@@ -20,7 +20,7 @@ from tests.core.strategies import (
     states,
     texts,
 )
-from wc_core.threads import model
+from wc_core.threads import folding
 from wc_core.threads.codec import Damage
 from wc_core.threads.model import Base, Entry, State
 from wc_core.threads.projections import (
@@ -61,14 +61,14 @@ def test_meta_gives_back_the_state_and_keys_of_other_tools(
 @relaxed
 @given(linear_logs())
 def test_meta_gives_back_the_fold_of_a_log(log: list[Entry]) -> None:
-    state = model.fold("t", log)
+    state = folding.fold("t", log)
     meta = read_meta("t", render_meta(state, 5, {}))
     assert isinstance(meta, Meta)
     assert meta.state == state
 
 
 def test_meta_shows_people_first_what_they_look_for() -> None:
-    state = model.fold("t", chain(entry(1, code_branch="fix", status="IN_REVIEW")))
+    state = folding.fold("t", chain(entry(1, code_branch="fix", status="IN_REVIEW")))
     text = render_meta(state, 9, {"annotation": {"a": 1}}).decode()
     head, _, check = text.partition(',"check":')
     assert check == f"{zlib.crc32(head.encode())}}}\n}}\n"
@@ -80,7 +80,7 @@ def test_meta_shows_people_first_what_they_look_for() -> None:
         '  "wc": {"version":1,"log_size":9,"last_id":"%s","since":"",'
         '"created_at":"2026-01-01T12:00:01Z","updated_by":"Codex (pat)",'
         '"branch":"fix","heads":["%s"],"participants":[["Codex (pat)",0]],'
-        '"passes":[]'
+        '"passes":[],"asker":"Codex (pat)","bounces":0,"first_id":"%s"'
     ).replace("%s", entry_id(1))
 
 
@@ -127,7 +127,7 @@ def test_garbage_is_damage(data: bytes, kind: str) -> None:
     assert not found.lost  # the log is what counts
 
 
-WHOLE = json.loads(render_meta(model.fold("t", chain(entry(1))), 9, {}))
+WHOLE = json.loads(render_meta(folding.fold("t", chain(entry(1))), 9, {}))
 
 
 @pytest.mark.parametrize(
@@ -169,7 +169,7 @@ def test_a_newer_meta_is_read_as_far_as_it_makes_sense() -> None:
     meta = read_meta("t", json.dumps(WHOLE | {"wc": newer}).encode())
     assert isinstance(meta, Meta)
     assert meta.newer
-    assert meta.state == model.fold("t", chain(entry(1)))
+    assert meta.state == folding.fold("t", chain(entry(1)))
     del newer["heads"]
     meta = read_meta("t", json.dumps(WHOLE | {"wc": newer}).encode())
     assert isinstance(meta, Meta)

@@ -21,7 +21,7 @@ from tests.core.strategies import (
 )
 from wc_core.errors import CorruptError, InvalidInputError, NotFoundError
 from wc_core.similar import near_names
-from wc_core.threads import codec, model
+from wc_core.threads import codec, folding, model
 from wc_core.threads.cursors import Cursor
 from wc_core.threads.model import Base, State
 from wc_core.threads.projections import VERSION, render_meta
@@ -29,7 +29,7 @@ from wc_core.threads.reader import StoreReader
 
 PAT, CLAUDE, _ = AGENTS
 LOG = chain(entry(1, status="IN_REVIEW"), entry(2, CLAUDE))
-STATE = model.fold("t", LOG)
+STATE = folding.fold("t", LOG)
 SHARED = Path(__file__).parents[3].parent / "shared" / "data"
 
 
@@ -155,7 +155,7 @@ def test_the_log_is_read_where_meta_is_not_the_fold_of_it(
     snapshot = store.reader.snapshot("t")
     assert not snapshot.fresh
     log = codec.read_log("t", store.log.read_bytes())
-    assert snapshot.state == model.fold("t", log.entries)
+    assert snapshot.state == folding.fold("t", log.entries)
     assert [one.kind for one in snapshot.damage] == damage
     for one in snapshot.damage:
         assert one.file == "graph/baseline/threads/t/meta.json"
@@ -165,7 +165,7 @@ def test_the_log_is_read_where_meta_is_not_the_fold_of_it(
 def test_a_log_that_lost_its_end_is_said_to_have(store: Store) -> None:
     shrunk(store)
     snapshot = store.reader.snapshot("t")
-    assert snapshot.state == model.fold("t", LOG[:1])
+    assert snapshot.state == folding.fold("t", LOG[:1])
     (damage,) = snapshot.damage
     assert (damage.file, damage.kind, damage.lost) == (
         "graph/baseline/threads/t/entries.jsonl",

@@ -20,7 +20,7 @@ from tests.core.strategies import (
     relaxed,
 )
 from wc_core.names import Directory, parse
-from wc_core.threads import model
+from wc_core.threads import folding, model
 from wc_core.threads.model import Ball, Base, Entry, State
 from wc_core.views.history import (
     STALE_MS,
@@ -42,7 +42,7 @@ def key(name: str) -> str:
 def told(
     found: list[Entry], meta: Base | None = None, now_ms: int = NOW_MS
 ) -> tuple[State, BallHistory]:
-    state = model.fold("t", found, meta)
+    state = folding.fold("t", found, meta)
     return state, ball_history(state, found, now_ms, key)
 
 

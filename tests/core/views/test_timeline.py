@@ -22,7 +22,7 @@ from tests.core.strategies import (
     texts,
 )
 from wc_core.names import Directory, parse
-from wc_core.threads import model
+from wc_core.threads import folding, model
 from wc_core.threads.model import FREE, Ball, Base, Entry
 from wc_core.threads.reader import Snapshot, Thread
 from wc_core.views import timeline
@@ -49,7 +49,7 @@ def key(name: str) -> str:
 
 
 def track(found: list[Entry], topic: str = "t", now_ms: int = NOW_MS) -> Track:
-    state = model.fold(topic, found)
+    state = folding.fold(topic, found)
     title = state.title
     held = ball_spans(state, found, now_ms, key)
     return Track(topic, title, state.status, state.ball, held)
@@ -109,7 +109,7 @@ def test_spans_tile_the_time_and_end_where_the_fold_does(
     found: list[Entry], meta: Base | None, now_ms: int
 ) -> None:
     log = model.in_order(found)
-    state = model.fold("t", log, meta)
+    state = folding.fold("t", log, meta)
     each = ball_spans(state, log, now_ms, key)
     assert bool(each) == bool(log)
     for one, following in pairwise(each):
@@ -253,7 +253,7 @@ def test_more_holders_than_colours_each_have_a_name_in_the_legend() -> None:
 
 def test_a_thread_of_a_store_has_a_track() -> None:
     log = tuple(chain(entry(0, A, ball=Ball(B))))
-    thread = Thread(Snapshot(model.fold("t", log), 0, False), log)
+    thread = Thread(Snapshot(folding.fold("t", log), 0, False), log)
     found = timeline.thread_track(thread, NOW_MS, Directory())
     assert (found.topic, found.title, found.ball) == ("t", "title 0", B)
     assert [one.holder for one in found.spans] == [B]

@@ -1,0 +1,235 @@
+"""The fold of a log: from a thread's entries to its state."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from wc_core.names import Directory, parse
+from wc_core.threads.model import (
+    CLOSED,
+    Participant,
+    Pass,
+    initial_state,
+    parent_graph,
+    unseen,
+    written_by_wc,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from wc_core.threads.model import Base, Entry, State
+
+
+def fold(topic: str, entries: Sequence[Entry], meta: Base | None = None) -> State:
+    """Return the state of a thread with these entries, which must be in order.
+
+    The result is that of `apply` for one entry after the other, without
+    making a state for each. ``meta`` has the fields of a foreign
+    ``meta.json``, see `_starting_base`.
+    """
+    state = initial_state(topic, _starting_base(entries, meta))
+    if not entries:
+        return state
+    state = _fold_linear(state, entries)
+    return state if _is_linear(entries) else _with_graph(state, entries)
+
+
+def _starting_base(entries: Sequence[Entry], meta: Base | None) -> Base | None:
+    """The fields to start the fold with: the first ``base`` in the log.
+
+    A log without any counts on ``meta``, unless wc has written to it: then
+    what the log does not say is not so.
+    """
+    for entry in entries:
+        if entry.base is not None:
+            return entry.base
+    return None if written_by_wc(entries) else meta
+
+
+class _Folding:
+    """The fields of a state that some entries change and most do not."""
+
+    def __init__(self, state: State) -> None:
+        self.title = state.title
+        self.first_id = state.first_id
+        self.asker = state.asker
+        self.status = state.status
+        self.ball = state.ball
+        self.since = state.since
+        self.passes = {ball_pass.to: ball_pass.by for ball_pass in state.passes}
+        self.last_pass = next(reversed(self.passes.items()), None)
+        self.bounces = state.bounces
+        self.branch = state.branch
+        self.names = dict.fromkeys(state.names)
+        self.tags = set(state.tags)
+
+    def begin(self, entry: Entry) -> None:
+        """Take what the first entry says because it is the first."""
+        self.title = self.title or entry.title
+        self.first_id = entry.id
+
+    def add(self, entry: Entry) -> None:
+        """Take what ``entry`` changes."""
+        if entry.status and entry.status != self.status:
+            self._set_status(entry, entry.status)
+        if entry.ball is not None:
+            self._pass_ball(entry, entry.ball.holder)
+        if entry.is_rare:
+            self._add_rare(entry)
+
+    def add_all(self, entries: Sequence[Entry]) -> None:
+        """Take what each of ``entries`` changes; most change nothing."""
+        for entry in entries:
+            if entry.is_rare or entry.status:
+                self.add(entry)
+            elif entry.ball is not None:
+                self._pass_ball(entry, entry.ball.holder)
+
+    def _set_status(self, entry: Entry, status: str) -> None:
+        if self.status == CLOSED:
+            self.asker = entry.agent or self.asker
+        self.status = status
+        self.bounces = 0
+
+    def _pass_ball(self, entry: Entry, holder: str | None) -> None:
+        previous, passer = self.ball, entry.agent
+        if holder != previous or not self.since:
+            self.since = entry.id
+        self.ball = holder
+        if entry.action == "take":
+            passer = _taken_from(entry, previous)
+        if holder is None or holder == passer:
+            return
+        if self.last_pass in ((passer, holder), (holder, passer)):
+            self.bounces += 1
+        else:
+            self.bounces = 1
+        self.last_pass = (holder, passer)
+        self.passes.pop(holder, None)  # to insert it at the end
+        self.passes[holder] = passer
+
+    def _add_rare(self, entry: Entry) -> None:
+        if entry.thread_branch:
+            self.branch = entry.thread_branch
+        if entry.new_topic:
+            self.names.pop(entry.new_topic, None)  # to insert it at the end
+            self.names[entry.new_topic] = None
+        if entry.supersedes == self.first_id and entry.action == "amend":
+            self.title = entry.title
+        self.tags.difference_update(entry.tags_removed)
+        self.tags.update(entry.tags_added)
+
+    def fields(self) -> dict[str, Any]:
+        """The fields as a state has them."""
+        return {
+            "title": self.title,
+            "first_id": self.first_id,
+            "asker": self.asker,
+            "status": self.status,
+            "ball": self.ball,
+            "since": self.since,
+            "passes": tuple(Pass(to, by) for to, by in self.passes.items()),
+            "bounces": self.bounces,
+            "branch": self.branch,
+            "names": tuple(self.names),
+            "tags": tuple(sorted(self.tags)),
+        }
+
+
+def _taken_from(entry: Entry, previous: str | None) -> str:
+    """Who passed the ball to the author by having it taken from them.
+
+    The author, which is nobody else, if it was free or offered to them: at ``Codex``,
+    which ``Codex@fix`` takes over.
+    """
+    if previous is None or Directory().matches(previous, parse(entry.agent)):
+        return entry.agent
+    return previous
+
+
+def _fold_linear(state: State, entries: Sequence[Entry]) -> State:
+    """The state after ``entries``, if each follows the one before it."""
+    first, last = entries[0], entries[-1]
+    folding = _Folding(state)
+    folding.begin(first)
+    folding.asker = next((entry.agent for entry in entries if entry.agent), "")
+    folding.branch = next(
+        (item.code_branch for item in entries if item.code_branch), ""
+    )
+    folding.add_all(entries)
+    return state._replace(
+        **folding.fields(),
+        created_at=first.at,
+        entry_count=len(entries),
+        last_id=max(entry.id for entry in entries),
+        updated_at=last.at,
+        updated_by=last.agent,
+        heads=(last.id,),
+        participants=_participants(entries),
+    )
+
+
+def apply(state: State, entry: Entry) -> State:
+    """Return the state after ``entry``.
+
+    The entry must name all heads as its parents and have a greater id than
+    all entries before it.
+    """
+    folding = _Folding(state)
+    if not state.entry_count:
+        folding.begin(entry)
+    folding.asker = folding.asker or entry.agent
+    folding.branch = folding.branch or entry.code_branch
+    folding.add(entry)
+    readers = [
+        Participant(name, new + 1)
+        for name, new in state.participants
+        if name != entry.agent
+    ]
+    return state._replace(
+        **folding.fields(),
+        created_at=state.created_at if state.entry_count else entry.at,
+        entry_count=state.entry_count + 1,
+        last_id=max(state.last_id, entry.id),
+        updated_at=entry.at,
+        updated_by=entry.agent,
+        heads=(entry.id,),
+        participants=(*readers, Participant(entry.agent, 0)),
+    )
+
+
+def _is_linear(entries: Sequence[Entry]) -> bool:
+    """Whether each entry has the one before it as its only parent."""
+    previous: tuple[str, ...] = ()
+    for entry in entries:
+        parents = previous if entry.parents is None else entry.parents
+        if parents != previous and {*parents} != {*previous}:
+            return False
+        previous = (entry.id,)
+    return True
+
+
+def _participants(entries: Sequence[Entry]) -> tuple[Participant, ...]:
+    """Each author, with the number of entries after their last one."""
+    last_positions: dict[str, int] = {}
+    for position, entry in enumerate(entries, 1):
+        last_positions.pop(entry.agent, None)  # to insert it at the end
+        last_positions[entry.agent] = position
+    count = len(entries)
+    return tuple(
+        Participant(name, count - position) for name, position in last_positions.items()
+    )
+
+
+def _with_graph(state: State, entries: Sequence[Entry]) -> State:
+    """The same state, with heads and NEW counts from the graph of parents."""
+    graph = parent_graph(entries)
+    all_parents = {parent for parents in graph.values() for parent in parents}
+    heads = tuple(entry_id for entry_id in graph if entry_id not in all_parents)
+    last_ids = {entry.agent: entry.id for entry in entries}
+    participants = tuple(
+        Participant(name, len(unseen(name.__eq__, (last_ids[name],), entries, graph)))
+        for name, _ in state.participants
+    )
+    return state._replace(heads=heads, participants=participants)
