@@ -13,6 +13,8 @@ from wc_core.threads.moves import Draft
 if TYPE_CHECKING:
     from wc_cli.context import Context
 
+_ACK_TITLE = "Ack"
+
 
 class EntryOptions(WriteOptions):
     """The parts of an entry."""
@@ -57,7 +59,7 @@ class AckOptions(EntryOptions):
     """Add a remark; the ball stays where it is."""
 
     topic: str = argument("TOPIC", "The thread.", complete="topic")
-    title: str = text("--title", "TITLE", "One-line summary.", default="Ack")
+    title: str = text("--title", "TITLE", "One-line summary.", default=_ACK_TITLE)
 
 
 class HandoffOptions(PassOptions, WriteOptions):
@@ -126,7 +128,7 @@ def ack(context: Context, options: AckOptions) -> None:
     draft = Draft(
         options.topic,
         "ack",
-        vocabulary.title(options.title),
+        vocabulary.title(options.title.strip() or _ACK_TITLE),
         body=body.body_text(options.body, context),
         role=vocabulary.role(options.role),
         type=vocabulary.entry_type(options.type),

@@ -6,14 +6,18 @@ from __future__ import annotations
 from wc_cli import table
 from wc_core import toolnames
 
-COMMANDS = tuple(name for name, command in table.COMMANDS.items() if command.agents)
+# Aliases are included: an agent that types `wc set_status`, as the older tool spells
+# it, must not be stopped by a question.
+COMMANDS = tuple(
+    name
+    for name in (*table.COMMANDS, *table.ALIASES)
+    if table.COMMANDS[table.ALIASES.get(name, name)].agents
+)
 
 # All others. Some agents would run these too without asking: they mistake `wc` for
 # the program that counts words, which is harmless.
 ASKED = tuple(
-    name
-    for name in (*table.COMMANDS, *table.ALIASES)
-    if table.ALIASES.get(name, name) not in COMMANDS
+    name for name in (*table.COMMANDS, *table.ALIASES) if name not in COMMANDS
 )
 
 SERVER = "watercooler"

@@ -304,6 +304,15 @@ def test_closing_frees_the_ball_and_reopening_takes_it(repo: Repo) -> None:
     assert (said["ball"], said["status"]) == (PAT, "OPEN")
 
 
+@pytest.mark.parametrize("words", [[], ["--title", ""], ["--title", "  "]])
+def test_an_ack_without_a_title_has_the_default_one(
+    repo: Repo, words: list[str]
+) -> None:
+    begin(repo)
+    repo.ok("ack", "auth", *words)
+    assert repo.entries("auth")[-1]["title"] == "Ack"
+
+
 def test_a_say_can_close(repo: Repo) -> None:
     begin(repo, to=PAT)
     words = ["say", "auth", "--title", "Shipped", "--status", "CLOSED", "--to", "Codex"]

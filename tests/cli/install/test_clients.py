@@ -218,7 +218,9 @@ def test_opencode_that_asks_about_everything(lived_in: Repo, asked: str) -> None
 
 
 def test_what_needs_no_asking_are_commands_and_tools_that_exist() -> None:
-    assert set(permissions.COMMANDS) < set(table.COMMANDS)
+    assert set(permissions.COMMANDS) < {*table.COMMANDS, *table.ALIASES}
+    assert {"set-status", "set_status"} < set(permissions.COMMANDS)
+    assert not set(permissions.COMMANDS) & set(permissions.ASKED)
     # What reaches beyond the threads always has to be asked about.
     assert set(permissions.ASKED) >= {
         *("install", "uninstall", "init", "sync", "doctor", "timeline", "demo"),
@@ -239,6 +241,8 @@ def test_what_needs_no_asking_are_commands_and_tools_that_exist() -> None:
     [
         ("wc say login --title x", True),
         ("wc set-status login CLOSED", True),
+        ("wc set_status login CLOSED", True),
+        ("wc break_lock login", False),
         ("wc list", True),
         ("wc  list", True),
         ("wc listing", False),
