@@ -47,21 +47,22 @@ class Iteration(NamedTuple):
     number: int | None
     started: str
     ended: str
-    done_check: str
-    commits: int | None
+    done_check: bool | None
+    commits: tuple[str, ...]
     tokens: int | None
 
     def to_json(self) -> dict[str, Any]:
-        """The fields that are known."""
-        fields = {
-            "n": self.number,
-            "started": self.started,
-            "ended": self.ended,
+        """The fields that are known. ``done_check`` and ``commits`` are always there:
+        whether the loop's goal was reached, ``None`` if that was not checked, and the
+        ids of the commits."""
+        return {
+            **without_empty(
+                {"n": self.number, "started": self.started, "ended": self.ended}
+            ),
             "done_check": self.done_check,
-            "commits": self.commits,
-            "tokens_used": self.tokens,
+            "commits": list(self.commits),
+            **without_empty({"tokens_used": self.tokens}),
         }
-        return without_empty(fields)
 
 
 class Loop(NamedTuple):
@@ -203,12 +204,14 @@ def _is_gone(pid: int, age: int | None) -> bool:
 
 def _iteration(value: Any) -> Iteration:
     fields = value if isinstance(value, dict) else {}
-    commits = fields.get("commits")
+    done_check, commits = fields.get("done_check"), fields.get("commits")
+    commits = commits if isinstance(commits, list) else []
+    ids = (as_text(commit, WORD) for commit in commits[:MAX_ITEMS])
     return Iteration(
         number=as_number(fields.get("n")),
         started=as_text(fields.get("started"), WORD),
         ended=as_text(fields.get("ended"), WORD),
-        done_check=as_text(fields.get("done_check"), WORD),
-        commits=len(commits) if isinstance(commits, list) else as_number(commits),
+        done_check=done_check if isinstance(done_check, bool) else None,
+        commits=tuple(commit for commit in ids if commit),
         tokens=as_number(fields.get("tokens_used")),
     )

@@ -270,10 +270,13 @@ def _loop_facts(loop: Loop) -> Iterator[str]:
 
 def _iteration_text(turn: Iteration) -> str:
     """Returns the number of an iteration, then what is known about it."""
+    fields = turn.to_json() | {"commits": len(turn.commits) or None}
+    if turn.done_check is not None:
+        fields["done_check"] = "true" if turn.done_check else "false"
     facts = [
         f"{key}: {word(str(value))}"
-        for key, value in turn.to_json().items()
-        if key != "n"
+        for key, value in fields.items()
+        if key != "n" and value is not None
     ]
     number = "?" if turn.number is None else turn.number
     return f"{number}: {', '.join(facts) or 'nothing is known'}"

@@ -87,15 +87,34 @@ def test_a_loop_has_what_its_file_says(tmp_path: Path) -> None:
                 "n": 1,
                 "started": "2026-01-01T12:00:00+02:00",
                 "ended": "2026-01-01T12:20:00+02:00",
-                "done_check": "false",
-                "commits": 2,
+                "done_check": False,
+                "commits": ["1a2b3c", "4d5e6f"],
                 "tokens_used": 120_000,
             },
-            {"n": 2},
+            {"n": 2, "done_check": None, "commits": []},
         ],
         "age_seconds": 90,
     }
     assert found.turn == "3/10"
+
+
+@pytest.mark.parametrize(
+    ("written", "fields"),
+    [
+        ({"done_check": True}, {"done_check": True}),
+        ({"done_check": None}, {}),
+        ({"done_check": "yes"}, {}),
+        ({"done_check": 1}, {}),
+        ({"commits": ["1a", "", None, 7, "2b\n"]}, {"commits": ["1a", "7", "2b"]}),
+        ({"commits": 2}, {}),
+        ({"commits": "1a"}, {}),
+    ],
+)
+def test_the_check_is_a_boolean_or_null_and_commits_are_a_list(
+    tmp_path: Path, written: dict[str, Any], fields: dict[str, Any]
+) -> None:
+    (iteration,) = loop(tmp_path, iterations=[written]).details()["iterations"]
+    assert iteration == {"done_check": None, "commits": []} | fields
 
 
 @pytest.mark.parametrize(

@@ -132,8 +132,8 @@ def test_one_loop_with_all_that_is_known(world: World) -> None:
     (loop,) = world.session.json("get_loop_status", change_id="login")["loops"]
     assert loop["done_criteria"] == "all is green"
     assert loop["iterations"] == [
-        {"n": 1, "done_check": "false", "commits": 1},
-        {"n": 2},
+        {"n": 1, "done_check": False, "commits": ["1a"]},
+        {"n": 2, "done_check": None, "commits": []},
     ]
     call = Call("x", str(world.top), world.env, lambda: NOW_MS, Stores())
     assert worktrees.change_ids(call) == ["login"]
