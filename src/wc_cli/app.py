@@ -22,7 +22,16 @@ from typer.main import get_command
 from wc_cli import table
 from wc_cli.completion import VARIABLE, completer
 from wc_cli.context import execute
-from wc_cli.options import FLAG, NUMBER, REQUIRED, WORDS, Declared, Options, Param
+from wc_cli.options import (
+    FLAG,
+    NUMBER,
+    POSITION,
+    REQUIRED,
+    WORDS,
+    Declared,
+    Options,
+    Param,
+)
 from wc_core.errors import InvalidInputError, WcError
 
 if TYPE_CHECKING:
@@ -181,7 +190,12 @@ def signature(options: type[Options]) -> inspect.Signature:
 
 
 def _parameter(param: Param) -> inspect.Parameter:
-    types: dict[str, Any] = {FLAG: bool, NUMBER: int, WORDS: list[str]}
+    types: dict[str, Any] = {
+        FLAG: bool,
+        NUMBER: int,
+        POSITION: int,
+        WORDS: list[str],
+    }
     kind: Any = types.get(param.kind, str)
     complete = completer(param.complete)
     info: Any

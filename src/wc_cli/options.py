@@ -15,7 +15,7 @@ from wc_core.text import whole_number
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-TEXT, FLAG, NUMBER, WORDS = "text", "flag", "number", "words"
+TEXT, FLAG, NUMBER, POSITION, WORDS = "text", "flag", "number", "position", "words"
 
 _MAX_DIGITS = 18
 
@@ -23,9 +23,10 @@ _MAX_DIGITS = 18
 class Param:
     """A positional argument of a command, or an option with its flags.
 
-    ``kind`` is `TEXT`, `FLAG`, `NUMBER` (whole, not negative) or `WORDS` (all remaining
-    arguments). ``complete`` is the kind of word that shell completion offers:
-    ``topic``, ``agent``, ``status``, ``role``, ``type``, ``command`` or ``shell``.
+    ``kind`` is `TEXT`, `FLAG`, `NUMBER` (whole, not negative), `POSITION` (whole, a
+    negative one counts from the end) or `WORDS` (all remaining arguments).
+    ``complete`` is the kind of word that shell completion offers: ``topic``, ``agent``,
+    ``status``, ``role``, ``type``, ``command`` or ``shell``.
     """
 
     __slots__ = ("complete", "default", "flags", "help", "kind", "metavar", "name")
@@ -92,6 +93,11 @@ def text(
 def number(flag: str, help: str, *, default: int | None = 0) -> Any:  # noqa: A002
     """Declares an option with a whole number."""
     return Param(NUMBER, (flag,), "N", help, default, "")
+
+
+def position(flag: str, help: str) -> Any:  # noqa: A002
+    """Declares an option with a position in a list; -1 is the last item."""
+    return Param(POSITION, (flag,), "N", help, 0, "")
 
 
 def flag(*flags: str, help: str) -> Any:  # noqa: A002
@@ -194,7 +200,9 @@ def _option_value(param: Param, joined: str | None, remaining: Any) -> Any:
     value = next(remaining, None) if joined is None else joined
     if value is None or param.kind == TEXT:
         return value
-    return whole_number(value, _MAX_DIGITS)
+    digits = value.removeprefix("-") if param.kind == POSITION else value
+    size = whole_number(digits, _MAX_DIGITS)
+    return -size if size is not None and digits != value else size
 
 
 def _fill_arguments(

@@ -13,7 +13,15 @@ from typer.main import get_command
 
 from tests.core.strategies import relaxed
 from wc_cli import app, table
-from wc_cli.options import FLAG, NUMBER, REQUIRED, Declared, Options, parse
+from wc_cli.options import (
+    FLAG,
+    NUMBER,
+    POSITION,
+    REQUIRED,
+    Declared,
+    Options,
+    parse,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -69,8 +77,11 @@ def argvs(name: str) -> st.SearchStrategy[list[str]]:
         if param.kind == FLAG:
             pieces.append(st.just([flag]))
         else:
-            numbers = st.integers(0, 99).map(str) if param.kind == NUMBER else _VALUES
-            values = st.one_of(numbers, _VALUES)
+            ranges = {NUMBER: st.integers(0, 99), POSITION: st.integers(-99, 99)}
+            numbers = ranges.get(param.kind)
+            values = _VALUES
+            if numbers is not None:
+                values = st.one_of(numbers.map(str), _VALUES)
             pieces.append(st.tuples(st.just(flag), values).map(list))
             pieces.append(values.map(f"{flag}={{}}".format).map(lambda one: [one]))
         pieces.append(st.just([flag]))
@@ -107,6 +118,8 @@ USUAL = [
     ("set_status", ["auth", "CLOSED"]),
     ("handoff", ["auth", "--to", "x", "--force"]),
     ("list", ["--open", "--mine", "--limit", "3"]),
+    ("read", ["auth", "--from", "-10"]),
+    ("read", ["auth", "--from=-1", "--limit", "3"]),
     ("search", ["a", "b", "--limit=2"]),
     ("search", ["--", "-x"]),
     ("read", ["auth", "--from", "2", "--new", "--peek"]),

@@ -13,6 +13,7 @@ from wc_cli.options import (
     command,
     flag,
     number,
+    position,
     text,
     words,
 )
@@ -73,7 +74,7 @@ class ReadOptions(SpeakerOptions):
     """Show a thread, and mark it as read."""
 
     topic: str = argument("TOPIC", "The thread.", complete="topic")
-    start: int = number("--from", "Start with this entry.")
+    start: int = position("--from", "Start with this entry; -10: the last ten.")
     limit: int = number("--limit", "At most this many entries (0: all).")
     new: bool = flag("--new", help="Only what is new for you.")
     peek: bool = flag("--peek", help="Do not mark it as read.")
@@ -180,7 +181,8 @@ def read(context: Context, options: ReadOptions) -> None:
         cursor = reader.cursor(thread.state.topic, context.viewer.key)
         new = row_views.new_ids(thread, context.viewer, cursor)
         entries = [entry for entry in entries if entry.entry.id in new]
-    entries = [entry for entry in entries if entry.idx >= options.start]
+    start = row_views.first_index(options.start, len(thread.entries))
+    entries = [entry for entry in entries if entry.idx >= start]
     left_out = entries[options.limit :] if options.limit else []
     entries = entries[: options.limit] if options.limit else entries
     if options.json:

@@ -263,6 +263,12 @@ def new_ids(thread: Thread, viewer: Viewer, cursor: Cursor) -> set[str]:
     return {entry.id for entry in entries}
 
 
+def first_index(start: int, count: int) -> int:
+    """Returns the index of the first of ``count`` entries to show. A negative ``start``
+    counts from the end."""
+    return start if start >= 0 else max(0, count + start)
+
+
 def find_entry(thread: Thread, position: str) -> Numbered:
     """Returns the entry with an id, with a unique beginning of one, or at a position
     (``#3`` or ``3``).

@@ -108,7 +108,7 @@ def entry_page(store: OpenStore, topic: str, span: EntrySpan) -> EntryPage:
     """
     thread = store.reader.thread(store.reader.find(topic))
     all_entries = rows.numbered(thread)
-    start = span.start if span.start >= 0 else max(0, len(all_entries) + span.start)
+    start = rows.first_index(span.start, len(all_entries))
     chosen: list[ShownEntry] = []
     used = 0
     for numbered in all_entries[start : start + span.limit]:

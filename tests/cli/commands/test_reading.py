@@ -289,6 +289,22 @@ def test_a_part_of_a_thread(story: Repo) -> None:
 
 
 @pytest.mark.parametrize(
+    ("start", "shown"),
+    [("-1", [1]), ("-2", [0, 1]), ("-10", [0, 1]), ("-0", [0, 1]), ("2", [])],
+)
+def test_a_start_counted_from_the_end(
+    story: Repo, start: str, shown: list[int]
+) -> None:
+    for words in (("--from", start), (f"--from={start}",)):
+        answer = story.json("read", "auth", *words, "--peek")
+        assert [one["idx"] for one in answer["entries"]] == shown
+    cut = story.ok("read", "auth", "--from", "-2", "--limit", "1", "--peek")
+    assert cut.err == "1 more: wc read auth --from 1 --limit 1 --peek\n"
+    for wrong in ("--1", "-", "-x", "1.5", "- 1"):
+        assert "--from" in story.fails(2, "read", "auth", "--from", wrong)
+
+
+@pytest.mark.parametrize(
     ("words", "pages"),
     [
         (["list", "--open"], 3),
