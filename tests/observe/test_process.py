@@ -71,6 +71,22 @@ def test_version(env: dict[str, str]) -> None:
     assert (done.returncode, done.stdout) == (0, f"wc-observe {__version__}\n")
 
 
+@pytest.mark.parametrize("package", ["wc_cli", "wc_observe"])
+def test_the_packages_can_be_run(env: dict[str, str], package: str) -> None:
+    version = {"wc_cli": "version", "wc_observe": "--version"}[package]
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-m", package, version],
+        check=True,
+        env=environment(env),
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert __version__ in done.stdout
+    assert done.stderr == ""
+
+
 @pytest.mark.parametrize("arguments", [["serve"], ["--port", "1"], ["--version", "x"]])
 def test_other_arguments_are_refused(env: dict[str, str], arguments: list[str]) -> None:
     done = run(env, *arguments)
