@@ -154,11 +154,14 @@ def _serve_network(options: HttpOptions) -> None:
             "--transport http needs the package prometheus-client, which is not here.",
             "Install wc with its extra, '.[http]', or: pip install prometheus-client",
         )
-    # Up to 1 s: FastMCP, Starlette and uvicorn, after the address was checked.
-    from wc_observe.calls import ServerContext
-    from wc_observe.http import server as httpserver
+    from wc_observe.calls import ServerContext  # 20 ms with the next, only here
+    from wc_observe.http import stores as httpstores
 
     context = ServerContext(_current_folder(), dict(os.environ), _now_ms)
+    httpstores.check_stores(options, context)
+    # Up to 1 s: FastMCP, Starlette and uvicorn, after address and stores were checked.
+    from wc_observe.http import server as httpserver
+
     _finish_start()
     httpserver.serve(address, options, context)
 

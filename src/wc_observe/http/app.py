@@ -16,11 +16,11 @@ from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.routing import Mount, Route, request_response
 
-from wc_core.git import discovery
 from wc_observe.http.leaving import Leaving, UnderWay
 from wc_observe.http.limits import MAX_BODY, CallerLimit, GuessLimit
 from wc_observe.http.metrics import CallCounter, LiveFigures, Metrics, ResponseCounter
 from wc_observe.http.pages import healthz, metrics_page, unknown_path
+from wc_observe.http.stores import store_contexts
 from wc_observe.live.stores import Stores
 from wc_observe.mcp.server import build_server
 
@@ -36,9 +36,6 @@ if TYPE_CHECKING:
     from wc_observe.calls import ServerContext
     from wc_observe.http.options import HttpOptions
 
-# The name of the store if only one is served, without a name.
-ONLY = "store"
-
 # One caller may hold a quarter of all connections.
 _SHARE = 4
 
@@ -49,30 +46,6 @@ class Site(NamedTuple):
     app: ASGIApp
     under_way: UnderWay
     paths: dict[str, tuple[str, ...]]
-
-
-def store_contexts(
-    options: HttpOptions, start: ServerContext
-) -> dict[str, ServerContext]:
-    """Returns what the calls of each store are answered from, by the store's name."""
-    if not options.stores:
-        return {ONLY: start._replace(store_name=ONLY)}
-    return {
-        name: start._replace(
-            folder=folder, env=_env_of(folder, start.env), store_name=name
-        )
-        for name, folder in options.stores
-    }
-
-
-def _env_of(folder: str, env: Mapping[str, str]) -> dict[str, str]:
-    """Returns the environment for a folder: the folder's own store if it is one,
-    else the store that belongs to it. A store named by the environment is another
-    one."""
-    environment = {key: value for key, value in env.items() if key != "WATERCOOLER_DIR"}
-    if discovery.is_store(folder) or discovery.is_checkout(folder):
-        environment["WATERCOOLER_DIR"] = folder
-    return environment
 
 
 class _Shared(NamedTuple):

@@ -217,6 +217,23 @@ def test_a_refusal_is_told_in_words(tmp_path: Path, env: dict[str, str]) -> None
     assert "127.0.0.1" in said
 
 
+@pytest.mark.parametrize("named", [False, True])
+def test_a_store_that_is_not_there_is_told_at_the_start(
+    tmp_path: Path, env: dict[str, str], *, named: bool
+) -> None:
+    words = ["--store", f"team={tmp_path}"] if named else []
+    status, said = refused(tmp_path, env, *words)
+    assert status == 3
+    begin = "wc-observe: --store team: " if named else "wc-observe: "
+    assert said.startswith(f"{begin}There is no store here yet; it would be ")
+    assert "wc init" in said
+    assert "listening" not in said
+    missing = env | {"WATERCOOLER_DIR": str(tmp_path / "gone")}
+    if not named:
+        status, said = refused(tmp_path, missing)
+        assert (status, "WATERCOOLER_DIR names" in said) == (3, True)
+
+
 def test_a_port_that_is_taken_is_told_in_words(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
