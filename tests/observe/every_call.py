@@ -104,6 +104,7 @@ CALLS: list[tuple[str, dict[str, Any]]] = [
             {"since": "52w", "limit": 2},
             {"since": "52w", "limit": 1, "digest": True},
             {"since": "2020-01-01"},
+            {"since_iso": "2020-01-01T00:00:00Z"},
             {"since": "nonsense"},
         )
     ),

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from wc_core.identity.viewer import Viewer
+    from wc_core.layout import Layout
     from wc_core.threads.model import State
     from wc_core.threads.reader import StoreReader
     from wc_core.threads.settings import Settings
@@ -174,7 +175,7 @@ def brief(query: BriefQuery, notes: Iterable[str] = ()) -> Brief:
         offered=_section(query, offered, "offered"),
         free=_section(query, [ball for ball in balls if ball.is_free], "free"),
         notes=tuple(notes),
-        guidance=_guidance(query.reader),
+        guidance=guidance_text(query.reader.layout),
     )
     away, stale = _with_others(query, others), _stale(query, others)
     partial = query.late() or not whole
@@ -345,10 +346,9 @@ def _wrote_in(query: BriefQuery, held: HeldBall) -> bool:
     )
 
 
-def _guidance(reader: StoreReader) -> str:
+def guidance_text(layout: Layout) -> str:
     """Returns the text of ``guidance.md``, cleaned and cut; empty if there is none
     or it cannot be read."""
-    layout = reader.layout
     try:
         data = read_from(layout.guidance, layout.root, 0, _MAX_GUIDANCE_BYTES)
     except OSError:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import functools
+import re
 from typing import TYPE_CHECKING, Any
 
 from fastmcp.resources.base import Resource
@@ -15,12 +16,13 @@ from pydantic import AnyUrl
 from wc_core.errors import WcError
 from wc_core.threads.model import CLOSED
 from wc_core.threads.moves import holder_text
+from wc_core.views.brief import guidance_text
 from wc_core.views.rows import Filter
 from wc_observe.answers import entries
 from wc_observe.answers import threads as thread_answers
 from wc_observe.answers import worktrees as worktree_answers
 from wc_observe.answers.entries import EntrySpan
-from wc_observe.answers.quoting import title, word
+from wc_observe.answers.quoting import block, title, word
 from wc_observe.answers.threads import ListRequest
 from wc_observe.calls import CURRENT
 from wc_observe.mcp import instructions
@@ -43,11 +45,18 @@ _THREADS = 50
 MAX_LISTED = 100
 _TITLE_WIDTH = 100
 _NAME_WIDTH = 60
+_FROM_THE_END = re.compile(r"-[0-9]{1,9}")
 
 
 def guide_page() -> str:
-    """Returns the guide for models."""
-    return instructions.guide(local=not CURRENT.get().store_name)
+    """Returns the guide for models, and what the repository itself wrote for them."""
+    call = CURRENT.get()
+    guide = instructions.guide(local=not call.store_name)
+    try:
+        guidance = guidance_text(open_store(call).reader.layout)
+    except WcError:
+        return guide  # without a store; the tools report what is wrong
+    return f"{guide}{instructions.GUIDANCE}{block(guidance)}" if guidance else guide
 
 
 def threads_page() -> str:
@@ -66,7 +75,9 @@ def thread_page(topic: str) -> str:
 def entry_page(topic: str, entry: str) -> str:
     """Returns one entry, or the beginning of a very long one."""
     store = open_store(CURRENT.get())
-    thread, found_entry = entries.find_entry(store, topic, None, entry, 0)
+    # A number, as the tool takes it: no id looks like that.
+    index = int(entry) if _FROM_THE_END.fullmatch(entry) else None
+    thread, found_entry = entries.find_entry(store, topic, index, entry, 0)
     return entries.entry_markdown(store, thread, found_entry)
 
 
@@ -100,7 +111,7 @@ _RESOURCES: tuple[tuple[str, str, Callable[..., str], str], ...] = (
         "threads/{topic}/{entry}",
         "entry",
         entry_page,
-        "One entry, whole, by its number or its id.",
+        "One entry, whole, by its number (-1: the last) or its id.",
     ),
     ("index", "index", index_page, "Whose move it is, at a glance."),
     ("worktrees", "worktrees", worktrees_page, "What goes on in each worktree."),

@@ -9,6 +9,7 @@ from fastmcp.tools.base import Tool, ToolResult
 from pydantic import Field
 
 from wc_core.errors import InvalidInputError
+from wc_core.times import milliseconds
 from wc_core.views import updates
 from wc_core.views.mentions import Mentions
 from wc_core.views.rows import Filter
@@ -26,6 +27,7 @@ from wc_observe.answers.vocabulary import (
 from wc_observe.answers.whoami import WHOAMI_SCHEMA, whoami_fields, whoami_text
 from wc_observe.calls import CURRENT
 from wc_observe.mcp import insighttools, worktreetools
+from wc_observe.mcp.refusals import short_repr
 from wc_observe.mcp.toolspec import ToolSpec, as_tool, structured_result
 from wc_observe.open_store import OpenStore, open_store
 
@@ -41,6 +43,7 @@ Many = Annotated[int, Field(ge=1, le=500)]
 # How long a client waits for an index that is still being built; the answer then
 # says how much of it there is.
 _INDEX_SECONDS = 2.0
+_SINCE = "1d"
 
 
 def _current_store() -> OpenStore:
@@ -128,7 +131,8 @@ def get_entry(
 def list_updates(
     since: Annotated[
         str, Field(description="A time, an age (90m, 3h, 2d) or an entry's id")
-    ] = "1d",
+    ] = _SINCE,
+    since_iso: Annotated[str, Field(description="Or a time, RFC 3339")] = "",
     limit: Many = 30,
     digest: Annotated[  # noqa: FBT002
         bool, Field(description="Per thread: what it came to, latest first")
@@ -138,6 +142,7 @@ def list_updates(
     """Answer `list_updates`."""
     store = _current_store()
     now = CURRENT.get().now_ms()
+    since = _start_time(since, since_iso)
     if digest:
         digested = updates.digest(store.overview, since, now, limit)
         if format == "markdown":
@@ -152,6 +157,23 @@ def list_updates(
         return ToolResult(search_answers.updates_markdown(store, since, news))
     fields = search_answers.updates_json(store, since, news)
     return structured_result(fields, len(news.entries), "entries")
+
+
+def _start_time(since: str, since_iso: str) -> str:
+    """Returns where the updates start: ``since_iso``, which must be a time, or else
+    ``since``."""
+    if not since_iso:
+        return since
+    if since != _SINCE:
+        raise InvalidInputError(
+            "There are two starts: since and since_iso.", "Give one of them."
+        )
+    if milliseconds(since_iso) is None:
+        raise InvalidInputError(
+            f"since_iso cannot be {short_repr(since_iso)}.",
+            "since_iso: a time such as 2026-01-31T12:00:00Z; an age or an id: since",
+        )
+    return since_iso
 
 
 def search_threads(  # noqa: PLR0913, PLR0917 (what a client may say)

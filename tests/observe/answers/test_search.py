@@ -70,6 +70,44 @@ def test_updates_since_a_moment(
     assert len(session.json("list_updates", since=since)["entries"]) == count
 
 
+@pytest.mark.usefixtures("two")
+@pytest.mark.parametrize(
+    ("since", "count"),
+    [
+        ("2026-01-01T00:05:30Z", 5),
+        ("2026-01-01T02:05:30+02:00", 5),
+        ("2026-01-01", 10),
+        (None, 0),
+        ("", 0),
+    ],
+)
+def test_updates_since_a_time_under_its_other_name(
+    session: Session, since: str | None, count: int
+) -> None:
+    found = session.json("list_updates", since_iso=since)
+    assert len(found["entries"]) == count
+    assert found["since"] == since or count == 0
+    digest = session.json("list_updates", since_iso=since, digest=True)
+    assert len(digest["threads"]) == (2 if count else 0)
+
+
+@pytest.mark.usefixtures("two")
+@pytest.mark.parametrize(
+    ("arguments", "hint"),
+    [
+        ({"since_iso": "3h"}, "2026-01-31T12:00:00Z"),
+        ({"since_iso": "yesterday"}, "2026-01-31T12:00:00Z"),
+        ({"since_iso": "2026-01-01", "since": "3h"}, "Give one of them."),
+    ],
+)
+def test_updates_since_no_time(
+    session: Session, arguments: dict[str, str], hint: str
+) -> None:
+    told = session.error("list_updates", **arguments)
+    assert told["code"] == "INVALID_INPUT"
+    assert hint in told["hint"]
+
+
 @pytest.mark.parametrize("since", ["", "yesterday", "-3h", "3y"])
 def test_updates_since_nonsense(store: Store, session: Session, since: str) -> None:
     store.thread("plan")
