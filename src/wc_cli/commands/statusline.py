@@ -11,7 +11,6 @@ from wc_cli.context import Context
 from wc_cli.options import Options, command, flag, number, text
 from wc_cli.output import say
 from wc_core.activity import loops
-from wc_core.activity.statefile import StateFiles
 from wc_core.errors import InvalidInputError, WcError
 from wc_core.git.discovery import StoreMissingError, StoreMovedError
 from wc_core.layout import Layout
@@ -70,7 +69,9 @@ def _status_line(context: Context, style: LineStyle) -> str:
         change_id=repository.change_id if repository is not None else "",
         me=identity.name,
         directory=context.settings.directory,
-        loop=_loop_mark(repository.top if repository is not None else ""),
+        loop=_loop_mark(
+            repository.top if repository is not None else "", Layout(place.root)
+        ),
     )
     reader = context.reader
     viewer = context.viewer
@@ -87,11 +88,17 @@ def _status_line(context: Context, style: LineStyle) -> str:
     return line.status_line(rows, place_here, style._replace(links=prefix))
 
 
-def _loop_mark(top: str) -> Mark:
-    """Returns the line's mark for the loop in a worktree."""
+def _loop_mark(top: str, layout: Layout) -> Mark:
+    """Returns the line's mark for the loop in a worktree, by its last good state while
+    its file is being written."""
     if not top or not os.path.lexists(loops.loop_path(top)):
         return Mark()
-    return line.loop_mark(loops.loop(StateFiles(), top, now_ms()))
+    from wc_cli.store import keptloops  # 4 ms, only in a worktree with a loop
+
+    files = keptloops.files_with_kept_loop(layout, top)
+    mark = line.loop_mark(loops.loop(files, top, now_ms()))
+    keptloops.keep_loop(layout, top, files, shown=bool(mark.text))
+    return mark
 
 
 def _style(context: Context, options: StatuslineOptions) -> LineStyle:

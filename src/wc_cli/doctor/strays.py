@@ -18,7 +18,7 @@ SHARED = ((".gitattributes", ATTRIBUTES), (".gitignore", IGNORED))
 
 _FOLDERS = frozenset(
     {"locks", "locks/threads", "unsettled", "cursors", "status", "me", "imported"}
-    | {"quarantine", "scratch", "presence", "sessions"}
+    | {"quarantine", "scratch", "presence", "sessions", "loops"}
 )
 _FILES = frozenset(
     {"locks/git", "locks/travel", "settling.json", "sync.json", "committing"}
@@ -26,7 +26,7 @@ _FILES = frozenset(
 )
 # Folders that contain only files.
 _FOLDERS_OF_FILES = frozenset(
-    {"locks/threads/", "unsettled/", "presence/", "sessions/"}
+    {"locks/threads/", "unsettled/", "presence/", "sessions/", "loops/"}
 )
 _QUARANTINE = "quarantine"
 

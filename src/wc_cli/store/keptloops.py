@@ -1,0 +1,66 @@
+"""The last state of a worktree's loop that could be read, for the status line.
+
+Some tools truncate the state file of a loop and write it again. The server and the
+board remember the state before that. A prompt is a new process each time, so it keeps
+the state in a small file below ``.local``, for as long as the loop is shown.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+from typing import TYPE_CHECKING
+
+from wc_cli.store.localfiles import LocalFiles
+from wc_core.activity.loops import SHOWN_FIELDS, loop_path
+from wc_core.activity.statefile import FileState, StateFiles
+from wc_core.errors import WcError
+from wc_core.files import read_plain
+from wc_core.layout import safe_name
+from wc_core.threads.jsontext import dumps
+
+if TYPE_CHECKING:
+    from wc_core.layout import Layout
+
+_MAX_BYTES = 1 << 16
+_UNREADABLE = (OSError, ValueError, TypeError, LookupError, RecursionError)
+
+
+def files_with_kept_loop(layout: Layout, top: str) -> StateFiles:
+    """Files whose last good state of the loop in the worktree ``top`` is the kept one,
+    if there is one."""
+    files = StateFiles()
+    with contextlib.suppress(*_UNREADABLE):
+        path = f"{layout.local}/{_name(top)}"
+        kept = json.loads(read_plain(path, layout.root, _MAX_BYTES) or b"null")
+        fields = {name: kept["fields"].get(name) for name in SHOWN_FIELDS}
+        files.restore(loop_path(top), FileState(fields, int(kept["changed_ms"])))
+    return files
+
+
+def keep_loop(layout: Layout, top: str, files: StateFiles, *, shown: bool) -> None:
+    """Keep the last good state of the loop in the worktree ``top``, or forget it if the
+    loop is not ``shown``.
+
+    Nothing is written in a store that was never written to, and a store that cannot be
+    written to makes no prompt fail.
+    """
+    if not os.path.isdir(layout.unsettled):
+        return
+    state = files.last_good(loop_path(top))
+    local = LocalFiles(layout)
+    with contextlib.suppress(WcError, OSError):
+        if state is None or state.fields is None or not shown:
+            if os.path.lexists(f"{layout.local}/{_name(top)}"):
+                local.remove(_name(top))
+            return
+        fields = {name: state.fields.get(name) for name in SHOWN_FIELDS}
+        text = dumps({"changed_ms": state.changed_ms, "fields": fields})
+        if len(text) < _MAX_BYTES:
+            local.write(_name(top), f"{text}\n".encode())
+
+
+def _name(top: str) -> str:
+    """The path of the kept state, below ``.local``."""
+    return f"loops/{safe_name(top)}"
