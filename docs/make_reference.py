@@ -168,7 +168,7 @@ def exit_codes() -> Iterator[str]:
     for error in sorted(known, key=lambda one: one.exit_code):
         when = (inspect.getdoc(error) or "").rstrip(".")
         yield f"| {error.exit_code} | {error.code} | {when[0].lower()}{when[1:]} |\n"
-    yield "| 130 | | interrupted with ^C |\n"
+    yield "| 130 | | the command was interrupted with ^C |\n"
 
 
 def check_examples() -> None:

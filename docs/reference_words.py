@@ -105,9 +105,15 @@ ENDLESS = {
 REMARKS = {
     "say": """\
 The ball goes to `--to`, else to your counterpart. If someone else has it, the entry is
-saved and the ball stays; see [the ball](store.md#the-ball). If a person gives no body
-in a terminal, the editor opens: `$GIT_EDITOR`, `$VISUAL` or `$EDITOR`, whichever is set
-first. A topic that does not exist yet becomes a new thread.""",
+saved and the ball stays; see [the ball](store.md#the-ball). A topic that does not exist
+yet becomes a new thread.
+
+If a person gives no body in a terminal, the editor opens: `$GIT_EDITOR`, git's
+`core.editor`, `$VISUAL` or `$EDITOR`, whichever is set first. The first line is the
+title. The last entries of the thread are shown below the text and not saved with it. If
+you leave the editor without saving (`:q!` in vim), or save an empty file, nothing is
+written and the exit status is 130. If the entry is refused, the text is kept in a
+temporary file. `--no-edit` opens no editor.""",
     "read": """\
 Marks the thread as read for you, unless `--peek` is given or entries are left for the
 next call.""",

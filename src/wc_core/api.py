@@ -8,6 +8,7 @@ imports this one.
 from __future__ import annotations
 
 from wc_core.errors import (
+    CancelledError,
     ConflictError,
     CorruptError,
     FindingsError,
@@ -29,6 +30,7 @@ from wc_core.threads.reader import Snapshot, StoreReader, Thread
 __all__ = [
     "Asked",
     "Ball",
+    "CancelledError",
     "ConflictError",
     "CorruptError",
     "Damage",

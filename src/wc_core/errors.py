@@ -11,7 +11,8 @@
     ├── StorageError       STORAGE         7   disk full, read-only, permission
     ├── OfflineError       OFFLINE         8   the remote could not be reached
     ├── FindingsError      FINDINGS        9   doctor found something
-    └── WaitTimeoutError   TIMEOUT        10   wait timed out
+    ├── WaitTimeoutError   TIMEOUT        10   wait timed out
+    └── CancelledError     CANCELLED     130   a person left the editor without writing
 
 Exit codes and code strings are promises: scripts and agents branch on them.
 Any other exception that escapes is a bug, and is reported as INTERNAL, exit 1.
@@ -98,3 +99,10 @@ class WaitTimeoutError(WcError):
 
     code = "TIMEOUT"
     exit_code = 10
+
+
+class CancelledError(WcError):
+    """A person left the editor without writing; the same as after ^C."""
+
+    code = "CANCELLED"
+    exit_code = 130

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from wc_cli.commands.common import WriteOptions
 from wc_cli.entries import body, receipts
-from wc_cli.options import REQUIRED, Options, argument, command, flag, text
+from wc_cli.options import Options, argument, command, flag, text
 from wc_core.threads import vocabulary
 from wc_core.threads.moves import Draft
 
@@ -26,6 +26,12 @@ class EntryOptions(WriteOptions):
     type: str = text("--type", "TYPE", "The type of the entry.", complete="type")
 
 
+class EditorOptions(Options):
+    """Whether a person's editor opens."""
+
+    no_edit: bool = flag("--no-edit", help="Open no editor.")
+
+
 class PassOptions(Options):
     """Where the ball goes."""
 
@@ -35,11 +41,11 @@ class PassOptions(Options):
     force: bool = flag("--force", help="Allow a name that is new in this store.")
 
 
-class SayOptions(PassOptions, EntryOptions):
+class SayOptions(PassOptions, EntryOptions, EditorOptions):
     """Add an entry and pass the ball."""
 
     topic: str = argument("TOPIC", "The thread.", complete="topic")
-    title: str = text("--title", "TITLE", "One-line summary.", default=REQUIRED)
+    title: str = text("--title", "TITLE", "One line; needed without an editor.")
     status: str = text("--status", "STATUS", "Change the status.", complete="status")
     reopen: bool = flag("--reopen", help="Reopen a closed thread.")
     new: bool = flag(
@@ -47,11 +53,11 @@ class SayOptions(PassOptions, EntryOptions):
     )
 
 
-class NewOptions(PassOptions, EntryOptions):
+class NewOptions(PassOptions, EntryOptions, EditorOptions):
     """Create a thread; you have its ball unless you pass it."""
 
     topic: str = argument("TOPIC", "The thread's name.")
-    title: str = text("--title", "TITLE", "What it is about.", default=REQUIRED)
+    title: str = text("--title", "TITLE", "One line; needed without an editor.")
     status: str = text("--status", "STATUS", "Its status.", complete="status")
 
 
@@ -94,26 +100,22 @@ class SetStatusOptions(WriteOptions):
 @command(SayOptions)
 def say(context: Context, options: SayOptions) -> None:
     """Add an entry and pass the ball."""
-    draft = _entry_draft("say", context, options)
-    _write_entry(
-        context, options, draft._replace(reopen=options.reopen, new=options.new)
-    )
+    draft = _entry_draft("say", options)
+    draft = draft._replace(reopen=options.reopen, new=options.new)
+    _write_text_entry(context, options, draft)
 
 
 @command(NewOptions)
 def new(context: Context, options: NewOptions) -> None:
     """Create a thread."""
-    _write_entry(context, options, _entry_draft("new", context, options))
+    _write_text_entry(context, options, _entry_draft("new", options))
 
 
-def _entry_draft(
-    action: str, context: Context, options: SayOptions | NewOptions
-) -> Draft:
+def _entry_draft(action: str, options: SayOptions | NewOptions) -> Draft:
     return Draft(
         options.topic,
         action,
-        vocabulary.title(options.title),
-        body=body.body_or_edited(options.body, options.title, context),
+        options.title,
         role=vocabulary.role(options.role),
         type=vocabulary.entry_type(options.type),
         to=options.to,
@@ -164,6 +166,15 @@ def set_status(context: Context, options: SetStatusOptions) -> None:
     title = f"Status: {status}"
     draft = Draft(options.topic, "set_status", title, status=status, reason=reason)
     _write_entry(context, options, draft)
+
+
+def _write_text_entry(
+    context: Context, options: SayOptions | NewOptions, draft: Draft
+) -> None:
+    """Write an entry with the text of its options, or from a person's editor."""
+    edit = not options.no_edit
+    with body.entry_text(context, draft, options.body, edit=edit) as complete:
+        _write_entry(context, options, complete)
 
 
 def _write_entry(context: Context, options: WriteOptions, draft: Draft) -> None:

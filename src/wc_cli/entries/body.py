@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from wc_cli.output import remark
 from wc_core.errors import InvalidInputError, NotFoundError
+from wc_core.git import config
 from wc_core.identity import environment
 from wc_core.threads import vocabulary
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from wc_cli.context import Context
+    from wc_core.threads.moves import Draft
 
 
 def body_text(text: str, context: Context) -> str:
@@ -78,17 +84,46 @@ def _decode(data: bytes, source: str) -> str:
         ) from error
 
 
-def body_or_edited(text: str, title: str, context: Context) -> str:
-    """Returns the body as `body_text` does. A person at a terminal who gave none gets
-    their editor; agents never do, because they would hang in it."""
-    if text or not _at_terminal() or not context.identity.person:
-        return body_text(text, context)
-    editor = _editor_command(context)
-    if not editor:
-        return ""
-    from wc_cli.entries.editor import edited_text  # 8 ms, only for an editor
+@contextmanager
+def entry_text(
+    context: Context, draft: Draft, text: str, *, edit: bool
+) -> Iterator[Draft]:
+    """Give the block ``draft`` with its title checked, and the body that ``text``
+    stands for (see `body_text`).
 
-    return vocabulary.body(_decode(edited_text(editor, title), "The text"))
+    A person at a terminal who gave no text writes both in their editor, unless ``edit``
+    is off; agents never do, because they would hang in it. If the block fails, what
+    they wrote is kept in a file, whose path is printed. Raises InvalidInputError
+    without a title.
+    """
+    editor = ""
+    if edit and not text and _at_terminal() and context.identity.person:
+        editor = _editor_command(context)
+    if not editor:
+        yield _checked(draft, body_text(text, context))
+        return
+    from wc_cli.entries import editor as editors  # 8 ms, only for an editor
+
+    around = editors.thread_context(context.reader, draft.action, draft.topic)
+    edited = editors.edited_text(editor, draft.title, around)
+    try:
+        yield _checked(draft._replace(title=edited.title), edited.body)
+    except BaseException:
+        remark(f"note: what you wrote is kept in {edited.path}")
+        raise
+    edited.discard()
+
+
+def _checked(draft: Draft, body: str) -> Draft:
+    if not draft.title:
+        command = f"wc {draft.action} {draft.topic} --title '…'"
+        raise InvalidInputError(
+            "No title was given.",
+            f"Say it in one line: {command} (see: wc help {draft.action})",
+        )
+    return draft._replace(
+        title=vocabulary.title(draft.title), body=vocabulary.body(body)
+    )
 
 
 def _at_terminal() -> bool:
@@ -96,7 +131,15 @@ def _at_terminal() -> bool:
 
 
 def _editor_command(context: Context) -> str:
-    if context.env.get("TERM", "dumb") == "dumb":
+    """Returns the editor that git would open; empty if none is configured, or the
+    terminal cannot show one."""
+    env = context.env
+    if env.get("TERM", "dumb") == "dumb":
         return ""
-    names = ("GIT_EDITOR", "VISUAL", "EDITOR")
-    return next((context.env[name] for name in names if context.env.get(name)), "")
+    return (
+        env.get("GIT_EDITOR")
+        or config.get("core.editor", context.place.repository, env)
+        or env.get("VISUAL")
+        or env.get("EDITOR")
+        or ""
+    )

@@ -1,34 +1,184 @@
-"""The text of an entry from a user's editor, as git asks for a commit message."""
+"""The title and the text of an entry from a person's editor, as git asks for a commit
+message."""
 
 from __future__ import annotations
 
 import os
+import shutil
+import signal
 import subprocess
 import tempfile
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, NamedTuple
 
-from wc_core.errors import InvalidInputError
+from wc_core.errors import (
+    CancelledError,
+    ConflictError,
+    InvalidInputError,
+    NotFoundError,
+)
+from wc_core.text import clean, one_line
+from wc_core.threads.moves import holder_text
+from wc_core.times import utc
 
-# Everything below this line of the edited file is discarded.
-_SCISSORS = "# ------------------------ >8 ------------------------"
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from wc_core.threads.model import Entry
+    from wc_core.threads.reader import StoreReader, Thread
+
+# Everything from this line on is discarded.
+SCISSORS = "# ------------------------ >8 ------------------------"
+_ADVICE = """\
+# Everything from the line above on is ignored.
+# The first line is the title. The text follows after an empty line.
+# To write nothing, leave the editor without saving, or save an empty file.
+"""
+# How a program that ^C ended is reported: by the kernel, and by a shell.
+_INTERRUPTED = (-signal.SIGINT, 128 + signal.SIGINT)
+_LAST_ENTRIES = 3
+_BODY_LINES = 30
+_FILE = "ENTRY.md"
 
 
-def edited_text(editor: str, title: str) -> bytes:
-    """Returns what a user leaves in ``editor``, up to the scissors line. Raises
-    InvalidInputError if the editor fails."""
-    hint = f"\n{_SCISSORS}\n# {title}\n# Write the text above; leave it empty for none."
-    with tempfile.TemporaryDirectory(prefix="wc-") as folder:
-        path = os.path.join(folder, "ENTRY.md")
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(f"{hint}\n")
-        # The editor may be several words for the shell, as for git. The path is one.
-        done = subprocess.run(  # noqa: S603
-            ["sh", "-c", f'{editor} "$@"', editor, path],  # noqa: S607
-            check=False,
+class EditedText(NamedTuple):
+    """What a person wrote, and the file that keeps it until it is saved."""
+
+    title: str
+    body: str
+    path: str
+
+    def discard(self) -> None:
+        """Remove the file."""
+        shutil.rmtree(os.path.dirname(self.path), ignore_errors=True)
+
+
+def edited_text(editor: str, title: str, context: str) -> EditedText:
+    """Open ``editor`` on ``title``, with ``context`` below the scissors line. Returns
+    what it is left with.
+
+    Raises CancelledError if the file was not saved, or is empty; InvalidInputError if
+    the editor fails or the text is not UTF-8.
+    """
+    folder = tempfile.mkdtemp(prefix="wc-")
+    edited = EditedText("", "", os.path.join(folder, _FILE))
+    try:
+        text = _edit(editor, edited.path, f"{title}\n\n{SCISSORS}\n{_ADVICE}{context}")
+    except BaseException:
+        edited.discard()
+        raise
+    first, _, rest = text.lstrip().partition("\n")
+    return edited._replace(title=first.strip(), body=rest.strip("\r\n"))
+
+
+def _edit(editor: str, path: str, template: str) -> str:
+    with open(path, "w", encoding="utf-8", errors="replace") as file:
+        file.write(template)
+    # A time long ago: an editor that saves the same text is seen to have saved it.
+    os.utime(path, (1, 1))
+    before = _stamp(path)
+    status = _run(editor, path)
+    if status in _INTERRUPTED:
+        raise CancelledError("Nothing was written.", "The editor was interrupted.")
+    if status:
+        raise InvalidInputError(
+            f"The editor ended with {status}; nothing was written.",
+            "Give the text with --body, or run the command again.",
         )
-        if done.returncode:
-            raise InvalidInputError(
-                f"The editor ended with {done.returncode}; nothing was written.",
-                "Give the text with --body, or run the command again.",
-            )
+    if _stamp(path) == before:
+        raise CancelledError("Nothing was written.", "The editor saved no text.")
+    text = _text_above_scissors(path)
+    if not text.strip():
+        raise CancelledError("Nothing was written.", "The text is empty.")
+    return text
+
+
+def _stamp(path: str) -> tuple[int, int, int]:
+    """Returns what changes when an editor saves the file, in place or as a new one."""
+    try:
+        status = os.stat(path)
+    except FileNotFoundError:
+        return (0, 0, 0)
+    return (status.st_ino, status.st_mtime_ns, status.st_size)
+
+
+def _run(editor: str, path: str) -> int:
+    """Run the editor. Returns its exit status."""
+    # The editor may be several words for the shell, as for git. The path is one.
+    # ^C is a key of the editor, which has the terminal: neither the shell nor this
+    # process ends by it.
+    process = subprocess.Popen(  # noqa: S603
+        ["sh", "-c", f'trap : INT QUIT; {editor} "$@"', editor, path]  # noqa: S607
+    )
+    with _ignored(signal.SIGINT), _ignored(signal.SIGQUIT):
+        return process.wait()
+
+
+@contextmanager
+def _ignored(number: signal.Signals) -> Iterator[None]:
+    previous = signal.signal(number, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(number, previous)
+
+
+def _text_above_scissors(path: str) -> str:
+    """Returns the text up to the scissors line; empty for a file that was removed."""
+    try:
         with open(path, "rb") as file:
-            return file.read().partition(_SCISSORS.encode())[0].strip(b"\n")
+            text = file.read().decode("utf-8-sig")
+    except FileNotFoundError:
+        return ""
+    except UnicodeDecodeError as error:
+        raise InvalidInputError(
+            f"The text is not UTF-8 (at byte {error.start}); nothing was written.",
+            "Save it as UTF-8.",
+        ) from error
+    kept: list[str] = []
+    for line in text.split("\n"):
+        if line.rstrip() == SCISSORS:
+            break
+        kept.append(line)
+    return "\n".join(kept)
+
+
+def thread_context(reader: StoreReader, action: str, topic: str) -> str:
+    """Returns what a person reads below the scissors line: the thread's state and its
+    last entries.
+
+    Raises ConflictError if a new thread is to be started and there is one already.
+    """
+    try:
+        thread = reader.thread(reader.find(topic))
+    except NotFoundError:
+        return f"#\n# {one_line(topic)}: a new thread\n"
+    state = thread.state
+    if action == "new":
+        raise ConflictError(
+            f"There is a thread {state.topic} already: {state.title!r}.",
+            f"Add to it with: wc say {state.topic}",
+        )
+    return f"#\n# {_thread_line(thread)}\n\n{_last_entries(thread)}"
+
+
+def _thread_line(thread: Thread) -> str:
+    state = thread.state
+    ball = one_line(holder_text(state.ball))
+    facts = f"{one_line(state.status)}, ball: {ball}"
+    return f"{one_line(state.topic)}: {one_line(state.title)} ({facts})"
+
+
+def _last_entries(thread: Thread) -> str:
+    count = len(thread.entries)
+    numbered = [*enumerate(thread.entries)][max(0, count - _LAST_ENTRIES) :]
+    return "\n".join(_entry_text(number, entry) for number, entry in numbered)
+
+
+def _entry_text(number: int, entry: Entry) -> str:
+    by = one_line(f"#{number} · {entry.agent or '?'} · {utc(entry.at)}")
+    lines = clean(entry.body).split("\n") if entry.body else []
+    shown = [f"    {line}".rstrip() for line in lines[:_BODY_LINES]]
+    if len(lines) > _BODY_LINES:
+        shown.append(f"    … ({len(lines) - _BODY_LINES} more lines)")
+    return "".join(f"{line}\n" for line in (by, one_line(entry.title), *shown))

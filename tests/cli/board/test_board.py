@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.cli.commands.test_worktrees import LOOP, put
-from tests.cli.entries.test_body import at_terminal
+from tests.cli.entries.test_editor import at_terminal
 from tests.conftest import Machine
 from tests.core.strategies import chain, entry, write_thread
 from wc_cli.board import app, panes, view

@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-import os
-import pty
-import select
-import subprocess
-import sys
-import time
 from typing import TYPE_CHECKING
 
 import pytest
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from pathlib import Path
 
-    from tests.conftest import Machine, Repo
+    from tests.conftest import Repo
 
 FORGED = """Fine.
 
@@ -154,128 +147,3 @@ def test_notes_and_remarks_have_bodies_too(repo: Repo) -> None:
     repo.ok("ack", "auth", "--body", "-", feed=b"one")
     repo.ok("handoff", "auth", "--to", "Codex", "--note", "-", feed=b"two")
     assert [one["body"] for one in repo.entries("auth")] == ["", "one", "two"]
-
-
-# --- the editor ---------------------------------------------------------------
-
-EDITOR = """#!/bin/sh
-cp "$1" "$SEEN"
-{ printf 'Written by hand.\\n\\nTwice.\\n'; cat "$1"; } > "$1.new"
-mv "$1.new" "$1"
-"""
-
-
-@pytest.fixture
-def editor(machine: Machine) -> Path:
-    path = machine.root / "my editor"
-    path.write_text(EDITOR)
-    path.chmod(0o755)
-    return path
-
-
-def at_terminal(
-    repo: Repo, *words: str, env: Mapping[str, str], typed: bytes = b""
-) -> tuple[int, str]:
-    """Run wc with a terminal for all three streams; code and what it shows."""
-    machine = repo.machine
-    ours, theirs = pty.openpty()
-    process = subprocess.Popen(
-        [*machine.wc_words, *words],
-        cwd=repo.path,
-        env={**machine.env, "TERM": "xterm", **env},
-        stdin=theirs,
-        stdout=theirs,
-        stderr=theirs,
-        start_new_session=True,
-    )
-    os.close(theirs)
-    os.write(ours, typed)
-    shown = b""
-    deadline = time.monotonic() + 30
-    while time.monotonic() < deadline:
-        if select.select([ours], [], [], 0.05)[0]:
-            try:
-                more = os.read(ours, 1 << 16)
-            except OSError:
-                break
-            if not more:
-                break
-            shown += more
-        elif process.poll() is not None:
-            break
-    os.close(ours)
-    return process.wait(30), shown.decode()
-
-
-def test_a_person_at_a_terminal_gets_their_editor(repo: Repo, editor: Path) -> None:
-    seen = repo.path.parent / "seen"
-    env = {"EDITOR": f"'{editor}'", "SEEN": str(seen)}
-    code, shown = at_terminal(repo, "say", "auth", "--title", "Begin", env=env)
-    assert code == 0, shown
-    assert repo.entries("auth")[-1]["body"] == "Written by hand.\n\nTwice."
-    assert "# Begin" in seen.read_text()
-
-
-def test_new_has_an_editor_and_ack_has_none(repo: Repo, editor: Path) -> None:
-    env = {"EDITOR": f"'{editor}'", "SEEN": "/dev/null"}
-    at_terminal(repo, "new", "auth", "--title", "Begin", env=env)
-    at_terminal(repo, "ack", "auth", env=env)
-    bodies = [one["body"] for one in repo.entries("auth")]
-    assert bodies == ["Written by hand.\n\nTwice.", ""]
-
-
-def test_the_order_of_editors(repo: Repo, editor: Path) -> None:
-    env = {"GIT_EDITOR": f"'{editor}'", "VISUAL": "false", "EDITOR": "false"}
-    env["SEEN"] = "/dev/null"
-    assert at_terminal(repo, "say", "auth", "--title", "x", env=env)[0] == 0
-
-
-def test_an_editor_left_as_it_was_means_no_body(repo: Repo) -> None:
-    env = {"EDITOR": "true"}
-    assert at_terminal(repo, "say", "auth", "--title", "x", env=env)[0] == 0
-    assert repo.entries("auth")[-1]["body"] == ""
-
-
-def test_an_editor_that_fails_writes_nothing(repo: Repo) -> None:
-    repo.ok("init")
-    code, shown = at_terminal(
-        repo, "say", "auth", "--title", "x", env={"EDITOR": "sh -c 'exit 3' #"}
-    )
-    assert code == 2
-    assert "ended with 3" in shown
-    assert "--body" in shown
-    assert repo.json("list")["threads"] == []
-
-
-@pytest.mark.parametrize(
-    "env",
-    [{"WATERCOOLER_AGENT": "Codex"}, {"CLAUDECODE": "1"}, {"TERM": "dumb"}],
-)
-def test_nobody_else_gets_an_editor(repo: Repo, env: dict[str, str]) -> None:
-    env = {"EDITOR": "false", **env}
-    assert at_terminal(repo, "say", "auth", "--title", "x", env=env)[0] == 0
-
-
-def test_a_body_on_the_command_line_needs_no_editor(repo: Repo) -> None:
-    env = {"EDITOR": "false"}
-    words = ["say", "auth", "--title", "x", "--body", "here"]
-    assert at_terminal(repo, *words, env=env)[0] == 0
-    repo.ok("say", "auth", "--title", "no terminal", env=env)
-
-
-def test_an_interrupted_editor(repo: Repo) -> None:
-    repo.ok("init")
-    env = {
-        "EDITOR": f"{sys.executable} -c 'import os, signal; os.kill(os.getppid(), 2)' #"
-    }
-    code, shown = at_terminal(repo, "say", "auth", "--title", "x", env=env)
-    assert code in {2, 130}
-    assert "Traceback" not in shown
-    assert repo.json("list")["threads"] == []
-
-
-def test_colours_are_for_terminals(repo: Repo) -> None:
-    repo.ok("say", "auth", "--title", "x", "--to", "me")
-    assert "\x1b[" in at_terminal(repo, "list", env={})[1]
-    assert "\x1b[" not in at_terminal(repo, "list", env={"NO_COLOR": "1"})[1]
-    assert "\x1b[" not in repo.ok("list").out

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from tests.cli.entries.test_body import at_terminal
+from tests.cli.entries.test_editor import at_terminal
 from tests.conftest import Machine
 from tests.contract.fuzzer import obeyed
 from tests.core.strategies import NOON_MS, entries, entry, relaxed
