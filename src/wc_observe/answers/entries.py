@@ -17,6 +17,15 @@ from wc_observe.answers.quoting import (
     title,
     word,
 )
+from wc_observe.answers.schema import (
+    BOOLEAN,
+    INTEGER,
+    LIST,
+    OBJECT,
+    OPTIONAL_TEXT,
+    TEXT,
+    answer_schema,
+)
 
 if TYPE_CHECKING:
     from wc_core.threads.reader import Thread
@@ -33,6 +42,31 @@ ENTRY_LIMIT = 100_000
 _ENTRY_FRAME = 200
 _HEADING_WIDTH = 120
 _SUMMARY_WIDTH = 300
+
+READ_SCHEMA = answer_schema(
+    {
+        "store": TEXT,
+        "topic": TEXT,
+        "title": TEXT,
+        "status": TEXT,
+        "ball": OPTIONAL_TEXT,
+        "participants": LIST,
+        "entry_count": INTEGER,
+        "entries": LIST,
+        "next_entry_index": INTEGER,
+        "truncated": BOOLEAN,
+    }
+)
+
+ENTRY_SCHEMA = answer_schema(
+    {
+        "store": TEXT,
+        "topic": TEXT,
+        "entry": OBJECT,
+        "truncated": BOOLEAN,
+        "next_offset": INTEGER,
+    }
+)
 
 
 class ShownEntry(NamedTuple):

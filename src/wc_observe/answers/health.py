@@ -15,6 +15,7 @@ from wc_core.layout import BRANCH, Layout
 from wc_core.text import clean, one_line
 from wc_core.threads import settings
 from wc_core.version import __version__
+from wc_observe.answers import jsontext
 from wc_observe.answers.quoting import clean_json, word
 from wc_observe.answers.schema import (
     BOOLEAN,
@@ -91,6 +92,7 @@ def health_fields(call: Call) -> dict[str, Any]:
         fields["you"] = caller_identity(call).author
     except WcError as error:
         problems.append(error_line(error))
+    problems += filter(None, [jsontext.setting_problem(call.env)])
     if problems:
         visible = [without_folders(problem, call) for problem in problems]
         fields |= {"ok": False, "problems": visible}

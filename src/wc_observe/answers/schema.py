@@ -1,4 +1,5 @@
-"""The JSON schemas of those answers that always have structured content."""
+"""The JSON schemas of structured content. All tools together are listed in 14 KB, so an
+answer in JSON names its own keys, and not those of the lists and objects inside."""
 
 from __future__ import annotations
 
@@ -15,6 +16,9 @@ TEXT = {"type": "string"}
 TEXTS = {"type": "array", "items": {"type": "string"}}
 # Not a list of types: clients that support only one type for each value drop those.
 OPTIONAL_TEXT = {"anyOf": [{"type": "string"}, {"type": "null"}]}
+LIST = {"type": "array"}
+OPTIONAL_OBJECT = {"anyOf": [{"type": "object"}, {"type": "null"}]}
+OPTIONAL_INTEGER = {"anyOf": [{"type": "integer"}, {"type": "null"}]}
 
 
 def object_schema(
@@ -26,3 +30,9 @@ def object_schema(
         "properties": dict(properties),
         "required": list(required),
     }
+
+
+def answer_schema(properties: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    """Returns the schema of an answer in JSON. In its place, an answer in markdown has
+    a ``note`` that points to the text, so nothing is required."""
+    return {"type": "object", "properties": {**properties, "note": TEXT}}

@@ -15,6 +15,14 @@ from wc_observe.answers.quoting import (
     title,
     word,
 )
+from wc_observe.answers.schema import (
+    BOOLEAN,
+    INTEGER,
+    LIST,
+    OBJECT,
+    TEXT,
+    answer_schema,
+)
 
 if TYPE_CHECKING:
     from wc_core.views.rows import Numbered
@@ -26,6 +34,34 @@ _SNIPPET_WIDTH = 120
 _TITLE_WIDTH = 100
 _TOPICS = 8
 _AUTHORS = 4
+
+UPDATES_SCHEMA = answer_schema(
+    {
+        "store": TEXT,
+        "since": TEXT,
+        "entries": LIST,
+        "next_since": TEXT,
+        "threads": LIST,
+        "more": INTEGER,
+        "truncated": BOOLEAN,
+        "unreadable": LIST,
+    }
+)
+
+HITS_SCHEMA = answer_schema(
+    {
+        "store": TEXT,
+        "query": TEXT,
+        "total": INTEGER,
+        "topic_count": INTEGER,
+        "topics": LIST,
+        "hits": LIST,
+        "cursor": TEXT,
+        "truncated": BOOLEAN,
+        "partial": OBJECT,
+        "unreadable": LIST,
+    }
+)
 
 
 def updates_json(store: OpenStore, since: str, updates: Updates) -> dict[str, Any]:

@@ -8,6 +8,13 @@ from wc_core.text import clean, one_line
 from wc_core.threads.moves import holder_text
 from wc_core.views import index
 from wc_observe.answers.quoting import clean_json, entry_count, title, word
+from wc_observe.answers.schema import (
+    BOOLEAN,
+    INTEGER,
+    LIST,
+    TEXT,
+    answer_schema,
+)
 
 if TYPE_CHECKING:
     from wc_core.views.rows import Filter, RowPage, ThreadRow
@@ -20,6 +27,16 @@ _TITLE_WIDTHS = (60, 40, 24, 12)
 _NAME_WIDTH = 60
 _JSON_TITLE_WIDTH = 200
 _INDEX_CHARACTERS = 40_000
+
+LIST_SCHEMA = answer_schema(
+    {
+        "store": TEXT,
+        "threads": LIST,
+        "total": INTEGER,
+        "cursor": TEXT,
+        "truncated": BOOLEAN,
+    }
+)
 
 
 class ListRequest(NamedTuple):

@@ -14,6 +14,15 @@ from wc_core.times import ago, seconds_between
 from wc_core.views import worktrees
 from wc_core.views.worktrees import MAX_THREADS, WorktreeView
 from wc_observe.answers.quoting import NOTICE, clean_json, title, word
+from wc_observe.answers.schema import (
+    BOOLEAN,
+    INTEGER,
+    LIST,
+    OPTIONAL_INTEGER,
+    OPTIONAL_TEXT,
+    TEXT,
+    answer_schema,
+)
 from wc_observe.open_store import open_store
 
 if TYPE_CHECKING:
@@ -32,6 +41,33 @@ _WIDE = 200
 
 # The last readable content of each file, kept as long as the server runs.
 _FILES = StateFiles()
+
+WORKTREES_SCHEMA = answer_schema(
+    {
+        "store": OPTIONAL_TEXT,
+        "worktrees": LIST,
+        "total": INTEGER,
+        "truncated": BOOLEAN,
+        "problem": TEXT,
+    }
+)
+
+LOOPS_SCHEMA = answer_schema(
+    {
+        "store": OPTIONAL_TEXT,
+        "loops": LIST,
+    }
+)
+
+TEAM_SCHEMA = answer_schema(
+    {
+        "file": OPTIONAL_TEXT,
+        "found": BOOLEAN,
+        "members": LIST,
+        "truncated": BOOLEAN,
+        "age_seconds": OPTIONAL_INTEGER,
+    }
+)
 
 
 def worktree_view(call: Call) -> WorktreeView:

@@ -23,6 +23,7 @@ from mcp_types import (
 from wc_core import errors
 from wc_core.errors import InvalidInputError, WcError
 from wc_observe.calls import CURRENT
+from wc_observe.mcp.forms import lists_schemas
 from wc_observe.mcp.refusals import (
     RefusedCallError,
     as_protocol,
@@ -34,6 +35,7 @@ from wc_observe.mcp.roots import (
     ROOTS,
     Roots,
     RootsNeededError,
+    client_name,
     current_call,
     remote_call,
 )
@@ -45,10 +47,12 @@ if TYPE_CHECKING:
     from fastmcp.resources.base import Resource, ResourceResult
     from fastmcp.server.context import Context
     from fastmcp.server.middleware import CallNext, MiddlewareContext
+    from fastmcp.tools.base import Tool
     from mcp_types import (
         CallToolRequestParams,
         GetPromptRequestParams,
         ListResourcesRequest,
+        ListToolsRequest,
         ReadResourceRequestParams,
     )
 
@@ -159,6 +163,17 @@ class Boundary(Middleware):
             CURRENT.set(await self.call_of(own))
         return await call_next(context)
 
+    async def on_list_tools(
+        self,
+        context: MiddlewareContext[ListToolsRequest],
+        call_next: CallNext[ListToolsRequest, Sequence[Tool]],
+    ) -> Sequence[Tool]:
+        """Lists the tools, with the schemas that the client may know: see `forms`."""
+        tools = await call_next(context)
+        if lists_schemas(client_name(context.fastmcp_context)):
+            return tools
+        return [_without_schema(tool) for tool in tools]
+
     async def call_of(self, own: Context) -> Call:
         """Returns the call for a request during which the client cannot be asked for
         its roots."""
@@ -199,6 +214,13 @@ class Boundary(Middleware):
             return
         roots = await self._roots.fetch(own) if own is not None else []
         CURRENT.set(current_call(own, roots, self._start, self.stores))
+
+
+def _without_schema(tool: Tool) -> Tool:
+    """Returns a tool with a format without its schema."""
+    if "format" not in tool.parameters.get("properties", {}):
+        return tool
+    return tool.model_copy(update={"output_schema": None})
 
 
 def _roots_question() -> InputRequiredResult:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from fastmcp.tools.base import ToolResult
+from fastmcp.tools.base import ToolResult  # noqa: TC002  (FastMCP reads it)
 from pydantic import Field
 
 from wc_core.phrases import quoted
@@ -12,8 +12,19 @@ from wc_core.text import one_line
 from wc_core.threads.moves import holder_text
 from wc_core.views import history, stats
 from wc_observe.answers.quoting import NOTICE, clean_json, title, word
+from wc_observe.answers.schema import (
+    BOOLEAN,
+    INTEGER,
+    LIST,
+    OBJECT,
+    OPTIONAL_OBJECT,
+    OPTIONAL_TEXT,
+    TEXT,
+    answer_schema,
+)
 from wc_observe.calls import CURRENT
-from wc_observe.mcp.toolspec import ToolSpec, structured_result
+from wc_observe.mcp.forms import json_result, markdown_result
+from wc_observe.mcp.toolspec import ToolSpec
 from wc_observe.open_store import open_store
 
 if TYPE_CHECKING:
@@ -24,6 +35,36 @@ _TITLE_WIDTH = 100
 
 Format = Literal["markdown", "json"]
 
+HISTORY_SCHEMA = answer_schema(
+    {
+        "store": TEXT,
+        "topic": TEXT,
+        "ball": OPTIONAL_TEXT,
+        "changes": INTEGER,
+        "bounces": INTEGER,
+        "free_seconds": INTEGER,
+        "longest": OPTIONAL_OBJECT,
+        "holders": LIST,
+        "total": INTEGER,
+        "spells": LIST,
+        "truncated": BOOLEAN,
+    }
+)
+
+STATS_SCHEMA = answer_schema(
+    {
+        "store": TEXT,
+        "threads": OBJECT,
+        "balls": LIST,
+        "stale_total": INTEGER,
+        "stale": LIST,
+        "busiest": LIST,
+        "recent": OBJECT,
+        "unreadable": LIST,
+        "truncated": BOOLEAN,
+    }
+)
+
 
 def get_ball_history(
     topic: Annotated[str, Field(description="The thread's topic")],
@@ -32,8 +73,8 @@ def get_ball_history(
     """Answer `get_ball_history`."""
     fields = history_json(topic)
     if format == "markdown":
-        return ToolResult(history_markdown(fields))
-    return structured_result(fields, len(fields["spells"]), "spells")
+        return markdown_result(history_markdown(fields))
+    return json_result(fields, len(fields["spells"]), "spells")
 
 
 def get_stats(
@@ -45,8 +86,8 @@ def get_stats(
     """Answer `get_stats`."""
     fields = stats_json(stale_after)
     if format == "markdown":
-        return ToolResult(stats_markdown(fields))
-    return structured_result(fields, fields["threads"]["total"], "threads")
+        return markdown_result(stats_markdown(fields))
+    return json_result(fields, fields["threads"]["total"], "threads")
 
 
 def history_json(topic: str) -> dict[str, Any]:
@@ -134,10 +175,12 @@ SPECS: tuple[ToolSpec, ...] = (
         get_ball_history,
         "Where a thread's ball has been: who held it, since when, how long, by "
         "whose entry; how often it changed hands and bounced.",
+        HISTORY_SCHEMA,
     ),
     ToolSpec(
         get_stats,
         "The store in figures: threads by status, balls by holder, stale balls "
         "(who to remind), busiest threads, authors, bounces.",
+        STATS_SCHEMA,
     ),
 )

@@ -27,8 +27,9 @@ from wc_observe.answers.vocabulary import (
 from wc_observe.answers.whoami import WHOAMI_SCHEMA, whoami_fields, whoami_text
 from wc_observe.calls import CURRENT
 from wc_observe.mcp import insighttools, worktreetools
+from wc_observe.mcp.forms import json_result, markdown_result
 from wc_observe.mcp.refusals import short_repr
-from wc_observe.mcp.toolspec import ToolSpec, as_tool, structured_result
+from wc_observe.mcp.toolspec import ToolSpec, as_tool
 from wc_observe.open_store import OpenStore, open_store
 
 Format = Literal["markdown", "json"]
@@ -79,9 +80,9 @@ def list_threads(
     store = _current_store()
     request = ListRequest(Filter(open_only, ball), limit, cursor)
     if format == "markdown":
-        return ToolResult(threads.as_markdown(store, request))
+        return markdown_result(threads.as_markdown(store, request))
     fields = threads.as_json(store, request)
-    return structured_result(fields, len(fields["threads"]), "threads")
+    return json_result(fields, len(fields["threads"]), "threads")
 
 
 def read_thread(
@@ -99,9 +100,9 @@ def read_thread(
     store = _current_store()
     page = entries.entry_page(store, topic, EntrySpan(from_entry, limit, summary_only))
     if format == "markdown":
-        return ToolResult(entries.page_markdown(store, page))
+        return markdown_result(entries.page_markdown(store, page))
     fields = entries.page_json(store, page)
-    return structured_result(fields, len(page.entries), "entries")
+    return json_result(fields, len(page.entries), "entries")
 
 
 def get_entry(
@@ -124,8 +125,8 @@ def get_entry(
     store = _current_store()
     thread, entry = entries.find_entry(store, topic, index, entry_id, offset)
     if format == "markdown":
-        return ToolResult(entries.entry_markdown(store, thread, entry))
-    return structured_result(entries.entry_json(store, thread, entry), 1, "entries")
+        return markdown_result(entries.entry_markdown(store, thread, entry))
+    return json_result(entries.entry_json(store, thread, entry), 1, "entries")
 
 
 def list_updates(
@@ -146,17 +147,19 @@ def list_updates(
     if digest:
         digested = updates.digest(store.overview, since, now, limit)
         if format == "markdown":
-            return ToolResult(search_answers.digest_markdown(store, since, digested))
-        return structured_result(
+            return markdown_result(
+                search_answers.digest_markdown(store, since, digested)
+            )
+        return json_result(
             search_answers.digest_json(store, since, digested),
             len(digested.threads),
             "threads",
         )
     news = updates.updates(store.overview, since, now, limit)
     if format == "markdown":
-        return ToolResult(search_answers.updates_markdown(store, since, news))
+        return markdown_result(search_answers.updates_markdown(store, since, news))
     fields = search_answers.updates_json(store, since, news)
-    return structured_result(fields, len(news.entries), "entries")
+    return json_result(fields, len(news.entries), "entries")
 
 
 def _start_time(since: str, since_iso: str) -> str:
@@ -203,9 +206,9 @@ def search_threads(  # noqa: PLR0913, PLR0917 (what a client may say)
     engine = store.live.engine(store.overview, _INDEX_SECONDS)
     hits = search(engine, store.overview, question)
     if format == "markdown":
-        return ToolResult(search_answers.hits_markdown(store, question, hits))
+        return markdown_result(search_answers.hits_markdown(store, question, hits))
     fields = search_answers.hits_json(store, question, hits)
-    return structured_result(fields, len(hits.hits), "entries")
+    return json_result(fields, len(hits.hits), "entries")
 
 
 def reindex() -> ToolResult:
@@ -229,22 +232,30 @@ SPECS: tuple[ToolSpec, ...] = (
         list_threads,
         "List threads, the latest move first: status, who holds the ball (whose "
         'move it is), what is new for you. Start with ball="me", open_only=true.',
+        threads.LIST_SCHEMA,
     ),
     ToolSpec(
         read_thread,
         "Read a thread's entries in order. Bodies over 4,000 characters are cut; "
         "get_entry has all of them. Begin with summary_only where it is long.",
+        entries.READ_SCHEMA,
     ),
-    ToolSpec(get_entry, "Read one entry, whole, by its number or its id."),
+    ToolSpec(
+        get_entry,
+        "Read one entry, whole, by its number or its id.",
+        entries.ENTRY_SCHEMA,
+    ),
     ToolSpec(
         list_updates,
         "What was written since a moment, in all threads, oldest first. To catch "
         "up: digest=true.",
+        search_answers.UPDATES_SCHEMA,
     ),
     ToolSpec(
         search_threads,
         "Find entries by words in title, body, author or topic, or by what they are "
         "about, best first.",
+        search_answers.HITS_SCHEMA,
     ),
     ToolSpec(
         reindex,

@@ -1,16 +1,17 @@
 """What a tool consists of: a function that answers, and a description for models.
 
 An answer is either text or structured content, never the same payload in both, because
-clients put both into the model's context or forward only one:
+clients put both into the model's context or forward only one (see `forms`):
 
-* ``format="markdown"`` is text alone;
-* ``format="json"`` is structured content, with one line of text that says
-  where the data is, for a client that shows only text;
+* ``format="markdown"`` is text;
+* ``format="json"`` is structured content, and text as well for a client that shows only
+  text;
 * a tool without a format has a short answer, whose text has the same facts as
   the structured content, so that it does not matter which one is forwarded.
 
-Only the last kind declares an output schema: a tool that does must return structured
-content each time, and clients refuse an answer without it.
+A tool that declares an output schema must return structured content each time, and
+clients refuse an answer without it. So a tool with a format declares its schema only to
+clients that can have both parts.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 
 class ToolSpec(NamedTuple):
     """The function that answers, the description for models, and the schema of the
-    structured content if there always is some."""
+    structured content if there is some."""
 
     answer: Callable[..., ToolResult]
     description: str
@@ -53,9 +54,3 @@ def as_tool(spec: ToolSpec) -> Tool:
             read_only_hint=True, idempotent_hint=True, open_world_hint=True
         ),
     )
-
-
-def structured_result(fields: dict[str, Any], count: int, name: str) -> ToolResult:
-    """Returns an answer of structured content, with a line that says where it is."""
-    line = f'{name}: {count}, in the structured content; as text: format="markdown"'
-    return ToolResult(line, structured_content=fields)

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from fastmcp.tools.base import ToolResult
+from fastmcp.tools.base import ToolResult  # noqa: TC002  (FastMCP reads it)
 from pydantic import Field
 
 from wc_observe.answers import worktrees
 from wc_observe.calls import CURRENT
-from wc_observe.mcp.toolspec import ToolSpec, structured_result
+from wc_observe.mcp.forms import json_result, markdown_result
+from wc_observe.mcp.toolspec import ToolSpec
 
 Format = Literal["markdown", "json"]
 
@@ -22,9 +23,9 @@ def list_worktrees(format: Format = "markdown") -> ToolResult:  # noqa: A002
     """Answer `list_worktrees`."""
     view = worktrees.worktree_view(CURRENT.get())
     if format == "markdown":
-        return ToolResult(worktrees.as_markdown(view))
+        return markdown_result(worktrees.as_markdown(view))
     fields = worktrees.as_json(view)
-    return structured_result(fields, len(fields["worktrees"]), "worktrees")
+    return json_result(fields, len(fields["worktrees"]), "worktrees")
 
 
 def get_loop_status(
@@ -36,18 +37,18 @@ def get_loop_status(
     """Answer `get_loop_status`."""
     view = worktrees.worktree_view(CURRENT.get())
     if format == "markdown":
-        return ToolResult(worktrees.loops_markdown(view, change_id))
+        return markdown_result(worktrees.loops_markdown(view, change_id))
     fields = worktrees.loops_json(view, change_id)
-    return structured_result(fields, len(fields["loops"]), "loops")
+    return json_result(fields, len(fields["loops"]), "loops")
 
 
 def get_team_status(format: Format = "markdown") -> ToolResult:  # noqa: A002
     """Answer `get_team_status`."""
     call = CURRENT.get()
     if format == "markdown":
-        return ToolResult(worktrees.team_markdown(call))
+        return markdown_result(worktrees.team_markdown(call))
     fields = worktrees.team_json(call)
-    return structured_result(fields, len(fields["members"]), "members")
+    return json_result(fields, len(fields["members"]), "members")
 
 
 SPECS: tuple[ToolSpec, ...] = (
@@ -55,11 +56,17 @@ SPECS: tuple[ToolSpec, ...] = (
         list_worktrees,
         "What goes on in each worktree: branch, whose ball, autonomous loop, who is "
         "at it. Says first which loop waits for a human.",
+        worktrees.WORKTREES_SCHEMA,
     ),
     ToolSpec(
         get_loop_status,
         "How an autonomous loop stands: iteration, whether it runs, waits for a "
         "human, stalled or ended.",
+        worktrees.LOOPS_SCHEMA,
     ),
-    ToolSpec(get_team_status, "Who of the team is at what, as their tool has it."),
+    ToolSpec(
+        get_team_status,
+        "Who of the team is at what, as their tool has it.",
+        worktrees.TEAM_SCHEMA,
+    ),
 )

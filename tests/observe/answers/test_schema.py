@@ -16,6 +16,7 @@ from wc_observe.answers.vocabulary import VOCABULARY_SCHEMA, vocabulary_fields
 from wc_observe.answers.whoami import WHOAMI_SCHEMA, whoami_fields
 from wc_observe.calls import Call
 from wc_observe.live.stores import Stores
+from wc_observe.mcp.tools import ALL_SPECS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -80,6 +81,50 @@ def test_the_schema_has_what_an_answer_can_have(
             for result in session.calls(("health", {}), ("health", {}))
         ]
     check(schema, answers)
+
+
+# What an answer has only where there is very much, or something is wrong.
+RARE = {
+    "search_threads": {"partial"},
+    "get_ball_history": {"truncated"},
+    "get_stats": {"truncated"},
+    "list_worktrees": {"total", "truncated", "problem"},
+    "get_team_status": {"truncated"},
+}
+LIMITED: list[tuple[str, Fields]] = [
+    ("list_threads", {"limit": 1}),
+    ("read_thread", {"topic": "plan", "limit": 1}),
+    ("get_entry", {"topic": "plan", "index": 1}),
+    ("list_updates", {"since": "52w", "limit": 1}),
+    ("list_updates", {"since": "52w", "limit": 1, "digest": True}),
+    ("search_threads", {"query": "word", "limit": 1}),
+    ("get_ball_history", {"topic": "plan"}),
+    ("get_stats", {}),
+    ("list_worktrees", {}),
+    ("get_loop_status", {}),
+    ("get_team_status", {}),
+]
+
+
+def test_answers_in_json_fit_their_schemas(store: Store, session: Session) -> None:
+    first = store.give("plan", "Codex", body="word")
+    store.thread("plan", first, store.entry("plan", "word " * 30_000))
+    store.thread("notes", store.entry("notes", "word"))
+    Path(store.layout.log("worse")).mkdir(parents=True)
+    schemas = {spec.name: spec.output_schema for spec in ALL_SPECS}
+    named: dict[str, set[str]] = {}
+    for tool, arguments in LIMITED:
+        fields = session.json(tool, **arguments)
+        schema = schemas[tool]
+        assert schema is not None
+        validator = jsonschema.Draft202012Validator(schema)
+        assert [error.message for error in validator.iter_errors(fields)] == []
+        named.setdefault(tool, set()).update(fields)
+    for tool, names in named.items():
+        schema = schemas[tool]
+        assert schema is not None
+        never = set(schema["properties"]) - names - RARE.get(tool, set())
+        assert never == {"note"}, tool
 
 
 def test_the_schema_of_the_vocabulary() -> None:
