@@ -20,6 +20,7 @@ git init -q --bare ../hub.git
 git init -q --bare ../threads.git
 git remote add origin ../hub.git
 wc new login --title 'Log in with a passkey' --to 'Claude Code' --force
+wc new logout --title 'Log out everywhere'
 -->
 """
 
@@ -42,6 +43,7 @@ EXAMPLES = {
         "git diff --stat | wc say login --title 'What I changed' --body -",
         "wc say login --title 'It is back' --reopen",
     ),
+    "done": ("wc done logout --title 'All green, ready to merge'",),
     "ack": ("wc ack login --title 'Seen, after lunch'",),
     "handoff": ("wc handoff login --to 'Claude Code' --note 'The tests are yours'",),
     "take": ("wc take login", "wc take release --reason 'No answer since Monday'"),

@@ -31,6 +31,7 @@ WRITING, READING, PLACE, ABOUT = "Write", "Read", "Store", "Help"
 
 COMMANDS: dict[str, Command] = {
     "say": Command("commands.writing:say", WRITING, agents=True),
+    "done": Command("commands.writing:done", WRITING, agents=True),
     "ack": Command("commands.writing:ack", WRITING, agents=True),
     "handoff": Command("commands.writing:handoff", WRITING, agents=True),
     "take": Command("commands.writing:take", WRITING, agents=True),

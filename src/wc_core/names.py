@@ -17,6 +17,10 @@ if TYPE_CHECKING:
 # Words for "nobody holds it" on the command line and in older stores.
 FREE_WORDS = frozenset({"anyone", "anybody", "nobody", "none", "free", "-"})
 
+# Words that ``--to`` takes for participants of the thread: the author, and whoever
+# asked for what it is about.
+ME, ASKER = "me", "asker"
+
 MAX_NAME_BYTES = 200
 
 
@@ -63,6 +67,10 @@ def parse(text: str) -> Name:
     return Name(agent.strip(), seat.strip(), tag)
 
 
+# Whose a ball is, see `Directory.whose`.
+MINE, OFFERED, FREE, OTHERS = "mine", "offered", "free", "others"
+
+
 class Directory(NamedTuple):
     """The aliases in force: the spellings of known agents plus those of a store."""
 
@@ -103,6 +111,30 @@ class Directory(NamedTuple):
             name._replace(seat=""),
             Name(name.agent),
         )
+        return tuple(dict.fromkeys(self.key(variant) for variant in variants))
+
+    def is_agent(self, name: Name) -> bool:
+        """Whether ``name`` is that of a known agent, not of a person."""
+        return fold(name.agent) in self.aliases
+
+    def whose(self, holder: str | None, me: Name) -> str:
+        """Whose a ball is, for ``me``: `MINE`, `OFFERED`, `FREE` or `OTHERS`.
+
+        It is offered if its holder's name means ``me`` among others: a ball at
+        ``Codex`` for ``Codex@fix (pat)``. One at ``Codex@fix`` is mine: a seat is
+        enough to mean nobody else.
+        """
+        if holder is None or not holder.strip():
+            return FREE
+        key = self.key(parse(holder))
+        if key in self.own_keys(me):
+            return MINE
+        return OFFERED if key in self.match_keys(me) else OTHERS
+
+    def own_keys(self, name: Name) -> tuple[str, ...]:
+        """The keys of the names that mean ``name`` and nobody else."""
+        tagless = name._replace(tag="")
+        variants = (name, tagless) if name.seat else (name,)
         return tuple(dict.fromkeys(self.key(variant) for variant in variants))
 
     def same(self, first: str, second: str) -> bool:

@@ -27,7 +27,7 @@ from wc_core.git.discovery import BRANCH_STORE
 from wc_core.layout import topic_of
 from wc_core.phrases import counted, quoted
 from wc_core.text import one_line
-from wc_core.threads.moves import holder_text
+from wc_core.threads.moves import bounces_text, holder_text
 from wc_core.times import age_text
 from wc_core.views import rows as row_views
 from wc_core.views import worktrees
@@ -36,7 +36,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from wc_cli.context import Context
+    from wc_core.threads.model import State
     from wc_core.threads.reader import StoreReader, Thread
+    from wc_core.threads.settings import Settings
 
 _MAX_NAMES = 3
 # Settling and exchanging take less than this many seconds.
@@ -134,7 +136,7 @@ class _ProblemSearch:
             if self.late():
                 self.unchecked = len(topics) - count
                 return
-            yield from _topic_findings(reader, topic)
+            yield from _topic_findings(reader, topic, self.context.settings)
 
     def _loop_findings(self) -> Iterator[Finding]:
         """Yields autonomous loops that wait for a human, or whose process has ended."""
@@ -205,14 +207,19 @@ def _latest_first(reader: StoreReader) -> list[str]:
     return sorted(reader.topics(), key=lambda topic: -changed.get(topic, 0.0))
 
 
-def _topic_findings(reader: StoreReader, topic: str) -> Iterator[Finding]:
+def _topic_findings(
+    reader: StoreReader, topic: str, settings: Settings
+) -> Iterator[Finding]:
     """Yields what is wrong with a thread, as far as its state says."""
     try:
         snapshot = reader.snapshot(topic)
         if lost := [damage for damage in snapshot.damage if damage.lost]:
             yield Finding(lost[0].file, lost[0].line, lost[0].message, _REPAIR)
-        if snapshot.state.forked:
+        state = snapshot.state
+        if state.forked:
             yield from _fork_findings(reader.thread(topic))
+        if settings.bounces and state.bounces >= settings.bounces and state.ball:
+            yield _bounce_finding(state)
     except NotFoundError:
         return
     except WcError as error:
@@ -220,6 +227,12 @@ def _topic_findings(reader: StoreReader, topic: str) -> Iterator[Finding]:
 
 
 _REPAIR = "Fix it: wc doctor --repair"
+
+
+def _bounce_finding(state: State) -> Finding:
+    """Returns a finding for a ball that goes to and fro without getting anywhere."""
+    message, _, ways_on = bounces_text(state).partition("; ")
+    return Finding(state.topic, 0, message, ways_on)
 
 
 def _fork_findings(thread: Thread) -> Iterator[Finding]:

@@ -36,18 +36,36 @@ class PassOptions(Options):
     """Where the ball goes."""
 
     to: str = text(
-        "--to", "NAME", "Pass the ball to this name (or: anyone, me).", complete="agent"
+        "--to",
+        "NAME",
+        "Pass the ball to this name (or: anyone, asker, me).",
+        complete="agent",
     )
     force: bool = flag("--force", help="Allow a name that is new in this store.")
 
 
-class SayOptions(PassOptions, EntryOptions, EditorOptions):
-    """Add an entry and pass the ball."""
+class ContributionOptions(PassOptions, EntryOptions, EditorOptions):
+    """An entry that may pass the ball and change the status."""
 
     topic: str = argument("TOPIC", "The thread.", complete="topic")
     title: str = text("--title", "TITLE", "One line; needed without an editor.")
     status: str = text("--status", "STATUS", "Change the status.", complete="status")
     reopen: bool = flag("--reopen", help="Reopen a closed thread.")
+    reason: str = text(
+        "--reason",
+        "TEXT",
+        "Why you close or reopen it while someone else has the ball.",
+    )
+
+
+class DoneOptions(ContributionOptions):
+    """Say that the work is done; the ball goes to who asked for it, or, if that is
+    you, the thread is closed."""
+
+
+class SayOptions(ContributionOptions):
+    """Add an entry and pass the ball."""
+
     new: bool = flag(
         "--new", help="Start a new thread even if a similarly named one exists."
     )
@@ -100,9 +118,14 @@ class SetStatusOptions(WriteOptions):
 @command(SayOptions)
 def say(context: Context, options: SayOptions) -> None:
     """Add an entry and pass the ball."""
-    draft = _entry_draft("say", options)
-    draft = draft._replace(reopen=options.reopen, new=options.new)
-    _write_text_entry(context, options, draft)
+    draft = _contribution("say", options)
+    _write_text_entry(context, options, draft._replace(new=options.new))
+
+
+@command(DoneOptions)
+def done(context: Context, options: DoneOptions) -> None:
+    """Say that the work is done."""
+    _write_text_entry(context, options, _contribution("done", options))
 
 
 @command(NewOptions)
@@ -111,7 +134,13 @@ def new(context: Context, options: NewOptions) -> None:
     _write_text_entry(context, options, _entry_draft("new", options))
 
 
-def _entry_draft(action: str, options: SayOptions | NewOptions) -> Draft:
+def _contribution(action: str, options: ContributionOptions) -> Draft:
+    draft = _entry_draft(action, options)
+    reason = vocabulary.reason(options.reason)
+    return draft._replace(reopen=options.reopen, reason=reason)
+
+
+def _entry_draft(action: str, options: ContributionOptions | NewOptions) -> Draft:
     return Draft(
         options.topic,
         action,
@@ -169,7 +198,7 @@ def set_status(context: Context, options: SetStatusOptions) -> None:
 
 
 def _write_text_entry(
-    context: Context, options: SayOptions | NewOptions, draft: Draft
+    context: Context, options: ContributionOptions | NewOptions, draft: Draft
 ) -> None:
     """Write an entry with the text of its options, or from a person's editor."""
     edit = not options.no_edit

@@ -1,23 +1,31 @@
-"""Checking whom a ball can go to: the names that this store and repository know."""
+"""Whom a ball can go to: the names that this store and repository know."""
 
 from __future__ import annotations
 
 import contextlib
 from typing import TYPE_CHECKING
 
+from wc_core import names
+from wc_core.agents import AGENTS
 from wc_core.errors import NotFoundError, WcError
 from wc_core.git import repository as repositories
 from wc_core.similar import near_names
 from wc_core.threads import moves
+from wc_core.threads.counterparts import in_use
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from wc_core.agents import Agent
     from wc_core.git.discovery import Place
     from wc_core.identity.resolve import Identity
+    from wc_core.names import Directory, Name
     from wc_core.threads.reader import StoreReader
     from wc_core.threads.settings import Settings
 
-# Stands for any agent where only the seat of a name is known.
-_SEAT_ONLY = "-"
+_MAX_SUGGESTED = 5
+# Stands for any agent where only the seat or the tag of a name is known.
+_ANY_AGENT = "-"
 
 
 class Addressees:
@@ -31,36 +39,74 @@ class Addressees:
         self.rules = rules
         self.me = me
 
-    def check(self, topic: str, to: str) -> None:
-        """Raise NotFoundError, with similar names, for an unknown name."""
-        if not moves.unknown_parts(to, self._nearby_names(topic), self.rules):
-            return
-        # The costly list, which opens every thread, only for the rare name.
-        names = self._all_names()
-        unknown = moves.unknown_parts(to, names + self._seats(), self.rules)
-        if unknown:
-            near = near_names(to, names) or names[:5]
-            raise NotFoundError(
-                f"Nobody here is called {to!r} ({', '.join(unknown)} unknown).",
-                f"Did you mean: {', '.join(near)}? To pass it there anyway: --force",
-            )
+    @property
+    def _user(self) -> str:
+        """The person who speaks, or whose agent does."""
+        return self.me.name.tag or self.me.name.agent
+
+    def resolve(self, topic: str, to: str) -> str:
+        """The name in full if exactly one participant is meant, in their spelling.
+
+        Raises NotFoundError, with similar names, for an unknown name.
+        """
+        known = self._nearby_names(topic)
+        if moves.unknown_parts(to, known, self.rules):
+            # The costly list, which opens every thread, only for the rare name.
+            known = self._all_names() + self._seats()
+            unknown = moves.unknown_parts(to, known, self.rules)
+            if unknown:
+                raise self._unknown_name_error(to, unknown)
+        if moves.is_relative(to):
+            return to
+        return self._in_full(to, known)
+
+    def _unknown_name_error(self, to: str, unknown: list[str]) -> NotFoundError:
+        suggested = self._suggested_names()
+        near = near_names(to, suggested) or suggested[:_MAX_SUGGESTED]
+        return NotFoundError(
+            f"Nobody here is called {to!r} ({', '.join(unknown)} unknown).",
+            f"Did you mean: {', '.join(near)}? To pass it there anyway: --force",
+        )
+
+    def _in_full(self, to: str, known: Iterable[str]) -> str:
+        """A known name in its usual spelling; the name of an agent in a worktree with
+        its tag, if only one such agent is known."""
+        directory = self.rules.directory
+        name = directory.canonical(names.parse(to))
+        if name.seat and not name.tag and directory.is_agent(name):
+            # In this order: who takes part, then who could in a worktree of ours.
+            for people in (known, self._own_agents(name)):
+                full_names = _full_names(name, people, directory)
+                if full_names:
+                    return full_names[0] if len(full_names) == 1 else str(name)
+        return in_use(name, known, directory)
+
+    def _own_agents(self, name: Name) -> list[str]:
+        """What ``name`` would be called in each worktree of this repository."""
+        seats = (names.parse(seat).seat for seat in self._seats())
+        return [str(name._replace(seat=seat, tag=self._user)) for seat in seats]
 
     def _nearby_names(self, topic: str) -> list[str]:
         """The names known without opening other threads."""
-        names = [*self._configured_names(topic), *self._seats()]
+        known = [*self._configured_names(topic), *self._seats()]
         with contextlib.suppress(WcError):
-            names.extend(self.reader.snapshot(topic).state.people)
-        return names
+            known.extend(self.reader.snapshot(topic).state.people)
+        return known
 
     def _configured_names(self, topic: str) -> list[str]:
-        names = [self.me.author, *self.rules.directory.aliases.values()]
+        configured = self._configured_people(topic)
+        own_agents = f"{_ANY_AGENT} ({self._user})"
+        return [*configured, own_agents, *self.rules.directory.aliases.values()]
+
+    def _configured_people(self, topic: str) -> list[str]:
+        """The author, and the counterparts in the settings."""
         # The person whose agent this is: the ball goes there when one is needed.
-        names += [self.me.name.tag] if self.me.name.tag else []
+        people = [self.me.author, self._user]
         tables = (self.rules.counterparts, self.rules.topic_counterparts.get(topic, {}))
         for table in tables:
             for chain in table.values():
-                names.extend(chain)
-        return names
+                people.extend(chain)
+        return people
 
     def _seats(self) -> list[str]:
         """The seats of this repository's worktrees, for any agent."""
@@ -69,12 +115,41 @@ class Addressees:
             return []
         worktrees = repositories.worktrees(repository)
         seats = (repositories.change_of(path) or branch for path, branch in worktrees)
-        return [f"{_SEAT_ONLY}@{seat}" for seat in seats]
+        return [f"{_ANY_AGENT}@{seat}" for seat in seats]
 
     def _all_names(self) -> list[str]:
         """Every name in the store, participants first."""
+        return list(dict.fromkeys([*self._people(), *self._configured_names("")]))
+
+    def _people(self) -> list[str]:
+        """Everybody in a thread of the store."""
         people: dict[str, None] = {}
         for topic in self.reader.topics():
             with contextlib.suppress(WcError):
                 people.update(dict.fromkeys(self.reader.snapshot(topic).state.people))
-        return list(dict.fromkeys([*people, *self._configured_names("")]))
+        return list(people)
+
+    def _suggested_names(self) -> list[str]:
+        """The people of the store, and the agents that are installed; not every
+        agent that wc knows."""
+        agents = (agent.name for agent in AGENTS if _is_installed(agent))
+        people = [*self._people(), *self._configured_people(""), *agents]
+        return list(dict.fromkeys(people))
+
+
+def _full_names(name: Name, people: Iterable[str], directory: Directory) -> list[str]:
+    """The names with a tag that ``name``, which has none, may mean."""
+    key, full_names = directory.key(name), dict[str, str]()
+    for person in people:
+        full = directory.canonical(names.parse(person))
+        if full.tag and directory.key(full._replace(tag="")) == key:
+            full_names.setdefault(directory.key(full), str(full))
+    return list(full_names.values())
+
+
+def _is_installed(agent: Agent) -> bool:
+    """Whether there is a program with a name of this agent."""
+    import shutil  # 4 ms, only for errors
+
+    words = (agent.client, *agent.spellings)
+    return any(shutil.which(word) for word in words if word)

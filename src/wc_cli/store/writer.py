@@ -84,7 +84,8 @@ class StoreWriter:
         topic = self._topic_for(draft)
         if draft.to and not draft.force:
             me = self.author.identity
-            Addressees(self.reader, self.place, self.rules, me).check(topic, draft.to)
+            known = Addressees(self.reader, self.place, self.rules, me)
+            draft = draft._replace(to=known.resolve(topic, draft.to))
         self.prepare_store()
         with self.upkeep.lock(topic, self.author_name, seconds):
             return self._write_locked(draft._replace(topic=topic), source)
@@ -279,6 +280,8 @@ class StoreWriter:
             self.upkeep.write_state(state, size, thread.unknown, thread.shown_state)
         except (WcError, OSError) as error:
             notes.append(f"saved, but its projections are not up to date: {error}")
+        if entry.ball is not None and (bounces := moves.bounce_note(state, self.rules)):
+            notes.append(bounces)
         if thread.has_lost_lines:
             notes.append(f"{entry.topic} has damage in its log: wc doctor")
         return Written(entry, idx, thread.state, state).receipt(*notes)

@@ -7,13 +7,13 @@ import re
 from typing import TYPE_CHECKING
 
 from wc_core.agents import CONVENTION, OLDER_CONVENTION, SESSION_VARIABLES, VARIABLES
-from wc_core.names import FREE_WORDS
+from wc_core.names import ASKER, FREE_WORDS, ME
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
 _SLUG = re.compile(r"[a-z][a-z0-9._-]{0,39}")
-_NO_NAMES = FREE_WORDS | {"me", "true", "yes", "on", "false", "no", "off"}
+_NO_NAMES = FREE_WORDS | {ME, ASKER, "true", "yes", "on", "false", "no", "off"}
 
 _SESSION_CHARACTERS = 6
 _SESSION_END = re.compile(r"[a-z0-9_-]{1,6}")

@@ -22,7 +22,7 @@ from wc_core.errors import InvalidInputError
 from wc_core.git import config
 from wc_core.identity import environment
 from wc_core.layout import BRANCH
-from wc_core.names import FREE_WORDS, MAX_NAME_BYTES, Name
+from wc_core.names import ASKER, FREE_WORDS, MAX_NAME_BYTES, ME, Name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -127,8 +127,8 @@ def winning_rule(rules: Iterable[Rule]) -> Rule:
 
 
 def _refuse_reserved(name: Name) -> None:
-    """Raise InvalidInputError for a word that means the speaker, or nobody."""
-    if names.fold(name.agent) in FREE_WORDS | {"me"}:
+    """Raise InvalidInputError for a word that means any speaker or asker, or nobody."""
+    if names.fold(name.agent) in FREE_WORDS | {ME, ASKER}:
         raise InvalidInputError(
             f"{name.agent!r} cannot be anybody's own name: a ball at it would be "
             "nobody's or everybody's.",

@@ -11,13 +11,20 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from wc_core import names
 from wc_core.errors import ConflictError, InvalidInputError
-from wc_core.names import FREE_WORDS
+from wc_core.names import ASKER, FREE_WORDS, ME
 from wc_core.phrases import quoted
+from wc_core.threads.counterparts import default_holder, distinct, in_use
 from wc_core.threads.model import CLOSED, FREE, OPEN, Ball, State
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from wc_core.names import Name
     from wc_core.threads.settings import Settings
+
+
+# From so many on, the ball may go to and fro without who asked for the work.
+_THREE_PARTIES = 3
 
 
 class Draft(NamedTuple):
@@ -66,7 +73,16 @@ def decide(state: State, draft: Draft, me: Name, settings: Settings) -> Move:
     """
     proposal = _Proposal(state, draft, me, settings)
     proposal.check_conditions()
-    return _MOVES[draft.action](proposal)
+    move = _MOVES[draft.action](proposal)
+    return move._replace(ball=_spelled(move.ball, state, settings))
+
+
+def _spelled(ball: Ball | None, state: State, settings: Settings) -> Ball | None:
+    """The same ball, its holder spelled as in the thread so far."""
+    if ball is None or ball.holder is None:
+        return ball
+    name = names.parse(ball.holder)
+    return Ball(in_use(name, state.people, settings.directory))
 
 
 class _Proposal(NamedTuple):
@@ -89,6 +105,11 @@ class _Proposal(NamedTuple):
     @property
     def is_free(self) -> bool:
         return self.state.ball is None
+
+    @property
+    def is_asker(self) -> bool:
+        """Whether the author asked for what the thread is about."""
+        return self.settings.directory.same(self.state.asker, str(self.me))
 
     @property
     def is_closed(self) -> bool:
@@ -114,16 +135,28 @@ class _Proposal(NamedTuple):
             return None
         if to.casefold() in FREE_WORDS:
             return FREE
-        if to.casefold() == "me":
+        if to.casefold() == ME:
             return Ball(str(self.me))
+        if to.casefold() == ASKER:
+            return self.asker_ball()
         return Ball(str(self.settings.directory.canonical(names.parse(to))))
+
+    def asker_ball(self) -> Ball:
+        """The ball with who asked for the thread."""
+        if not self.state.asker:
+            topic = self.draft.topic
+            raise ConflictError(
+                f"Nothing says who asked for {topic}.",
+                f"Name who should have it: wc handoff {topic} --to NAME",
+            )
+        return Ball(self.state.asker)
 
     def addressee_or_me(self) -> Ball:
         return self.addressee() or Ball(str(self.me))
 
     def next_holder(self) -> Ball:
         """The addressee, else the counterpart, else nobody."""
-        return self.addressee() or counterpart(self.state, self.me, self.settings)
+        return self.addressee() or default_holder(self.state, self.me, self.settings)
 
     def check_conditions(self) -> None:
         """Refuse if ``--if-last`` or ``--if-ball`` does not hold."""
@@ -148,8 +181,10 @@ class _Proposal(NamedTuple):
             return ball is None
         if ball is None:
             return False
-        if written.casefold() == "me":
+        if written.casefold() == ME:
             return self.is_mine
+        if written.casefold() == ASKER:
+            written = self.state.asker
         return self.settings.directory.matches(written, names.parse(ball))
 
     def check_is_open(self) -> None:
@@ -160,6 +195,18 @@ class _Proposal(NamedTuple):
                 f"{topic} is closed.",
                 f"Reopen it with an entry: wc say {topic} --reopen --title '…'",
             )
+
+    def check_may_end(self, verb: str, status: str) -> None:
+        """Refuse to close or reopen a thread whose ball somebody else holds, unless
+        the author asked for it or gives a reason."""
+        if self.is_mine or self.is_free or self.is_asker or self.draft.reason:
+            return
+        topic = self.draft.topic
+        raise ConflictError(
+            f"The ball of {topic} is at {self.holder}.",
+            f"If it is stuck there, say why you {verb} it: "
+            f"wc set-status {topic} {status} --reason '…'",
+        )
 
     def check_policy(self) -> None:
         """Refuse if the store lets only the holder say, and that is not the author."""
@@ -191,16 +238,51 @@ def _say(proposal: _Proposal) -> Move:
     if proposal.is_closed and proposal.draft.reopen:
         return _reopen(proposal)
     proposal.check_is_open()
-    proposal.check_policy()
     status = proposal.draft.status or None
     if status == CLOSED:
         return _close(proposal)
+    proposal.check_policy()
     if not proposal.state.entry_count:
-        status = status or OPEN
-    if proposal.may_pass:
-        return Move(proposal.next_holder(), status)
-    holder, command = proposal.holder, proposal.take_command
-    return Move(None, status, (f"the ball stays with {holder}; to take it: {command}",))
+        return Move(proposal.addressee_or_me(), status or OPEN)
+    if not proposal.may_pass:
+        return Move(None, status, (_out_of_turn_note(proposal),))
+    ball = proposal.next_holder()
+    return Move(ball, status, tuple(_asker_notes(proposal, ball)))
+
+
+def _done(proposal: _Proposal) -> Move:
+    """A contribution that ends the work: the ball goes to who asked for it. If that is
+    the author, it closes the thread."""
+    draft = proposal.draft
+    if not draft.to and (proposal.is_asker or not proposal.state.asker):
+        draft = draft._replace(status=draft.status or CLOSED)
+    elif not draft.to and draft.status != CLOSED:
+        draft = draft._replace(to=ASKER)
+    return _say(proposal._replace(draft=draft))
+
+
+def _out_of_turn_note(proposal: _Proposal) -> str:
+    """What happened to the ball when somebody spoke who does not hold it."""
+    draft, holder = proposal.draft, proposal.holder
+    if not draft.to or draft.to.casefold() == ME:
+        return f"the ball stays with {holder}; to take it: {proposal.take_command}"
+    return (
+        f"the ball stays with {holder} and did not go to {draft.to}; to pass it on "
+        f"for them: wc handoff {draft.topic} --to {quoted(draft.to)} --reason '…'"
+    )
+
+
+def _asker_notes(proposal: _Proposal, ball: Ball) -> Iterator[str]:
+    """A reminder of who asked, where the ball goes to and fro between others."""
+    state, directory = proposal.state, proposal.settings.directory
+    if proposal.draft.to or proposal.is_asker or not state.asker:
+        return
+    if ball.holder is None or directory.same(ball.holder, state.asker):
+        return
+    people = [*state.people, str(proposal.me)]
+    if len(distinct(people, directory)) >= _THREE_PARTIES:
+        topic = proposal.draft.topic
+        yield f"{state.asker} asked for this; when it is done: wc done {topic}"
 
 
 def _reopen(proposal: _Proposal) -> Move:
@@ -208,11 +290,13 @@ def _reopen(proposal: _Proposal) -> Move:
     status = proposal.draft.status or OPEN
     if status == CLOSED:
         return _close(proposal)
+    proposal.check_may_end("reopen", OPEN)
     return Move(proposal.addressee_or_me(), status)
 
 
 def _close(proposal: _Proposal) -> Move:
     """A say that closes the thread, which frees the ball whatever ``--to`` says."""
+    proposal.check_may_end("close", CLOSED)
     to = proposal.draft.to
     notes = (f"closing frees the ball; it does not go to {to}",) if to else ()
     return Move(FREE, CLOSED, notes)
@@ -270,12 +354,18 @@ def _set_status(proposal: _Proposal) -> Move:
         raise ConflictError(
             f"{proposal.draft.topic} is {status} already.", "Nothing was written."
         )
-    return Move(FREE if status == CLOSED else None, status)
+    if status == CLOSED:
+        proposal.check_may_end("close", status)
+        return Move(FREE, status)
+    if proposal.is_closed:
+        proposal.check_may_end("reopen", status)
+    return Move(None, status)
 
 
 _MOVES = {
     "new": _new,
     "say": _say,
+    "done": _done,
     "ack": _ack,
     "handoff": _handoff,
     "take": _take,
@@ -283,57 +373,40 @@ _MOVES = {
 }
 
 
+def bounce_note(state: State, settings: Settings) -> str:
+    """A note if the ball has now gone to and fro too often; else empty."""
+    if not settings.bounces or state.bounces != settings.bounces:
+        return ""
+    return bounces_text(state)
+
+
+def bounces_text(state: State) -> str:
+    """How often the ball went to and fro between the same two, and the ways on."""
+    last_pass = state.passes[-1]
+    return (
+        f"the ball went {state.bounces} times between {last_pass.by} and "
+        f"{last_pass.to}; if the work is done: wc done {state.topic}; if another "
+        f"should decide: wc handoff {state.topic} --to NAME"
+    )
+
+
 def holder_text(holder: str | None) -> str:
     """The holder of a ball in words: a free ball is for anyone."""
     return "anyone" if holder is None else holder
 
 
-def counterpart(state: State, me: Name, settings: Settings) -> Ball:
-    """Where the ball goes after ``me`` if nobody is named.
-
-    To the configured counterpart, else to the last who passed me the ball,
-    else to the last other participant, else to anyone.
-    """
-    configured = _configured_counterpart(state.topic, me, settings)
-    if configured is not None:
-        return Ball(configured)
-    directory = settings.directory
-    for to, by in reversed(state.passes):
-        # "By me" needs the very same name: the same agent in the main
-        # worktree, where its name has no seat, is another participant than in
-        # a linked worktree.
-        if directory.matches(to, me) and not directory.same(by, str(me)):
-            return Ball(by)
-    for name, _ in reversed(state.participants):
-        if name and not directory.same(name, str(me)):
-            return Ball(name)
-    return FREE
-
-
-def _configured_counterpart(topic: str, me: Name, settings: Settings) -> str | None:
-    """The counterpart of ``me`` in the settings, its alias resolved.
-
-    One for the topic comes before a global one, one for the fuller form of
-    my name before one for a shorter form. Of a list, the first counts that is
-    somebody else.
-    """
-    directory = settings.directory
-    for table in (settings.topic_counterparts.get(topic, {}), settings.counterparts):
-        by_key = {directory.key(names.parse(name)): to for name, to in table.items()}
-        for key in directory.match_keys(me):
-            for written in by_key.get(key, ()):
-                name = str(directory.canonical(names.parse(written)))
-                if not directory.matches(name, me):
-                    return name
-    return None
+def is_relative(to: str) -> bool:
+    """Whether an addressee is none in particular, or a word for a participant."""
+    return not to or to.casefold() in FREE_WORDS | {ME, ASKER}
 
 
 def unknown_parts(to: str, people: list[str], settings: Settings) -> list[str]:
     """The parts of a written name (agent, seat, tag) that none of ``people`` has.
 
-    Empty if the name is fine. ``me`` and the words for "anyone" always are.
+    Empty if the name is fine. ``me``, ``asker`` and the words for "anyone" always
+    are.
     """
-    if not to or to.casefold() in FREE_WORDS or to.casefold() == "me":
+    if is_relative(to):
         return []
     canonical = settings.directory.canonical
     addressee = canonical(names.parse(to))

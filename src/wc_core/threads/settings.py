@@ -4,6 +4,7 @@
 
     [ball]
     enforce = "warn"          # off | warn | refuse
+    bounces = 6               # passes between the same two until wc says so; 0: never
     [counterparts]
     Codex = "Claude Code"     # or a list: the first who is not the author
     [topics.auth.counterparts]
@@ -47,6 +48,8 @@ SYNC = ("background", "inline", "off")
 PUSH = ("auto", "off")
 WATCH = ("auto", "on", "off")
 
+_BOUNCES = 6
+_MAX_BOUNCES = 1000
 _FETCH_EVERY, _LIMIT = 300, 30
 _MAX_SECONDS = 7 * 24 * 3600
 # More than enough; a greater number than the maximum counts as the maximum.
@@ -68,6 +71,7 @@ class Settings(NamedTuple):
     """
 
     enforce: str = "warn"
+    bounces: int = _BOUNCES
     seats: str = "auto"
     counterparts: Counterparts = MappingProxyType({})
     topic_counterparts: Mapping[str, Counterparts] = MappingProxyType({})
@@ -158,6 +162,7 @@ def _with_toml(settings: Settings, data: bytes) -> Settings:
     aliases = {fold(k): str(v) for k, v in _table(fields, "aliases").items()}
     return settings._replace(
         enforce=_choice(ball, "enforce", ENFORCE, settings.enforce),
+        bounces=_bounces(ball),
         seats=_choice(identity, "seats", SEATS, "auto"),
         counterparts={
             **settings.counterparts,
@@ -174,6 +179,13 @@ def _with_toml(settings: Settings, data: bytes) -> Settings:
         sign=_switch(_table(fields, "git"), "sign"),
         watch=_choice(_table(fields, "observe"), "watch", WATCH, "auto"),
     )
+
+
+def _bounces(ball: Mapping[str, Any]) -> int:
+    value = ball.get("bounces", _BOUNCES)
+    if type(value) is not int or not 0 <= value <= _MAX_BOUNCES:
+        raise _ShapeError(f"bounces = {value!r} is not a number up to {_MAX_BOUNCES}")
+    return value
 
 
 def _seconds(table: Mapping[str, Any], key: str, default: int) -> int:

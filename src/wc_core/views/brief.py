@@ -18,7 +18,8 @@ from wc_core.status import holders
 from wc_core.status.files import FREE_FOLDER, file_name, holder_key, places_of
 from wc_core.status.holders import HeldBall
 from wc_core.text import clean
-from wc_core.threads import codec, moves
+from wc_core.threads import codec
+from wc_core.threads.counterparts import counterpart
 from wc_core.threads.model import CLOSED
 from wc_core.times import rfc3339
 from wc_core.ulid import prefix, timestamp_ms
@@ -275,7 +276,7 @@ def _is_next(query: BriefQuery, state: State) -> bool:
     """Returns whether the holder of a ball would pass it to the viewer."""
     if state.ball is None or query.viewer.holds(state.ball):
         return False
-    ball = moves.counterpart(state, parse(state.ball), query.settings)
+    ball = counterpart(state, parse(state.ball), query.settings)
     return query.viewer.holds(ball.holder)
 
 

@@ -47,6 +47,7 @@ gives structured content. Where an answer says `truncated`, it says how to go on
 ## Writing
     wc new TOPIC --title '…' --body '…' [--to NAME]   a new thread; you hold it
     wc say TOPIC --title '…' --body '…' [--to NAME]   add an entry, pass the ball
+    wc done TOPIC --title '…'                         finished: to who asked for it
     wc ack TOPIC --title '…'                          a remark; the ball stays
     wc handoff TOPIC --to NAME [--note '…']           pass the ball, no more
     wc take TOPIC [--reason '…']                      take a ball that is free or stuck
@@ -69,6 +70,7 @@ writes to a closed thread. `wc help` has the rest. If `wc` counts words, run `wc
   Use `wc ack` for a remark. Take it only if it is stuck, and say why.
 - A free ball (`anyone`) is anybody's: `wc take TOPIC`.
 - Do not stop while you hold a ball: pass it on, or say what you wait for.
+- The work is finished: `wc done`. `--to asker` is who opened the thread.
 - `CLOSED` ends a thread and frees its ball.
 - `forked`: two machines wrote at once. Read it again; the next entry joins them.
 

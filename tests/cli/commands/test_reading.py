@@ -94,7 +94,7 @@ def test_updates(story: Repo) -> None:
         "TIME auth #1 Codex (Pat): A plan → Pat\n"
         "TIME billing #0 Pat: Round up? → Codex\n"
         "TIME billing #1 Pat: Status: IN_REVIEW\n"
-        "TIME chores #0 Pat: Tidy up → anyone\n"
+        "TIME chores #0 Pat: Tidy up → Pat\n"
         "TIME chores #1 Pat: Done → anyone\n"
     )
 

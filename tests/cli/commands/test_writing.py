@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from tests.conftest import Repo
 
 ULID = r"[0-9A-HJKMNP-TV-Z]{26}"
@@ -18,10 +21,12 @@ CLAUDE = "Claude Code (Pat)"
 CODEX = "Codex (Pat)"
 
 
-def begin(repo: Repo, *more: str, by: str = "Codex", to: str = "") -> None:
-    """A thread ``auth``, begun by Codex, whose ball is at ``to`` or its author."""
+def begin(
+    repo: Repo, *more: str, by: str = "Codex", to: str = "", topic: str = "auth"
+) -> None:
+    """A thread, begun by Codex, whose ball is at ``to`` or its author."""
     passing = ["--to", to, "--force"] if to else []
-    repo.ok("new", "auth", "--title", "Login", "--as", by, *passing, *more)
+    repo.ok("new", topic, "--title", "Login", "--as", by, *passing, *more)
 
 
 def receipt(repo: Repo, *words: str, **how: Any) -> dict[str, Any]:
@@ -47,7 +52,7 @@ def test_the_receipt_has_exactly_the_promised_keys(repo: Repo) -> None:
     assert said == {
         "topic": "auth",
         "idx": 0,
-        "ball": None,
+        "ball": PAT,
         "previous_ball": None,
         "status": "OPEN",
         "committed": True,
@@ -217,10 +222,47 @@ def test_who_last_passed_it_comes_before_who_wrote_last(repo: Repo) -> None:
     assert receipt(repo, "say", "auth", "--title", "x")["ball"] == "Cursor (Pat)"
 
 
-def test_the_last_other_participant_comes_next(repo: Repo) -> None:
+def test_a_free_ball_goes_to_who_asked_not_to_a_bystander(repo: Repo) -> None:
     begin(repo, by="Cursor", to="anyone")
     repo.ok("ack", "auth", "--as", "Codex")
+    assert receipt(repo, "say", "auth", "--title", "x")["ball"] == "Cursor (Pat)"
+
+
+def test_the_last_other_participant_comes_next(repo: Repo) -> None:
+    begin(repo, to=PAT)
+    repo.ok("ack", "auth", "--as", "Codex")
     assert receipt(repo, "say", "auth", "--title", "x")["ball"] == CODEX
+
+
+def test_finished_work_goes_back_to_the_person_who_asked(repo: Repo) -> None:
+    repo.ok("new", "auth", "--title", "Passkeys", "--to", "Claude")
+    claude, codex = ("--as", "Claude"), ("--as", "Codex")
+    repo.ok("say", "auth", "--title", "Review?", "--to", "Codex", *claude)
+    repo.ok("say", "auth", "--title", "Why sha1?", *codex)
+    note = "note: Pat asked for this; when it is done: wc done auth"
+    assert note in repo.ok("say", "auth", "--title", "Fixed", *claude).err
+    repo.ok("say", "auth", "--title", "Approved", *codex)
+    done = receipt(repo, "done", "auth", "--title", "All done: merge?", *claude)
+    assert (done["ball"], done["status"]) == (PAT, "OPEN")
+    closed = receipt(repo, "done", "auth", "--title", "Merged")
+    assert (closed["ball"], closed["status"]) == (None, "CLOSED")
+    assert "wc say auth --reopen" in repo.fails(4, "done", "auth", "--title", "x")
+    assert "There is no thread" in repo.fails(3, "done", "missing", "--title", "x")
+
+
+def test_a_ball_that_bounces_is_noticed_once_and_stays_a_problem(repo: Repo) -> None:
+    config(repo, "[ball]\nbounces = 3\n")
+    repo.ok("new", "auth", "--title", "Passkeys", "--to", "Codex (Pat)")
+    said = [
+        repo.ok("say", "auth", "--title", "x", "--as", who, "--to", to)
+        for who, to in (("Codex", "Claude (Pat)"), ("Claude", "Codex (Pat)")) * 2
+    ]
+    assert ["3 times" in each.err for each in said] == [False, False, True, False]
+    assert "wc done auth" in said[2].err
+    (problem,) = repo.wc("problems").out.splitlines()
+    assert "4 times between Claude Code (Pat) and Codex (Pat)" in problem
+    repo.ok("set-status", "auth", "IN_REVIEW")
+    repo.ok("problems")
 
 
 def test_a_configured_counterpart_comes_first(repo: Repo) -> None:
@@ -230,9 +272,10 @@ def test_a_configured_counterpart_comes_first(repo: Repo) -> None:
         '[topics.billing.counterparts]\nPat = "Cursor"\n',
     )
     begin(repo, to=PAT)
-    assert receipt(repo, "say", "auth", "--title", "x")["ball"] == "Claude Code"
+    assert receipt(repo, "say", "auth", "--title", "x")["ball"] == CLAUDE
+    begin(repo, topic="billing", to=PAT)
     said = receipt(repo, "say", "billing", "--title", "x")
-    assert said["ball"] == "Cursor"
+    assert said["ball"] == "Cursor (Pat)"
 
 
 def test_a_ball_at_codex_is_every_codex_s(repo: Repo) -> None:
@@ -390,8 +433,38 @@ def test_an_unknown_name_needs_force(repo: Repo, action: str) -> None:
 
 def test_an_agent_knows_whose_agent_it_is(repo: Repo) -> None:
     words = ["say", "auth", "--title", "x", "--as", "Codex", "--to"]
-    assert receipt(repo, *words, "pat")["ball"] == "pat"
+    assert receipt(repo, *words, "pat")["ball"] == PAT
     assert repo.json("list")["threads"][0]["have_ball"]
+
+
+def test_a_short_name_is_completed_if_it_means_one_participant(repo: Repo) -> None:
+    repo.worktree("app-wt-review")
+    begin(repo, to=PAT)
+    said = receipt(repo, "handoff", "auth", "--to", "codex@REVIEW")
+    assert said["ball"] == "Codex@review (Pat)"
+    # Of an agent in no particular worktree any may take it.
+    begin(repo, topic="other", to=PAT)
+    assert receipt(repo, "handoff", "other", "--to", "codex")["ball"] == "Codex"
+    begin(repo, topic="third", to=PAT)
+    repo.ok("ack", "third", "--as", "Codex@review (sam)")
+    said = receipt(repo, "handoff", "third", "--to", "Codex@review")
+    assert said["ball"] == "Codex@review (sam)"
+
+
+def test_suggestions_are_people_of_the_store_and_agents_that_are_here(
+    repo: Repo, tmp_path: Path
+) -> None:
+    begin(repo, to=PAT)
+    words = ("handoff", "auth", "--to", "Gemni CLI")
+    said = repo.fails(3, *words)
+    assert "Did you mean: " in said
+    assert "Gemini" not in said
+    program = tmp_path / "programs/gemini"
+    program.parent.mkdir()
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o755)
+    path = f"{program.parent}:{os.environ['PATH']}"
+    assert "Gemini CLI" in repo.fails(3, *words, env={"PATH": path})
 
 
 @pytest.mark.parametrize("who", ["Codex@nowhere", "Codex (stranger)"])

@@ -10,11 +10,12 @@ import pytest
 from tests.core.strategies import entry_id
 from wc_core.errors import ConflictError, InvalidInputError
 from wc_core.names import SPELLINGS, Directory, parse
+from wc_core.threads.counterparts import counterpart, distinct
 from wc_core.threads.model import CLOSED, FREE, OPEN, Ball, Participant, Pass, State
 from wc_core.threads.moves import (
     Draft,
     Move,
-    counterpart,
+    bounce_note,
     decide,
     holder_text,
     unknown_parts,
@@ -26,7 +27,7 @@ OTHER = "Claude Code (pat)"
 THIRD = "Cursor (sam)"
 AT_OTHER = Ball(OTHER)
 
-FREE_BALL = State("t", "T", entry_count=3, last_id=entry_id(3))
+FREE_BALL = State("t", "T", entry_count=3, last_id=entry_id(3), asker=OTHER)
 MINE = FREE_BALL._replace(ball=ME)
 MINE_BY_MATCH = FREE_BALL._replace(ball="codex")
 THEIRS = FREE_BALL._replace(ball=OTHER)
@@ -51,10 +52,10 @@ def move(
 
 
 def refusal(
-    state: State, action: str, rules: Settings = WARN, **fields: Any
+    state: State, action: str, rules: Settings = WARN, me: str = ME, **fields: Any
 ) -> ConflictError:
     with pytest.raises(ConflictError) as caught:
-        move(state, action, rules, **fields)
+        move(state, action, rules, me, **fields)
     error = caught.value
     # Every command in a hint is about this thread, and a shell can read it.
     for command in error.hint.split("wc ")[1:]:
@@ -118,13 +119,15 @@ def test_saying_passes_a_ball_that_is_mine_or_free(
 
 
 def test_the_first_entry_of_a_thread_opens_it() -> None:
-    assert move(NOTHING, "say") == Move(FREE, OPEN)
-    assert move(NOTHING, "say", to=OTHER) == Move(AT_OTHER, OPEN)
-    assert move(NOTHING, "say", status="BLOCKED") == Move(FREE, "BLOCKED")
+    rules = Settings(counterparts={"codex": ("Zed",)})
+    for action in ("new", "say"):
+        assert move(NOTHING, action, rules) == Move(Ball(ME), OPEN)
+        assert move(NOTHING, action, to=OTHER) == Move(AT_OTHER, OPEN)
+        assert move(NOTHING, action, status="BLOCKED") == Move(Ball(ME), "BLOCKED")
 
 
 def test_a_ball_of_somebody_else_stays_and_the_author_is_told_how_to_take_it() -> None:
-    for to in ("", THIRD):
+    for to in ("", "me"):
         done = move(THEIRS, "say", to=to, status="IN_REVIEW")
         assert (done.ball, done.status) == (None, "IN_REVIEW")
         (note,) = done.notes
@@ -132,11 +135,19 @@ def test_a_ball_of_somebody_else_stays_and_the_author_is_told_how_to_take_it() -
         assert "wc take t --reason" in note
 
 
+def test_whom_a_ball_did_not_go_to_is_named_with_the_way_on() -> None:
+    for to in (THIRD, "asker", "anyone"):
+        (note,) = move(THEIRS, "say", to=to).notes
+        assert OTHER in note
+        command = shlex.split(note.split("wc ", 1)[1])
+        assert command == ["handoff", "t", "--to", to, "--reason", "…"]
+
+
 def test_without_enforcement_anybody_passes_it_on() -> None:
     assert move(THEIRS, "say", OFF, to=THIRD) == Move(Ball(THIRD), None)
 
 
-@pytest.mark.parametrize("fields", [{}, {"to": THIRD}, {"status": "CLOSED"}])
+@pytest.mark.parametrize("fields", [{}, {"to": THIRD}])
 def test_with_refusal_only_the_holder_says(fields: dict[str, Any]) -> None:
     error = refusal(THEIRS, "say", REFUSE, **fields)
     assert OTHER in error.message
@@ -146,8 +157,9 @@ def test_with_refusal_only_the_holder_says(fields: dict[str, Any]) -> None:
 
 def test_closing_frees_the_ball_whoever_held_it() -> None:
     for state in (FREE_BALL, MINE, THEIRS):
-        assert move(state, "say", status="CLOSED") == Move(FREE, CLOSED)
-        (note,) = move(state, "say", status="CLOSED", to=THIRD).notes
+        fields: dict[str, Any] = {"status": "CLOSED", "reason": "merged"}
+        assert move(state, "say", **fields) == Move(FREE, CLOSED)
+        (note,) = move(state, "say", **fields, to=THIRD).notes
         assert THIRD in note
 
 
@@ -155,11 +167,12 @@ def test_a_closed_thread_is_reopened_on_purpose_and_held_by_who_does() -> None:
     for state in (OVER, OVER_BUT_HELD):
         error = refusal(state, "say", status="OPEN")
         assert "wc say t --reopen" in error.hint
+        fields: dict[str, Any] = {"reopen": True, "reason": "it is back"}
         for rules in (WARN, OFF, REFUSE):
-            assert move(state, "say", rules, reopen=True) == Move(Ball(ME), OPEN)
-        passed = move(state, "say", reopen=True, to=THIRD, status="BLOCKED")
+            assert move(state, "say", rules, **fields) == Move(Ball(ME), OPEN)
+        passed = move(state, "say", **fields, to=THIRD, status="BLOCKED")
         assert passed == Move(Ball(THIRD), "BLOCKED")
-        assert move(state, "say", reopen=True, status="CLOSED") == Move(FREE, CLOSED)
+        assert move(state, "say", **fields, status="CLOSED") == Move(FREE, CLOSED)
 
 
 # --- ack ---------------------------------------------------------------------
@@ -207,7 +220,7 @@ def test_a_ball_is_handed_on(
         (MINE, {"to": "me"}, "wc handoff t --to NAME"),
         (THEIRS, {"to": OTHER, "reason": "x"}, "wc handoff t --to NAME"),
         (FREE_BALL, {"to": "anyone"}, "wc handoff t --to NAME"),
-        (FREE_BALL, {}, "wc handoff t --to NAME"),
+        (FREE_BALL._replace(asker=ME), {}, "wc handoff t --to NAME"),
         (OVER, {"to": THIRD}, "wc say t --reopen"),
         (OVER_BUT_HELD, {"to": THIRD, "reason": "x"}, "wc say t --reopen"),
     ],
@@ -256,7 +269,8 @@ def test_a_ball_is_not_taken(state: State, fields: dict[str, Any], hint: str) ->
 @pytest.mark.parametrize("state", [FREE_BALL, MINE, THEIRS])
 def test_only_closing_moves_the_ball(state: State) -> None:
     assert move(state, "set_status", status="IN_REVIEW") == Move(None, "IN_REVIEW")
-    assert move(state, "set_status", status="CLOSED") == Move(FREE, CLOSED)
+    closed = move(state, "set_status", status="CLOSED", reason="merged")
+    assert closed == Move(FREE, CLOSED)
 
 
 def test_a_status_is_one_that_changes_something() -> None:
@@ -376,16 +390,16 @@ TOPIC = {"t": {"codex": ("Zed",)}}
         (PASSED._replace(passes=(Pass(ME, OTHER), Pass("Codex", ME))), {}, OTHER),
         (PASSED._replace(passes=(Pass("Codex (sam)", OTHER),)), {}, THIRD),
         # … unless it is configured, for the topic before for all.
-        (PASSED, {"counterparts": GLOBAL}, "Gemini CLI"),
-        (PASSED, {"topic_counterparts": TOPIC}, "Zed"),
-        (PASSED, {"counterparts": GLOBAL, "topic_counterparts": TOPIC}, "Zed"),
+        (PASSED, {"counterparts": GLOBAL}, "Gemini CLI (pat)"),
+        (PASSED, {"topic_counterparts": TOPIC}, "Zed (pat)"),
+        (PASSED, {"counterparts": GLOBAL, "topic_counterparts": TOPIC}, "Zed (pat)"),
         (PASSED, {"topic_counterparts": {"other": {"codex": ("Zed",)}}}, OTHER),
         (PASSED, {"counterparts": {"cursor": ("Zed",)}}, OTHER),
         # The fullest name of mine decides.
         (
             PASSED,
             {"counterparts": {"codex": ("Zed",), "codex@fix": ("Cursor",)}},
-            "Cursor",
+            "Cursor (pat)",
         ),
         (
             PASSED,
@@ -395,16 +409,16 @@ TOPIC = {"t": {"codex": ("Zed",)}}
         (PASSED, {"counterparts": {"codex@other": ("Zed",)}}, OTHER),
         # Of a list the first that is somebody else; if there is none, it is
         # as if nothing were configured.
-        (PASSED, {"counterparts": {"codex": ("Codex", "codex-cli", "Zed")}}, "Zed"),
+        (PASSED, {"counterparts": {"codex": ("Codex", "Zed")}}, "Zed (pat)"),
         (PASSED, {"counterparts": {"codex": ("Codex",)}}, OTHER),
         (
             PASSED,
             {"counterparts": GLOBAL, "topic_counterparts": {"t": {"codex": ()}}},
-            "Gemini CLI",
+            "Gemini CLI (pat)",
         ),
         # Aliases on both sides, and aliases of aliases.
-        (PASSED, {"counterparts": {"codex-cli": ("claude",)}}, "Claude Code"),
-        (PASSED, {"counterparts": {"cc": ("cc", "cx", "zz")}}, "Zed"),
+        (PASSED, {"counterparts": {"codex-cli": ("claude",)}}, OTHER),
+        (PASSED, {"counterparts": {"cc": ("cc", "cx", "zz")}}, "Zed (pat)"),
         (PASSED, {"counterparts": {"codex": ("zz@ui (sam)",)}}, "Zed@ui (sam)"),
     ],
 )  # fmt: skip
@@ -414,6 +428,202 @@ def test_who_has_the_next_move_when_nobody_is_named(
     aliases = {"cc": "cx", "cx": "codex-cli", "zz": "zed"}
     settings = Settings(directory=Directory(SPELLINGS | aliases), **rules)
     assert counterpart(state, parse(ME), settings) == Ball(expected)
+
+
+def test_a_configured_counterpart_is_an_agent_of_the_same_user_or_a_person() -> None:
+    settings = Settings(counterparts={"pat": ("claude",), "codex": ("Sam",)})
+    assert counterpart(NOTHING, parse("Pat"), settings) == Ball("Claude Code (Pat)")
+    assert counterpart(NOTHING, parse(ME), settings) == Ball("Sam")
+
+
+# --- three parties -----------------------------------------------------------
+
+PAT = "Pat"
+ASKED = State(
+    "t",
+    "T",
+    ball=ME,
+    asker=PAT,
+    entry_count=4,
+    last_id=entry_id(3),
+    participants=tuple(Participant(name, 0) for name in (PAT, THIRD, OTHER, ME)),
+    passes=(Pass(OTHER, PAT), Pass(ME, OTHER)),
+)
+
+
+def test_the_ball_of_finished_work_goes_to_who_asked_for_it() -> None:
+    assert move(ASKED, "done") == Move(Ball(PAT))
+    assert move(ASKED, "done", status="IN_REVIEW") == Move(Ball(PAT), "IN_REVIEW")
+    assert move(ASKED, "done", to=THIRD) == Move(Ball(THIRD))
+    for action in ("say", "handoff"):
+        assert move(ASKED, action, to="Asker") == Move(Ball(PAT))
+
+
+@pytest.mark.parametrize("ball", [None, PAT, ME])
+def test_who_asked_closes_the_thread_by_saying_that_it_is_done(
+    ball: str | None,
+) -> None:
+    for rules in (WARN, OFF, REFUSE):
+        state = ASKED._replace(ball=ball)
+        assert move(state, "done", rules, me="pat") == Move(FREE, CLOSED)
+
+
+def test_work_that_is_done_out_of_turn_leaves_the_ball() -> None:
+    done = move(ASKED, "done", me=THIRD)
+    assert done.ball is None
+    assert f"stays with {ME}" in done.notes[0]
+    assert "wc handoff t --to asker --reason" in done.notes[0]
+
+
+def test_a_thread_that_nobody_is_known_to_have_asked_for_is_closed_when_done() -> None:
+    unknown = ASKED._replace(asker="")
+    assert move(unknown, "done") == Move(FREE, CLOSED)
+    assert "Nothing says who asked" in refusal(unknown, "say", to="asker").message
+
+
+def test_a_ball_that_passes_by_who_asked_for_it_is_noticed() -> None:
+    (note,) = move(ASKED, "say").notes
+    assert note == "Pat asked for this; when it is done: wc done t"
+    silent = [
+        move(ASKED, "say", to=OTHER),
+        move(ASKED._replace(passes=(Pass(ME, PAT),)), "say"),
+        move(ASKED._replace(ball=PAT), "say", me=PAT),
+        move(ASKED._replace(participants=ASKED.participants[:1], passes=()), "say"),
+    ]
+    assert not any(quiet.notes for quiet in silent)
+
+
+def test_a_ball_that_was_taken_goes_back_to_whom_it_was_taken_from() -> None:
+    passes = (Pass(PAT, OTHER), Pass(OTHER, PAT), Pass(PAT, ME))
+    taken = ASKED._replace(ball=PAT, passes=passes)
+    assert move(taken, "say", me=PAT) == Move(Ball(ME))
+
+
+@pytest.mark.parametrize(
+    ("me", "passes", "holder"),
+    [
+        (ME, (), PAT),
+        (THIRD, (Pass(THIRD, OTHER),), PAT),
+        (PAT, (), None),
+        (PAT, (Pass(PAT, OTHER),), OTHER),
+    ],
+)
+def test_a_free_ball_never_goes_to_a_bystander(
+    me: str, passes: tuple[Pass, ...], holder: str | None
+) -> None:
+    state = ASKED._replace(ball=None, passes=passes)
+    for action in ("say", "handoff"):
+        if action == "say" or holder:
+            assert move(state, action, me=me).ball == Ball(holder)
+
+
+def test_a_holder_is_spelled_as_in_the_thread() -> None:
+    assert move(ASKED, "say", to="pAT") == Move(Ball(PAT))
+    assert move(ASKED, "say", to="codex @FIX (Pat)", me=ME) == Move(Ball(ME))
+    claude = ASKED._replace(participants=(Participant("claude code (PAT)", 0),))
+    found = move(claude._replace(passes=()), "say", to="claude (pat)")
+    assert found.ball == Ball("Claude Code (PAT)")
+    assert move(ASKED, "say", to="Sam") == Move(Ball("Sam"))
+
+
+def test_a_ball_that_bounces_is_noticed_once() -> None:
+    for bounces in range(12):
+        state = ASKED._replace(bounces=bounces)
+        note = bounce_note(state, WARN)
+        assert bool(note) == (bounces == WARN.bounces)
+    settings = Settings(bounces=3)
+    note = bounce_note(ASKED._replace(bounces=3), settings)
+    assert "3 times" in note
+    assert ME in note
+    assert OTHER in note
+    assert "wc done t" in note
+    assert "wc handoff t --to NAME" in note
+    assert not bounce_note(ASKED, Settings(bounces=0))
+
+
+def test_participants_are_counted_once() -> None:
+    people = ["Pat", "pat", "Codex", "codex@fix (pat)", ME, "Codex (sam)", ""]
+    assert distinct(people, Directory()) == ["pat", ME, "Codex (sam)"]
+
+
+# --- who may do what: every command, every role, every policy ----------------
+
+# What happens to a ball that ME holds if the holder, the asker, a participant or a
+# stranger does this: it goes on (pass), to the author (mine), to nobody (free), or
+# stays; or the command is refused.
+ROLES = {"holder": ME, "asker": PAT, "participant": OTHER, "stranger": THIRD}
+_REASON = {"reason": "away"}
+_CLOSE, _CLOSE_WHY = {"status": "CLOSED"}, {"status": "CLOSED", "reason": "merged"}
+POLICIES = {"every": ("off", "warn", "refuse")}
+OUTCOMES: list[tuple[str, dict[str, Any], str, str]] = [
+    ("say", {}, "warn", "pass stay stay stay"),
+    ("say", {}, "refuse", "pass refused refused refused"),
+    ("say", {}, "off", "pass pass pass pass"),
+    ("say", {"to": "Zed"}, "warn", "pass stay stay stay"),
+    ("say", {"to": "Zed"}, "refuse", "pass refused refused refused"),
+    ("say", {"to": "Zed"}, "off", "pass pass pass pass"),
+    ("say", _CLOSE, "every", "free free refused refused"),
+    ("say", _CLOSE_WHY, "every", "free free free free"),
+    ("say", _REASON, "refuse", "pass refused refused refused"),
+    ("done", {}, "warn", "pass free stay stay"),
+    ("done", {}, "refuse", "pass free refused refused"),
+    ("done", {}, "off", "pass free pass pass"),
+    ("done", _CLOSE, "every", "free free refused refused"),
+    ("ack", {}, "every", "stay stay stay stay"),
+    ("handoff", {"to": "Zed"}, "every", "pass refused refused refused"),
+    ("handoff", {"to": "Zed"} | _REASON, "every", "pass pass pass pass"),
+    ("take", {}, "every", "refused refused refused refused"),
+    ("take", _REASON, "every", "refused mine mine mine"),
+    ("set_status", {"status": "BLOCKED"}, "every", "stay stay stay stay"),
+    ("set_status", _CLOSE, "every", "free free refused refused"),
+    ("set_status", _CLOSE_WHY, "every", "free free free free"),
+    ("new", {}, "every", "refused refused refused refused"),
+]
+
+
+@pytest.mark.parametrize(
+    ("action", "fields", "policy", "role", "outcome"),
+    [
+        (action, fields, policy, role, outcome)
+        for action, fields, policies, outcomes in OUTCOMES
+        for policy in POLICIES.get(policies, (policies,))
+        for role, outcome in zip(ROLES, outcomes.split(), strict=True)
+    ],
+)
+def test_nobody_goes_round_the_holder(
+    action: str, fields: dict[str, Any], policy: str, role: str, outcome: str
+) -> None:
+    rules, author = Settings(enforce=policy), ROLES[role]
+    if outcome == "refused":
+        error = refusal(ASKED, action, rules, me=author, **fields)
+        assert "wc " in error.hint
+        return
+    done = move(ASKED, action, rules, me=author, **fields)
+    if outcome == "stay":
+        assert done.ball is None
+    elif outcome == "free":
+        assert done == Move(FREE, CLOSED)
+    else:
+        assert done.ball is not None
+        assert done.ball.holder not in {None, ME} or policy == "off"
+        assert (done.ball.holder == author) == (outcome == "mine")
+
+
+@pytest.mark.parametrize("policy", ["off", "warn", "refuse"])
+@pytest.mark.parametrize(("action", "fields"), [
+    ("say", {"reopen": True}),
+    ("set_status", {"status": "OPEN"}),
+])  # fmt: skip
+def test_nobody_reopens_a_thread_round_its_holder(
+    action: str, fields: dict[str, Any], policy: str
+) -> None:
+    rules, held = Settings(enforce=policy), ASKED._replace(status=CLOSED)
+    for author in (OTHER, THIRD):
+        error = refusal(held, action, rules, me=author, **fields)
+        assert "say why you reopen it" in error.hint
+        assert move(held, action, rules, author, **fields, reason="it is back").status
+    for author in (ME, PAT):
+        assert move(held, action, rules, author, **fields).status == OPEN
 
 
 def test_a_free_ball_is_for_anyone() -> None:

@@ -1,0 +1,110 @@
+"""Where the ball goes if its author names nobody, and how a name is spelled."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from wc_core import names
+from wc_core.threads.model import FREE, Ball
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from wc_core.names import Directory, Name
+    from wc_core.threads.model import State
+    from wc_core.threads.settings import Settings
+
+
+def default_holder(state: State, me: Name, settings: Settings) -> Ball:
+    """Where the ball goes after ``me``, who holds it or finds it free.
+
+    A free ball on a thread of somebody else goes to who asked for it: everybody
+    else may only have left a remark.
+    """
+    directory = settings.directory
+    if state.ball is None:
+        configured = configured_counterpart(state.topic, me, settings)
+        if configured is not None:
+            return Ball(configured)
+        if state.asker and not directory.same(state.asker, str(me)):
+            return Ball(state.asker)
+        return Ball(_last_passer(state, me, directory))
+    return counterpart(state, me, settings)
+
+
+def counterpart(state: State, me: Name, settings: Settings) -> Ball:
+    """Who has the ball after ``me`` if nobody is named.
+
+    The configured counterpart, else whoever last passed me the ball, else the last
+    other participant, else nobody.
+    """
+    directory = settings.directory
+    configured = configured_counterpart(state.topic, me, settings)
+    passer = configured or _last_passer(state, me, directory)
+    if passer is not None:
+        return Ball(passer)
+    for name, _ in reversed(state.participants):
+        if name and not directory.same(name, str(me)):
+            return Ball(name)
+    return FREE
+
+
+def _last_passer(state: State, me: Name, directory: Directory) -> str | None:
+    """Who last passed the ball to ``me``."""
+    for to, by in reversed(state.passes):
+        # "By me" needs the very same name: the same agent in the main
+        # worktree, where its name has no seat, is another participant than in
+        # a linked worktree.
+        if directory.matches(to, me) and not directory.same(by, str(me)):
+            return by
+    return None
+
+
+def configured_counterpart(topic: str, me: Name, settings: Settings) -> str | None:
+    """The counterpart of ``me`` in the settings, its alias resolved.
+
+    One for the topic comes before a global one, one for the fuller form of
+    my name before one for a shorter form. Of a list, the first counts that is
+    somebody else. An agent without a tag is the one of the same user.
+    """
+    directory = settings.directory
+    for table in (settings.topic_counterparts.get(topic, {}), settings.counterparts):
+        by_key = {directory.key(names.parse(name)): to for name, to in table.items()}
+        for key in directory.match_keys(me):
+            for written in by_key.get(key, ()):
+                name = directory.canonical(names.parse(written))
+                if not directory.matches(str(name), me):
+                    return str(_of_same_user(name, me, directory))
+    return None
+
+
+def _of_same_user(name: Name, me: Name, directory: Directory) -> Name:
+    """A name with the tag of ``me``, if it is that of an agent and has none."""
+    if name.tag or not directory.is_agent(name):
+        return name
+    return name._replace(tag=me.tag or me.agent)
+
+
+def in_use(name: Name, people: Iterable[str], directory: Directory) -> str:
+    """A name in the spelling of ``people``, who may write it in other capitals or with
+    other blanks. The name of an agent has one spelling, whatever they write."""
+    folded = names.fold(str(name))
+    used = next((person for person in people if names.fold(person) == folded), None)
+    if used is None:
+        return str(name)
+    is_agent = directory.is_agent(name)
+    return str(names.parse(used)._replace(agent=name.agent)) if is_agent else used
+
+
+def distinct(people: Iterable[str], directory: Directory) -> list[str]:
+    """Every participant once. A short name counts only if it means no other one."""
+    by_key = {directory.key(names.parse(person)): person for person in people if person}
+    return [
+        person
+        for key, person in by_key.items()
+        if not any(
+            directory.matches(person, names.parse(other))
+            for other_key, other in by_key.items()
+            if other_key != key
+        )
+    ]
