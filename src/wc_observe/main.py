@@ -73,6 +73,7 @@ def serve() -> None:
     # Up to 1 s: FastMCP. The signal handlers and its settings come first.
     from wc_observe.calls import ServerContext
     from wc_observe.mcp.server import build_server
+    from wc_observe.mcp.stdio import serve_stdio
     from wc_observe.mcp.surrogates import repaired_input
 
     if sys.stdin is not None:
@@ -81,7 +82,7 @@ def serve() -> None:
     server = build_server(context)
     _finish_start()
     try:
-        server.run("stdio", show_banner=False, log_level="WARNING")
+        serve_stdio(server)
     except* BrokenPipeError:
         # The client is gone, so nobody can be told.
         os._exit(0)

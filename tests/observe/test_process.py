@@ -197,6 +197,63 @@ def test_what_stands_for_it_takes_it_along(started: subprocess.Popen[bytes]) -> 
     assert pipe(started.stdout).read() == b""
 
 
+NOT_JSON, NO_MESSAGE = -32700, -32600
+
+
+@pytest.mark.parametrize(
+    ("line", "code"),
+    [
+        (b"{not json}", NOT_JSON),
+        (b"hello", NOT_JSON),
+        (b'{"jsonrpc": "2.0", "id": 2, "method": "tools/list"', NOT_JSON),
+        (b"\xff\xfe", NOT_JSON),
+        (b"[" * 100_000, NOT_JSON),
+        (b"{" + b"x" * 2_000_000, NOT_JSON),
+        (b"[]", NO_MESSAGE),
+        (b"null", NO_MESSAGE),
+        (b'{"id": 2}', NO_MESSAGE),
+        (b'{"jsonrpc": "1.0", "id": 2, "method": "tools/list"}', NO_MESSAGE),
+    ],
+)
+def test_a_line_that_is_no_message_is_answered(
+    started: subprocess.Popen[bytes], line: bytes, code: int
+) -> None:
+    """And everything after it, too; an empty line means nothing."""
+    for _ in range(2):
+        pipe(started.stdin).write(b"\n  \r\n" + line + b"\n")
+    say(started, {"id": 7, "method": "ping"})
+    answers = [json.loads(pipe(started.stdout).readline()) for _ in range(3)]
+    for answer in answers[:2]:
+        assert (answer["jsonrpc"], answer["id"]) == ("2.0", None)
+        assert answer["error"]["code"] == code
+        assert len(answer["error"]["message"]) < 100
+    assert answers[2] == {"jsonrpc": "2.0", "id": 7, "result": {}}
+    assert started.poll() is None
+
+
+def test_the_first_line_may_be_no_message(store: Store, env: dict[str, str]) -> None:
+    hello = {
+        "protocolVersion": "2025-06-18",
+        "capabilities": {},
+        "clientInfo": {"name": "x", "version": "1"},
+    }
+    message = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello}
+    done = subprocess.run(
+        COMMAND,
+        check=False,
+        env=environment(env),
+        cwd=store.root.parent,
+        input="garbage\n" * 20 + json.dumps(message) + "\n",
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    answers = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [one.get("error", {}).get("code") for one in answers[:20]] == [NOT_JSON] * 20
+    assert answers[20]["result"]["serverInfo"]["name"] == "watercooler"
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 def test_half_a_character_is_answered_as_well(started: subprocess.Popen[bytes]) -> None:
     call = {"name": "watercooler_v1_read_thread", "arguments": {"topic": "\ud83d"}}
     say(started, {"id": 2, "method": "tools/call", "params": call})

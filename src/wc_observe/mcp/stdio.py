@@ -1,0 +1,107 @@
+"""Serves over standard input and output, and answers lines that are no messages.
+
+The SDK drops a line that it cannot parse, so a client would wait for the answer until
+it gives up. FastMCP has no way to hear of such a line: this module runs the server
+beneath it.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+import anyio
+from fastmcp.server.context import reset_transport, set_transport
+from mcp.server.stdio import stdio_server
+from mcp.shared.message import SessionMessage
+from mcp_types import INVALID_REQUEST, PARSE_ERROR, ErrorData, JSONRPCError
+from pydantic import ValidationError
+
+if TYPE_CHECKING:
+    from types import TracebackType
+    from typing import Self
+
+    from fastmcp import FastMCP
+
+_NO_JSON = "json_invalid"
+
+
+def serve_stdio(server: FastMCP) -> None:
+    """Serves one client until its input ends."""
+    anyio.run(_serve, server)
+
+
+async def _serve(server: FastMCP) -> None:
+    low = server._mcp_server  # noqa: SLF001
+    token = set_transport("stdio")
+    try:
+        async with server._lifespan_manager(), stdio_server() as (reads, writes):  # noqa: SLF001
+            options = low.create_initialization_options()
+            await low.run(AnsweredStream(reads, writes), writes, options)
+    finally:
+        reset_transport(token)
+
+
+class AnsweredStream:
+    """A stream of messages that answers what is none with an error."""
+
+    def __init__(self, reads: Any, writes: Any) -> None:
+        self._reads = reads
+        self._writes = writes
+
+    @property
+    def last_context(self) -> Any:
+        """The context in which the last message was sent."""
+        return self._reads.last_context
+
+    async def receive(self) -> Any:
+        """Returns the next message. Raises EndOfStream behind the last one."""
+        while isinstance(item := await self._reads.receive(), Exception):
+            answer = unreadable_message(item)
+            if answer is not None:
+                # The client may be gone.
+                with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
+                    await self._writes.send(SessionMessage(answer))
+        return item
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> Any:
+        try:
+            return await self.receive()
+        except anyio.EndOfStream:
+            raise StopAsyncIteration from None
+
+    async def aclose(self) -> None:
+        """Closes the stream."""
+        await self._reads.aclose()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self.aclose()
+
+
+def unreadable_message(error: Exception) -> JSONRPCError | None:
+    """Returns the answer to a line that is no message; ``None`` for an empty line. The
+    ``id`` is null, as JSON-RPC wants it where the request's is not known."""
+    details = (
+        error.errors(include_url=False) if isinstance(error, ValidationError) else []
+    )
+    first = details[0] if details else None
+    if first is not None and first["type"] != _NO_JSON:
+        data = ErrorData(
+            code=INVALID_REQUEST, message="Invalid Request: no JSON-RPC 2.0 message"
+        )
+    elif first is not None and not str(first["input"]).strip():
+        return None
+    else:
+        data = ErrorData(code=PARSE_ERROR, message="Parse error: no valid JSON")
+    return JSONRPCError(jsonrpc="2.0", id=None, error=data)
