@@ -204,7 +204,7 @@ events on a network file system, too, `off` |
 | `WATERCOOLER_GIT_REPO` | the remote to exchange threads with: a remote's name, a URL \
 or a path |
 | `WATERCOOLER_GIT_SSH_KEY` | the private key to use for ssh |
-| `WATERCOOLER_GIT_AUTHOR` | the author of the store's commits |
+| `WATERCOOLER_GIT_AUTHOR` | the author of the commits of what you write |
 | `WATERCOOLER_GIT_EMAIL` | the author's address |
 | `WATERCOOLER_ALLOW_BREAK_LOCK` | `1`: allow `wc break-lock --force` |
 | `WATERCOOLER_DEBUG` | `1`: log a line of JSON for each command to the store's \

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from wc_cli.options import Declared, Options
     from wc_cli.store.writer import IdSource, StoreWriter
+    from wc_core.git.authorship import Authorship
     from wc_core.git.discovery import Place
     from wc_core.git.freshness import Standing
     from wc_core.git.repository import Repository
@@ -162,11 +163,27 @@ class Context:
         branch = commit = ""
         if current is not None and current.branch != BRANCH:
             branch, commit = current.branch, current.commit
-        author = Author(self.identity, branch, commit)
+        author = Author(self.identity, branch, commit, self._authorship())
         writer = StoreWriter(self.place, author, self.settings, self.env)
         writer.prepare_store()
         self.remember()
         return writer
+
+    def _authorship(self) -> Authorship | None:
+        """The authorship of the commit of what this command writes: that of the
+        worktree, unless ``WATERCOOLER_DIR`` names another repository's store. ``None``
+        for a store that wc does not commit."""
+        if self.place.kind != BRANCH_STORE:
+            return None
+        from wc_cli.store import authors  # 1 ms, only to write
+
+        current = self.place.repository
+        if self.env.get("WATERCOOLER_DIR"):
+            checkout = self.store_repository
+            if not (current and checkout and current.common == checkout.common):
+                current = checkout
+        layout = Layout(self.place.root)
+        return authors.current(layout, current, self.env, remember=True)
 
     def remember(self) -> None:
         """Record who "me" is here, for the status line. A name or seat that was given

@@ -96,8 +96,17 @@ class Layout(NamedTuple):
 
     @property
     def unsettled(self) -> str:
-        """The folder with one empty file per thread that awaits settling."""
+        """The folder with one file per thread that awaits settling."""
         return f"{self.local}/unsettled"
+
+    def authors(self, topic: str) -> str:
+        """The git authors of a thread's entries that await settling."""
+        return f"{self.local}/authors/{file_name(topic)}"
+
+    @property
+    def git_user(self) -> str:
+        """The user that git was last seen to be configured for, as JSON."""
+        return f"{self.local}/git-user.json"
 
     @property
     def settling(self) -> str:

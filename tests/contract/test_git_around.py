@@ -232,15 +232,6 @@ class Obstacle(NamedTuple):
     env: Mapping[str, str] = {}
 
 
-def _nameless(repo: Repo) -> None:
-    (repo.machine.home / ".gitconfig").write_text("[user]\n\tuseConfigOnly = true\n")
-
-
-def _named(repo: Repo) -> None:
-    text = "[user]\n\tname = Pat\n\temail = pat@example.org\n"
-    (repo.machine.home / ".gitconfig").write_text(text)
-
-
 def _lock(repo: Repo) -> Path:
     return repo.path / ".git/refs/heads" / f"{THREADS}.lock"
 
@@ -276,7 +267,6 @@ def _unsign(repo: Repo) -> None:
 
 FOREIGN = {"GIT_TEST_ASSUME_DIFFERENT_OWNER": "1"}
 OBSTACLES = {
-    "no identity": Obstacle(_nameless, _named, "email"),
     "a lock of the branch": Obstacle(
         lambda repo: _lock(repo).touch(), lambda repo: _lock(repo).unlink(), "lock"
     ),

@@ -12,6 +12,7 @@ import time
 from typing import TYPE_CHECKING, NamedTuple
 
 from wc_cli.branch.git import Git, GitError, GitKilledError
+from wc_cli.branch.packs import StorageOptions
 from wc_cli.store import durable
 from wc_core.errors import StorageError
 from wc_core.files import names_in, read_plain
@@ -22,6 +23,7 @@ from wc_core.text import one_line
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from wc_core.git.authorship import Authorship
     from wc_core.git.repository import Repository
 
 _MAX_PATHS = 400
@@ -53,15 +55,11 @@ class Committed(NamedTuple):
 
 
 class CommitOptions(NamedTuple):
-    """Whether to sign a commit, and the options for git and for git-fast-import that
-    say how it is stored: see `packs.storage_options`."""
+    """Whom a commit names, whether it is signed, and how it is stored."""
 
+    authorship: Authorship
     sign: bool = False
-    git: tuple[str, ...] = ()
-    fast_import: tuple[str, ...] = ()
-
-
-_DEFAULTS = CommitOptions()
+    storage: StorageOptions = StorageOptions()
 
 
 def checkout_at(root: str) -> Repository:
@@ -175,17 +173,17 @@ def commit(
     changes: Iterable[CommitChange],
     message: str,
     parents: tuple[str, ...],
-    options: CommitOptions = _DEFAULTS,
+    options: CommitOptions,
 ) -> str:
     """Make a commit on the branch with these changes to the tree of the first parent.
     Returns its id.
 
-    Raises GitError if the branch is not at the first of ``parents``, if git has no
-    identity, if the repository cannot be written or the commit cannot be signed; the
-    branch is then where it was.
+    Raises GitError if the branch is not at the first of ``parents``, if the repository
+    cannot be written or the commit cannot be signed; the branch is then where it was.
     """
     ref = _UNSIGNED if options.sign else f"refs/heads/{BRANCH}"
-    parts = [_header(git, ref, message, parents)]
+    variables = _person_variables(options.authorship)
+    parts = [_header(git, variables, ref, message, parents)]
     # Removals first: a folder may become a file, or the other way round.
     parts += map(_fast_import_line, sorted(changes, key=_is_kept))
     if options.sign:
@@ -196,19 +194,38 @@ def commit(
     else:
         parts.append(b"\nget-mark :1\n")
     parts.append(b"done\n")
-    words = (*options.git, "fast-import", "--done", "--quiet", *options.fast_import)
-    out = git.line(*words, feed=b"".join(parts))
+    storage = options.storage
+    words = (*storage.git, "fast-import", "--done", "--quiet", *storage.fast_import)
+    out = git.line(*words, feed=b"".join(parts), env=variables)
     if not options.sign:
         return out
-    signed = _signed_commit(git, out.split()[2], message, parents)
-    git.run("update-ref", f"refs/heads/{BRANCH}", signed, *parents[:1])
+    tree = out.split()[2]
+    signed = _signed_commit(git, tree, message, parents, options.authorship)
+    git.run("update-ref", f"refs/heads/{BRANCH}", signed, *parents[:1], env=variables)
     return signed
 
 
-def _header(git: Git, ref: str, message: str, parents: tuple[str, ...]) -> bytes:
+def _person_variables(authorship: Authorship) -> dict[str, str]:
+    """Git's variables for the author and the committer of a commit."""
+    author, committer = authorship.author, authorship.committer
+    return {
+        "GIT_AUTHOR_NAME": author.name,
+        "GIT_AUTHOR_EMAIL": author.email,
+        "GIT_COMMITTER_NAME": committer.name,
+        "GIT_COMMITTER_EMAIL": committer.email,
+    }
+
+
+def _header(
+    git: Git,
+    variables: Mapping[str, str],
+    ref: str,
+    message: str,
+    parents: tuple[str, ...],
+) -> bytes:
     """The beginning of a commit in the language of git-fast-import."""
-    author = git.line("var", "GIT_AUTHOR_IDENT")
-    committer = git.line("var", "GIT_COMMITTER_IDENT")
+    author = git.line("var", "GIT_AUTHOR_IDENT", env=variables)
+    committer = git.line("var", "GIT_COMMITTER_IDENT", env=variables)
     parts = [f"commit {ref}\nmark :1\n".encode()]
     parts.append(f"author {author}\ncommitter {committer}\n".encode(errors="replace"))
     parts.append(_data_block(message.encode(errors="replace")))
@@ -217,8 +234,14 @@ def _header(git: Git, ref: str, message: str, parents: tuple[str, ...]) -> bytes
     return b"".join(parts)
 
 
-def _signed_commit(git: Git, tree: str, message: str, parents: tuple[str, ...]) -> str:
-    """Make a commit with the user's signature. Returns its id.
+def _signed_commit(
+    git: Git,
+    tree: str,
+    message: str,
+    parents: tuple[str, ...],
+    authorship: Authorship,
+) -> str:
+    """Make a commit with the signature of its committer. Returns its id.
 
     The program that signs has no terminal and little time. Raises GitError.
     """
@@ -226,13 +249,27 @@ def _signed_commit(git: Git, tree: str, message: str, parents: tuple[str, ...]) 
     git.until = min(deadline, time.monotonic() + _SIGNING_SECONDS)
     words = [word for parent in parents for word in ("-p", parent)]
     try:
-        feed = message.encode(errors="replace")
-        return git.line("commit-tree", "-S", *words, tree, feed=feed)
+        return git.line(
+            *_signing_options(authorship),
+            *("commit-tree", "-S", *words, tree),
+            feed=message.encode(errors="replace"),
+            env=_person_variables(authorship),
+        )
     except GitKilledError as error:
         # Not killed in the middle of a write: there is nothing to tidy up.
         raise GitError(f"no signature: {error}") from error
     finally:
         git.until = deadline
+
+
+def _signing_options(authorship: Authorship) -> tuple[str, ...]:
+    """Git's options for the key of an authorship. Its format and the key are named even
+    if git would find them: this process may be configured for others."""
+    signing, key = authorship.format or "openpgp", authorship.key
+    if not key and signing != "ssh":
+        key = str(authorship.committer)  # as git chooses one of gpg
+    options = ("-c", f"gpg.format={signing}")
+    return (*options, "-c", f"user.signingKey={key}") if key else options
 
 
 def _is_kept(change: CommitChange) -> bool:

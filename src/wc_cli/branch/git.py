@@ -94,13 +94,7 @@ class Git:
         self.until = until
         self.longest: float = _SECONDS
         clean = {k: v for k, v in env.items() if k not in _LOCAL_VARIABLES}
-        self.env = {
-            **clean,
-            "LC_ALL": "C",
-            "GIT_OPTIONAL_LOCKS": "0",
-            **_NEVER_ASK,
-            **_author_variables(env),
-        }
+        self.env = {**clean, "LC_ALL": "C", "GIT_OPTIONAL_LOCKS": "0", **_NEVER_ASK}
 
     def run(
         self, *words: str, feed: bytes = b"", env: Mapping[str, str] = _NO_VARIABLES
@@ -164,16 +158,6 @@ def _reason(stderr: bytes) -> str:
     lines = [line for line in os.fsdecode(stderr).splitlines() if line.strip()]
     fatal = [line for line in lines if line.startswith(("fatal:", "error:"))]
     return (fatal[:1] or lines[-1:] or [""])[0].removeprefix("fatal: ")
-
-
-def _author_variables(env: Mapping[str, str]) -> dict[str, str]:
-    """Git's variables for the author of a commit, from those of wc."""
-    result: dict[str, str] = {}
-    for variable, part in (("AUTHOR", "NAME"), ("EMAIL", "EMAIL")):
-        value = env.get(f"WATERCOOLER_GIT_{variable}", "")
-        if value:
-            result |= {f"GIT_AUTHOR_{part}": value, f"GIT_COMMITTER_{part}": value}
-    return result
 
 
 def version(env: Mapping[str, str]) -> tuple[int, ...]:

@@ -15,7 +15,6 @@ import re
 import time
 from typing import TYPE_CHECKING, NamedTuple
 
-from wc_cli.branch.commits import CommitOptions
 from wc_cli.branch.git import Git, GitError, GitKilledError
 from wc_cli.store import durable
 from wc_core.errors import StorageError
@@ -51,16 +50,21 @@ class Pack(NamedTuple):
     name: str
 
 
-def storage_options(
-    repository: Repository, env: Mapping[str, str], *, sign: bool
-) -> CommitOptions:
+class StorageOptions(NamedTuple):
+    """The options for git and for git-fast-import that say how a commit is stored."""
+
+    git: tuple[str, ...] = ()
+    fast_import: tuple[str, ...] = ()
+
+
+def storage_options(repository: Repository, env: Mapping[str, str]) -> StorageOptions:
     """The options for a commit whose pack is recorded, so that it can be tidied."""
     if _is_packing_off(repository, env):
-        return CommitOptions(sign)
+        return StorageOptions()
     # git-fast-import would store a file as a delta of the previous one in the commit, a
     # page as one of the edges. Later packs would reuse that delta, large as it is.
     own = ("--depth=0", f"--export-pack-edges={_list_path(repository)}")
-    return CommitOptions(sign, ("-c", "fastimport.unpackLimit=1"), own)
+    return StorageOptions(("-c", "fastimport.unpackLimit=1"), own)
 
 
 def _is_packing_off(repository: Repository, env: Mapping[str, str]) -> bool:

@@ -19,14 +19,15 @@ SHARED = ((".gitattributes", ATTRIBUTES), (".gitignore", IGNORED))
 _FOLDERS = frozenset(
     {"locks", "locks/threads", "unsettled", "cursors", "status", "me", "imported"}
     | {"quarantine", "scratch", "presence", "sessions", "loops"}
+    | {"authors"}
 )
 _FILES = frozenset(
     {"locks/git", "locks/travel", "settling.json", "sync.json", "committing"}
-    | {"applied", "index.md"}
+    | {"applied", "index.md", "git-user.json"}
 )
 # Folders that contain only files.
 _FOLDERS_OF_FILES = frozenset(
-    {"locks/threads/", "unsettled/", "presence/", "sessions/", "loops/"}
+    {"locks/threads/", "unsettled/", "presence/", "sessions/", "loops/"} | {"authors/"}
 )
 _QUARANTINE = "quarantine"
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from wc_cli.branch import commits, packs
@@ -16,7 +17,7 @@ from wc_cli.branch.git import GitError, GitKilledError
 from wc_cli.merge.join import Joined, Joining, join
 from wc_cli.settle import usergit
 from wc_cli.settle.applier import Applier
-from wc_cli.store import applied, durable
+from wc_cli.store import applied, authors, durable
 from wc_cli.store.applied import Applied
 from wc_core.errors import WcError
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
     from wc_cli.branch.git import Git
     from wc_cli.store.upkeep import Upkeep
+    from wc_core.git.authorship import Authorship
     from wc_core.git.repository import Repository
 
 
@@ -145,10 +147,21 @@ class Follower:
             packs.take_over(self.checkout, joining.packs)
             return join(self.git, tip, joining, self.commit_options())
 
-    def commit_options(self) -> commits.CommitOptions:
-        """Whether a commit is signed, and how it is packed."""
-        sign = self.upkeep.rules.sign
-        return packs.storage_options(self.checkout, self.env, sign=sign)
+    def commit_options(
+        self, authorship: Authorship | None = None
+    ) -> commits.CommitOptions:
+        """Whom a commit names, else this process; whether it is signed, and how it is
+        packed."""
+        return commits.CommitOptions(
+            authorship or self.authorship,
+            self.upkeep.rules.sign,
+            packs.storage_options(self.checkout, self.env),
+        )
+
+    @cached_property
+    def authorship(self) -> Authorship:
+        """The authorship of commits that are by no writer: merges, for example."""
+        return authors.current(self.layout, self.checkout, self.env)
 
     @contextlib.contextmanager
     def guarded(self) -> Iterator[None]:

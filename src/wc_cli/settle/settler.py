@@ -14,19 +14,19 @@ import time
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
-from wc_cli.branch import commits, messages
+from wc_cli.branch import commits
 from wc_cli.branch.commits import CommitChange
-from wc_cli.branch.compare import compare_log
 from wc_cli.branch.git import Git, GitError
 from wc_cli.settle import applier, usergit
-from wc_cli.settle.commitplan import CommitPlan, RenderedThread, plan_commit
+from wc_cli.settle.commitplan import RenderedThread
+from wc_cli.settle.committer import Committer
 from wc_cli.settle.follower import Follower
-from wc_cli.store import durable, locks, pending, rendering
+from wc_cli.store import authors, durable, locks, pending, rendering
 from wc_cli.store.upkeep import Upkeep
 from wc_core.errors import CorruptError, LockTimeoutError, NotFoundError, WcError
-from wc_core.files import read_plain, size_of
+from wc_core.files import size_of
 from wc_core.git import repository
-from wc_core.layout import BRANCH, GUIDANCE
+from wc_core.layout import BRANCH
 from wc_core.threads import model
 from wc_core.threads.reader import StoreReader
 
@@ -39,8 +39,6 @@ if TYPE_CHECKING:
 # long; a limit of its own bounds how long a commit waits for that.
 _BURST_SECONDS = 0.05
 _ROUNDS = 50
-# The files that all threads share.
-_SHARED = (".gitattributes", ".gitignore", "config.toml", GUIDANCE)
 # Seconds to wait for a git command of a user in the folder.
 _USER_GIT_SECONDS = 1.0
 
@@ -214,62 +212,15 @@ class Settler:
         return CommitChange(os.path.relpath(path, self.layout.root), data)
 
     def _commit(self, threads: list[RenderedThread]) -> None:
-        """Make one commit of everything that the branch does not have yet."""
-        follower = self.follower
-        if follower is None:
+        """Commit everything that the branch does not have yet."""
+        if self.follower is None:
             commits.check_unread(self.layout.root)
             return
-        parent = follower.tip()
-        if parent != follower.at:
-            raise GitError("somebody moved the branch at this moment")
-        plan = self._plan(follower, parent, threads)
-        self.problems |= plan.problems
-        if not plan.changes and not plan.topics:
-            return
-        commit = self._make_commit(follower, parent, plan) if plan.changes else parent
-        if problem := follower.finish_commit(parent, commit):
-            self.problems[""] = problem
-
-    def _plan(
-        self, follower: Follower, parent: str, threads: list[RenderedThread]
-    ) -> CommitPlan:
-        """Read what the branch has of these threads, and decide what to commit."""
-        # What was not taken in yet would be undone by the files that are still here.
-        shared = self._shared_files() if follower.in_step else []
-        files = [*shared, *(file for thread in threads for file in thread.files)]
-        paths = [file.path for file in files]
-        committed = commits.committed_files(follower.git, parent, paths)
-        comparisons = {
-            thread.topic: compare_log(
-                follower.git, thread.topic, log.data or b"", committed.get(log.path)
-            )
-            for thread in threads
-            for log in thread.files[:1]
-        }
-        return plan_commit(shared, threads, committed, comparisons)
-
-    def _make_commit(self, follower: Follower, parent: str, plan: CommitPlan) -> str:
-        """Put the commit on the branch. Returns its id."""
-        code_repo = messages.code_repo(follower.checkout, self.env)
-        message = messages.message_for(list(plan.entries), list(plan.topics), code_repo)
-        parents = (parent,) if parent else ()
-        with follower.guarded():
-            options = follower.commit_options()
-            return commits.commit(follower.git, plan.changes, message, parents, options)
-
-    def _shared_files(self) -> list[CommitChange]:
-        """The files that all threads share. Settings that cannot be used are not
-        committed: they would stop everybody else from writing."""
-        names: tuple[str, ...] = _SHARED
-        damage = self.upkeep.rules.damage
-        if damage is not None and damage.file in _SHARED:
-            self.problems[""] = f"not committed: {damage.file}: {damage.message}"
-            names = tuple(name for name in _SHARED if name != damage.file)
-        root = self.layout.root
-        return [
-            CommitChange(name, read_plain(f"{root}/{name}", root) or b"")
-            for name in names
-        ]
+        committer = Committer(self.follower, self.upkeep, self.env)
+        try:
+            committer.commit(threads)
+        finally:
+            self.problems |= committer.problems
 
     def _remove_marker(self, thread: RenderedThread) -> None:
         """Remove a thread's marker, unless its log grew or lost entries meanwhile."""
@@ -279,12 +230,14 @@ class Settler:
             # Outside git, nobody took anything away that would have to be restored.
             lacks = self.follower is not None and applier.missing(self.upkeep, topic)
             if size == thread.log_size and not lacks:
+                authors.forget(self.layout, topic)
                 durable.remove(self.upkeep.marker(topic), self.layout.root)
 
     def _forget(self, topic: str) -> None:
         """Remove the marker of a thread whose first entry was never written."""
         with contextlib.suppress(LockTimeoutError), self.upkeep.lock(topic):
             if not self.reader.has(topic):
+                authors.forget(self.layout, topic)
                 durable.remove(self.upkeep.marker(topic), self.layout.root)
 
 

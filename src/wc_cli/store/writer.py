@@ -10,7 +10,7 @@ import contextlib
 import os
 from typing import TYPE_CHECKING, NamedTuple
 
-from wc_cli.store import applied, durable, lockedthread
+from wc_cli.store import applied, authors, durable, lockedthread
 from wc_cli.store.lockedthread import STARTING_ACTIONS, Receipt, Written
 from wc_cli.store.recipients import Addressees
 from wc_cli.store.upkeep import LOCK_SECONDS, Upkeep
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from wc_cli.store.lockedthread import LockedThread
+    from wc_core.git.authorship import Authorship
     from wc_core.git.discovery import Place
     from wc_core.identity.resolve import Identity
     from wc_core.threads.moves import Draft, Move
@@ -43,11 +44,13 @@ class IdSource(NamedTuple):
 
 
 class Author(NamedTuple):
-    """Who writes, and from which branch and commit of the code."""
+    """Who writes, from which branch and commit of the code, and whom ``git`` is to name
+    in the commit."""
 
     identity: Identity
     code_branch: str = ""
     code_commit: str = ""
+    git: Authorship | None = None
 
 
 class StoreWriter:
@@ -197,6 +200,8 @@ class StoreWriter:
         entry = self._entry(draft, move, thread, source)
         durable.make_folder(self.layout.folder(topic), root)
         durable.touch(self.upkeep.marker(topic), root)
+        if self.author.git is not None:
+            authors.record(self.layout, topic, entry.id, self.author.git)
         size = self._append(entry, thread)
         if self.place.kind in {BRANCH_STORE, NAMED}:
             # Until the entry is committed, a user's git may remove it from the log.

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from wc_core.files import read_plain
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from wc_core.git.repository import Repository
 
@@ -31,12 +31,23 @@ def get(key: str, repository: Repository | None, env: Mapping[str, str]) -> str:
 
     Bytes that are not UTF-8 are replaced by U+FFFD.
     """
-    canonical = _canonical(key)
-    value = ""
+    return get_all((key,), repository, env)[key]
+
+
+def get_all(
+    keys: Iterable[str], repository: Repository | None, env: Mapping[str, str]
+) -> dict[str, str]:
+    """The values in force of several keys, as `get` has them; the files are read
+    once."""
+    values = dict.fromkeys(keys, "")
+    by_name = {_canonical(key): key for key in values}
     for name, text in _ConfigReader(repository, env).settings():
-        if name == canonical:
-            value = text or ""
-    return value.encode(errors="surrogateescape").decode(errors="replace")
+        if name in by_name:
+            values[by_name[name]] = text or ""
+    return {
+        key: value.encode(errors="surrogateescape").decode(errors="replace")
+        for key, value in values.items()
+    }
 
 
 def values(

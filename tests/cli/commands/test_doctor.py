@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tests.conftest import THREADS
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -82,7 +84,8 @@ def test_a_store_that_is_gone(repo: Repo) -> None:
 
 
 def test_what_awaits_a_commit(repo: Repo) -> None:
-    (repo.machine.home / ".gitconfig").write_text("[user]\nuseConfigOnly = true\n")
+    repo.ok("init")
+    (repo.path / ".git/refs/heads" / f"{THREADS}.lock").touch()
     repo.settled("say", "auth", "--title", "x", "--as", "Codex")
     done = repo.wc("doctor", "--as", "Codex")
     assert done.code == 9

@@ -307,14 +307,15 @@ def test_what_others_changed_in_the_store_is_not_ours_to_commit(repo: Repo) -> N
 # --- when it does not work ----------------------------------------------------
 
 
-def nameless(machine: Machine) -> None:
-    config = machine.home / ".gitconfig"
-    config.write_text("[user]\n\tuseConfigOnly = true\n")
+def branch_lock(repo: Repo) -> Path:
+    """What git leaves where it was killed while it moved the branch."""
+    return repo.path / ".git/refs/heads" / f"{THREADS}.lock"
 
 
-def test_no_identity_for_git(machine: Machine) -> None:
-    nameless(machine)
-    repo = machine.repo(commit=False)
+def test_what_holds_a_commit_up_is_said_until_it_is_gone(repo: Repo) -> None:
+    repo.ok("init")
+    lock = branch_lock(repo)
+    lock.touch()
     words = ["say", "auth", "--title", "x", "--as", "Codex"]
     said = repo.settled(*words, "--json").json
     assert (said["saved"], said["committed"]) == (True, False)
@@ -326,17 +327,16 @@ def test_no_identity_for_git(machine: Machine) -> None:
     assert "note: settling, at 20" in done.err
     assert "Z: not committed: " in done.err
     assert (repo.store / "threads/auth.md").exists()
-    # Once git knows who it is, the next command finishes.
-    repo.git("config", "user.name", "Pat")
-    repo.git("config", "user.email", "pat@example.org")
+    # Once it is gone, the next command finishes.
+    lock.unlink()
     said = repo.settled(*words, "--json").json
     assert (said["committed"], said["notes"]) == (True, [])
     assert message(repo).startswith("3 entries (auth)")
 
 
-def test_a_helper_without_identity_says_so_at_the_next_write(machine: Machine) -> None:
-    nameless(machine)
-    repo = machine.repo(commit=False)
+def test_a_helper_that_cannot_commit_says_so_at_the_next_write(repo: Repo) -> None:
+    repo.ok("init")
+    branch_lock(repo).touch()
     words = ["say", "auth", "--title", "x", "--as", "Codex"]
     repo.ok(*words, env=BACKGROUND)
     deadline = time.monotonic() + 30

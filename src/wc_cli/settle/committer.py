@@ -1,0 +1,130 @@
+"""Commits what was rendered: reads what the branch has, and makes the commits that it
+lacks, each with the entries of one author."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from wc_cli.branch import commits, messages
+from wc_cli.branch.commits import CommitChange
+from wc_cli.branch.compare import compare_log
+from wc_cli.branch.git import GitError, GitKilledError
+from wc_cli.settle.authorsplit import Authors, split_by_author
+from wc_cli.settle.commitplan import plan_commit
+from wc_cli.store import authors
+from wc_core.files import read_plain
+from wc_core.layout import GUIDANCE
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from wc_cli.settle.authorsplit import AuthoredPlan
+    from wc_cli.settle.commitplan import CommitPlan, RenderedThread
+    from wc_cli.settle.follower import Follower
+    from wc_cli.store.upkeep import Upkeep
+    from wc_core.git.authorship import Authorship
+
+# The files that all threads share.
+_SHARED = (".gitattributes", ".gitignore", "config.toml", GUIDANCE)
+
+
+class Committer:
+    """Makes commits on the branch of one store. The caller holds the git lock.
+
+    ``problems`` has what could not be committed: the reason by thread, "" for the store
+    itself.
+    """
+
+    def __init__(
+        self, follower: Follower, upkeep: Upkeep, env: Mapping[str, str]
+    ) -> None:
+        self.follower = follower
+        self.upkeep = upkeep
+        self.layout = upkeep.layout
+        self.env = env
+        self.problems: dict[str, str] = {}
+
+    def commit(self, threads: list[RenderedThread]) -> None:
+        """Commit everything that the branch does not have yet. Raises GitError if the
+        rest must not be tried either."""
+        follower = self.follower
+        parent = follower.tip()
+        if parent != follower.at:
+            raise GitError("somebody moved the branch at this moment")
+        plan = self._plan(parent, threads)
+        self.problems |= plan.problems
+        if not plan.changes and not plan.topics:
+            return
+        tip = parent
+        for group in self._groups(plan, threads):
+            tip = self._commit_group(tip, group)
+        is_failed = plan.changes and tip == parent
+        if not is_failed and (problem := follower.finish_commit(parent, tip)):
+            self.problems[""] = problem
+
+    def _groups(
+        self, plan: CommitPlan, threads: list[RenderedThread]
+    ) -> list[list[AuthoredPlan]]:
+        """The commits to make, by author."""
+        by_id: dict[str, Authorship] = {}
+        for topic in {topic for topic, _ in plan.entries}:
+            by_id |= authors.recorded(self.layout, topic)
+        return split_by_author(plan, threads, Authors(by_id, self.follower.authorship))
+
+    def _commit_group(self, tip: str, group: list[AuthoredPlan]) -> str:
+        """Make the commits of a group, each on the one before. Returns the last one.
+
+        If one cannot be made, other groups may: a key that is missing here is needed by
+        the entries of one author alone.
+        """
+        for authored in group:
+            try:
+                tip = self._make_commit(tip, authored)
+            except GitKilledError:
+                raise
+            except GitError as error:
+                topics = authored.plan.topics or ("",)
+                self.problems |= dict.fromkeys(topics, f"not committed: {error}")
+                break
+        return tip
+
+    def _make_commit(self, tip: str, authored: AuthoredPlan) -> str:
+        """Put a commit on the branch. Returns its id."""
+        follower, plan = self.follower, authored.plan
+        code_repo = messages.code_repo(follower.checkout, self.env)
+        message = messages.message_for(list(plan.entries), list(plan.topics), code_repo)
+        parents = (tip,) if tip else ()
+        with follower.guarded():
+            options = follower.commit_options(authored.authorship)
+            return commits.commit(follower.git, plan.changes, message, parents, options)
+
+    def _plan(self, parent: str, threads: list[RenderedThread]) -> CommitPlan:
+        """Read what the branch has of these threads, and decide what to commit."""
+        follower = self.follower
+        # What was not taken in yet would be undone by the files that are still here.
+        shared = self._shared_files() if follower.in_step else []
+        files = [*shared, *(file for thread in threads for file in thread.files)]
+        paths = [file.path for file in files]
+        committed = commits.committed_files(follower.git, parent, paths)
+        comparisons = {
+            thread.topic: compare_log(
+                follower.git, thread.topic, log.data or b"", committed.get(log.path)
+            )
+            for thread in threads
+            for log in thread.files[:1]
+        }
+        return plan_commit(shared, threads, committed, comparisons)
+
+    def _shared_files(self) -> list[CommitChange]:
+        """The files that all threads share. Settings that cannot be used are not
+        committed: they would stop everybody else from writing."""
+        names: tuple[str, ...] = _SHARED
+        damage = self.upkeep.rules.damage
+        if damage is not None and damage.file in _SHARED:
+            self.problems[""] = f"not committed: {damage.file}: {damage.message}"
+            names = tuple(name for name in _SHARED if name != damage.file)
+        root = self.layout.root
+        return [
+            CommitChange(name, read_plain(f"{root}/{name}", root) or b"")
+            for name in names
+        ]

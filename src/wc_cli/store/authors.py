@@ -1,0 +1,123 @@
+"""The git authors of entries that await settling.
+
+Entries are committed by whichever process settles the store, which may be another
+agent's, with another git configuration. So a writer records the author of its commit
+before it appends the entry, in a line of ``.local/authors/<topic>``, which is removed
+with the thread's marker. Like the marker, it is not flushed: after a power cut, the
+process that settles commits as itself.
+
+A client may hide the user's configuration of git from the commands it runs. For these
+the store remembers the user that git was last configured for.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+from typing import TYPE_CHECKING
+
+from wc_cli.store import durable
+from wc_core.errors import WcError
+from wc_core.files import read_plain
+from wc_core.git import authorship
+from wc_core.git.authorship import FORMATS, Authorship, Person, clean
+from wc_core.threads.jsontext import dumps
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+    from wc_core.git.repository import Repository
+    from wc_core.layout import Layout
+
+_UNREADABLE = (OSError, ValueError, TypeError, LookupError, RecursionError)
+# Reserved by RFC 2606: mail to it reaches nobody, and no machine's name is in it.
+_DOMAIN = "watercooler.invalid"
+
+
+def current(
+    layout: Layout,
+    repository: Repository | None,
+    env: Mapping[str, str],
+    *,
+    remember: bool = False,
+) -> Authorship:
+    """The authorship of a commit by this process, with the user remembered in the store
+    for what git's configuration does not say, and the system user for the rest. With
+    ``remember``, the user that git is configured for is remembered from now on."""
+    known, user = authorship.git_identity(repository, env)
+    if remember and user.complete and user != remembered_user(layout):
+        _remember_user(layout, user)
+    if known.author.complete and known.committer.complete:
+        return known
+    other = remembered_user(layout).or_else(_system_user(env))
+    return known._replace(
+        author=known.author.or_else(other), committer=known.committer.or_else(other)
+    )
+
+
+def _system_user(env: Mapping[str, str]) -> Person:
+    name = clean(env.get("USER") or env.get("LOGNAME") or "") or "watercooler"
+    address = "".join(letter if letter.isalnum() else "-" for letter in name)
+    return Person(name, f"{address}@{_DOMAIN}")
+
+
+def remembered_user(layout: Layout) -> Person:
+    """The user that git was last configured for; nobody if that was another user of
+    this machine."""
+    with contextlib.suppress(*_UNREADABLE):
+        fields = json.loads(read_plain(layout.git_user, layout.root) or b"null")
+        if fields["uid"] == os.getuid():
+            return Person(clean(fields["name"]), clean(fields["email"]))
+    return Person()
+
+
+def _remember_user(layout: Layout, user: Person) -> None:
+    fields = {"uid": os.getuid(), "name": user.name, "email": user.email}
+    # A convenience: without it, commits are by the system user.
+    with contextlib.suppress(WcError):
+        durable.replace(layout.git_user, f"{dumps(fields)}\n".encode(), layout.root)
+
+
+def record(layout: Layout, topic: str, entry_id: str, author: Authorship) -> None:
+    """Record the author of an entry that is about to be written. The caller holds the
+    lock of the thread. What goes wrong costs no entry: see `current`."""
+    line = dumps({"entry": entry_id, **author._asdict()})
+    path = layout.authors(topic)
+    with contextlib.suppress(WcError):
+        durable.make_folder(os.path.dirname(path), layout.root, flush=False)
+        durable.touch(path, layout.root)
+        durable.append_unflushed(path, f"{line}\n".encode(), layout.root)
+
+
+def recorded(layout: Layout, topic: str) -> dict[str, Authorship]:
+    """The recorded authors of a thread's entries, by the entry's id."""
+    authors: dict[str, Authorship] = {}
+    try:
+        lines = (read_plain(layout.authors(topic), layout.root) or b"").splitlines()
+    except OSError:
+        return authors
+    for line in lines:
+        with contextlib.suppress(*_UNREADABLE):
+            fields = json.loads(line)
+            authors[str(fields["entry"])] = _from_fields(fields)
+    return authors
+
+
+def _from_fields(fields: dict[str, Any]) -> Authorship:
+    """The authorship in a recorded line. Raises one of `_UNREADABLE`, among others if
+    git would refuse it."""
+    author, committer = (
+        Person(*map(clean, fields[role])) for role in ("author", "committer")
+    )
+    key, signing = fields["key"], fields["format"]
+    if not (author.complete and committer.complete and isinstance(key, str)):
+        raise ValueError(fields)
+    return Authorship(author, committer, key, signing if signing in FORMATS else "")
+
+
+def forget(layout: Layout, topic: str) -> None:
+    """Remove the recorded authors of a thread whose entries are all committed. The
+    caller holds the lock of the thread."""
+    durable.remove(layout.authors(topic), layout.root)

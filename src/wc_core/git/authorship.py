@@ -1,0 +1,103 @@
+"""Who git would name as the author and the committer of a commit, without running git.
+
+The variables, keys and their order are those of git-commit(1). Git's last resort, a
+guess from the system user and the name of the machine, is left out: it differs from
+machine to machine, and git refuses it where a machine has no full name.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from wc_core.git import config
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from wc_core.git.repository import Repository
+
+# git-commit(1) removes these from the ends of a name, and refuses one that has no
+# others.
+_CRUD = "".join(map(chr, range(33))) + ".,:;<>\"\\'"
+# These end a name or an address in a commit.
+_FORBIDDEN = re.compile("[\x00-\x1f<>\x7f]+")
+_FORBIDDEN_IN_KEYS = re.compile("[\x00-\x1f\x7f]+")
+# What gpg.format may be: with another value git makes no commit.
+FORMATS = ("openpgp", "x509", "ssh")
+_KEYS = (
+    *("author.name", "author.email", "committer.name", "committer.email"),
+    *("user.name", "user.email", "user.signingkey", "gpg.format"),
+)
+
+
+class Person(NamedTuple):
+    """A name and an address, as a commit has them; empty where they are unknown."""
+
+    name: str = ""
+    email: str = ""
+
+    @property
+    def complete(self) -> bool:
+        """Whether both are known."""
+        return bool(self.name and self.email)
+
+    def or_else(self, other: Person) -> Person:
+        """The parts of this person, and of ``other`` what is unknown."""
+        return Person(self.name or other.name, self.email or other.email)
+
+    def __str__(self) -> str:
+        return f"{self.name} <{self.email}>"
+
+
+class Authorship(NamedTuple):
+    """The author and the committer of a commit. ``key`` signs it, if commits are
+    signed, in the ``format`` of gpg.format; without one git uses that of the
+    committer."""
+
+    author: Person
+    committer: Person
+    key: str = ""
+    format: str = ""
+
+
+class GitIdentity(NamedTuple):
+    """The authorship of a commit that is made now, and the ``user`` that git is
+    configured for, whatever one command or one agent asks for."""
+
+    authorship: Authorship
+    user: Person
+
+
+def git_identity(repository: Repository | None, env: Mapping[str, str]) -> GitIdentity:
+    """Whom variables and configuration name for a commit in ``repository``."""
+    values = config.get_all(_KEYS, repository, env)
+    user = _person(values["user.name"], values["user.email"])
+    author, committer = (
+        _person_for(role, values, env)
+        .or_else(user)
+        .or_else(_person("", env.get("EMAIL")))
+        for role in ("author", "committer")
+    )
+    signing = values["gpg.format"] if values["gpg.format"] in FORMATS else ""
+    key = _FORBIDDEN_IN_KEYS.sub("", values["user.signingkey"])
+    return GitIdentity(Authorship(author, committer, key, signing), user)
+
+
+def _person_for(role: str, values: Mapping[str, str], env: Mapping[str, str]) -> Person:
+    """Whom variables and configuration name for a role of their own."""
+    persons = (
+        _person(env.get("WATERCOOLER_GIT_AUTHOR"), env.get("WATERCOOLER_GIT_EMAIL")),
+        _person(*(env.get(f"GIT_{role.upper()}_{part}") for part in ("NAME", "EMAIL"))),
+        _person(values[f"{role}.name"], values[f"{role}.email"]),
+    )
+    return persons[0].or_else(persons[1]).or_else(persons[2])
+
+
+def _person(name: str | None, email: str | None) -> Person:
+    return Person(clean(name or ""), clean(email or ""))
+
+
+def clean(text: str) -> str:
+    """A name or an address without what git would remove or refuse."""
+    return _FORBIDDEN.sub("", text).strip(_CRUD)
