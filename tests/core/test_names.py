@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 
 from tests.core.strategies import relaxed, texts
+from wc_core import names
 from wc_core.names import SPELLINGS, Directory, Name, fold, parse
 
 
@@ -115,3 +116,35 @@ def test_spelling_out_a_name_does_not_change_who_is_meant(one: str, other: str) 
     assert directory.same(one, str(parse(one)))
     assert directory.same(one, other) == directory.same(other, one)
     assert directory.same(one, one.upper()) or fold(one) != fold(one.upper())
+
+
+@pytest.mark.parametrize(
+    ("me", "mine", "offered", "others"),
+    [
+        (
+            "Codex@review (pat)",
+            ("Codex@review (pat)", "codex@REVIEW", "codex cli @review (Pat)"),
+            ("Codex", "Codex (pat)"),
+            ("Codex@fix", "Codex@review (sam)", "Codex (sam)", "Claude", "Pat"),
+        ),
+        (
+            "Claude Code (pat)",
+            ("claude (pat)",),
+            ("Claude",),
+            ("Claude@fix (pat)", "Claude (sam)"),
+        ),
+        ("Pat", ("pat", " PAT "), (), ("Codex (pat)", "Pat@fix", "Sam")),
+    ],
+)
+def test_a_ball_is_mine_offered_to_me_or_somebody_s(
+    me: str, mine: tuple[str, ...], offered: tuple[str, ...], others: tuple[str, ...]
+) -> None:
+    directory, name = Directory(), parse(me)
+    for whose, holders in (
+        (names.MINE, mine),
+        (names.OFFERED, offered),
+        (names.OTHERS, others),
+        (names.FREE, (None, "", " ")),
+    ):
+        found = [directory.whose(holder, name) for holder in holders]
+        assert found == [whose] * len(holders)

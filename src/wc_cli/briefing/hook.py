@@ -270,7 +270,7 @@ def _stop(context: Context, path: str) -> str:
 def _is_held(view: _SessionView, held: HeldBall) -> bool:
     """Returns whether a ball is really theirs: passed to them in particular, or in a
     thread they take part in."""
-    if held.folder != view.own[0]:
+    if held.folder not in holders.own_folders_of(view.viewer):
         status = holders.viewer_status(view.layout, held, view.viewer)
         if status is None or not status.listed:
             return False

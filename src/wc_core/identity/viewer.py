@@ -21,17 +21,21 @@ class Viewer:
         self.identity = identity
         self.directory = directory
         self.key = directory.key(identity.name)
-        self._held: dict[str, bool] = {}
+        self._owners: dict[str, str] = {}
         self._mine: dict[str, bool] = {}
 
-    def holds(self, ball: str | None) -> bool:
-        """Whether the viewer has this ball."""
+    def whose(self, ball: str | None) -> str:
+        """Whose a ball is, see `Directory.whose`."""
         if ball is None:
-            return False
-        if ball not in self._held:
+            return names.FREE
+        if ball not in self._owners:
             # Cached: a list asks for every thread, and few participants have a ball.
-            self._held[ball] = self.directory.matches(ball, self.identity.name)
-        return self._held[ball]
+            self._owners[ball] = self.directory.whose(ball, self.identity.name)
+        return self._owners[ball]
+
+    def holds(self, ball: str | None) -> bool:
+        """Whether the viewer may make the next move: theirs, or offered to them."""
+        return self.whose(ball) in {names.MINE, names.OFFERED}
 
     def is_me(self, author: str) -> bool:
         """Whether ``author`` is the viewer, in any spelling."""

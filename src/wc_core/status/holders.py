@@ -64,9 +64,15 @@ def root_of(layout: Layout) -> str:
 
 
 def folders_of(viewer: Viewer) -> tuple[str, ...]:
-    """Returns the folders of ``viewer``'s balls: first of those for them in
-    particular, then of those for any agent of their kind."""
+    """Returns the folders of the balls that are the viewer's or offered to them."""
     keys = viewer.directory.match_keys(viewer.identity.name)
+    return tuple(safe_name(key) for key in keys)
+
+
+def own_folders_of(viewer: Viewer) -> tuple[str, ...]:
+    """Returns the folders of balls that are the viewer's, and not only offered to
+    them (`Directory.whose`)."""
+    keys = viewer.directory.own_keys(viewer.identity.name)
     return tuple(safe_name(key) for key in keys)
 
 

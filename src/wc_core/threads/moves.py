@@ -98,9 +98,9 @@ class _Proposal(NamedTuple):
 
     @property
     def is_mine(self) -> bool:
-        """Whether the author holds the ball."""
-        ball = self.state.ball
-        return ball is not None and self.settings.directory.matches(ball, self.me)
+        """Whether the author may make the next move: theirs, or offered to them."""
+        whose = self.settings.directory.whose(self.state.ball, self.me)
+        return whose in {names.MINE, names.OFFERED}
 
     @property
     def is_free(self) -> bool:

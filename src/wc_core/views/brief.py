@@ -164,15 +164,18 @@ class Brief(NamedTuple):
 def brief(query: BriefQuery, notes: Iterable[str] = ()) -> Brief:
     """Returns the brief of a store. A damaged thread does not affect the others."""
     balls, whole = _balls(query)
-    exact, *any_of = holders.folders_of(query.viewer)
+    own = holders.own_folders_of(query.viewer)
+    own_or_offered = holders.folders_of(query.viewer)
     others = [
-        ball for ball in balls if ball.folder not in {exact, *any_of, FREE_FOLDER}
+        ball for ball in balls if ball.folder not in {*own_or_offered, FREE_FOLDER}
     ]
-    exact_balls = _here_first(query, [ball for ball in balls if ball.folder == exact])
-    offered = [ball for ball in balls if ball.folder in any_of]
+    own_balls = _here_first(query, [ball for ball in balls if ball.folder in own])
+    offered = [
+        ball for ball in balls if ball.folder in {*own_or_offered}.difference(own)
+    ]
     result = Brief(
         me=query.viewer.identity.author,
-        mine=_section(query, exact_balls, "mine"),
+        mine=_section(query, own_balls, "mine"),
         offered=_section(query, offered, "offered"),
         free=_section(query, [ball for ball in balls if ball.is_free], "free"),
         notes=tuple(notes),

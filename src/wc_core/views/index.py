@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from wc_core.names import OFFERED
 from wc_core.phrases import counted
 from wc_core.text import one_line
 from wc_core.threads.model import CLOSED, IN_REVIEW
@@ -13,12 +14,16 @@ if TYPE_CHECKING:
     from wc_core.views.rows import ThreadRow
 
 
+_OFFERED = "Offered to me"
+
+
 def render_index(rows: list[ThreadRow], *, closed: bool = False) -> str:
-    """Returns the threads by whose move it is: mine, free, in review, waiting on
-    others; closed ones only on request. Each thread is in the first group that
-    fits."""
+    """Returns the threads by whose move it is: mine, offered to me, free, in review,
+    waiting on others; closed ones only on request. Each thread is in the first group
+    that fits."""
     groups: dict[str, list[ThreadRow]] = {
         "My move": [],
+        _OFFERED: [],
         "Free to take": [],
         "In review": [],
         "Waiting on others": [],
@@ -29,6 +34,8 @@ def render_index(rows: list[ThreadRow], *, closed: bool = False) -> str:
         group = _group(row)
         if group in groups:
             groups[group].append(row)
+    if not groups[_OFFERED]:
+        del groups[_OFFERED]  # rare, so the page is shorter without it
     parts = ["# Threads\n"]
     for heading, members in groups.items():
         parts.append(f"\n## {heading} ({len(members)})\n\n")
@@ -41,6 +48,8 @@ def render_index(rows: list[ThreadRow], *, closed: bool = False) -> str:
 def _group(row: ThreadRow) -> str:
     if row.status == CLOSED:
         return "Closed"
+    if row.whose == OFFERED:
+        return _OFFERED
     if row.have_ball:
         return "My move"
     if row.ball is None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from wc_core import names
 from wc_core.errors import NotFoundError, WcError
-from wc_core.names import FREE_WORDS
+from wc_core.names import FREE_WORDS, MINE, OFFERED, OTHERS
 from wc_core.threads import model
 from wc_core.threads.model import CLOSED
 from wc_core.times import utc
@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 
 
 class ThreadRow(NamedTuple):
-    """One thread in a list."""
+    """One thread in a list. ``whose`` says whose its ball is, for the viewer:
+    see `names.Directory.whose`."""
 
     topic: str
     title: str
@@ -32,13 +33,18 @@ class ThreadRow(NamedTuple):
     ball: str | None
     updated_at: str
     entry_count: int
-    have_ball: bool
+    whose: str
     new_for_you: int
     branch: str
     last_id: str
     forked: bool
     damaged: bool
     updated_by: str
+
+    @property
+    def have_ball(self) -> bool:
+        """Whether the viewer may make the next move: theirs, or offered to them."""
+        return self.whose in {MINE, OFFERED}
 
     def to_json(self) -> dict[str, Any]:
         """Returns the thread in the list shape; ``branch`` and marks only where set."""
@@ -52,6 +58,8 @@ class ThreadRow(NamedTuple):
             "have_ball": self.have_ball,
             "new_for_you": self.new_for_you,
         }
+        if self.whose == OFFERED:
+            fields["offered"] = True
         if self.branch:
             fields["branch"] = self.branch
         if self.forked:
@@ -100,7 +108,7 @@ def thread_row(reader: StoreReader, snapshot: Snapshot, viewer: Viewer) -> Threa
         ball=state.ball,
         updated_at=utc(state.updated_at),
         entry_count=state.entry_count,
-        have_ball=viewer.holds(state.ball),
+        whose=viewer.whose(state.ball),
         new_for_you=viewer.new_count(state, reader.cursor(state.topic, viewer.key)),
         branch=state.branch,
         last_id=state.last_id,
@@ -113,7 +121,7 @@ def thread_row(reader: StoreReader, snapshot: Snapshot, viewer: Viewer) -> Threa
 def unreadable_row(topic: str) -> ThreadRow:
     """Returns the row of a thread that cannot be read, which is listed all the same."""
     title = "(cannot be read; see wc doctor)"
-    return ThreadRow(topic, title, "?", None, "", 0, False, 0, "", "", False, True, "")
+    return ThreadRow(topic, title, "?", None, "", 0, OTHERS, 0, "", "", False, True, "")
 
 
 def thread_rows(reader: StoreReader, viewer: Viewer) -> list[ThreadRow]:

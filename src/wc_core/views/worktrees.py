@@ -15,6 +15,7 @@ from wc_core.git import repository, worktrees
 from wc_core.git.discovery import PLAIN
 from wc_core.git.worktrees import Worktree
 from wc_core.layout import Layout
+from wc_core.names import OFFERED
 from wc_core.phrases import shown_path
 from wc_core.status.files import places_of
 from wc_core.status.line import LinePlace, places
@@ -139,6 +140,7 @@ def _thread(row: ThreadRow) -> dict[str, Any]:
         "status": one_line(row.status, MAX_NAME),
         "ball": None if row.ball is None else one_line(row.ball, MAX_NAME),
         "have_ball": row.have_ball,
+        **({"offered": True} if row.whose == OFFERED else {}),
     }
 
 

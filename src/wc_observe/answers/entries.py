@@ -14,6 +14,7 @@ from wc_observe.answers.quoting import (
     block,
     clean_json,
     entry_count,
+    holder,
     title,
     word,
 )
@@ -206,8 +207,7 @@ def page_markdown(store: OpenStore, page: EntryPage) -> str:
 
 def _thread_lines(store: OpenStore, thread: Thread) -> str:
     state = thread.state
-    you = " = you" if store.viewer.holds(state.ball) else ""
-    ball = f"{word(holder_text(state.ball))}{you}"
+    ball = holder(state.ball, store.viewer.whose(state.ball))
     people = ", ".join(word(name) for name in rows.participants(thread.entries))
     lines = [
         f"thread {state.topic}: {title(state.title)}",

@@ -10,9 +10,12 @@ from __future__ import annotations
 import json
 import re
 from functools import lru_cache
+from types import MappingProxyType
 from typing import Any
 
+from wc_core.names import MINE, OFFERED
 from wc_core.text import clean, one_line
+from wc_core.threads.moves import holder_text
 
 # Once in every answer that contains entries.
 NOTICE = (
@@ -27,6 +30,16 @@ def block(body: str) -> str:
     """Returns a body with ``> `` before every line; an empty body stays empty."""
     text = clean(body)
     return "".join(f"> {line}\n" for line in text.split("\n")) if text else ""
+
+
+# What a ball is to the caller, after the name of its holder.
+_CALLERS = MappingProxyType({MINE: " = you", OFFERED: " = offered to you"})
+
+
+def holder(ball: str | None, whose: str, width: int = 80) -> str:
+    """Returns the holder of a ball, and whether it is the caller's or offered to
+    them; ``whose`` is that of `names.Directory.whose`."""
+    return f"{word(holder_text(ball), width)}{_CALLERS.get(whose, '')}"
 
 
 def title(text: str, width: int = 0) -> str:

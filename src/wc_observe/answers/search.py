@@ -12,6 +12,7 @@ from wc_observe.answers.quoting import (
     block,
     clean_json,
     entry_count,
+    holder,
     title,
     word,
 )
@@ -110,15 +111,14 @@ def digest_markdown(store: OpenStore, since: str, digest: Digest) -> str:
     parts = [_answer_heading(store, heading, len(digest.threads))]
     for news in digest.threads:
         row, last_entry = news.row, news.last
-        you = " = you" if row.have_ball else ""
-        ball = word(holder_text(row.ball))
+        ball = holder(row.ball, row.whose)
         authors = ", ".join(
             word(author or "unknown") for author in news.authors[:_AUTHORS]
         )
         ellipsis = ", …" if len(news.authors) > _AUTHORS else ""
         parts.append(
             f"- {row.topic}: {title(row.title, _TITLE_WIDTH)} {word(row.status)}, "
-            f"ball: {ball}{you}, {entry_count(news.new)} by {authors}{ellipsis}\n"
+            f"ball: {ball}, {entry_count(news.new)} by {authors}{ellipsis}\n"
             f"  last: entry {last_entry.idx} | {word(utc(last_entry.entry.at))} | "
             f"{title(last_entry.entry.title, _TITLE_WIDTH)}\n"
         )

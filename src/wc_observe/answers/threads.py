@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from wc_core.text import clean, one_line
-from wc_core.threads.moves import holder_text
 from wc_core.views import index
-from wc_observe.answers.quoting import clean_json, entry_count, title, word
+from wc_observe.answers.quoting import clean_json, entry_count, holder, title, word
 from wc_observe.answers.schema import (
     BOOLEAN,
     INTEGER,
@@ -92,9 +91,8 @@ def _list_heading(store: OpenStore, page: RowPage) -> str:
 
 
 def _thread_line(row: ThreadRow, width: int) -> str:
-    ball = word(holder_text(row.ball), _NAME_WIDTH)
+    ball = holder(row.ball, row.whose, _NAME_WIDTH)
     marks = [
-        " = you" if row.have_ball else "",
         f", {entry_count(row.entry_count)}",
         f", {row.new_for_you} new" if row.new_for_you else "",
         f", {word(row.updated_at[:16], 30)}Z" if row.updated_at else "",

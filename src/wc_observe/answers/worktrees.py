@@ -9,11 +9,10 @@ from wc_core.activity.statefile import StateFiles
 from wc_core.errors import NotFoundError, WcError
 from wc_core.git import discovery
 from wc_core.phrases import counted, shown_path
-from wc_core.threads.moves import holder_text
 from wc_core.times import ago, seconds_between
 from wc_core.views import worktrees
 from wc_core.views.worktrees import MAX_THREADS, WorktreeView
-from wc_observe.answers.quoting import NOTICE, clean_json, title, word
+from wc_observe.answers.quoting import NOTICE, clean_json, holder, title, word
 from wc_observe.answers.schema import (
     BOOLEAN,
     INTEGER,
@@ -211,8 +210,7 @@ def _detail_lines(neighbour: Neighbour, query: WorktreeQuery) -> Iterator[str]:
     if neighbour.activity is not None:
         yield f"  activity: {_activity_line(neighbour.activity)}\n"
     for row in neighbour.threads[:MAX_THREADS]:
-        you = " = you" if row.have_ball else ""
-        ball = f"{word(holder_text(row.ball))}{you}"
+        ball = holder(row.ball, row.whose)
         yield f"  thread {row.topic}: {word(row.status)}, ball: {ball}\n"
     hidden = len(neighbour.threads) - MAX_THREADS
     if hidden > 0:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from fastmcp.prompts.base import Message, Prompt, PromptArgument, PromptResult
 
 from wc_core import times
+from wc_core.names import MINE, OFFERED
 from wc_core.phrases import quoted
 from wc_core.text import one_line
 from wc_core.threads.model import CLOSED
@@ -102,8 +103,12 @@ class _ThreadTurn(NamedTuple):
 def _thread_turn(topic: str) -> _ThreadTurn:
     store = open_store(CURRENT.get())
     state = store.reader.snapshot(store.reader.find(topic)).state
-    if store.viewer.holds(state.ball):
+    whose = store.viewer.whose(state.ball)
+    if whose == MINE:
         turn, command = "The ball is yours.", "say"
+    elif whose == OFFERED:
+        take = f"wc take {quoted(state.topic)}"
+        turn, command = f"The ball is offered to you: {take}.", "say"
     elif state.status == CLOSED:
         turn, command = "The thread is closed; an entry needs --reopen.", "say"
     elif state.ball is None:

@@ -11,7 +11,14 @@ from wc_core.text import one_line
 from wc_core.threads.model import CLOSED, STATUSES
 from wc_core.views.rows import Filter
 from wc_observe.web.html import NOTHING, Html, element, joined
-from wc_observe.web.page import WebPage, holder_name, moment, more_link, thread_marks
+from wc_observe.web.page import (
+    WebPage,
+    holder_name,
+    moment,
+    more_link,
+    ownership_mark,
+    thread_marks,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -322,7 +329,7 @@ def _line(row: ThreadRow, context: PageContext) -> Html:
         id=f"t-{topic}",
         data_item=True,
     )
-    you = element("span", "you", class_="mark you") if row.have_ball else NOTHING
+    you = ownership_mark(row.whose)
     return element(
         "tr",
         element("td", link, " ", thread_marks(row)),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from wc_core import times
+from wc_core.names import MINE, OFFERED
 from wc_core.phrases import counted
 from wc_core.text import one_line
 from wc_core.threads.model import CLOSED, OPEN
@@ -173,6 +174,13 @@ def moment(at: str, now_ms: int) -> Html:
 def holder_name(holder: str | None) -> Html:
     """Returns a holder, isolated for text in either direction."""
     return element("bdi", one_line(holder_text(holder), 100))
+
+
+def ownership_mark(whose: str) -> Html:
+    """Returns a mark if a ball is the viewer's, or offered to them (see
+    `names.Directory.whose`)."""
+    text = {MINE: "you", OFFERED: "offered to you"}.get(whose)
+    return element("span", text, class_="mark you") if text else NOTHING
 
 
 def thread_marks(row: ThreadRow) -> Html:

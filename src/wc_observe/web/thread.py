@@ -19,6 +19,7 @@ from wc_observe.web.page import (
     holder_name,
     moment,
     more_link,
+    ownership_mark,
     status_mark,
 )
 from wc_observe.web.timeline import thread_strip
@@ -115,11 +116,12 @@ def _latest(store: OpenStore, topic: str) -> EntryPage:
 
 def _head(store: OpenStore, thread: Thread, context: PageContext) -> Html:
     state = thread.state
-    you = store.viewer.holds(state.ball)
     people = rows.participants(thread.entries)
-    ball = [element("span", class_="ball", aria_hidden="true"), holder_name(state.ball)]
-    if you:
-        ball.append(element("span", "you", class_="mark you"))
+    ball = [
+        element("span", class_="ball", aria_hidden="true"),
+        holder_name(state.ball),
+        ownership_mark(store.viewer.whose(state.ball)),
+    ]
     facts = [
         ("Ball", joined(ball, " ")),
         ("Status", status_mark(state.status)),
@@ -143,7 +145,7 @@ def _head(store: OpenStore, thread: Thread, context: PageContext) -> Html:
         element("h1", one_line(state.title, _WIDTH) or state.topic, dir="auto"),
         element("dl", *rows_, class_="facts"),
         thread_strip(timeline.make_chart((track,), store.viewer.directory), context),
-        class_=f"thread {'yours' if you else ''}".strip(),
+        class_=f"thread {'yours' if store.viewer.holds(state.ball) else ''}".strip(),
     )
 
 

@@ -134,7 +134,10 @@ def test_a_digest_tells_what_each_thread_came_to(two: Store, session: Session) -
         "in the store STORE"
     )
     assert lines[2:5] == [
-        '- beta: "Entry 2" OPEN, ball: Claude = you, 3 entries by Codex (pat)',
+        (
+            '- beta: "Entry 2" OPEN, ball: Claude = offered to you, '
+            "3 entries by Codex (pat)"
+        ),
         '  last: entry 4 | 2026-01-01T00:10:00Z | "Entry 10"',
         "> Beta says number 5.",
     ]

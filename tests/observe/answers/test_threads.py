@@ -40,7 +40,7 @@ def test_a_list_says_what_a_model_needs(several: Store, session: Session) -> Non
         '- free: "Entry 4" OPEN, ball: anyone, 1 entry, 1 new, 2026-01-01T00:04Z\n'
         '- theirs: "Entry 3" IN_REVIEW, ball: Codex (pat), 1 entry, 1 new, '
         "2026-01-01T00:03Z\n"
-        '- any: "Entry 2" OPEN, ball: Claude = you, 1 entry, 1 new, '
+        '- any: "Entry 2" OPEN, ball: Claude = offered to you, 1 entry, 1 new, '
         "2026-01-01T00:02Z\n"
         '- mine: "Entry 1" OPEN, ball: Claude Code (pat) = you, 1 entry, 1 new, '
         "2026-01-01T00:01Z\n"
@@ -159,7 +159,7 @@ def test_a_write_by_another_process_shows_in_the_next_call(
     assert "1 entry" in session.text("list_threads")
     parents = (entries[0].id,)
     store.append("plan", store.entry("plan", ball=Ball("Claude"), parents=parents))
-    assert "ball: Claude = you, 2 entries" in session.text("list_threads")
+    assert "ball: Claude = offered to you, 2 entries" in session.text("list_threads")
     assert "entry 1 |" in session.text("read_thread", topic="plan")
 
 
@@ -188,8 +188,8 @@ def test_a_fork_shows(store: Store, session: Session) -> None:
 @pytest.mark.usefixtures("several")
 def test_the_index_is_computed_and_returned(session: Session) -> None:
     page = session.text("reindex")
-    assert topics(page) == ["any", "mine", "free", "theirs"]
-    assert "## My move (2)" in page
+    assert topics(page) == ["mine", "any", "free", "theirs"]
+    assert "## My move (1)" in page
     assert page == session.read("index")
 
 
