@@ -1,7 +1,8 @@
 """The HTTP application: a path for each store, `/healthz` and `/metrics`.
 
-From the outside in: metrics, orderly shutdown, the Host and Origin checks, the limit on
-wrong tokens. Then, for each path: authentication, rate limits, body size.
+From the outside in: metrics, orderly shutdown, pages of this machine, the limit on
+wrong tokens, the token. Then, for each path: Host and Origin, authentication, rate
+limits, body size.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from wc_observe.http.leaving import Leaving, UnderWay
 from wc_observe.http.limits import MAX_BODY, CallerLimit, GuessLimit
 from wc_observe.http.metrics import CallCounter, LiveFigures, Metrics, ResponseCounter
 from wc_observe.http.pages import healthz, metrics_page, unknown_path
+from wc_observe.http.requests import OwnOrigin, TokenGate, WholeRequest
 from wc_observe.http.stores import store_contexts
 from wc_observe.live.stores import Stores
 from wc_observe.mcp.server import build_server
@@ -72,6 +74,7 @@ def build_site(
         behind=lambda: {name: _behind(context) for name, context in kept.items()},
     )
     metrics = Metrics(stores, now)
+    tokens = [Middleware(GuessLimit), Middleware(TokenGate, auth=auth)] if auth else []
     at_once = max(1, options.limits.connections // _SHARE)
     fair = Middleware(CallerLimit, rate=options.limits.rate, at_once=at_once)
     shared = _Shared(options, auth, metrics, fair, kept)
@@ -83,7 +86,8 @@ def build_site(
         middleware=[
             Middleware(ResponseCounter, metrics=metrics),
             Middleware(Leaving, under_way=under_way),
-            *([Middleware(GuessLimit)] if auth else ()),
+            Middleware(OwnOrigin, allowed=options.origins),
+            *tokens,
         ],
         lifespan=_lifespan([*apps.values()], options.limits.sessions),
     )
@@ -158,6 +162,7 @@ def _store_app(shared: _Shared, start: ServerContext) -> StarletteWithLifespan:
         middleware=[
             shared.fair,
             Middleware(RequestBodyLimitMiddleware, max_body_size=MAX_BODY),
+            Middleware(WholeRequest),
         ],
     )
     _answer_unknown_paths(app)

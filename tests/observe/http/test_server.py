@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import re
 import time
 from typing import TYPE_CHECKING
@@ -69,7 +70,7 @@ def server(place: Path, team: Store, away: Store) -> Iterator[Served]:
     options = ["--auth", "token", "--token-file", str(place / "tokens")]
     stores = [f"--store=team={team.root.parent}", f"--store=lab={lab.root}"]
     more = ["--allow-host", "wc.example.org", "--rate", "10000"]
-    more += ["--trust-proxy", "127.0.0.1"]
+    more += ["--trust-proxy", "127.0.0.1", "--allow-origin", "http://localhost:5173"]
     with serving(away.root.parent, env, *options, *stores, *more) as served:
         yield served
 
@@ -81,6 +82,12 @@ PROXIED = {
     "X-Forwarded-For": "192.0.2.7",
 }
 TEAM, LAB = "/stores/team/mcp", "/stores/lab/mcp"
+_ADDRESSES = itertools.count(1)
+
+
+def from_elsewhere() -> dict[str, str]:
+    """From another address each time: wrong tokens are counted for each."""
+    return {"X-Forwarded-For": f"198.51.100.{next(_ADDRESSES)}"}
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -223,17 +230,45 @@ def test_what_is_not_served_is_not_found(server: Served, path: str) -> None:
     assert "team" not in answer.text
 
 
-@pytest.mark.parametrize("path", [TEAM, "/metrics"])
+@pytest.mark.parametrize(
+    "path", [TEAM, "/metrics", "/stores/nobody/mcp", "/stores/team", "/mcp", "/"]
+)
 @pytest.mark.parametrize(
     "token", ["", "wrong-token-0123456789", ALEX[:-1], ALEX.upper()]
 )
 def test_without_a_token_there_is_nothing(
     server: Served, path: str, token: str
 ) -> None:
-    answer = server.get(path, **HEADERS, **bearer(token))
+    answer = server.get(path, **HEADERS, **bearer(token), **from_elsewhere())
     assert answer.status_code == 401
     assert answer.headers["www-authenticate"].startswith("Bearer")
     assert ALEX not in answer.text
+
+
+@pytest.mark.parametrize("method", ["GET", "POST", "DELETE", "PUT", "OPTIONS", "HEAD"])
+@pytest.mark.parametrize("headers", [{}, {"Host": "evil.example.org"}, HEADERS])
+def test_without_a_token_a_store_looks_like_one_that_is_not_there(
+    server: Served, method: str, headers: dict[str, str]
+) -> None:
+    def answer(path: str) -> tuple[int, dict[str, str], str]:
+        got = server.http.request(
+            method,
+            server.base + path,
+            headers=headers | from_elsewhere(),
+            content="{}",
+        )
+        return got.status_code, dict(got.headers) | {"date": ""}, got.text
+
+    assert answer(TEAM) == answer("/stores/nobody/mcp")
+    assert answer(TEAM)[0] == 401
+
+
+def test_a_login_is_looked_for_in_vain(server: Served) -> None:
+    """Clients that are refused look there; a second refusal would confuse them."""
+    for path in ("oauth-protected-resource", f"oauth-protected-resource{TEAM}"):
+        answer = server.get(f"/.well-known/{path}")
+        assert answer.status_code == 404
+        assert "team" not in answer.text
 
 
 @pytest.mark.parametrize("path", [TEAM, "/metrics", "/healthz"])
@@ -245,7 +280,16 @@ def test_without_a_token_there_is_nothing(
         ({"Host": ""}, 421),
         ({"Origin": "http://evil.example.org"}, 403),
         ({"Origin": "null"}, 403),
-        ({"Origin": "http://localhost:3000"}, 200),
+        ({"Origin": "http://localhost:3000"}, 403),
+        ({"Origin": "http://127.0.0.1"}, 403),
+        ({"Origin": "http://127.9.9.9:3000"}, 403),
+        ({"Origin": "http://[::1]:3000"}, 403),
+        ({"Host": "localhost", "Origin": "http://localhost:1"}, 403),
+        ({"Host": "localhost", "Origin": "https://localhost"}, 403),
+        ({"Host": "localhost", "Origin": "http://localhost"}, 200),
+        ({"Host": "localhost:1", "Origin": "http://127.0.0.1:1"}, 200),
+        ({"Host": "localhost:1", "Origin": "http://[::1]:1"}, 200),
+        ({"Origin": "http://localhost:5173"}, 200),
         ({"Host": "localhost"}, 200),
         ({"Host": "wc.example.org"}, 200),
         ({"Host": "wc.example.org", "Origin": "http://wc.example.org"}, 200),
