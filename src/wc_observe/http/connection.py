@@ -13,6 +13,8 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 if TYPE_CHECKING:
     import asyncio
 
+    from wc_observe.http.waiting import WaitingConnections
+
 # This many connections above the limit get an answer that says so; more are dropped.
 _REFUSED_POLITELY = 32
 
@@ -21,12 +23,20 @@ class Connection(H11Protocol):
     """uvicorn's connection, with a limit on both kinds of waiting.
 
     ``seconds`` is the time for a whole request, counted from its first byte or from the
-    connection, and the time that a slow reader may hold up an answer.
+    connection, and the time that a slow reader may hold up an answer. ``waiting`` has
+    all connections that wait for a request.
     """
 
-    def __init__(self, *args: Any, seconds: float, **options: Any) -> None:
+    def __init__(
+        self,
+        *args: Any,
+        seconds: float,
+        waiting: WaitingConnections[Connection],
+        **options: Any,
+    ) -> None:
         super().__init__(*args, **options)
         self._seconds = seconds
+        self._waiting = waiting
         self._request_timer: asyncio.TimerHandle | None = None
         self._reader_timer: asyncio.TimerHandle | None = None
 
@@ -47,13 +57,12 @@ class Connection(H11Protocol):
     def on_response_complete(self) -> None:
         """Starts to wait for the next request, part of which may have arrived."""
         super().on_response_complete()
-        self._stop(self._request_timer)
-        self._request_timer = None
+        self._end_waiting()
         self._watch()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Stops all timers."""
-        self._stop(self._request_timer)
+        self._end_waiting()
         self._stop(self._reader_timer)
         super().connection_lost(exc)
 
@@ -72,10 +81,21 @@ class Connection(H11Protocol):
         """Time a request until it is here; an answer takes as long as it does."""
         under_way = self.cycle is not None and not self.cycle.response_complete
         if under_way and not self.cycle.more_body:
-            self._stop(self._request_timer)
-            self._request_timer = None
+            self._end_waiting()
         elif self._request_timer is None:
             self._request_timer = self.loop.call_later(self._seconds, self._drop)
+            surplus = self._waiting.begin(self, self._address)
+            if surplus is not None:
+                surplus._drop()  # noqa: SLF001 - one of us
+
+    def _end_waiting(self) -> None:
+        self._stop(self._request_timer)
+        self._request_timer = None
+        self._waiting.end(self, self._address)
+
+    @property
+    def _address(self) -> str:
+        return self.client[0] if self.client else ""
 
     @staticmethod
     def _stop(timer: asyncio.TimerHandle | None) -> None:
@@ -83,5 +103,7 @@ class Connection(H11Protocol):
             timer.cancel()
 
     def _drop(self) -> None:
+        # Not only once the transport says that it is closed, which takes a moment.
+        self._waiting.end(self, self._address)
         # close() would wait for the reader to take what is left for it.
         self.transport.abort()

@@ -13,6 +13,7 @@ from sse_starlette.sse import AppStatus
 
 from wc_core.errors import StorageError
 from wc_observe.http.connection import Connection
+from wc_observe.http.waiting import WaitingConnections
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -101,12 +102,16 @@ def base_url(host: str, port: int) -> str:
 
 def _config(host: str, port: int, service: Service) -> uvicorn.Config:
     bounds = service.bounds
+    waiting: WaitingConnections[Connection] = WaitingConnections(
+        bounds.connections, service.proxies
+    )
+    connection = partial(Connection, seconds=bounds.timeout, waiting=waiting)
     return uvicorn.Config(
         service.app,
         host=host,
         port=port,
         loop="asyncio",
-        http=partial(Connection, seconds=bounds.timeout),  # type: ignore[arg-type]
+        http=connection,  # type: ignore[arg-type]
         ws="none",
         lifespan="on",
         log_config=None,

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
 import os
 import signal
 import socket
+import struct
 import threading
 import time
 from pathlib import Path
@@ -15,9 +17,10 @@ from typing import TYPE_CHECKING
 import httpx2
 import pytest
 
-from tests.observe.serving import HEADERS, Served, serving
+from tests.observe.serving import HEADERS, HELLO, Served, serving
 from tests.observe.stores import Store, only_text
 from wc_observe.http.limits import MAX_BODY, Buckets
+from wc_observe.http.waiting import WaitingConnections, caller_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -71,10 +74,12 @@ def eventually(is_true: Callable[[], bool]) -> bool:
     return False
 
 
-def number(server: Served, name: str) -> float:
+def number(server: Served, name: str, *, absent: float | None = None) -> float:
     """One number of those for Prometheus."""
     page = server.get("/metrics").text
     found = [one for one in page.splitlines() if one.startswith(f"{name} ")]
+    if not found and absent is not None:
+        return absent
     assert found, page
     return float(found[0].rpartition(" ")[2])
 
@@ -199,15 +204,115 @@ def test_who_does_not_read_is_dropped(server: Served) -> None:
     assert eventually(lambda: server.get("/healthz").status_code == 200)
 
 
-def test_silent_connections_do_not_hold_everything(server: Served) -> None:
-    with contextlib.ExitStack() as stack:
-        for _ in range(20):
-            stack.enter_context(raw(server))
-        with httpx2.Client(verify=False) as fresh:
-            assert fresh.get(f"{server.base}/healthz").status_code == 503
-        more = [stack.enter_context(raw(server)) for _ in range(40)]
-        assert was_dropped(more[-1])
-        assert eventually(lambda: server.get("/healthz").status_code == 200)
+HALVES = {"nothing": b"", "a head": HEALTH[:25], "a body": POST}
+
+
+@pytest.mark.parametrize("half", HALVES.values(), ids=HALVES)
+def test_half_open_connections_of_one_caller_block_nobody(
+    store: Store, env: dict[str, str], half: bytes
+) -> None:
+    """They come from this machine, as everybody does, and would stay for a minute."""
+    options = ("--max-connections", "20", "--timeout", "60")
+    with (
+        serving(store.root.parent, env, *options) as server,
+        contextlib.ExitStack() as stack,
+    ):
+        opened = []
+        for _ in range(60):
+            opened.append(stack.enter_context(raw(server)))
+            opened[-1].sendall(half)
+        began = time.monotonic()
+        for _ in range(3):
+            with httpx2.Client(verify=False, timeout=5) as fresh:
+                assert fresh.get(f"{server.base}/healthz").status_code == 200
+        assert "plan" in only_text(server.call("list_threads"))
+        assert time.monotonic() - began < 10
+        # Those that have waited longest are closed; of the rest, none has to be.
+        assert was_dropped(opened[0])
+        assert was_dropped(opened[-10])
+        assert len([one for one in opened if is_open(one)]) <= 5
+
+
+def is_open(connection: socket.socket) -> bool:
+    connection.setblocking(False)
+    try:
+        return connection.recv(1) != b""
+    except BlockingIOError:
+        return True
+    except ConnectionResetError:
+        return False
+
+
+def test_the_oldest_of_a_caller_goes_and_of_the_largest_where_all_are_full() -> None:
+    waiting: WaitingConnections[str] = WaitingConnections(8)  # 2 for each, 6 for all
+    assert [waiting.begin(one, "127.0.0.1") for one in ("a", "b")] == [None, None]
+    assert waiting.begin("c", "127.0.0.9") == "a"
+    waiting.end("a", "127.0.0.1")
+    waiting.end("b", "127.0.0.1")
+    assert waiting.begin("b", "::1") is None
+    assert waiting.begin("d", "::ffff:127.0.0.1") == "c"
+    assert waiting.begin("e", "192.0.2.1") is None
+    # Nobody has more than their share; together there are too many.
+    many: WaitingConnections[int] = WaitingConnections(4)
+    closed = [many.begin(count, f"198.51.100.{count}") for count in range(6)]
+    assert closed == [None, None, None, 0, 0, 0]
+    many.end(0, "198.51.100.0")
+    many.end(7, "198.51.100.0")
+
+
+def test_a_proxy_that_is_trusted_has_the_share_of_all() -> None:
+    waiting: WaitingConnections[int] = WaitingConnections(8, ["192.0.2.1"])
+    first = [waiting.begin(count, "192.0.2.1") for count in range(7)]
+    assert first == [None] * 6 + [0]
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "same"),
+    [
+        ("127.0.0.1", "127.8.8.8", True),
+        ("127.0.0.1", "::1", True),
+        ("192.0.2.1", "::ffff:192.0.2.1", True),
+        ("192.0.2.1", "192.0.2.2", False),
+        ("2001:db8::1", "2001:db8::2:3", True),
+        ("2001:db8::1", "2001:db8:0:1::1", False),
+        ("fe80::1%eth0", "fe80::2", True),
+        ("", "not an address", False),
+    ],
+)
+def test_who_an_address_belongs_to(first: str, second: str, *, same: bool) -> None:
+    assert (caller_of(first) == caller_of(second)) is same
+
+
+def test_a_client_that_leaves_is_no_traceback(
+    store: Store, env: dict[str, str]
+) -> None:
+    """Wherever it is in its request, with or without a goodbye."""
+    accept = "Accept: application/json, text/event-stream\r\n"
+    kind = "Content-Type: application/json\r\n"
+    body = json.dumps(HELLO).encode()
+    head = f"POST /mcp HTTP/1.1\r\nHost: localhost\r\n{accept}{kind}"
+    whole = f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body
+    chunked = f"{head}Transfer-Encoding: chunked\r\n\r\n5\r\nabc".encode()
+    modern = head.encode() + b"MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: ping\r\n"
+    modern += b"Content-Length: 100\r\n\r\n{"
+    stream = f"GET /mcp HTTP/1.1\r\nHost: localhost\r\n{accept}".encode()
+    with serving(store.root.parent, env) as server:
+        session = server.hello().headers["mcp-session-id"].encode()
+        stream += b"Mcp-Session-Id: " + session + b"\r\n\r\n"
+        begun = [whole[:-1], whole[: -len(body)], whole, chunked, modern, stream]
+        for sent in begun:
+            for linger in (False, True):
+                with raw(server) as connection:
+                    connection.sendall(sent)
+                    if linger:  # closing it then resets it
+                        end = struct.pack("ii", 1, 0)
+                        connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, end)
+        assert eventually(
+            lambda: number(server, 'wc_http_under_way{kind="stream"}') == 0
+        )
+        assert "plan" in only_text(server.call("list_threads"))
+        assert number(server, 'wc_http_responses_total{status="500"}', absent=0) == 0
+        assert server.end() == (0, "")
 
 
 def test_too_many_requests_have_to_wait(server: Served) -> None:
