@@ -31,7 +31,10 @@ if TYPE_CHECKING:
     from wc_core.git.repository import Repository
     from wc_core.layout import Layout
 
-_UNREADABLE = (OSError, ValueError, TypeError, LookupError, RecursionError)
+_UNREADABLE = (
+    *(OSError, ValueError, TypeError, LookupError, AttributeError),
+    RecursionError,
+)
 # Reserved by RFC 2606: mail to it reaches nobody, and no machine's name is in it.
 _DOMAIN = "watercooler.invalid"
 

@@ -7,7 +7,6 @@ machine to machine, and git refuses it where a machine has no full name.
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from wc_core.git import config
@@ -20,9 +19,9 @@ if TYPE_CHECKING:
 # git-commit(1) removes these from the ends of a name, and refuses one that has no
 # others.
 _CRUD = "".join(map(chr, range(33))) + ".,:;<>\"\\'"
+_CONTROL = dict.fromkeys((*range(32), 127))
 # These end a name or an address in a commit.
-_FORBIDDEN = re.compile("[\x00-\x1f<>\x7f]+")
-_FORBIDDEN_IN_KEYS = re.compile("[\x00-\x1f\x7f]+")
+_FORBIDDEN = _CONTROL | dict.fromkeys(map(ord, "<>"))
 # What gpg.format may be: with another value git makes no commit.
 FORMATS = ("openpgp", "x509", "ssh")
 _KEYS = (
@@ -61,16 +60,11 @@ class Authorship(NamedTuple):
     format: str = ""
 
 
-class GitIdentity(NamedTuple):
-    """The authorship of a commit that is made now, and the ``user`` that git is
-    configured for, whatever one command or one agent asks for."""
-
-    authorship: Authorship
-    user: Person
-
-
-def git_identity(repository: Repository | None, env: Mapping[str, str]) -> GitIdentity:
-    """Whom variables and configuration name for a commit in ``repository``."""
+def git_identity(
+    repository: Repository | None, env: Mapping[str, str]
+) -> tuple[Authorship, Person]:
+    """The authorship of a commit that is made in ``repository`` now, and the user that
+    git is configured for there, whatever one command or one agent asks for."""
     values = config.get_all(_KEYS, repository, env)
     user = _person(values["user.name"], values["user.email"])
     author, committer = (
@@ -80,8 +74,8 @@ def git_identity(repository: Repository | None, env: Mapping[str, str]) -> GitId
         for role in ("author", "committer")
     )
     signing = values["gpg.format"] if values["gpg.format"] in FORMATS else ""
-    key = _FORBIDDEN_IN_KEYS.sub("", values["user.signingkey"])
-    return GitIdentity(Authorship(author, committer, key, signing), user)
+    key = values["user.signingkey"].translate(_CONTROL)
+    return Authorship(author, committer, key, signing), user
 
 
 def _person_for(role: str, values: Mapping[str, str], env: Mapping[str, str]) -> Person:
@@ -100,4 +94,4 @@ def _person(name: str | None, email: str | None) -> Person:
 
 def clean(text: str) -> str:
     """A name or an address without what git would remove or refuse."""
-    return _FORBIDDEN.sub("", text).strip(_CRUD)
+    return text.translate(_FORBIDDEN).strip(_CRUD)
