@@ -103,7 +103,9 @@ class Connection(H11Protocol):
             timer.cancel()
 
     def _drop(self) -> None:
-        # Not only once the transport says that it is closed, which takes a moment.
+        # The transport says that it is closed only after more connections were made,
+        # and those are not to be refused for this one.
         self._waiting.end(self, self._address)
+        self.connections.discard(self)
         # close() would wait for the reader to take what is left for it.
         self.transport.abort()
