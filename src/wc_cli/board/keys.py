@@ -32,6 +32,7 @@ COMMANDS: dict[str, tuple[str, Field]] = {
         "handoff",
         Field("Pass the ball to (nothing: whose turn it is)", "--to"),
     ),
+    "done": ("done", Field("Done: it goes to who asked", "--title", "Done")),
     "take": ("take", Field("Why, if somebody else holds it", "--reason")),
     "status": ("set-status", Field("OPEN, IN_REVIEW, BLOCKED or CLOSED")),
     "seen": ("seen", Field("")),

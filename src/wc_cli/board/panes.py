@@ -30,7 +30,14 @@ if TYPE_CHECKING:
 
 # Reasons to end other than the quit key.
 GONE, INTERRUPTED, TERMINATED = "gone", "interrupted", "terminated"
-KEYS = {"a": "ack", "p": "handoff", "t": "take", "s": "status", "m": "seen"}
+KEYS = {
+    "a": "ack",
+    "d": "done",
+    "p": "handoff",
+    "t": "take",
+    "s": "status",
+    "m": "seen",
+}
 FOOT = " ? help  q quit  / filter  enter open  ↑↓←→ choose"
 _HELP = """\
 ←↓↑→ or hjkl   choose a thread; page up and down, home and end
@@ -47,7 +54,7 @@ In a thread: ↑↓ or jk, page up and down, home and end; e earlier entries.
 A red age: somebody has had the ball for more than two days.
 """
 _WRITING = """
-a  remark      p  pass the ball    t  take it
+a  remark      p  pass the ball    t  take it     d  done
 s  status      m  mark as read     each is asked about first
 """
 _READ_ONLY = "\nNothing here writes. Keys that do: wc board --write\n"

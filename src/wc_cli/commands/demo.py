@@ -102,12 +102,15 @@ class _Story:
         self._title("Out of turn, words are kept and the ball stays")
         title = "One more thing: the tests are slow"
         self._wc("Codex", self.fix, "say", "login", "--title", title)
-        self._title("An explicit handoff, and the thread comes to its end")
+        self._title("An explicit handoff")
         note = "Looks good. Please merge it."
         words = ["handoff", "login", "--to", "Codex", "--note", note]
         self._wc("Claude Code", self.app, *words)
         self._prompts()
-        self._wc("Codex", self.fix, "set-status", "login", "CLOSED")
+        self._title("The work is done: back to who asked for it, who closes the thread")
+        self._wc("Codex", self.fix, "done", "login", "--title", "Merged")
+        self._prompts()
+        self._wc("Claude Code", self.app, "done", "login", "--title", "It works")
         self._prompts()
         self._title("Who had the ball when")
         self._wc("Codex", self.fix, "timeline", "login")
