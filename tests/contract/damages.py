@@ -308,7 +308,7 @@ DAMAGES: dict[str, Damage] = {
         for name in (EDGES, PAGE)
     },
     "a newer meta": Damage("newer meta", _newer_meta, found=(META,)),
-    "a newer page": _edited("newer page", PAGE, b'"version":1', b'"version":2'),
+    "a newer page": _edited("newer page", PAGE, b'"version":1', b'"version":9'),
     # --- the store ---------------------------------------------------------------
     "a link as the folder of logs": _instead("no folder", THREADS, "link"),
     "a link as the folder of pages": _instead("no pages", "threads", "link"),

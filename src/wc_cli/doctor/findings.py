@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from wc_cli.clock import now_ms
 from wc_cli.doctor.recovery import Recovery, lacks_entries
-from wc_cli.doctor.repair import is_newer_page, is_status_wrong
+from wc_cli.doctor.repair import is_newer_page, is_older_page, is_status_wrong
 from wc_cli.doctor.strays import obstruction, thread_folders
 from wc_cli.store import rendering
 from wc_cli.store.upkeep import Upkeep
@@ -217,6 +217,9 @@ class ThreadExaminer:
             yield Finding(name, 0, message, _permissions_fix(path))
             return
         if disk == data:
+            return
+        is_page = path == self.layout.page(topic)
+        if is_page and is_older_page(topic, disk or b"", data):
             return
         if is_newer_page(self.layout, topic, path, disk or b""):
             fix = "Upgrade wc on this machine."

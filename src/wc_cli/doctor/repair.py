@@ -250,6 +250,8 @@ class Repair:
         old = b"" if message else read_plain(path, self.layout.root) or b""
         if old == data or is_newer_page(self.layout, topic, path, old):
             return
+        if path == self.layout.page(topic) and is_older_page(topic, old, data):
+            return
         if message:
             yield self._set_aside(path, topic, message)
         if path == self.layout.meta(topic):
@@ -322,6 +324,15 @@ def is_newer_page(layout: Layout, topic: str, path: str, data: bytes) -> bool:
     if path != layout.page(topic) or not data:
         return False
     return page.parse(topic, data).version > page.PROJECTION_VERSION
+
+
+def is_older_page(topic: str, disk: bytes, ours: bytes) -> bool:
+    """Whether a page on the disk is what an older wc made of the same entries as
+    ``ours``. It is rendered again when the thread is written to."""
+    old, new = page.parse(topic, disk), page.parse(topic, ours)
+    if not 0 < old.version < new.version:
+        return False
+    return (old.entries, old.base, old.damage) == (new.entries, new.base, ())
 
 
 def is_status_wrong(upkeep: Upkeep, thread: Thread) -> bool:

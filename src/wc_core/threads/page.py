@@ -1,7 +1,8 @@
 r"""The markdown page of a thread: rendered and parsed without loss.
 
 The format is that of older tools: a header, then for each entry a line
-``---``, a line ``Entry: …``, its ``Role``, ``Type`` and ``Title``, a blank
+``---``, a line ``Entry: …``, its ``Role``, ``Type`` and ``Title``, what it is
+about (``Summary``, ``Files``, ``PRs``, ``Commits``) if that was recorded, a blank
 line, the body, a blank line and ``<!-- Entry-ID: … -->``. Fields that do not
 show there, or not exactly, are JSON in a comment on the next line,
 ``<!-- wc {…} -->``. The header ends with such a comment too, which has the
@@ -38,6 +39,7 @@ from wc_core.threads.pagelines import (
     closing_fence,
     read_data,
     read_entry_header,
+    reference_lines,
 )
 
 if TYPE_CHECKING:
@@ -46,7 +48,10 @@ if TYPE_CHECKING:
     from wc_core.threads.codec import Damage
     from wc_core.threads.model import State
 
-PROJECTION_VERSION = 1
+# A page has the least version that can show what it has: the greater one if an entry
+# records what it is about.
+PROJECTION_VERSION = 2
+_PLAIN_VERSION = 1
 
 FREE = "anyone"
 
@@ -86,13 +91,15 @@ def render(state: State, entries: Sequence[Entry]) -> bytes:
     Never fails, whatever text they have. `parse` returns them again, equal in
     every field.
     """
-    lines = _header_lines(state)
+    has_references = any(map(reference_lines, entries))
+    version = PROJECTION_VERSION if has_references else _PLAIN_VERSION
+    lines = _header_lines(state, version)
     for entry in entries:
-        lines += ["", RULE, *_entry_lines(entry)]
+        lines += ["", RULE, *_entry_lines(entry, version)]
     return ("\n".join(lines) + "\n").encode()
 
 
-def _header_lines(state: State) -> list[str]:
+def _header_lines(state: State, version: int) -> list[str]:
     """The lines before the first entry."""
     ball = FREE if state.ball is None else state.ball
     lines = [
@@ -105,23 +112,24 @@ def _header_lines(state: State) -> list[str]:
     visible = _read_header(state.topic, lines, PageDamage(""))[0]._asdict()
     base = Base(state.title, state.status, state.ball, state.summary)._asdict()
     hidden = {name: value for name, value in base.items() if value != visible[name]}
-    return [*lines, _comment({"version": PROJECTION_VERSION} | hidden)]
+    return [*lines, _comment({"version": version} | hidden)]
 
 
-def _entry_lines(entry: Entry) -> list[str]:
+def _entry_lines(entry: Entry, version: int) -> list[str]:
     """The lines of one entry after its ``---``."""
     header = [
         _visible_line(f"{ENTRY}{entry.agent} {entry.at}"),
         *([_label_line("Role", entry.role)] if entry.role else []),
         _label_line("Type", entry.type),
         _label_line("Title", entry.title),
+        *(_label_line(*line) for line in reference_lines(entry).items()),
     ]
     # Two hyphens would end the comment. An id of another tool that has them is
     # also in the JSON.
     visible_id = _visible_line(entry.id).replace("--", "- -")
     body = _CONTROL.sub(_control_picture, entry.body)
     closing = closing_fence(body)
-    visible = _EMPTY_FIELDS | read_entry_header(header)[0]
+    visible = _EMPTY_FIELDS | read_entry_header(header, version)[0]
     visible |= {"entry_id": visible_id.strip(), "body": body}
     hidden = {
         name: value

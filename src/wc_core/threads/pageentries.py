@@ -30,6 +30,7 @@ class EntryReader:
     def __init__(self, topic: str, version: int, report: PageDamage) -> None:
         self.entries: list[Entry] = []
         self._topic = topic
+        self._version = version
         self._is_by_wc = version > 0
         self._report = report
         self._by_id: dict[str, Entry] = {}
@@ -39,7 +40,7 @@ class EntryReader:
 
     def read(self, lines: list[str], number: int) -> None:
         """Add the entry in ``lines``, which begin at line ``number`` of the page."""
-        fields, start = read_entry_header(lines)
+        fields, start = read_entry_header(lines, self._version)
         end = _find_id(lines, start, is_by_wc=self._is_by_wc)
         after = end + 1
         comment = "".join(lines[after : after + 1])

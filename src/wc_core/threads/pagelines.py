@@ -9,15 +9,24 @@ import json
 import re
 from typing import TYPE_CHECKING, Any
 
+from wc_core.text import whole_number
 from wc_core.threads.codec import Damage
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
+
+    from wc_core.threads.model import Entry
 
 RULE = "---"
 ENTRY = "Entry: "
 COMMENT = "<!-- wc "
-ENTRY_HEADER = re.compile(r"(Role|Type|Title):(?: (.*))?")
+# The labels of an entry's header, by the least version of a page that has them.
+_LABELS = {0: "Role|Type|Title", 2: "Role|Type|Title|Summary|Files|PRs|Commits"}
+_HEADERS = {
+    version: re.compile(rf"({labels}):(?: (.*))?")
+    for version, labels in _LABELS.items()
+}
+SEPARATOR = ", "
 TIME = re.compile(r" (\d{4}-\d\d-\d\d(?:[T ]\d\d:\S*)?)$")
 ID = re.compile(r"<!-- Entry-ID: (.+) -->")
 DATA = re.compile(r"<!-- wc (closed )?(\{.*\}) -->")
@@ -29,6 +38,8 @@ _MISTAKABLE = (
 )
 TO_ESCAPE = re.compile(rf"^(?={_MISTAKABLE})", re.MULTILINE)
 ESCAPED = re.compile(rf"^\\(?={_MISTAKABLE})", re.MULTILINE)
+
+_MAX_DIGITS = 9
 
 FENCE = re.compile(r"^( {0,3})(`{3,}|~{3,})([^\n]*)$", re.MULTILINE)
 
@@ -91,13 +102,15 @@ def read_data(line: str, number: int, report: PageDamage) -> dict[str, Any]:
     return {}
 
 
-def read_entry_header(lines: list[str]) -> tuple[dict[str, Any], int]:
-    """Read the lines after ``---``. Returns their fields, and the number of lines."""
+def read_entry_header(lines: list[str], version: int) -> tuple[dict[str, Any], int]:
+    """Read the lines after ``---`` in a page of a ``version``. Returns their fields,
+    and the number of lines."""
     byline = lines[0].removeprefix(ENTRY)
     time = TIME.search(byline)
     values: dict[str, str] = {}
-    for line in lines[1:4]:
-        header = ENTRY_HEADER.fullmatch(line)
+    labels = _HEADERS[max(least for least in _HEADERS if least <= version)]
+    for line in lines[1:]:
+        header = labels.fullmatch(line)
         if not header or header[1] in values:
             break
         values[header[1]] = (header[2] or "").strip()
@@ -107,5 +120,37 @@ def read_entry_header(lines: list[str]) -> tuple[dict[str, Any], int]:
         "role": values.get("Role", ""),
         "entry_type": values.get("Type", "Note"),
         "title": values.get("Title", ""),
+        **_reference_fields(values),
     }
     return fields, 1 + len(values)
+
+
+def _reference_fields(values: Mapping[str, str]) -> dict[str, Any]:
+    """The fields in the header lines that only newer pages have."""
+    fields: dict[str, Any] = {}
+    if "Summary" in values:
+        fields["summary"] = values["Summary"]
+    if "Files" in values:
+        fields["file_refs"] = values["Files"].split(SEPARATOR)
+    if "PRs" in values:
+        numbers = (word.removeprefix("#") for word in values["PRs"].split(SEPARATOR))
+        fields["pr_refs"] = [
+            number
+            for word in numbers
+            if (number := whole_number(word, _MAX_DIGITS)) is not None
+        ]
+    if "Commits" in values:
+        fields["commit_refs"] = values["Commits"].split(SEPARATOR)
+    return fields
+
+
+def reference_lines(entry: Entry) -> dict[str, str]:
+    """The labels and values of the header lines that say what an entry is about;
+    what has no such form (a path with a comma) comes out differently, see `page`."""
+    values = {
+        "Summary": entry.summary,
+        "Files": SEPARATOR.join(entry.file_refs),
+        "PRs": SEPARATOR.join(f"#{number}" for number in entry.pr_refs),
+        "Commits": SEPARATOR.join(entry.commit_refs),
+    }
+    return {label: value for label, value in values.items() if value}
