@@ -27,6 +27,7 @@ from wc_cli.options import (
     NUMBER,
     POSITION,
     REQUIRED,
+    TEXTS,
     WORDS,
     Declared,
     Options,
@@ -179,7 +180,7 @@ def _callback(declared: Declared) -> Callable[..., None]:
 def to_options(options: type[Options], values: dict[str, Any]) -> Options:
     """Returns Typer's values as an instance of the class that declares them."""
     for param in options.params():
-        if param.kind == WORDS:
+        if param.kind in {TEXTS, WORDS}:
             values[param.name] = tuple(values[param.name] or ())
     return options(values)
 
@@ -194,6 +195,7 @@ def _parameter(param: Param) -> inspect.Parameter:
         FLAG: bool,
         NUMBER: int,
         POSITION: int,
+        TEXTS: list[str],
         WORDS: list[str],
     }
     kind: Any = types.get(param.kind, str)
@@ -218,7 +220,7 @@ def _parameter(param: Param) -> inspect.Parameter:
     default = param.default
     if default is REQUIRED:
         default = inspect.Parameter.empty
-    elif param.kind == WORDS:
+    elif param.kind in {TEXTS, WORDS}:
         default = None
     return inspect.Parameter(
         param.name,

@@ -15,7 +15,8 @@ from wc_core.text import whole_number
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-TEXT, FLAG, NUMBER, POSITION, WORDS = "text", "flag", "number", "position", "words"
+TEXT, TEXTS, FLAG, WORDS = "text", "texts", "flag", "words"
+NUMBER, POSITION = "number", "position"
 
 _MAX_DIGITS = 18
 
@@ -23,8 +24,9 @@ _MAX_DIGITS = 18
 class Param:
     """A positional argument of a command, or an option with its flags.
 
-    ``kind`` is `TEXT`, `FLAG`, `NUMBER` (whole, not negative), `POSITION` (whole, a
-    negative one counts from the end) or `WORDS` (all remaining arguments).
+    ``kind`` is `TEXT`, `TEXTS` (an option that may be repeated), `FLAG`, `NUMBER`
+    (whole, not negative), `POSITION` (whole, a negative one counts from the end) or
+    `WORDS` (all remaining arguments).
     ``complete`` is the kind of word that shell completion offers: ``topic``, ``agent``,
     ``status``, ``role``, ``type``, ``command`` or ``shell``.
     """
@@ -90,6 +92,11 @@ def text(
     return Param(TEXT, (flag,), metavar, help, default, complete)
 
 
+def texts(flag: str, metavar: str, help: str) -> Any:  # noqa: A002
+    """Declares an option with a value that may be given several times, as a tuple."""
+    return Param(TEXTS, (flag,), metavar, help, (), "")
+
+
 def number(flag: str, help: str, *, default: int | None = 0) -> Any:  # noqa: A002
     """Declares an option with a whole number."""
     return Param(NUMBER, (flag,), "N", help, default, "")
@@ -108,8 +115,8 @@ def flag(*flags: str, help: str) -> Any:  # noqa: A002
 class Options:
     """The arguments and options of a command.
 
-    Subclasses declare attributes with `argument`, `text`, `number`, `flag` and `words`;
-    an instance has their values. The docstring is the help text.
+    Subclasses declare attributes with `argument`, `text`, `texts`, `number`, `flag` and
+    `words`; an instance has their values. The docstring is the help text.
     """
 
     @classmethod
@@ -181,6 +188,8 @@ def parse(options: type[Options], argv: Sequence[str]) -> Options | None:
             parsed = _option_value(param, value if joined else None, remaining)
             if parsed is None:
                 return None
+            if param.kind == TEXTS:
+                parsed = (*values[param.name], parsed)
             values[param.name] = parsed
         else:
             arguments.append(word)
@@ -198,7 +207,7 @@ def _option_value(param: Param, joined: str | None, remaining: Any) -> Any:
     if param.kind == FLAG:
         return True if joined is None else None
     value = next(remaining, None) if joined is None else joined
-    if value is None or param.kind == TEXT:
+    if value is None or param.kind in {TEXT, TEXTS}:
         return value
     digits = value.removeprefix("-") if param.kind == POSITION else value
     size = whole_number(digits, _MAX_DIGITS)

@@ -55,4 +55,8 @@ def checked(draft: Draft) -> Draft:
         status=vocabulary.status(draft.status),
         reason=vocabulary.reason(draft.reason),
         key=vocabulary.key(draft.key),
+        summary=vocabulary.summary(draft.summary),
+        file_refs=vocabulary.file_refs(draft.file_refs),
+        pr_refs=vocabulary.pr_refs(map(str, draft.pr_refs)),
+        commit_refs=vocabulary.commit_refs(draft.commit_refs),
     )

@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 from wc_cli.clock import now_ms
 from wc_cli.commands.common import SpeakerOptions
+from wc_cli.entries.paths import searched_path
 from wc_cli.options import (
     FLAG,
+    TEXTS,
     WORDS,
     argument,
     command,
@@ -37,6 +39,7 @@ if TYPE_CHECKING:
     from wc_cli.options import Options
     from wc_core.threads.model import State
     from wc_core.threads.reader import StoreReader, Thread
+    from wc_core.views.overview import Overview
     from wc_core.views.rows import Numbered
 
 # Seconds to wait for a writer. If it takes longer, the next reading moves the cursor.
@@ -66,6 +69,7 @@ class FilterOptions(SpeakerOptions):
 class ListOptions(FilterOptions):
     """List threads, the latest move first."""
 
+    file: str = text("--file", "PATH", "Only threads about this file or folder.")
     open: bool = flag("--open", help="Leave closed threads out.")
     mine: bool = flag("--mine", help="Only threads whose ball is yours.")
 
@@ -126,23 +130,40 @@ def list_threads(context: Context, options: ListOptions) -> None:
     """List threads."""
     context.remember()
     thread_filter = options.filter(open_only=options.open, own=options.mine)
-    page = context.overview.page(thread_filter, options.limit, options.cursor)
+    overview = context.overview
+    thread_filter, unreadable = _about_file(context, overview, options, thread_filter)
+    page = overview.page(thread_filter, options.limit, options.cursor)
     standing = context.standing
     if options.json:
         fields = page.to_json(context.store)
         sync = {"sync": standing.to_json()} if standing is not None else {}
-        say_json(fields | sync)
+        say_json(fields | sync | ({"unreadable": unreadable} if unreadable else {}))
         return
     say(render.thread_list(page.rows, now_ms(), render.output_style(context.env)))
     if standing is not None:
         remark(standing.sentence(now_ms()))
     if not page.rows:
-        remark(_NO_THREADS)
+        remark("No thread matches." if options.file else _NO_THREADS)
     if page.cursor:
         remark(f"more: {_command_line('list', options, cursor=page.cursor)}")
+    if unreadable:
+        remark(f"not searched: {_topic_list(unreadable)} (see: wc doctor)")
     damaged = [row.topic for row in page.rows if row.damaged]
     if damaged:
         remark(f"damaged: {_topic_list(damaged)} (see: wc doctor)")
+
+
+def _about_file(
+    context: Context, overview: Overview, options: ListOptions, criteria: Filter
+) -> tuple[Filter, list[str]]:
+    """Returns the filter for threads about the file of the options, if there is one,
+    and the threads that could not be searched."""
+    if not options.file:
+        return criteria, []
+    scan = search_views.Scan(overview.reader)
+    about = Mentions(searched_path(options.file, context))
+    topics, matches = search_views.threads_about(scan, overview.reader, about)
+    return criteria._replace(topics=topics), list(matches.unreadable)
 
 
 def _command_line(name: str, options: Options, **changed: Any) -> str:
@@ -156,6 +177,8 @@ def _command_line(name: str, options: Options, **changed: Any) -> str:
             arguments += value if param.kind == WORDS else [value]
         elif param.kind == FLAG:
             flags += [param.flags[0]] if value else []
+        elif param.kind == TEXTS:
+            flags += [word for item in value for word in (param.flags[0], item)]
         elif value != param.default:
             flags += [param.flags[0], str(value)]
     if any(word.startswith("-") for word in arguments):
@@ -273,7 +296,8 @@ def _readable_states(reader: StoreReader) -> list[State]:
 def search(context: Context, options: SearchOptions) -> None:
     """Search."""
     query = " ".join(options.query)
-    about = Mentions(options.file, options.pr, options.commit, options.branch)
+    path = searched_path(options.file, context)
+    about = Mentions(path, options.pr, options.commit, options.branch)
     thread_filter = options.filter()
     question = search_views.Question(
         query, thread_filter, options.limit, options.cursor, about

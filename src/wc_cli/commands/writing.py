@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from wc_cli.commands.common import WriteOptions
 from wc_cli.entries import body, receipts
-from wc_cli.options import Options, argument, command, flag, text
+from wc_cli.entries.paths import repository_path
+from wc_cli.options import Options, argument, command, flag, text, texts
 from wc_core.threads import vocabulary
 from wc_core.threads.moves import Draft
 
@@ -16,7 +17,32 @@ if TYPE_CHECKING:
 _ACK_TITLE = "Ack"
 
 
-class EntryOptions(WriteOptions):
+class ReferenceOptions(Options):
+    """What an entry is about."""
+
+    file: tuple[str, ...] = texts(
+        "--file", "PATH", "A file it is about; may be repeated."
+    )
+    pr: tuple[str, ...] = texts(
+        "--pr", "N", "A pull request it is about; may be repeated."
+    )
+    commit: tuple[str, ...] = texts(
+        "--commit", "ID", "A commit it is about; may be repeated."
+    )
+    summary: str = text("--summary", "TEXT", "The text in one line, for overviews.")
+
+    def added_to(self, draft: Draft, context: Context) -> Draft:
+        """Returns the draft with what it is about."""
+        paths = (repository_path(path, context) for path in self.file)
+        return draft._replace(
+            file_refs=vocabulary.file_refs(paths),
+            pr_refs=vocabulary.pr_refs(self.pr),
+            commit_refs=vocabulary.commit_refs(self.commit),
+            summary=vocabulary.summary(self.summary),
+        )
+
+
+class EntryOptions(ReferenceOptions, WriteOptions):
     """The parts of an entry."""
 
     body: str = text(
@@ -164,7 +190,7 @@ def ack(context: Context, options: AckOptions) -> None:
         role=vocabulary.role(options.role),
         type=vocabulary.entry_type(options.type),
     )
-    _write_entry(context, options, draft)
+    _write_entry(context, options, options.added_to(draft, context))
 
 
 @command(HandoffOptions)
@@ -202,6 +228,7 @@ def _write_text_entry(
 ) -> None:
     """Write an entry with the text of its options, or from a person's editor."""
     edit = not options.no_edit
+    draft = options.added_to(draft, context)
     with body.entry_text(context, draft, options.body, edit=edit) as complete:
         _write_entry(context, options, complete)
 

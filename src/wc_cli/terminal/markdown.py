@@ -16,10 +16,12 @@ from rich.padding import Padding
 from rich.segment import Segment, Segments
 from rich.text import Text
 
+from wc_cli.terminal import render
 from wc_core.markdowntokens import DISABLED, MAX_NESTING, is_whole, uncover
 from wc_core.text import clean, one_line
 from wc_core.threads.moves import holder_text
 from wc_core.times import age, utc
+from wc_core.views.references import code_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -146,8 +148,7 @@ def rendered_entry(numbered: Numbered, now_ms: int) -> RenderableType:
     title = Text(one_line(item.title), style="bold")
     title.append(f"  {one_line(item.id)}", style="not bold dim")
     parts: list[RenderableType] = [_head(numbered, now_ms), title]
-    if item.reason:
-        parts.append(Text(f"reason: {one_line(item.reason)}"))
+    parts += [Text(one_line(line)) for line in render.labelled_lines(item)]
     if item.body.strip():
         parts.append(Padding(Body(item.body), (1, 0, 0, _INDENT)))
     return Group(*parts)
@@ -166,6 +167,8 @@ def _head(numbered: Numbered, now_ms: int) -> Text:
     if item.status:
         text.append(" · ", style="dim")
         text.append(one_line(item.status), style="magenta")
+    code = one_line(code_words(item))
+    text.append(f" · {code}" if code else "", style="dim")
     text.append(" · forked" if numbered.forked else "", style="red")
     return text
 

@@ -15,12 +15,14 @@ from wc_core.phrases import counted
 from wc_core.text import clean, one_line
 from wc_core.threads.moves import holder_text
 from wc_core.times import age, utc
+from wc_core.views.references import code_words, references
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from wc_core.phrases import Table
     from wc_core.threads.codec import Damage
+    from wc_core.threads.model import Entry
     from wc_core.threads.reader import Thread
     from wc_core.views.rows import Numbered, ThreadRow
     from wc_core.views.search import Hit
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
 
 _BOLD, _DIM, _YELLOW = "1", "2", "33"
 _MIN_TITLE = 12
+_MOST_REFERENCES = 3  # on a line that has a title, too
 
 
 class Style:
@@ -181,16 +184,22 @@ def entry_text(numbered: Numbered, style: Style) -> str:
         about.append(item.status)
     if numbered.forked:
         about.append("forked")
-    about.append(item.id)
+    about += [code_words(item), item.id]
     head = " · ".join(one_line(part) for part in about if part)
     lines = [style(head, _DIM), style(one_line(item.title), _BOLD)]
-    if item.reason:
-        lines.append(f"reason: {one_line(item.reason)}")
+    lines += [one_line(line) for line in labelled_lines(item)]
     if item.body:
         # Indented, so that a body cannot imitate the next entry's head.
         lines.append("")
         lines += [f"    {line}".rstrip() for line in clean(item.body).split("\n")]
     return "\n".join(lines)
+
+
+def labelled_lines(entry: Entry) -> list[str]:
+    """Returns the lines between an entry's title and its body."""
+    about = ", ".join(references(entry).words())
+    texts = {"reason": entry.reason, "summary": entry.summary, "about": about}
+    return [f"{label}: {text}" for label, text in texts.items() if text]
 
 
 def hit_text(hit: Hit, style: Style) -> str:
@@ -225,5 +234,7 @@ def update_line(topic: str, numbered: Numbered, style: Style) -> str:
     ball = ""
     if item.ball is not None:
         ball = style(f" → {one_line(holder_text(item.ball.holder))}", _YELLOW)
+    about = ", ".join(references(item).words(_MOST_REFERENCES))
+    about = style(f" ({one_line(about)})", _DIM) if about else ""
     at = one_line(utc(item.at))
-    return f"{at} {place} {one_line(item.agent)}: {one_line(item.title)}{ball}"
+    return f"{at} {place} {one_line(item.agent)}: {one_line(item.title)}{about}{ball}"

@@ -33,6 +33,7 @@ class Draft(NamedTuple):
     ``to`` is a written name, one of the words for "anyone", or empty.
     ``if_ball`` and ``if_last`` make the write conditional, ``key`` makes it
     idempotent. ``force``, ``reopen`` and ``reason`` get past refusals.
+    ``file_refs``, ``pr_refs`` and ``commit_refs`` are what the entry is about.
     """
 
     topic: str
@@ -55,6 +56,10 @@ class Draft(NamedTuple):
     supersedes: str = ""
     tags_added: tuple[str, ...] = ()
     tags_removed: tuple[str, ...] = ()
+    file_refs: tuple[str, ...] = ()
+    pr_refs: tuple[int, ...] = ()
+    commit_refs: tuple[str, ...] = ()
+    summary: str = ""
 
 
 class Move(NamedTuple):

@@ -5,13 +5,20 @@ Each function returns the word in its one spelling, or raises InvalidInputError.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from wc_core.errors import InvalidInputError
 from wc_core.names import MAX_NAME_BYTES
 from wc_core.text import clean, whole_number
 from wc_core.threads.model import ACTIONS, ENTRY_TYPES, ROLES, STATUSES
 from wc_core.times import age_ms
 
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
 MAX_TITLE_BYTES = 500
+MAX_SUMMARY_BYTES = 2000
+MAX_PATH_BYTES = 4096
 MAX_KEY_BYTES = 200
 MAX_BODY_BYTES = 16 * 1024 * 1024
 # Far more than anybody reads, and few enough for a reader to hold.
@@ -22,6 +29,8 @@ PRESENCES = ("running", "waiting", "blocked", "idle")
 MAX_LASTING = 7 * 24 * 3600
 _MAX_SECONDS = 3600.0
 _MAX_DIGITS = 9
+_HEX = frozenset("0123456789abcdef")
+_LEAST_HEX, _MOST_HEX = 4, 64
 
 
 def _one_of(word: str, allowed: tuple[str, ...], noun: str) -> str:
@@ -66,6 +75,51 @@ def reason(text: str) -> str:
 def note(text: str) -> str:
     """A note on what somebody is doing: one line like a title, or empty."""
     return _line(text, "note", MAX_TITLE_BYTES) if text else ""
+
+
+def summary(text: str) -> str:
+    """A summary: one line like a title, but longer, or empty."""
+    return _line(text, "summary", MAX_SUMMARY_BYTES) if text else ""
+
+
+def file_refs(paths: Iterable[str]) -> tuple[str, ...]:
+    """Paths that an entry is about, each once."""
+    return tuple(dict.fromkeys(map(file_ref, paths)))
+
+
+def file_ref(path: str) -> str:
+    """A path: one printable line, without ``./`` before it and ``/`` after it."""
+    line = _printable(_line(path, "path", MAX_PATH_BYTES), "path")
+    return line.removeprefix("./").rstrip("/") or line
+
+
+def pr_refs(numbers: Iterable[str]) -> tuple[int, ...]:
+    """Pull requests that an entry is about, each once: ``12``, ``#12`` or ``!12``."""
+    return tuple(dict.fromkeys(map(_pr_ref, numbers)))
+
+
+def _pr_ref(text: str) -> int:
+    digits = text.strip()
+    number = whole_number(digits[digits.startswith(("#", "!")) :], _MAX_DIGITS)
+    if not number:
+        raise InvalidInputError(f"{text!r} is no pull request.", "Give its number.")
+    return number
+
+
+def commit_refs(ids: Iterable[str]) -> tuple[str, ...]:
+    """Commits that an entry is about, each once."""
+    return tuple(dict.fromkeys(map(commit_ref, ids)))
+
+
+def commit_ref(text: str) -> str:
+    """A commit: four or more digits of its id, in lower case."""
+    digits = text.strip().lower()
+    if not _LEAST_HEX <= len(digits) <= _MOST_HEX or not _HEX.issuperset(digits):
+        raise InvalidInputError(
+            f"{text!r} is no commit.",
+            f"Give {_LEAST_HEX} or more digits of its id (0-9, a-f).",
+        )
+    return digits
 
 
 def presence_status(word: str) -> str:

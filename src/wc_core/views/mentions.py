@@ -6,12 +6,11 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from wc_core.errors import InvalidInputError
+from wc_core.threads import vocabulary
 from wc_core.views.words import Term, plain_words
 
 if TYPE_CHECKING:
     from wc_core.threads.model import Entry
-
-_LEAST_HEX = 4
 
 
 class Mentions(NamedTuple):
@@ -35,12 +34,7 @@ class Mentions(NamedTuple):
             raise InvalidInputError(
                 f"{self.file!r} names no file.", "Give a path, as src/auth.py."
             )
-        commit = self.commit.strip().lower()
-        if commit and not re.fullmatch(r"[0-9a-f]{4,64}", commit):
-            raise InvalidInputError(
-                f"{self.commit!r} is no commit.",
-                f"Give {_LEAST_HEX} or more digits of its id (0-9, a-f).",
-            )
+        commit = vocabulary.commit_ref(self.commit) if self.commit.strip() else ""
         if self.pr < 0:
             raise InvalidInputError(
                 f"{self.pr} is no pull request.", "Give its number."
@@ -59,6 +53,18 @@ class Mentions(NamedTuple):
         if self.commit:
             terms.append(Term((self.commit,)))
         return tuple(terms)
+
+    def may_be_in(self, log: bytes | None) -> bool:
+        """Returns whether a log can have an entry for which `fit` is true. A quick test
+        on the log as one text, which says yes if a path may be written in another way.
+        """
+        if not self.file or log is None or b"\\u" in log or b"\\/" in log:
+            return True
+        if '"' in self.file or "\\" in self.file:
+            return True
+        # In a log the letter of an escape, as in \n, may stand before the path.
+        path = re.escape(self.file.encode(errors="replace"))
+        return bool(re.search(path + rb"(?![\w-]|\.\w)", log))
 
     def fit(self, entry: Entry) -> bool:
         """Returns whether an entry mentions all of it."""

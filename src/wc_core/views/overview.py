@@ -31,7 +31,15 @@ class Overview:
 
     def matching(self, criteria: Filter) -> list[ThreadRow]:
         """Returns the threads that a filter lets through, latest move first."""
-        return row_views.filter_rows(self.rows(), criteria, self.viewer)
+        rows = self._candidates(criteria)
+        return row_views.filter_rows(rows, criteria, self.viewer)
+
+    def _candidates(self, criteria: Filter) -> list[ThreadRow]:
+        """Returns the threads that may pass a filter, latest move first: of a store
+        that is read from its files, no others need to be read."""
+        if criteria.topics is None:
+            return self.rows()
+        return row_views.thread_rows(self.reader, self.viewer, criteria.topics)
 
     def page(self, criteria: Filter, limit: int, cursor: str = "") -> RowPage:
         """Returns at most ``limit`` rows (0: all) from ``cursor`` on.
@@ -42,19 +50,21 @@ class Overview:
         """
         if cursor:
             start, *position = cursor_parts(cursor, 3, "a list")
-            rows = _rows_as_of(self.reader, self.rows(), start)
+            rows = _rows_as_of(self.reader, self._candidates(criteria), start)
             chosen = row_views.filter_rows(rows, criteria, self.viewer)
             total = len(chosen)
             chosen = [
                 row for row in chosen if recency(row) < (position[0], position[1])
             ]
         else:
-            start = next((row.last_id for row in self.rows()), "")
+            start = ""
             chosen = self.matching(criteria)
             total = len(chosen)
         if not limit or len(chosen) <= limit:
             return RowPage(tuple(chosen), total=total)
         visible = chosen[:limit]
+        # Without a cursor the walk begins now, with the newest entry of all threads.
+        start = start or next((row.last_id for row in self._candidates(criteria)), "")
         following = cursor_of(start, visible[-1].last_id, visible[-1].topic)
         return RowPage(tuple(visible), following, total)
 

@@ -13,6 +13,7 @@ from wc_core.names import FREE_WORDS, MINE, OFFERED, OTHERS
 from wc_core.threads import model
 from wc_core.threads.model import CLOSED
 from wc_core.times import utc
+from wc_core.views.references import references
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -70,11 +71,13 @@ class ThreadRow(NamedTuple):
 
 
 class Filter(NamedTuple):
-    """Which threads to list: ``ball`` is a name, ``me`` or a word for "anyone"."""
+    """Which threads to list: ``ball`` is a name, ``me`` or a word for "anyone";
+    ``topics``, if given, are the only ones."""
 
     open_only: bool = False
     ball: str = ""
     status: str = ""
+    topics: frozenset[str] | None = None
 
 
 class RowPage(NamedTuple):
@@ -124,9 +127,13 @@ def unreadable_row(topic: str) -> ThreadRow:
     return ThreadRow(topic, title, "?", None, "", 0, OTHERS, 0, "", "", False, True, "")
 
 
-def thread_rows(reader: StoreReader, viewer: Viewer) -> list[ThreadRow]:
-    """Returns all threads, latest move first. A damaged one hides no other."""
-    candidates = (listed_row(reader, topic, viewer) for topic in reader.topics())
+def thread_rows(
+    reader: StoreReader, viewer: Viewer, topics: Iterable[str] | None = None
+) -> list[ThreadRow]:
+    """Returns all threads, or those with the ``topics``, latest move first. A damaged
+    one hides no other."""
+    chosen = reader.topics() if topics is None else topics
+    candidates = (listed_row(reader, topic, viewer) for topic in chosen)
     readable = [candidate for candidate in candidates if candidate is not None]
     readable.sort(key=recency, reverse=True)
     return readable
@@ -158,6 +165,7 @@ def filter_rows(
         for row in rows
         if not (criteria.open_only and row.status == CLOSED)
         and criteria.status in {"", row.status}
+        and (criteria.topics is None or row.topic in criteria.topics)
     ]
     ball = criteria.ball.strip()
     return _with_ball(chosen, ball, viewer) if ball else chosen
@@ -206,6 +214,13 @@ class Numbered(NamedTuple):
             fields["status"] = entry.status
         if entry.reason:
             fields["reason"] = entry.reason
+        if entry.summary:
+            fields["summary"] = entry.summary
+        fields |= references(entry).to_json()
+        if entry.code_branch:
+            fields["code_branch"] = entry.code_branch
+        if entry.code_commit:
+            fields["code_commit"] = entry.code_commit
         if entry.parents:
             fields["parents"] = list(entry.parents)
         if self.forked:

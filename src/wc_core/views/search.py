@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from wc_core.errors import InvalidInputError, WcError
+from wc_core.errors import InvalidInputError, NotFoundError, WcError
 from wc_core.times import utc
 from wc_core.views import words
 from wc_core.views.mentions import Mentions, recorded
@@ -62,6 +62,9 @@ class Engine(Protocol):
 
     def matches(self, topics: list[str], query: SearchQuery) -> Matches:
         """Returns the entries of these threads that match the query."""
+
+    def threads(self, topics: list[str], about: Mentions) -> Matches:
+        """Returns matches in each of these threads with an entry that mentions it."""
 
     def entry(self, match: Match) -> Numbered:
         """Returns the entry of a match. Raises WcError if it has been removed since."""
@@ -228,6 +231,15 @@ def search(engine: Engine, overview: Overview, question: Question) -> Hits:
     )
 
 
+def threads_about(
+    engine: Engine, reader: StoreReader, about: Mentions
+) -> tuple[frozenset[str], Matches]:
+    """Returns the threads with an entry that mentions ``about``, and what was searched
+    for them. Raises InvalidInputError for what cannot be mentioned."""
+    matches = engine.threads(reader.topics(), about.checked())
+    return frozenset(matches.topics), matches
+
+
 def _hit(numbered_entry: Numbered, match: Match, query: SearchQuery) -> Hit:
     text = numbered_entry.entry.body or numbered_entry.entry.title
     terms = (*query.terms, *query.about.terms)
@@ -282,7 +294,8 @@ class Scan:
         ]
         for topic in topics:
             try:
-                if may_have(topic, self._reader.log_bytes(topic), sure):
+                log = self._reader.log_bytes(topic)
+                if query.about.may_be_in(log) and may_have(topic, log, sure):
                     found_matches += self._in_thread(topic, query)
             except WcError:
                 unreadable.append(topic)
@@ -294,6 +307,25 @@ class Scan:
         remaining.sort(reverse=True)
         visible = remaining[: query.limit or None]
         return Matches(visible, len(remaining), counts, tuple(unreadable))
+
+    def threads(self, topics: Iterable[str], about: Mentions) -> Matches:
+        """Like `Engine.threads`: one match for each thread."""
+        counts: dict[str, int] = {}
+        unreadable = []
+        for topic in topics:
+            try:
+                if self._mentions(topic, about):
+                    counts[topic] = 1
+            except NotFoundError:
+                continue  # removed since it was listed
+            except WcError:
+                unreadable.append(topic)
+        return Matches([], len(counts), counts, tuple(unreadable))
+
+    def _mentions(self, topic: str, about: Mentions) -> bool:
+        if not about.may_be_in(self._reader.log_bytes(topic)):
+            return False
+        return any(map(about.fit, self._reader.thread(topic).entries))
 
     def _in_thread(self, topic: str, query: SearchQuery) -> Iterable[Match]:
         for entry in numbered(self._reader.thread(topic)):

@@ -9,6 +9,7 @@ from wc_core.text import clean, one_line
 from wc_core.threads.moves import holder_text
 from wc_core.times import utc
 from wc_core.views import rows
+from wc_core.views.references import code_words, references
 from wc_observe.answers.quoting import (
     NOTICE,
     block,
@@ -29,6 +30,7 @@ from wc_observe.answers.schema import (
 )
 
 if TYPE_CHECKING:
+    from wc_core.threads.model import Entry
     from wc_core.threads.reader import Thread
     from wc_core.views.rows import Numbered
     from wc_observe.open_store import OpenStore
@@ -43,6 +45,7 @@ ENTRY_LIMIT = 100_000
 _ENTRY_FRAME = 200
 _HEADING_WIDTH = 120
 _SUMMARY_WIDTH = 300
+_MOST_REFERENCES = 12
 
 READ_SCHEMA = answer_schema(
     {
@@ -99,8 +102,6 @@ class ShownEntry(NamedTuple):
         fields = self.numbered.to_json(self.body)
         if self.heading:
             del fields["body"]
-            if self.numbered.entry.summary:
-                fields["summary"] = self.numbered.entry.summary
             fields["body_length"] = self.length
         elif self.is_cut:
             fields |= {"body_truncated": True, "body_length": self.length}
@@ -237,6 +238,7 @@ def _heading_lines(shown_entry: ShownEntry) -> str:
         *([f"status: {word(entry.status)}"] if entry.status else []),
         title(entry.title, _HEADING_WIDTH),
         *([f"{shown_entry.length} characters"] if shown_entry.length else []),
+        *reference_facts(entry),
     ]
     return f"{' | '.join(facts)}\n{block(one_line(entry.summary, _SUMMARY_WIDTH))}"
 
@@ -259,8 +261,19 @@ def _entry_text(shown_entry: ShownEntry) -> str:
         facts.append(f"reason: {title(entry.reason, 200)}")
     if shown_entry.numbered.forked:
         facts.append("forked")
+    if code := code_words(entry):
+        facts.append(word(code, 120))
+    facts += reference_facts(entry)
     heading = f"{' | '.join(facts)}\ntitle: {title(entry.title)}\n"
+    if entry.summary:
+        heading += f"summary: {title(entry.summary)}\n"
     return heading + block(shown_entry.body)
+
+
+def reference_facts(entry: Entry, most: int = _MOST_REFERENCES) -> list[str]:
+    """Returns a fact that names what an entry refers to; none if it is nothing."""
+    words = references(entry).words(most)
+    return [f"about: {', '.join(word(item, 120) for item in words)}"] if words else []
 
 
 def find_entry(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from wc_core.text import one_line
 from wc_core.threads.moves import holder_text
 from wc_core.times import utc
+from wc_observe.answers.entries import reference_facts
 from wc_observe.answers.quoting import (
     NOTICE,
     block,
@@ -26,6 +27,7 @@ from wc_observe.answers.schema import (
 )
 
 if TYPE_CHECKING:
+    from wc_core.threads.model import Entry
     from wc_core.views.rows import Numbered
     from wc_core.views.search import Hits, Question
     from wc_core.views.updates import Digest, Updates
@@ -35,6 +37,7 @@ _SNIPPET_WIDTH = 120
 _TITLE_WIDTH = 100
 _TOPICS = 8
 _AUTHORS = 4
+_MOST_REFERENCES = 5
 
 UPDATES_SCHEMA = answer_schema(
     {
@@ -85,8 +88,10 @@ def updates_markdown(store: OpenStore, since: str, updates: Updates) -> str:
         changed = (
             f" | status: {word(numbered.entry.status)}" if numbered.entry.status else ""
         )
-        parts.append(f"{_entry_line(topic, numbered)}{passed}{changed}\n")
-        parts.append(block(one_line(numbered.entry.body, _SNIPPET_WIDTH)))
+        facts = reference_facts(numbered.entry, _MOST_REFERENCES)
+        about = "".join(f" | {fact}" for fact in facts)
+        parts.append(f"{_entry_line(topic, numbered)}{passed}{changed}{about}\n")
+        parts.append(block(_gist(numbered.entry)))
     if updates.more:
         parts.append(f'truncated: the next ones with since="{updates.next_since}"\n')
     return "".join((*parts, _unreadable_line(updates.unreadable)))
@@ -122,10 +127,15 @@ def digest_markdown(store: OpenStore, since: str, digest: Digest) -> str:
             f"  last: entry {last_entry.idx} | {word(utc(last_entry.entry.at))} | "
             f"{title(last_entry.entry.title, _TITLE_WIDTH)}\n"
         )
-        parts.append(block(one_line(last_entry.entry.body, _SNIPPET_WIDTH)))
+        parts.append(block(_gist(last_entry.entry)))
     if digest.more:
         parts.append(f"truncated: {digest.more} more, see list_threads\n")
     return "".join((*parts, _unreadable_line(digest.unreadable)))
+
+
+def _gist(entry: Entry) -> str:
+    """Returns what an entry comes to: its summary, or the beginning of its body."""
+    return one_line(entry.summary or entry.body, _SNIPPET_WIDTH)
 
 
 def hits_json(store: OpenStore, question: Question, hits: Hits) -> dict[str, Any]:

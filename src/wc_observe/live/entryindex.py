@@ -20,7 +20,14 @@ from wc_core.threads import codec
 from wc_core.threads.model import Entry
 from wc_core.views.mentions import recorded
 from wc_core.views.rows import Numbered
-from wc_core.views.search import ALL_IN_TITLE, ELSEWHERE, SOME_IN_TITLE, Match, Matches
+from wc_core.views.search import (
+    ALL_IN_TITLE,
+    ELSEWHERE,
+    SOME_IN_TITLE,
+    Match,
+    Matches,
+    SearchQuery,
+)
 from wc_observe.live.filestamps import Stamp, stamp_of
 from wc_observe.live.fulltext import FullText
 
@@ -28,7 +35,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from wc_core.views.mentions import Mentions
-    from wc_core.views.search import SearchQuery
     from wc_observe.live.reader import LiveReader
 
 # Up to this many changed threads are read by the caller; more are read in the
@@ -254,6 +260,10 @@ class EntryIndex:
                 tuple(name for name in topics if name in self._unreadable),
                 *self.progress,
             )
+
+    def threads(self, topics: Sequence[str], about: Mentions) -> Matches:
+        """Like `Engine.threads`, over the entries that are indexed."""
+        return self.matches(topics, SearchQuery((), about, limit=1))
 
     def _rows_matching(self, query: SearchQuery) -> Iterable[int]:
         """Returns the rows that match the query; candidates only, if it asks for

@@ -9,6 +9,7 @@ from wc_core.text import one_line
 from wc_core.threads.model import OPEN
 from wc_core.times import utc
 from wc_core.views import rows, timeline
+from wc_core.views.references import code_words, references
 from wc_observe.answers import entries
 from wc_observe.answers.entries import EntrySpan
 from wc_observe.web import markdown
@@ -216,6 +217,9 @@ def _entry(shown: ShownEntry, context: _EntryContext) -> Html:
             element("h2", title, dir="auto", id=f"{number}-title")
             if title
             else NOTHING,
+            element("p", one_line(entry.summary), class_="summary", dir="auto")
+            if entry.summary
+            else NOTHING,
             element("div", markdown.rendered(shown.body), class_="body"),
             below,
             _foot(entry, numbered.idx),
@@ -259,14 +263,12 @@ def _foot(entry: Entry, idx: int) -> Html:
         parts.append(element("span", "status ", status_mark(entry.status)))
     if entry.reason:
         parts.append(element("span", "because: ", one_line(entry.reason, _WIDTH)))
-    refs = [
-        *entry.file_refs,
-        *(f"#{ref}" for ref in entry.pr_refs),
-        *(ref[:12] for ref in entry.commit_refs),
-    ]
-    parts += [element("code", one_line(ref, 120)) for ref in refs[:_REFS]]
-    if len(refs) > _REFS:
-        parts.append(text(f"and {len(refs) - _REFS} more"))
+    words = references(entry).words(0)
+    parts += [element("code", one_line(word, 120)) for word in words[:_REFS]]
+    if len(words) > _REFS:
+        parts.append(text(f"and {len(words) - _REFS} more"))
+    if code := code_words(entry):
+        parts.append(element("span", one_line(code, 120)))
     return element("p", joined(parts, " "), class_="foot") if parts else NOTHING
 
 

@@ -73,8 +73,17 @@ def test_the_log_shape(repo: Repo) -> None:
     assert [one["committed_by"] for one in entries] == [None, "Pat", "Bot", "Pat"]
     last = entries[-1]
     assert sorted(last) == [
-        *("action", "at", "author", "ball", "commit", "committed", "committed_by"),
-        *("id", "idx", "pushed", "status", "title"),
+        *("action", "at", "author", "ball", "code_branch", "code_commit"),
+        *(
+            "commit",
+            "committed",
+            "committed_by",
+            "id",
+            "idx",
+            "pushed",
+            "status",
+            "title",
+        ),
     ]
     read = repo.json("read", "auth", "--peek")["entries"]
     assert [one["id"] for one in read] == [one["id"] for one in entries[::-1]]

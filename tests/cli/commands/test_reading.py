@@ -18,12 +18,17 @@ if TYPE_CHECKING:
 
 _ULID = re.compile(r"\b[0-7][0-9A-HJKMNP-TV-Z]{25}\b")
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
+_COMMIT = re.compile(r"\([0-9a-f]{7}\)")
 _FOLDER = re.compile(r"(watercooler-app)-[0-9a-f]{12}")
 
 
 def plain(text: str) -> str:
     """Output without what differs each time."""
-    for pattern, word in ((_ULID, "ID"), (_TIME, "TIME"), (_FOLDER, r"\1-HASH")):
+    patterns = (
+        *((_ULID, "ID"), (_TIME, "TIME"), (_COMMIT, "(COMMIT)")),
+        (_FOLDER, r"\1-HASH"),
+    )
+    for pattern, word in patterns:
         text = pattern.sub(word, text)
     return text
 
@@ -68,10 +73,11 @@ def test_read(story: Repo) -> None:
         "auth: Log in with keys\n"
         "OPEN · ball: Pat · 2 entries\n"
         "\n"
-        "#0 · Codex (Pat) · TIME · Note · ball → Codex (Pat) · OPEN · ID\n"
+        "#0 · Codex (Pat) · TIME · Note · ball → Codex (Pat) · OPEN"
+        " · on main (COMMIT) · ID\n"
         "Log in with keys\n"
         "\n"
-        "#1 · Codex (Pat) · TIME · Plan · ball → Pat · ID\n"
+        "#1 · Codex (Pat) · TIME · Plan · ball → Pat · on main (COMMIT) · ID\n"
         "A plan\n"
         "\n"
         "    Tokens expire.\n"
@@ -82,7 +88,7 @@ def test_read(story: Repo) -> None:
 
 def test_read_shows_a_reason(story: Repo) -> None:
     assert plain(story.ok("read", "billing", "--from", "1").out).endswith(
-        "#1 · Pat · TIME · Note · IN_REVIEW · ID\n"
+        "#1 · Pat · TIME · Note · IN_REVIEW · on main (COMMIT) · ID\n"
         "Status: IN_REVIEW\n"
         "reason: Numbers are in\n"
     )
@@ -194,14 +200,15 @@ def test_read_json(story: Repo) -> None:
         "participants": ["Codex (Pat)"],
     }
     always = ["idx", "id", "at", "author", "role", "type", "title", "body"]
-    assert list(first) == [*always, "action", "ball", "status"]
-    assert list(second) == [*always, "action", "ball", "parents"]
+    code = ["code_branch", "code_commit"]
+    assert list(first) == [*always, "action", "ball", "status", *code]
+    assert list(second) == [*always, "action", "ball", *code, "parents"]
     assert second["parents"] == [first["id"]]
     assert _ULID.fullmatch(second["id"])
     assert _TIME.fullmatch(second["at"])
     assert (second["idx"], second["type"], second["ball"]) == (1, "Plan", "Pat")
     reason = story.json("read", "billing", "--from", "1", "--peek")["entries"][0]
-    assert list(reason) == [*always, "action", "status", "reason", "parents"]
+    assert list(reason) == [*always, "action", "status", "reason", *code, "parents"]
 
 
 def test_updates_json(story: Repo) -> None:
@@ -212,7 +219,7 @@ def test_updates_json(story: Repo) -> None:
     )
     assert list(answer["entries"][0]) == [
         *("topic", "idx", "id", "at", "author", "role", "type", "title"),
-        *("action", "ball", "status"),
+        *("action", "ball", "status", "code_branch", "code_commit"),
     ]
 
 

@@ -671,3 +671,114 @@ def test_a_lock_that_somebody_holds(repo: Repo) -> None:
             assert one in said
         repo.ok("say", "billing", "--title", "another thread is not concerned")
     repo.ok("say", "auth", "--title", "y")
+
+
+# --- what an entry is about -------------------------------------------------
+
+
+ABOUT = [
+    *("--file", "src/auth.py", "--file", "b c.py", "--pr", "12", "--pr", "#7"),
+    *("--commit", "3F2A1B9C", "--summary", "It is fast now"),
+]
+RECORDED = {
+    "summary": "It is fast now",
+    "file_refs": ["src/auth.py", "b c.py"],
+    "pr_refs": [12, 7],
+    "commit_refs": ["3f2a1b9c"],
+}
+
+
+@pytest.mark.parametrize("command", ["new", "say", "ack"])
+def test_what_an_entry_is_about(repo: Repo, command: str) -> None:
+    if command == "ack":
+        repo.ok("new", "auth", "--title", "First")
+    repo.ok(command, "auth", "--title", "T", *ABOUT)
+    line = repo.entries("auth")[-1]
+    assert {name: line[name] for name in RECORDED} == RECORDED
+    shown = repo.json("read", "auth", "--peek")["entries"][-1]
+    assert {name: shown[name] for name in RECORDED} == RECORDED
+    assert (
+        "T\nsummary: It is fast now\nabout: src/auth.py, b c.py, #12, #7, 3f2a1b9\n"
+        in repo.ok("read", "auth", "--peek").out
+    )
+    assert "T (src/auth.py, b c.py, #12, and 2 more)" in repo.ok("updates").out
+
+
+def test_the_page_shows_what_an_entry_is_about(repo: Repo) -> None:
+    repo.ok("new", "auth", "--title", "First", "--body", "Old")
+    repo.settled("say", "auth", "--title", "T", *ABOUT)
+    page = (repo.store / "threads/auth.md").read_text()
+    assert (
+        "Title: T\nSummary: It is fast now\nFiles: src/auth.py, b c.py\n"
+        "PRs: #12, #7\nCommits: 3f2a1b9c\n\n" in page
+    )
+    before = repo.json("read", "auth", "--peek")["entries"]
+    repo.log("auth").rename(repo.path.parent / "log")
+    assert repo.json("read", "auth", "--peek")["entries"] == before
+
+
+def test_a_page_of_an_older_version_is_no_finding(repo: Repo) -> None:
+    """It is rendered again when the thread is written to."""
+    repo.settled("new", "auth", "--title", "T", *ABOUT)
+    page = repo.store / "threads/auth.md"
+    lines = page.read_text().replace('"version":2', '"version":1').split("\n")
+    labels = ("Summary:", "Files:", "PRs:", "Commits:")
+    text = "\n".join(line for line in lines if not line.startswith(labels))
+    about = json.dumps(RECORDED)[1:-1]
+    text = text.replace('-->\n<!-- wc {"', f'-->\n<!-- wc {{{about},"')
+    page.write_text(text)
+    entries = repo.json("read", "auth", "--peek")["entries"]
+    repo.git("-C", str(repo.store), "commit", "-qam", "as an older wc")
+    assert repo.ok("doctor").out
+    repo.ok("doctor", "--repair")
+    assert page.read_text() == text
+    page.write_text(text.replace("Type: Note", "Type: Plan"))
+    assert "threads/auth.md" in repo.wc("doctor").out
+    repo.settled("ack", "auth")
+    assert '"version":2' in page.read_text()
+    assert repo.json("read", "auth", "--peek")["entries"][:1] == entries
+
+
+@pytest.mark.parametrize(
+    ("folder", "written", "recorded"),
+    [
+        (".", "src/auth.py", "src/auth.py"),
+        (".", "./src/auth.py", "src/auth.py"),
+        (".", "src/", "src"),
+        ("src", "auth.py", "src/auth.py"),
+        ("src", "../lib/x.py", "lib/x.py"),
+        ("src", "src/auth.py", "src/auth.py"),
+        ("src", "planned.py", "src/planned.py"),
+        (".", "{top}/src/auth.py", "src/auth.py"),
+        (".", "../other/x.py", "../other/x.py"),
+        (".", "/etc/hosts", "/etc/hosts"),
+    ],
+)
+def test_files_are_recorded_from_the_top(
+    repo: Repo, folder: str, written: str, recorded: str
+) -> None:
+    (repo.path / "src").mkdir()
+    (repo.path / "src/auth.py").touch()
+    path = written.format(top=repo.path)
+    repo.ok("say", "auth", "--title", "T", "--file", path, cwd=folder)
+    assert repo.entries("auth")[-1]["file_refs"] == [recorded]
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--file", ""), "The path is empty."),
+        (("--file", "a\nb"), "A path is a single line"),
+        (("--pr", "twelve"), "'twelve' is no pull request."),
+        (("--pr", "0"), "'0' is no pull request."),
+        (("--commit", "HEAD"), "'HEAD' is no commit."),
+        (("--commit", "abc"), "4 or more digits"),
+        (("--summary", "a\nb"), "A summary is a single line"),
+        (("--summary", "x" * 2001), "The summary is longer than 2000 bytes."),
+    ],
+)
+def test_what_no_entry_can_be_about(
+    repo: Repo, words: tuple[str, ...], message: str
+) -> None:
+    assert message in repo.fails(2, "say", "auth", "--title", "T", *words)
+    assert not repo.log("auth").exists()

@@ -179,13 +179,25 @@ def test_what_an_entry_refers_to_stands_below_it(site: Site, store: Store) -> No
         pr_refs=(12,),
         commit_refs=("0123456789abcdef",),
         reason="stuck",
+        summary="It is stuck.",
         code_branch="main",
+        code_commit="0123456789abcdef",
     )
     store.thread("x", entry)
     said = site.said("threads/x")
     assert "because: stuck src/a.py src/b.py" in said
-    assert "and 4 more" in said
+    assert "and 4 more on main (0123456)" in said
     assert "Branch main" in said
+    assert "It is stuck." in said
+
+
+def test_what_the_text_of_an_entry_names_stands_below_it(
+    site: Site, store: Store
+) -> None:
+    store.thread("x", store.entry("x", "See src/a.py, #12 and `3f2a1b9`."))
+    assert "See src/a.py, #12 and 3f2a1b9. src/a.py #12 3f2a1b9" in site.said(
+        "threads/x"
+    )
 
 
 def test_a_long_thread_begins_with_its_latest_entries(site: Site, store: Store) -> None:

@@ -1,0 +1,162 @@
+"""What an entry is about: recorded with it, or named in its title or body.
+
+Nothing of this is stored beyond what authors record, so that it is the same for old
+entries and new ones. The patterns are stricter than those of `mentions`, which looks
+for something known: here a word must look like a path or an id on its own.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from wc_core.threads.model import Entry
+
+_T = TypeVar("_T")
+
+# The most of a kind that are taken from one text.
+_MOST = 50
+_SHORT_ID = 7
+_SHOWN = 12
+
+_ENDINGS = (
+    "adoc|astro|awk|bash|bat|c|cc|cfg|cjs|clj|cmake|conf|cpp|cs|css|csv|cue|cxx|dart|"
+    "diff|elm|erl|ex|exs|fish|go|gradle|graphql|h|hcl|hh|hpp|hrl|hs|html|hxx|ini|ipynb|"
+    "java|jl|js|json|json5|jsonc|jsonl|jsx|kt|kts|less|lock|lua|md|mdx|mjs|mk|ml|mli|"
+    "mod|nim|nix|patch|php|pl|pm|proto|ps1|py|pyi|pyx|r|rb|rs|rst|sass|scala|scss|sh|"
+    "sol|sql|sum|svelte|svg|swift|tex|tf|toml|ts|tsx|txt|v|vim|vue|xml|yaml|yml|zig|zsh"
+)
+_WHOLE_NAMES = "Makefile|Dockerfile|Jenkinsfile|Gemfile|Rakefile|Procfile|Justfile"
+# Names of projects and sites, which only look like files.
+_NO_FILES = frozenset(
+    [
+        *("node.js", "next.js", "vue.js", "nuxt.js", "react.js", "express.js"),
+        *("three.js", "d3.js", "docs.rs", "lib.rs", "asp.net"),
+    ]
+)
+# Each pattern begins with something rare: most characters of a text are passed over
+# at the speed of C. What stands before a match is looked at afterwards.
+_FILE_END = rf"(?:\.(?:{_ENDINGS})|{_WHOLE_NAMES})(?![\w/@+-]|\.\w)"
+_NUMBER = r"(?<=[#!/ RrsSt])[1-9]\d{0,6}(?![\w-]|\.\d)"
+_BEFORE_NUMBER = r"(?i)(?:(?<![\w&/#!])[#!]|\bprs? ?#?|/pull/|\bpull request #?)$"
+_BEFORE_LENGTH = len(" pull request #")
+_COMMIT = (
+    r"(?<![\w#./@-])(?=\d*[a-f])(?=[a-f]*\d)"
+    r"(?:[0-9a-f]{7,16}|[0-9a-f]{40})(?![\w-]|\.\w)"
+)
+_IN_PATHS = frozenset("_.@+-/")
+
+
+class References(NamedTuple):
+    """Files, pull requests and commits; those that were recorded come first."""
+
+    files: tuple[str, ...] = ()
+    prs: tuple[int, ...] = ()
+    commits: tuple[str, ...] = ()
+
+    def words(self, most: int = _SHOWN) -> list[str]:
+        """Returns them as words to show: ``src/a.py``, ``#12``, ``3f2a1b9``. If there
+        are more than ``most`` (0: all), the last word says how many are left out."""
+        numbers = (f"#{number}" for number in self.prs)
+        commits = (commit[:_SHORT_ID] for commit in self.commits)
+        words = [*self.files, *numbers, *commits]
+        if not most or len(words) <= most:
+            return words
+        return [*words[:most], f"and {len(words) - most} more"]
+
+    def to_json(self) -> dict[str, list[str] | list[int]]:
+        """Returns the kinds that there are, under the names that a log has for them."""
+        fields: dict[str, list[str] | list[int]] = {}
+        if self.files:
+            fields["file_refs"] = list(self.files)
+        if self.prs:
+            fields["pr_refs"] = list(self.prs)
+        if self.commits:
+            fields["commit_refs"] = list(self.commits)
+        return fields
+
+
+def references(entry: Entry) -> References:
+    """Returns what an entry refers to. What is part of another is not
+    repeated: ``a.py`` beside ``src/a.py``, or fewer digits of a commit."""
+    text = f"{entry.title}\n{entry.body}"
+    return References(
+        tuple(_united(entry.file_refs, _files(text), _ends_with)),
+        tuple(dict.fromkeys((*entry.pr_refs, *_prs(text)))),
+        tuple(_united(entry.commit_refs, _commits(text), str.startswith)),
+    )
+
+
+def _ends_with(path: str, name: str) -> bool:
+    return path == name or path.endswith(f"/{name}")
+
+
+def code_words(entry: Entry) -> str:
+    """Returns the branch and commit of the code that an entry was written on, as
+    ``on login (3f2a1b9)``; empty if none was recorded."""
+    branch, commit = entry.code_branch, entry.code_commit[:_SHORT_ID]
+    if not branch:
+        return f"on {commit}" if commit else ""
+    return f"on {branch} ({commit})" if commit else f"on {branch}"
+
+
+# The patterns are compiled when they are first needed, and then kept by `re`.
+
+
+def _files(text: str) -> list[str]:
+    paths = (_path_before(text, match) for match in re.finditer(_FILE_END, text))
+    return _first(path for path in paths if path and path.lower() not in _NO_FILES)
+
+
+def _path_before(text: str, match: re.Match[str]) -> str:
+    """Returns the path that ends with a match; empty for a part of an address, and
+    for a path outside of the repository."""
+    start = match.start()
+    while start and (text[start - 1].isalnum() or text[start - 1] in _IN_PATHS):
+        start -= 1
+    path = text[start : match.end()].removeprefix("./")
+    is_outside = path.startswith(("/", "../")) or "//" in path
+    is_part = text[max(0, start - 1) : start] in {":", "~"}
+    is_ending = path.rpartition("/")[2] == match[0] and match[0].startswith(".")
+    return "" if is_outside or is_part or is_ending else path
+
+
+def _prs(text: str) -> list[int]:
+    numbers = (
+        int(match[0])
+        for match in re.finditer(_NUMBER, text)
+        if re.search(
+            _BEFORE_NUMBER,
+            text[max(0, match.start() - _BEFORE_LENGTH) : match.start()],
+        )
+    )
+    return _first(numbers)
+
+
+def _commits(text: str) -> list[str]:
+    return _first(match[0] for match in re.finditer(_COMMIT, text))
+
+
+def _first(values: Iterable[_T]) -> list[_T]:
+    """Returns the first different values."""
+    different: dict[_T, None] = {}
+    for value in values:
+        different[value] = None
+        if len(different) == _MOST:
+            break
+    return list(different)
+
+
+def _united(
+    recorded: Iterable[str], named: list[str], contains: Callable[[str, str], bool]
+) -> Iterator[str]:
+    """Yields what is recorded, then what is named and not part of any other."""
+    known = dict.fromkeys(recorded)
+    yield from known
+    for name in named:
+        others = (*known, *(other for other in named if other != name))
+        if not any(contains(other, name) for other in others):
+            yield name
