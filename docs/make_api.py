@@ -55,8 +55,8 @@ READING = (
     ),
     Promised(
         "wc_core.api.Entry",
-        "id topic agent at title body role type action ball status parents file_refs "
-        "pr_refs commit_refs code_branch code_commit key reason",
+        "id topic agent at title body role type action ball status parents summary "
+        "file_refs pr_refs commit_refs code_branch code_commit key reason",
         "",
         "`ball` and `status` are `None` on an entry that does not change them. "
         "`parents` is `None` where an older tool recorded none. `at` is the time as "

@@ -40,6 +40,7 @@ EXAMPLES = {
     "say": (
         "wc say login --title 'Fixed, please review' --role implementer --to Codex",
         "wc say login --title 'Needed tonight' --sync",
+        "wc say login --title 'Look at these' --file src/auth.py --file ui.py --pr 12",
         "git diff --stat | wc say login --title 'What I changed' --body -",
         "wc say login --title 'It is back' --reopen",
     ),
@@ -51,7 +52,11 @@ EXAMPLES = {
     "new": (
         "wc new signup --title 'Sign up with a passkey' --body @plan.md --to Codex",
     ),
-    "list": ("wc list --mine --open", "wc list --ball anyone --json"),
+    "list": (
+        "wc list --mine --open",
+        "wc list --ball anyone --json",
+        "wc list --file src/auth.py",
+    ),
     "read": ("wc read login --new", "wc read login --from 10 --limit 5 --peek"),
     "log": ("wc log login", "wc log login --limit 10 --json"),
     "stats": ("wc stats login", "wc stats --stale-after 36h --json"),
@@ -115,7 +120,14 @@ If a person gives no body in a terminal, the editor opens: `$GIT_EDITOR`, git's
 title. The last entries of the thread are shown below the text and not saved with it. If
 you leave the editor without saving (`:q!` in vim), or save an empty file, nothing is
 written and the exit status is 130. If the entry is refused, the text is kept in a
-temporary file. `--no-edit` opens no editor.""",
+temporary file. `--no-edit` opens no editor.
+
+`--file`, `--pr` and `--commit` record what the entry is about; a path is kept from the
+top of the repository. What the title and the text name needs no option: it is found
+when the entry is read.""",
+    "list": """\
+`--file` finds threads with an entry about a file or folder, recorded or named in its
+text. The end of a path is enough: `auth.py` also finds a file that was moved.""",
     "read": """\
 Marks the thread as read for you, unless `--peek` is given or entries are left for the
 next call.""",

@@ -89,6 +89,9 @@ def test_nothing_is_written_that_the_command_would_not_write(repo: Repo) -> None
         Draft("login", "say", "Two\nlines"),
         Draft("login", "say", "A title", role="king"),
         Draft("login", "say", "A title", body="\udc80"),
+        Draft("login", "say", "A title", file_refs=("two\nlines",)),
+        Draft("login", "say", "A title", pr_refs=(-1,)),
+        Draft("login", "say", "A title", commit_refs=("HEAD",)),
     ]
     for draft in wrong:
         with pytest.raises(InvalidInputError):
@@ -103,6 +106,15 @@ def test_words_are_spelt_as_the_command_spells_them(repo: Repo) -> None:
     assert (receipt.idx, receipt.status) == (0, "IN_REVIEW")
     assert (entry["title"], entry["role"]) == ("Ready", "critic")
     assert entry["author"] == "Codex (Pat)"
+
+
+def test_a_post_may_say_what_it_is_about(repo: Repo) -> None:
+    draft = Draft("login", "say", "Ready", summary="All of it", pr_refs=(12,))
+    draft = draft._replace(file_refs=("./src/a.py",), commit_refs=("ABCD1",))
+    post(draft, folder=str(repo.path), env=repo.machine.env)
+    (entry,) = repo.entries("login")
+    assert (entry["summary"], entry["file_refs"]) == ("All of it", ["src/a.py"])
+    assert (entry["pr_refs"], entry["commit_refs"]) == ([12], ["abcd1"])
 
 
 def test_the_facade_has_every_error_and_nothing_inside_imports_it() -> None:

@@ -59,6 +59,8 @@ CALLS: list[tuple[str, dict[str, Any]]] = [
         for arguments in (
             {},
             {"open_only": True, "limit": 1},
+            {"file": "src/auth.py"},
+            {"file": "."},
             {"ball": "me"},
             {"ball": "anyone", "limit": 500},
             {"cursor": "nonsense"},

@@ -43,6 +43,11 @@ ASKED: dict[str, tuple[list[str], str, dict[str, Any]]] = {
         {"since": "2026-01-01", "digest": True},
     ),
     "threads": (["list", "--open"], "list_threads", {"open_only": True}),
+    "threads about a file": (
+        ["list", "--file", "auth.py"],
+        "list_threads",
+        {"file": "auth.py"},
+    ),
 }
 
 

@@ -29,7 +29,7 @@ from wc_observe.answers.schema import (
 if TYPE_CHECKING:
     from wc_core.threads.model import Entry
     from wc_core.views.rows import Numbered
-    from wc_core.views.search import Hits, Question
+    from wc_core.views.search import Hits, Matches, Question
     from wc_core.views.updates import Digest, Updates
     from wc_observe.open_store import OpenStore
 
@@ -94,7 +94,7 @@ def updates_markdown(store: OpenStore, since: str, updates: Updates) -> str:
         parts.append(block(_gist(numbered.entry)))
     if updates.more:
         parts.append(f'truncated: the next ones with since="{updates.next_since}"\n')
-    return "".join((*parts, _unreadable_line(updates.unreadable)))
+    return "".join((*parts, unreadable_line(updates.unreadable)))
 
 
 def digest_json(store: OpenStore, since: str, digest: Digest) -> dict[str, Any]:
@@ -130,7 +130,7 @@ def digest_markdown(store: OpenStore, since: str, digest: Digest) -> str:
         parts.append(block(_gist(last_entry.entry)))
     if digest.more:
         parts.append(f"truncated: {digest.more} more, see list_threads\n")
-    return "".join((*parts, _unreadable_line(digest.unreadable)))
+    return "".join((*parts, unreadable_line(digest.unreadable)))
 
 
 def _gist(entry: Entry) -> str:
@@ -156,11 +156,7 @@ def hits_markdown(store: OpenStore, question: Question, result: Hits) -> str:
         )
         ellipsis = ", …" if len(result.topics) > _TOPICS else ""
         parts.append(f"in {len(result.topics)} threads: {most}{ellipsis}\n")
-    if result.partial:
-        parts.append(
-            f"partial: {result.ready} of {result.entries} entries have been looked "
-            "at so far, the latest threads first; ask again in a moment\n"
-        )
+    parts.append(partial_line(result))
     for hit in result.hits:
         parts += [
             _entry_line(hit.topic, hit.numbered),
@@ -169,7 +165,7 @@ def hits_markdown(store: OpenStore, question: Question, result: Hits) -> str:
         ]
     if result.cursor:
         parts.append(f'truncated: the next ones with cursor="{result.cursor}"\n')
-    return "".join((*parts, _unreadable_line(result.unreadable)))
+    return "".join((*parts, unreadable_line(result.unreadable)))
 
 
 def _answer_heading(store: OpenStore, count: str, visible: int) -> str:
@@ -191,5 +187,27 @@ def _shown_count(visible: int, total: int) -> str:
     return entry_count(total)
 
 
-def _unreadable_line(topics: tuple[str, ...]) -> str:
+def partial_line(searched: Hits | Matches) -> str:
+    """Returns a line if not all entries have been searched yet."""
+    if searched.ready >= searched.entries:
+        return ""
+    return (
+        f"partial: {searched.ready} of {searched.entries} entries have been looked "
+        "at so far, the latest threads first; ask again in a moment\n"
+    )
+
+
+def searched_json(searched: Matches) -> dict[str, Any]:
+    """Returns what could not be searched, or not yet."""
+    fields: dict[str, Any] = {}
+    if searched.ready < searched.entries:
+        counts = {"searched": searched.ready, "entries": searched.entries}
+        fields["partial"] = counts
+    if searched.unreadable:
+        fields["unreadable"] = list(searched.unreadable)
+    return fields
+
+
+def unreadable_line(topics: tuple[str, ...]) -> str:
+    """Returns a line with the threads that could not be read."""
     return f"could not be read, see wc doctor: {', '.join(topics)}\n" if topics else ""

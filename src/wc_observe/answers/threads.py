@@ -6,14 +6,18 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from wc_core.text import clean, one_line
 from wc_core.views import index
+from wc_core.views.search import Matches
 from wc_observe.answers.quoting import clean_json, entry_count, holder, title, word
 from wc_observe.answers.schema import (
     BOOLEAN,
     INTEGER,
     LIST,
+    OBJECT,
     TEXT,
+    TEXTS,
     answer_schema,
 )
+from wc_observe.answers.search import partial_line, searched_json, unreadable_line
 
 if TYPE_CHECKING:
     from wc_core.views.rows import Filter, RowPage, ThreadRow
@@ -34,16 +38,20 @@ LIST_SCHEMA = answer_schema(
         "total": INTEGER,
         "cursor": TEXT,
         "truncated": BOOLEAN,
+        "partial": OBJECT,
+        "unreadable": TEXTS,
     }
 )
 
 
 class ListRequest(NamedTuple):
-    """Which threads to list, how many at most, and from which cursor on."""
+    """Which threads to list, how many at most, and from which cursor on. ``searched``
+    is what the index was asked for them."""
 
     criteria: Filter
     limit: int
     cursor: str = ""
+    searched: Matches = Matches([], 0, {})
 
 
 def as_json(store: OpenStore, request: ListRequest) -> dict[str, Any]:
@@ -53,6 +61,7 @@ def as_json(store: OpenStore, request: ListRequest) -> dict[str, Any]:
     for row in fields["threads"]:
         row["title"] = one_line(row["title"], _JSON_TITLE_WIDTH)
     fields["total"] = page.total
+    fields |= searched_json(request.searched)
     return dict(clean_json(fields))
 
 
@@ -64,7 +73,9 @@ def as_markdown(store: OpenStore, request: ListRequest) -> str:
         page = store.overview.page(request.criteria, limit, request.cursor)
         fitting = _fitting_lines(page.rows, request.limit)
         if len(fitting) == len(page.rows):
-            return "".join((_list_heading(store, page), *fitting, _cursor_line(page)))
+            heading = _list_heading(store, page) + partial_line(request.searched)
+            ending = unreadable_line(request.searched.unreadable)
+            return "".join((heading, *fitting, _cursor_line(page), ending))
         # The cursor must belong to the last visible thread, so get a smaller page.
         limit = max(1, len(fitting))
 

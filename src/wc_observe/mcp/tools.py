@@ -13,7 +13,7 @@ from wc_core.times import milliseconds
 from wc_core.views import updates
 from wc_core.views.mentions import Mentions
 from wc_core.views.rows import Filter
-from wc_core.views.search import Question, search
+from wc_core.views.search import Question, search, threads_about
 from wc_observe.answers import entries, threads
 from wc_observe.answers import search as search_answers
 from wc_observe.answers.entries import EntrySpan
@@ -72,6 +72,7 @@ def list_vocabulary() -> ToolResult:
 def list_threads(
     open_only: Annotated[bool, Field(description="Leave out CLOSED ones")] = False,  # noqa: FBT002
     ball: Ball = "",
+    file: Annotated[str, Field(description="About this file or folder")] = "",
     limit: Many = 50,
     cursor: Cursor = "",
     format: Format = "markdown",  # noqa: A002
@@ -79,6 +80,12 @@ def list_threads(
     """Answer `list_threads`."""
     store = _current_store()
     request = ListRequest(Filter(open_only, ball), limit, cursor)
+    if file:
+        about = Mentions(file).checked()  # raises before anything is read
+        engine = store.live.engine(store.overview, _INDEX_SECONDS)
+        topics, searched = threads_about(engine, store.reader, about)
+        criteria = request.criteria._replace(topics=topics)
+        request = request._replace(criteria=criteria, searched=searched)
     if format == "markdown":
         return markdown_result(threads.as_markdown(store, request))
     fields = threads.as_json(store, request)

@@ -621,3 +621,52 @@ def test_a_reader_that_has_seen_enough(story: Repo) -> None:
     command = f"{{ {words} read auth; echo $? >&2; }} | head -c 5"
     done = story.machine.run(["sh", "-c", command], story.path)
     assert (done.out, done.err) == ("auth:", "0\n")
+
+
+@pytest.mark.parametrize(
+    ("path", "folder", "topics"),
+    [
+        ("src/auth.py", ".", ["both", "named"]),
+        ("auth.py", "src", ["both", "moved", "named"]),
+        ("./auth.py", "src", ["both", "moved", "named"]),
+        ("../lib/auth.py", "src", ["moved"]),
+        ("{top}/lib/auth.py", ".", ["moved"]),
+        ("src", ".", ["both", "named", "similar"]),
+        ("none.py", ".", []),
+    ],
+)
+def test_threads_about_a_file(
+    repo: Repo, path: str, folder: str, topics: list[str]
+) -> None:
+    (repo.path / "src").mkdir()
+    repo.ok("new", "named", "--title", "T", "--body", "See\nsrc/auth.py: slow")
+    repo.ok("new", "moved", "--title", "T", "--file", "lib/auth.py")
+    repo.ok("new", "both", "--title", "src/auth.py", "--file", "src/auth.py")
+    repo.ok("new", "similar", "--title", "src/auth.pyc and src-auth.py, srcs")
+    path = path.format(top=repo.path)
+    answer = repo.json("list", "--file", path, cwd=folder)
+    assert sorted(row["topic"] for row in answer["threads"]) == topics
+    done = repo.ok("list", "--file", path, "--limit", "1", cwd=folder)
+    assert ("more: wc list" in done.err) == (len(topics) > 1)
+    assert ("No thread matches." in done.err) == (not topics)
+    found = repo.json("search", "--file", path, cwd=folder)
+    assert sorted(hit["topic"] for hit in found["hits"]) == topics
+
+
+def test_a_log_with_escaped_slashes_is_searched_for_files(repo: Repo) -> None:
+    """Other tools may write JSON so."""
+    repo.ok("new", "auth", "--title", "T", "--body", "x src/früh.py")
+    log = repo.log("auth")
+    text = log.read_text().replace("src/früh.py", "src\\/fr\\u00fch.py")
+    log.write_text(text)
+    rows = repo.json("list", "--file", "src/früh.py")["threads"]
+    assert [row["topic"] for row in rows] == ["auth"]
+
+
+def test_what_was_not_searched_for_a_file_is_named(repo: Repo) -> None:
+    repo.ok("new", "auth", "--title", "src/a.py")
+    broken = repo.log("broken")
+    broken.mkdir(parents=True)
+    done = repo.ok("list", "--file", "src/a.py")
+    assert "not searched: broken" in done.err
+    assert repo.json("list", "--file", "src/a.py")["unreadable"] == ["broken"]

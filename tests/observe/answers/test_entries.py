@@ -272,3 +272,39 @@ def test_old_markdown_is_read(store: Store, session: Session) -> None:
     )
     assert "> It begins." in session.text("read_thread", topic="old")
     assert "ball: Codex" in session.text("list_threads")
+
+
+def test_what_an_entry_is_about_is_shown(store: Store, session: Session) -> None:
+    entry = store.entry(
+        "plan",
+        "See b.py.",
+        summary="It is fast.",
+        file_refs=("src/a.py", 'odd "name".py'),
+        pr_refs=(12,),
+        commit_refs=("3f2a1b9c0",),
+        code_branch="fix",
+        code_commit="0123456789abcdef",
+    )
+    store.thread("plan", entry)
+    about = 'about: src/a.py, "odd \\"name\\".py", b.py, #12, 3f2a1b9'
+    text = session.text("get_entry", topic="plan", index=0)
+    assert f" | on fix (0123456) | {about}\n" in text
+    assert 'summary: "It is fast."\n' in text
+    assert about in session.text("read_thread", topic="plan", summary_only=True)
+    updates = session.text("list_updates", since="52w")
+    assert f"{about}\n> It is fast.\n" in updates
+    digest = session.text("list_updates", since="52w", digest=True)
+    assert "> It is fast.\n" in digest
+    expected = {
+        "summary": "It is fast.",
+        "file_refs": ["src/a.py", 'odd "name".py', "b.py"],
+        "pr_refs": [12],
+        "commit_refs": ["3f2a1b9c0"],
+        "code_branch": "fix",
+        "code_commit": "0123456789abcdef",
+    }
+    whole = session.json("get_entry", topic="plan", index=0)["entry"]
+    heading = session.json("read_thread", topic="plan", summary_only=True)["entries"][0]
+    (update,) = session.json("list_updates", since="52w")["entries"]
+    for fields in (whole, heading, update):
+        assert {name: fields[name] for name in expected} == expected

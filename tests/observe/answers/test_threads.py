@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -205,3 +206,62 @@ def test_a_huge_index_is_cut_and_says_so(store: Store, session: Session) -> None
 def test_the_list_is_a_resource_too(several: Store, session: Session) -> None:
     assert several.root
     assert session.read("threads") == session.text("list_threads")
+
+
+@pytest.fixture
+def about(store: Store) -> Store:
+    """Threads about files: named in a text, recorded, in a folder, moved, and none."""
+    store.thread(
+        "named", store.entry("named", "See src/auth.py:12."), store.entry("named")
+    )
+    store.thread("recorded", store.entry("recorded", file_refs=("src/auth.py",)))
+    store.thread("moved", store.entry("moved", file_refs=("lib/auth.py",)))
+    store.thread("similar", store.entry("similar", "src/auth.pyi, xsrc/auth.py, auth"))
+    return store
+
+
+@pytest.mark.parametrize(
+    ("file", "expected"),
+    [
+        ("src/auth.py", ["recorded", "named"]),
+        ("./src/auth.py", ["recorded", "named"]),
+        ("auth.py", ["similar", "moved", "recorded", "named"]),
+        ("src/", ["similar", "recorded", "named"]),
+        ("lib", ["moved"]),
+        ("other.py", []),
+    ],
+)
+@pytest.mark.usefixtures("about")
+def test_a_list_of_threads_about_a_file(
+    session: Session, file: str, expected: list[str]
+) -> None:
+    assert topics(session.text("list_threads", file=file)) == expected
+    fields = session.json("list_threads", file=file)
+    assert [row["topic"] for row in fields["threads"]] == expected
+    assert fields["total"] == len(expected)
+
+
+@pytest.mark.usefixtures("about")
+def test_a_list_about_a_file_can_be_walked_through(session: Session) -> None:
+    seen, following = [], ""
+    for _ in range(9):
+        text = session.text("list_threads", file="auth.py", limit=1, cursor=following)
+        seen += topics(text)
+        following = cursor(text)
+        if not following:
+            break
+    assert seen == ["similar", "moved", "recorded", "named"]
+
+
+def test_what_is_no_file_is_refused(session: Session) -> None:
+    assert "names no file" in session.error("list_threads", file="/")["message"]
+
+
+def test_a_list_about_a_file_names_what_could_not_be_searched(
+    about: Store, session: Session
+) -> None:
+    Path(about.layout.log("broken")).mkdir(parents=True)
+    text = session.text("list_threads", file="lib/auth.py")
+    assert topics(text) == ["moved"]
+    assert "could not be read, see wc doctor: broken\n" in text
+    assert session.json("list_threads", file="lib/auth.py")["unreadable"] == ["broken"]

@@ -196,7 +196,7 @@ def test_health_of_a_folder_that_is_no_store(
         ("list_threads", {"format": "xml"}, 'format: one of "markdown", "json"'),
         ("list_threads", {"open_only": "perhaps"}, "open_only: true or false"),
         ("list_threads", {"ball": ["me"]}, "ball: text"),
-        ("list_threads", {"colour": 1}, "list_threads takes: open_only, ball, limit,"),
+        ("list_threads", {"colour": 1}, "list_threads takes: open_only, ball, file, "),
         ("read_thread", {}, "topic: text"),
         ("read_thread", {"topic": None}, "topic: text"),
         (
