@@ -24,6 +24,7 @@ from hypothesis import strategies as st
 
 from wc_core import agents, ulid
 from wc_core.git import repository
+from wc_core.git.discovery import find
 from wc_core.identity.resolve import Asked, Identity, identify
 from wc_core.names import SPELLINGS, Directory, Name, parse
 from wc_core.status.files import (
@@ -35,6 +36,7 @@ from wc_core.status.files import (
     who_name,
 )
 from wc_core.status.line import (
+    NOT_CHECKED_OUT,
     STORE_MISSING,
     STORE_MOVED,
     LinePlace,
@@ -907,10 +909,68 @@ def test_a_store_above_the_repository_is_not_its_own(
     world: World, shell: Shells
 ) -> None:
     world.git("worktree", "remove", "--force", str(world.store))
+    world.git("branch", "-D", THREADS)
     above = world.home.parent / ".watercooler"
     (above / "threads").mkdir(parents=True)
     write(above, state("main", "Codex"))
     assert world.run(world.repo, shell=shell) == ""
+
+
+@pytest.mark.parametrize(
+    ("ref", "says"),
+    [
+        (f"refs/heads/{THREADS}", NOT_CHECKED_OUT),
+        (f"refs/remotes/origin/{THREADS}", NOT_CHECKED_OUT),
+        (f"refs/remotes/a remote/{THREADS}", NOT_CHECKED_OUT),
+        # A branch of another name.
+        (f"refs/remotes/origin/feature/{THREADS}", ""),
+        (f"refs/remotes/{THREADS}", ""),
+        (f"refs/tags/{THREADS}", ""),
+        (f"refs/heads/{THREADS}-2", ""),
+    ],
+)
+@pytest.mark.parametrize("packed", [False, True])
+@pytest.mark.parametrize("linked", [False, True])
+def test_threads_that_are_not_checked_out(
+    world: World, shell: Shells, *, ref: str, says: str, packed: bool, linked: bool
+) -> None:
+    """Each line is what the twin says, which asks the same of the same files."""
+    commit = world.git("rev-parse", THREADS)
+    world.git("worktree", "remove", "--force", str(world.store))
+    world.git("branch", "-D", THREADS)
+    text = commit
+    if packed:
+        lines = "# pack-refs with: peeled fully-peeled sorted \n"
+        lines += f"{commit} refs/heads/before\n{commit} {ref}\n"
+        (world.repo / ".git/packed-refs").write_text(lines)
+    else:
+        path = world.repo / ".git" / ref
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f"{text}\n")
+    where = world.repo
+    if linked:
+        where = world.home / "linked"
+        world.git("worktree", "add", "-q", "--detach", str(where), "main")
+    assert world.run(where, shell=shell) == says
+    assert world.run(where, shell=shell, COLUMNS=str(len(NOT_CHECKED_OUT))) == says
+    place = find(str(where), world.env())
+    assert (place.exists, place.branch_exists) == (False, bool(says))
+
+
+def test_a_clone_with_very_many_branches_is_not_read_to_its_end(
+    world: World, shell: Shells
+) -> None:
+    commit = world.git("rev-parse", THREADS)
+    world.git("worktree", "remove", "--force", str(world.store))
+    world.git("branch", "-D", THREADS)
+    names = [f"refs/remotes/origin/b{number:04}" for number in range(60)]
+    for more, says in ((0, NOT_CHECKED_OUT), (9940, "")):
+        names += [f"refs/remotes/origin/more{number:04}" for number in range(more)]
+        names = [*names, f"refs/remotes/origin/{THREADS}"]
+        lines = [f"{commit} {name}\n" for name in names]
+        (world.repo / ".git/packed-refs").write_text("".join(lines))
+        assert world.run(world.repo, shell=shell) == says
+        names.pop()
 
 
 def test_outside_git(tmp_path: Path, shell: Shells) -> None:

@@ -59,7 +59,8 @@ def print_statusline(context: Context, options: StatuslineOptions) -> None:
 def _status_line(context: Context, style: LineStyle) -> str:
     place = context.place
     if not place.exists:
-        return ""
+        unread = line.NOT_CHECKED_OUT if place.branch_exists else ""
+        return line.trouble_line(unread, style)
     repository = place.repository
     identity = context.identity
     place_here = LinePlace(

@@ -38,6 +38,8 @@ if TYPE_CHECKING:
 # What the script prints if a store cannot be used.
 STORE_MISSING = "wc: store missing, run wc doctor"
 STORE_MOVED = "wc: store moved, run wc doctor"
+# What it prints in a fresh clone, of which only the branch has the threads.
+NOT_CHECKED_OUT = "wc: threads not checked out, run wc init"
 
 _SEPARATOR_WIDTH = 3
 # A status of a loop that may be shown as it is.
@@ -145,9 +147,10 @@ def status_line(
 
 
 def trouble_line(text: str, style: LineStyle) -> str:
-    """Returns `STORE_MISSING` or `STORE_MOVED` as the script prints it."""
+    """Returns `STORE_MISSING`, `STORE_MOVED` or `NOT_CHECKED_OUT` as the script prints
+    it."""
     fitting = text if style.fits(len(text)) else style.cut(text, style.columns)
-    return style.paint(fitting, _TROUBLE)
+    return style.paint(fitting, _OTHERS if text == NOT_CHECKED_OUT else _TROUBLE)
 
 
 def _split(

@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.conftest import Repo
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from tests.conftest import Machine, Repo
+    from tests.conftest import Machine
 
 SCRIPT = str(Path(__file__).resolve().parents[3] / "bin" / "wc-statusline")
 
@@ -40,6 +42,22 @@ def twins(
 def test_nothing_to_say(repo: Repo, machine: Machine) -> None:
     assert twins(repo) == ""
     assert twins(machine.folder("notes")) == ""
+
+
+def test_a_fresh_clone(repo: Repo) -> None:
+    repo.settled("new", "auth", "--title", "x")
+    path = repo.machine.root / "clone"
+    repo.machine.git("clone", "-q", str(repo.path), str(path), cwd="/")
+    fresh = Repo(repo.machine, path)
+    line = "wc: threads not checked out, run wc init"
+    assert twins(fresh) == line
+    for words in (["--rows=3"], ["--ascii"], ["--format", "{topic}"]):
+        assert twins(fresh, *words) == line
+    assert twins(fresh, "--color=always") == f"\033[2m{line}\033[0m"
+    for columns in range(45):
+        assert line.startswith(twins(fresh, env={"COLUMNS": str(columns)})[:-1])
+    fresh.ok("init")
+    assert twins(fresh) == "🎾 you · auth"
 
 
 def test_a_day_in_two_worktrees(repo: Repo) -> None:

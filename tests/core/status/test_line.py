@@ -33,6 +33,7 @@ from wc_core.status.files import (
     who_name,
 )
 from wc_core.status.line import (
+    NOT_CHECKED_OUT,
     STORE_MISSING,
     STORE_MOVED,
     LinePlace,
@@ -498,6 +499,9 @@ def test_trouble() -> None:
     assert trouble_line(STORE_MISSING, LineStyle()) == STORE_MISSING
     assert trouble_line(STORE_MOVED, LineStyle(10)) == "wc: store…"
     assert trouble_line(STORE_MOVED, LineStyle(3)) == ""
+    assert trouble_line(NOT_CHECKED_OUT, LineStyle(9)) == "wc: thre…"
+    painted = trouble_line(NOT_CHECKED_OUT, LineStyle(color=True))
+    assert painted == f"\033[2m{NOT_CHECKED_OUT}\033[0m"
     assert (
         trouble_line(STORE_MOVED, LineStyle(color=True))
         == f"\x1b[31m{STORE_MOVED}\x1b[0m"
