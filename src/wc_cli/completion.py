@@ -101,20 +101,25 @@ def _is_harmless(word: str) -> bool:
 
 
 def _topics() -> list[str]:
-    return _context().reader.topics()
+    return _stored_topics(_context())
 
 
 def _agents() -> list[str]:
     context = _context()
-    reader = context.reader
     people: dict[str, None] = {}
-    for topic in reader.topics():
+    for topic in _stored_topics(context):
         try:
-            people.update(dict.fromkeys(reader.snapshot(topic).state.people))
+            people.update(dict.fromkeys(context.reader.snapshot(topic).state.people))
         except WcError:
             continue  # one damaged thread does not hide the names in others
     aliases = context.settings.directory.aliases.values()
     return [*dict.fromkeys((*people, *aliases)), "anyone", "me"]
+
+
+def _stored_topics(context: Context) -> list[str]:
+    """The topics of the store. To check one out is not for a shell that completes a
+    word."""
+    return context.reader.topics() if context.place.exists else []
 
 
 def _context() -> Context:

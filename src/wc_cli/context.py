@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from wc_cli import spawn
 from wc_cli.clock import now_ms, random_bits
+from wc_cli.output import remark
 from wc_core.errors import NotFoundError, WcError
 from wc_core.git import discovery, repository
 from wc_core.git.discovery import BRANCH_STORE
@@ -80,19 +81,13 @@ class Context:
 
     @property
     def reader(self) -> StoreReader:
-        """The store, for reading. One that does not exist reads as empty.
+        """The store, for reading. One that does not exist reads as empty; one of
+        which there is the branch alone is checked out first.
 
-        Raises NotFoundError if its threads are on a branch that is not checked out
-        on this machine.
+        Raises NotFoundError if it cannot be checked out.
         """
-        place = self.place
-        if not place.exists and place.branch_exists:
-            raise NotFoundError(
-                f"This repository has threads on its branch {BRANCH}, but they are "
-                "not checked out on this machine.",
-                "Check them out: wc init",
-            )
-        reader = StoreReader(place.root)
+        self.adopt()
+        reader = StoreReader(self.place.root)
         if self.settings.sync == "background":
             spawn.start_if_due(reader.layout, self.settings, self.env)
         return reader
@@ -138,6 +133,29 @@ class Context:
         """The store's folder as people write it, with ``~`` for the home folder."""
         return with_home(self.place.root, self.env)
 
+    def adopt(self) -> None:
+        """Check out the store's branch if it is there, local or fetched, and nothing
+        has it checked out, and prepare the store for the prompt. Raises NotFoundError
+        if it cannot be checked out."""
+        if self.place.exists or not self.place.branch_exists:
+            return
+        env = self.env
+        # A partial clone would fetch what it lacks: no reader waits for the network.
+        self.env = {**env, "GIT_NO_LAZY_FETCH": "1"}
+        try:
+            self.ensure_store()
+        except WcError as error:
+            raise NotFoundError(
+                f"This repository has threads on its branch {BRANCH}, but they could "
+                f"not be checked out: {error.message}",
+                "Try again once that is fixed: wc init",
+            ) from error
+        finally:
+            self.env = env
+        # What cannot be prepared, the next write prepares, or says why it cannot.
+        with contextlib.suppress(WcError, OSError):
+            self.writer()
+
     def ensure_store(self, *, anew: bool = False) -> bool:
         """Make or adopt the store of this place if there is none yet; with ``anew``
         also if its folder is missing. Returns whether there was one."""
@@ -149,10 +167,20 @@ class Context:
         if place.kind == BRANCH_STORE:
             from wc_cli.branch import checkouts  # 15 ms, once for each store
 
-            root = checkouts.ensure_checkout(place, self.cwd, self.env)
-            self._place = place._replace(root=root, exists=True)
+            made = checkouts.ensure_checkout(place, self.cwd, self.env)
+            self._place = place._replace(root=made.root, exists=True)
             self._settings = self._identity = None
+            for path, aside in made.set_aside:
+                self._remark_set_aside(path, aside)
         return False
+
+    def _remark_set_aside(self, path: str, aside: str) -> None:
+        """Say where a folder is now that was in the place of the store."""
+        before, now = with_home(path, self.env), with_home(aside, self.env)
+        remark(
+            f"note: {before} belonged to an earlier repository here; it is set aside "
+            f"as {now} (what is in it: wc doctor)"
+        )
 
     def writer(self) -> StoreWriter:
         """The store, for writing. It is made if it does not exist yet."""

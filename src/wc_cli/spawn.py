@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING
 from wc_cli.store import applied
 from wc_core.errors import WcError
 from wc_core.files import age_of, names_in
-from wc_core.git import repository
-from wc_core.layout import BRANCH
+from wc_core.git import discovery
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -52,8 +51,9 @@ def _is_unsettled(layout: Layout) -> bool:
 
 def _is_moved(layout: Layout) -> bool:
     """Whether a user moved the branch, or changed the folder, with git."""
-    checkout, recorded = repository.find(layout.root), applied.load(layout)
-    if not recorded.commit or checkout is None or checkout.branch != BRANCH:
+    recorded = applied.load(layout)
+    checkout = discovery.checkout_at(layout.root) if recorded.commit else None
+    if checkout is None:
         return False
     moved = checkout.commit not in {"", recorded.commit}
     moved = moved or applied.index_ns(checkout) != recorded.index_ns

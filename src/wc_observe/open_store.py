@@ -15,7 +15,6 @@ from wc_core.git import discovery, repository
 from wc_core.identity import resolve
 from wc_core.identity.resolve import Asked
 from wc_core.identity.viewer import Viewer
-from wc_core.layout import BRANCH
 from wc_core.phrases import shown_path
 from wc_core.threads import settings
 
@@ -88,11 +87,7 @@ def _identify_caller(
 def missing_store(place: Place, store: str) -> NotFoundError:
     """Returns the error for a store that does not exist, with the command to run."""
     if place.branch_exists:
-        return NotFoundError(
-            f"The branch {BRANCH} exists, but nothing has it checked out here; "
-            f"the store would be {store}.",
-            "Check it out with: wc init",
-        )
+        return discovery.not_checked_out_error()
     if place.kind == discovery.NAMED:
         return NotFoundError(
             f"WATERCOOLER_DIR names {store}, which does not exist.",

@@ -159,8 +159,8 @@ def test_a_branch_nobody_has_checked_out(repository: Path, env: dict[str, str]) 
     session = Session(repository, env)
     told = session.error("read_thread", topic="plan")
     assert told["code"] == "NOT_FOUND"
-    assert "watercooler/threads exists, but nothing has it" in told["message"]
-    assert told["hint"] == "Check it out with: wc init"
+    assert "has threads on its branch watercooler/threads" in told["message"]
+    assert told["hint"] == "Check them out: wc init"
 
 
 def test_a_checkout_of_the_branch(

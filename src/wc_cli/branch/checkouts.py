@@ -8,22 +8,22 @@ from __future__ import annotations
 
 import os
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from wc_cli.branch import trees
 from wc_cli.branch.git import Git, GitError
 from wc_cli.store import durable, locks
 from wc_core.errors import ConflictError, NotFoundError, StorageError
 from wc_core.files import names_in
-from wc_core.git import discovery, remotes
+from wc_core.git import discovery, remotes, storefolder
 from wc_core.git import repository as repositories
 from wc_core.layout import ATTRIBUTES, BRANCH, IGNORED
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from wc_core.git.discovery import Place
-    from wc_core.git.repository import Checkout, Repository
+    from wc_core.git.repository import Repository
 
 _LOCK_SECONDS = 60
 
@@ -41,9 +41,16 @@ _ROOT_IDENT = {
 }
 
 
-def ensure_checkout(place: Place, cwd: str, env: Mapping[str, str]) -> str:
+class MadeCheckout(NamedTuple):
+    """The root of a store's checkout, and the folders of other repositories that were
+    set aside for it: each as it was named, and as it is named now."""
+
+    root: str
+    set_aside: tuple[tuple[str, str], ...] = ()
+
+
+def ensure_checkout(place: Place, cwd: str, env: Mapping[str, str]) -> MadeCheckout:
     """Check out the store's branch of a repository, and create it if there is none.
-    Returns the root of the checkout.
 
     A branch that exists, here or fetched, is taken as it is; the network is not used.
     Raises StorageError with git's reason.
@@ -51,44 +58,65 @@ def ensure_checkout(place: Place, cwd: str, env: Mapping[str, str]) -> str:
     repository = place.repository
     if repository is None:
         raise NotFoundError("This is not a git repository.", "Run wc in one.")
-    durable.make_folder(os.path.dirname(place.root))
-    lock = locks.acquire(f"{place.root}.lock", "wc init", _LOCK_SECONDS)
+    named = place.root if env.get("WATERCOOLER_DIR") else ""
+    first = named or storefolder.first_choice(repository, env)
+    durable.make_folder(os.path.dirname(first))
+    # All who make this store take the same lock, whatever folder they will choose.
+    lock = locks.acquire(f"{first}.lock", "wc init", _LOCK_SECONDS)
     try:
         checkouts = repositories.checkouts_of(repository, BRANCH)
         if any(checkout.trusted and checkout.finished for checkout in checkouts):
-            return discovery.find(cwd, env).root
+            return MadeCheckout(discovery.find(cwd, env).root)
         git = Git(repository.common, env, bare=True, handle=lock)
         try:
-            _check_out(git, repository, place.root, checkouts, env)
-        except GitError as error:
+            return _check_out(git, repository, named, env)
+        except (GitError, OSError) as error:
             raise StorageError(
                 f"The store could not be checked out: {error}.",
                 "Run the same command again once that is fixed; see also: wc doctor",
             ) from error
     finally:
         os.close(lock)
-    return place.root
 
 
 def _check_out(
-    git: Git,
-    repository: Repository,
-    root: str,
-    checkouts: list[Checkout],
-    env: Mapping[str, str],
-) -> None:
-    """Make a checkout at ``root``. The caller holds the lock of ``root``."""
+    git: Git, repository: Repository, named: str, env: Mapping[str, str]
+) -> MadeCheckout:
+    """Make a checkout at ``named``, or else where it is planned. The caller holds the
+    lock."""
+    checkouts = repositories.checkouts_of(repository, BRANCH)
     unfinished = {item.path for item in checkouts if not item.finished}
-    for path in {root, *unfinished}:
-        _set_unfinished_aside(path, known_to_git=path in unfinished)
+    for path in unfinished:
+        _set_unfinished_aside(path, known_to_git=True)
+    _ensure_branch(git, repository, env)
+    set_aside: tuple[tuple[str, str], ...] = ()
+    if not named:
+        set_aside = tuple(_set_orphans_aside(repository, env))
+    root = named or storefolder.planned(repository, env).root
+    _set_unfinished_aside(root, known_to_git=False)
     worktrees = repositories.worktrees(repository)
     recorded = {os.path.realpath(path) for path, _ in worktrees}
-    _ensure_branch(git, repository, env)
     # git keeps the record of a checkout that was removed, and that record is locked:
     # it takes two -f to replace it.
     force = ["-f", "-f"] if checkouts or root in recorded else []
     git.run("worktree", "add", *force, "--quiet", root, BRANCH)
     git.run("worktree", "lock", "--reason", repositories.LOCK_REASON, root)
+    return MadeCheckout(root, set_aside)
+
+
+def _set_orphans_aside(
+    repository: Repository, env: Mapping[str, str]
+) -> Iterator[tuple[str, str]]:
+    """Rename the orphaned folders that take the place of this repository's store.
+    Yields their names, before and after."""
+    date = time.strftime("%Y-%m-%d")
+    for path in storefolder.planned(repository, env).orphans:
+        # Its .git may name the record that git makes now, and would pass for ours.
+        if not os.path.islink(path) and os.path.lexists(f"{path}/.git"):
+            os.rename(f"{path}/.git", f"{path}/.git.orphaned")
+        aside = storefolder.name_aside(path, date)
+        os.rename(path, aside)
+        yield path, aside
 
 
 def _set_unfinished_aside(path: str, *, known_to_git: bool) -> None:

@@ -43,8 +43,8 @@ def gather_brief(context: Context, late: Callable[[], bool]) -> Brief:
     from wc_core.views.brief import Brief, BriefQuery
     from wc_core.views.brief import brief as make_brief
 
+    reader = context.reader  # first: it checks out what is only fetched
     place, viewer = context.place, context.viewer
-    reader = context.reader
     if not place.exists:
         return Brief(viewer.identity.author)
     repository = place.repository

@@ -105,11 +105,13 @@ def _reply(
     context: Context, options: HookOptions, hook_input: dialects.HookInput
 ) -> str:
     """Returns what the agent is told."""
-    late = deadline(context)
     client = dialects.dialect_of(options.client)
     asked_identity = Asked(options.as_name, options.seat, client.agent)
     env = client.with_session(context.env, hook_input.session)
     context = Context(env, hook_input.folder or context.cwd, asked_identity)
+    if options.hook == START:
+        _adopt(context)
+    late = deadline(context)
     if not context.place.exists:
         return ""
     path = sessions.path_of(context.reader.layout, options.client, hook_input.session)
@@ -121,6 +123,18 @@ def _reply(
     if options.hook == PROMPT:
         return _prompt(context, path)
     return "" if hook_input.again else _stop(context, path)
+
+
+def _adopt(context: Context) -> None:
+    """Checks out the threads of a fresh clone. That is done once, and takes as long as
+    it takes: the time of the hook counts from then on."""
+    if context.place.exists or not context.place.branch_exists:
+        return
+    seconds, _ = signal.setitimer(signal.ITIMER_REAL, 0)
+    try:
+        context.adopt()
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, seconds)
 
 
 def _read_input(seconds: float) -> bytes:

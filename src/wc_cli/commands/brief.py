@@ -38,6 +38,7 @@ def brief(context: Context, options: BriefOptions) -> None:
     from wc_cli.briefing import text as brief_rendering  # 13 ms, not for hooks
     from wc_cli.terminal import render
 
+    context.adopt()  # done once, so it does not count as the brief's time
     gathered = gather_brief(context, deadline(context))
     fitting = brief_rendering.fit_brief(gathered, options.budget)
     if options.json:

@@ -21,14 +21,16 @@ from wc_cli.output import say, say_json
 from wc_cli.store import pending
 from wc_core.errors import FindingsError, InvalidInputError, WcError
 from wc_core.files import read_plain
+from wc_core.git import discovery, storefolder
 from wc_core.git.discovery import BRANCH_STORE
-from wc_core.phrases import counted, quoted
+from wc_core.phrases import counted, quoted, with_home
 from wc_core.text import one_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from wc_cli.context import Context
+    from wc_cli.doctor.setaside import SetAsideStores
     from wc_core.threads.reader import StoreReader
 
 _LEAST_GIT = (2, 38)
@@ -115,19 +117,22 @@ def examine_store(context: Context) -> DoctorReport:
     findings = list(_git_findings(context))
     try:
         place = context.place
-        reader = context.reader
     except WcError as error:
         findings.append(Finding("store", 0, error.message, error.hint))
         return DoctorReport("no store", "", 0, 0, tuple(findings))
+    if not place.exists:
+        findings += missing_store_findings(context)
+        store = "no store" if place.branch_exists else context.store
+        return DoctorReport(store, place.kind, 0, 0, tuple(findings))
+    reader = context.reader
     examined = ThreadExaminer(reader, context.env)
-    if place.exists:
-        findings += settings_findings(context)
-        findings += stray_findings(reader)
-        findings += settling_findings(reader)
-        findings += examined.findings()
-        if place.kind == BRANCH_STORE:
-            findings += _checkout_findings(context, reader)
-            findings += exchange_findings(context)
+    findings += settings_findings(context)
+    findings += stray_findings(reader)
+    findings += settling_findings(reader)
+    findings += examined.findings()
+    if place.kind == BRANCH_STORE:
+        findings += _checkout_findings(context, reader)
+        findings += exchange_findings(context)
     return DoctorReport(
         context.store,
         place.kind,
@@ -147,6 +152,22 @@ def _git_findings(context: Context) -> Iterator[Finding]:
     if version < _LEAST_GIT:
         number = ".".join(map(str, version))
         yield Finding("git", 0, f"git {number} is too old", "Install 2.38 or newer.")
+
+
+def missing_store_findings(context: Context) -> Iterator[Finding]:
+    """Yields what is to be known of a store that is not checked out: that its branch
+    is there, and what an earlier repository left in its place."""
+    place = context.place
+    if place.branch_exists:
+        error = discovery.not_checked_out_error()
+        yield Finding("store", 0, error.message, error.hint)
+    if place.kind != BRANCH_STORE or place.repository is None:
+        return
+    folder = storefolder.planned(place.repository, context.env)
+    for path in folder.orphans:
+        message = "belonged to an earlier repository here, and is not read"
+        fix = "Set it aside, and make the store: wc init"
+        yield Finding(with_home(path, context.env), 0, message, fix)
 
 
 def settings_findings(context: Context) -> Iterator[Finding]:
@@ -194,8 +215,27 @@ def exchange_findings(context: Context) -> Iterator[Finding]:
 def _report_notes(context: Context, examined: ThreadExaminer) -> Iterator[str]:
     for topic in examined.forked:
         yield f"{topic} is forked: two clones wrote at once; the next entry joins them"
+    yield from _set_aside_notes(context, examined.recovery.set_aside)
     if (standing := context.standing) is not None:
         yield standing.sentence(now_ms())
+
+
+def _set_aside_notes(context: Context, aside: SetAsideStores) -> Iterator[str]:
+    """Yields what the stores are that were set aside. Entries of them that this store
+    lacks are findings."""
+    for store in aside.stores:
+        root = store.layout.root
+        folder = with_home(root, context.env)
+        if store in aside.earlier and not aside.missing(store):
+            yield (
+                f"{folder} is an earlier checkout of this store, which has every entry "
+                f"of it. To remove it: rm -r {quoted(root)}"
+            )
+        elif store not in aside.earlier:
+            yield (
+                f"{folder} was set aside, and nothing shows that it belongs to this "
+                f"store. To look at it: WATERCOOLER_DIR={quoted(root)} wc list"
+            )
 
 
 def _checkout_findings(context: Context, reader: StoreReader) -> Iterator[Finding]:

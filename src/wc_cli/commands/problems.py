@@ -23,9 +23,10 @@ from wc_cli.store import locks
 from wc_core.activity.statefile import StateFiles
 from wc_core.errors import FindingsError, NotFoundError, WcError
 from wc_core.files import names_in
+from wc_core.git import storefolder
 from wc_core.git.discovery import BRANCH_STORE
 from wc_core.layout import topic_of
-from wc_core.phrases import counted, quoted
+from wc_core.phrases import counted, quoted, with_home
 from wc_core.text import one_line
 from wc_core.threads.moves import bounces_text, holder_text
 from wc_core.times import age_text
@@ -106,6 +107,8 @@ class _ProblemSearch:
             if place.exists:
                 self.store = self.context.store
                 yield from self._store_findings(self.context.reader)
+            else:
+                yield from doctor.missing_store_findings(self.context)
         except WcError as error:
             yield Finding("store", 0, error.message, error.hint)
         yield from self._loop_findings()
@@ -116,9 +119,20 @@ class _ProblemSearch:
         yield from doctor.settling_findings(reader)
         if self.context.place.kind == BRANCH_STORE:
             yield from doctor.exchange_findings(self.context)
+            yield from self._set_aside_findings()
         yield from _lock_findings(reader)
         yield from self._quarantine_findings(reader)
         yield from self._thread_findings(reader)
+
+    def _set_aside_findings(self) -> Iterator[Finding]:
+        """Yields stores that were set aside when this one was checked out: only a human
+        knows whether they matter."""
+        checkout, env = self.context.store_repository, self.context.env
+        folders = storefolder.set_aside(checkout, env) if checkout is not None else []
+        for folder in folders:
+            message = "belonged to an earlier repository here, and was set aside"
+            fix = f"See what it has: wc doctor; then remove it: rm -r {quoted(folder)}"
+            yield Finding(with_home(folder, env), 0, message, fix)
 
     def _quarantine_findings(self, reader: StoreReader) -> Iterator[Finding]:
         """Yields what a repair set aside: only a human knows whether it matters."""

@@ -124,6 +124,7 @@ class _Waiting:
         before = self.context
         # A new context, because the old one remembers that there was no store.
         self.context = type(before)(before.env, before.cwd, before.asked)
+        self.context.adopt()
         return self.context.reader if self.context.place.exists else None
 
     def _start(self, reader: StoreReader) -> Awaiting:

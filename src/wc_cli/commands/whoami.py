@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from wc_cli.commands.common import SpeakerOptions
 from wc_cli.options import command, flag
 from wc_cli.output import say, say_json
 from wc_core import names
+from wc_core.errors import NotFoundError
 from wc_core.files import read_plain
 from wc_core.git.discovery import BRANCH_STORE, IN_TREE_STORE, NAMED
 from wc_core.identity import environment, resolve
@@ -40,7 +42,9 @@ class WhoamiOptions(SpeakerOptions):
 
 @command(WhoamiOptions)
 def whoami(context: Context, options: WhoamiOptions) -> None:
-    """Show who you are."""
+    """Show who you are. That is known without a store, too."""
+    with suppress(NotFoundError):
+        context.adopt()
     identity = context.identity
     context.remember()
     explanation = _make_explanation(context) if options.explain else None
@@ -59,11 +63,18 @@ def whoami(context: Context, options: WhoamiOptions) -> None:
         say_json(fields)
         return
     kind = _KINDS.get(context.place.kind, "outside git")
-    state = "" if context.place.exists else ", not made yet"
+    state = "" if context.place.exists else f", {_missing_state(context)}"
     say(one_line(f"{identity.author} (by {identity.source})"))
     say(one_line(f"store: {context.store} ({kind}{state})"))
     if explanation is not None:
         say(explanation.text())
+
+
+def _missing_state(context: Context) -> str:
+    """Returns why there is no store."""
+    if context.place.branch_exists:
+        return "not checked out: wc init"
+    return "not made yet"
 
 
 class NamePart(NamedTuple):

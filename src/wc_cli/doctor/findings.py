@@ -123,7 +123,8 @@ class ThreadExaminer:
         """The finding for a thread that only the branch has."""
         if self.recovery.lost_lines(topic, b"", with_page=False):
             path = self.layout.folder(topic)
-            message = obstruction(path, "folder") or "is gone, and the branch has it"
+            message = obstruction(path, "folder")
+            message = message or f"is gone, and {self.recovery.sources} has it"
             yield Finding(self._relative(path), 0, message, SET_ASIDE)
 
     def _of_unreadable(self, topic: str, error: WcError) -> Finding:
@@ -147,8 +148,8 @@ class ThreadExaminer:
         lost = {} if lacks_entries(thread) else self.recovery.lost_by_thread(thread)
         if lost:
             entries = counted(len(lost), "entry", "entries")
-            message = f"lacks {entries} that the branch has"
-            fix = "Bring back what the branch has: wc doctor --repair"
+            message = f"lacks {entries} that {self.recovery.sources} has"
+            fix = "Bring them back: wc doctor --repair"
             yield Finding(self._relative(self.layout.log(topic)), 0, message, fix)
         newest = ulid.prefix(thread.state.last_id)
         if newest and ulid.timestamp_ms(newest) > now_ms() + ulid.FUTURE_MS:

@@ -1,4 +1,5 @@
-"""Finds the entries that a log lost, on the branch and on the rendered page."""
+"""Finds the entries that a log lost: on the branch, on the rendered page, and in an
+earlier checkout of the branch that was set aside."""
 
 from __future__ import annotations
 
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING
 from wc_cli.branch import commits
 from wc_cli.branch.compare import compare_log
 from wc_cli.branch.git import Git, GitError
+from wc_cli.doctor.setaside import SetAsideStores
 from wc_core.files import read_plain
 from wc_core.git import discovery
 from wc_core.layout import topic_of
@@ -30,23 +32,30 @@ class Recovery:
         self.layout = reader.layout
         self.checkout = discovery.checkout_at(self.layout.root)
         self.git = Git(self.layout.root, env) if self.checkout else None
+        self.set_aside = SetAsideStores(self.layout, env)
         self._committed_logs: dict[str, Committed] | None = None
 
+    @property
+    def sources(self) -> str:
+        """Where lost entries are looked for, in words."""
+        other = " or an earlier checkout of it" if self.set_aside.earlier else ""
+        return f"the branch{other}"
+
     def topics(self) -> set[str]:
-        """The threads whose log is on the branch."""
+        """The threads whose log is on the branch, or in an earlier checkout of it."""
         folders = [path.split("/") for path in self._logs()]
-        return {topic_of(parts[-2]) for parts in folders}
+        return {topic_of(parts[-2]) for parts in folders} | self.set_aside.topics()
 
     def lost_lines(
         self, topic: str, data: bytes, *, with_page: bool
     ) -> dict[str, bytes]:
-        """The lines, by id, of the entries that the branch has and a log with ``data``
-        lacks.
+        """The lines, by id, of the entries that the branch or an earlier checkout of it
+        has and a log with ``data`` lacks.
 
         The page counts only ``with_page``: people may edit it, so something else must
         say that entries are missing.
         """
-        lines = self._committed_lines(topic, data)
+        lines = self.set_aside.lines(topic) | self._committed_lines(topic, data)
         if with_page:
             for position, entry in enumerate(self._page_entries(topic)):
                 lines.setdefault(entry.id, _page_line(entry, position))

@@ -192,12 +192,19 @@ class Repair:
             texts.append("end its last line")
         if lost:
             entries = counted(len(lost), "entry", "entries")
-            texts.append(f"bring back {entries} from the branch and the page")
+            texts.append(f"bring back {entries} from {self._sources}")
             good = merge_logs(topic, good, *lost.values())
         if not self.dry_run:
             self._write_log(topic, good)
         path = self._relative(self.layout.log(topic))
         yield from (RepairStep(path, text) for text in texts)
+
+    @property
+    def _sources(self) -> str:
+        """Where lost entries are brought back from, in words."""
+        if self.recovery.set_aside.earlier:
+            return "the branch, the page and an earlier checkout"
+        return "the branch and the page"
 
     def _write_log(self, topic: str, data: bytes) -> None:
         log, root = self.layout.log(topic), self.layout.root

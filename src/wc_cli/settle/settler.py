@@ -25,8 +25,7 @@ from wc_cli.store import authors, durable, locks, pending, rendering
 from wc_cli.store.upkeep import Upkeep
 from wc_core.errors import CorruptError, LockTimeoutError, NotFoundError, WcError
 from wc_core.files import size_of
-from wc_core.git import repository
-from wc_core.layout import BRANCH
+from wc_core.git import discovery, repository
 from wc_core.threads import model
 from wc_core.threads.reader import StoreReader
 
@@ -71,8 +70,9 @@ class Settler:
 
     def _follower(self, handle: int | None) -> Follower | None:
         """What follows the branch; ``None`` for a store that wc does not commit."""
-        checkout, root = self.checkout, self.layout.root
-        if checkout is None or checkout.top != root or checkout.branch != BRANCH:
+        root = self.layout.root
+        checkout = discovery.checkout_at(root)
+        if checkout is None:
             return None
         git = Git(root, self.env, handle=handle)
         return Follower(self.upkeep, git, checkout, self.env)

@@ -16,10 +16,13 @@ belongs to another one, and the error says how to fix that.
 from __future__ import annotations
 
 import os
+import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from wc_core.errors import CorruptError, InvalidInputError
+from wc_core.errors import CorruptError, InvalidInputError, NotFoundError
+from wc_core.files import read_plain
 from wc_core.git import repository as repositories
+from wc_core.git import storefolder
 from wc_core.layout import BRANCH, IN_TREE
 from wc_core.phrases import quoted
 
@@ -27,6 +30,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from wc_core.git.repository import Checkout, Repository
+
+# The head of a thread's page, as the oldest tools wrote it.
+_PAGE_HEAD = re.compile(rb"^(?:Status|Ball):", re.MULTILINE)
+_HEAD_BYTES = 1000
 
 # The four kinds of store, in the order of the search.
 NAMED, IN_TREE_STORE, BRANCH_STORE, PLAIN = "named", "in-tree", "branch", "plain"
@@ -83,7 +90,7 @@ def find(cwd: str, env: Mapping[str, str], *, missing_ok: bool = False) -> Place
         except StoreMissingError:
             if not missing_ok:
                 raise
-            root = planned_root(repository, env)
+            root = storefolder.planned(repository, env).root
             return Place(
                 BRANCH_STORE, root, repository, exists=False, branch_exists=True
             )
@@ -104,6 +111,8 @@ def _named_place(
 ) -> Place:
     """The store at ``root``, which WATERCOOLER_DIR names."""
     exists = os.path.isdir(root)
+    if exists and not is_store(root):
+        _refuse_oldest_layout(root)
     if repository is not None and not exists:
         for checkout in repositories.checkouts_of(repository, BRANCH):
             if os.path.realpath(checkout.path) != root:
@@ -115,6 +124,31 @@ def _named_place(
     return Place(BRANCH_STORE if is_checkout(root) else NAMED, root, repository, exists)
 
 
+def _refuse_oldest_layout(folder: str) -> None:
+    """Raise InvalidInputError if the page of a thread is directly in a folder."""
+    try:
+        names = [name for name in os.listdir(folder) if name.endswith(".md")]
+    except OSError:
+        return  # reading the store reports it
+    if not any(_is_page(f"{folder}/{name}") for name in names):
+        return
+    pages = f"{folder}/threads"
+    raise InvalidInputError(
+        f"WATERCOOLER_DIR names {folder}, which has the pages of threads directly in "
+        "it, as the oldest tools kept them.",
+        "Put them where a store has them: "
+        f"mkdir {quoted(pages)} && mv {quoted(folder)}/*.md {quoted(pages)}",
+    )
+
+
+def _is_page(path: str) -> bool:
+    try:
+        data = read_plain(path) or b""
+    except OSError:
+        return False  # whatever it is, no page of a thread
+    return _PAGE_HEAD.search(data[:_HEAD_BYTES]) is not None
+
+
 def checkout_at(root: str) -> Repository | None:
     """The checkout of the store's branch at ``root``; ``None`` if there is none.
 
@@ -123,7 +157,15 @@ def checkout_at(root: str) -> Repository | None:
     checkout = repositories.find(root) if os.path.isdir(root) else None
     if checkout is None or checkout.top != root or checkout.branch != BRANCH:
         return None
-    return checkout
+    return None if _is_copy(checkout) else checkout
+
+
+def _is_copy(checkout: Repository) -> bool:
+    """Whether the folder that git has on record for a checkout is another one."""
+    if not checkout.linked:
+        return False
+    recorded = repositories.checkout_at(checkout.gitdir)
+    return recorded.path != checkout.top and recorded.trusted
 
 
 def is_checkout(root: str) -> bool:
@@ -189,7 +231,17 @@ def _place_of_repository(repository: Repository, env: Mapping[str, str]) -> Plac
     if checkouts:
         raise broken_store_error(repository, checkouts[0], env)
     exists = repositories.has_branch(repository, BRANCH)
-    return Place(BRANCH_STORE, planned_root(repository, env), repository, False, exists)
+    root = storefolder.planned(repository, env).root
+    return Place(BRANCH_STORE, root, repository, False, exists)
+
+
+def not_checked_out_error() -> NotFoundError:
+    """The error for a store of which there is only the branch; its hint is the fix."""
+    return NotFoundError(
+        f"This repository has threads on its branch {BRANCH}, but they are not checked "
+        "out on this machine.",
+        "Check them out: wc init",
+    )
 
 
 def broken_store_error(
@@ -245,21 +297,3 @@ def _moved_with_home(checkout: Checkout, env: Mapping[str, str]) -> str:
         return ""
     is_same = os.path.basename(points_to) == os.path.basename(checkout.admin)
     return path if is_same else ""
-
-
-def planned_root(repository: Repository, env: Mapping[str, str]) -> str:
-    """The folder in which the checkout of a repository's store will be made.
-
-    Raises InvalidInputError without HOME.
-    """
-    import hashlib  # 2.7 ms, only until the store exists
-
-    home = env.get("HOME", "")
-    if not home:
-        raise InvalidInputError(
-            "HOME is not set, so there is no place for the store.",
-            "Set HOME, or WATERCOOLER_DIR to the folder that should hold it.",
-        )
-    digest = hashlib.sha256(os.fsencode(repository.common)).hexdigest()[:12]
-    folder = f"watercooler-{repository.name}-{digest}"
-    return os.path.realpath(f"{home}/{IN_TREE}/worktrees/{folder}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import pwd
 import shlex
@@ -178,16 +179,121 @@ def clone(repo: Repo, name: str) -> Repo:
     return Repo(machine, machine.root / name)
 
 
-def test_a_fetched_branch_is_adopted(repo: Repo) -> None:
-    repo.settled("say", "auth", "--title", "x")
+def without_store(repo: Repo, state: str) -> Repo:
+    """A repository that has threads on its branch alone, in each way there is."""
+    if state == "local":
+        repo.git("worktree", "remove", "-f", "-f", str(repo.store))
+        return repo
     other = clone(repo, "other")
+    if state == "packed":
+        other.git("pack-refs", "--all", "--prune")
+    if state == "loose":
+        other.git("update-ref", "-d", f"refs/remotes/origin/{THREADS}")
+        other.git("fetch", "-q")
+    # Nothing may wait for the network.
+    repo.path.rename(repo.path.with_name("unreachable"))
+    return other
+
+
+STATES = ("local", "packed", "loose")
+PATIENT = {"WATERCOOLER_BRIEF_MS": "5000"}
+READING = (
+    ("list",),
+    ("read", "auth"),
+    ("search", "begins"),
+    ("brief",),
+    ("log", "auth"),
+    ("stats",),
+    ("timeline",),
+    ("board", "--once"),
+    ("updates",),
+)
+
+
+@pytest.mark.parametrize("state", STATES)
+@pytest.mark.parametrize("words", READING, ids=" ".join)
+def test_reading_adopts_what_is_fetched(
+    repo: Repo, words: tuple[str, ...], state: str
+) -> None:
+    repo.settled("new", "auth", "--title", "auth begins", "--to", "anyone")
+    tip = repo.git("rev-parse", THREADS)
+    other = without_store(repo, state)
+    done = other.ok(*words, env=PATIENT)
+    assert "auth" in done.out
+    assert "wc init" not in done.err
+    assert other.git("rev-parse", THREADS) == tip
+    assert other.store.is_dir()
+    # The prompt knows at once, without a write.
+    assert "auth" in other.ok("statusline").out
+    assert (other.store / ".local/status/branch/main").is_dir()
+
+
+def test_whoami_and_wait_adopt_too(repo: Repo) -> None:
+    repo.settled("new", "auth", "--title", "x", "--to", "Kim", "--force")
+    other = without_store(repo, "packed")
+    assert "not" not in other.ok("whoami").out
+    assert topics(other) == ["auth"]
+    other.git("worktree", "remove", "-f", "-f", str(other.store))
+    assert "auth" in other.ok("wait", "auth", "--timeout", "1").out
+
+
+@pytest.mark.parametrize("state", STATES)
+def test_what_must_not_change_anything_says_how(repo: Repo, state: str) -> None:
+    repo.settled("new", "auth", "--title", "x")
+    other = without_store(repo, state)
+    for command in ("problems", "doctor"):
+        said = other.wc(command)
+        assert said.code == 9
+        assert THREADS in said.out
+        assert "wc init" in said.out
+    line = "wc: threads not checked out, run wc init\n"
+    assert other.ok("statusline").out == line
+    assert other.ok("statusline", env={"COLUMNS": "9"}).out == "wc: thre…\n"
+    assert other.git("worktree", "list").count("\n") == 0
+    assert other.ok("init").out.endswith("(1 thread)\n")
+    assert other.ok("problems").out == "No problems.\n"
+
+
+def test_a_session_s_start_adopts(repo: Repo) -> None:
+    repo.settled("new", "auth", "--title", "x", "--to", "anyone")
+    other = without_store(repo, "packed")
+    feed = json.dumps({"session_id": "s", "cwd": str(other.path)}).encode()
+    words = ("brief", "--client", "claude", "--hook")
+    assert other.ok(*words, "user-prompt", feed=feed).out == ""
+    assert other.git("worktree", "list").count("\n") == 0
+    # It is done once, and may take longer than a hook usually may.
+    slow = other.machine.root / "bin/git"
+    slow.parent.mkdir()
+    slow.write_text(f'#!/bin/sh\nsleep 0.5\nexec {shutil.which("git")} "$@"\n')
+    slow.chmod(0o755)
+    env = {
+        "PATH": f"{slow.parent}:{os.environ['PATH']}",
+        "WATERCOOLER_BRIEF_MS": "1000",
+    }
+    assert "auth" in other.ok(*words, "session-start", feed=feed, env=env).out
+    assert other.git("worktree", "list").count("\n") == 1
+
+
+def test_where_it_cannot_be_adopted_it_is_said(repo: Repo) -> None:
+    repo.settled("new", "auth", "--title", "x")
+    other = without_store(repo, "packed")
+    (other.machine.home / ".watercooler").write_text("in the way")
     said = other.fails(3, "list")
     assert THREADS in said
+    assert "could not be checked out: " in said
     assert said.endswith("wc init\n")
-    assert other.fails(3, "read", "auth") == said
-    assert other.ok("init").out.endswith("(1 thread)\n")
-    assert topics(other) == ["auth"]
-    assert other.git("rev-parse", THREADS) == repo.git("rev-parse", THREADS)
+    who = other.ok("whoami").out
+    assert who.startswith("Kim (by git user)\n")
+    assert "not checked out: wc init" in who
+
+
+def test_a_clone_without_threads_is_left_alone(repo: Repo) -> None:
+    other = clone(repo, "other")
+    for words in (["list"], ["brief"], ["whoami"], ["stats"], ["problems"]):
+        other.ok(*words)
+    assert other.git("branch", "--all", "--list", f"*{THREADS}") == ""
+    assert not (other.machine.home / ".watercooler").exists()
+    assert other.ok("statusline").out == ""
 
 
 def test_a_first_write_adopts_a_fetched_branch(repo: Repo) -> None:
@@ -210,7 +316,6 @@ def test_a_packed_fetched_branch_is_adopted(repo: Repo) -> None:
 def test_a_local_branch_is_adopted(repo: Repo) -> None:
     repo.settled("say", "auth", "--title", "x")
     repo.git("worktree", "remove", "-f", "-f", str(repo.store))
-    assert "wc init" in repo.fails(3, "list")
     repo.ok("init")
     assert topics(repo) == ["auth"]
 
@@ -380,6 +485,23 @@ def test_a_store_that_is_named(repo: Repo) -> None:
         "named",
         str(repo.machine.root / "shared store"),
     )
+
+
+def test_the_oldest_layout_is_answered_with_how_to_move_it(repo: Repo) -> None:
+    named = repo.machine.root / "old ones"
+    named.mkdir()
+    env = {"WATERCOOLER_DIR": str(named)}
+    (named / "README.md").write_text("# About\n")
+    assert topics(repo, env=env) == []
+    page = "# auth — Thread\nStatus: open\nBall: codex\nTopic: auth\n"
+    entry = "\n---\nEntry: Codex 2025-10-07T00:27:54Z\nType: Note\nTitle: Hi\n\nBody\n"
+    (named / "auth.md").write_text(page + entry)
+    for words in (["list"], ["say", "auth", "--title", "x"], ["init"]):
+        said = repo.fails(2, *words, env=env)
+        assert "directly in it" in said
+    obey(repo, hint(said))
+    assert topics(repo, env=env) == ["README", "auth"]
+    assert "Hi" in repo.ok("read", "auth", env=env).out
 
 
 def test_naming_the_branch_s_store_is_the_same_store(repo: Repo) -> None:

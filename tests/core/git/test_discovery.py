@@ -10,7 +10,7 @@ import pytest
 
 from tests.core.strategies import Git
 from wc_core.errors import CorruptError, InvalidInputError
-from wc_core.git import discovery, repository
+from wc_core.git import repository, storefolder
 from wc_core.git.discovery import (
     BRANCH_STORE,
     IN_TREE_STORE,
@@ -69,7 +69,7 @@ def test_a_fresh_repository_has_a_store_planned_in_home(git: Git, top: Path) -> 
     assert (found.exists, found.branch_exists) == (False, False)
     assert {place(git, where).root for where in (top / "sub", linked)} == {found.root}
     assert found.repository is not None
-    assert discovery.planned_root(found.repository, git.env) == found.root
+    assert storefolder.first_choice(found.repository, git.env) == found.root
 
 
 @pytest.mark.parametrize("inner", ["", "deep/er"])

@@ -1,0 +1,141 @@
+"""Stores that were set aside because a former repository of the same path left them.
+
+If one is an earlier checkout of this store, the entries that this store lacks are
+taken in from it. A store of some other project must not leak into this one, so it
+counts only if git or the entries themselves say so.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from wc_cli.branch.git import Git, GitError
+from wc_cli.store import applied
+from wc_core.errors import WcError
+from wc_core.files import read_plain
+from wc_core.git import discovery, storefolder
+from wc_core.threads import codec
+from wc_core.threads.model import Entry
+from wc_core.threads.reader import StoreReader
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from wc_core.layout import Layout
+
+
+class SetAsideStores:
+    """The stores that were set aside for the store at ``layout``. Each is read when it
+    is needed; nothing is written to them."""
+
+    def __init__(self, layout: Layout, env: Mapping[str, str]) -> None:
+        self._layout = layout
+        self._env = env
+        self._checkout = discovery.checkout_at(layout.root)
+
+    @cached_property
+    def stores(self) -> tuple[StoreReader, ...]:
+        """All of them."""
+        if self._checkout is None:
+            return ()
+        folders = storefolder.set_aside(self._checkout, self._env)
+        return tuple(map(StoreReader, folders))
+
+    @cached_property
+    def earlier(self) -> tuple[StoreReader, ...]:
+        """Those that are earlier checkouts of this store."""
+        return tuple(store for store in self.stores if self._is_same(store))
+
+    def topics(self) -> set[str]:
+        """The threads with a log in an earlier checkout of this store."""
+        return {
+            topic
+            for store in self.earlier
+            for topic in _topics(store)
+            if _log_lines(store.layout, topic)
+        }
+
+    def lines(self, topic: str) -> dict[str, bytes]:
+        """The lines, by id, that earlier checkouts of this store have of a thread."""
+        lines: dict[str, bytes] = {}
+        for store in self.earlier:
+            lines |= _log_lines(store.layout, topic)
+        return lines
+
+    def missing(self, store: StoreReader) -> int:
+        """The number of entries of a store that the present one lacks."""
+        return sum(
+            len(lines.keys() - _log_lines(self._layout, topic))
+            for topic in _topics(store)
+            if (lines := _log_lines(store.layout, topic))
+        )
+
+    def _is_same(self, store: StoreReader) -> bool:
+        return (
+            self._has_its_commit(store)
+            or self._has_its_entries(store)
+            or self._has_its_code(store)
+        )
+
+    def _has_its_commit(self, store: StoreReader) -> bool:
+        """Whether the branch has the commit that a store had taken in last. The first
+        commit is the same in every store, and proves nothing."""
+        commit = applied.load(store.layout).commit
+        if not commit:
+            return False
+        git = Git(self._layout.root, self._env)
+        try:
+            git.run("rev-parse", "--verify", "--quiet", f"{commit}^")
+            git.run("merge-base", "--is-ancestor", commit, "HEAD")
+        except GitError:
+            return False  # it is unknown here, or on another branch
+        return True
+
+    def _has_its_entries(self, store: StoreReader) -> bool:
+        """Whether an entry of a store is in the present one: ids are unique."""
+        return any(
+            not _log_lines(store.layout, topic)
+            .keys()
+            .isdisjoint(_log_lines(self._layout, topic))
+            for topic in _topics(store)
+        )
+
+    def _has_its_code(self, store: StoreReader) -> bool:
+        """Whether this repository has the commits of the code that a store's entries
+        name, or half of them: what was never pushed is lost with a clone."""
+        wanted = set(_code_commits(store))
+        known = self._known_commits(sorted(wanted)) if wanted else 0
+        return known > 0 and 2 * known >= len(wanted)
+
+    def _known_commits(self, commits: Iterable[str]) -> int:
+        feed = "".join(f"{commit}\n" for commit in commits).encode()
+        git = Git(self._layout.root, {**self._env, "GIT_NO_LAZY_FETCH": "1"})
+        try:
+            lines = git.run("cat-file", "--batch-check", feed=feed).splitlines()
+        except GitError:
+            return 0  # doctor reports what is wrong with git
+        return sum(b" commit " in line for line in lines)
+
+
+def _topics(store: StoreReader) -> list[str]:
+    try:
+        return store.topics()
+    except WcError:
+        return []  # it is no store, or damaged: nothing is taken from it
+
+
+def _log_lines(layout: Layout, topic: str) -> dict[str, bytes]:
+    try:
+        data = read_plain(layout.log(topic), layout.root)
+    except OSError:
+        return {}  # as if it were not there
+    return codec.lines_by_id(topic, data or b"")
+
+
+def _code_commits(store: StoreReader) -> Iterator[str]:
+    for topic in _topics(store):
+        for line in _log_lines(store.layout, topic).values():
+            entry = codec.read_line(topic, line)
+            if isinstance(entry, Entry) and entry.code_commit.isalnum():
+                yield entry.code_commit
