@@ -19,7 +19,7 @@ from wc_cli.commands.common import SpeakerOptions
 from wc_cli.doctor.findings import Finding
 from wc_cli.options import command, flag
 from wc_cli.output import say, say_json
-from wc_cli.store import locks
+from wc_cli.store import lockowners, locks
 from wc_core.activity.statefile import StateFiles
 from wc_core.errors import FindingsError, NotFoundError, WcError
 from wc_core.files import names_in
@@ -177,12 +177,12 @@ def _lock_findings(reader: StoreReader) -> Iterator[Finding]:
         if not _is_held(path, layout.root):
             continue  # the signature is that of an earlier holder
         name = os.path.relpath(path, layout.root)
-        holder = locks.holder_of(path)
+        holder = lockowners.current_holder(path)
         message = f"held for {age_text(int(held))} by {holder}"
-        yield Finding(name, 0, message, _how_to_end(holder, path))
+        yield Finding(name, 0, message, how_to_end(holder, path))
 
 
-def _how_to_end(holder: locks.Holder, path: str) -> str:
+def how_to_end(holder: lockowners.Holder, path: str) -> str:
     """Returns how to end the holder of a lock. A process id means something only on its
     own machine, while the process runs."""
     if holder.is_alive:

@@ -8,15 +8,14 @@ from typing import TYPE_CHECKING
 from wc_cli.commands.common import SpeakerOptions
 from wc_cli.options import argument, command, flag
 from wc_cli.output import say, say_json
-from wc_cli.store import locks
+from wc_cli.store import lockowners, locks
 from wc_core.errors import ConflictError
 from wc_core.phrases import counted
 from wc_core.text import one_line
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from wc_cli.context import Context
+    from wc_cli.store.lockowners import LockOwners
 
 
 class InitOptions(SpeakerOptions):
@@ -68,8 +67,14 @@ def break_lock(context: Context, options: BreakLockOptions) -> None:
     path, root = reader.layout.lock(topic), reader.layout.root
     handle = locks.try_acquire(path, root)
     if handle is None:
-        holder = locks.holder_of(path)
-        _check_breakable(topic, holder, context.env, force=options.force)
+        holder = lockowners.current_holder(path)
+        allowed = context.env.get("WATERCOOLER_ALLOW_BREAK_LOCK") == "1"
+        check_breakable(
+            f"{topic} is being written by {holder}.",
+            lockowners.lock_owners(path),
+            f"WATERCOOLER_ALLOW_BREAK_LOCK=1 wc break-lock {topic} --force",
+            agreed=options.force and allowed,
+        )
         locks.break_lock(path, root)
         text = f"The lock of {topic} is broken; it was held by {holder}."
     else:
@@ -81,20 +86,25 @@ def break_lock(context: Context, options: BreakLockOptions) -> None:
     say(one_line(text))
 
 
-def _check_breakable(
-    topic: str, holder: locks.Holder, env: Mapping[str, str], *, force: bool
+def check_breakable(
+    message: str, owners: LockOwners, command: str, *, agreed: bool
 ) -> None:
-    """Raise ConflictError unless the lock may be broken."""
-    held = f"{topic} is being written by {holder}."
-    if holder.is_alive:
+    """Raise ConflictError with this message unless a lock may be broken: no process of
+    this machine holds it, and the user has ``agreed`` with ``command``."""
+    if owners.pids:
+        pids = " ".join(map(str, owners.pids))
         raise ConflictError(
-            held,
+            message,
             "That process runs on this machine: its lock is real. Wait for it, or "
-            f"end it (kill {holder.pid}); its lock ends with it.",
+            f"end it (kill {pids}); its lock ends with it.",
         )
-    if not force or env.get("WATERCOOLER_ALLOW_BREAK_LOCK") != "1":
+    if owners.local:
         raise ConflictError(
-            held,
-            "Make sure that this process is gone. Then: "
-            f"WATERCOOLER_ALLOW_BREAK_LOCK=1 wc break-lock {topic} --force",
+            message,
+            "It runs on this machine, of another user or in a container: this file "
+            "system keeps no locks of processes that have ended. Wait for it.",
+        )
+    if not agreed:
+        raise ConflictError(
+            message, f"Make sure that this process is gone. Then: {command}"
         )

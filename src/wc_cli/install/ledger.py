@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from wc_cli.install import disk
 from wc_cli.install.formats.edits import Spot
-from wc_cli.store import locks
+from wc_cli.store import lockowners, locks
 from wc_core.errors import CorruptError, LockTimeoutError
 
 if TYPE_CHECKING:
@@ -193,8 +193,9 @@ def open_ledger(home: Path) -> Iterator[Ledger]:
                 # Still locked: a process that waits for the lock creates another.
                 disk.remove(f"{folder}/lock")
     except LockTimeoutError as error:
+        holder = lockowners.current_holder(f"{folder}/lock")
         raise LockTimeoutError(
-            f"Another wc install is running: {locks.holder_of(f'{folder}/lock')}.",
+            f"Another wc install is running: {holder}.",
             "Nothing was changed. Run it again when that one is done.",
         ) from error
     disk.remove_folders([top, folder])

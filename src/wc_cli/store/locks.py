@@ -12,12 +12,11 @@ import fcntl
 import os
 import stat
 import time
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from wc_cli.store import durable
 from wc_core.errors import LockTimeoutError
-from wc_core.files import NotPlainError, read_plain
-from wc_core.processes import is_running
+from wc_core.files import NotPlainError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,27 +26,6 @@ _LONGEST_PAUSE = 0.004
 # Where many processes take turns, a writer waits so many times longer than for one
 # process that keeps the lock.
 _CROWD = 10
-
-
-class Holder(NamedTuple):
-    """The holder of a lock, as the lock file names it."""
-
-    pid: str
-    name: str
-    since: str
-    machine: str
-
-    def __str__(self) -> str:
-        if not self.pid:
-            return "another process"
-        place = "" if self.machine == os.uname().nodename else f" on {self.machine}"
-        return f"{self.name} (process {self.pid}{place}, since {self.since})"
-
-    @property
-    def is_alive(self) -> bool:
-        """Whether the process is known to run; one on another machine never is."""
-        is_local = self.machine == os.uname().nodename and self.pid.isdecimal()
-        return is_local and is_running(int(self.pid))
 
 
 @contextlib.contextmanager
@@ -78,8 +56,11 @@ def acquire(path: str, holder: str, seconds: float, root: str = "") -> int:
             since = now
         if now - since >= seconds or now - start >= seconds * _CROWD:
             os.close(handle)
+            from wc_cli.store import lockowners  # 2 ms, only for a lock that is held
+
+            other = lockowners.current_holder(path)
             raise LockTimeoutError(
-                f"{os.path.basename(path)} is being written by {holder_of(path)}.",
+                f"{os.path.basename(path)} is being written by {other}.",
                 "Nothing was written. Try again, or wait longer: --lock-timeout 10",
             )
         time.sleep(pause)
@@ -164,18 +145,9 @@ def break_lock(path: str, root: str) -> None:
     """Free a lock for the next process although it is held.
 
     Its file is moved aside: the holder keeps that one, and the next process makes a
-    new one. Only for file systems that keep the locks of processes which have ended.
+    new one. Only for file systems that keep the locks of processes which have ended:
+    the caller has asked `lockowners`.
     """
     aside = f"{os.path.dirname(path)}.broken"
     durable.make_folder(aside, root)
     durable.move(path, f"{aside}/{os.path.basename(path)}.{time.time_ns()}", root)
-
-
-def holder_of(path: str) -> Holder:
-    """The last holder of a lock, as its file names it."""
-    try:
-        text = (read_plain(path) or b"").decode(errors="replace")
-    except OSError:
-        text = ""
-    pid, since, name, machine = [*text.splitlines(), "", "", "", ""][:4]
-    return Holder(pid, name, since, machine)

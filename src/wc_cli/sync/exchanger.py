@@ -17,7 +17,7 @@ from wc_cli.branch import commits, compare, packs, trees
 from wc_cli.branch.git import Git, GitError, GitTimeoutError
 from wc_cli.merge.join import Joining
 from wc_cli.settle import settler
-from wc_cli.store import locks, pending
+from wc_cli.store import lockowners, locks, pending
 from wc_cli.sync import report, sending
 from wc_cli.sync.exchange import Exchange
 from wc_cli.sync.wire import Wire
@@ -234,7 +234,7 @@ class Exchanger:
             return locks.acquire(path, "wc sync", seconds, self.layout.root)
         except LockTimeoutError as error:
             raise LockTimeoutError(
-                f"Another exchange is under way: {locks.holder_of(path)}.",
+                f"Another exchange is under way: {lockowners.current_holder(path)}.",
                 "It sends what you wrote as well. To wait for it: wc sync --timeout 60",
             ) from error
 

@@ -14,7 +14,7 @@ import time
 from contextlib import closing
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from wc_observe.watch import mounts
+from wc_core import mounts
 from wc_observe.watch.notifier import CannotWatchError, FolderWatch, survey_folders
 
 if TYPE_CHECKING:

@@ -1,4 +1,7 @@
-"""File systems that do not report changes made by other machines."""
+"""Network file systems: other machines may write to them and lock their files.
+
+The kernel does not report what other machines change on these.
+"""
 
 from __future__ import annotations
 
