@@ -154,10 +154,10 @@ message means, how to turn it off.""",
 Nothing is run and nobody is asked: the command reads git's files, the threads, what
 participants have [noted](store.md#presence), and in each worktree
 `.claude/loop-state.json` and `.claude/activity.json`, where other tools record the
-state of an autonomous loop and the activity of an agent. The threads of a worktree are
-those last written from its branch, or named after its branch or its change (a folder
-`<project>-wt-<change>`). Information from a file is shown with its age. For a file that
-is being rewritten, the previous content is shown, if known, and marked.""",
+state of an autonomous loop and the activity of an agent. Which threads a worktree has:
+[where a thread is](store.md#where-a-thread-is). Information from a file is shown with
+its age. For a file that is being rewritten, the previous content is shown, if known,
+and marked.""",
     "wait": """\
 Shows the thread as `wc read --new` does, which marks it as read. A ball counts if it
 came after your last entry and you have not read it: you do not miss an answer that was

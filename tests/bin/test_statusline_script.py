@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
+from tests.core.status.placecases import CASES, WORKTREES, PlaceCase
 
 from wc_core import agents, ulid
 from wc_core.git import repository
@@ -44,6 +45,7 @@ from wc_core.status.line import (
     status_line,
 )
 from wc_core.status.look import LineStyle, isolate_rtl
+from wc_core.status.places import Surroundings, worktree_places
 from wc_core.threads.model import CLOSED, STATUSES, State
 from wc_core.threads.settings import Settings
 
@@ -62,7 +64,6 @@ SHELLS = {
 }
 TIMEOUT = 20.0
 PAT = Name("Claude Code", "", "pat")
-NOBODY = LinePlace()
 
 
 Shells = tuple[tuple[str, ...], ...]
@@ -247,6 +248,10 @@ HOLDERS = st.one_of(
             "claude-code@FIX",
             "Codex",
             "codex@fix(sam)",
+            "Codex@main (sam)",
+            "Codex@app-wt-fix",
+            "Codex@feature/auth.3f2a1b (pat)",
+            "codex (pat@fix)",
             "",
             "   ",
             "=free",
@@ -348,17 +353,16 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> World:
     return world
 
 
-def _place(world: World, name: str) -> tuple[Path, str, LinePlace]:
+def _place(world: World, name: str) -> tuple[Path, str, Surroundings]:
     """A folder, its worktree's id, and what the twin has to know of it."""
-    if name == "main":
-        return world.repo, MAIN_WORKTREE, LinePlace("main")
-    folder, branch = {
-        "feature/auth": ("feature-auth", "feature/auth"),
-        "auth": ("auth", "other"),
-        "detached": ("fix", ""),
-    }[name]
-    worktree = f"app-wt-{folder}"
-    return world.home / worktree, worktree, LinePlace(branch, folder)
+    folder = world.repo
+    if name != "main":
+        change = {"feature/auth": "feature-auth", "auth": "auth", "detached": "fix"}
+        folder = world.home / f"app-wt-{change[name]}"
+    found = repository.find(str(folder))
+    assert found is not None
+    here = Surroundings(worktree_places(found))
+    return folder, found.worktree_id or MAIN_WORKTREE, here
 
 
 def _rows(made: Iterable[StatusView], who: Who) -> Iterator[StatusRow]:
@@ -389,8 +393,8 @@ def _options(look: LineStyle) -> list[str]:
 def test_says_the_same_as_the_twin(
     shared: World, made: list[StatusView], who: Who, look: LineStyle, place: str
 ) -> None:
-    cwd, worktree, here = _place(shared, place)
-    here = here._replace(me=who.name)
+    cwd, worktree, around = _place(shared, place)
+    here = LinePlace(around._replace(me=who.name))
     shutil.rmtree(shared.store / ".local", ignore_errors=True)
     (shared.store / ".local" / "status").mkdir(parents=True)
     for view in made:
@@ -448,11 +452,17 @@ def test_examples(world: World, shell: Shells) -> None:
     write(world.store, state("spare", None, 2, branch="main"), new=new)
     assert says() == "anyone can take · spare · 2 new"
     write(world.store, state("feature-auth", "Codex", 3, branch="main"))
-    assert says() == "Codex has the ball · feature-auth · +1"
+    theirs = "Codex has the ball · feature-auth · +1"
+    assert says() == theirs
     write(world.store, state("far", "Claude", 4, branch="other"))
-    assert says() == "🎾 far waits for you elsewhere"
+    assert says() == f"{theirs} · 1 for you elsewhere"
     write(world.store, state("far-too", "Claude", 5))
-    assert says() == "🎾 2 waiting for you elsewhere"
+    assert says() == f"{theirs} · 2 for you elsewhere"
+    assert says("--color=always") == f"\033[1;33m{theirs} · 2 for you elsewhere\033[0m"
+    away = world.home / "away"
+    world.git("worktree", "add", "-q", "-b", "away", str(away))
+    be(world.store, worktree="away")
+    assert world.run(away, shell=shell) == "🎾 2 waiting for you elsewhere"
     here = state("main", "claude (pat)", 6, status="IN_REVIEW")
     write(world.store, here, new=new)
     assert says() == "🎾 you · main · IN_REVIEW · 2 new · 2 elsewhere"
@@ -462,6 +472,29 @@ def test_examples(world: World, shell: Shells) -> None:
     assert says("--frob", "--color=always", "extra") == (
         "\033[1;33m🎾 you · older · +1 · 2 elsewhere\033[0m"
     )
+
+
+@pytest.fixture(scope="module")
+def trees(tmp_path_factory: pytest.TempPathFactory) -> World:
+    """A repository with the worktrees of the table of places."""
+    world = make(tmp_path_factory.mktemp("trees") / "home")
+    for folder, branch in WORKTREES.items():
+        if folder != "app":
+            where = ["-b", branch] if branch else ["--detach"]
+            world.git("worktree", "add", "-q", *where, f"../{folder}")
+    return world
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_the_line_of_each_case(trees: World, shell: Shells, case: PlaceCase) -> None:
+    shutil.rmtree(trees.store / ".local", ignore_errors=True)
+    write(trees.store, *case.threads, new={Directory().key(case.me): 0})
+    (trees.store / ".local/status").mkdir(parents=True, exist_ok=True)
+    worktree = MAIN_WORKTREE if case.folder == "app" else case.folder
+    source = "CLAUDECODE" if case.me.tag else "user"
+    be(trees.store, case.me, worktree, source=source)
+    env: dict[str, Any] = {"CLAUDECODE": "1"} if case.me.tag else {}
+    assert trees.run(trees.home / case.folder, shell=shell, **env) == case.line
 
 
 def test_the_options(world: World) -> None:
@@ -708,14 +741,14 @@ def test_a_seat_is_left_with_its_branch(world: World, shell: Shells, was: str) -
     def says() -> str:
         return world.run(tree, shell=shell, CODEX_SANDBOX="1")
 
-    assert says() == "🎾 one waits for you elsewhere"
+    assert says() == "🎾 you · one"
     world.git("symbolic-ref", "HEAD", "refs/heads/f2", cwd=tree)
     assert says() == ""
     write(world.store, state("two", "Codex (pat)", 2, branch="f2"), new={str(who): 5})
     assert says() == "🎾 you · two"
     # A seat that came from elsewhere stays.
     be(world.store, who, "tree", source="CODEX_SANDBOX")
-    assert says() == "🎾 you · two · 1 elsewhere"
+    assert says() == "🎾 you · one · +1"
 
 
 # --- where I am -------------------------------------------------------------------

@@ -14,6 +14,7 @@ from tests.contract.judging import FULL, PATIENT, ROOT, start, told
 from tests.observe.stores import Session
 from wc_core import names
 from wc_core.status import line as statusline
+from wc_core.status.places import Surroundings
 from wc_core.threads import model
 
 if TYPE_CHECKING:
@@ -104,7 +105,8 @@ def test_the_status_line_while_the_ball_goes_to_and_fro(repo: Repo) -> None:
     assert told(writer)["moves"] > 1
     states = judging.states("main", repo.log("main").read_bytes())
     for agent, said in lines.items():
-        here = statusline.LinePlace("main", me=names.parse(agent))
+        around = Surroundings(("main",), names.parse(agent))
+        here = statusline.LinePlace(around)
         known = {
             statusline.status_line([statusline.StatusRow(state, new)], here).casefold()
             + "\n"

@@ -39,7 +39,7 @@ def deadline(context: Context) -> Callable[[], bool]:
 def gather_brief(context: Context, late: Callable[[], bool]) -> Brief:
     """Returns the brief of this place; an empty one if there is no store."""
     # 8 ms that `wc problems` and the hook of a prompt do not need.
-    from wc_core.status.line import LinePlace, places
+    from wc_core.status.places import Surroundings, worktree_places
     from wc_core.views.brief import Brief, BriefQuery
     from wc_core.views.brief import brief as make_brief
 
@@ -47,15 +47,10 @@ def gather_brief(context: Context, late: Callable[[], bool]) -> Brief:
     place, viewer = context.place, context.viewer
     if not place.exists:
         return Brief(viewer.identity.author)
-    repository = place.repository
-    branch_place = (
-        LinePlace(repository.branch, repository.change_id)
-        if repository is not None
-        else LinePlace()
+    here = Surroundings(
+        worktree_places(place.repository), viewer.identity.name, viewer.directory
     )
-    query = BriefQuery(
-        reader, viewer, context.settings, places(branch_place), now_ms(), late
-    )
+    query = BriefQuery(reader, viewer, context.settings, here, now_ms(), late)
     return make_brief(query, _notes(context))
 
 

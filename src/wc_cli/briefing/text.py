@@ -104,7 +104,7 @@ def _facts(item: BriefItem, name: str) -> Iterator[str]:
     if item.next:
         yield "you are next"
     if item.here:
-        yield "this branch"
+        yield "here"
 
 
 def _quoted(name: str) -> str:

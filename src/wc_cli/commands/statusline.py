@@ -17,6 +17,7 @@ from wc_core.layout import Layout
 from wc_core.status import line
 from wc_core.status.line import LinePlace, Mark, StatusRow
 from wc_core.status.look import LineStyle, link_prefix
+from wc_core.status.places import Surroundings, worktree_places
 from wc_core.text import whole_number
 
 # As in the script, a width with more digits is ignored.
@@ -63,17 +64,11 @@ def _status_line(context: Context, style: LineStyle) -> str:
         return line.trouble_line(unread, style)
     repository = place.repository
     identity = context.identity
-    place_here = LinePlace(
-        branch=repository.branch or repository.rebased
-        if repository is not None
-        else "",
-        change_id=repository.change_id if repository is not None else "",
-        me=identity.name,
-        directory=context.settings.directory,
-        loop=_loop_mark(
-            repository.top if repository is not None else "", Layout(place.root)
-        ),
+    here = Surroundings(
+        worktree_places(repository), identity.name, context.settings.directory
     )
+    top = repository.top if repository is not None else ""
+    loop = _loop_mark(top, Layout(place.root))
     reader = context.reader
     viewer = context.viewer
     rows = []
@@ -86,7 +81,7 @@ def _status_line(context: Context, style: LineStyle) -> str:
             StatusRow(state, viewer.new_count(state, reader.cursor(topic, viewer.key)))
         )
     prefix = link_prefix(style.links, Layout(place.root).pages)
-    return line.status_line(rows, place_here, style._replace(links=prefix))
+    return line.status_line(rows, LinePlace(here, loop), style._replace(links=prefix))
 
 
 def _loop_mark(top: str, layout: Layout) -> Mark:

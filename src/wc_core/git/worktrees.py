@@ -43,6 +43,16 @@ class Worktree(NamedTuple):
     changed_ms: int = 0
 
     @property
+    def worktree_id(self) -> str:
+        """Git's name for a linked worktree; empty for the main one."""
+        return "" if self.main else os.path.basename(self.gitdir)
+
+    @property
+    def rebased(self) -> str:
+        """The branch that is being rebased, with HEAD detached; empty if none is."""
+        return repositories.rebased_branch(self.gitdir)
+
+    @property
     def change_id(self) -> str:
         """The change id of a folder named ``<project>-wt-<change-id>``."""
         return repositories.change_of(self.path)

@@ -4,17 +4,17 @@
 writer keeps under ``<store>/.local/``. This module has their formats;
 `wc_core.status.line` has the twin of the script.
 
-The same file for each thread that is not CLOSED, at two places or three::
+The same file for each thread that is not CLOSED, once by its holder and once for each
+of its places (`wc_core.status.places`), usually two or three in all::
 
     status/holder/<holder>/<since>.<topic>
-    status/branch/<branch>/.t/<holder>/<since>.<topic>
+    status/branch/<place>/.t/<holder>/<since>.<topic>
 
 ``<holder>`` is the key of who has the ball, made `layout.safe_name`, or ``=free``.
 ``<since>`` is the ULID of the entry that gave it, so names sort by how long
 the ball has been there and a folder's names tell who has waited longest.
-``<branch>`` is one folder for each part of the name; ``.t`` cannot be a part
-of one. A thread is filed under the branch it was last written from, and under
-the branch or change it is named after, which is its topic. The lines::
+``<place>`` is one folder for each part of a branch's name; ``.t`` cannot be a part
+of one. The lines::
 
     wc1 IN_REVIEW               version of this format, status
     feature-auth                topic, for display
@@ -50,6 +50,7 @@ from wc_core.identity import environment
 from wc_core.identity.resolve import SESSION
 from wc_core.layout import safe_name
 from wc_core.names import Directory, fold, parse
+from wc_core.status.places import places_of
 from wc_core.threads.model import CLOSED, OPEN, State
 
 if TYPE_CHECKING:
@@ -67,8 +68,6 @@ MAX_FILE_BYTES = 1024
 _MAX_TOPIC_BYTES = 120
 _MAX_HOLDER_BYTES = 80
 _MAX_STATUS_BYTES = 40
-_MAX_BRANCH_BYTES = 1000
-_MAX_PART_BYTES = 255
 
 # The name of a thread whose log has no usable id: it sorts as the longest waiting.
 _BEFORE_ALL = "0" * ulid.LENGTH
@@ -111,35 +110,6 @@ def who_name(source: str, env: Mapping[str, str]) -> str:
     seat = env.get("WATERCOOLER_SEAT", "")
     seat = environment.session_end(env) if seat == SESSION else seat
     return f"{name}@{seat}" if _PLAIN_SEAT.fullmatch(seat) else name
-
-
-def places_of(state: State) -> tuple[str, ...]:
-    """Returns what a thread is filed under: the branch it was last written from, and
-    the branch or change it is named after."""
-    named = safe_name(state.topic)
-    if not _is_branch(state.branch):
-        return (named,)
-    if named in {state.branch, state.branch.replace("/", "-")}:
-        return (state.branch,)
-    return (state.branch, named)
-
-
-def _is_branch(text: str) -> bool:
-    """Returns whether ``text`` can be a branch of git, and so a safe path.
-
-    The rules that matter for a path, from git-check-ref-format(1).
-    """
-    try:
-        raw = text.encode()
-    except UnicodeEncodeError:
-        return False
-    return len(raw) <= _MAX_BRANCH_BYTES and all(
-        0 < len(part) <= _MAX_PART_BYTES
-        and not part.startswith(b".")
-        and min(part) > ord(" ")
-        and not any(byte in b"\x7f~^:?*[\\" for byte in part)
-        for part in raw.split(b"/")
-    )
 
 
 def display_text(text: str, limit: int) -> str:
@@ -194,8 +164,8 @@ def status_files(view: StatusView) -> dict[str, bytes]:
     key = holder_key(state, view.directory)
     content = _file_content(view)
     name = f"{FREE_FOLDER if key is None else safe_name(key)}/{file_name(state)}"
-    at_branches = (f"status/branch/{place}/.t/{name}" for place in places_of(state))
-    return dict.fromkeys((f"status/holder/{name}", *at_branches), content)
+    at_places = (f"status/branch/{place}/.t/{name}" for place in places_of(state))
+    return dict.fromkeys((f"status/holder/{name}", *at_places), content)
 
 
 def _file_content(view: StatusView) -> bytes:

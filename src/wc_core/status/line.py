@@ -11,12 +11,10 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from wc_core.activity.loops import ENDED, UNKNOWN, WORKING
-from wc_core.names import Directory, Name
 from wc_core.status.files import (
     file_name,
     holder_key,
     holder_text,
-    places_of,
     status_text,
     topic_text,
 )
@@ -28,6 +26,7 @@ from wc_core.status.look import (
     fill_template,
     isolate_rtl,
 )
+from wc_core.status.places import Surroundings
 from wc_core.threads.model import CLOSED, OPEN, State
 
 if TYPE_CHECKING:
@@ -93,24 +92,10 @@ def _counted(number: int | None) -> str:
 
 
 class LinePlace(NamedTuple):
-    """The place that a line is printed for, and the viewer.
+    """What a line is printed for: a worktree and its viewer, and the loop there."""
 
-    ``branch`` is empty if there is none (detached, no git). ``change_id`` is the one in
-    the worktree's folder name, see `repository.change_of`. ``loop`` is the one of this
-    worktree.
-    """
-
-    branch: str = ""
-    change_id: str = ""
-    me: Name | None = None
-    directory: Directory = Directory()
+    here: Surroundings = Surroundings()
     loop: Mark = Mark()
-
-
-def places(place: LinePlace) -> tuple[str, ...]:
-    """Returns what threads of this place may be filed under, each once."""
-    candidates = (place.branch, place.branch.replace("/", "-"), place.change_id)
-    return tuple(dict.fromkeys(name for name in candidates if name))
 
 
 _MINE = "1;33"
@@ -124,25 +109,26 @@ def status_line(
     """What ``wc-statusline`` prints, without the newline; empty where there is
     nothing to say.
 
-    In this order: balls of mine in threads of this branch, balls of mine
-    elsewhere, threads of this branch that others hold. Behind it the loop that
-    runs here, or that alone. Several rows are lines, one for each thread.
+    In this order: balls of mine in threads that are here, who has the balls of the
+    other threads that are here, and how many balls of mine are elsewhere. Behind it
+    the loop that runs here, or that alone. Several rows are lines, one for each
+    thread.
     """
     style = style or LineStyle()
-    my_rows, around = _split(rows, place)
-    my_local_rows = [row for row in my_rows if _belongs(row, place)]
-    if style.rows > 1 and (my_rows or around):
-        away = [row for row in my_rows if not _belongs(row, place)]
-        return _render_rows((my_local_rows, away, around[::-1]), place, style)
+    my_local_rows, around, away = _split(rows, place.here)
+    if style.rows > 1 and (my_local_rows or around or away):
+        return _render_rows((my_local_rows, around[::-1], away), place, style)
     if my_local_rows:
         return style.paint(
-            _render_mine(my_local_rows, len(my_rows), place.loop, style), _MINE
+            _render_mine(my_local_rows, len(away), place.loop, style), _MINE
         )
-    if my_rows:
-        return style.paint(_render_elsewhere(my_rows, place.loop, style), _MINE)
     if around:
         parts = _others_ball(around[-1], place.loop, _hidden_rows_text(len(around)))
-        return style.paint(_render_parts(parts, style), _code(place.loop))
+        mine = f"{len(away)} for you elsewhere" if away else ""
+        code = _MINE if away else _code(place.loop)
+        return style.paint(_render_parts(parts._replace(away=mine), style), code)
+    if away:
+        return style.paint(_render_elsewhere(away, place.loop, style), _MINE)
     return style.paint(_render_loop(place.loop, style), _code(place.loop))
 
 
@@ -154,25 +140,23 @@ def trouble_line(text: str, style: LineStyle) -> str:
 
 
 def _split(
-    rows: Iterable[StatusRow], place: LinePlace
-) -> tuple[list[StatusRow], list[StatusRow]]:
-    """Returns my threads anywhere, and other people's threads here, longest waiting
-    first."""
-    keys = set(place.directory.match_keys(place.me)) if place.me else set()
-    my_rows, other_rows = [], []
+    rows: Iterable[StatusRow], here: Surroundings
+) -> tuple[list[StatusRow], list[StatusRow], list[StatusRow]]:
+    """Returns my threads here, other people's threads here, and my threads
+    elsewhere, longest waiting first."""
+    keys = set(here.directory.match_keys(here.me)) if here.me else set()
+    my_local_rows: list[StatusRow] = []
+    around: list[StatusRow] = []
+    away: list[StatusRow] = []
     for row in sorted(rows, key=lambda row: file_name(row.state).encode()):
         if row.state.status == CLOSED:
             continue
-        if holder_key(row.state, place.directory) in keys:
-            my_rows.append(row)
-        elif _belongs(row, place):
-            other_rows.append(row)
-    return my_rows, other_rows
-
-
-def _belongs(row: StatusRow, place: LinePlace) -> bool:
-    """Returns whether a thread belongs to this branch or change."""
-    return not set(places_of(row.state)).isdisjoint(places(place))
+        is_mine = holder_key(row.state, here.directory) in keys
+        if here.has(row.state):
+            (my_local_rows if is_mine else around).append(row)
+        elif is_mine:
+            away.append(row)
+    return my_local_rows, around, away
 
 
 class _LineParts(NamedTuple):
@@ -238,8 +222,8 @@ def _hidden_rows_text(count: int) -> str:
 def _render_rows(
     groups: tuple[list[StatusRow], ...], place: LinePlace, style: LineStyle
 ) -> str:
-    """Returns a row for each thread: mine here, mine elsewhere, then others', up to
-    the limit. The last row says how many are left out, the first one has the
+    """Returns a row for each thread: mine here, others' here, then mine elsewhere, up
+    to the limit. The last row says how many are left out, the first one has the
     loop."""
     numbered = [(kind, row) for kind, rows in enumerate(groups) for row in rows]
     count = min(style.rows, MAX_ROWS)
@@ -252,7 +236,7 @@ def _render_rows(
         if kind == _OF_OTHERS:
             parts, code = _others_ball(row, loop, hidden), _code(loop)
         else:
-            away = ("", "elsewhere")[kind]
+            away = "elsewhere" if kind == _ELSEWHERE else ""
             parts = _my_ball(row, loop, style, hidden)._replace(
                 away=away, position=away
             )
@@ -261,7 +245,7 @@ def _render_rows(
     return "\n".join(line for line in lines if line)
 
 
-_OF_OTHERS = 2
+_OF_OTHERS, _ELSEWHERE = 1, 2
 
 
 def _code(loop: Mark) -> str:
@@ -269,10 +253,7 @@ def _code(loop: Mark) -> str:
     return _MINE if loop.urgent else _OTHERS
 
 
-def _render_mine(
-    rows: list[StatusRow], total: int, loop: Mark, style: LineStyle
-) -> str:
-    away = total - len(rows)
+def _render_mine(rows: list[StatusRow], away: int, loop: Mark, style: LineStyle) -> str:
     parts = _my_ball(rows[0], loop, style, _hidden_rows_text(len(rows)))
     return _render_parts(
         parts._replace(away=f"{away} elsewhere" if away else ""), style

@@ -15,7 +15,7 @@ from wc_core.files import read_from, size_of
 from wc_core.layout import safe_name
 from wc_core.names import parse
 from wc_core.status import holders
-from wc_core.status.files import FREE_FOLDER, file_name, holder_key, places_of
+from wc_core.status.files import FREE_FOLDER, file_name, holder_key
 from wc_core.status.holders import HeldBall
 from wc_core.text import clean
 from wc_core.threads import codec
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
     from wc_core.identity.viewer import Viewer
     from wc_core.layout import Layout
+    from wc_core.status.places import Surroundings
     from wc_core.threads.model import State
     from wc_core.threads.reader import StoreReader
     from wc_core.threads.settings import Settings
@@ -47,14 +48,13 @@ _TAIL = 1 << 15
 class BriefQuery(NamedTuple):
     """Who looks at which store, from where, and until when.
 
-    ``places`` are the branches and changes of the current worktree
-    (`status.line.places`).
+    ``here`` is the current worktree with the viewer.
     """
 
     reader: StoreReader
     viewer: Viewer
     settings: Settings
-    places: tuple[str, ...]
+    here: Surroundings
     now_ms: int
     late: Callable[[], bool]
 
@@ -71,7 +71,7 @@ class BriefItem(NamedTuple):
     """A thread in a brief.
 
     ``since_ms`` is when its ball got to its holder, ``None`` if unknown; ``by`` is who
-    passed it, and so waits. ``here`` says that the thread belongs to this branch,
+    passed it, and so waits. ``here`` says that the thread is here (`status.places`),
     ``next`` that its holder would pass the ball to the viewer.
     """
 
@@ -209,9 +209,11 @@ def _balls(query: BriefQuery) -> tuple[list[HeldBall], bool]:
 
 
 def _here_first(query: BriefQuery, balls: list[HeldBall]) -> list[HeldBall]:
-    """Returns the same balls, those of threads of this branch first."""
+    """Returns the same balls, those of threads that are here first."""
     layout, local_names = query.reader.layout, set[str]()
-    for place in query.places:
+    seated = set(map(safe_name, query.here.seat_keys()))
+    local_names.update(ball.name for ball in balls if ball.folder in seated)
+    for place in query.here.places:
         for folder in {ball.folder for ball in balls}:
             path = f"{layout.local}/status/branch/{place}/.t/{folder}"
             local_names |= set(holders.names_at(layout, path))
@@ -269,7 +271,7 @@ def _item_of_state(query: BriefQuery, state: State) -> BriefItem:
             ),
             "",
         ),
-        here=not set(places_of(state)).isdisjoint(query.places),
+        here=query.here.has(state),
         stale=history.is_stale(state, query.now_ms),
         next=_is_next(query, state),
     )

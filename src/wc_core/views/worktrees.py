@@ -15,10 +15,9 @@ from wc_core.git import repository, worktrees
 from wc_core.git.discovery import PLAIN
 from wc_core.git.worktrees import Worktree
 from wc_core.layout import Layout
-from wc_core.names import OFFERED
+from wc_core.names import OFFERED, parse
 from wc_core.phrases import shown_path
-from wc_core.status.files import places_of
-from wc_core.status.line import LinePlace, places
+from wc_core.status.places import places_of, worktree_places
 from wc_core.text import one_line
 from wc_core.threads.model import CLOSED, State
 from wc_core.times import seconds_between
@@ -38,6 +37,8 @@ if TYPE_CHECKING:
 MAX_THREADS = 20
 MAX_NAME = 200
 _COMMIT = 12
+# The place of balls at the viewer's own seat: no branch is called like this.
+_OWN_SEAT = ""
 
 
 class WorktreeQuery(NamedTuple):
@@ -174,11 +175,10 @@ def _neighbour(
     loop = loops.loop(files, tree.path, now) if readable else None
     activity = livestate.activity(files, tree.path, now) if readable else None
     notes = tuple(note for note in all_notes if note.worktree == tree.path)
-    threads = {
-        row.topic: row
-        for place in places(LinePlace(tree.branch, tree.change_id))
-        for row in filed.get(place, ())
-    }
+    here = tree.path == query.own
+    places = worktree_places(tree if tree.gitdir else None)
+    places = (*places, _OWN_SEAT) if here else places
+    threads = {row.topic: row for place in places for row in filed.get(place, ())}
     ages = [
         *(seconds_between(note.at_ms, now) for note in notes),
         *(source.state_age.age for source in (loop, activity) if source is not None),
@@ -186,7 +186,7 @@ def _neighbour(
     ]
     return Neighbour(
         tree,
-        here=tree.path == query.own,
+        here=here,
         loop=loop,
         activity=activity,
         notes=notes,
@@ -196,11 +196,17 @@ def _neighbour(
 
 
 def _by_place(rows: Iterable[ThreadRow]) -> dict[str, list[ThreadRow]]:
-    """Returns the threads that are not closed by the places they belong to."""
+    """Returns the threads that are not closed by the places they belong to.
+
+    Those whose ball is at the viewer's own seat are also under `_OWN_SEAT`: the
+    viewer is here, whatever the seat is called.
+    """
     filed: dict[str, list[ThreadRow]] = {}
     for row in rows:
         if row.status != CLOSED:
-            for place in places_of(State(row.topic, branch=row.branch)):
+            state = State(row.topic, branch=row.branch, ball=row.ball)
+            own = row.have_ball and parse(row.ball or "").seat
+            for place in (*places_of(state), *((_OWN_SEAT,) if own else ())):
                 filed.setdefault(place, []).append(row)
     return filed
 

@@ -79,9 +79,10 @@ def test_a_day_in_two_worktrees(repo: Repo) -> None:
     for topic in ("alpha", "beta", "gamma"):
         repo.ok("new", topic, "--title", "x", "--to", "Pat", "--as", "Codex")
     assert twins(repo) == "🎾 you · alpha · 1 new · +2"
-    assert twins(fix) == "🎾 3 waiting for you elsewhere"
+    theirs = "Codex@fix (Pat) has the ball · login · IN_REVIEW"
+    assert twins(fix) == f"{theirs} · 3 for you elsewhere"
     (fix.path / "a/b").mkdir(parents=True)
-    assert twins(fix, cwd="a/b") == "🎾 3 waiting for you elsewhere"
+    assert twins(fix, cwd="a/b") == f"{theirs} · 3 for you elsewhere"
     repo.ok("read", "alpha")
     assert twins(repo) == "🎾 you · alpha · +2"
     for topic in ("alpha", "beta", "gamma"):

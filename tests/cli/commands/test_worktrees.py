@@ -49,6 +49,49 @@ def login(repo: Here) -> Here:
     return login
 
 
+def topics_by_worktree(seen: dict[str, Any]) -> dict[str, list[str]]:
+    return {
+        tree["name"]: sorted(thread["topic"] for thread in tree["threads"])
+        for tree in seen["worktrees"]
+    }
+
+
+def test_balls_are_in_the_worktree_of_their_holder(repo: Here) -> None:
+    repo.worktree("app-wt-review", "feature/review")
+    for topic, to in (
+        ("one", "Codex@review (Pat)"),
+        ("two", "Codex@review"),
+        ("three", "Codex@review.3f2a1b (Pat)"),
+        ("four", "Codex (Pat)"),
+    ):
+        repo.ok("new", topic, "--title", "T", "--to", to, "--force")
+    expected = {
+        "main": ["four", "one", "three", "two"],
+        "review": ["one", "three", "two"],
+    }
+    assert topics_by_worktree(repo.json("worktrees")) == expected
+
+
+def test_balls_at_a_seat_with_its_own_name_are_with_the_viewer(repo: Here) -> None:
+    login = repo.worktree("login", "login")
+    repo.ok("new", "one", "--title", "T", "--to", "Codex@left (Pat)", "--force")
+    env = {"WATERCOOLER_AGENT": "Codex", "WATERCOOLER_SEAT": "left"}
+    seen = json.loads(login.ok("worktrees", "--json", env=env).out)
+    assert topics_by_worktree(seen) == {"main": ["one"], "login": ["one"]}
+    seen = login.json("worktrees")
+    assert topics_by_worktree(seen) == {"main": ["one"], "login": []}
+
+
+def test_a_rebase_leaves_threads_in_their_worktree(repo: Here) -> None:
+    login = repo.worktree("login", "topic/x")
+    login.ok("new", "one", "--title", "T")
+    gitdir = repo.path / ".git/worktrees/login"
+    (gitdir / "HEAD").write_text(f"{repo.git('rev-parse', 'HEAD')}\n")
+    (gitdir / "rebase-merge").mkdir()
+    (gitdir / "rebase-merge/head-name").write_text("refs/heads/topic/x\n")
+    assert topics_by_worktree(login.json("worktrees"))["login"] == ["one"]
+
+
 def undated(text: str) -> str:
     return re.sub(r"\b(just now|\d+[mh] ago)", "AGO", text)
 

@@ -28,7 +28,6 @@ from wc_core.status.files import (
     asked_name,
     display_text,
     identity_files,
-    places_of,
     status_files,
     who_name,
 )
@@ -40,7 +39,6 @@ from wc_core.status.line import (
     Mark,
     StatusRow,
     loop_mark,
-    places,
     status_line,
     trouble_line,
 )
@@ -52,13 +50,15 @@ from wc_core.status.look import (
     link_prefix,
     page_address,
 )
+from wc_core.status.places import Surroundings
 from wc_core.threads.model import CLOSED, STATUSES, Participant, State
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 PAT = Name("Claude Code", "", "pat")
-HERE = LinePlace("feature/auth", "auth-2", PAT)
+PLACES = ("feature/auth", "feature-auth", "auth-2")
+HERE = LinePlace(Surroundings(PLACES, PAT))
 FIRST = ulid.encode(1)
 
 
@@ -137,38 +137,6 @@ def test_change_ids(folder: str, change: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "branch",
-    ["main", "feature/auth", "ünï", "a.b/c", "-x", "100%", "b" * 255],
-)
-def test_a_branch_is_where_a_thread_belongs(branch: str) -> None:
-    assert places_of(state("topic", None, branch=branch)) == (branch, "topic")
-
-
-@pytest.mark.parametrize(
-    "branch",
-    [
-        *("", "/", "/etc", "a/", "a//b", "..", "a/../b", ".t", "a/.t", "a\nb", "a b"),
-        *("a\x7f", "*", "a?", "[", "\\", chr(0xD800), "b" * 256, "\0"),
-        "/".join(["b" * 99] * 11),
-    ],
-)
-def test_what_cannot_be_a_branch_is_no_place(branch: str) -> None:
-    assert places_of(state("topic", None, branch=branch)) == ("topic",)
-
-
-@pytest.mark.parametrize("branch", ["fix-auth", "fix/auth"])
-def test_a_thread_named_after_its_branch_has_one_place(branch: str) -> None:
-    assert places_of(state("fix-auth", None, branch=branch)) == (branch,)
-
-
-def test_places_come_once() -> None:
-    assert places(HERE) == ("feature/auth", "feature-auth", "auth-2")
-    assert places(LinePlace("main", "main")) == ("main",)
-    assert places(LinePlace("a/b", "a-b")) == ("a/b", "a-b")
-    assert places(LinePlace()) == ()
-
-
-@pytest.mark.parametrize(
     ("text", "shown"),
     [
         ("plain", "plain"),
@@ -216,6 +184,7 @@ def test_the_files_of_a_thread() -> None:
     assert status_files(StatusView(one, new)) == {
         f"status/holder/{name}": content,
         f"status/branch/feature/auth/.t/{name}": content,
+        f"status/branch/fix/.t/{name}": content,
     }
 
 
@@ -392,7 +361,11 @@ NOT_MINE = StatusRow(state("feature-auth", "Claude (sam)", 7))
             [HERE_MINE, HERE_OLDER, AWAY_MINE],
             "🎾 you · auth-2 · BLOCKED · +1 · 1 elsewhere",
         ),
-        ([AWAY_MINE, HERE_OTHERS], "🎾 far waits for you elsewhere"),
+        ([AWAY_MINE, AWAY_OTHERS], "🎾 far waits for you elsewhere"),
+        (
+            [AWAY_MINE, HERE_OTHERS],
+            "Codex has the ball · x · 1 new · 1 for you elsewhere",
+        ),
         (
             [AWAY_MINE, StatusRow(state("z", "claude", 2)), AWAY_OTHERS],
             "🎾 2 waiting for you elsewhere",
@@ -417,7 +390,7 @@ def test_what_it_says(rows: list[StatusRow], expected: str) -> None:
 
 
 def test_nobody_is_me() -> None:
-    said = status_line([HERE_MINE, AWAY_MINE], HERE._replace(me=None))
+    said = status_line([HERE_MINE, AWAY_MINE], LinePlace(Surroundings(PLACES)))
     assert said == "Claude (Pat) has the ball · feature-auth · 2 new"
 
 
@@ -488,6 +461,12 @@ def test_what_is_dropped_first(columns: int, expected: str) -> None:
             "\x1b[1;33m🎾 far waits for you elsewhere\x1b[0m",
         ),
         ([HERE_FREE], LineStyle(color=True), "\x1b[2manyone can take · y\x1b[0m"),
+        (
+            [HERE_FREE, AWAY_MINE],
+            LineStyle(color=True),
+            "\x1b[1;33manyone can take · y · 1 for you elsewhere\x1b[0m",
+        ),
+        ([HERE_FREE, AWAY_MINE], LineStyle(40), "anyone can take · y"),
         ([], LineStyle(color=True), ""),
     ],
 )
@@ -525,9 +504,9 @@ ROWS = [HERE_MINE, HERE_OLDER, AWAY_MINE, HERE_OTHERS, HERE_FREE, AWAY_OTHERS]
             [
                 "🎾 you · auth-2 · BLOCKED",
                 "🎾 you · feature-auth · 2 new",
-                "🎾 you · far · 9 new · elsewhere",
                 "anyone can take · y",
                 "Codex has the ball · x · 1 new",
+                "🎾 you · far · 9 new · elsewhere",
             ],
         ),
         (1, ["🎾 you · auth-2 · BLOCKED · +1 · 1 elsewhere"]),
@@ -558,6 +537,7 @@ def test_there_are_nine_rows_at_most() -> None:
         ("{holder}", [HERE_FREE], "anyone"),
         ("{more}/{away}/{where}", [HERE_MINE, HERE_OLDER, AWAY_MINE], "1/1/"),
         ("{topic}/{away}/{where}", [AWAY_MINE], "far/1/elsewhere"),
+        ("{holder}/{away}/{where}", [AWAY_MINE, HERE_OTHERS], "Codex/1/"),
         ("{topic}/{away}", [AWAY_MINE, StatusRow(state("z", "claude", 2))], "/2"),
         ("{{topic} {frob} } {", [HERE_MINE], "{topic} {frob} } {"),
         ("{?{?{new}}}", [HERE_MINE], "{?2}"),

@@ -1,0 +1,146 @@
+"""Where a thread is: the branches, changes and worktrees that it belongs to.
+
+A thread is at the branch that it was opened from or moved to, at the branch or change
+that it is named after, and in the worktree that is the seat of who has the ball
+(`wc_core.identity.resolve.worktree_rules` names seats after worktrees).
+
+Each of these is a *place*: the name of a branch, a change id, git's name of a linked
+worktree without a branch, or `MAIN`. `places_of` returns the places of a thread,
+`worktree_places` those of a worktree. A thread is here if it has a place of this
+worktree, or if the holder's seat is the viewer's own: `Surroundings`.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+from wc_core.layout import safe_name
+from wc_core.names import Directory, Name, parse
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from wc_core.threads.model import State
+
+# The main worktree. No branch can have this name, and no thread's file name does.
+MAIN = ".main"
+# What the seat of the main worktree is called, if the settings give it one.
+_MAIN_SEAT = "main"
+
+_MAX_BRANCH_BYTES = 1000
+_MAX_PART_BYTES = 255
+# The seat of one session: that of its worktree, and the end of the session's id.
+_SESSION_SEAT = re.compile(r"(.+)\.[a-z0-9_-]{6}", re.DOTALL)
+# The beginning of a key that has a seat; what follows is the tag.
+_SEATED_KEY = re.compile(r"[^@(][^(]*@[^(]", re.DOTALL)
+
+_CACHED = 1024
+
+
+def places_of(state: State) -> tuple[str, ...]:
+    """Returns the places of a thread, each once."""
+    named = dict.fromkeys((state.topic, state.name))
+    others = (*map(safe_name, named), *_seat_places(state.ball or ""))
+    branch = state.branch
+    if not is_branch(branch):
+        return tuple(dict.fromkeys(others))
+    # A worktree with this branch has the name with dashes as a place, too.
+    spellings = (branch, branch.replace("/", "-"))
+    return (
+        branch,
+        *dict.fromkeys(name for name in others if name not in spellings),
+    )
+
+
+@functools.lru_cache(_CACHED)
+def _seat_places(holder: str) -> tuple[str, ...]:
+    """Returns the worktrees that the seat of a holder may be named after."""
+    seat = parse(holder).seat
+    session = _SESSION_SEAT.fullmatch(seat)
+    seats = (seat, session[1]) if session else (seat,)
+    main = (MAIN,) if _MAIN_SEAT in seats else ()
+    return (*filter(is_branch, seats), *main)
+
+
+def branch_places(branch: str) -> tuple[str, ...]:
+    """Returns the places of a branch: threads are named after it with dashes, too."""
+    return tuple(dict.fromkeys((branch, branch.replace("/", "-")))) if branch else ()
+
+
+class PlacedTree(Protocol):
+    """A worktree, linked or not."""
+
+    @property
+    def branch(self) -> str:
+        """The branch that is checked out; empty if HEAD is detached."""
+
+    @property
+    def rebased(self) -> str:
+        """The branch that is being rebased."""
+
+    @property
+    def change_id(self) -> str:
+        """The change in the name of its folder."""
+
+    @property
+    def worktree_id(self) -> str:
+        """Git's name of a linked worktree; empty for the main one."""
+
+
+def worktree_places(tree: PlacedTree | None) -> tuple[str, ...]:
+    """Returns the places of a worktree, each once; none outside git."""
+    if tree is None:
+        return ()
+    branch = tree.branch
+    by_id = tree.worktree_id or MAIN
+    # A linked worktree with a branch has its branch as a seat, not its id.
+    by_id = "" if branch and by_id != MAIN else by_id
+    names = (*branch_places(branch or tree.rebased), tree.change_id, by_id)
+    return tuple(dict.fromkeys(name for name in names if name))
+
+
+def is_branch(text: str) -> bool:
+    """Returns whether ``text`` can be a branch of git, and so a safe path.
+
+    The rules that matter for a path, from git-check-ref-format(1).
+    """
+    try:
+        raw = text.encode()
+    except UnicodeEncodeError:
+        return False
+    return len(raw) <= _MAX_BRANCH_BYTES and all(
+        0 < len(part) <= _MAX_PART_BYTES
+        and not part.startswith(b".")
+        and min(part) > ord(" ")
+        and not any(byte in b"\x7f~^:?*[\\" for byte in part)
+        for part in raw.split(b"/")
+    )
+
+
+def has_seat(key: str) -> bool:
+    """Returns whether a key, or its file name, is that of a name with a seat."""
+    return bool(_SEATED_KEY.match(key))
+
+
+class Surroundings(NamedTuple):
+    """A worktree's places, and who looks from there: ``None`` for nobody."""
+
+    places: tuple[str, ...] = ()
+    me: Name | None = None
+    directory: Directory = Directory()
+
+    def seat_keys(self) -> Iterator[str]:
+        """Yields the keys of the viewer's names that have their seat."""
+        if self.me is not None:
+            yield from filter(has_seat, self.directory.match_keys(self.me))
+
+    def has(self, state: State) -> bool:
+        """Returns whether a thread is here."""
+        if not set(places_of(state)).isdisjoint(self.places):
+            return True
+        if self.me is None or not state.ball:
+            return False
+        key = self.directory.key(parse(state.ball))
+        return has_seat(key) and key in self.directory.match_keys(self.me)
