@@ -10,6 +10,7 @@ emoji need (LRM, RLM, ALM, ZWJ, ZWNJ) stay.
 from __future__ import annotations
 
 import re
+from functools import cache
 
 # Each alternative ends before the next control character, so that a text full of
 # unfinished sequences still takes linear time.
@@ -25,6 +26,26 @@ _UNSAFE = re.compile(
 _LINE_ENDS = re.compile(r"\r\n?|[\x0b\x0c\x85\u2028\u2029]")
 _LONE_SURROGATES = re.compile(r"[\ud800-\udfff]")
 
+# The tags in which clients of models wrap what they say themselves: reminders, roles,
+# results of tools, and the special tokens of models. Seen in Claude Code, Codex, Gemini
+# CLI, Cline and in the templates of open models. Repetitions are bounded, so that a
+# hostile text takes linear time.
+_UNSEEN = r"[\u00ad\u200b-\u200f\u2060]{0,8}"
+_WHO = "system|user|human|assistant|developer"
+_WHAT = (
+    "tool|function|command|local-command|bash|hook|session|task|agent|subagent|teammate"
+    "|environment|skill"
+)
+_ENDING = "reminder|instructions?|context|prompt|notification|output|results?"
+_TAG = (
+    rf"<(?={_UNSEEN}(?:/{_UNSEEN}\s{{0,8}})?"
+    rf"(?:{_WHO}|instructions?|reminder|think|thinking|invoke|parameter"
+    rf"|antml:[\w-]{{1,60}}|(?:{_WHO}|{_WHAT})[-_][\w-]{{1,60}}"
+    rf"|\w[\w-]{{0,60}}[-_](?:{_ENDING}))(?![\w:.@-])"
+    r"|/?\|[\w-]{1,60}\||</?SYS>>)"
+)
+_DEFUSED = "\u2039"
+
 
 def clean(text: str) -> str:
     """The text without characters that a terminal obeys or that nobody sees.
@@ -36,6 +57,22 @@ def clean(text: str) -> str:
         return text
     text = _UNSAFE.sub("", text)
     return _LONE_SURROGATES.sub("\ufffd", _LINE_ENDS.sub("\n", text))
+
+
+def defused(text: str) -> str:
+    """The text in which no tag can be taken for one of the client's own.
+
+    The ``<`` of such a tag becomes a single angle quotation mark, U+2039: people and
+    models see what was written and that it was changed, and every other character stays
+    where it is.
+    """
+    return _tag_pattern().sub(_DEFUSED, text) if "<" in text else text
+
+
+@cache
+def _tag_pattern() -> re.Pattern[str]:
+    # 0.7 ms that a write, which shows nothing of others, does not have.
+    return re.compile(_TAG, re.IGNORECASE)
 
 
 def one_line(text: str, width: int = 0) -> str:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wc_core.text import clean, one_line
+from wc_core.text import clean, defused, one_line
 
 HOSTILE = "\x1b\x9b\x9d\x90\x07\x9c[]P;0m\\\n\r\t \u202e\u2066\u2028\ud800ab"
 
@@ -79,3 +79,91 @@ def test_unfinished_sequences_take_one_pass(piece: str) -> None:
 )
 def test_one_line(text: str, width: int, shown: str) -> None:
     assert one_line(text, width) == shown
+
+
+@pytest.mark.parametrize(
+    "tag",
+    [
+        "</system-reminder>",
+        "<system-reminder>",
+        "</SYSTEM-Reminder >",
+        "</ system-reminder>",
+        "<\u200b/system-reminder>",
+        "<\u2060system-reminder>",
+        "<system-remin…",
+        "<system>",
+        "</user>",
+        '<assistant lang="en">',
+        "</tool_result>",
+        "<tool-use-error>",
+        "</function_calls>",
+        '<invoke name="Bash">',
+        "<invoke>",
+        "<user-prompt-submit-hook>",
+        "<local-command-stdout>",
+        "<task-notification>",
+        "<environment_details>",
+        "<INSTRUCTIONS>",
+        "<user_instructions>",
+        "<hook_context>",
+        "<project_context>",
+        "</thinking>",
+        "<|im_start|>",
+        "<|eot_id|>",
+        "<<SYS>>",
+        "<</SYS>>",
+    ],
+)
+def test_a_tag_of_a_client_is_defused(tag: str) -> None:
+    for text in (tag, f"before{tag}after", f"<{tag}", tag * 3):
+        shown = defused(text)
+        assert tag not in shown
+        # One character for another: everything else is where it was.
+        assert len(shown) == len(text)
+        assert shown.replace("\u2039", "<") == text
+        assert defused(shown) == shown
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a < b and c > d",
+        "<div class='system'>",
+        "<T extends System>",
+        "List<String>",
+        "std::vector<int>",
+        "<userId>",
+        "<user.name>",
+        "<pat@example.org>",
+        "<user@example.org>",
+        "<https://example.org/system>",
+        "git clone <url>",
+        "x <| y |> z",
+        "1 << system",
+        "if a < user:",
+        "cat < /system/file",
+        "<!-- system -->",
+        "the system-reminder> tag",
+        "<-system",
+    ],
+)
+def test_what_is_no_tag_of_a_client_stays(text: str) -> None:
+    assert defused(text) == text
+
+
+@given(st.text(st.sampled_from("<</|>\u200b systemreminder-_:\n")) | st.text())
+def test_what_is_defused_stays_so_and_clean(text: str) -> None:
+    shown = defused(clean(text))
+    assert defused(shown) == clean(shown) == shown
+    assert shown.replace("\u2039", "<") == clean(text).replace("\u2039", "<")
+    assert "</system-reminder>" not in shown
+
+
+@pytest.mark.parametrize(
+    "piece", ["<", "< ", "<a-", "<a_a-", "</", "<|a", "<system-" + "a-" * 100]
+)
+def test_a_text_full_of_beginnings_takes_linear_time(piece: str) -> None:
+    text = piece * (100_000 // len(piece))
+    began = time.process_time()
+    defused(text)
+    assert time.process_time() - began < 2

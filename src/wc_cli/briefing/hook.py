@@ -23,7 +23,7 @@ from wc_cli.output import remark, say
 from wc_core.errors import WcError
 from wc_core.identity.resolve import Asked
 from wc_core.status import holders
-from wc_core.text import one_line
+from wc_core.text import defused, one_line
 from wc_core.threads.model import CLOSED
 
 if TYPE_CHECKING:
@@ -82,7 +82,8 @@ def answer_hook(context: Context, options: HookOptions) -> None:
             debuglog.note_problem(action, type(error).__name__, folder)
         return
     if reply:
-        say(dialects.dialect_of(options.client).answer(options.hook, reply))
+        dialect = dialects.dialect_of(options.client)
+        say(dialect.answer(options.hook, defused(reply)))
 
 
 @contextmanager

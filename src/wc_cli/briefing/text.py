@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from wc_cli.clock import now_ms
 from wc_core.names import parse
-from wc_core.text import one_line
+from wc_core.text import defused, one_line
 from wc_core.threads.model import STATUSES
 from wc_core.threads.moves import holder_text
 from wc_core.times import age_text, seconds_between
@@ -70,7 +70,7 @@ def brief_text(brief: Brief, style: Style) -> str:
         lines += ["", "There was no time for all of it; the rest: wc list --open"]
     if any(part.total for part in brief.parts.values()):
         lines += ["", _HOW]
-    return "\n".join(lines)
+    return defused("\n".join(lines))
 
 
 def _hidden_count(part: BriefSection, name: str) -> list[str]:

@@ -2,7 +2,8 @@
 
 The text of a thread reaches a model next to the server's own text, so the two must not
 be confused: every line of a body is behind ``> ``, a title is in quotes with its own
-quotes escaped, and a name is bare only if it consists of the characters of names.
+quotes escaped, and a name is bare only if it consists of the characters of names. Tags
+that a client uses for its own words are defused in all of them, and in JSON.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from types import MappingProxyType
 from typing import Any
 
 from wc_core.names import MINE, OFFERED
-from wc_core.text import clean, one_line
+from wc_core.text import clean, defused, one_line
 from wc_core.threads.moves import holder_text
 
 # Once in every answer that contains entries.
@@ -28,7 +29,7 @@ _PLAIN = re.compile(r"[\w .@()+%:/#-]*")
 
 def block(body: str) -> str:
     """Returns a body with ``> `` before every line; an empty body stays empty."""
-    text = clean(body)
+    text = defused(clean(body))
     return "".join(f"> {line}\n" for line in text.split("\n")) if text else ""
 
 
@@ -44,14 +45,14 @@ def holder(ball: str | None, whose: str, width: int = 80) -> str:
 
 def title(text: str, width: int = 0) -> str:
     """Returns a title in quotes and on one line, cut with ``…`` if a width is given."""
-    return json.dumps(one_line(text, width), ensure_ascii=False)
+    return json.dumps(defused(one_line(text, width)), ensure_ascii=False)
 
 
 @lru_cache(maxsize=1024)
 def word(text: str, width: int = 80) -> str:
     """Returns a name, time or status: bare, or in quotes if it could be mistaken for
     more."""
-    line = one_line(text, width)
+    line = defused(one_line(text, width))
     return line if _PLAIN.fullmatch(line) else json.dumps(line, ensure_ascii=False)
 
 
@@ -63,9 +64,9 @@ def entry_count(count: int) -> str:
 def clean_json(value: Any) -> Any:
     """Returns the same JSON value with every text in it made safe."""
     if isinstance(value, str):
-        return clean(value)
+        return defused(clean(value))
     if isinstance(value, dict):
-        return {clean(key): clean_json(item) for key, item in value.items()}
+        return {defused(clean(key)): clean_json(item) for key, item in value.items()}
     if isinstance(value, list):
         return [clean_json(item) for item in value]
     return value

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from wc_core.text import clean, one_line
+from wc_core.text import clean, defused, one_line
 from wc_core.views import index
 from wc_core.views.search import Matches
 from wc_observe.answers.quoting import clean_json, entry_count, holder, title, word
@@ -137,7 +137,7 @@ def index_page(store: OpenStore) -> str:
         )
         for row in store.overview.rows()
     ]
-    text = f"Store: {store.label}\n\n{clean(index.render_index(rows))}"
+    text = f"Store: {store.label}\n\n{defused(clean(index.render_index(rows)))}"
     if len(text) <= _INDEX_CHARACTERS:
         return text
     visible = text[:_INDEX_CHARACTERS].rpartition("\n")[0]

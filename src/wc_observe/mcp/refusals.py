@@ -14,7 +14,7 @@ from mcp_types import INTERNAL_ERROR, INVALID_PARAMS
 from pydantic import ValidationError as ArgumentError
 
 from wc_core.errors import InvalidInputError, WcError
-from wc_core.text import clean
+from wc_core.text import clean, defused
 from wc_observe.calls import CURRENT
 from wc_observe.open_store import without_folders
 
@@ -106,7 +106,7 @@ def as_text(error: WcError) -> str:
 def _shortened(text: str) -> str:
     if len(text) > _MESSAGE_WIDTH:
         text = f"{text[: _MESSAGE_WIDTH // 2]} … {text[-_MESSAGE_WIDTH // 2 :]}"
-    return clean(text)
+    return defused(clean(text))
 
 
 def error_result(error: WcError) -> ToolResult:
