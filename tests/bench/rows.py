@@ -144,6 +144,7 @@ class Table:
         many = self.size.big
         search = self._time("wc", "search", "needle", store=many)
         listing = self._time("wc", "list", store=many)
+        about = self._time("wc", "list", "--file", "src/app.py", store=many)
         lacks = "" if os.path.isdir(MEMORY) else f"there is no {MEMORY}"
         in_memory = Row("wc say, in memory", self._say_in_memory, SAY, lacks=lacks)
         return [
@@ -153,6 +154,7 @@ class Table:
             in_memory,
             Row(f"wc say, {self.many}", self._time_say(many), SAY, times(1.2)),
             Row(f"wc list, {self.many}", listing, TYPER, times(2.5)),
+            Row(f"wc list --file, {self.many}", about, f"wc list, {self.many}"),
             Row(f"wc search, {self.many}", search, TYPER),
         ]
 
