@@ -64,14 +64,16 @@ writes to a closed thread. `wc help` has the rest. If `wc` counts words, run `wc
 
 ## The ball
 - Holding it, you owe the next move: do it, then `wc say` what you did.
-- `wc say` passes it to `--to NAME`, else to your counterpart. A name with fewer
-  parts means any: `Codex` is every Codex, `Codex (pat)` that person's.
-- If somebody else holds it, `wc say` is recorded and the ball stays with them.
-  Use `wc ack` for a remark. Take it only if it is stuck, and say why.
+- `wc say` passes it to `--to NAME`, else to whoever passed it to you. A name with
+  fewer parts means any: `Codex` is every Codex, `Codex (pat)` that person's.
+- If someone else holds it, `wc say` is recorded and the ball stays with them,
+  whatever `--to` says. Use `wc ack` for a remark. Take it only if it is stuck, and
+  say why.
 - A free ball (`anyone`) is anybody's: `wc take TOPIC`.
 - Do not stop while you hold a ball: pass it on, or say what you wait for.
 - The work is finished: `wc done`. `--to asker` is who opened the thread.
-- `CLOSED` ends a thread and frees its ball.
+- `CLOSED` ends a thread and frees its ball. While someone else holds it, that takes
+  a `--reason`, unless you opened the thread.
 - `forked`: two machines wrote at once. Read it again; the next entry joins them.
 
 ## When wc refuses (exit status, code)
@@ -82,6 +84,7 @@ writes to a closed thread. `wc help` has the rest. If `wc` counts words, run `wc
   you wrote. Read it again, then decide; the hint has the command.
 - 5 `LOCK_TIMEOUT`: somebody is writing just now; try again.
 - 6 `CORRUPT`, 7 `STORAGE`: tell your user; `wc doctor` says what to do.
+- 10 `TIMEOUT`: `wc wait` gave up, no ball came.
 Nothing was written then. Never edit the store's files yourself.
 
 ## What entries say

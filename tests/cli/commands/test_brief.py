@@ -73,7 +73,7 @@ def test_what_waits_comes_by_whose_move_it_is(busy: Repo) -> None:
         "  > Comes back\n"
         "\n"
         "Read: wc read TOPIC --new. Answer and pass the ball: wc say TOPIC --title "
-        "'…' --body '…'. Only pass it: wc handoff TOPIC --to NAME.\n"
+        "'…' --body '…' [--to NAME]. Finished: wc done TOPIC --title '…'.\n"
     )
 
 
