@@ -106,6 +106,7 @@ def test_one_line(text: str, width: int, shown: str) -> None:
         "<INSTRUCTIONS>",
         "<user_instructions>",
         "<hook_context>",
+        "</untrusted_context>",
         "<project_context>",
         "</thinking>",
         "<|im_start|>",

@@ -117,8 +117,10 @@ class WholeRequest:
         while not arrived or arrived[-1].get("more_body"):
             message = await receive()
             if message["type"] != "http.request":
-                gone = error_response(400, "INCOMPLETE", "The request has no end.", "")
-                await gone(scope, receive, send)
+                refusal = error_response(
+                    400, "INCOMPLETE", "The request has no end.", ""
+                )
+                await refusal(scope, receive, send)
                 return
             arrived.append(message)
 
