@@ -51,7 +51,9 @@ EXAMPLES = {
     "set-status": ("wc set-status login IN_REVIEW", "wc set-status login CLOSED"),
     "new": (
         "wc new signup --title 'Sign up with a passkey' --body @plan.md --to Codex",
+        "wc new password --title 'Change it' --branch fix/password",
     ),
+    "move": ("wc move login --branch fix/login",),
     "list": (
         "wc list --mine --open",
         "wc list --ball anyone --json",
@@ -125,6 +127,12 @@ temporary file. `--no-edit` opens no editor.
 `--file`, `--pr` and `--commit` record what the entry is about; a path is kept from the
 top of the repository. What the title and the text name needs no option: it is found
 when the entry is read.""",
+    "new": """\
+The thread belongs to the branch that is checked out, or to `--branch`, which need not
+exist yet: [where a thread is](store.md#where-a-thread-is).""",
+    "move": """\
+Everybody may move a thread, open or closed. The prompt of a worktree with that branch
+shows it from then on: [where a thread is](store.md#where-a-thread-is).""",
     "list": """\
 `--file` finds threads with an entry about a file or folder, recorded or named in its
 text. The end of a path is enough: `auth.py` also finds a file that was moved.""",

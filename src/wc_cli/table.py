@@ -36,6 +36,7 @@ COMMANDS: dict[str, Command] = {
     "handoff": Command("commands.writing:handoff", WRITING, agents=True),
     "take": Command("commands.writing:take", WRITING, agents=True),
     "set-status": Command("commands.writing:set_status", WRITING, agents=True),
+    "move": Command("commands.writing:move", WRITING, agents=True),
     "new": Command("commands.writing:new", WRITING, agents=True),
     "brief": Command("commands.brief:brief", READING, agents=True),
     "wait": Command("commands.wait:wait", READING, agents=True),

@@ -47,10 +47,10 @@ def gather_brief(context: Context, late: Callable[[], bool]) -> Brief:
     place, viewer = context.place, context.viewer
     if not place.exists:
         return Brief(viewer.identity.author)
-    here = Surroundings(
+    surroundings = Surroundings(
         worktree_places(place.repository), viewer.identity.name, viewer.directory
     )
-    query = BriefQuery(reader, viewer, context.settings, here, now_ms(), late)
+    query = BriefQuery(reader, viewer, context.settings, surroundings, now_ms(), late)
     return make_brief(query, _notes(context))
 
 

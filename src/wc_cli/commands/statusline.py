@@ -64,7 +64,7 @@ def _status_line(context: Context, style: LineStyle) -> str:
         return line.trouble_line(unread, style)
     repository = place.repository
     identity = context.identity
-    here = Surroundings(
+    surroundings = Surroundings(
         worktree_places(repository), identity.name, context.settings.directory
     )
     top = repository.top if repository is not None else ""
@@ -81,7 +81,9 @@ def _status_line(context: Context, style: LineStyle) -> str:
             StatusRow(state, viewer.new_count(state, reader.cursor(topic, viewer.key)))
         )
     prefix = link_prefix(style.links, Layout(place.root).pages)
-    return line.status_line(rows, LinePlace(here, loop), style._replace(links=prefix))
+    return line.status_line(
+        rows, LinePlace(surroundings, loop), style._replace(links=prefix)
+    )
 
 
 def _loop_mark(top: str, layout: Layout) -> Mark:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from wc_cli import output
 from wc_cli.commands.common import WriteOptions
 from wc_cli.entries import body, receipts
 from wc_cli.entries.paths import repository_path
-from wc_cli.options import Options, argument, command, flag, text, texts
+from wc_cli.options import REQUIRED, Options, argument, command, flag, text, texts
+from wc_core.git import repository as repositories
 from wc_core.threads import vocabulary
 from wc_core.threads.moves import Draft
 
@@ -103,6 +105,9 @@ class NewOptions(PassOptions, EntryOptions, EditorOptions):
     topic: str = argument("TOPIC", "The thread's name.")
     title: str = text("--title", "TITLE", "One line; needed without an editor.")
     status: str = text("--status", "STATUS", "Its status.", complete="status")
+    branch: str = text(
+        "--branch", "BRANCH", "The branch that it belongs to, if not this one."
+    )
 
 
 class AckOptions(EntryOptions):
@@ -119,6 +124,15 @@ class HandoffOptions(PassOptions, WriteOptions):
     note: str = text("--note", "TEXT", "What the next holder should know.")
     reason: str = text(
         "--reason", "TEXT", "Why; required if someone else has the ball."
+    )
+
+
+class MoveOptions(WriteOptions):
+    """Say to which branch a thread belongs; ball and status stay."""
+
+    topic: str = argument("TOPIC", "The thread.", complete="topic")
+    branch: str = text(
+        "--branch", "BRANCH", "The branch; it need not exist.", default=REQUIRED
     )
 
 
@@ -157,7 +171,10 @@ def done(context: Context, options: DoneOptions) -> None:
 @command(NewOptions)
 def new(context: Context, options: NewOptions) -> None:
     """Create a thread."""
-    _write_text_entry(context, options, _entry_draft("new", options))
+    draft = _entry_draft("new", options)
+    draft = draft._replace(thread_branch=vocabulary.branch(options.branch))
+    _write_text_entry(context, options, draft)
+    _note_missing_branch(context, draft.thread_branch)
 
 
 def _contribution(action: str, options: ContributionOptions) -> Draft:
@@ -202,6 +219,24 @@ def handoff(context: Context, options: HandoffOptions) -> None:
     reason = vocabulary.reason(options.reason)
     draft = draft._replace(body=note, reason=reason, to=options.to, force=options.force)
     _write_entry(context, options, draft)
+
+
+@command(MoveOptions)
+def move(context: Context, options: MoveOptions) -> None:
+    """Move a thread to another branch."""
+    branch = vocabulary.required(vocabulary.branch(options.branch), "branch")
+    title = vocabulary.title(f"Moved to {branch}")
+    draft = Draft(options.topic, "move", title, thread_branch=branch)
+    _write_entry(context, options, draft)
+    _note_missing_branch(context, branch)
+
+
+def _note_missing_branch(context: Context, branch: str) -> None:
+    """Say so if a thread now belongs to a branch that does not exist here: it may be
+    a typing mistake."""
+    code = context.place.repository
+    if branch and code is not None and not repositories.has_branch(code, branch):
+        output.remark(f"note: there is no branch {branch} here yet")
 
 
 @command(TakeOptions)

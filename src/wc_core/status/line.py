@@ -94,7 +94,7 @@ def _counted(number: int | None) -> str:
 class LinePlace(NamedTuple):
     """What a line is printed for: a worktree and its viewer, and the loop there."""
 
-    here: Surroundings = Surroundings()
+    surroundings: Surroundings = Surroundings()
     loop: Mark = Mark()
 
 
@@ -115,7 +115,7 @@ def status_line(
     thread.
     """
     style = style or LineStyle()
-    my_local_rows, around, away = _split(rows, place.here)
+    my_local_rows, around, away = _split(rows, place.surroundings)
     if style.rows > 1 and (my_local_rows or around or away):
         return _render_rows((my_local_rows, around[::-1], away), place, style)
     if my_local_rows:
@@ -124,9 +124,9 @@ def status_line(
         )
     if around:
         parts = _others_ball(around[-1], place.loop, _hidden_rows_text(len(around)))
-        mine = f"{len(away)} for you elsewhere" if away else ""
+        waiting = f"{len(away)} for you elsewhere" if away else ""
         code = _MINE if away else _code(place.loop)
-        return style.paint(_render_parts(parts._replace(away=mine), style), code)
+        return style.paint(_render_parts(parts._replace(away=waiting), style), code)
     if away:
         return style.paint(_render_elsewhere(away, place.loop, style), _MINE)
     return style.paint(_render_loop(place.loop, style), _code(place.loop))
@@ -140,19 +140,20 @@ def trouble_line(text: str, style: LineStyle) -> str:
 
 
 def _split(
-    rows: Iterable[StatusRow], here: Surroundings
+    rows: Iterable[StatusRow], surroundings: Surroundings
 ) -> tuple[list[StatusRow], list[StatusRow], list[StatusRow]]:
     """Returns my threads here, other people's threads here, and my threads
     elsewhere, longest waiting first."""
-    keys = set(here.directory.match_keys(here.me)) if here.me else set()
+    directory = surroundings.directory
+    keys = set(directory.match_keys(surroundings.me)) if surroundings.me else set()
     my_local_rows: list[StatusRow] = []
     around: list[StatusRow] = []
     away: list[StatusRow] = []
     for row in sorted(rows, key=lambda row: file_name(row.state).encode()):
         if row.state.status == CLOSED:
             continue
-        is_mine = holder_key(row.state, here.directory) in keys
-        if here.has(row.state):
+        is_mine = holder_key(row.state, directory) in keys
+        if surroundings.has(row.state):
             (my_local_rows if is_mine else around).append(row)
         elif is_mine:
             away.append(row)

@@ -42,15 +42,15 @@ _CACHED = 1024
 def places_of(state: State) -> tuple[str, ...]:
     """Returns the places of a thread, each once."""
     named = dict.fromkeys((state.topic, state.name))
-    others = (*map(safe_name, named), *_seat_places(state.ball or ""))
+    names = (*map(safe_name, named), *_seat_places(state.ball or ""))
     branch = state.branch
     if not is_branch(branch):
-        return tuple(dict.fromkeys(others))
+        return tuple(dict.fromkeys(names))
     # A worktree with this branch has the name with dashes as a place, too.
     spellings = (branch, branch.replace("/", "-"))
     return (
         branch,
-        *dict.fromkeys(name for name in others if name not in spellings),
+        *dict.fromkeys(name for name in names if name not in spellings),
     )
 
 

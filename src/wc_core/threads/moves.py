@@ -367,6 +367,17 @@ def _set_status(proposal: _Proposal) -> Move:
     return Move(None, status)
 
 
+def _move_thread(proposal: _Proposal) -> Move:
+    """Another branch for the thread. Ball and status stay, so everybody may."""
+    draft, state = proposal.draft, proposal.state
+    if draft.thread_branch == state.branch:
+        raise ConflictError(
+            f"{draft.topic} belongs to the branch {state.branch} already.",
+            "Nothing was written.",
+        )
+    return Move()
+
+
 _MOVES = {
     "new": _new,
     "say": _say,
@@ -375,6 +386,7 @@ _MOVES = {
     "handoff": _handoff,
     "take": _take,
     "set_status": _set_status,
+    "move": _move_thread,
 }
 
 

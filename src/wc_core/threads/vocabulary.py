@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 MAX_TITLE_BYTES = 500
 MAX_SUMMARY_BYTES = 2000
 MAX_PATH_BYTES = 4096
+MAX_BRANCH_BYTES = 250
 MAX_KEY_BYTES = 200
 MAX_BODY_BYTES = 16 * 1024 * 1024
 # Far more than anybody reads, and few enough for a reader to hold.
@@ -27,6 +28,7 @@ MAX_THREADS = 100_000
 # The statuses of presence, and the longest time that one lasts, in seconds.
 PRESENCES = ("running", "waiting", "blocked", "idle")
 MAX_LASTING = 7 * 24 * 3600
+_NOT_IN_BRANCHES = " ~^:?*[\\\x7f\t\n\r"
 _MAX_SECONDS = 3600.0
 _MAX_DIGITS = 9
 _HEX = frozenset("0123456789abcdef")
@@ -120,6 +122,34 @@ def commit_ref(text: str) -> str:
             f"Give {_LEAST_HEX} or more digits of its id (0-9, a-f).",
         )
     return digits
+
+
+def branch(text: str) -> str:
+    """A name that git allows for a branch, existing or not; empty if ``text`` is."""
+    name = text.strip()
+    if not name or _is_branch_name(name):
+        return name
+    raise InvalidInputError(
+        f"{text!r} cannot be the name of a branch.",
+        "Use a name that git allows, such as fix/login: git help check-ref-format",
+    )
+
+
+def _is_branch_name(name: str) -> bool:
+    """The rules of git-check-ref-format(1) for ``--branch``, and the limit of ours."""
+    allowed = (
+        len(name.encode(errors="replace")) <= MAX_BRANCH_BYTES
+        and name != "HEAD"
+        and not name.startswith("-")
+        and not name.endswith(".")
+        and not any(word in name for word in ("..", "@{"))
+        and not any(char in _NOT_IN_BRANCHES for char in name)
+        and clean(name) == name
+    )
+    return allowed and all(
+        part and not part.startswith(".") and not part.endswith(".lock")
+        for part in name.split("/")
+    )
 
 
 def presence_status(word: str) -> str:

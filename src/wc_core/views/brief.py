@@ -48,13 +48,13 @@ _TAIL = 1 << 15
 class BriefQuery(NamedTuple):
     """Who looks at which store, from where, and until when.
 
-    ``here`` is the current worktree with the viewer.
+    ``surroundings`` are the current worktree with the viewer.
     """
 
     reader: StoreReader
     viewer: Viewer
     settings: Settings
-    here: Surroundings
+    surroundings: Surroundings
     now_ms: int
     late: Callable[[], bool]
 
@@ -211,9 +211,9 @@ def _balls(query: BriefQuery) -> tuple[list[HeldBall], bool]:
 def _here_first(query: BriefQuery, balls: list[HeldBall]) -> list[HeldBall]:
     """Returns the same balls, those of threads that are here first."""
     layout, local_names = query.reader.layout, set[str]()
-    seated = set(map(safe_name, query.here.seat_keys()))
+    seated = set(map(safe_name, query.surroundings.seat_keys()))
     local_names.update(ball.name for ball in balls if ball.folder in seated)
-    for place in query.here.places:
+    for place in query.surroundings.places:
         for folder in {ball.folder for ball in balls}:
             path = f"{layout.local}/status/branch/{place}/.t/{folder}"
             local_names |= set(holders.names_at(layout, path))
@@ -271,7 +271,7 @@ def _item_of_state(query: BriefQuery, state: State) -> BriefItem:
             ),
             "",
         ),
-        here=query.here.has(state),
+        here=query.surroundings.has(state),
         stale=history.is_stale(state, query.now_ms),
         next=_is_next(query, state),
     )

@@ -210,19 +210,17 @@ class Numbered(NamedTuple):
             fields["action"] = entry.action
         if entry.ball is not None:
             fields["ball"] = entry.ball.holder
-        if entry.status:
-            fields["status"] = entry.status
-        if entry.reason:
-            fields["reason"] = entry.reason
-        if entry.summary:
-            fields["summary"] = entry.summary
-        fields |= references(entry).to_json()
-        if entry.code_branch:
-            fields["code_branch"] = entry.code_branch
-        if entry.code_commit:
-            fields["code_commit"] = entry.code_commit
-        if entry.parents:
-            fields["parents"] = list(entry.parents)
+        optional: dict[str, Any] = {
+            "status": entry.status,
+            "thread_branch": entry.thread_branch,
+            "reason": entry.reason,
+            "summary": entry.summary,
+            **references(entry).to_json(),
+            "code_branch": entry.code_branch,
+            "code_commit": entry.code_commit,
+            "parents": list(entry.parents or ()),
+        }
+        fields |= {name: value for name, value in optional.items() if value}
         if self.forked:
             fields["forked"] = True
         return fields

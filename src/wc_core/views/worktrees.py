@@ -175,9 +175,9 @@ def _neighbour(
     loop = loops.loop(files, tree.path, now) if readable else None
     activity = livestate.activity(files, tree.path, now) if readable else None
     notes = tuple(note for note in all_notes if note.worktree == tree.path)
-    here = tree.path == query.own
+    is_here = tree.path == query.own
     places = worktree_places(tree if tree.gitdir else None)
-    places = (*places, _OWN_SEAT) if here else places
+    places = (*places, _OWN_SEAT) if is_here else places
     threads = {row.topic: row for place in places for row in filed.get(place, ())}
     ages = [
         *(seconds_between(note.at_ms, now) for note in notes),
@@ -186,7 +186,7 @@ def _neighbour(
     ]
     return Neighbour(
         tree,
-        here=here,
+        here=is_here,
         loop=loop,
         activity=activity,
         notes=notes,

@@ -5,15 +5,15 @@ from __future__ import annotations
 import json
 import os
 import re
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from tests.conftest import Repo
 
+SCRIPT = Path(__file__).resolve().parents[3] / "bin" / "wc-statusline"
 ULID = r"[0-9A-HJKMNP-TV-Z]{26}"
 
 PAT = "Pat"
@@ -400,6 +400,58 @@ def test_a_handoff_to_where_it_is(repo: Repo) -> None:
     said = repo.fails(4, "handoff", "auth", "--to", PAT)
     assert "at Pat already" in said
     assert "--to NAME" in said
+
+
+def test_a_thread_is_moved_by_anybody_and_keeps_its_ball(repo: Repo) -> None:
+    repo.ok("new", "login", "--title", "x", "--to", "Codex (Pat)", "--force")
+    repo.ok("set-status", "login", "BLOCKED")
+    repo.git("branch", "fix/login")
+    done = repo.ok("move", "login", "--branch", "fix/login", "--as", "Zed")
+    assert done.out.startswith("saved login #2 (")
+    assert "ball: Codex (Pat) · BLOCKED" in done.out
+    assert done.err == ""
+    entry = repo.json("read", "login", "--peek")["entries"][-1]
+    assert entry["action"] == "move"
+    assert (entry["title"], entry["thread_branch"]) == (
+        "Moved to fix/login",
+        "fix/login",
+    )
+    assert repo.json("list")["threads"][0]["branch"] == "fix/login"
+    # A later entry, written on another branch, moves nothing.
+    repo.ok("ack", "login")
+    assert repo.json("list")["threads"][0]["branch"] == "fix/login"
+
+
+def test_a_thread_is_moved_where_it_is_not(repo: Repo) -> None:
+    repo.ok("new", "login", "--title", "x")
+    done = repo.wc("move", "login", "--branch", "main")
+    assert (done.code, done.out) == (4, "")
+    assert "login belongs to the branch main already." in done.err
+    for words, text in (
+        (("--branch", "a..b"), "'a..b' cannot be the name of a branch."),
+        (("--branch", ""), "No branch was given."),
+        (("--branch", "-x"), "'-x' cannot be the name of a branch."),
+    ):
+        done = repo.wc("move", "login", *words)
+        assert (done.code, done.out) == (2, "")
+        assert text in done.err
+    assert repo.wc("move", "login").code == 2
+    done = repo.wc("move", "nothing", "--branch", "x")
+    assert (done.code, done.out) == (3, "")
+    assert repo.json("read", "login", "--peek")["entries"][1:] == []
+
+
+def test_a_thread_for_a_branch_that_is_to_come(repo: Repo) -> None:
+    done = repo.ok("new", "login", "--title", "x", "--branch", "fix/login")
+    assert done.err == "note: there is no branch fix/login here yet\n"
+    assert repo.json("list")["threads"][0]["branch"] == "fix/login"
+    assert repo.machine.run([str(SCRIPT)], repo.path).out == (
+        "🎾 login waits for you elsewhere\n"
+    )
+    fix = repo.worktree("fix", "fix/login")
+    assert repo.machine.run([str(SCRIPT)], fix.path).out == "🎾 you · login\n"
+    done = repo.wc("new", "other", "--title", "x", "--branch", "a b")
+    assert (done.code, done.out) == (2, "")
 
 
 def test_a_free_ball_is_for_taking(repo: Repo) -> None:

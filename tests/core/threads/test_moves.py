@@ -94,6 +94,19 @@ def test_a_thread_is_begun_once() -> None:
     assert "wc say t" in error.hint
 
 
+# --- move --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("rules", [WARN, OFF, REFUSE])
+@pytest.mark.parametrize("me", [ME, OTHER, THIRD])
+@pytest.mark.parametrize("state", [FREE_BALL, MINE, THEIRS, OVER, OVER_BUT_HELD])
+def test_everybody_may_move_a_thread(state: State, me: str, rules: Settings) -> None:
+    state = state._replace(branch="main")
+    assert move(state, "move", rules, me, thread_branch="fix/ui") == Move()
+    error = refusal(state, "move", rules, me, thread_branch="main")
+    assert "belongs to the branch main already" in error.message
+
+
 # --- say ---------------------------------------------------------------------
 
 

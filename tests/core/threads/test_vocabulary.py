@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import subprocess
+
 import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
 
 from wc_core.errors import InvalidInputError
 from wc_core.threads import vocabulary
@@ -41,3 +45,47 @@ def test_what_is_typed_again_looks_as_it_is(bad: str) -> None:
     for check in (vocabulary.name, vocabulary.key):
         with pytest.raises(InvalidInputError):
             check(bad)
+
+
+def is_branch_to_git(name: str) -> bool:
+    """What ``git check-ref-format --branch`` says, which also takes ``@{-1}``."""
+    words = ["git", "check-ref-format", f"refs/heads/{name}"]
+    done = subprocess.run(words, capture_output=True, check=False)
+    return done.returncode == 0 and name != "HEAD" and name[0] != "-"
+
+
+BRANCHES = st.lists(
+    st.sampled_from(
+        [*"ab-./@{}~^:?*[]\\ \t\x7f\x01", "..", ".lock", "HEAD", "é", "@{"]
+    ),
+    min_size=1,
+    max_size=6,
+).map("".join)
+
+
+@settings(max_examples=150, deadline=None)
+@given(BRANCHES)
+@example("fix/login")
+@example("HEAD")
+@example("@")
+@example("a.lock/b")
+@example("refs/heads/a")
+def test_a_branch_is_what_git_allows(name: str) -> None:
+    name = name.strip() or "-"
+    try:
+        assert vocabulary.branch(name) == name
+        allowed = True
+    except InvalidInputError:
+        allowed = False
+    assert allowed == is_branch_to_git(name)
+
+
+@pytest.mark.parametrize("bad", ["b" * 251, "a\nb", "a\x1b[31m", "a\udcff", "\x9b"])
+def test_what_git_allows_and_we_do_not(bad: str) -> None:
+    with pytest.raises(InvalidInputError):
+        vocabulary.branch(bad)
+
+
+def test_no_branch() -> None:
+    assert vocabulary.branch("") == ""
+    assert vocabulary.branch(" fix/ui ") == "fix/ui"
