@@ -104,9 +104,9 @@ class SetAsideStores:
     def _has_its_code(self, store: StoreReader) -> bool:
         """Whether this repository has the commits of the code that a store's entries
         name, or half of them: what was never pushed is lost with a clone."""
-        wanted = set(_code_commits(store))
-        known = self._known_commits(sorted(wanted)) if wanted else 0
-        return known > 0 and 2 * known >= len(wanted)
+        commits = set(_code_commits(store))
+        count = self._known_commits(sorted(commits)) if commits else 0
+        return count > 0 and 2 * count >= len(commits)
 
     def _known_commits(self, commits: Iterable[str]) -> int:
         feed = "".join(f"{commit}\n" for commit in commits).encode()

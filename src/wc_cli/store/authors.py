@@ -49,14 +49,15 @@ def current(
     """The authorship of a commit by this process, with the user remembered in the store
     for what git's configuration does not say, and the system user for the rest. With
     ``remember``, the user that git is configured for is remembered from now on."""
-    known, user = authorship.git_identity(repository, env)
+    configured, user = authorship.git_identity(repository, env)
     if remember and user.complete and user != remembered_user(layout):
         _remember_user(layout, user)
-    if known.author.complete and known.committer.complete:
-        return known
-    other = remembered_user(layout).or_else(_system_user(env))
-    return known._replace(
-        author=known.author.or_else(other), committer=known.committer.or_else(other)
+    if configured.author.complete and configured.committer.complete:
+        return configured
+    fallback = remembered_user(layout).or_else(_system_user(env))
+    return configured._replace(
+        author=configured.author.or_else(fallback),
+        committer=configured.committer.or_else(fallback),
     )
 
 

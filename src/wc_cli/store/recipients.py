@@ -49,16 +49,16 @@ class Addressees:
 
         Raises NotFoundError, with similar names, for an unknown name.
         """
-        known = self._nearby_names(topic)
-        if moves.unknown_parts(to, known, self.rules):
+        candidates = self._nearby_names(topic)
+        if moves.unknown_parts(to, candidates, self.rules):
             # The costly list, which opens every thread, only for the rare name.
-            known = self._all_names() + self._seats()
-            unknown = moves.unknown_parts(to, known, self.rules)
+            candidates = self._all_names() + self._seats()
+            unknown = moves.unknown_parts(to, candidates, self.rules)
             if unknown:
                 raise self._unknown_name_error(to, unknown)
         if moves.is_relative(to):
             return to
-        return self._in_full(to, known)
+        return self._in_full(to, candidates)
 
     def _unknown_name_error(self, to: str, unknown: list[str]) -> NotFoundError:
         suggested = self._suggested_names()
@@ -68,18 +68,18 @@ class Addressees:
             f"Did you mean: {', '.join(near)}? To pass it there anyway: --force",
         )
 
-    def _in_full(self, to: str, known: Iterable[str]) -> str:
+    def _in_full(self, to: str, candidates: Iterable[str]) -> str:
         """A known name in its usual spelling; the name of an agent in a worktree with
         its tag, if only one such agent is known."""
         directory = self.rules.directory
         name = directory.canonical(names.parse(to))
         if name.seat and not name.tag and directory.is_agent(name):
             # In this order: who takes part, then who could in a worktree of ours.
-            for people in (known, self._own_agents(name)):
+            for people in (candidates, self._own_agents(name)):
                 full_names = _full_names(name, people, directory)
                 if full_names:
                     return full_names[0] if len(full_names) == 1 else str(name)
-        return in_use(name, known, directory)
+        return in_use(name, candidates, directory)
 
     def _own_agents(self, name: Name) -> list[str]:
         """What ``name`` would be called in each worktree of this repository."""
@@ -88,10 +88,10 @@ class Addressees:
 
     def _nearby_names(self, topic: str) -> list[str]:
         """The names known without opening other threads."""
-        known = [*self._configured_names(topic), *self._seats()]
+        candidates = [*self._configured_names(topic), *self._seats()]
         with contextlib.suppress(WcError):
-            known.extend(self.reader.snapshot(topic).state.people)
-        return known
+            candidates.extend(self.reader.snapshot(topic).state.people)
+        return candidates
 
     def _configured_names(self, topic: str) -> list[str]:
         configured = self._configured_people(topic)

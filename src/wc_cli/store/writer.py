@@ -87,8 +87,8 @@ class StoreWriter:
         topic = self._topic_for(draft)
         if draft.to and not draft.force:
             me = self.author.identity
-            known = Addressees(self.reader, self.place, self.rules, me)
-            draft = draft._replace(to=known.resolve(topic, draft.to))
+            addressees = Addressees(self.reader, self.place, self.rules, me)
+            draft = draft._replace(to=addressees.resolve(topic, draft.to))
         self.prepare_store()
         with self.upkeep.lock(topic, self.author_name, seconds):
             return self._write_locked(draft._replace(topic=topic), source)

@@ -103,8 +103,8 @@ def distinct(people: Iterable[str], directory: Directory) -> list[str]:
         person
         for key, person in by_key.items()
         if not any(
-            directory.matches(person, names.parse(other))
-            for other_key, other in by_key.items()
-            if other_key != key
+            directory.matches(person, names.parse(second))
+            for second_key, second in by_key.items()
+            if second_key != key
         )
     ]

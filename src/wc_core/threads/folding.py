@@ -150,7 +150,7 @@ def _taken_from(entry: Entry, previous: str | None) -> str:
 
 def _fold_linear(state: State, entries: Sequence[Entry]) -> State:
     """The state after ``entries``, if each follows the one before it."""
-    first, last = entries[0], entries[-1]
+    first, latest = entries[0], entries[-1]
     folding = _Folding(state)
     folding.begin(first)
     folding.asker = next((entry.agent for entry in entries if entry.agent), "")
@@ -163,9 +163,9 @@ def _fold_linear(state: State, entries: Sequence[Entry]) -> State:
         created_at=first.at,
         entry_count=len(entries),
         last_id=max(entry.id for entry in entries),
-        updated_at=last.at,
-        updated_by=last.agent,
-        heads=(last.id,),
+        updated_at=latest.at,
+        updated_by=latest.agent,
+        heads=(latest.id,),
         participants=_participants(entries),
     )
 

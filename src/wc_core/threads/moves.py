@@ -104,8 +104,8 @@ class _Proposal(NamedTuple):
     @property
     def is_mine(self) -> bool:
         """Whether the author may make the next move: theirs, or offered to them."""
-        whose = self.settings.directory.whose(self.state.ball, self.me)
-        return whose in {names.MINE, names.OFFERED}
+        ownership = self.settings.directory.whose(self.state.ball, self.me)
+        return ownership in {names.MINE, names.OFFERED}
 
     @property
     def is_free(self) -> bool:

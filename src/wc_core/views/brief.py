@@ -166,7 +166,7 @@ def brief(query: BriefQuery, notes: Iterable[str] = ()) -> Brief:
     balls, whole = _balls(query)
     own = holders.own_folders_of(query.viewer)
     own_or_offered = holders.folders_of(query.viewer)
-    others = [
+    with_others = [
         ball for ball in balls if ball.folder not in {*own_or_offered, FREE_FOLDER}
     ]
     own_balls = _here_first(query, [ball for ball in balls if ball.folder in own])
@@ -181,7 +181,7 @@ def brief(query: BriefQuery, notes: Iterable[str] = ()) -> Brief:
         notes=tuple(notes),
         guidance=guidance_text(query.reader.layout),
     )
-    away, stale = _with_others(query, others), _stale(query, others)
+    away, stale = _with_others(query, with_others), _stale(query, with_others)
     partial = query.late() or not whole
     return result._replace(with_others=away, stale=stale, partial=partial)
 

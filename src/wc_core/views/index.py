@@ -48,7 +48,7 @@ def render_index(rows: list[ThreadRow], *, closed: bool = False) -> str:
 def _group(row: ThreadRow) -> str:
     if row.status == CLOSED:
         return "Closed"
-    if row.whose == OFFERED:
+    if row.ownership == OFFERED:
         return _OFFERED
     if row.have_ball:
         return "My move"

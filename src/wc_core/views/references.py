@@ -154,9 +154,9 @@ def _united(
     recorded: Iterable[str], named: list[str], contains: Callable[[str, str], bool]
 ) -> Iterator[str]:
     """Yields what is recorded, then what is named and not part of any other."""
-    known = dict.fromkeys(recorded)
-    yield from known
+    references = dict.fromkeys(recorded)
+    yield from references
     for name in named:
-        others = (*known, *(other for other in named if other != name))
-        if not any(contains(other, name) for other in others):
+        longer = (*references, *(text for text in named if text != name))
+        if not any(contains(text, name) for text in longer):
             yield name

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class ThreadRow(NamedTuple):
-    """One thread in a list. ``whose`` says whose its ball is, for the viewer:
+    """One thread in a list. ``ownership`` says whose its ball is, for the viewer:
     see `names.Directory.whose`."""
 
     topic: str
@@ -34,7 +34,7 @@ class ThreadRow(NamedTuple):
     ball: str | None
     updated_at: str
     entry_count: int
-    whose: str
+    ownership: str
     new_for_you: int
     branch: str
     last_id: str
@@ -45,7 +45,7 @@ class ThreadRow(NamedTuple):
     @property
     def have_ball(self) -> bool:
         """Whether the viewer may make the next move: theirs, or offered to them."""
-        return self.whose in {MINE, OFFERED}
+        return self.ownership in {MINE, OFFERED}
 
     def to_json(self) -> dict[str, Any]:
         """Returns the thread in the list shape; ``branch`` and marks only where set."""
@@ -59,7 +59,7 @@ class ThreadRow(NamedTuple):
             "have_ball": self.have_ball,
             "new_for_you": self.new_for_you,
         }
-        if self.whose == OFFERED:
+        if self.ownership == OFFERED:
             fields["offered"] = True
         if self.branch:
             fields["branch"] = self.branch
@@ -111,7 +111,7 @@ def thread_row(reader: StoreReader, snapshot: Snapshot, viewer: Viewer) -> Threa
         ball=state.ball,
         updated_at=utc(state.updated_at),
         entry_count=state.entry_count,
-        whose=viewer.whose(state.ball),
+        ownership=viewer.whose(state.ball),
         new_for_you=viewer.new_count(state, reader.cursor(state.topic, viewer.key)),
         branch=state.branch,
         last_id=state.last_id,

@@ -141,7 +141,7 @@ def _thread(row: ThreadRow) -> dict[str, Any]:
         "status": one_line(row.status, MAX_NAME),
         "ball": None if row.ball is None else one_line(row.ball, MAX_NAME),
         "have_ball": row.have_ball,
-        **({"offered": True} if row.whose == OFFERED else {}),
+        **({"offered": True} if row.ownership == OFFERED else {}),
     }
 
 

@@ -37,10 +37,10 @@ def block(body: str) -> str:
 _CALLERS = MappingProxyType({MINE: " = you", OFFERED: " = offered to you"})
 
 
-def holder(ball: str | None, whose: str, width: int = 80) -> str:
+def holder(ball: str | None, ownership: str, width: int = 80) -> str:
     """Returns the holder of a ball, and whether it is the caller's or offered to
-    them; ``whose`` is that of `names.Directory.whose`."""
-    return f"{word(holder_text(ball), width)}{_CALLERS.get(whose, '')}"
+    them; ``ownership`` is that of `names.Directory.whose`."""
+    return f"{word(holder_text(ball), width)}{_CALLERS.get(ownership, '')}"
 
 
 def title(text: str, width: int = 0) -> str:

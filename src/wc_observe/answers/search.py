@@ -116,7 +116,7 @@ def digest_markdown(store: OpenStore, since: str, digest: Digest) -> str:
     parts = [_answer_heading(store, heading, len(digest.threads))]
     for news in digest.threads:
         row, last_entry = news.row, news.last
-        ball = holder(row.ball, row.whose)
+        ball = holder(row.ball, row.ownership)
         authors = ", ".join(
             word(author or "unknown") for author in news.authors[:_AUTHORS]
         )

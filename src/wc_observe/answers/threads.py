@@ -102,7 +102,7 @@ def _list_heading(store: OpenStore, page: RowPage) -> str:
 
 
 def _thread_line(row: ThreadRow, width: int) -> str:
-    ball = holder(row.ball, row.whose, _NAME_WIDTH)
+    ball = holder(row.ball, row.ownership, _NAME_WIDTH)
     marks = [
         f", {entry_count(row.entry_count)}",
         f", {row.new_for_you} new" if row.new_for_you else "",

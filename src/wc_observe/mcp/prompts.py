@@ -103,10 +103,10 @@ class _ThreadTurn(NamedTuple):
 def _thread_turn(topic: str) -> _ThreadTurn:
     store = open_store(CURRENT.get())
     state = store.reader.snapshot(store.reader.find(topic)).state
-    whose = store.viewer.whose(state.ball)
-    if whose == MINE:
+    ownership = store.viewer.whose(state.ball)
+    if ownership == MINE:
         turn, command = "The ball is yours.", "say"
-    elif whose == OFFERED:
+    elif ownership == OFFERED:
         take = f"wc take {quoted(state.topic)}"
         turn, command = f"The ball is offered to you: {take}.", "say"
     elif state.status == CLOSED:

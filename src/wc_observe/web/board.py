@@ -329,7 +329,7 @@ def _line(row: ThreadRow, context: PageContext) -> Html:
         id=f"t-{topic}",
         data_item=True,
     )
-    you = ownership_mark(row.whose)
+    you = ownership_mark(row.ownership)
     return element(
         "tr",
         element("td", link, " ", thread_marks(row)),

@@ -176,10 +176,10 @@ def holder_name(holder: str | None) -> Html:
     return element("bdi", one_line(holder_text(holder), 100))
 
 
-def ownership_mark(whose: str) -> Html:
+def ownership_mark(ownership: str) -> Html:
     """Returns a mark if a ball is the viewer's, or offered to them (see
     `names.Directory.whose`)."""
-    text = {MINE: "you", OFFERED: "offered to you"}.get(whose)
+    text = {MINE: "you", OFFERED: "offered to you"}.get(ownership)
     return element("span", text, class_="mark you") if text else NOTHING
 
 

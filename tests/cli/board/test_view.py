@@ -35,7 +35,7 @@ def card(topic: str, ball: str | None = None, **fields: object) -> Card:
         "ball": ball,
         "updated_at": "",
         "entry_count": 3,
-        "whose": "mine" if ball == "Pat" else "others",
+        "ownership": "mine" if ball == "Pat" else "others",
         "new_for_you": 0,
         "branch": "",
         "last_id": topic,
