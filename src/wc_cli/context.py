@@ -147,7 +147,7 @@ class Context:
         except WcError as error:
             raise NotFoundError(
                 f"This repository has threads on its branch {BRANCH}, but they could "
-                f"not be checked out: {error.message}",
+                f"not be checked out: {error.__cause__ or error}",
                 "Try again once that is fixed: wc init",
             ) from error
         finally:

@@ -280,11 +280,23 @@ def test_where_it_cannot_be_adopted_it_is_said(repo: Repo) -> None:
     (other.machine.home / ".watercooler").write_text("in the way")
     said = other.fails(3, "list")
     assert THREADS in said
-    assert "could not be checked out: " in said
+    assert said.count("could not be checked out: ") == 1
     assert said.endswith("wc init\n")
     who = other.ok("whoami").out
     assert who.startswith("Kim (by git user)\n")
     assert "not checked out: wc init" in who
+
+
+def test_reading_a_partial_clone_fetches_nothing(repo: Repo) -> None:
+    repo.settled("new", "auth", "--title", "x")
+    repo.git("config", "uploadpack.allowFilter", "true")
+    path, url = repo.machine.root / "partial", f"file://{repo.path}"
+    repo.machine.git("clone", "-q", "--filter=blob:none", url, str(path), cwd="/")
+    partial = Repo(repo.machine, path)
+    assert "wc init" in partial.fails(3, "list")
+    assert "not checked out" in partial.ok("whoami").out
+    partial.ok("init")
+    assert topics(partial) == ["auth"]
 
 
 def test_a_clone_without_threads_is_left_alone(repo: Repo) -> None:
