@@ -49,6 +49,11 @@ EXAMPLES = {
     "handoff": ("wc handoff login --to 'Claude Code' --note 'The tests are yours'",),
     "take": ("wc take login", "wc take release --reason 'No answer since Monday'"),
     "set-status": ("wc set-status login IN_REVIEW", "wc set-status login CLOSED"),
+    "amend": (
+        "wc amend login --title 'Passkeys work, please review'",
+        "wc amend login --body 'Tested in three browsers'",
+    ),
+    "retract": ("wc retract login",),
     "new": (
         "wc new signup --title 'Sign up with a passkey' --body @plan.md --to Codex",
         "wc new password --title 'Change it' --branch fix/password",

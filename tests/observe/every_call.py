@@ -77,6 +77,7 @@ CALLS: list[tuple[str, dict[str, Any]]] = [
             {},
             {"from_entry": -1, "limit": 1},
             {"summary_only": True},
+            {"history": True},
         )
     ),
     *(

@@ -210,15 +210,17 @@ class ThreadScreen(Screen[None]):
         console = markdown.console_of(self.source.context.env, width)
         lines: list[Strip] = []
         count = len(thread.entries)
-        new, now = 0, now_ms()
-        for entry in rows.numbered(thread)[self._first :]:
-            if entry.idx == max(self._first, count - max(1, self._new_count)):
+        new, now = -1, now_ms()
+        first_new = max(self._first, count - max(1, self._new_count))
+        visible = [item for item in rows.numbered(thread) if item.idx >= self._first]
+        for entry in visible:
+            if new < 0 and (entry.idx >= first_new or entry is visible[-1]):
                 new = len(lines)
             entry_lines = markdown.rendered_lines(
                 console, markdown.rendered_entry(entry, now)
             )
             lines += [*map(Strip, entry_lines), Strip([])]
-        return lines, new
+        return lines, max(0, new)
 
     async def action_earlier(self) -> None:
         """Show more of the earlier entries."""

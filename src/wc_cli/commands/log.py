@@ -78,7 +78,7 @@ def log(context: Context, options: LogOptions) -> None:
     reader = context.reader
     thread = reader.thread(reader.find(options.topic))
     history = thread_commits(thread, reader.layout.log(thread.state.topic), context.env)
-    numbered = row_views.numbered(thread)[::-1]
+    numbered = row_views.numbered(thread, history=True)[::-1]
     visible = numbered[: options.limit] if options.limit else numbered
     if options.json:
         rows = [_entry_json(entry, history) for entry in visible]

@@ -83,6 +83,9 @@ class ReadOptions(SpeakerOptions):
     new: bool = flag("--new", help="Only what is new for you.")
     peek: bool = flag("--peek", help="Do not mark it as read.")
     raw: bool = flag("--raw", help="Plain text as written, without a pager.")
+    history: bool = flag(
+        "--history", help="Show every text, also those that were amended or retracted."
+    )
 
 
 class SearchOptions(FilterOptions):
@@ -199,7 +202,7 @@ def read(context: Context, options: ReadOptions) -> None:
     """Show a thread."""
     reader = context.reader
     thread = reader.thread(reader.find(options.topic))
-    entries = row_views.numbered(thread)
+    entries = row_views.numbered(thread, history=options.history)
     if options.new:
         cursor = reader.cursor(thread.state.topic, context.viewer.key)
         new = row_views.new_ids(thread, context.viewer, cursor)

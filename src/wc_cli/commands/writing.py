@@ -207,7 +207,7 @@ def ack(context: Context, options: AckOptions) -> None:
         role=vocabulary.role(options.role),
         type=vocabulary.entry_type(options.type),
     )
-    _write_entry(context, options, options.added_to(draft, context))
+    write_entry(context, options, options.added_to(draft, context))
 
 
 @command(HandoffOptions)
@@ -218,7 +218,7 @@ def handoff(context: Context, options: HandoffOptions) -> None:
     note = body.body_text(options.note, context)
     reason = vocabulary.reason(options.reason)
     draft = draft._replace(body=note, reason=reason, to=options.to, force=options.force)
-    _write_entry(context, options, draft)
+    write_entry(context, options, draft)
 
 
 @command(MoveOptions)
@@ -227,7 +227,7 @@ def move(context: Context, options: MoveOptions) -> None:
     branch = vocabulary.required(vocabulary.branch(options.branch), "branch")
     title = vocabulary.title(f"Moved to {branch}")
     draft = Draft(options.topic, "move", title, thread_branch=branch)
-    _write_entry(context, options, draft)
+    write_entry(context, options, draft)
     _note_missing_branch(context, branch)
 
 
@@ -243,7 +243,7 @@ def _note_missing_branch(context: Context, branch: str) -> None:
 def take(context: Context, options: TakeOptions) -> None:
     """Take the ball."""
     reason = vocabulary.reason(options.reason)
-    _write_entry(
+    write_entry(
         context, options, Draft(options.topic, "take", "Took the ball", reason=reason)
     )
 
@@ -255,7 +255,7 @@ def set_status(context: Context, options: SetStatusOptions) -> None:
     reason = vocabulary.reason(options.reason)
     title = f"Status: {status}"
     draft = Draft(options.topic, "set_status", title, status=status, reason=reason)
-    _write_entry(context, options, draft)
+    write_entry(context, options, draft)
 
 
 def _write_text_entry(
@@ -265,10 +265,10 @@ def _write_text_entry(
     edit = not options.no_edit
     draft = options.added_to(draft, context)
     with body.entry_text(context, draft, options.body, edit=edit) as complete:
-        _write_entry(context, options, complete)
+        write_entry(context, options, complete)
 
 
-def _write_entry(context: Context, options: WriteOptions, draft: Draft) -> None:
+def write_entry(context: Context, options: WriteOptions, draft: Draft) -> None:
     """Write the entry, start settling, and print the receipt."""
     seconds = vocabulary.seconds(options.lock_timeout)
     draft = draft._replace(

@@ -86,15 +86,15 @@ def _decode(data: bytes, source: str) -> str:
 
 @contextmanager
 def entry_text(
-    context: Context, draft: Draft, text: str, *, edit: bool
+    context: Context, draft: Draft, text: str, *, edit: bool, before: str = ""
 ) -> Iterator[Draft]:
     """Give the block ``draft`` with its title checked, and the body that ``text``
     stands for (see `body_text`).
 
-    A person at a terminal who gave no text writes both in their editor, unless ``edit``
-    is off; agents never do, because they would hang in it. If the block fails, what
-    they wrote is kept in a file, whose path is printed. Raises InvalidInputError
-    without a title.
+    A person at a terminal who gave no text writes both in their editor, which starts
+    with the text ``before`` or the title, unless ``edit`` is off; agents never do,
+    because they would hang in it. If the block fails, what they wrote is kept in a
+    file, whose path is printed. Raises InvalidInputError without a title.
     """
     editor = ""
     if edit and not text and _at_terminal() and context.identity.person:
@@ -105,7 +105,7 @@ def entry_text(
     from wc_cli.entries import editor as editors  # 8 ms, only for an editor
 
     around = editors.thread_context(context.reader, draft.action, draft.topic)
-    edited = editors.edited_text(editor, draft.title, around)
+    edited = editors.edited_text(editor, before or draft.title, around)
     try:
         yield _checked(draft._replace(title=edited.title), edited.body)
     except BaseException:

@@ -18,6 +18,7 @@ from wc_core.errors import (
     NotFoundError,
 )
 from wc_core.text import clean, one_line
+from wc_core.threads import revisions
 from wc_core.threads.moves import holder_text
 from wc_core.times import utc
 
@@ -170,9 +171,8 @@ def _thread_line(thread: Thread) -> str:
 
 
 def _last_entries(thread: Thread) -> str:
-    count = len(thread.entries)
-    numbered = [*enumerate(thread.entries)][max(0, count - _LAST_ENTRIES) :]
-    return "\n".join(_entry_text(number, entry) for number, entry in numbered)
+    visible = revisions.revisions(thread.entries)[-_LAST_ENTRIES:]
+    return "\n".join(_entry_text(item.idx, item.entry) for item in visible)
 
 
 def _entry_text(number: int, entry: Entry) -> str:

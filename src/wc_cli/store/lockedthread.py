@@ -11,6 +11,7 @@ from wc_core.files import read_plain
 from wc_core.threads import folding, model, vocabulary
 from wc_core.threads.jsontext import dumps
 from wc_core.threads.model import Base
+from wc_core.threads.revisions import CORRECTIONS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -155,9 +156,10 @@ class LockedThread(NamedTuple):
 def read(reader: StoreReader, draft: Draft) -> LockedThread:
     """Read the thread that a draft is for. The caller holds its lock.
 
-    The entries are read only where they are needed: if the meta is not fresh, or one
-    of them may have the draft's key. Raises NotFoundError if the draft cannot start a
-    thread, CorruptError for a thread that must not be written to.
+    The entries are read only where they are needed: if the meta is not fresh, one of
+    them may have the draft's key, or the draft corrects one. Raises NotFoundError if
+    the draft cannot start a thread, CorruptError for a thread that must not be written
+    to.
     """
     try:
         snapshot = reader.snapshot(draft.topic)
@@ -167,7 +169,10 @@ def read(reader: StoreReader, draft: Draft) -> LockedThread:
         return LockedThread(model.initial_state(draft.topic))
     _check_writable(snapshot)
     if snapshot.fresh and not _may_have_key(reader, draft):
-        return LockedThread(snapshot.state, snapshot)
+        if draft.action not in CORRECTIONS:
+            return LockedThread(snapshot.state, snapshot)
+        entries = reader.thread(draft.topic).entries
+        return LockedThread(snapshot.state, snapshot, entries)
     thread = reader.thread(draft.topic)
     return LockedThread(thread.state, thread.snapshot, thread.entries)
 

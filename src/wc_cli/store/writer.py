@@ -20,7 +20,7 @@ from wc_core.git import repository as repositories
 from wc_core.git.discovery import BRANCH_STORE, NAMED, PLAIN
 from wc_core.layout import ATTRIBUTES, BRANCH, IGNORED, file_name, new_topic
 from wc_core.similar import are_similar
-from wc_core.threads import codec, folding, model, moves, vocabulary
+from wc_core.threads import codec, folding, model, moves, revisions, vocabulary
 from wc_core.threads.model import Entry
 from wc_core.threads.reader import StoreReader
 from wc_core.times import rfc3339
@@ -195,6 +195,8 @@ class StoreWriter:
         if draft.key and (receipt := thread.receipt_for(draft.key)):
             self._flush_log(topic)
             return receipt
+        if draft.action in revisions.CORRECTIONS:
+            draft = revisions.complete(draft, thread.entries or (), self.author_name)
         me = self.author.identity.name
         move = moves.decide(thread.state, draft, me, self.rules)
         entry = self._entry(draft, move, thread, source)

@@ -170,6 +170,9 @@ def _head(numbered: Numbered, now_ms: int) -> Text:
     code = one_line(code_words(item))
     text.append(f" · {code}" if code else "", style="dim")
     text.append(" · forked" if numbered.forked else "", style="red")
+    text.append(f" · {numbered.mark}" if numbered.mark else "", style="dim")
+    if item.supersedes:
+        text.append(f" · corrects {one_line(item.supersedes)}", style="dim")
     return text
 
 

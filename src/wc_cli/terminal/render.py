@@ -184,7 +184,9 @@ def entry_text(numbered: Numbered, style: Style) -> str:
         about.append(item.status)
     if numbered.forked:
         about.append("forked")
-    about += [code_words(item), item.id]
+    if item.supersedes:
+        about.append(f"corrects {item.supersedes}")
+    about += [numbered.mark, code_words(item), item.id]
     head = " · ".join(one_line(part) for part in about if part)
     lines = [style(head, _DIM), style(one_line(item.title), _BOLD)]
     lines += [one_line(line) for line in labelled_lines(item)]
@@ -208,7 +210,8 @@ def hit_text(hit: Hit, style: Style) -> str:
     place = f"{one_line(hit.topic)} #{hit.numbered.idx}"
     about = f"{one_line(item.agent)} · {one_line(utc(item.at))}"
     return (
-        f"{style(place, _BOLD)} {one_line(item.title)} {style(about, _DIM)}\n"
+        f"{style(place, _BOLD)} {one_line(item.title)} "
+        f"{style(about + _mark(hit.numbered), _DIM)}\n"
         f"    {one_line(hit.snippet)}"
     )
 
@@ -237,4 +240,11 @@ def update_line(topic: str, numbered: Numbered, style: Style) -> str:
     about = ", ".join(references(item).words(_MOST_REFERENCES))
     about = style(f" ({one_line(about)})", _DIM) if about else ""
     at = one_line(utc(item.at))
-    return f"{at} {place} {one_line(item.agent)}: {one_line(item.title)}{about}{ball}"
+    mark = style(_mark(numbered), _DIM)
+    title = one_line(item.title)
+    return f"{at} {place} {one_line(item.agent)}: {title}{about}{mark}{ball}"
+
+
+def _mark(numbered: Numbered) -> str:
+    """Returns what marks an amended entry; a retracted one has it as its title."""
+    return " · amended" if numbered.mark == "amended" else ""

@@ -14,6 +14,13 @@ from wc_core.threads.model import (
     unseen,
     written_by_wc,
 )
+from wc_core.threads.revisions import (
+    CORRECTIONS,
+    RETRACT,
+    RETRACTED,
+    has_text,
+    same_author,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -53,6 +60,7 @@ class _Folding:
     def __init__(self, state: State) -> None:
         self.title = state.title
         self.first_id = state.first_id
+        self.first_by = state.first_by
         self.asker = state.asker
         self.status = state.status
         self.ball = state.ball
@@ -68,6 +76,7 @@ class _Folding:
         """Take what the first entry says because it is the first."""
         self.title = self.title or entry.title
         self.first_id = entry.id
+        self.first_by = entry.agent if has_text(entry) else ""
 
     def add(self, entry: Entry) -> None:
         """Take what ``entry`` changes."""
@@ -115,16 +124,21 @@ class _Folding:
         if entry.new_topic:
             self.names.pop(entry.new_topic, None)  # to insert it at the end
             self.names[entry.new_topic] = None
-        if entry.supersedes == self.first_id and entry.action == "amend":
-            self.title = entry.title
+        if entry.supersedes == self.first_id and entry.action in CORRECTIONS:
+            self._correct_title(entry)
         self.tags.difference_update(entry.tags_removed)
         self.tags.update(entry.tags_added)
+
+    def _correct_title(self, entry: Entry) -> None:
+        if same_author(self.first_by, entry.agent):
+            self.title = RETRACTED if entry.action == RETRACT else entry.title
 
     def fields(self) -> dict[str, Any]:
         """The fields as a state has them."""
         return {
             "title": self.title,
             "first_id": self.first_id,
+            "first_by": self.first_by,
             "asker": self.asker,
             "status": self.status,
             "ball": self.ball,

@@ -134,7 +134,7 @@ class State(NamedTuple):
     ``heads`` are the entries that are no other entry's parent: one, or more
     in a fork (two clones wrote at the same time). ``since`` is the id of the
     entry that gave the ball to its holder. ``first_id`` is the first entry,
-    ``last_id`` the greatest id.
+    ``first_by`` its author if it has text, ``last_id`` the greatest id.
 
     ``asker`` opened the thread, or reopened it: the ball goes there when the work
     is done. ``bounces`` counts the latest passes that were between the same two,
@@ -165,6 +165,7 @@ class State(NamedTuple):
     asker: str = ""
     bounces: int = 0
     first_id: str = ""
+    first_by: str = ""
     names: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
     lost: int = 0

@@ -307,11 +307,6 @@ def _close(proposal: _Proposal) -> Move:
     return Move(FREE, CLOSED, notes)
 
 
-def _ack(_: _Proposal) -> Move:
-    """A remark, which changes nothing."""
-    return Move()
-
-
 def _handoff(proposal: _Proposal) -> Move:
     """The ball goes on. Passing on the ball of another holder needs a reason."""
     proposal.check_is_open()
@@ -378,15 +373,25 @@ def _move_thread(proposal: _Proposal) -> Move:
     return Move()
 
 
+def _remark(_: _Proposal) -> Move:
+    """An entry that changes neither ball nor status, whoever has the ball, in a closed
+    thread as well."""
+    return Move()
+
+
 _MOVES = {
     "new": _new,
     "say": _say,
     "done": _done,
-    "ack": _ack,
+    "ack": _remark,
     "handoff": _handoff,
     "take": _take,
     "set_status": _set_status,
     "move": _move_thread,
+    "amend": _remark,
+    "retract": _remark,
+    "rename": _remark,
+    "tag": _remark,
 }
 
 

@@ -1,5 +1,9 @@
 r"""The markdown page of a thread: rendered and parsed without loss.
 
+The visible text of an entry is its latest: an amended one is marked in its title, a
+retracted one has none, and a correction only says what it corrects. The comment has the
+text that was written.
+
 The format is that of older tools: a header, then for each entry a line
 ``---``, a line ``Entry: …``, its ``Role``, ``Type`` and ``Title``, what it is
 about (``Summary``, ``Files``, ``PRs``, ``Commits``) if that was recorded, a blank
@@ -26,7 +30,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from wc_core import names
-from wc_core.threads import codec
+from wc_core.threads import codec, revisions
 from wc_core.threads.jsontext import dumps
 from wc_core.threads.model import OPEN, Base, Entry
 from wc_core.threads.pageentries import EntryReader, without_quotations
@@ -91,11 +95,12 @@ def render(state: State, entries: Sequence[Entry]) -> bytes:
     Never fails, whatever text they have. `parse` returns them again, equal in
     every field.
     """
-    has_references = any(map(reference_lines, entries))
+    latest_texts = _latest_texts(entries)
+    has_references = any(map(reference_lines, latest_texts))
     version = PROJECTION_VERSION if has_references else _PLAIN_VERSION
     lines = _header_lines(state, version)
-    for entry in entries:
-        lines += ["", RULE, *_entry_lines(entry, version)]
+    for entry, latest in zip(entries, latest_texts, strict=True):
+        lines += ["", RULE, *_entry_lines(entry, latest, version)]
     return ("\n".join(lines) + "\n").encode()
 
 
@@ -115,19 +120,43 @@ def _header_lines(state: State, version: int) -> list[str]:
     return [*lines, _comment({"version": version} | hidden)]
 
 
-def _entry_lines(entry: Entry, version: int) -> list[str]:
-    """The lines of one entry after its ``---``."""
+def _latest_texts(entries: Sequence[Entry]) -> list[Entry]:
+    """Each entry with the text that the page shows."""
+    if not any(entry.supersedes for entry in entries):
+        return [*entries]
+    texts = [*entries]
+    numbers = {entry.id: number for number, entry in enumerate(entries)}
+    for item in revisions.revisions(entries):
+        title = item.entry.title + ("" if item.retracted else " (amended)")
+        if item.corrections:
+            texts[item.idx] = item.entry._replace(title=title)
+        for entry_id in item.corrections:
+            number = numbers[entry_id]
+            title = f"({entries[number].action} of #{item.idx})"
+            texts[number] = entries[number]._replace(
+                title=title,
+                body="",
+                summary="",
+                file_refs=(),
+                pr_refs=(),
+                commit_refs=(),
+            )
+    return texts
+
+
+def _entry_lines(entry: Entry, latest: Entry, version: int) -> list[str]:
+    """The lines of one entry after its ``---``, with the text of ``latest``."""
     header = [
         _visible_line(f"{ENTRY}{entry.agent} {entry.at}"),
         *([_label_line("Role", entry.role)] if entry.role else []),
         _label_line("Type", entry.type),
-        _label_line("Title", entry.title),
-        *(_label_line(*line) for line in reference_lines(entry).items()),
+        _label_line("Title", latest.title),
+        *(_label_line(*line) for line in reference_lines(latest).items()),
     ]
     # Two hyphens would end the comment. An id of another tool that has them is
     # also in the JSON.
     visible_id = _visible_line(entry.id).replace("--", "- -")
-    body = _CONTROL.sub(_control_picture, entry.body)
+    body = _CONTROL.sub(_control_picture, latest.body)
     closing = closing_fence(body)
     visible = _EMPTY_FIELDS | read_entry_header(header, version)[0]
     visible |= {"entry_id": visible_id.strip(), "body": body}

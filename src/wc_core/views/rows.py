@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from wc_core import names
 from wc_core.errors import NotFoundError, WcError
 from wc_core.names import FREE_WORDS, MINE, OFFERED, OTHERS
-from wc_core.threads import model
+from wc_core.threads import model, revisions
 from wc_core.threads.model import CLOSED
 from wc_core.times import utc
 from wc_core.views.references import references
@@ -187,11 +187,29 @@ def _with_ball(rows: list[ThreadRow], ball: str, viewer: Viewer) -> list[ThreadR
 
 
 class Numbered(NamedTuple):
-    """An entry with its position in the thread, counted from 0."""
+    """An entry with its position in the thread, counted from 0.
+
+    ``corrections`` are the ids of the entries that replaced its text, or removed it
+    from view (``retracted``).
+    """
 
     idx: int
     entry: Entry
     forked: bool = False
+    corrections: tuple[str, ...] = ()
+    retracted: bool = False
+
+    @property
+    def mark(self) -> str:
+        """``amended``, ``retracted`` or empty."""
+        if self.retracted:
+            return "retracted"
+        return "amended" if self.corrections else ""
+
+    @property
+    def changed_id(self) -> str:
+        """The entry that changed it last: its last correction, or itself."""
+        return self.corrections[-1] if self.corrections else self.entry.id
 
     def to_json(self, body: str | None = None) -> dict[str, Any]:
         """Returns the entry in the read shape; ``body`` replaces a long one."""
@@ -213,32 +231,45 @@ class Numbered(NamedTuple):
         optional: dict[str, Any] = {
             "status": entry.status,
             "thread_branch": entry.thread_branch,
+            "new_topic": entry.new_topic,
+            "tags_added": list(entry.tags_added),
+            "tags_removed": list(entry.tags_removed),
             "reason": entry.reason,
             "summary": entry.summary,
             **references(entry).to_json(),
             "code_branch": entry.code_branch,
             "code_commit": entry.code_commit,
             "parents": list(entry.parents or ()),
+            "supersedes": entry.supersedes,
+            "forked": self.forked,
+            "amended": self.mark == "amended",
+            "retracted": self.retracted,
         }
         fields |= {name: value for name, value in optional.items() if value}
-        if self.forked:
-            fields["forked"] = True
         return fields
 
 
-def numbered(thread: Thread) -> list[Numbered]:
-    """Returns the entries of a thread with their positions. In a forked thread,
-    entries that are not ancestors of every head are marked as forked."""
+def numbered(thread: Thread, *, history: bool = False) -> list[Numbered]:
+    """Returns the entries of a thread with their positions and their latest text;
+    with ``history`` all entries as they were written, corrections included.
+
+    In a forked thread, entries that are not ancestors of every head are marked as
+    forked.
+    """
     entries = thread.entries
+    texts = revisions.history(entries) if history else revisions.revisions(entries)
     if not thread.state.forked:
-        return [Numbered(idx, entry) for idx, entry in enumerate(entries)]
+        return [
+            Numbered(idx, entry, False, ids, retracted)
+            for idx, entry, ids, retracted in texts
+        ]
     graph = model.parent_graph(entries)
     common = set.intersection(
         *(model.ancestors((head,), graph) for head in thread.state.heads)
     )
     return [
-        Numbered(idx, entry, entry.id not in common)
-        for idx, entry in enumerate(entries)
+        Numbered(idx, entry, entry.id not in common, ids, retracted)
+        for idx, entry, ids, retracted in texts
     ]
 
 
@@ -279,9 +310,17 @@ def read_json(
 
 
 def new_ids(thread: Thread, viewer: Viewer, cursor: Cursor) -> set[str]:
-    """Returns the ids of the entries that are NEW for ``viewer``."""
+    """Returns the ids of the entries that are NEW for ``viewer``, themselves or by a
+    correction."""
     entries = model.new_entries(viewer.is_me, thread.entries, cursor.heads)
-    return {entry.id for entry in entries}
+    new = {entry.id for entry in entries}
+    corrections = revisions.corrections(thread.entries)
+    corrected = {
+        entry_id
+        for entry_id, corrected_by in corrections.items()
+        if any(correction.id in new for correction in corrected_by)
+    }
+    return new | corrected
 
 
 def first_index(start: int, count: int) -> int:
@@ -290,29 +329,34 @@ def first_index(start: int, count: int) -> int:
     return start if start >= 0 else max(0, count + start)
 
 
-def find_entry(thread: Thread, position: str) -> Numbered:
+def find_entry(thread: Thread, position: str, *, history: bool = False) -> Numbered:
     """Returns the entry with an id, with a unique beginning of one, or at a position
-    (``#3`` or ``3``).
+    (``#3`` or ``3``). For a correction, that is the entry it corrects; with ``history``
+    every entry is the one that was written.
 
     Raises NotFoundError.
     """
-    everything = numbered(thread)
+    by_id = _entries_by_id(thread, history=history)
     text = position.strip().removeprefix("#")
     if text.isdecimal() and len(text) < len("0123456789"):
-        if int(text) < len(everything):
-            return everything[int(text)]
+        if int(text) < len(thread.entries):
+            return by_id[thread.entries[int(text)].id]
     else:
-        matching_ids = [
-            candidate
-            for candidate in everything
-            if text and candidate.entry.id.startswith(text)
-        ]
-        exact = [candidate for candidate in matching_ids if candidate.entry.id == text]
+        matching_ids = [name for name in by_id if text and name.startswith(text)]
+        exact = [name for name in matching_ids if name == text]
         if len(exact or matching_ids) == 1:
-            return (exact or matching_ids)[0]
+            return by_id[(exact or matching_ids)[0]]
     topic = thread.state.topic
-    numbers = f"numbered 0 to {len(everything) - 1}" if everything else "none"
+    count = len(thread.entries)
+    numbers = f"numbered 0 to {count - 1}" if count else "none"
     raise NotFoundError(
         f"{topic} has no entry {position!r}.",
         f"Its entries are {numbers}: wc read {topic}",
     )
+
+
+def _entries_by_id(thread: Thread, *, history: bool) -> dict[str, Numbered]:
+    """Returns every entry by its id, and the corrected one by that of a correction."""
+    visible = numbered(thread, history=history)
+    by_correction = {name: item for item in visible for name in item.corrections}
+    return by_correction | {item.entry.id: item for item in visible}

@@ -129,6 +129,7 @@ class Hit(NamedTuple):
             "author": entry.agent,
             "title": entry.title,
             "snippet": self.snippet,
+            **({mark: True} if (mark := self.numbered.mark) else {}),
         }
 
 
@@ -325,11 +326,12 @@ class Scan:
     def _mentions(self, topic: str, about: Mentions) -> bool:
         if not about.may_be_in(self._reader.log_bytes(topic)):
             return False
-        return any(map(about.fit, self._reader.thread(topic).entries))
+        visible = numbered(self._reader.thread(topic))
+        return any(about.fit(item.entry) for item in visible if not item.retracted)
 
     def _in_thread(self, topic: str, query: SearchQuery) -> Iterable[Match]:
         for entry in numbered(self._reader.thread(topic)):
-            rank = query.rank(entry.entry)
+            rank = None if entry.retracted else query.rank(entry.entry)
             if rank is not None:
                 self._entries[topic, entry.entry.id] = entry
                 yield Match(rank, entry.entry.id, topic)

@@ -110,8 +110,8 @@ def digest(overview: Overview, since: str, now_ms: int, limit: int = 0) -> Diges
 
 
 def updates(overview: Overview, since: str, now_ms: int, limit: int = 0) -> Updates:
-    """Returns at most ``limit`` (0: all) entries after ``since``: a time, an age or an
-    entry's id (see `times.since_id`).
+    """Returns at most ``limit`` (0: all) entries written or corrected after ``since``:
+    a time, an age or an entry's id (see `times.since_id`).
 
     Raises InvalidInputError for anything else.
     """
@@ -122,9 +122,9 @@ def updates(overview: Overview, since: str, now_ms: int, limit: int = 0) -> Upda
             unreadable.append(row.topic)
         else:
             entries += [(row.topic, numbered_entry) for numbered_entry in new]
-    entries.sort(key=_by_id)
+    entries.sort(key=_by_change)
     visible = entries[:limit] if limit else entries
-    following = _after(visible[-1][1].entry.id) if len(visible) < len(entries) else ""
+    following = _after(visible[-1][1].changed_id) if len(visible) < len(entries) else ""
     hidden = len(entries) - len(visible)
     return Updates(tuple(visible), hidden, following, tuple(unreadable))
 
@@ -140,13 +140,13 @@ def _since(
 
 
 def _new(overview: Overview, row: ThreadRow, floor: str) -> list[Numbered] | None:
-    """Returns the entries of a thread after ``floor``; ``None`` if it cannot be
-    read."""
+    """Returns the entries of a thread that were written or corrected after ``floor``;
+    ``None`` if it cannot be read."""
     try:
         everything = numbered(overview.reader.thread(row.topic))
     except WcError:
         return None
-    return [entry for entry in everything if entry.entry.id > floor]
+    return [entry for entry in everything if entry.changed_id > floor]
 
 
 def _after(entry_id: str) -> str:
@@ -161,5 +161,5 @@ def _after(entry_id: str) -> str:
     return f"{entry_id[:end]}{_BEHIND}"
 
 
-def _by_id(pair: tuple[str, Numbered]) -> str:
-    return pair[1].entry.id
+def _by_change(pair: tuple[str, Numbered]) -> str:
+    return pair[1].changed_id

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from wc_core.errors import InvalidInputError
-from wc_core.text import clean, one_line
+from wc_core.text import clean, one_line, whole_number
 from wc_core.threads.moves import holder_text
 from wc_core.times import utc
 from wc_core.views import rows
@@ -126,13 +126,14 @@ class EntrySpan(NamedTuple):
     """Which entries to show: at most ``limit``, from number ``start`` on; a negative
     number counts from the end.
 
-    ``headings`` leaves out the bodies. ``body`` and ``whole`` limit the characters of
-    one body and of all entries.
+    ``headings`` leaves out the bodies, ``history`` shows every text that was written.
+    ``body`` and ``whole`` limit the characters of one body and of all entries.
     """
 
     start: int = 0
     limit: int = 100
     headings: bool = False
+    history: bool = False
     body: int = BODY_LIMIT
     whole: int = THREAD_LIMIT
 
@@ -143,11 +144,12 @@ def entry_page(store: OpenStore, topic: str, span: EntrySpan) -> EntryPage:
     Raises NotFoundError if the thread does not exist.
     """
     thread = store.reader.thread(store.reader.find(topic))
-    all_entries = rows.numbered(thread)
-    start = rows.first_index(span.start, len(all_entries))
+    start = rows.first_index(span.start, len(thread.entries))
+    visible_entries = rows.numbered(thread, history=span.history)
+    remaining = [entry for entry in visible_entries if entry.idx >= start]
     chosen: list[ShownEntry] = []
     used = 0
-    for numbered in all_entries[start : start + span.limit]:
+    for numbered in remaining[: span.limit]:
         body = clean(numbered.entry.body)
         visible = "" if span.headings else _cut_body(body, span.body)
         entry = ShownEntry(numbered, visible, len(body), heading=span.headings)
@@ -155,8 +157,8 @@ def entry_page(store: OpenStore, topic: str, span: EntrySpan) -> EntryPage:
         if chosen and used > span.whole:
             break
         chosen.append(entry)
-    end = start + len(chosen)
-    return EntryPage(thread, tuple(chosen), end if end < len(all_entries) else -1)
+    following = remaining[len(chosen) :]
+    return EntryPage(thread, tuple(chosen), following[0].idx if following else -1)
 
 
 def _cut_body(body: str, limit: int) -> str:
@@ -236,6 +238,7 @@ def _heading_lines(shown_entry: ShownEntry) -> str:
         *([] if entry.type in {"", "Note"} else [word(entry.type)]),
         *([f"ball to: {word(holder_text(entry.ball.holder))}"] if entry.ball else []),
         *([f"status: {word(entry.status)}"] if entry.status else []),
+        *_marks(shown_entry),
         title(entry.title, _HEADING_WIDTH),
         *([f"{shown_entry.length} characters"] if shown_entry.length else []),
         *reference_facts(entry),
@@ -259,8 +262,7 @@ def _entry_text(shown_entry: ShownEntry) -> str:
         facts.append(f"status: {word(entry.status)}")
     if entry.reason:
         facts.append(f"reason: {title(entry.reason, 200)}")
-    if shown_entry.numbered.forked:
-        facts.append("forked")
+    facts += _marks(shown_entry)
     if code := code_words(entry):
         facts.append(word(code, 120))
     facts += reference_facts(entry)
@@ -276,20 +278,31 @@ def reference_facts(entry: Entry, most: int = _MOST_REFERENCES) -> list[str]:
     return [f"about: {', '.join(word(item, 120) for item in words)}"] if words else []
 
 
+def _marks(shown_entry: ShownEntry) -> list[str]:
+    numbered = shown_entry.numbered
+    supersedes = numbered.entry.supersedes
+    return [
+        *(["forked"] if numbered.forked else []),
+        *([numbered.mark] if numbered.mark else []),
+        *([f"corrects {word(supersedes, 120)}"] if supersedes else []),
+    ]
+
+
 def find_entry(
-    store: OpenStore, topic: str, index: int | None, entry_id: str, offset: int
+    store: OpenStore, topic: str, reference: str, offset: int, *, history: bool = False
 ) -> tuple[Thread, ShownEntry]:
-    """Returns one entry, or 100,000 characters of it from ``offset`` on. A negative
-    ``index`` counts from the end.
+    """Returns one entry, by its id or its number, or 100,000 characters of it from
+    ``offset`` on. A negative number counts from the end. ``history`` is as for
+    `rows.find_entry`.
 
     Raises NotFoundError if it does not exist, and InvalidInputError if the offset is
     beyond the end.
     """
     thread = store.reader.thread(store.reader.find(topic))
-    reference = entry_id if index is None else str(index)
-    if index is not None and -len(thread.entries) <= index < 0:
-        reference = str(index + len(thread.entries))
-    numbered = rows.find_entry(thread, reference)
+    from_end = whole_number(reference.removeprefix("-"), 9) or 0
+    if reference.startswith("-") and 0 < from_end <= len(thread.entries):
+        reference = str(len(thread.entries) - from_end)
+    numbered = rows.find_entry(thread, reference, history=history)
     body = clean(numbered.entry.body)
     if offset > len(body):
         raise InvalidInputError(

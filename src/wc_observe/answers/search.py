@@ -177,7 +177,9 @@ def _entry_line(topic: str, numbered: Numbered) -> str:
     entry = numbered.entry
     return (
         f"- {topic} entry {numbered.idx} | {word(utc(entry.at))} | "
-        f"author: {word(entry.agent or 'unknown')} | {title(entry.title, _TITLE_WIDTH)}"
+        f"author: {word(entry.agent or 'unknown')} | "
+        f"{f'{numbered.mark} | ' if numbered.mark else ''}"
+        f"{title(entry.title, _TITLE_WIDTH)}"
     )
 
 

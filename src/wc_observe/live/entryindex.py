@@ -19,7 +19,7 @@ from wc_core.files import read_from
 from wc_core.threads import codec
 from wc_core.threads.model import Entry
 from wc_core.views.mentions import recorded
-from wc_core.views.rows import Numbered
+from wc_core.views.rows import Numbered, numbered
 from wc_core.views.search import (
     ALL_IN_TITLE,
     ELSEWHERE,
@@ -225,16 +225,24 @@ class EntryIndex:
             return None
         piece = _parse_piece(topic, data[place.size :], place.size)
         indexed = {self._ids[row] for row in place.rows}
-        if piece is None or any(entry.id in indexed for entry in piece.entries):
+        if piece is None or any(
+            entry.id in indexed or entry.supersedes for entry in piece.entries
+        ):
             return None
         return piece
 
     def _whole(self, topic: str, data: bytes) -> Piece:
         """Returns all of a thread."""
         piece = _parse_piece(topic, data, 0)
-        if piece is None or not piece.entries:
-            # Torn, with a duplicate id, or without a log: use the reader's view.
-            entries = self._reader.thread(topic).entries
+        if (
+            piece is None
+            or not piece.entries
+            or any(entry.supersedes for entry in piece.entries)
+        ):
+            # Torn, with a duplicate id, corrected, or without a log: use the reader's
+            # view.
+            visible = numbered(self._reader.thread(topic))
+            entries = [item.entry for item in visible if not item.retracted]
             piece = Piece(entries, [_NOWHERE] * len(entries), _NOWHERE)
         return piece
 
@@ -343,9 +351,9 @@ class EntryIndex:
                 entry = self._entry_at(match.topic, start)
                 if entry is not None and entry.id == match.id:
                     return Numbered(sum(member < match.id for member in ids), entry)
-        for idx, entry in enumerate(self._reader.thread(match.topic).entries):
-            if entry.id == match.id:
-                return Numbered(idx, entry)
+        for item in numbered(self._reader.thread(match.topic)):
+            if item.entry.id == match.id and not item.retracted:
+                return item
         raise NotFoundError(f"{match.topic} has no entry {match.id} any more.")
 
     def _entry_at(self, topic: str, start: int) -> Entry | None:

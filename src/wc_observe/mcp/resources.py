@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import functools
-import re
 from typing import TYPE_CHECKING, Any
 
 from fastmcp.resources.base import Resource
@@ -45,7 +44,6 @@ _THREADS = 50
 MAX_LISTED = 100
 _TITLE_WIDTH = 100
 _NAME_WIDTH = 60
-_FROM_THE_END = re.compile(r"-[0-9]{1,9}")
 
 
 def guide_page() -> str:
@@ -75,9 +73,7 @@ def thread_page(topic: str) -> str:
 def entry_page(topic: str, entry: str) -> str:
     """Returns one entry, or the beginning of a very long one."""
     store = open_store(CURRENT.get())
-    # A number, as the tool takes it: no id looks like that.
-    index = int(entry) if _FROM_THE_END.fullmatch(entry) else None
-    thread, found_entry = entries.find_entry(store, topic, index, entry, 0)
+    thread, found_entry = entries.find_entry(store, topic, entry, 0)
     return entries.entry_markdown(store, thread, found_entry)
 
 

@@ -39,6 +39,7 @@ Ball = Annotated[
     str, Field(description='Whose ball: "me", "anyone" (free), or a name like "Codex"')
 ]
 Status = Literal["", "OPEN", "IN_REVIEW", "BLOCKED", "CLOSED"]
+History = Annotated[bool, Field(description="Amended texts as first written")]
 Many = Annotated[int, Field(ge=1, le=500)]
 
 # How long a client waits for an index that is still being built; the answer then
@@ -101,11 +102,13 @@ def read_thread(
     summary_only: Annotated[  # noqa: FBT002
         bool, Field(description="A line for each entry, without bodies")
     ] = False,
+    history: History = False,  # noqa: FBT002
     format: Format = "markdown",  # noqa: A002
 ) -> ToolResult:
     """Answer `read_thread`."""
     store = _current_store()
-    page = entries.entry_page(store, topic, EntrySpan(from_entry, limit, summary_only))
+    span = EntrySpan(from_entry, limit, summary_only, history)
+    page = entries.entry_page(store, topic, span)
     if format == "markdown":
         return markdown_result(entries.page_markdown(store, page))
     fields = entries.page_json(store, page)
@@ -121,6 +124,7 @@ def get_entry(
     offset: Annotated[
         int, Field(ge=0, description="Where to go on in a body over 100,000 characters")
     ] = 0,
+    history: History = False,  # noqa: FBT002
     format: Format = "markdown",  # noqa: A002
 ) -> ToolResult:
     """Answer `get_entry`."""
@@ -130,7 +134,8 @@ def get_entry(
             "Give index (-1: the last one) or entry_id, not both.",
         )
     store = _current_store()
-    thread, entry = entries.find_entry(store, topic, index, entry_id, offset)
+    reference = entry_id if index is None else str(index)
+    thread, entry = entries.find_entry(store, topic, reference, offset, history=history)
     if format == "markdown":
         return markdown_result(entries.entry_markdown(store, thread, entry))
     return json_result(entries.entry_json(store, thread, entry), 1, "entries")

@@ -250,6 +250,8 @@ def _by(shown: ShownEntry, context: _EntryContext) -> Html:
         parts.append(element("span", "new", class_="mark new"))
     if numbered.forked:
         parts.append(element("span", "forked", class_="mark forked"))
+    if numbered.mark:
+        parts.append(element("span", numbered.mark, class_="mark corrected"))
     return element("p", joined(parts, " "), class_="by")
 
 
@@ -280,9 +282,8 @@ def entry_page(
     Raises NotFoundError if there is no such entry.
     """
     offset = _number(query.get("offset", ""), 0)
-    thread, shown = entries.find_entry(
-        store, topic, _number(query["idx"], 0), "", offset
-    )
+    number = str(_number(query["idx"], 0))
+    thread, shown = entries.find_entry(store, topic, number, offset)
     state, idx = thread.state, shown.numbered.idx
     entry_context = _EntryContext(state.topic, frozenset(), context)
     links = context.links

@@ -83,14 +83,27 @@ def test_a_thread_has_all_names_that_it_was_given(log: list[Entry]) -> None:
     assert state.name == (given_names[-1] if given_names else "t")
 
 
-def test_only_an_amendment_of_the_first_entry_changes_the_title() -> None:
-    first, second = entry(1, title="Logn"), entry(2, title="Why?")
-    amended = entry(3, title="Login", action="amend", supersedes=first.id)
-    other = entry(4, title="How?", action="amend", supersedes=second.id)
-    gone = entry(5, title="", action="retract", supersedes=first.id)
-    log = chain(first, second, amended, other, gone)
-    titles = [folding.fold("t", log[:end]).title for end in range(1, 6)]
-    assert titles == ["Logn", "Logn", "Login", "Login", "Login"]
+@pytest.mark.parametrize(
+    ("action", "author", "step", "title"),
+    [
+        ("amend", PAT, 0, "new title"),
+        ("amend", "codex ( Pat )", 0, "new title"),
+        ("amend", CLAUDE, 0, "title 0"),
+        ("amend", "", 0, "title 0"),
+        ("amend", PAT, 1, "title 0"),
+        ("retract", PAT, 0, "(retracted)"),
+        ("retract", CLAUDE, 0, "title 0"),
+        ("say", PAT, 0, "title 0"),
+    ],
+)
+def test_a_correction_of_the_first_entry_changes_the_title(
+    action: str, author: str, step: int, title: str
+) -> None:
+    correction = entry(
+        5, author, action=action, supersedes=entry_id(step), title="new title"
+    )
+    log = chain(entry(0, PAT), entry(1, PAT), correction)
+    assert folding.fold("t", log).title == title
 
 
 def test_the_asker_opened_the_thread_or_reopened_it() -> None:

@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from wc_core import ulid
-from wc_core.threads import codec, folding, model
+from wc_core.threads import codec, folding, model, revisions
 from wc_core.threads import page as markdown
 from wc_core.threads.model import Ball, Base, Entry, State
 from wc_core.threads.page import PROJECTION_VERSION, parse, render
@@ -117,6 +117,26 @@ def entries(draw: st.DrawFn) -> tuple[Entry, ...]:
 
 # Drawing so much takes longer than reading it; `tests/contract/fuzzer` does many.
 few = settings(relaxed, max_examples=30)
+
+
+@few
+@given(entries(), st.data())
+def test_corrected_entries_come_back_as_written(
+    wanted: tuple[Entry, ...], data: st.DataObject
+) -> None:
+    originals = [one for one in wanted if revisions.has_text(one) and one.agent]
+    corrections = [
+        data.draw(st.sampled_from(originals))._replace(
+            id=f"7ZZZZZZZZZZZZZZZZZZZZZZZZ{number}",
+            title=data.draw(hostile),
+            body=data.draw(hostile),
+            action=data.draw(st.sampled_from(("amend", "retract"))),
+            supersedes=data.draw(st.sampled_from(originals)).id,
+            extra={},
+        )
+        for number in range(3 if originals else 0)
+    ]
+    assert there_and_back(*wanted, *corrections).entries[: len(wanted)] == wanted
 
 
 class TestThereAndBack:

@@ -80,7 +80,8 @@ def test_meta_shows_people_first_what_they_look_for() -> None:
         '  "wc": {"version":1,"log_size":9,"last_id":"%s","since":"",'
         '"created_at":"2026-01-01T12:00:01Z","updated_by":"Codex (pat)",'
         '"branch":"fix","heads":["%s"],"participants":[["Codex (pat)",0]],'
-        '"passes":[],"asker":"Codex (pat)","bounces":0,"first_id":"%s"'
+        '"passes":[],"asker":"Codex (pat)","bounces":0,"first_id":"%s",'
+        '"first_by":"Codex (pat)"'
     ).replace("%s", entry_id(1))
 
 

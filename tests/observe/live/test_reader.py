@@ -51,6 +51,18 @@ class Changing:
         entry = self.store.entry(topic, "hello world", ball=Ball(AGENTS[1]))
         self.store.append(topic, entry)
 
+    def amend(self, topic: str) -> None:
+        """The first entry gets another text."""
+        first = json.loads(self._log(topic).read_bytes().partition(b"\n")[0])
+        fields = {"action": "amend", "supersedes": first["entry_id"]}
+        self.store.append(topic, self.store.entry(topic, "hello there", **fields))
+
+    def retract(self, topic: str) -> None:
+        """The first entry has no text any more."""
+        first = json.loads(self._log(topic).read_bytes().partition(b"\n")[0])
+        fields = {"action": "retract", "supersedes": first["entry_id"]}
+        self.store.append(topic, self.store.entry(topic, **fields))
+
     def settle(self, topic: str) -> None:
         Path(self.store.layout.unsettled, topic).unlink(missing_ok=True)
 
@@ -115,6 +127,8 @@ HAPPENINGS: tuple[Callable[[Changing, str], None], ...] = (
     Changing.append,
     Changing.append,
     Changing.append,
+    Changing.amend,
+    Changing.retract,
     Changing.settle,
     Changing.tear,
     Changing.spoil,

@@ -1,0 +1,62 @@
+"""The commands that correct an entry: amend and retract."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from wc_cli.commands.common import WriteOptions
+from wc_cli.commands.writing import EditorOptions, write_entry
+from wc_cli.entries import body
+from wc_cli.options import argument, command, text
+from wc_core.threads import revisions, vocabulary
+from wc_core.threads.moves import Draft
+
+if TYPE_CHECKING:
+    from wc_cli.context import Context
+
+
+class AmendOptions(WriteOptions, EditorOptions):
+    """Replace the text of your last entry; the log keeps the earlier one."""
+
+    topic: str = argument("TOPIC", "The thread.", complete="topic")
+    title: str = text("--title", "TITLE", "The new title; else it stays.")
+    body: str = text(
+        "--body",
+        "TEXT",
+        "The new text, else it stays; '-' reads standard input, '@FILE' a file.",
+    )
+
+
+class RetractOptions(WriteOptions):
+    """Remove the text of your last entry from view; the log keeps it."""
+
+    topic: str = argument("TOPIC", "The thread.", complete="topic")
+
+
+@command(AmendOptions)
+def amend(context: Context, options: AmendOptions) -> None:
+    """Replace the text of an entry."""
+    draft = Draft(options.topic, revisions.AMEND, options.title)
+    if options.title or options.body:
+        title = vocabulary.title(options.title) if options.title else ""
+        new_body = body.body_text(options.body, context)
+        write_entry(context, options, draft._replace(title=title, body=new_body))
+        return
+    edit, before = not options.no_edit, _text_before(context, options.topic)
+    with body.entry_text(context, draft, "", edit=edit, before=before) as complete:
+        write_entry(context, options, complete)
+
+
+def _text_before(context: Context, topic: str) -> str:
+    """Returns the text of the last entry, for an editor to start with."""
+    reader = context.reader
+    latest = revisions.last_text(reader.thread(reader.find(topic)).entries)
+    if latest is None or latest.retracted:
+        return ""
+    return f"{latest.entry.title}\n\n{latest.entry.body}"
+
+
+@command(RetractOptions)
+def retract(context: Context, options: RetractOptions) -> None:
+    """Remove the text of an entry from view."""
+    write_entry(context, options, Draft(options.topic, revisions.RETRACT, "Retracted"))

@@ -1,0 +1,189 @@
+"""Corrections: entries that replace or remove the text of an earlier one.
+
+An *amendment* replaces the text of an entry, a *retraction* removes it from view. Both
+are entries of their own, so the log keeps every text. Only those by the author of the
+original count; the last one in the order of the log decides.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from wc_core.errors import ConflictError, InvalidInputError
+from wc_core.names import Directory
+from wc_core.phrases import quoted
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from wc_core.threads.model import Entry
+    from wc_core.threads.moves import Draft
+
+AMEND, RETRACT = "amend", "retract"
+CORRECTIONS = frozenset({AMEND, RETRACT})
+# The title of an entry that was retracted.
+RETRACTED = "(retracted)"
+
+# The actions whose entries have no text of their own that could be corrected.
+_WITHOUT_TEXT = CORRECTIONS | {"rename", "tag", "move"}
+
+
+class Revision(NamedTuple):
+    """An entry as it is shown: with its latest text.
+
+    ``idx`` is its position in the log. ``corrections`` are the ids of the entries that
+    corrected it, in order.
+    """
+
+    idx: int
+    entry: Entry
+    corrections: tuple[str, ...] = ()
+    retracted: bool = False
+
+
+def corrections(entries: Sequence[Entry]) -> dict[str, list[Entry]]:
+    """The corrections that count, in order, by the id of the entry they correct."""
+    if not any(entry.supersedes for entry in entries):
+        return {}
+    originals: dict[str, Entry] = {}
+    by_original: dict[str, list[Entry]] = {}
+    for entry in entries:
+        if has_text(entry):
+            originals[entry.id] = entry
+        elif entry.action in CORRECTIONS:
+            original = originals.get(entry.supersedes)
+            if original is not None and same_author(original.agent, entry.agent):
+                by_original.setdefault(original.id, []).append(entry)
+    return by_original
+
+
+def same_author(first: str, second: str) -> bool:
+    """Whether two names are one author, whatever the settings of a store say.
+
+    An author who is not known is nobody's equal.
+    """
+    return bool(first and second) and Directory().same(first, second)
+
+
+def revised(entry: Entry, corrected_by: Sequence[Entry]) -> Entry:
+    """The entry with the text that its corrections, in order, leave it with."""
+    if not corrected_by:
+        return entry
+    latest = corrected_by[-1]
+    if latest.action == RETRACT:
+        return entry._replace(
+            title=RETRACTED,
+            body="",
+            summary="",
+            file_refs=(),
+            pr_refs=(),
+            commit_refs=(),
+        )
+    return entry._replace(
+        title=latest.title,
+        body=latest.body,
+        summary=latest.summary,
+        file_refs=latest.file_refs or entry.file_refs,
+        pr_refs=latest.pr_refs or entry.pr_refs,
+        commit_refs=latest.commit_refs or entry.commit_refs,
+    )
+
+
+def revisions(entries: Sequence[Entry]) -> list[Revision]:
+    """The entries as they are shown, without the corrections themselves.
+
+    A correction that does not count is an entry like any other.
+    """
+    by_original = corrections(entries)
+    if not by_original:
+        return [Revision(idx, entry) for idx, entry in enumerate(entries)]
+    hidden = {
+        entry.id for corrected_by in by_original.values() for entry in corrected_by
+    }
+    return [
+        _revision(idx, entry, by_original.get(entry.id, []))
+        for idx, entry in enumerate(entries)
+        if entry.id not in hidden
+    ]
+
+
+def _revision(idx: int, entry: Entry, corrected_by: Sequence[Entry]) -> Revision:
+    ids = tuple(correction.id for correction in corrected_by)
+    retracted = bool(ids) and corrected_by[-1].action == RETRACT
+    return Revision(idx, revised(entry, corrected_by), ids, retracted)
+
+
+def history(entries: Sequence[Entry]) -> list[Revision]:
+    """All entries as they were written, with the marks of `revisions`."""
+    by_original = corrections(entries)
+    return [
+        _revision(idx, entry, by_original.get(entry.id, []))._replace(entry=entry)
+        for idx, entry in enumerate(entries)
+    ]
+
+
+def complete(draft: Draft, entries: Sequence[Entry], author: str) -> Draft:
+    """The draft of a correction by ``author`` with all that its entry needs.
+
+    It is about the last entry with text of its own. What an amendment does not replace
+    stays. Raises ConflictError if that entry is somebody else's or already is as the
+    draft wants it, InvalidInputError if the text would have no title.
+    """
+    verb = draft.action
+    latest = last_text(entries)
+    if latest is None:
+        raise ConflictError(
+            f"{draft.topic} has no entry to {verb}.", "Nothing was written."
+        )
+    if not same_author(latest.entry.agent, author):
+        raise ConflictError(
+            f"The last entry of {draft.topic}, #{latest.idx}, is by "
+            f"{latest.entry.agent or 'unknown'}, not by you; only its author may "
+            f"{verb} it.",
+            f"Add an entry of your own: wc say {quoted(draft.topic)} --title '…'",
+        )
+    draft = draft._replace(
+        supersedes=latest.entry.id, role=latest.entry.role, type=latest.entry.type
+    )
+    if verb == RETRACT:
+        return _retraction(draft, latest)
+    return _amendment(draft, latest)
+
+
+def last_text(entries: Sequence[Entry]) -> Revision | None:
+    """The last entry with text of its own; ``None`` if there is none."""
+    texts = (item for item in reversed(revisions(entries)) if has_text(item.entry))
+    return next(texts, None)
+
+
+def has_text(entry: Entry) -> bool:
+    """Whether an entry has text of its own, which can be corrected."""
+    return entry.action not in _WITHOUT_TEXT
+
+
+def _retraction(draft: Draft, latest: Revision) -> Draft:
+    if latest.retracted:
+        raise ConflictError(
+            f"#{latest.idx} of {draft.topic} is retracted already.",
+            "Nothing was written.",
+        )
+    return draft._replace(title=f"Retracted #{latest.idx}", body="")
+
+
+def _amendment(draft: Draft, latest: Revision) -> Draft:
+    title = draft.title or ("" if latest.retracted else latest.entry.title)
+    body = draft.body or latest.entry.body
+    if not title:
+        raise InvalidInputError(
+            f"#{latest.idx} of {draft.topic} was retracted and has no title.",
+            f"Give it one: wc amend {quoted(draft.topic)} --title '…'",
+        )
+    if (title, body) == (latest.entry.title, latest.entry.body):
+        raise ConflictError(
+            f"#{latest.idx} of {draft.topic} has that text already.",
+            "Nothing was written.",
+        )
+    # A summary of a text that is not there any more would be wrong.
+    same_body = body == latest.entry.body
+    summary = draft.summary or (latest.entry.summary if same_body else "")
+    return draft._replace(title=title, body=body, summary=summary)

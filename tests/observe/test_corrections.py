@@ -1,0 +1,114 @@
+"""What the server and its pages show of amended and retracted entries."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.conftest import Machine
+from tests.core.strategies import viewer
+from tests.observe.stores import Session, Store
+from wc_core.views.rows import Filter
+from wc_core.views.search import Question, search
+from wc_observe.live.stores import Live
+
+OLD, NEW, SECRET = "Tokens live an horu", "Tokens live an hour", "hunter2"
+
+
+@pytest.fixture(scope="module")
+def session(tmp_path_factory: pytest.TempPathFactory) -> Session:
+    repo = Machine(tmp_path_factory.mktemp("corrections")).repo()
+    repo.ok("new", "login", "--title", "Login", "--body", "How long?")
+    repo.ok("say", "login", "--title", OLD, "--body", "Wrong: the horu.")
+    repo.ok("amend", "login", "--title", NEW, "--body", "Right: the hour.")
+    repo.ok("ack", "login", "--title", "A secret", "--body", SECRET)
+    repo.ok("retract", "login")
+    return Session(repo.path, {**repo.machine.env, "WATERCOOLER_AGENT": "Codex"})
+
+
+def shown(fields: dict[str, Any]) -> list[tuple[int, str]]:
+    return [(entry["idx"], entry["title"]) for entry in fields["entries"]]
+
+
+LATEST = [(0, "Login"), (1, NEW), (3, "(retracted)")]
+
+
+def test_read_thread(session: Session) -> None:
+    fields = session.json("read_thread", topic="login")
+    assert shown(fields) == LATEST
+    assert fields["entries"][1]["amended"] is fields["entries"][2]["retracted"] is True
+    assert shown(session.json("read_thread", topic="login", from_entry=-2)) == [
+        LATEST[2]
+    ]
+    paged = session.json("read_thread", topic="login", from_entry=1, limit=1)
+    assert (shown(paged), paged["next_entry_index"]) == ([LATEST[1]], 3)
+    for arguments in ({}, {"summary_only": True}):
+        text = session.text("read_thread", topic="login", **arguments)
+        assert "| amended" in text
+        assert "horu" not in text
+        assert SECRET not in text
+
+
+def test_read_thread_with_its_history(session: Session) -> None:
+    fields = session.json("read_thread", topic="login", history=True)
+    assert shown(fields) == [
+        (0, "Login"),
+        (1, OLD),
+        (2, NEW),
+        (3, "A secret"),
+        (4, "Retracted #3"),
+    ]
+    text = session.text("read_thread", topic="login", history=True)
+    assert "corrects" in text
+    assert SECRET in text
+
+
+def test_get_entry(session: Session) -> None:
+    log = session.json("read_thread", topic="login", history=True)["entries"]
+    # A correction stands for the entry it corrects, by number and by id.
+    for arguments in ({"index": 1}, {"index": 2}, {"entry_id": log[2]["id"]}):
+        entry = session.json("get_entry", topic="login", **arguments)["entry"]
+        assert (entry["idx"], entry["title"], entry["amended"]) == (1, NEW, True)
+    last = session.json("get_entry", topic="login", index=-1)["entry"]
+    assert (last["idx"], last["retracted"]) == (3, True)
+    old = session.json("get_entry", topic="login", index=1, history=True)["entry"]
+    assert (old["title"], old["amended"]) == (OLD, True)
+    assert NEW in session.read("threads/login/2")
+
+
+def test_updates_and_search(session: Session) -> None:
+    updates = session.json("list_updates", since="2020-01-01")
+    assert shown(updates) == LATEST
+    since = updates["entries"][2]["id"]
+    # The retraction came after what it retracts.
+    assert shown(session.json("list_updates", since=since)) == [LATEST[2]]
+    for word in ("horu", SECRET, "retracted"):
+        assert session.json("search_threads", query=word)["total"] == 0
+    (hit,) = session.json("search_threads", query="hour")["hits"]
+    assert (hit["idx"], hit["amended"]) == (1, True)
+
+
+def test_the_index_follows_corrections(store: Store) -> None:
+    first = store.entry("t", "an horu", title="One")
+    second = store.entry("t", "secret", title="Two")
+    store.thread("t", first, second)
+    live = Live(str(store.root))
+
+    def found(word: str) -> list[tuple[int, str]]:
+        live.refresh()
+        overview = live.overview(viewer())
+        engine = live.engine(overview, 10.0)
+        hits = search(engine, overview, Question(word, Filter())).hits
+        return [(hit.numbered.idx, hit.numbered.mark) for hit in hits]
+
+    assert found("horu") == [(0, "")]
+    assert found("secret") == [(1, "")]
+    amendment = store.entry("t", "an hour", action="amend", supersedes=first.id)
+    store.thread("t", first, second, amendment)
+    assert (found("horu"), found("hour")) == ([], [(0, "amended")])
+    retraction = store.entry("t", action="retract", supersedes=second.id)
+    last = store.entry("t", "an hour")
+    store.thread("t", first, second, amendment, retraction, last)
+    assert found("secret") == []
+    assert found("hour") == [(4, ""), (0, "amended")]
