@@ -95,7 +95,7 @@ def _loop_mark(top: str, layout: Layout) -> Mark:
 
     files = keptloops.files_with_kept_loop(layout, top)
     mark = line.loop_mark(loops.loop(files, top, now_ms()))
-    keptloops.keep_loop(layout, top, files, shown=bool(mark.text))
+    keptloops.keep_loop(layout, top, files, visible=bool(mark.text))
     return mark
 
 

@@ -39,9 +39,9 @@ def files_with_kept_loop(layout: Layout, top: str) -> StateFiles:
     return files
 
 
-def keep_loop(layout: Layout, top: str, files: StateFiles, *, shown: bool) -> None:
+def keep_loop(layout: Layout, top: str, files: StateFiles, *, visible: bool) -> None:
     """Keep the last good state of the loop in the worktree ``top``, or forget it if the
-    loop is not ``shown``.
+    loop is not ``visible``.
 
     Nothing is written in a store that was never written to, and a store that cannot be
     written to makes no prompt fail.
@@ -51,7 +51,7 @@ def keep_loop(layout: Layout, top: str, files: StateFiles, *, shown: bool) -> No
     state = files.last_good(loop_path(top))
     local = LocalFiles(layout)
     with contextlib.suppress(WcError, OSError):
-        if state is None or state.fields is None or not shown:
+        if state is None or state.fields is None or not visible:
             if os.path.lexists(f"{layout.local}/{_name(top)}"):
                 local.remove(_name(top))
             return

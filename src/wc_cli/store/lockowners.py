@@ -83,13 +83,13 @@ def current_holder(path: str) -> Holder:
     it. Without a process id for one that cannot be seen."""
     named = holder_of(path)
     owners = lock_owners(path)
-    here = os.uname().nodename
-    if named.machine == here and named.pid in map(str, owners.pids):
+    own_machine = os.uname().nodename
+    if named.machine == own_machine and named.pid in map(str, owners.pids):
         return named
     if owners.pids:
         pid = owners.pids[0]
-        return Holder(str(pid), _program(pid), "", here)
-    if named.machine == here and (owners.local or named.is_alive):
+        return Holder(str(pid), _program(pid), "", own_machine)
+    if named.machine == own_machine and (owners.local or named.is_alive):
         return Holder("", "", "", "")
     return named
 

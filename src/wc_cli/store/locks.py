@@ -58,9 +58,9 @@ def acquire(path: str, holder: str, seconds: float, root: str = "") -> int:
             os.close(handle)
             from wc_cli.store import lockowners  # 2 ms, only for a lock that is held
 
-            other = lockowners.current_holder(path)
+            current = lockowners.current_holder(path)
             raise LockTimeoutError(
-                f"{os.path.basename(path)} is being written by {other}.",
+                f"{os.path.basename(path)} is being written by {current}.",
                 "Nothing was written. Try again, or wait longer: --lock-timeout 10",
             )
         time.sleep(pause)

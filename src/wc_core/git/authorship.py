@@ -41,9 +41,9 @@ class Person(NamedTuple):
         """Whether both are known."""
         return bool(self.name and self.email)
 
-    def or_else(self, other: Person) -> Person:
-        """The parts of this person, and of ``other`` what is unknown."""
-        return Person(self.name or other.name, self.email or other.email)
+    def or_else(self, fallback: Person) -> Person:
+        """The parts of this person, and of ``fallback`` what is unknown."""
+        return Person(self.name or fallback.name, self.email or fallback.email)
 
     def __str__(self) -> str:
         return f"{self.name} <{self.email}>"
