@@ -63,6 +63,7 @@ EXAMPLES = {
         "wc list --mine --open",
         "wc list --ball anyone --json",
         "wc list --file src/auth.py",
+        "wc list --branch fix/password",
     ),
     "read": ("wc read login --new", "wc read login --from 10 --limit 5 --peek"),
     "log": ("wc log login", "wc log login --limit 10 --json"),
@@ -140,10 +141,15 @@ Everybody may move a thread, open or closed. The prompt of a worktree with that 
 shows it from then on: [where a thread is](store.md#where-a-thread-is).""",
     "list": """\
 `--file` finds threads with an entry about a file or folder, recorded or named in its
-text. The end of a path is enough: `auth.py` also finds a file that was moved.""",
+text. The end of a path is enough: `auth.py` also finds a file that was moved.
+
+`--branch` finds the threads that are at a branch, which need not exist: those that
+belong to it, are named after it, or whose ball is held there
+([where a thread is](store.md#where-a-thread-is)). Elsewhere, in `read`, `updates` and
+`search`, `--branch` is about entries: only those written on that branch.""",
     "read": """\
-Marks the thread as read for you, unless `--peek` is given or entries are left for the
-next call.""",
+Marks the thread as read for you, unless `--peek` or `--branch` is given or entries are
+left for the next call.""",
     "log": """\
 The commit of an entry is the one that names it; if none does, the first that added its
 line. *by* is the author of the commit, if it is not the author of the entry. *not

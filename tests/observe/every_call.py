@@ -61,6 +61,8 @@ CALLS: list[tuple[str, dict[str, Any]]] = [
             {"open_only": True, "limit": 1},
             {"file": "src/auth.py"},
             {"file": "."},
+            {"code_branch": "main"},
+            {"code_branch": " ../x"},
             {"ball": "me"},
             {"ball": "anyone", "limit": 500},
             {"cursor": "nonsense"},
@@ -78,6 +80,7 @@ CALLS: list[tuple[str, dict[str, Any]]] = [
             {"from_entry": -1, "limit": 1},
             {"summary_only": True},
             {"history": True},
+            {"code_branch": "main"},
         )
     ),
     *(

@@ -48,6 +48,31 @@ ASKED: dict[str, tuple[list[str], str, dict[str, Any]]] = {
         "list_threads",
         {"file": "auth.py"},
     ),
+    "threads at a branch": (
+        ["list", "--branch", "fix/menu"],
+        "list_threads",
+        {"code_branch": "fix/menu"},
+    ),
+    "entries of a branch": (
+        ["updates", "--since", "2026-01-01", "--branch", "fix/menu"],
+        "list_updates",
+        {"since": "2026-01-01", "code_branch": " fix/menu"},
+    ),
+    "a digest of a branch": (
+        ["updates", "--since", "2026-01-01", "--digest", "--branch", "fix/menu"],
+        "list_updates",
+        {"since": "2026-01-01", "digest": True, "code_branch": "fix/menu"},
+    ),
+    "a thread's entries of a branch": (
+        ["read", "menu", "--branch", "fix/menu"],
+        "read_thread",
+        {"topic": "menu", "code_branch": "fix/menu"},
+    ),
+    "one of a thread's entries of a branch": (
+        ["read", "menu", "--branch", "fix/menu", "--limit", "1", "--peek"],
+        "read_thread",
+        {"topic": "menu", "code_branch": "fix/menu", "limit": 1},
+    ),
 }
 
 
@@ -62,6 +87,10 @@ def both(tmp_path_factory: pytest.TempPathFactory) -> tuple[Repo, Session]:
         repo.ok("new", topic, "--title", title, "--body", body, "--to", "Codex")
     repo.ok("ack", "login", "--title", "Second", "--as", "Codex")
     repo.ok("set-status", "done", "CLOSED")
+    fix = repo.worktree("fix", "fix/menu")
+    fix.ok("ack", "menu", "--title", "Third", "--as", "Codex")
+    fix.ok("new", "fourth", "--title", "Fourth")
+    fix.ok("ack", "menu", "--title", "Fifth", "--as", "Sam")
     env = {**repo.machine.env, "WATERCOOLER_AGENT": "Codex"}
     return repo, Session(repo.path, env)
 
@@ -76,7 +105,7 @@ def test_the_same_question_has_the_same_answer(
     told = session.json(tool, **arguments)
     # The server adds what its clients ask for next, and leaves nothing out.
     added = {key: told.pop(key) for key in told.keys() - said.keys()}
-    assert added.keys() <= {"since", "total"}
+    assert added.keys() <= {"since", "total", "entry_count"}
     for one in (*told.get("entries", ()), *told.get("threads", ())):
         (one.get("last") or one).pop("snippet", None)
     assert told | {"store": ""} == said | {"store": ""}

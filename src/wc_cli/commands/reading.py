@@ -29,7 +29,7 @@ from wc_core.views import index
 from wc_core.views import rows as row_views
 from wc_core.views import search as search_views
 from wc_core.views import updates as update_views
-from wc_core.views.mentions import Mentions
+from wc_core.views.mentions import Mentions, is_written_on
 from wc_core.views.rows import Filter
 
 if TYPE_CHECKING:
@@ -70,6 +70,7 @@ class ListOptions(FilterOptions):
     """List threads, the latest move first."""
 
     file: str = text("--file", "PATH", "Only threads about this file or folder.")
+    branch: str = text("--branch", "BRANCH", "Only threads that are at this branch.")
     open: bool = flag("--open", help="Leave closed threads out.")
     mine: bool = flag("--mine", help="Only threads whose ball is yours.")
 
@@ -81,6 +82,7 @@ class ReadOptions(SpeakerOptions):
     start: int = position("--from", "Start with this entry; -10: the last ten.")
     limit: int = number("--limit", "At most this many entries (0: all).")
     new: bool = flag("--new", help="Only what is new for you.")
+    branch: str = text("--branch", "BRANCH", "Only entries written on this branch.")
     peek: bool = flag("--peek", help="Do not mark it as read.")
     raw: bool = flag("--raw", help="Plain text as written, without a pager.")
     history: bool = flag(
@@ -112,6 +114,7 @@ class UpdatesOptions(SpeakerOptions):
         default="24h",
     )
     limit: int = number("--limit", "At most this many (0: all).")
+    branch: str = text("--branch", "BRANCH", "Only entries written on this branch.")
     digest: bool = flag("--digest", help="One summary per thread.")
 
 
@@ -133,6 +136,7 @@ def list_threads(context: Context, options: ListOptions) -> None:
     """List threads."""
     context.remember()
     thread_filter = options.filter(open_only=options.open, own=options.mine)
+    thread_filter = thread_filter._replace(branch=options.branch)
     overview = context.overview
     thread_filter, unreadable = _about_file(context, overview, options, thread_filter)
     page = overview.page(thread_filter, options.limit, options.cursor)
@@ -146,7 +150,7 @@ def list_threads(context: Context, options: ListOptions) -> None:
     if standing is not None:
         remark(standing.sentence(now_ms()))
     if not page.rows:
-        remark("No thread matches." if options.file else _NO_THREADS)
+        remark("No thread matches." if options.file or options.branch else _NO_THREADS)
     if page.cursor:
         remark(f"more: {_command_line('list', options, cursor=page.cursor)}")
     if unreadable:
@@ -208,7 +212,12 @@ def read(context: Context, options: ReadOptions) -> None:
         new = row_views.new_ids(thread, context.viewer, cursor)
         entries = [entry for entry in entries if entry.entry.id in new]
     start = row_views.first_index(options.start, len(thread.entries))
-    entries = [entry for entry in entries if entry.idx >= start]
+    branch = options.branch.strip()
+    entries = [
+        entry
+        for entry in entries
+        if entry.idx >= start and is_written_on(entry.entry, branch)
+    ]
     left_out = entries[options.limit :] if options.limit else []
     entries = entries[: options.limit] if options.limit else entries
     if options.json:
@@ -218,7 +227,7 @@ def read(context: Context, options: ReadOptions) -> None:
         if left_out:
             following = _command_line("read", options, start=left_out[0].idx)
             remark(f"{len(left_out)} more: {following}")
-    if not options.peek and not left_out:
+    if not (options.peek or left_out or branch):
         _mark_as_read(context, thread.state)
 
 
@@ -327,7 +336,11 @@ def updates(context: Context, options: UpdatesOptions) -> None:
         _print_digest(context, options)
         return
     news = update_views.updates(
-        context.overview, options.since, now_ms(), options.limit
+        context.overview,
+        options.since,
+        now_ms(),
+        options.limit,
+        branch=options.branch.strip(),
     )
     if options.json:
         say_json(news.to_json(context.store))
@@ -349,7 +362,13 @@ def updates(context: Context, options: UpdatesOptions) -> None:
 
 def _print_digest(context: Context, options: UpdatesOptions) -> None:
     """Print a summary of each thread that changed."""
-    news = update_views.digest(context.overview, options.since, now_ms(), options.limit)
+    news = update_views.digest(
+        context.overview,
+        options.since,
+        now_ms(),
+        options.limit,
+        branch=options.branch.strip(),
+    )
     if options.json:
         say_json(news.to_json(context.store))
         return
@@ -358,7 +377,8 @@ def _print_digest(context: Context, options: UpdatesOptions) -> None:
     if not news.threads:
         remark(one_line(f"Nothing since {options.since}."))
     if news.more:
-        remark(f"{news.more} more: wc updates --digest --since {quoted(options.since)}")
+        following = _command_line("updates", options, limit=0)
+        remark(f"{news.more} more: {following}")
     if news.unreadable:
         remark(f"not read: {_topic_list(news.unreadable)} (see: wc doctor)")
 

@@ -172,8 +172,8 @@ def _file_content(view: StatusView) -> bytes:
     state = view.state
     lines = [f"{VERSION} {status_text(state)}", topic_text(state), holder_text(state)]
     size = sum(len(line.encode()) + 1 for line in lines)
-    others = f"{state.entry_count} *"
-    room = MAX_FILE_BYTES - len(others) - 1
+    everybody_else = f"{state.entry_count} *"
+    room = MAX_FILE_BYTES - len(everybody_else) - 1
     for key, count in _most_recent_first(view):
         line = f"{count} {safe_name(key)}"
         size += len(line.encode()) + 1
@@ -183,7 +183,7 @@ def _file_content(view: StatusView) -> bytes:
             break
         lines.append(line)
     else:
-        lines.append(others)
+        lines.append(everybody_else)
     return "".join(f"{line}\n" for line in lines).encode()
 
 

@@ -13,6 +13,11 @@ if TYPE_CHECKING:
     from wc_core.threads.model import Entry
 
 
+def is_written_on(entry: Entry, branch: str) -> bool:
+    """Returns whether an entry was written on a branch; always, if that is empty."""
+    return not branch or entry.code_branch == branch
+
+
 class Mentions(NamedTuple):
     """What entries must mention; empty and 0 mean anything.
 
@@ -68,7 +73,7 @@ class Mentions(NamedTuple):
 
     def fit(self, entry: Entry) -> bool:
         """Returns whether an entry mentions all of it."""
-        if self.branch and entry.code_branch != self.branch:
+        if not is_written_on(entry, self.branch):
             return False
         return (
             (not self.file or self._names_file(entry))

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from wc_core import names
 from wc_core.errors import NotFoundError, WcError
 from wc_core.names import FREE_WORDS, MINE, OFFERED, OTHERS
+from wc_core.status.places import Surroundings, branch_places
 from wc_core.threads import model, revisions
-from wc_core.threads.model import CLOSED
+from wc_core.threads.model import CLOSED, State
 from wc_core.times import utc
 from wc_core.views.references import references
 
@@ -72,12 +73,14 @@ class ThreadRow(NamedTuple):
 
 class Filter(NamedTuple):
     """Which threads to list: ``ball`` is a name, ``me`` or a word for "anyone";
-    ``topics``, if given, are the only ones."""
+    ``branch`` the one that they are at (`status.places`); ``topics``, if given, are
+    the only ones."""
 
     open_only: bool = False
     ball: str = ""
     status: str = ""
     topics: frozenset[str] | None = None
+    branch: str = ""
 
 
 class RowPage(NamedTuple):
@@ -167,8 +170,17 @@ def filter_rows(
         and criteria.status in {"", row.status}
         and (criteria.topics is None or row.topic in criteria.topics)
     ]
+    branch = criteria.branch.strip()
+    if branch:
+        surroundings = Surroundings(branch_places(branch))
+        chosen = [row for row in chosen if surroundings.has(placed_state(row))]
     ball = criteria.ball.strip()
     return _with_ball(chosen, ball, viewer) if ball else chosen
+
+
+def placed_state(row: ThreadRow) -> State:
+    """Returns the part of a thread's state that says where the thread is."""
+    return State(row.topic, branch=row.branch, ball=row.ball)
 
 
 def _with_ball(rows: list[ThreadRow], ball: str, viewer: Viewer) -> list[ThreadRow]:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from wc_core import times
 from wc_core.errors import WcError
+from wc_core.views.mentions import is_written_on
 from wc_core.views.rows import Numbered, numbered
 
 if TYPE_CHECKING:
@@ -83,9 +84,11 @@ class Digest(NamedTuple):
         return result
 
 
-def digest(overview: Overview, since: str, now_ms: int, limit: int = 0) -> Digest:
+def digest(
+    overview: Overview, since: str, now_ms: int, limit: int = 0, *, branch: str = ""
+) -> Digest:
     """Returns at most ``limit`` (0: all) threads with entries after ``since``, which is
-    as for `updates`.
+    as for `updates`; of a ``branch``, only the entries written on it count.
 
     Raises InvalidInputError for an invalid ``since``.
     """
@@ -95,29 +98,33 @@ def digest(overview: Overview, since: str, now_ms: int, limit: int = 0) -> Diges
     news: list[News] = []
     unreadable: list[str] = []
     for row in moved:
-        new = _new(overview, row, floor)
+        new = _new(overview, row, floor, branch)
         if new is None:
             unreadable.append(row.topic)
         elif new:
             authors = dict.fromkeys(item.entry.agent for item in new)
             news.append(News(row, len(new), tuple(authors), new[-1]))
-        if limit and len(news) >= limit:
+        if limit and len(news) >= limit and not branch:
             break  # the latest moves come first: no other log has to be read
     unvisited = [*moved]
     unreadable += [row.topic for row in unvisited if row.damaged and not row.last_id]
-    hidden = sum(row.last_id > floor for row in unvisited)
-    return Digest(tuple(news), hidden, tuple(unreadable))
+    visible = news[:limit] if limit else news
+    hidden = sum(row.last_id > floor for row in unvisited) + len(news) - len(visible)
+    return Digest(tuple(visible), hidden, tuple(unreadable))
 
 
-def updates(overview: Overview, since: str, now_ms: int, limit: int = 0) -> Updates:
+def updates(
+    overview: Overview, since: str, now_ms: int, limit: int = 0, *, branch: str = ""
+) -> Updates:
     """Returns at most ``limit`` (0: all) entries written or corrected after ``since``:
-    a time, an age or an entry's id (see `times.since_id`).
+    a time, an age or an entry's id (see `times.since_id`); of a ``branch``, those
+    written on it.
 
     Raises InvalidInputError for anything else.
     """
     entries: list[tuple[str, Numbered]] = []
     unreadable = []
-    for row, new in _since(overview, times.since_id(since, now_ms)):
+    for row, new in _since(overview, times.since_id(since, now_ms), branch):
         if new is None:
             unreadable.append(row.topic)
         else:
@@ -130,23 +137,29 @@ def updates(overview: Overview, since: str, now_ms: int, limit: int = 0) -> Upda
 
 
 def _since(
-    overview: Overview, floor: str
+    overview: Overview, floor: str, branch: str
 ) -> Iterator[tuple[ThreadRow, list[Numbered] | None]]:
     """Yields the threads that changed with their entries after ``floor``; ``None``
     for a thread that cannot be read."""
     for row in overview.rows():
         if not row.last_id or row.last_id > floor:
-            yield row, _new(overview, row, floor)
+            yield row, _new(overview, row, floor, branch)
 
 
-def _new(overview: Overview, row: ThreadRow, floor: str) -> list[Numbered] | None:
-    """Returns the entries of a thread that were written or corrected after ``floor``;
-    ``None`` if it cannot be read."""
+def _new(
+    overview: Overview, row: ThreadRow, floor: str, branch: str
+) -> list[Numbered] | None:
+    """Returns the entries of a thread that were written or corrected after ``floor``, on
+    ``branch`` if that is not empty; ``None`` if the thread cannot be read."""
     try:
         everything = numbered(overview.reader.thread(row.topic))
     except WcError:
         return None
-    return [entry for entry in everything if entry.changed_id > floor]
+    return [
+        item
+        for item in everything
+        if item.changed_id > floor and is_written_on(item.entry, branch)
+    ]
 
 
 def _after(entry_id: str) -> str:

@@ -19,8 +19,9 @@ from wc_core.names import OFFERED, parse
 from wc_core.phrases import shown_path
 from wc_core.status.places import places_of, worktree_places
 from wc_core.text import one_line
-from wc_core.threads.model import CLOSED, State
+from wc_core.threads.model import CLOSED
 from wc_core.times import seconds_between
+from wc_core.views.rows import placed_state
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -204,9 +205,9 @@ def _by_place(rows: Iterable[ThreadRow]) -> dict[str, list[ThreadRow]]:
     filed: dict[str, list[ThreadRow]] = {}
     for row in rows:
         if row.status != CLOSED:
-            state = State(row.topic, branch=row.branch, ball=row.ball)
             own = row.have_ball and parse(row.ball or "").seat
-            for place in (*places_of(state), *((_OWN_SEAT,) if own else ())):
+            places = places_of(placed_state(row))
+            for place in (*places, *((_OWN_SEAT,) if own else ())):
                 filed.setdefault(place, []).append(row)
     return filed
 

@@ -9,6 +9,7 @@ from wc_core.text import clean, one_line, whole_number
 from wc_core.threads.moves import holder_text
 from wc_core.times import utc
 from wc_core.views import rows
+from wc_core.views.mentions import is_written_on
 from wc_core.views.references import code_words, references
 from wc_observe.answers.quoting import (
     NOTICE,
@@ -109,8 +110,8 @@ class ShownEntry(NamedTuple):
 
 
 class EntryPage(NamedTuple):
-    """Consecutive entries of a thread. ``next_index`` is where the next page starts,
-    -1 if there is none."""
+    """Entries of a thread, in order. ``next_index`` is where the next page starts, -1
+    if there is none."""
 
     thread: Thread
     entries: tuple[ShownEntry, ...]
@@ -124,7 +125,7 @@ class EntryPage(NamedTuple):
 
 class EntrySpan(NamedTuple):
     """Which entries to show: at most ``limit``, from number ``start`` on; a negative
-    number counts from the end.
+    number counts from the end. Of a ``branch``, only entries written on it.
 
     ``headings`` leaves out the bodies, ``history`` shows every text that was written.
     ``body`` and ``whole`` limit the characters of one body and of all entries.
@@ -136,6 +137,7 @@ class EntrySpan(NamedTuple):
     history: bool = False
     body: int = BODY_LIMIT
     whole: int = THREAD_LIMIT
+    branch: str = ""
 
 
 def entry_page(store: OpenStore, topic: str, span: EntrySpan) -> EntryPage:
@@ -144,12 +146,16 @@ def entry_page(store: OpenStore, topic: str, span: EntrySpan) -> EntryPage:
     Raises NotFoundError if the thread does not exist.
     """
     thread = store.reader.thread(store.reader.find(topic))
+    branch = span.branch.strip()
     start = rows.first_index(span.start, len(thread.entries))
-    visible_entries = rows.numbered(thread, history=span.history)
-    remaining = [entry for entry in visible_entries if entry.idx >= start]
+    matching = [
+        numbered
+        for numbered in rows.numbered(thread, history=span.history)
+        if numbered.idx >= start and is_written_on(numbered.entry, branch)
+    ]
     chosen: list[ShownEntry] = []
     used = 0
-    for numbered in remaining[: span.limit]:
+    for numbered in matching[: span.limit]:
         body = clean(numbered.entry.body)
         visible = "" if span.headings else _cut_body(body, span.body)
         entry = ShownEntry(numbered, visible, len(body), heading=span.headings)
@@ -157,7 +163,7 @@ def entry_page(store: OpenStore, topic: str, span: EntrySpan) -> EntryPage:
         if chosen and used > span.whole:
             break
         chosen.append(entry)
-    following = remaining[len(chosen) :]
+    following = matching[len(chosen) :]
     return EntryPage(thread, tuple(chosen), following[0].idx if following else -1)
 
 

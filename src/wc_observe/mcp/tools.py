@@ -38,6 +38,7 @@ Cursor = Annotated[str, Field(description="From the answer before, to go on")]
 Ball = Annotated[
     str, Field(description='Whose ball: "me", "anyone" (free), or a name like "Codex"')
 ]
+WrittenOn = Annotated[str, Field(description="Written on this branch")]
 Status = Literal["", "OPEN", "IN_REVIEW", "BLOCKED", "CLOSED"]
 History = Annotated[bool, Field(description="Amended texts as first written")]
 Many = Annotated[int, Field(ge=1, le=500)]
@@ -70,22 +71,26 @@ def list_vocabulary() -> ToolResult:
     return ToolResult(vocabulary_text(fields), structured_content=fields)
 
 
-def list_threads(
+def list_threads(  # noqa: PLR0913, PLR0917 (what a client may say)
     open_only: Annotated[bool, Field(description="Leave out CLOSED ones")] = False,  # noqa: FBT002
     ball: Ball = "",
     file: Annotated[str, Field(description="About this file or folder")] = "",
+    code_branch: Annotated[
+        str, Field(description="At this branch: of it, named after it, or held there")
+    ] = "",
     limit: Many = 50,
     cursor: Cursor = "",
     format: Format = "markdown",  # noqa: A002
 ) -> ToolResult:
     """Answer `list_threads`."""
     store = _current_store()
-    request = ListRequest(Filter(open_only, ball), limit, cursor)
+    criteria = Filter(open_only, ball, branch=code_branch)
+    request = ListRequest(criteria, limit, cursor)
     if file:
         about = Mentions(file).checked()  # raises before anything is read
         engine = store.live.engine(store.overview, _INDEX_SECONDS)
         topics, searched = threads_about(engine, store.reader, about)
-        criteria = request.criteria._replace(topics=topics)
+        criteria = criteria._replace(topics=topics)
         request = request._replace(criteria=criteria, searched=searched)
     if format == "markdown":
         return markdown_result(threads.as_markdown(store, request))
@@ -93,7 +98,7 @@ def list_threads(
     return json_result(fields, len(fields["threads"]), "threads")
 
 
-def read_thread(
+def read_thread(  # noqa: PLR0913, PLR0917 (what a client may say)
     topic: Topic,
     from_entry: Annotated[
         int, Field(description="Number of the first entry; -10: the last ten")
@@ -103,11 +108,12 @@ def read_thread(
         bool, Field(description="A line for each entry, without bodies")
     ] = False,
     history: History = False,  # noqa: FBT002
+    code_branch: WrittenOn = "",
     format: Format = "markdown",  # noqa: A002
 ) -> ToolResult:
     """Answer `read_thread`."""
     store = _current_store()
-    span = EntrySpan(from_entry, limit, summary_only, history)
+    span = EntrySpan(from_entry, limit, summary_only, history, branch=code_branch)
     page = entries.entry_page(store, topic, span)
     if format == "markdown":
         return markdown_result(entries.page_markdown(store, page))
@@ -150,14 +156,15 @@ def list_updates(
     digest: Annotated[  # noqa: FBT002
         bool, Field(description="Per thread: what it came to, latest first")
     ] = False,
+    code_branch: WrittenOn = "",
     format: Format = "markdown",  # noqa: A002
 ) -> ToolResult:
     """Answer `list_updates`."""
     store = _current_store()
     now = CURRENT.get().now_ms()
-    since = _start_time(since, since_iso)
+    since, branch = _start_time(since, since_iso), code_branch.strip()
     if digest:
-        digested = updates.digest(store.overview, since, now, limit)
+        digested = updates.digest(store.overview, since, now, limit, branch=branch)
         if format == "markdown":
             return markdown_result(
                 search_answers.digest_markdown(store, since, digested)
@@ -167,7 +174,7 @@ def list_updates(
             len(digested.threads),
             "threads",
         )
-    news = updates.updates(store.overview, since, now, limit)
+    news = updates.updates(store.overview, since, now, limit, branch=branch)
     if format == "markdown":
         return markdown_result(search_answers.updates_markdown(store, since, news))
     fields = search_answers.updates_json(store, since, news)
@@ -202,7 +209,7 @@ def search_threads(  # noqa: PLR0913, PLR0917 (what a client may say)
     file: Annotated[str, Field(description="About this file or folder")] = "",
     pr: Annotated[int, Field(ge=0, description="About this pull request")] = 0,
     commit: Annotated[str, Field(description="About this commit")] = "",
-    branch: Annotated[str, Field(description="Written on this branch")] = "",
+    branch: WrittenOn = "",
     status: Annotated[Status, Field(description="Of the thread")] = "",
     ball: Ball = "",
     limit: Many = 20,

@@ -670,3 +670,67 @@ def test_what_was_not_searched_for_a_file_is_named(repo: Repo) -> None:
     done = repo.ok("list", "--file", "src/a.py")
     assert "not searched: broken" in done.err
     assert repo.json("list", "--file", "src/a.py")["unreadable"] == ["broken"]
+
+
+@pytest.fixture
+def branches(repo: Repo) -> Repo:
+    """Threads of two branches, whose entries are written in both worktrees."""
+    fix = repo.worktree("app-wt-ui", "fix/ui")
+    repo.ok("new", "asked", "--title", "On main", "--to", "Codex@fix/ui", "--force")
+    repo.ok("new", "fix-ui", "--title", "On main, named")
+    repo.ok("new", "moved", "--title", "On main", "--branch", "fix/ui")
+    fix.ok("ack", "moved", "--title", "On fix")
+    fix.ok("new", "opened", "--title", "On fix", "--as", "Sam")
+    fix.ok("set-status", "opened", "CLOSED", "--as", "Sam")
+    repo.ok("new", "other", "--title", "On main")
+    return repo
+
+
+BRANCH_CASES = [
+    ("fix/ui", ["asked", "fix-ui", "moved", "opened"]),
+    (" fix/ui ", ["asked", "fix-ui", "moved", "opened"]),
+    ("main", ["asked", "fix-ui", "other"]),
+    ("future", []),
+    ("../x", []),
+]
+
+
+@pytest.mark.parametrize(("branch", "topics"), BRANCH_CASES)
+def test_the_threads_at_a_branch(
+    branches: Repo, branch: str, topics: list[str]
+) -> None:
+    answer = branches.json("list", "--branch", branch)
+    assert sorted(row["topic"] for row in answer["threads"]) == topics
+    done = branches.ok("list", "--branch", branch, "--open", "--limit", "1")
+    assert ("more: wc list" in done.err) == (len(topics) > 1)
+    assert ("No thread matches." in done.err) == (not topics)
+
+
+def test_what_was_written_on_a_branch(branches: Repo) -> None:
+    def written(*words: str) -> list[tuple[str, str]]:
+        answer = branches.json(*words)
+        topic = answer.get("topic", "")
+        return [
+            (entry.get("topic", topic), entry["title"]) for entry in answer["entries"]
+        ]
+
+    branches.ok("seen", "--all")
+    branches.ok("ack", "moved", "--title", "New", "--as", "Sam")
+    on_fix = [("moved", "On fix"), ("opened", "On fix"), ("opened", "Status: CLOSED")]
+    assert written("updates", "--branch", "fix/ui") == on_fix
+    assert written("updates", "--branch", "fix/ui", "--limit", "1") == on_fix[:1]
+    done = branches.ok("updates", "--branch", "fix/ui", "--limit", "1")
+    assert "2 more: wc updates --since" in done.err
+    assert "--branch fix/ui" in done.err
+    digest = branches.json("updates", "--digest", "--branch", "fix/ui")["threads"]
+    assert [(news["topic"], news["entries"]) for news in digest] == [
+        ("moved", 1),
+        ("opened", 2),
+    ]
+    done = branches.ok("updates", "--digest", "--branch", "fix/ui", "--limit", "1")
+    assert done.err == "1 more: wc updates --branch fix/ui --digest\n"
+    assert written("read", "moved", "--branch", "fix/ui") == on_fix[:1]
+    # What was not shown is still new.
+    assert written("read", "moved", "--new", "--peek") == [("moved", "New")]
+    found = branches.json("search", "--branch", "fix/ui")["hits"]
+    assert sorted((hit["topic"], hit["title"]) for hit in found) == on_fix
