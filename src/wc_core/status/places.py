@@ -101,6 +101,7 @@ def worktree_places(tree: PlacedTree | None) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for name in names if name))
 
 
+@functools.lru_cache(_CACHED)
 def is_branch(text: str) -> bool:
     """Returns whether ``text`` can be a branch of git, and so a safe path.
 

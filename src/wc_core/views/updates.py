@@ -149,7 +149,7 @@ def _since(
 def _new(
     overview: Overview, row: ThreadRow, floor: str, branch: str
 ) -> list[Numbered] | None:
-    """Returns the entries of a thread that were written or corrected after ``floor``, on
+    """Returns the entries of a thread written or corrected after ``floor``, on
     ``branch`` if that is not empty; ``None`` if the thread cannot be read."""
     try:
         everything = numbered(overview.reader.thread(row.topic))
