@@ -272,12 +272,16 @@ CLIENT_TESTS = (
 
 
 _TOOL = '''\
+_COUNT_SCHEMA = {"type": "object", "properties": {"total": {"type": "integer"}}}
+
+
 def count_threads(
     ball: Ball = "",
 ) -> ToolResult:
     """Answer `count_threads`."""
     page = _current_store().overview.page(Filter(ball=ball), 1, "")
-    return ToolResult(f"{page.total} threads\\n")
+    total = {"total": page.total}
+    return ToolResult(f"{page.total} threads\\n", structured_content=total)
 
 
 '''
@@ -296,15 +300,15 @@ if TYPE_CHECKING:
 def test_threads_are_counted(store: Store, session: Session) -> None:
     store.thread("free", store.give("free", None))
     store.thread("held", store.give("held", "Codex"))
-    assert session.text("count_threads") == "2 threads\\n"
-    assert session.text("count_threads", ball="Codex") == "1 threads\\n"
+    assert session.fields("count_threads") == {"total": 2}
+    assert session.fields("count_threads", ball="Codex") == {"total": 1}
 '''
 
 TOOL_STEPS = (
     Step("src/wc_observe/mcp/tools.py", _TOOL, "def reindex() -> ToolResult:\n"),
     Step(
         "src/wc_observe/mcp/tools.py",
-        '    ToolSpec(count_threads, "How many threads there are."),\n',
+        '    ToolSpec(count_threads, "How many threads there are.", _COUNT_SCHEMA),\n',
         "    ToolSpec(\n        reindex,\n",
     ),
     Step("src/wc_core/toolnames.py", '    "count_threads",\n', '    *("get_ball_'),

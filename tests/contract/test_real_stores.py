@@ -250,4 +250,4 @@ def test_two_who_import_the_same_page_get_the_same_ids(
 def test_an_older_store_s_counterparts_are_in_force(old: Repo) -> None:
     old.ok("new", "next", "--title", "x", "--as", "Codex")
     said = old.json("say", "next", "--title", "y", "--as", "Codex")
-    assert said["ball"] == "Claude Code"
+    assert said["ball"] == "Claude Code (Pat)"

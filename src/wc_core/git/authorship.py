@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from wc_core.git import config
+from wc_core.text import one_line
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -93,5 +94,6 @@ def _person(name: str | None, email: str | None) -> Person:
 
 
 def clean(text: str) -> str:
-    """A name or an address without what git would remove or refuse."""
-    return text.translate(_FORBIDDEN).strip(_CRUD)
+    """A name or an address without what git would remove or refuse, and without what
+    a terminal would obey."""
+    return one_line(text).translate(_FORBIDDEN).strip(_CRUD)

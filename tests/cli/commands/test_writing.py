@@ -710,13 +710,13 @@ def test_a_like_named_thread_wants_to_be_asked_for(repo: Repo) -> None:
 
 def test_a_lock_that_somebody_holds(repo: Repo) -> None:
     import fcntl
-    import os
 
     repo.ok("say", "auth", "--title", "x", env={"WATERCOOLER_AGENT": "Codex"})
     path = repo.store / ".local/locks/threads/auth"
     with path.open("r+") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        lock.write(f"{os.getpid()}\n2026-01-01T00:00:00Z\nCursor (Pat)\n")
+        machine = os.uname().nodename
+        lock.write(f"{os.getpid()}\n2026-01-01T00:00:00Z\nCursor (Pat)\n{machine}\n")
         lock.flush()
         said = repo.fails(5, "say", "auth", "--title", "y", "--lock-timeout", "0.1")
         for one in ("Cursor (Pat)", str(os.getpid()), "2026-01-01", "--lock-timeout"):
