@@ -33,6 +33,7 @@ class Target(NamedTuple):
 
 TARGETS = {
     "moves": Target("src/wc_core/threads/moves.py", ("tests/core/threads",)),
+    "proposals": Target("src/wc_core/threads/proposals.py", ("tests/core/threads",)),
     "model": Target("src/wc_core/threads/model.py", ("tests/core/threads",)),
     "folding": Target("src/wc_core/threads/folding.py", ("tests/core/threads",)),
     "codec": Target("src/wc_core/threads/codec.py", ("tests/core/threads",)),

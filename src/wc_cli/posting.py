@@ -14,7 +14,7 @@ from wc_core.threads import vocabulary
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from wc_core.threads.moves import Draft
+    from wc_core.threads.proposals import Draft
 
 __all__ = ["Receipt", "checked", "post"]
 

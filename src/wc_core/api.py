@@ -24,7 +24,7 @@ from wc_core.git.discovery import Place, find
 from wc_core.identity.resolve import Asked
 from wc_core.threads.codec import Damage
 from wc_core.threads.model import Ball, Entry, State
-from wc_core.threads.moves import Draft
+from wc_core.threads.proposals import Draft
 from wc_core.threads.reader import Snapshot, StoreReader, Thread
 
 __all__ = [

@@ -20,7 +20,7 @@ from wc_core.git import repository
 from wc_core.git.repository import Repository
 from wc_core.identity.resolve import Asked
 from wc_core.layout import BRANCH, Layout
-from wc_core.threads.moves import Draft
+from wc_core.threads.proposals import Draft
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

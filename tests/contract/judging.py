@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from tests import amounts
 from wc_core import names
 from wc_core.errors import ConflictError
-from wc_core.threads import codec, folding, model, moves
+from wc_core.threads import codec, folding, model, moves, proposals
 from wc_core.threads.settings import Settings
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ def _allowed(state: model.State, entry: model.Entry) -> bool:
     """Whether some command may have made this entry where ``state`` was."""
     given = entry.ball.holder if entry.ball else None
     for to in ("", given or "anyone"):
-        draft = moves.Draft(entry.topic, entry.action, entry.title, to=to)
+        draft = proposals.Draft(entry.topic, entry.action, entry.title, to=to)
         draft = draft._replace(status=entry.status or "", reason=entry.reason)
         try:
             move = moves.decide(state, draft, names.parse(entry.agent), Settings())

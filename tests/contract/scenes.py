@@ -13,7 +13,7 @@ from wc_cli.settle import settler
 from wc_cli.store.writer import IdSource
 from wc_core.identity.resolve import Asked
 from wc_core.layout import Layout
-from wc_core.threads import moves
+from wc_core.threads import proposals
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -88,7 +88,7 @@ def write(
 ) -> StoreWriter:
     """One ordinary entry, without waiting for anybody."""
     writer = context(folder).writer()
-    draft = moves.Draft(topic, "say", title, body=BODY, new=True)
+    draft = proposals.Draft(topic, "say", title, body=BODY, new=True)
     writer.write(draft, SOURCE, seconds)
     return writer
 

@@ -13,7 +13,7 @@ from tests.contract import scenes
 from wc_cli.store.writer import IdSource
 from wc_core import ulid
 from wc_core.threads import folding
-from wc_core.threads.moves import Draft
+from wc_core.threads.proposals import Draft
 from wc_core.threads.reader import StoreReader
 
 if TYPE_CHECKING:

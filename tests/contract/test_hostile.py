@@ -26,7 +26,7 @@ from wc_core.git import discovery
 from wc_core.identity import resolve
 from wc_core.layout import Layout, file_name, new_topic, topic_of
 from wc_core.names import Name
-from wc_core.threads import codec, moves
+from wc_core.threads import codec, proposals
 from wc_core.threads.settings import Settings
 
 if TYPE_CHECKING:
@@ -248,7 +248,7 @@ def test_all_text_is_in_the_log_and_comes_back_from_the_page(
         folder = Path(os.path.realpath(name))
         source = store.IdSource(Source(), lambda: 7)
         for body, title, agent, branch in entries:
-            draft = moves.Draft(
+            draft = proposals.Draft(
                 "there", "say", title, body, reason=agent, key=branch, force=True
             )  # fmt: skip
             writer(folder, agent or "x", branch).write(draft, source)

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from wc_core import names, times
 from wc_core.text import one_line
-from wc_core.threads.model import CLOSED, IN_REVIEW
-from wc_core.threads.moves import holder_text
+from wc_core.threads.model import CLOSED, IN_REVIEW, holder_text
 from wc_core.views import history
 
 if TYPE_CHECKING:

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 from wc_cli.clock import now_ms
 from wc_core.names import parse
 from wc_core.text import defused, one_line
-from wc_core.threads.model import STATUSES
-from wc_core.threads.moves import holder_text
+from wc_core.threads.model import STATUSES, holder_text
 from wc_core.times import age_text, seconds_between
 from wc_core.views.brief import LIMITS, Brief, BriefItem, BriefSection
 

@@ -9,7 +9,7 @@ from wc_cli.commands.writing import EditorOptions, write_entry
 from wc_cli.entries import body
 from wc_cli.options import argument, command, text
 from wc_core.threads import revisions, vocabulary
-from wc_core.threads.moves import Draft
+from wc_core.threads.proposals import Draft
 
 if TYPE_CHECKING:
     from wc_cli.context import Context

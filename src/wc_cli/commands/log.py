@@ -24,7 +24,7 @@ from wc_core.layout import BRANCH
 from wc_core.names import fold, parse
 from wc_core.phrases import quoted
 from wc_core.text import one_line
-from wc_core.threads.moves import holder_text
+from wc_core.threads.model import holder_text
 from wc_core.times import utc
 from wc_core.views import rows as row_views
 

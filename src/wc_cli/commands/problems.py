@@ -28,7 +28,8 @@ from wc_core.git.discovery import BRANCH_STORE
 from wc_core.layout import topic_of
 from wc_core.phrases import counted, quoted, with_home
 from wc_core.text import one_line
-from wc_core.threads.moves import bounces_text, holder_text
+from wc_core.threads.model import holder_text
+from wc_core.threads.moves import bounces_text
 from wc_core.times import age_text
 from wc_core.views import rows as row_views
 from wc_core.views import worktrees

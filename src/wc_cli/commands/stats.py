@@ -10,7 +10,7 @@ from wc_cli.options import argument, command, number, text
 from wc_cli.output import remark, say, say_json
 from wc_cli.terminal import render
 from wc_core.text import one_line
-from wc_core.threads.moves import holder_text
+from wc_core.threads.model import holder_text
 from wc_core.views import history, stats
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from wc_cli.entries.paths import repository_path
 from wc_cli.options import REQUIRED, Options, argument, command, flag, text, texts
 from wc_core.git import repository as repositories
 from wc_core.threads import vocabulary
-from wc_core.threads.moves import Draft
+from wc_core.threads.proposals import Draft
 
 if TYPE_CHECKING:
     from wc_cli.context import Context

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from wc_cli.context import Context
-    from wc_core.threads.moves import Draft
+    from wc_core.threads.proposals import Draft
 
 
 def body_text(text: str, context: Context) -> str:

@@ -19,7 +19,7 @@ from wc_core.errors import (
 )
 from wc_core.text import clean, one_line
 from wc_core.threads import revisions
-from wc_core.threads.moves import holder_text
+from wc_core.threads.model import holder_text
 from wc_core.times import utc
 
 if TYPE_CHECKING:

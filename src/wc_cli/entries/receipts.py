@@ -11,7 +11,7 @@ from wc_core.git import remotes, repository
 from wc_core.git.discovery import BRANCH_STORE
 from wc_core.layout import Layout, file_name
 from wc_core.text import one_line
-from wc_core.threads.moves import holder_text
+from wc_core.threads.model import holder_text
 
 if TYPE_CHECKING:
     from wc_cli.context import Context

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from wc_core.threads.model import Entry, State
-    from wc_core.threads.moves import Draft
+    from wc_core.threads.proposals import Draft
     from wc_core.threads.reader import Snapshot, StoreReader
 
 # The actions that start a thread where there is none.

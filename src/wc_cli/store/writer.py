@@ -32,7 +32,8 @@ if TYPE_CHECKING:
     from wc_core.git.authorship import Authorship
     from wc_core.git.discovery import Place
     from wc_core.identity.resolve import Identity
-    from wc_core.threads.moves import Draft, Move
+    from wc_core.threads.moves import Move
+    from wc_core.threads.proposals import Draft
     from wc_core.threads.settings import Settings
 
 

@@ -19,7 +19,7 @@ from rich.text import Text
 from wc_cli.terminal import render
 from wc_core.markdowntokens import DISABLED, MAX_NESTING, is_whole, uncover
 from wc_core.text import clean, one_line
-from wc_core.threads.moves import holder_text
+from wc_core.threads.model import holder_text
 from wc_core.times import age, utc
 from wc_core.views.references import code_words
 

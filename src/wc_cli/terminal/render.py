@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from wc_core.phrases import counted
 from wc_core.text import clean, one_line
-from wc_core.threads.moves import holder_text
+from wc_core.threads.model import holder_text
 from wc_core.times import age, utc
 from wc_core.views.references import code_words, references
 

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from wc_cli.terminal.render import cut_to_width, left_to_right, width_of
 from wc_core.text import one_line
-from wc_core.threads.model import BLOCKED, CLOSED, IN_REVIEW
-from wc_core.threads.moves import holder_text
+from wc_core.threads.model import BLOCKED, CLOSED, IN_REVIEW, holder_text
 from wc_core.times import rfc3339
 from wc_core.views.timeline import ticks
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from wc_cli.terminal.render import cut_to_width, terminal_width
 from wc_core.phrases import counted
 from wc_core.text import one_line
-from wc_core.threads.moves import holder_text
+from wc_core.threads.model import holder_text
 from wc_core.times import ago, seconds_between
 from wc_core.views.worktrees import MAX_THREADS
 

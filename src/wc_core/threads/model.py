@@ -34,6 +34,11 @@ class Ball(NamedTuple):
 FREE = Ball(None)
 
 
+def holder_text(holder: str | None) -> str:
+    """The holder of a ball in words: a free ball is for anyone."""
+    return "anyone" if holder is None else holder
+
+
 class Base(NamedTuple):
     """The thread's fields in ``meta.json`` when wc first wrote to its log.
 

@@ -13,53 +13,20 @@ from wc_core import names
 from wc_core.errors import ConflictError, InvalidInputError
 from wc_core.names import ASKER, FREE_WORDS, ME
 from wc_core.phrases import quoted
-from wc_core.threads.counterparts import default_holder, distinct, in_use
+from wc_core.threads.counterparts import distinct, in_use
 from wc_core.threads.model import CLOSED, FREE, OPEN, Ball, State
+from wc_core.threads.proposals import Proposal
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from wc_core.names import Name
+    from wc_core.threads.proposals import Draft
     from wc_core.threads.settings import Settings
 
 
 # From so many on, the ball may go to and fro without who asked for the work.
 _THREE_PARTIES = 3
-
-
-class Draft(NamedTuple):
-    """An entry that is to be written.
-
-    ``to`` is a written name, one of the words for "anyone", or empty.
-    ``if_ball`` and ``if_last`` make the write conditional, ``key`` makes it
-    idempotent. ``force``, ``reopen`` and ``reason`` get past refusals.
-    ``file_refs``, ``pr_refs`` and ``commit_refs`` are what the entry is about.
-    """
-
-    topic: str
-    action: str
-    title: str
-    body: str = ""
-    role: str = ""
-    type: str = "Note"
-    to: str = ""
-    status: str = ""
-    reason: str = ""
-    key: str = ""
-    if_ball: str = ""
-    if_last: str = ""
-    force: bool = False
-    reopen: bool = False
-    new: bool = False
-    thread_branch: str = ""
-    new_topic: str = ""
-    supersedes: str = ""
-    tags_added: tuple[str, ...] = ()
-    tags_removed: tuple[str, ...] = ()
-    file_refs: tuple[str, ...] = ()
-    pr_refs: tuple[int, ...] = ()
-    commit_refs: tuple[str, ...] = ()
-    summary: str = ""
 
 
 class Move(NamedTuple):
@@ -76,7 +43,7 @@ def decide(state: State, draft: Draft, me: Name, settings: Settings) -> Move:
     Raises ConflictError if a condition of the draft does not hold, or if the
     ball policy, a closed thread or a missing reason forbids the move.
     """
-    proposal = _Proposal(state, draft, me, settings)
+    proposal = Proposal(state, draft, me, settings)
     proposal.check_conditions()
     move = _MOVES[draft.action](proposal)
     return move._replace(ball=_spelled(move.ball, state, settings))
@@ -90,141 +57,7 @@ def _spelled(ball: Ball | None, state: State, settings: Settings) -> Ball | None
     return Ball(in_use(name, state.people, settings.directory))
 
 
-class _Proposal(NamedTuple):
-    """A draft, with everything that decides whether it may move the ball.
-
-    The methods that begin with ``check`` raise ConflictError.
-    """
-
-    state: State
-    draft: Draft
-    me: Name
-    settings: Settings
-
-    @property
-    def is_mine(self) -> bool:
-        """Whether the author may make the next move: theirs, or offered to them."""
-        ownership = self.settings.directory.whose(self.state.ball, self.me)
-        return ownership in {names.MINE, names.OFFERED}
-
-    @property
-    def is_free(self) -> bool:
-        return self.state.ball is None
-
-    @property
-    def is_asker(self) -> bool:
-        """Whether the author asked for what the thread is about."""
-        return self.settings.directory.same(self.state.asker, str(self.me))
-
-    @property
-    def is_closed(self) -> bool:
-        return self.state.status == CLOSED
-
-    @property
-    def may_pass(self) -> bool:
-        """Whether a say may move the ball."""
-        return self.is_mine or self.is_free or self.settings.enforce == "off"
-
-    @property
-    def holder(self) -> str:
-        return holder_text(self.state.ball)
-
-    @property
-    def take_command(self) -> str:
-        return f"wc take {self.draft.topic} --reason '…'"
-
-    def addressee(self) -> Ball | None:
-        """Where ``--to`` says that the ball goes; ``None`` without it."""
-        to = self.draft.to
-        if not to:
-            return None
-        if to.casefold() in FREE_WORDS:
-            return FREE
-        if to.casefold() == ME:
-            return Ball(str(self.me))
-        if to.casefold() == ASKER:
-            return self.asker_ball()
-        return Ball(str(self.settings.directory.canonical(names.parse(to))))
-
-    def asker_ball(self) -> Ball:
-        """The ball with who asked for the thread."""
-        if not self.state.asker:
-            topic = self.draft.topic
-            raise ConflictError(
-                f"Nothing says who asked for {topic}.",
-                f"Name who should have it: wc handoff {topic} --to NAME",
-            )
-        return Ball(self.state.asker)
-
-    def addressee_or_me(self) -> Ball:
-        return self.addressee() or Ball(str(self.me))
-
-    def next_holder(self) -> Ball:
-        """The addressee, else the counterpart, else nobody."""
-        return self.addressee() or default_holder(self.state, self.me, self.settings)
-
-    def check_conditions(self) -> None:
-        """Refuse if ``--if-last`` or ``--if-ball`` does not hold."""
-        state, draft = self.state, self.draft
-        if draft.if_last and draft.if_last != state.last_id:
-            raise ConflictError(
-                f"{draft.topic} has moved on: its last entry is "
-                f"{state.last_id or 'none'}, not {draft.if_last}.",
-                f"Read what is new first: wc read {draft.topic}",
-            )
-        if draft.if_ball and not self._ball_is_at(draft.if_ball):
-            raise ConflictError(
-                f"The ball of {draft.topic} is at {self.holder}, "
-                f"not at {draft.if_ball}.",
-                f"Read the thread, then decide again: wc read {draft.topic}",
-            )
-
-    def _ball_is_at(self, written: str) -> bool:
-        """Whether the holder is the one of a written name."""
-        ball = self.state.ball
-        if written.casefold() in FREE_WORDS:
-            return ball is None
-        if ball is None:
-            return False
-        if written.casefold() == ME:
-            return self.is_mine
-        if written.casefold() == ASKER:
-            written = self.state.asker
-        return self.settings.directory.matches(written, names.parse(ball))
-
-    def check_is_open(self) -> None:
-        """Refuse if the thread is closed."""
-        if self.is_closed:
-            topic = self.draft.topic
-            raise ConflictError(
-                f"{topic} is closed.",
-                f"Reopen it with an entry: wc say {topic} --reopen --title '…'",
-            )
-
-    def check_may_end(self, verb: str, status: str) -> None:
-        """Refuse to close or reopen a thread whose ball somebody else holds, unless
-        the author asked for it or gives a reason."""
-        if self.is_mine or self.is_free or self.is_asker or self.draft.reason:
-            return
-        topic = self.draft.topic
-        raise ConflictError(
-            f"The ball of {topic} is at {self.holder}.",
-            f"If it is stuck there, say why you {verb} it: "
-            f"wc set-status {topic} {status} --reason '…'",
-        )
-
-    def check_policy(self) -> None:
-        """Refuse if the store lets only the holder say, and that is not the author."""
-        if self.settings.enforce == "refuse" and not self.may_pass:
-            topic = self.draft.topic
-            raise ConflictError(
-                f"The ball of {topic} is at {self.holder}, and this store lets "
-                "only its holder say.",
-                f"Add a remark with: wc ack {topic}, or take it: {self.take_command}",
-            )
-
-
-def _new(proposal: _Proposal) -> Move:
+def _new(proposal: Proposal) -> Move:
     """A new thread: its ball goes to the addressee, else to the author."""
     if proposal.state.entry_count:
         topic = proposal.draft.topic
@@ -238,7 +71,7 @@ def _new(proposal: _Proposal) -> Move:
     return Move(proposal.addressee_or_me(), status)
 
 
-def _say(proposal: _Proposal) -> Move:
+def _say(proposal: Proposal) -> Move:
     """A contribution: it passes the ball on, if the author may do that."""
     if proposal.is_closed and proposal.draft.reopen:
         return _reopen(proposal)
@@ -255,7 +88,7 @@ def _say(proposal: _Proposal) -> Move:
     return Move(ball, status, tuple(_asker_notes(proposal, ball)))
 
 
-def _done(proposal: _Proposal) -> Move:
+def _done(proposal: Proposal) -> Move:
     """A contribution that ends the work: the ball goes to who asked for it. If that is
     the author, it closes the thread."""
     draft = proposal.draft
@@ -266,7 +99,7 @@ def _done(proposal: _Proposal) -> Move:
     return _say(proposal._replace(draft=draft))
 
 
-def _out_of_turn_note(proposal: _Proposal) -> str:
+def _out_of_turn_note(proposal: Proposal) -> str:
     """What happened to the ball when somebody spoke who does not hold it."""
     draft, holder = proposal.draft, proposal.holder
     if not draft.to or draft.to.casefold() == ME:
@@ -277,7 +110,7 @@ def _out_of_turn_note(proposal: _Proposal) -> str:
     )
 
 
-def _asker_notes(proposal: _Proposal, ball: Ball) -> Iterator[str]:
+def _asker_notes(proposal: Proposal, ball: Ball) -> Iterator[str]:
     """A reminder of who asked, where the ball goes to and fro between others."""
     state, directory = proposal.state, proposal.settings.directory
     if proposal.draft.to or proposal.is_asker or not state.asker:
@@ -290,7 +123,7 @@ def _asker_notes(proposal: _Proposal, ball: Ball) -> Iterator[str]:
         yield f"{state.asker} asked for this; when it is done: wc done {topic}"
 
 
-def _reopen(proposal: _Proposal) -> Move:
+def _reopen(proposal: Proposal) -> Move:
     """A say in a closed thread: the ball goes to the addressee, else to the author."""
     status = proposal.draft.status or OPEN
     if status == CLOSED:
@@ -299,7 +132,7 @@ def _reopen(proposal: _Proposal) -> Move:
     return Move(proposal.addressee_or_me(), status)
 
 
-def _close(proposal: _Proposal) -> Move:
+def _close(proposal: Proposal) -> Move:
     """A say that closes the thread, which frees the ball whatever ``--to`` says."""
     proposal.check_may_end("close", CLOSED)
     to = proposal.draft.to
@@ -307,7 +140,7 @@ def _close(proposal: _Proposal) -> Move:
     return Move(FREE, CLOSED, notes)
 
 
-def _handoff(proposal: _Proposal) -> Move:
+def _handoff(proposal: Proposal) -> Move:
     """The ball goes on. Passing on the ball of another holder needs a reason."""
     proposal.check_is_open()
     draft, state = proposal.draft, proposal.state
@@ -327,7 +160,7 @@ def _handoff(proposal: _Proposal) -> Move:
     return Move(ball)
 
 
-def _take(proposal: _Proposal) -> Move:
+def _take(proposal: Proposal) -> Move:
     """The ball goes to the author; from another holder only with a reason."""
     proposal.check_is_open()
     draft = proposal.draft
@@ -345,7 +178,7 @@ def _take(proposal: _Proposal) -> Move:
     return Move(Ball(str(proposal.me)))
 
 
-def _set_status(proposal: _Proposal) -> Move:
+def _set_status(proposal: Proposal) -> Move:
     """Another status. Closing frees the ball, which otherwise stays."""
     status = proposal.draft.status
     if not status:
@@ -362,7 +195,7 @@ def _set_status(proposal: _Proposal) -> Move:
     return Move(None, status)
 
 
-def _move_thread(proposal: _Proposal) -> Move:
+def _move_thread(proposal: Proposal) -> Move:
     """Another branch for the thread. Ball and status stay, so everybody may."""
     draft, state = proposal.draft, proposal.state
     if draft.thread_branch == state.branch:
@@ -373,7 +206,7 @@ def _move_thread(proposal: _Proposal) -> Move:
     return Move()
 
 
-def _remark(_: _Proposal) -> Move:
+def _remark(_: Proposal) -> Move:
     """An entry that changes neither ball nor status, whoever has the ball, in a closed
     thread as well."""
     return Move()
@@ -410,11 +243,6 @@ def bounces_text(state: State) -> str:
         f"{last_pass.to}; if the work is done: wc done {state.topic}; if another "
         f"should decide: wc handoff {state.topic} --to NAME"
     )
-
-
-def holder_text(holder: str | None) -> str:
-    """The holder of a ball in words: a free ball is for anyone."""
-    return "anyone" if holder is None else holder
 
 
 def is_relative(to: str) -> bool:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from wc_core.threads.model import Entry
-    from wc_core.threads.moves import Draft
+    from wc_core.threads.proposals import Draft
 
 AMEND, RETRACT = "amend", "retract"
 CORRECTIONS = frozenset({AMEND, RETRACT})

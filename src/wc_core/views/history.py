@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from wc_core import times, ulid
 from wc_core.names import parse
 from wc_core.phrases import Table, counted
-from wc_core.threads.model import CLOSED, written_by_wc
-from wc_core.threads.moves import holder_text
+from wc_core.threads.model import CLOSED, holder_text, written_by_wc
 from wc_core.views.rows import thread_head
 
 if TYPE_CHECKING:

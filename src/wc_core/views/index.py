@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 from wc_core.names import OFFERED
 from wc_core.phrases import counted
 from wc_core.text import one_line
-from wc_core.threads.model import CLOSED, IN_REVIEW
-from wc_core.threads.moves import holder_text
+from wc_core.threads.model import CLOSED, IN_REVIEW, holder_text
 
 if TYPE_CHECKING:
     from wc_core.views.rows import ThreadRow

@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from wc_core import names, times
 from wc_core.errors import InvalidInputError, NotFoundError, WcError
 from wc_core.phrases import Table, counted
-from wc_core.threads.model import CLOSED
-from wc_core.threads.moves import holder_text
+from wc_core.threads.model import CLOSED, holder_text
 from wc_core.times import span, utc
 from wc_core.views import history
 

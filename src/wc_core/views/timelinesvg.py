@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from wc_core import times
 from wc_core.phrases import counted
 from wc_core.text import one_line
-from wc_core.threads.model import BLOCKED, CLOSED, IN_REVIEW
-from wc_core.threads.moves import holder_text
+from wc_core.threads.model import BLOCKED, CLOSED, IN_REVIEW, holder_text
 from wc_core.views.timeline import ticks
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from wc_core.errors import InvalidInputError
 from wc_core.text import clean, one_line, whole_number
-from wc_core.threads.moves import holder_text
+from wc_core.threads.model import holder_text
 from wc_core.times import utc
 from wc_core.views import rows
 from wc_core.views.mentions import is_written_on

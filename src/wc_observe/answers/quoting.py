@@ -16,7 +16,7 @@ from typing import Any
 
 from wc_core.names import MINE, OFFERED
 from wc_core.text import clean, defused, one_line
-from wc_core.threads.moves import holder_text
+from wc_core.threads.model import holder_text
 
 # Once in every answer that contains entries.
 NOTICE = (

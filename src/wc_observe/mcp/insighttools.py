@@ -9,7 +9,7 @@ from pydantic import Field
 
 from wc_core.phrases import quoted
 from wc_core.text import one_line
-from wc_core.threads.moves import holder_text
+from wc_core.threads.model import holder_text
 from wc_core.views import history, stats
 from wc_observe.answers.quoting import NOTICE, clean_json, title, word
 from wc_observe.answers.schema import (

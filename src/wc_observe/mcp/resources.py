@@ -13,8 +13,7 @@ from mcp_types import Annotations
 from pydantic import AnyUrl
 
 from wc_core.errors import WcError
-from wc_core.threads.model import CLOSED
-from wc_core.threads.moves import holder_text
+from wc_core.threads.model import CLOSED, holder_text
 from wc_core.views.brief import guidance_text
 from wc_core.views.rows import Filter
 from wc_observe.answers import entries

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 from wc_core import times
 from wc_core.errors import InvalidInputError, WcError
 from wc_core.text import one_line
-from wc_core.threads.model import BLOCKED, CLOSED, IN_REVIEW
-from wc_core.threads.moves import holder_text
+from wc_core.threads.model import BLOCKED, CLOSED, IN_REVIEW, holder_text
 from wc_core.views import timeline
 from wc_core.views.rows import Filter
 from wc_core.views.timelinesvg import COLOURS

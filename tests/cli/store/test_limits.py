@@ -14,7 +14,7 @@ from wc_core.identity.resolve import Identity
 from wc_core.names import Name
 from wc_core.threads import codec, vocabulary
 from wc_core.threads.model import Entry
-from wc_core.threads.moves import Draft
+from wc_core.threads.proposals import Draft
 from wc_core.threads.settings import Settings
 
 if TYPE_CHECKING:

@@ -22,7 +22,7 @@ from wc_core.errors import ConflictError, CorruptError, NotFoundError, StorageEr
 from wc_core.git.discovery import PLAIN, Place
 from wc_core.identity.resolve import Identity
 from wc_core.threads import folding, model
-from wc_core.threads.moves import Draft
+from wc_core.threads.proposals import Draft
 from wc_core.threads.reader import StoreReader
 from wc_core.threads.settings import Settings
 

@@ -11,15 +11,18 @@ from tests.core.strategies import entry_id
 from wc_core.errors import ConflictError, InvalidInputError
 from wc_core.names import SPELLINGS, Directory, parse
 from wc_core.threads.counterparts import counterpart, distinct
-from wc_core.threads.model import CLOSED, FREE, OPEN, Ball, Participant, Pass, State
-from wc_core.threads.moves import (
-    Draft,
-    Move,
-    bounce_note,
-    decide,
+from wc_core.threads.model import (
+    CLOSED,
+    FREE,
+    OPEN,
+    Ball,
+    Participant,
+    Pass,
+    State,
     holder_text,
-    unknown_parts,
 )
+from wc_core.threads.moves import Move, bounce_note, decide, unknown_parts
+from wc_core.threads.proposals import Draft
 from wc_core.threads.settings import Settings
 
 ME = "Codex@fix (pat)"

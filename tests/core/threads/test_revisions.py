@@ -17,7 +17,7 @@ from tests.core.strategies import (
 )
 from wc_core.errors import ConflictError, InvalidInputError
 from wc_core.threads import folding, revisions
-from wc_core.threads.moves import Draft
+from wc_core.threads.proposals import Draft
 
 if TYPE_CHECKING:
     from wc_core.threads.model import Entry

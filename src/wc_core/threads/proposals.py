@@ -1,0 +1,189 @@
+"""Drafts of entries, and what decides whether one may move the ball."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from wc_core import names
+from wc_core.errors import ConflictError
+from wc_core.names import ASKER, FREE_WORDS, ME
+from wc_core.threads.counterparts import default_holder
+from wc_core.threads.model import CLOSED, FREE, Ball, State, holder_text
+
+if TYPE_CHECKING:
+    from wc_core.names import Name
+    from wc_core.threads.settings import Settings
+
+
+class Draft(NamedTuple):
+    """An entry that is to be written.
+
+    ``to`` is a written name, one of the words for "anyone", or empty.
+    ``if_ball`` and ``if_last`` make the write conditional, ``key`` makes it
+    idempotent. ``force``, ``reopen`` and ``reason`` get past refusals.
+    ``file_refs``, ``pr_refs`` and ``commit_refs`` are what the entry is about.
+    """
+
+    topic: str
+    action: str
+    title: str
+    body: str = ""
+    role: str = ""
+    type: str = "Note"
+    to: str = ""
+    status: str = ""
+    reason: str = ""
+    key: str = ""
+    if_ball: str = ""
+    if_last: str = ""
+    force: bool = False
+    reopen: bool = False
+    new: bool = False
+    thread_branch: str = ""
+    new_topic: str = ""
+    supersedes: str = ""
+    tags_added: tuple[str, ...] = ()
+    tags_removed: tuple[str, ...] = ()
+    file_refs: tuple[str, ...] = ()
+    pr_refs: tuple[int, ...] = ()
+    commit_refs: tuple[str, ...] = ()
+    summary: str = ""
+
+
+class Proposal(NamedTuple):
+    """A draft, with everything that decides whether it may move the ball.
+
+    The methods that begin with ``check`` raise ConflictError.
+    """
+
+    state: State
+    draft: Draft
+    me: Name
+    settings: Settings
+
+    @property
+    def is_mine(self) -> bool:
+        """Whether the author may make the next move: theirs, or offered to them."""
+        ownership = self.settings.directory.whose(self.state.ball, self.me)
+        return ownership in {names.MINE, names.OFFERED}
+
+    @property
+    def is_free(self) -> bool:
+        """Whether nobody holds the ball."""
+        return self.state.ball is None
+
+    @property
+    def is_asker(self) -> bool:
+        """Whether the author asked for what the thread is about."""
+        return self.settings.directory.same(self.state.asker, str(self.me))
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether the thread is closed."""
+        return self.state.status == CLOSED
+
+    @property
+    def may_pass(self) -> bool:
+        """Whether a say may move the ball."""
+        return self.is_mine or self.is_free or self.settings.enforce == "off"
+
+    @property
+    def holder(self) -> str:
+        """Who holds the ball, in words."""
+        return holder_text(self.state.ball)
+
+    @property
+    def take_command(self) -> str:
+        """The command that takes the ball from its holder."""
+        return f"wc take {self.draft.topic} --reason '…'"
+
+    def addressee(self) -> Ball | None:
+        """Where ``--to`` says that the ball goes; ``None`` without it."""
+        to = self.draft.to
+        if not to:
+            return None
+        if to.casefold() in FREE_WORDS:
+            return FREE
+        if to.casefold() == ME:
+            return Ball(str(self.me))
+        if to.casefold() == ASKER:
+            return self.asker_ball()
+        return Ball(str(self.settings.directory.canonical(names.parse(to))))
+
+    def asker_ball(self) -> Ball:
+        """The ball with who asked for the thread."""
+        if not self.state.asker:
+            topic = self.draft.topic
+            raise ConflictError(
+                f"Nothing says who asked for {topic}.",
+                f"Name who should have it: wc handoff {topic} --to NAME",
+            )
+        return Ball(self.state.asker)
+
+    def addressee_or_me(self) -> Ball:
+        """The addressee, else the author."""
+        return self.addressee() or Ball(str(self.me))
+
+    def next_holder(self) -> Ball:
+        """The addressee, else the counterpart, else nobody."""
+        return self.addressee() or default_holder(self.state, self.me, self.settings)
+
+    def check_conditions(self) -> None:
+        """Refuse if ``--if-last`` or ``--if-ball`` does not hold."""
+        state, draft = self.state, self.draft
+        if draft.if_last and draft.if_last != state.last_id:
+            raise ConflictError(
+                f"{draft.topic} has moved on: its last entry is "
+                f"{state.last_id or 'none'}, not {draft.if_last}.",
+                f"Read what is new first: wc read {draft.topic}",
+            )
+        if draft.if_ball and not self._ball_is_at(draft.if_ball):
+            raise ConflictError(
+                f"The ball of {draft.topic} is at {self.holder}, "
+                f"not at {draft.if_ball}.",
+                f"Read the thread, then decide again: wc read {draft.topic}",
+            )
+
+    def _ball_is_at(self, written: str) -> bool:
+        """Whether the holder is the one of a written name."""
+        ball = self.state.ball
+        if written.casefold() in FREE_WORDS:
+            return ball is None
+        if ball is None:
+            return False
+        if written.casefold() == ME:
+            return self.is_mine
+        if written.casefold() == ASKER:
+            written = self.state.asker
+        return self.settings.directory.matches(written, names.parse(ball))
+
+    def check_is_open(self) -> None:
+        """Refuse if the thread is closed."""
+        if self.is_closed:
+            topic = self.draft.topic
+            raise ConflictError(
+                f"{topic} is closed.",
+                f"Reopen it with an entry: wc say {topic} --reopen --title '…'",
+            )
+
+    def check_may_end(self, verb: str, status: str) -> None:
+        """Refuse to close or reopen a thread whose ball somebody else holds, unless
+        the author asked for it or gives a reason."""
+        if self.is_mine or self.is_free or self.is_asker or self.draft.reason:
+            return
+        topic = self.draft.topic
+        raise ConflictError(
+            f"The ball of {topic} is at {self.holder}.",
+            f"If it is stuck there, say why you {verb} it: "
+            f"wc set-status {topic} {status} --reason '…'",
+        )
+
+    def check_policy(self) -> None:
+        """Refuse if the store lets only the holder say, and that is not the author."""
+        if self.settings.enforce == "refuse" and not self.may_pass:
+            topic = self.draft.topic
+            raise ConflictError(
+                f"The ball of {topic} is at {self.holder}, and this store lets "
+                "only its holder say.",
+                f"Add a remark with: wc ack {topic}, or take it: {self.take_command}",
+            )
