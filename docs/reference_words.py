@@ -54,6 +54,8 @@ EXAMPLES = {
         "wc amend login --body 'Tested in three browsers'",
     ),
     "retract": ("wc retract login",),
+    "rename": ("wc rename login sign-in",),
+    "tag": ("wc tag login +urgent +auth", "wc tag login -urgent"),
     "new": (
         "wc new signup --title 'Sign up with a passkey' --body @plan.md --to Codex",
         "wc new password --title 'Change it' --branch fix/password",

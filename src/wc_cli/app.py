@@ -23,6 +23,7 @@ from wc_cli import table
 from wc_cli.completion import VARIABLE, completer
 from wc_cli.context import execute
 from wc_cli.options import (
+    CHANGES,
     FLAG,
     NUMBER,
     POSITION,
@@ -32,6 +33,7 @@ from wc_cli.options import (
     Declared,
     Options,
     Param,
+    takes_signed_words,
 )
 from wc_core.errors import InvalidInputError, WcError
 
@@ -159,7 +161,16 @@ def _add_command(application: typer.Typer, name: str) -> None:
         short_help=_first_sentence(description),  # Typer would cut it off
         rich_help_panel=table.COMMANDS[real].panel,
         hidden=name in table.ALIASES,
+        context_settings=context_settings(declared.options),
     )(_callback(declared))
+
+
+def context_settings(options: type[Options]) -> dict[str, Any]:
+    """Returns the settings of a command. One that takes ``-word`` as an argument has no
+    option of one letter."""
+    if not takes_signed_words(options):
+        return {}
+    return {"ignore_unknown_options": True, "help_option_names": ["--help"]}
 
 
 def _first_sentence(description: str) -> str:
@@ -180,7 +191,7 @@ def _callback(declared: Declared) -> Callable[..., None]:
 def to_options(options: type[Options], values: dict[str, Any]) -> Options:
     """Returns Typer's values as an instance of the class that declares them."""
     for param in options.params():
-        if param.kind in {TEXTS, WORDS}:
+        if param.kind in {TEXTS, WORDS, CHANGES}:
             values[param.name] = tuple(values[param.name] or ())
     return options(values)
 
@@ -197,6 +208,7 @@ def _parameter(param: Param) -> inspect.Parameter:
         POSITION: int,
         TEXTS: list[str],
         WORDS: list[str],
+        CHANGES: list[str],
     }
     kind: Any = types.get(param.kind, str)
     complete = completer(param.complete)
@@ -220,7 +232,7 @@ def _parameter(param: Param) -> inspect.Parameter:
     default = param.default
     if default is REQUIRED:
         default = inspect.Parameter.empty
-    elif param.kind in {TEXTS, WORDS}:
+    elif param.kind in {TEXTS, WORDS, CHANGES}:
         default = None
     return inspect.Parameter(
         param.name,

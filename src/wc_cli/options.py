@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 TEXT, TEXTS, FLAG, WORDS = "text", "texts", "flag", "words"
 NUMBER, POSITION = "number", "position"
+CHANGES = "changes"
 
 _MAX_DIGITS = 18
 
@@ -25,8 +26,9 @@ class Param:
     """A positional argument of a command, or an option with its flags.
 
     ``kind`` is `TEXT`, `TEXTS` (an option that may be repeated), `FLAG`, `NUMBER`
-    (whole, not negative), `POSITION` (whole, a negative one counts from the end) or
-    `WORDS` (all remaining arguments).
+    (whole, not negative), `POSITION` (whole, a negative one counts from the end),
+    `WORDS` (all remaining arguments) or `CHANGES` (the same; some may begin with a
+    hyphen).
     ``complete`` is the kind of word that shell completion offers: ``topic``, ``agent``,
     ``status``, ``role``, ``type``, ``command`` or ``shell``.
     """
@@ -78,6 +80,11 @@ def words(
     """Declares all remaining arguments as a tuple, with at least one unless there is a
     ``default``."""
     return Param(WORDS, (), metavar, help, default, "")
+
+
+def changes(metavar: str, help: str) -> Any:  # noqa: A002
+    """Declares all remaining arguments as a tuple, such as ``+x`` and ``-y``."""
+    return Param(CHANGES, (), metavar, help, REQUIRED, "")
 
 
 def text(
@@ -169,12 +176,18 @@ def command(
     return declare
 
 
+def takes_signed_words(options: type[Options]) -> bool:
+    """Returns whether a word that begins with one hyphen may be an argument."""
+    return any(param.kind == CHANGES for param in options.params())
+
+
 def parse(options: type[Options], argv: Sequence[str]) -> Options | None:
     """Returns the options in ``argv`` if it is an ordinary, complete command line, and
     ``None`` for everything that is left to Typer."""
     params = options.params()
     by_flag = {spelling: param for param in params for spelling in param.flags}
     values = {param.name: param.default for param in params}
+    signed = takes_signed_words(options)
     arguments: list[str] = []
     remaining = iter(argv)
     for word in remaining:
@@ -183,6 +196,9 @@ def parse(options: type[Options], argv: Sequence[str]) -> Options | None:
         elif len(word) > 1 and word[0] == "-":
             name, joined, value = word.partition("=")
             param = by_flag.get(name)
+            if param is None and signed and word[1] != "-":
+                arguments.append(word)
+                continue
             if param is None or (joined and not name.startswith("--")):
                 return None
             parsed = _option_value(param, value if joined else None, remaining)
@@ -219,7 +235,7 @@ def _fill_arguments(
 ) -> bool:
     """Assign the arguments to the parameters. Returns whether none is left over."""
     for param in positional:
-        if param.kind == WORDS:
+        if param.kind in {WORDS, CHANGES}:
             values[param.name] = tuple(arguments) or param.default
             return True
         if arguments:

@@ -115,6 +115,12 @@ class Folder:
             return None
         return _read(os.path.basename(path), self.handle, limit)
 
+    def has(self, path: str) -> bool:
+        """Whether there is anything of that name in this folder."""
+        if self.handle is None:
+            return False
+        return os.access(os.path.basename(path), os.F_OK, dir_fd=self.handle)
+
     def size(self, path: str) -> int:
         """The length of a file in this folder, like `size_of`."""
         if self.handle is None:

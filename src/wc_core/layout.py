@@ -73,6 +73,10 @@ class Layout(NamedTuple):
         """The projection with the state of one thread."""
         return f"{self.folder(topic)}/meta.json"
 
+    def annotations(self, topic: str) -> str:
+        """What an older tool noted about one thread; wc only reads it."""
+        return f"{self.folder(topic)}/annotations.jsonl"
+
     def edges(self, topic: str) -> str:
         """The projection with the order of one thread's entries."""
         return f"{self.folder(topic)}/edges.jsonl"

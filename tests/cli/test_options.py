@@ -41,7 +41,8 @@ class Heard:
         application = typer.Typer(add_completion=False, rich_markup_mode=None)
         application.callback()(lambda: None)
         listening = Declared(declared.options, self._listen)
-        application.command(name)(app._callback(listening))
+        settings = app.context_settings(declared.options)
+        application.command(name, context_settings=settings)(app._callback(listening))
         self.command = get_command(application)
 
     def _listen(self, _: Any, said: Options) -> None:

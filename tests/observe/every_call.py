@@ -64,6 +64,7 @@ CALLS: list[tuple[str, dict[str, Any]]] = [
             {"code_branch": "main"},
             {"code_branch": " ../x"},
             {"ball": "me"},
+            {"tag": "urgent,later"},
             {"ball": "anyone", "limit": 500},
             {"cursor": "nonsense"},
             {"cursor": "~~"},
@@ -89,6 +90,7 @@ CALLS: list[tuple[str, dict[str, Any]]] = [
         for topic in (*_WHERE, *_BAD)
         for arguments in (
             {"index": 0},
+            {"index": 0, "history": True},
             {"index": -1, "offset": 2},
             {"entry_id": "01"},
             {"index": 99},

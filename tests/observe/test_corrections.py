@@ -89,6 +89,44 @@ def test_updates_and_search(session: Session) -> None:
     assert (hit["idx"], hit["amended"]) == (1, True)
 
 
+def test_names_and_tags(tmp_path_factory: pytest.TempPathFactory) -> None:
+    repo = Machine(tmp_path_factory.mktemp("labels")).repo()
+    repo.ok("new", "login", "--title", "Access", "--body", "passkeys", "--to", "Codex")
+    repo.ok("new", "other", "--title", "Other")
+    repo.ok("rename", "login", "sign-in")
+    repo.ok("tag", "login", "+urgent", "auth")
+    session = Session(repo.path, {**repo.machine.env, "WATERCOOLER_AGENT": "Codex"})
+    (row,) = session.json("list_threads", tag="urgent,auth")["threads"]
+    assert (row["topic"], row["tags"]) == ("sign-in", ["auth", "urgent"])
+    assert session.json("list_threads", tag="nothing")["threads"] == []
+    assert ", +auth, +urgent" in session.text("list_threads")
+    for name in ("login", "sign-in", "Sign-In"):
+        fields = session.json("read_thread", topic=name)
+        assert (fields["topic"], fields["tags"]) == ("sign-in", ["auth", "urgent"])
+        assert session.json("get_entry", topic=name, index=0)["topic"] == "sign-in"
+        assert session.json("get_ball_history", topic=name)["topic"] == "sign-in"
+        assert "thread sign-in:" in session.read(f"threads/{name}")
+        task, _ = session.prompt("review_thread", topic=name)
+        assert "sign-in" in task
+        assert "login" not in task
+    for query in ("topic:login passkeys", "topic:sign-in passkeys"):
+        (hit,) = session.json("search_threads", query=query)["hits"]
+        assert hit["topic"] == "sign-in"
+    updates = session.json("list_updates", since="2020-01-01")["entries"]
+    assert {entry["topic"] for entry in updates} == {"sign-in", "other"}
+    for tool, arguments in (
+        ("list_threads", {}),
+        ("read_thread", {"topic": "login"}),
+        ("get_entry", {"topic": "login", "index": 0}),
+        ("list_updates", {"since": "2020-01-01"}),
+        ("search_threads", {"query": "passkeys"}),
+        ("get_stats", {}),
+    ):
+        text = session.text(tool, **arguments)
+        assert "sign-in" in text, tool
+        assert "login" not in text, tool
+
+
 def test_the_index_follows_corrections(store: Store) -> None:
     first = store.entry("t", "an horu", title="One")
     second = store.entry("t", "secret", title="Two")

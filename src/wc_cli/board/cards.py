@@ -13,6 +13,7 @@ from wc_core import names, times
 from wc_core.text import one_line
 from wc_core.threads.model import CLOSED, IN_REVIEW, holder_text
 from wc_core.views import history
+from wc_core.views.rows import matches_words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -94,11 +95,8 @@ class CardFilter(NamedTuple):
         row = card.row
         if row.status == CLOSED and not self.closed:
             return False
-        if not self.words:
-            return True
-        parts = (row.topic, row.title, holder_text(row.ball), row.status, row.branch)
-        text = " ".join(parts).casefold()
-        return all(word in text for word in self.words.casefold().split())
+        parts = (row.name, row.title, holder_text(row.ball), row.status, row.branch)
+        return matches_words(row, " ".join(parts), self.words)
 
 
 def make_card(row: ThreadRow, state: State | None) -> Card:

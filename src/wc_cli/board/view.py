@@ -8,7 +8,12 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
-from wc_cli.terminal.render import cut_to_width, left_to_right, width_of
+from wc_cli.terminal.render import (
+    cut_to_width,
+    left_to_right,
+    tag_words,
+    width_of,
+)
 from wc_core.text import one_line
 
 if TYPE_CHECKING:
@@ -212,7 +217,8 @@ class Painter(NamedTuple):
                 card, room, is_yours=column.is_yours, is_chosen=is_chosen
             )
         elif part == 1:
-            yield _fit(one_line(card.row.title), room), PLAIN
+            title = " ".join([one_line(card.row.title), *tag_words(card.row.tags)])
+            yield _fit(title, room), PLAIN
         else:
             yield from self._facts(card, room)
 
@@ -225,7 +231,7 @@ class Painter(NamedTuple):
         marks += f" {self.signs.damaged}" if row.damaged else ""
         room = max(0, room - width_of(new + marks))
         style = SELECTED if is_chosen else YOURS if is_yours else BOLD
-        yield _fit(one_line(row.topic), room), style
+        yield _fit(one_line(row.name), room), style
         yield new, NEW
         yield marks, WARNING
 

@@ -82,7 +82,7 @@ def log(context: Context, options: LogOptions) -> None:
     visible = numbered[: options.limit] if options.limit else numbered
     if options.json:
         rows = [_entry_json(entry, history) for entry in visible]
-        fields = {"store": context.store, "topic": thread.state.topic, "entries": rows}
+        fields = {"store": context.store, "topic": thread.name, "entries": rows}
         if history.problem:
             fields["problem"] = history.problem
         say_json(fields | ({"truncated": True} if len(visible) < len(numbered) else {}))
@@ -91,7 +91,7 @@ def log(context: Context, options: LogOptions) -> None:
     width = max((len(entry.short) for entry in history.commits.values()), default=0)
     say("\n".join(_entry_line(entry, history, width, style) for entry in visible))
     if len(visible) < len(numbered):
-        following = f"wc log {quoted(one_line(thread.state.topic))}"
+        following = f"wc log {quoted(one_line(thread.name))}"
         remark(f"{len(numbered) - len(visible)} more: {following}")
     if history.problem:
         remark(f"note: no commits are known: {one_line(history.problem)}")

@@ -17,6 +17,7 @@ from wc_cli.options import (
     number,
     position,
     text,
+    texts,
     words,
 )
 from wc_cli.output import remark, say, say_json
@@ -57,13 +58,17 @@ class FilterOptions(SpeakerOptions):
         complete="agent",
     )
     status: str = text("--status", "STATUS", "Only this status.", complete="status")
+    tag: tuple[str, ...] = texts(
+        "--tag", "TAG", "Only threads with this tag; may be repeated: with all of them."
+    )
     limit: int = number("--limit", "At most this many (0: all).")
     cursor: str = text("--cursor", "CURSOR", "Continue where a limited answer ended.")
 
     def filter(self, *, open_only: bool = False, own: bool = False) -> Filter:
         """Returns the filter for these threads."""
         status = vocabulary.status(self.status)
-        return Filter(open_only, "me" if own else self.ball, status)
+        ball = "me" if own else self.ball
+        return Filter(open_only, ball, status, tags=self.tag)
 
 
 class ListOptions(FilterOptions):
@@ -150,12 +155,13 @@ def list_threads(context: Context, options: ListOptions) -> None:
     if standing is not None:
         remark(standing.sentence(now_ms()))
     if not page.rows:
-        remark("No thread matches." if options.file or options.branch else _NO_THREADS)
+        narrowed = options.file or options.branch or options.tag
+        remark("No thread matches." if narrowed else _NO_THREADS)
     if page.cursor:
         remark(f"more: {_command_line('list', options, cursor=page.cursor)}")
     if unreadable:
         remark(f"not searched: {_topic_list(unreadable)} (see: wc doctor)")
-    damaged = [row.topic for row in page.rows if row.damaged]
+    damaged = [row.name for row in page.rows if row.damaged]
     if damaged:
         remark(f"damaged: {_topic_list(damaged)} (see: wc doctor)")
 
@@ -284,7 +290,7 @@ def seen(context: Context, options: SeenOptions) -> None:
         writer = context.writer()
         for state in states:
             writer.mark_read(state)
-    topics = [state.topic for state in states]
+    topics = [state.name for state in states]
     if options.json:
         say_json({"store": context.store, "seen": topics})
     else:

@@ -200,9 +200,10 @@ def _report_arrival(
 
     first, *later = came
     reader = context.reader
-    state = reader.snapshot(first.topic).state
+    snapshot = reader.snapshot(first.topic)
+    state = snapshot.state
     event = "Your move" if first.ball else "New entry"
-    words = (f"{event}: {state.topic}", state.title)
+    words = (f"{event}: {snapshot.name}", state.title)
     for channel in notify.send_notification(
         context.env, _notify_channels(context, options), words
     ):
@@ -221,7 +222,8 @@ def _report_arrival(
     }
     reading.read.run(context, reading.ReadOptions(values))
     if later:
-        remark(f"also: {', '.join(one_line(arrival.topic) for arrival in later)}")
+        names = (reader.snapshot(arrival.topic).name for arrival in later)
+        remark(f"also: {', '.join(map(one_line, names))}")
 
 
 def _notify_channels(context: Context, options: WaitOptions) -> set[str]:

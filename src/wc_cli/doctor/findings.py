@@ -142,6 +142,7 @@ class ThreadExaminer:
 
     def _of_thread(self, thread: Thread) -> Iterator[Finding]:
         topic = thread.state.topic
+        yield from self._of_name(thread)
         for damage in thread.damage:
             fix = self._fix(damage, thread)
             yield Finding(damage.file, damage.line, damage.message, fix)
@@ -228,6 +229,17 @@ class ThreadExaminer:
         else:
             message = "is missing" if disk is None else "is not what the log says"
             yield Finding(name, 0, message, _RENDER)
+
+    def _of_name(self, thread: Thread) -> Iterator[Finding]:
+        """A name that two clones gave to two threads."""
+        if thread.name != thread.state.name:
+            path = self._relative(self.layout.folder(thread.state.topic))
+            message = (
+                f"was renamed to {thread.state.name}, the name of another thread; "
+                f"it is shown as {thread.name}"
+            )
+            fix = f"Give it a name of its own: wc rename {quoted(thread.name)} NAME"
+            yield Finding(path, 0, message, fix)
 
     def _of_status_lines(self, thread: Thread) -> Iterator[Finding]:
         if not is_status_wrong(self.upkeep, thread):

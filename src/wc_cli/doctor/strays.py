@@ -19,7 +19,7 @@ SHARED = ((".gitattributes", ATTRIBUTES), (".gitignore", IGNORED))
 _FOLDERS = frozenset(
     {"locks", "locks/threads", "unsettled", "cursors", "status", "me", "imported"}
     | {"quarantine", "scratch", "presence", "sessions", "loops"}
-    | {"authors"}
+    | {"authors", "names"}
 )
 _FILES = frozenset(
     {"locks/git", "locks/travel", "settling.json", "sync.json", "committing"}

@@ -6,13 +6,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from typing import TYPE_CHECKING
 
 from wc_core import names, ulid
+from wc_core.errors import WcError
 from wc_core.layout import safe_name
 from wc_core.status.files import StatusView, status_files
 from wc_core.threads import model
+from wc_core.threads.aliases import COMPLETE, alias_files, is_complete, own_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -50,6 +53,8 @@ class StatusFiles:
         changed = [self.local.write(path, new[path]) for path in sorted(new)]
         for path in sorted(old - set(new), reverse=True):
             self.local.remove(path)
+        if before is None or state.names != before.names:
+            changed += [self.local.write(path, b"") for path in alias_files(state)]
         if before is None:
             self._index()[safe_name(state.topic)] = set(new)
         return any(changed) or old != set(new)
@@ -57,9 +62,29 @@ class StatusFiles:
     def are_current(self, state: State) -> bool:
         """Return whether a thread has the status files it should have."""
         expected = status_files(self._view(state))
+        contents = expected | dict.fromkeys(alias_files(state), b"")
         return self.paths_of(state.topic) == set(expected) and all(
-            self.local.has(path, data) for path, data in expected.items()
+            self.local.has(path, data) for path, data in contents.items()
         )
+
+    def complete_names(self) -> None:
+        """Write the index of names if an older wc made the store. Without it, the
+        threads are read."""
+        if not is_complete(self.reader):
+            with contextlib.suppress(WcError, OSError):
+                self.index_names()
+
+    def index_names(self) -> None:
+        """Write the index of the names that threads were given, see
+        `wc_core.threads.aliases`."""
+        for topic in self.reader.topics():
+            try:
+                state = self.reader.snapshot(topic).state
+            except WcError:
+                continue  # its names count again when it can be read and is written to
+            for path in alias_files(state):
+                self.local.write(path, b"")
+        self.local.write(COMPLETE, b"")
 
     def paths_of(self, topic: str) -> set[str]:
         """The status files that a thread has, wherever a crash left them."""
@@ -118,4 +143,5 @@ class StatusFiles:
             spellings = {name for name, own_key in keys.items() if own_key == key}
             count = cursors[key].entry_count if key in cursors else 0
             new[key] = model.new_count(state, spellings.__contains__, count)
-        return StatusView(state, new, self.directory)
+        names_here = own_names(self.reader, state) if state.names else ()
+        return StatusView(state._replace(names=names_here), new, self.directory)

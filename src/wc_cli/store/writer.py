@@ -10,17 +10,17 @@ import contextlib
 import os
 from typing import TYPE_CHECKING, NamedTuple
 
-from wc_cli.store import applied, authors, durable, lockedthread
+from wc_cli.store import applied, authors, drafts, durable, lockedthread
 from wc_cli.store.lockedthread import STARTING_ACTIONS, Receipt, Written
 from wc_cli.store.recipients import Addressees
 from wc_cli.store.upkeep import LOCK_SECONDS, Upkeep
 from wc_core import files, ulid
 from wc_core.errors import ConflictError, CorruptError, NotFoundError, WcError
 from wc_core.git import repository as repositories
-from wc_core.git.discovery import BRANCH_STORE, NAMED, PLAIN
+from wc_core.git.discovery import BRANCH_STORE, IN_TREE_STORE, NAMED, PLAIN
 from wc_core.layout import ATTRIBUTES, BRANCH, IGNORED, file_name, new_topic
 from wc_core.similar import are_similar
-from wc_core.threads import codec, folding, model, moves, revisions, vocabulary
+from wc_core.threads import aliases, codec, folding, model, moves, vocabulary
 from wc_core.threads.model import Entry
 from wc_core.threads.reader import StoreReader
 from wc_core.times import rfc3339
@@ -118,7 +118,10 @@ class StoreWriter:
         """The thread to write to: an existing one, or a new one if the action may
         start a thread."""
         try:
-            return self.reader.find(draft.topic)
+            # An in-tree store changes without wc, so there the index is checked.
+            is_new = draft.action in STARTING_ACTIONS
+            trusting = is_new and self.place.kind != IN_TREE_STORE
+            return self.reader.find(draft.topic, trusting=trusting)
         except NotFoundError:
             if draft.action not in STARTING_ACTIONS:
                 raise
@@ -139,9 +142,11 @@ class StoreWriter:
         topics = self.reader.topics()
         if topic in topics:
             return  # another process has just created it
-        similar = (name for name in topics if are_similar(name, topic))
-        # The empty folder of a first entry that failed is not a thread.
-        existing = next((name for name in similar if self.reader.has(name)), None)
+        names = (*topics, *aliases.indexed_names(self.reader))
+        similar = (name for name in names if are_similar(name, topic))
+        existing = next(
+            (name for name in similar if aliases.means_thread(self.reader, name)), None
+        )
         if existing is not None:
             raise ConflictError(
                 f'There is no thread "{topic}", but there is "{existing}".',
@@ -187,6 +192,7 @@ class StoreWriter:
             ):
                 state = self.reader.snapshot(topic).state
                 self.upkeep.status.write(state, model.initial_state(topic))
+        self.upkeep.status.index_names()
 
     # --- one entry ----------------------------------------------------------
 
@@ -195,11 +201,13 @@ class StoreWriter:
         thread = lockedthread.read(self.reader, draft)
         if draft.key and (receipt := thread.receipt_for(draft.key)):
             self._flush_log(topic)
-            return receipt
-        if draft.action in revisions.CORRECTIONS:
-            draft = revisions.complete(draft, thread.entries or (), self.author_name)
+            return receipt._replace(topic=aliases.name_of(self.reader, thread.state))
+        if not thread.exists:
+            self.upkeep.status.complete_names()
         me = self.author.identity.name
+        draft = drafts.complete(draft, thread, self.reader, self.author_name)
         move = moves.decide(thread.state, draft, me, self.rules)
+        draft = draft._replace(topic=topic)
         entry = self._entry(draft, move, thread, source)
         durable.make_folder(self.layout.folder(topic), root)
         durable.touch(self.upkeep.marker(topic), root)
@@ -296,4 +304,5 @@ class StoreWriter:
             notes.append(bounces)
         if thread.has_lost_lines:
             notes.append(f"{entry.topic} has damage in its log: wc doctor")
-        return Written(entry, idx, thread.state, state).receipt(*notes)
+        receipt = Written(entry, idx, thread.state, state).receipt(*notes)
+        return receipt._replace(topic=aliases.name_of(self.reader, state))

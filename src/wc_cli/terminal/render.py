@@ -122,13 +122,18 @@ def _cells(row: ThreadRow, now_ms: int) -> tuple[tuple[str, ...], bool]:
     marks = f"{' ⑂' if row.forked else ''}{' ⚠' if row.damaged else ''}"
     return (
         ">" if row.have_ball else "",
-        one_line(row.topic) + marks,
+        one_line(row.name) + marks,
         one_line(holder_text(row.ball)),
         one_line(row.status),
         f"{row.entry_count}{new}",
         age(row.updated_at, now_ms) if row.updated_at else "",
-        one_line(row.title),
+        " ".join([one_line(row.title), *tag_words(row.tags)]),
     ), row.have_ball
+
+
+def tag_words(tags: Iterable[str]) -> list[str]:
+    """Returns tags as they are shown, and as `wc tag` takes them."""
+    return [f"+{one_line(tag)}" for tag in tags]
 
 
 def _row_line(cells: tuple[str, ...], widths: list[int], limit: int) -> str:
@@ -159,8 +164,8 @@ def thread_head(thread: Thread, style: Style) -> str:
     entries = counted(state.entry_count, "entry", "entries")
     facts = [one_line(state.status), ball, entries]
     lines = [
-        style(f"{one_line(state.topic)}: {one_line(state.title)}", _BOLD),
-        " · ".join(facts),
+        style(f"{one_line(thread.name)}: {one_line(state.title)}", _BOLD),
+        " · ".join([*facts, *tag_words(thread.snapshot.tags)]),
     ]
     if state.forked:
         lines.append(f"forked: {len(state.heads)} histories; the next entry joins them")
@@ -207,7 +212,7 @@ def labelled_lines(entry: Entry) -> list[str]:
 def hit_text(hit: Hit, style: Style) -> str:
     """Returns a search result: its place, its title, the words around the match."""
     item = hit.numbered.entry
-    place = f"{one_line(hit.topic)} #{hit.numbered.idx}"
+    place = f"{one_line(hit.name)} #{hit.numbered.idx}"
     about = f"{one_line(item.agent)} · {one_line(utc(item.at))}"
     return (
         f"{style(place, _BOLD)} {one_line(item.title)} "
@@ -220,7 +225,7 @@ def news_text(news: News, style: Style) -> str:
     """Returns a thread in a digest: whose move it is, how much is new, the last
     title."""
     row, newest = news.row, news.last
-    place = style(one_line(row.topic), _BOLD)
+    place = style(one_line(row.name), _BOLD)
     ball = style(f"ball: {one_line(holder_text(row.ball))}", _YELLOW)
     authors = ", ".join(one_line(author) for author in news.authors)
     count = counted(news.new, "entry", "entries")

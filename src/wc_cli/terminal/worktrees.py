@@ -112,7 +112,7 @@ def _when(age: StateAge) -> str:
 def _ball(row: ThreadRow) -> str:
     holder = "you" if row.have_ball else one_line(holder_text(row.ball))
     status = "" if row.status == "OPEN" else f", {one_line(row.status)}"
-    return f"{one_line(row.topic)} → {holder}{status}"
+    return f"{one_line(row.name)} → {holder}{status}"
 
 
 def note_text(note: Note) -> str:

@@ -61,8 +61,11 @@ class Authorship(NamedTuple):
     format: str = ""
 
 
-def git_identity(repository: Repository | None, env: Mapping[str, str]) -> Authorship:
-    """The authorship of a commit that is made in ``repository`` now."""
+def git_identity(
+    repository: Repository | None, env: Mapping[str, str]
+) -> tuple[Authorship, Person]:
+    """The authorship of a commit that is made in ``repository`` now, and the user that
+    git is configured for there, whatever one command or one agent asks for."""
     values = config.get_all(_KEYS, repository, env)
     user = _person(values["user.name"], values["user.email"])
     author, committer = (
@@ -73,7 +76,7 @@ def git_identity(repository: Repository | None, env: Mapping[str, str]) -> Autho
     )
     signing = values["gpg.format"] if values["gpg.format"] in FORMATS else ""
     key = values["user.signingkey"].translate(_CONTROL)
-    return Authorship(author, committer, key, signing)
+    return Authorship(author, committer, key, signing), user
 
 
 def _person_for(role: str, values: Mapping[str, str], env: Mapping[str, str]) -> Person:

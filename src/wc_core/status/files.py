@@ -129,7 +129,7 @@ def status_text(state: State) -> str:
 
 def topic_text(state: State) -> str:
     """Returns the topic for display."""
-    return display_text(state.topic, _MAX_TOPIC_BYTES) or "a thread"
+    return display_text(state.name, _MAX_TOPIC_BYTES) or "a thread"
 
 
 def holder_key(state: State, directory: Directory) -> str | None:
@@ -206,11 +206,8 @@ def identity_files(
 
     ``env`` is where ``identity`` was found. An identity given for one command only
     (``--as``) must not be kept. Returns nothing for a ``worktree`` that is not a single
-    file name, or an agent that the script cannot find in the environment.
+    file name.
     """
-    name = who_name(identity.source, env)
-    if name == DEFAULT_NAME and not identity.person:
-        return {}
     if worktree in {"", ".", ".."} or "/" in worktree or "\0" in worktree:
         return {}
     me, *other_keys = directory.match_keys(identity.name)
@@ -224,4 +221,4 @@ def identity_files(
     content = "".join(f"{line}\n" for line in lines)
     # The name of a branch need not be valid UTF-8.
     data = content.encode(errors="surrogateescape")
-    return {f"me/{worktree}/{name}": data}
+    return {f"me/{worktree}/{who_name(identity.source, env)}": data}

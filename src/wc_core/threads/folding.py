@@ -71,6 +71,7 @@ class _Folding:
         self.branch = state.branch
         self.names = dict.fromkeys(state.names)
         self.tags = set(state.tags)
+        self.tags_id = state.tags_id
 
     def begin(self, entry: Entry) -> None:
         """Take what the first entry says because it is the first."""
@@ -126,6 +127,8 @@ class _Folding:
             self.names[entry.new_topic] = None
         if entry.supersedes == self.first_id and entry.action in CORRECTIONS:
             self._correct_title(entry)
+        if entry.tags_added or entry.tags_removed:
+            self.tags_id = entry.id
         self.tags.difference_update(entry.tags_removed)
         self.tags.update(entry.tags_added)
 
@@ -148,6 +151,7 @@ class _Folding:
             "branch": self.branch,
             "names": tuple(self.names),
             "tags": tuple(sorted(self.tags)),
+            "tags_id": self.tags_id,
         }
 
 

@@ -148,6 +148,8 @@ class State(NamedTuple):
     ``names`` are the names it was given after ``topic``, under which it is
     stored; the latest, which is its name now, is the last.
 
+    ``tags_id`` is the last entry that changed ``tags``.
+
     ``lost`` counts the lines of the log that are no entry; it is here so that
     a reader of ``meta.json`` learns of the damage without reading the log.
     """
@@ -173,6 +175,7 @@ class State(NamedTuple):
     first_by: str = ""
     names: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
+    tags_id: str = ""
     lost: int = 0
 
     @property

@@ -83,6 +83,7 @@ def render_meta(state: State, log_size: int, unknown: Mapping[str, Any]) -> byte
         "first_by": state.first_by,
         **({"names": state.names} if state.names else {}),
         **({"tags": state.tags} if state.tags else {}),
+        **({"tags_id": state.tags_id} if state.tags_id else {}),
         **({"lost": state.lost} if state.lost else {}),
     }
     text = json.dumps(fields | dict(unknown), ensure_ascii=False, indent=2)
@@ -170,6 +171,7 @@ def _state(topic: str, base: Base, meta: Meta, own: Mapping[str, Any]) -> State:
         first_by=_string(own["first_by"]),
         names=tuple(map(str, own.get("names", ()))),
         tags=tuple(map(str, own.get("tags", ()))),
+        tags_id=_string(own.get("tags_id")),
         lost=_integer(own.get("lost")),
     )
 

@@ -16,10 +16,10 @@ from wc_core.errors import CorruptError, InvalidInputError, NotFoundError, WcErr
 from wc_core.files import Folder, NotPlainError, names_in
 from wc_core.layout import Layout, file_name, folded, safe_name, topic_of
 from wc_core.phrases import counted
-from wc_core.similar import near_names
-from wc_core.threads import codec, folding, model
+from wc_core.threads import aliases, codec, folding, model
 from wc_core.threads.codec import Damage
 from wc_core.threads.cursors import Cursor, read_cursor
+from wc_core.threads.labels import labelled
 from wc_core.threads.projections import Meta, read_meta
 
 if TYPE_CHECKING:
@@ -44,7 +44,8 @@ class Snapshot(NamedTuple):
     ``log_size`` is -1 for a thread without a log. ``fresh`` says that the
     state came from ``meta.json``; then the log was not searched for damage,
     and only damage that ``meta.json`` mentions is reported. ``unknown`` has
-    the keys of other tools in ``meta.json``.
+    the keys of other tools in ``meta.json``. ``name`` is the thread's name in its
+    store, see `aliases`; ``tags`` include those of an older tool.
     """
 
     state: State
@@ -53,6 +54,8 @@ class Snapshot(NamedTuple):
     damage: tuple[Damage, ...] = ()
     unknown: Mapping[str, Any] = MappingProxyType({})
     meta: Meta = Meta()
+    name: str = ""
+    tags: tuple[str, ...] = ()
 
     @property
     def topic(self) -> str:
@@ -75,6 +78,11 @@ class Thread(NamedTuple):
     def state(self) -> State:
         """The fold of the entries."""
         return self.snapshot.state
+
+    @property
+    def name(self) -> str:
+        """The thread's name in its store."""
+        return self.snapshot.name
 
     @property
     def damage(self) -> tuple[Damage, ...]:
@@ -146,11 +154,11 @@ class StoreReader:
         with self._open(self.layout.pages) as pages:
             return self._size(pages, path) >= 0
 
-    def find(self, text: str) -> str:
+    def find(self, text: str, *, trusting: bool = False) -> str:
         """Return the topic of the existing thread that ``text`` names.
 
-        It is compared as written, then in the spelling in which topics are
-        created. Raises NotFoundError with similar names.
+        It is compared as written, then in the spelling of new topics, then with the
+        names given later (`aliases.owner`). Raises NotFoundError with similar names.
         """
         written = text.strip()
         for candidate in dict.fromkeys((written, folded(written))):
@@ -160,6 +168,8 @@ class StoreReader:
                 continue
             if self.has(candidate):
                 return candidate
+        if topic := aliases.owner(self, written, trusting=trusting):
+            return topic
         raise self.not_found_error(written)
 
     def page(self, topic: str) -> bytes:
@@ -203,7 +213,8 @@ class StoreReader:
             if state.lost:
                 message = f"{counted(state.lost, 'line')} of it cannot be read"
                 damage = (*damage, self._log_damage(topic, "garbage", message))
-            return Snapshot(state, size, True, damage, meta.unknown, meta)
+            snapshot = Snapshot(state, size, True, damage, meta.unknown, meta)
+            return labelled(self, folder, snapshot)
 
     def _log_damage(self, topic: str, kind: str, message: str) -> Damage:
         return Damage(self._relative(self.layout.log(topic)), 0, kind, message)
@@ -240,6 +251,7 @@ class StoreReader:
         state = folding.fold(topic, log.entries, meta.base)._replace(lost=log.lost)
         damage = (*damage, *self._shrinkage(topic, log, meta), *log.damage)
         snapshot = Snapshot(state, log.size, False, damage, meta.unknown, meta)
+        snapshot = labelled(self, folder, snapshot)
         return Thread(snapshot, log.entries, log, data)
 
     def _shrinkage(self, topic: str, log: codec.Log, meta: Meta) -> Iterator[Damage]:
@@ -348,19 +360,20 @@ class StoreReader:
         if data is None:
             state = folding.fold(topic, (), meta.base)
             damage = (*damage, missing)
-            return Thread(Snapshot(state, -1, False, damage, meta.unknown, meta), ())
+            snapshot = Snapshot(state, -1, False, damage, meta.unknown, meta)
+            return Thread(labelled(self, folder, snapshot), ())
         page = page_format.parse(topic, data, self._relative(path))
         entries = tuple(model.in_order(codec.deduplicate(page.entries)[0]))
         state = folding.fold(topic, entries, page.base)
         # A page of ours has all entries, but there should be a log beside it.
         damage = (*damage, missing) if page.version else damage
         damage = (*damage, *page.damage)
-        return Thread(Snapshot(state, -1, False, damage, meta.unknown, meta), entries)
+        snapshot = Snapshot(state, -1, False, damage, meta.unknown, meta)
+        return Thread(labelled(self, folder, snapshot), entries)
 
     def not_found_error(self, topic: str) -> NotFoundError:
         """The error for a thread that does not exist, with similar names."""
-        # The folder of a first entry that failed is listed, but is no thread.
-        near = [name for name in near_names(topic, self.topics()) if self.has(name)]
+        near = aliases.near_threads(self, topic)
         hint = f"Did you mean: {', '.join(near)}? " if near else ""
         return NotFoundError(
             f'There is no thread "{topic}".', f"{hint}List them with: wc list"

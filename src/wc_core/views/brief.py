@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from wc_core.layout import Layout
     from wc_core.status.places import Surroundings
     from wc_core.threads.model import State
-    from wc_core.threads.reader import StoreReader
+    from wc_core.threads.reader import Snapshot, StoreReader
     from wc_core.threads.settings import Settings
 
 # How many threads each section of a brief shows.
@@ -239,24 +239,25 @@ def _item(query: BriefQuery, held: HeldBall) -> BriefItem | None:
     """Returns a thread; ``None`` if its ball has moved in the meantime."""
     topic = held.topic
     try:
-        state = query.reader.snapshot(topic).state
+        snapshot = query.reader.snapshot(topic)
     except NotFoundError:
         return None
     except WcError:
         title = "(cannot be read; see wc doctor)"
         return BriefItem(topic, title, "?", None, None, 0, LastEntry("", ""))
+    state = snapshot.state
     key = holder_key(state, query.viewer.directory)
     folder = FREE_FOLDER if key is None else safe_name(key)
     if state.status == CLOSED or folder != held.folder:
         return None
-    return _item_of_state(query, state)
+    return _item_of_snapshot(query, snapshot)
 
 
-def _item_of_state(query: BriefQuery, state: State) -> BriefItem:
-    viewer = query.viewer
+def _item_of_snapshot(query: BriefQuery, snapshot: Snapshot) -> BriefItem:
+    viewer, state = query.viewer, snapshot.state
     cursor = query.reader.cursor(state.topic, viewer.key)
     return BriefItem(
-        topic=state.topic,
+        topic=snapshot.name,
         title=state.title,
         status=state.status,
         ball=state.ball,

@@ -61,7 +61,7 @@ def _line(row: ThreadRow) -> str:
     damaged = ", damaged: see wc doctor" if row.damaged else ""
     entries = counted(row.entry_count, "entry", "entries")
     return (
-        f"- **{one_line(row.topic)}** {one_line(row.title)} "
+        f"- **{one_line(row.name)}** {one_line(row.title)} "
         f"({one_line(row.status)}, ball: {one_line(holder_text(row.ball))}, "
         f"{entries}{new}{damaged})\n"
     )

@@ -13,6 +13,7 @@ from wc_core.names import FREE_WORDS, MINE, OFFERED, OTHERS
 from wc_core.status.places import Surroundings, branch_places
 from wc_core.threads import model, revisions
 from wc_core.threads.model import CLOSED, State
+from wc_core.threads.tags import has_all
 from wc_core.times import utc
 from wc_core.views.references import references
 
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
 class ThreadRow(NamedTuple):
     """One thread in a list. ``ownership`` says whose its ball is, for the viewer:
-    see `names.Directory.whose`."""
+    see `names.Directory.whose`. It is stored under ``topic``, and shown as ``name``."""
 
     topic: str
     title: str
@@ -42,6 +43,8 @@ class ThreadRow(NamedTuple):
     forked: bool
     damaged: bool
     updated_by: str
+    name: str
+    tags: tuple[str, ...] = ()
 
     @property
     def have_ball(self) -> bool:
@@ -49,9 +52,10 @@ class ThreadRow(NamedTuple):
         return self.ownership in {MINE, OFFERED}
 
     def to_json(self) -> dict[str, Any]:
-        """Returns the thread in the list shape; ``branch`` and marks only where set."""
+        """Returns the thread in the list shape; ``branch``, tags and marks only where
+        set."""
         fields: dict[str, Any] = {
-            "topic": self.topic,
+            "topic": self.name,
             "title": self.title,
             "status": self.status,
             "ball": self.ball,
@@ -64,6 +68,8 @@ class ThreadRow(NamedTuple):
             fields["offered"] = True
         if self.branch:
             fields["branch"] = self.branch
+        if self.tags:
+            fields["tags"] = list(self.tags)
         if self.forked:
             fields["forked"] = True
         if self.damaged:
@@ -74,13 +80,14 @@ class ThreadRow(NamedTuple):
 class Filter(NamedTuple):
     """Which threads to list: ``ball`` is a name, ``me`` or a word for "anyone";
     ``branch`` the one that they are at (`status.places`); ``topics``, if given, are
-    the only ones."""
+    the only ones. They have all of the ``tags``."""
 
     open_only: bool = False
     ball: str = ""
     status: str = ""
     topics: frozenset[str] | None = None
     branch: str = ""
+    tags: tuple[str, ...] = ()
 
 
 class RowPage(NamedTuple):
@@ -121,13 +128,16 @@ def thread_row(reader: StoreReader, snapshot: Snapshot, viewer: Viewer) -> Threa
         forked=state.forked,
         damaged=any(damage.lost for damage in snapshot.damage),
         updated_by=state.updated_by,
+        name=snapshot.name,
+        tags=snapshot.tags,
     )
 
 
 def unreadable_row(topic: str) -> ThreadRow:
     """Returns the row of a thread that cannot be read, which is listed all the same."""
     title = "(cannot be read; see wc doctor)"
-    return ThreadRow(topic, title, "?", None, "", 0, OTHERS, 0, "", "", False, True, "")
+    shown = (topic, title, "?", None, "", 0, OTHERS, 0, "", "", False, True, "", topic)
+    return ThreadRow(*shown)
 
 
 def thread_rows(
@@ -169,6 +179,7 @@ def filter_rows(
         if not (criteria.open_only and row.status == CLOSED)
         and criteria.status in {"", row.status}
         and (criteria.topics is None or row.topic in criteria.topics)
+        and has_all(row.tags, criteria.tags)
     ]
     branch = criteria.branch.strip()
     if branch:
@@ -178,9 +189,19 @@ def filter_rows(
     return _with_ball(chosen, ball, viewer) if ball else chosen
 
 
+def matches_words(row: ThreadRow, text: str, words: str) -> bool:
+    """Returns whether ``text``, which is about the row, has every one of ``words``. A
+    word that begins with ``+`` is a tag."""
+    terms = words.casefold().split()
+    tags = [term for term in terms if len(term) > 1 and term.startswith("+")]
+    folded_text = text.casefold()
+    in_text = (term in folded_text for term in terms if term not in tags)
+    return has_all(row.tags, tags) and all(in_text)
+
+
 def placed_state(row: ThreadRow) -> State:
     """Returns the part of a thread's state that says where the thread is."""
-    return State(row.topic, branch=row.branch, ball=row.ball)
+    return State(row.topic, branch=row.branch, ball=row.ball, names=(row.name,))
 
 
 def _with_ball(rows: list[ThreadRow], ball: str, viewer: Viewer) -> list[ThreadRow]:
@@ -295,12 +316,14 @@ def thread_head(thread: Thread, store: str) -> dict[str, Any]:
     state = thread.state
     fields: dict[str, Any] = {
         "store": store,
-        "topic": state.topic,
+        "topic": thread.name,
         "title": state.title,
         "status": state.status,
         "ball": state.ball,
         "participants": participants(thread.entries),
     }
+    if thread.snapshot.tags:
+        fields["tags"] = list(thread.snapshot.tags)
     if state.forked:
         fields["heads"] = list(state.heads)
     if thread.damage:
@@ -358,7 +381,7 @@ def find_entry(thread: Thread, position: str, *, history: bool = False) -> Numbe
         exact = [name for name in matching_ids if name == text]
         if len(exact or matching_ids) == 1:
             return by_id[(exact or matching_ids)[0]]
-    topic = thread.state.topic
+    topic = thread.name
     count = len(thread.entries)
     numbers = f"numbered 0 to {count - 1}" if count else "none"
     raise NotFoundError(

@@ -117,12 +117,13 @@ class Hit(NamedTuple):
     topic: str
     numbered: Numbered
     snippet: str
+    name: str
 
     def to_json(self) -> dict[str, Any]:
         """Returns the hit in the search shape."""
         entry = self.numbered.entry
         return {
-            "topic": self.topic,
+            "topic": self.name,
             "idx": self.numbered.idx,
             "id": entry.id,
             "at": utc(entry.at),
@@ -207,8 +208,8 @@ def search(engine: Engine, overview: Overview, question: Question) -> Hits:
     cursor.
     """
     query = question.search_query()
-    rows = overview.matching(question.criteria)
-    matches = engine.matches([row.topic for row in rows], query)
+    names = {row.topic: row.name for row in overview.matching(question.criteria)}
+    matches = engine.matches([*names], query)
     cursor = ""
     if len(matches.best) < matches.remaining:
         last_match = matches.best[-1]
@@ -216,7 +217,8 @@ def search(engine: Engine, overview: Overview, question: Question) -> Hits:
     hits, vanished = [], Counter[str]()
     for match in matches.best:
         try:
-            hits.append(_hit(engine.entry(match), match, query))
+            name = names[match.topic]
+            hits.append(_hit(engine.entry(match), match, query, name))
         except WcError:
             # Replaced since it was found, so no longer a hit.
             vanished[match.topic] += 1
@@ -226,7 +228,7 @@ def search(engine: Engine, overview: Overview, question: Question) -> Hits:
         topics.total(),
         cursor,
         matches.unreadable,
-        tuple(sorted(topics.items(), key=_most_hits)),
+        tuple((names[k], count) for k, count in sorted(topics.items(), key=_most_hits)),
         matches.ready,
         matches.entries,
     )
@@ -241,10 +243,11 @@ def threads_about(
     return frozenset(matches.topics), matches
 
 
-def _hit(numbered_entry: Numbered, match: Match, query: SearchQuery) -> Hit:
+def _hit(numbered_entry: Numbered, match: Match, query: SearchQuery, name: str) -> Hit:
     text = numbered_entry.entry.body or numbered_entry.entry.title
     terms = (*query.terms, *query.about.terms)
-    return Hit(match.topic, numbered_entry, words.mark_terms(text, terms, _AROUND))
+    snippet = words.mark_terms(text, terms, _AROUND)
+    return Hit(match.topic, numbered_entry, snippet, name)
 
 
 def _most_hits(topic_count: tuple[str, int]) -> tuple[int, str]:
@@ -330,8 +333,11 @@ class Scan:
         return any(about.fit(item.entry) for item in visible if not item.retracted)
 
     def _in_thread(self, topic: str, query: SearchQuery) -> Iterable[Match]:
-        for entry in numbered(self._reader.thread(topic)):
-            rank = None if entry.retracted else query.rank(entry.entry)
+        thread = self._reader.thread(topic)
+        names = " ".join((topic, *thread.state.names))
+        for entry in numbered(thread):
+            named = entry.entry._replace(topic=names)
+            rank = None if entry.retracted else query.rank(named)
             if rank is not None:
                 self._entries[topic, entry.entry.id] = entry
                 yield Match(rank, entry.entry.id, topic)

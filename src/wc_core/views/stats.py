@@ -132,7 +132,7 @@ class StoreStats(NamedTuple):
 
 def _thread(state: State) -> dict[str, Any]:
     return {
-        "topic": state.topic,
+        "topic": state.name,
         "title": state.title,
         "status": state.status,
         "entry_count": state.entry_count,
@@ -217,8 +217,9 @@ def _piles(
 
     piles = []
     for held in by_holder.values():
-        oldest = min(held, key=waiting).topic
-        piles.append(Pile(held[0].ball, len(held), oldest, since[oldest]))
+        oldest = min(held, key=waiting)
+        moment = since[oldest.topic]
+        piles.append(Pile(held[0].ball, len(held), oldest.name, moment))
     return sorted(piles, key=lambda state: (-state.threads, state.holder or ""))
 
 
@@ -236,7 +237,7 @@ def _recent(
             authors[author] += 1
         ball_history = history.ball_history(thread.state, thread.entries, now_ms, key)
         if ball_history.bounces:
-            bounces.append((thread.state.topic, ball_history))
+            bounces.append((thread.name, ball_history))
     bounces.sort(key=lambda pair: (-pair[1].bounces, -pair[1].changes, pair[0]))
     counts = sorted(authors.items(), key=lambda pair: (-pair[1], pair[0]))
     return Recent(

@@ -136,7 +136,7 @@ def thread_track(thread: Thread, now_ms: int, directory: Directory) -> Track:
     """Returns the track of a thread, with names compared as the directory does."""
     state = thread.state
     thread_spans = ball_spans(state, thread.entries, now_ms, _keys(directory))
-    return Track(state.topic, state.title, state.status, state.ball, thread_spans)
+    return Track(thread.name, state.title, state.status, state.ball, thread_spans)
 
 
 def _keys(directory: Directory) -> Callable[[str], str]:

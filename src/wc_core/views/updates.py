@@ -128,7 +128,7 @@ def updates(
         if new is None:
             unreadable.append(row.topic)
         else:
-            entries += [(row.topic, numbered_entry) for numbered_entry in new]
+            entries += [(row.name, numbered_entry) for numbered_entry in new]
     entries.sort(key=_by_change)
     visible = entries[:limit] if limit else entries
     following = _after(visible[-1][1].changed_id) if len(visible) < len(entries) else ""

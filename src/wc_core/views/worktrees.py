@@ -138,7 +138,7 @@ class Neighbour(NamedTuple):
 
 def _thread(row: ThreadRow) -> dict[str, Any]:
     return {
-        "topic": row.topic,
+        "topic": row.name,
         "status": one_line(row.status, MAX_NAME),
         "ball": None if row.ball is None else one_line(row.ball, MAX_NAME),
         "have_ball": row.have_ball,

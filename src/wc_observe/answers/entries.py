@@ -17,6 +17,7 @@ from wc_observe.answers.quoting import (
     clean_json,
     entry_count,
     holder,
+    tag_words,
     title,
     word,
 )
@@ -189,8 +190,7 @@ def page_json(store: OpenStore, page: EntryPage) -> dict[str, Any]:
 
 def page_markdown(store: OpenStore, page: EntryPage) -> str:
     """Returns the state of the thread, the entries, and how to get what is left out."""
-    state = page.thread.state
-    topic = state.topic
+    topic = page.thread.name
     parts = [_thread_lines(store, page.thread), f"{NOTICE}\n"]
     for entry in page.entries:
         parts += (
@@ -218,9 +218,10 @@ def _thread_lines(store: OpenStore, thread: Thread) -> str:
     state = thread.state
     ball = holder(state.ball, store.viewer.whose(state.ball))
     people = ", ".join(word(name) for name in rows.participants(thread.entries))
+    count = f"{entry_count(state.entry_count)}{tag_words(thread.snapshot.tags)}"
     lines = [
-        f"thread {state.topic}: {title(state.title)}",
-        f"status: {word(state.status)}, ball: {ball}, {entry_count(state.entry_count)}",
+        f"thread {thread.name}: {title(state.title)}",
+        f"status: {word(state.status)}, ball: {ball}, {count}",
         f"participants: {people or 'none'}",
         f"store: {store.label}",
     ]
@@ -324,7 +325,7 @@ def entry_json(store: OpenStore, thread: Thread, entry: ShownEntry) -> dict[str,
     """Returns the entry with its store and topic."""
     fields: dict[str, Any] = {
         "store": store.label,
-        "topic": thread.state.topic,
+        "topic": thread.name,
         "entry": entry.to_json(),
     }
     if entry.end < entry.length:
@@ -334,7 +335,7 @@ def entry_json(store: OpenStore, thread: Thread, entry: ShownEntry) -> dict[str,
 
 def entry_markdown(store: OpenStore, thread: Thread, entry: ShownEntry) -> str:
     """Returns the entry, and how to get the rest of a very long one."""
-    heading = f"thread {thread.state.topic} in the store {store.label}\n{NOTICE}\n\n"
+    heading = f"thread {thread.name} in the store {store.label}\n{NOTICE}\n\n"
     ending = ""
     if entry.start or entry.end < entry.length:
         ending = f"characters {entry.start} to {entry.end} of {entry.length}\n"

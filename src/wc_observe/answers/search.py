@@ -122,7 +122,7 @@ def digest_markdown(store: OpenStore, since: str, digest: Digest) -> str:
         )
         ellipsis = ", …" if len(news.authors) > _AUTHORS else ""
         parts.append(
-            f"- {row.topic}: {title(row.title, _TITLE_WIDTH)} {word(row.status)}, "
+            f"- {row.name}: {title(row.title, _TITLE_WIDTH)} {word(row.status)}, "
             f"ball: {ball}, {entry_count(news.new)} by {authors}{ellipsis}\n"
             f"  last: entry {last_entry.idx} | {word(utc(last_entry.entry.at))} | "
             f"{title(last_entry.entry.title, _TITLE_WIDTH)}\n"
@@ -159,7 +159,7 @@ def hits_markdown(store: OpenStore, question: Question, result: Hits) -> str:
     parts.append(partial_line(result))
     for hit in result.hits:
         parts += [
-            _entry_line(hit.topic, hit.numbered),
+            _entry_line(hit.name, hit.numbered),
             "\n",
             block(one_line(hit.snippet)),
         ]

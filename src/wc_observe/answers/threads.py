@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from wc_core.text import clean, defused, one_line
 from wc_core.views import index
 from wc_core.views.search import Matches
-from wc_observe.answers.quoting import clean_json, entry_count, holder, title, word
+from wc_observe.answers.quoting import (
+    clean_json,
+    entry_count,
+    holder,
+    tag_words,
+    title,
+    word,
+)
 from wc_observe.answers.schema import (
     BOOLEAN,
     INTEGER,
@@ -106,13 +113,14 @@ def _thread_line(row: ThreadRow, width: int) -> str:
     marks = [
         f", {entry_count(row.entry_count)}",
         f", {row.new_for_you} new" if row.new_for_you else "",
+        tag_words(row.tags),
         f", {word(row.updated_at[:16], 30)}Z" if row.updated_at else "",
         ", forked" if row.forked else "",
         ", damaged: see wc doctor" if row.damaged else "",
     ]
     status = word(row.status, _NAME_WIDTH)
     return (
-        f"- {row.topic}: {title(row.title, width)} {status}, "
+        f"- {row.name}: {title(row.title, width)} {status}, "
         f"ball: {ball}{''.join(marks)}\n"
     )
 

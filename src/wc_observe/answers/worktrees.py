@@ -211,7 +211,7 @@ def _detail_lines(neighbour: Neighbour, query: WorktreeQuery) -> Iterator[str]:
         yield f"  activity: {_activity_line(neighbour.activity)}\n"
     for row in neighbour.threads[:MAX_THREADS]:
         ball = holder(row.ball, row.ownership)
-        yield f"  thread {row.topic}: {word(row.status)}, ball: {ball}\n"
+        yield f"  thread {row.name}: {word(row.status)}, ball: {ball}\n"
     hidden = len(neighbour.threads) - MAX_THREADS
     if hidden > 0:
         yield f"  and {counted(hidden, 'thread')} more: list_threads\n"

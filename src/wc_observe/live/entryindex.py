@@ -196,6 +196,7 @@ class EntryIndex:
         self, topic: str, place: IndexedThread, piece: Piece
     ) -> list[tuple[int, Sequence[str]]]:
         rows: list[tuple[int, Sequence[str]]] = []
+        names = " ".join((topic, *self._reader.snapshot(topic).state.names))
         for entry, start in zip(piece.entries, piece.starts, strict=True):
             row = len(self._ids)
             self._ids.append(entry.id)
@@ -204,7 +205,7 @@ class EntryIndex:
             place.rows.append(row)
             if entry.code_branch:
                 self._branches.setdefault(entry.code_branch, array("I")).append(row)
-            texts = (entry.title, entry.body, topic, entry.agent, recorded(entry))
+            texts = (entry.title, entry.body, names, entry.agent, recorded(entry))
             rows.append((row, texts))
         self._live += len(rows)
         return rows
@@ -226,7 +227,8 @@ class EntryIndex:
         piece = _parse_piece(topic, data[place.size :], place.size)
         indexed = {self._ids[row] for row in place.rows}
         if piece is None or any(
-            entry.id in indexed or entry.supersedes for entry in piece.entries
+            entry.id in indexed or entry.supersedes or entry.new_topic
+            for entry in piece.entries
         ):
             return None
         return piece

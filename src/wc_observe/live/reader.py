@@ -22,10 +22,11 @@ from collections import OrderedDict
 from typing import TYPE_CHECKING, NamedTuple
 
 from wc_core.errors import WcError
-from wc_core.files import names_in
+from wc_core.files import Folder, names_in
 from wc_core.layout import file_name, topic_of
 from wc_core.threads import codec, folding, model
 from wc_core.threads.cursors import Cursor
+from wc_core.threads.labels import labelled
 from wc_core.threads.reader import Snapshot, StoreReader, Thread
 from wc_observe.live.filestamps import Stamp, stamp_of
 
@@ -42,13 +43,14 @@ _YOUNG_NS = 100_000_000
 
 
 class Stamps(NamedTuple):
-    """The stamps of a thread's log, of its meta, of its page if it has no log, and
-    of the folder with its cursors."""
+    """The stamps of a thread's log, of its meta, of its page if it has no log, of the
+    folder with its cursors, and of an older tool's annotations."""
 
     log: Stamp
     meta: Stamp
     page: Stamp
     cursors: Stamp
+    annotations: Stamp
 
 
 class CachedThread(NamedTuple):
@@ -201,7 +203,8 @@ class LiveReader(StoreReader):
         page = stamp_of(layout.page(topic)) if log.size < 0 else Stamp()
         read = file_name(topic) in self._read_by
         cursors = stamp_of(layout.cursors(topic)) if read else Stamp()
-        return Stamps(log, stamp_of(layout.meta(topic)), page, cursors)
+        meta, annotations = layout.meta(topic), layout.annotations(topic)
+        return Stamps(log, stamp_of(meta), page, cursors, stamp_of(annotations))
 
     # --- what is there -------------------------------------------------------
 
@@ -220,19 +223,26 @@ class LiveReader(StoreReader):
         """Like `StoreReader.snapshot`."""
         kept = self._kept.get(topic)
         if kept is not None and kept.snapshot is not None:
-            return kept.snapshot
+            # Its names may have become those of another thread.
+            renamed = kept.snapshot.state.names
+            return self._relabelled(kept.snapshot) if renamed else kept.snapshot
         # Taken before reading, so that a write in between shows next time.
         stamps = self._stamps(topic)
         snapshot: Snapshot | None = None
         try:
             cached = self._threads.get(topic)
             if cached is not None and cached.is_of(stamps.log, stamps.meta):
-                snapshot = cached.thread.snapshot
+                snapshot = self._relabelled(cached.thread.snapshot)
             else:
                 snapshot = super().snapshot(topic)
         finally:
             self._kept[topic] = CachedState(stamps, snapshot)
         return snapshot
+
+    def _relabelled(self, snapshot: Snapshot) -> Snapshot:
+        """Returns a cached snapshot with the labels that its thread has now."""
+        with Folder(self.layout.folder(snapshot.topic), self.layout.root) as folder:
+            return labelled(self, folder, snapshot)
 
     def thread(self, topic: str) -> Thread:
         """Like `StoreReader.thread`."""
@@ -246,6 +256,8 @@ class LiveReader(StoreReader):
             thread = cached.thread if unchanged else self._extended(topic, cached, log)
         if thread is None:
             thread = super().thread(topic)
+        else:
+            thread = thread._replace(snapshot=self._relabelled(thread.snapshot))
         if thread.log.size == log.size:
             with self.lock:
                 self._threads[topic] = CachedThread(log, meta, thread)

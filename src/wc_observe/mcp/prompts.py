@@ -102,23 +102,24 @@ class _ThreadTurn(NamedTuple):
 
 def _thread_turn(topic: str) -> _ThreadTurn:
     store = open_store(CURRENT.get())
-    state = store.reader.snapshot(store.reader.find(topic)).state
+    snapshot = store.reader.snapshot(store.reader.find(topic))
+    state, name = snapshot.state, snapshot.name
     ownership = store.viewer.whose(state.ball)
     if ownership == MINE:
         turn, command = "The ball is yours.", "say"
     elif ownership == OFFERED:
-        take = f"wc take {quoted(state.topic)}"
+        take = f"wc take {quoted(name)}"
         turn, command = f"The ball is offered to you: {take}.", "say"
     elif state.status == CLOSED:
         turn, command = "The thread is closed; an entry needs --reopen.", "say"
     elif state.ball is None:
-        turn, command = f"The ball is free: wc take {quoted(state.topic)}.", "say"
+        turn, command = f"The ball is free: wc take {quoted(name)}.", "say"
     else:
         turn, command = (
             "The ball is with somebody else, and an ack leaves it there.",
             "ack",
         )
-    return _ThreadTurn(word(state.topic), quoted(one_line(state.topic)), turn, command)
+    return _ThreadTurn(word(name), quoted(one_line(name)), turn, command)
 
 
 def _task_messages(task: str, *answers: ToolResult) -> list[Message]:

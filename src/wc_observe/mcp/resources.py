@@ -181,8 +181,8 @@ def _thread_resource(row: ThreadRow) -> Resource:
     status = word(row.status, _NAME_WIDTH)
     ball = word(holder_text(row.ball), _NAME_WIDTH)
     return Resource(
-        uri=AnyUrl(thread_address(row.topic)),
-        name=row.topic,
+        uri=AnyUrl(thread_address(row.name)),
+        name=row.name,
         description=f"{title(row.title, _TITLE_WIDTH)} {status}, ball: {ball}",
         mime_type=_MARKDOWN,
         annotations=Annotations(last_modified=row.updated_at or None),

@@ -78,13 +78,15 @@ def list_threads(  # noqa: PLR0913, PLR0917 (what a client may say)
     code_branch: Annotated[
         str, Field(description="At this branch: of it, named after it, or held there")
     ] = "",
+    tag: Annotated[str, Field(description="With this tag; several: a,b")] = "",
     limit: Many = 50,
     cursor: Cursor = "",
     format: Format = "markdown",  # noqa: A002
 ) -> ToolResult:
     """Answer `list_threads`."""
     store = _current_store()
-    criteria = Filter(open_only, ball, branch=code_branch)
+    tags = tuple(tag.replace(",", " ").split())
+    criteria = Filter(open_only, ball, branch=code_branch, tags=tags)
     request = ListRequest(criteria, limit, cursor)
     if file:
         about = Mentions(file).checked()  # raises before anything is read

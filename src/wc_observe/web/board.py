@@ -9,7 +9,7 @@ from wc_core.errors import InvalidInputError
 from wc_core.phrases import counted
 from wc_core.text import one_line
 from wc_core.threads.model import CLOSED, STATUSES
-from wc_core.views.rows import Filter
+from wc_core.views.rows import Filter, matches_words
 from wc_observe.web.html import NOTHING, Html, element, joined
 from wc_observe.web.page import (
     WebPage,
@@ -87,17 +87,12 @@ def board_page(
 
 
 def rows_with_words(rows: list[ThreadRow], words: str) -> list[ThreadRow]:
-    """Returns the rows that have every word in their topic, title or holder."""
-    terms = words.casefold().split()
-    if not terms:
-        return rows
+    """Returns the rows that have every word in their topic, title or holder, and every
+    ``+tag`` among their tags."""
     return [
         row
         for row in rows
-        if all(
-            term in f"{row.topic} {row.title} {row.ball or ''}".casefold()
-            for term in terms
-        )
+        if matches_words(row, f"{row.name} {row.title} {row.ball or ''}", words)
     ]
 
 
@@ -111,7 +106,7 @@ def _filter(action: str, words: str, count: int) -> Html:
             name="filter",
             type="search",
             value=words,
-            placeholder="topic, title or holder",
+            placeholder="topic, title, holder or +tag",
             autocomplete="off",
             aria_keyshortcuts="f",
         ),
@@ -160,7 +155,7 @@ def _kind(column: HolderColumn) -> str:
 
 
 def _card(row: ThreadRow, context: PageContext) -> Html:
-    topic = one_line(row.topic)
+    topic = one_line(row.name)
     parts = [
         element("bdi", topic, class_="topic"),
         moment(row.updated_at, context.now_ms),
@@ -175,7 +170,7 @@ def _card(row: ThreadRow, context: PageContext) -> Html:
             # Screen readers read the words of a link without a pause unless spaces
             # separate them.
             joined(parts, " "),
-            href=context.links.thread(row.topic),
+            href=context.links.thread(row.name),
             id=f"t-{topic}",
             data_item=True,
         ),
@@ -259,7 +254,9 @@ def _choice(context: PageContext, query: Mapping[str, str], count: int) -> Html:
     chosen = query.get("status", "").upper()
     return element(
         "form",
-        field("filter", "Words", query.get("filter", ""), "topic, title or holder"),
+        field(
+            "filter", "Words", query.get("filter", ""), "topic, title, holder or +tag"
+        ),
         field("ball", "Ball", query.get("ball", ""), "a name, me, anyone"),
         choice("status", "Status", options, chosen),
         element(
@@ -320,12 +317,12 @@ def _table(rows: Iterable[ThreadRow], context: PageContext) -> Html:
 
 
 def _line(row: ThreadRow, context: PageContext) -> Html:
-    topic = one_line(row.topic)
+    topic = one_line(row.name)
     title = element("span", one_line(row.title, _TITLE), class_="title", dir="auto")
     link = element(
         "a",
         joined((element("bdi", topic, class_="topic"), title), " "),
-        href=context.links.thread(row.topic),
+        href=context.links.thread(row.name),
         id=f"t-{topic}",
         data_item=True,
     )

@@ -13,11 +13,14 @@ from wc_core.version import __version__
 from wc_observe.web.html import NOTHING, Html, element, joined
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from wc_core.errors import WcError
     from wc_core.views.rows import ThreadRow
     from wc_observe.web.links import Links
 
 _SHOWN = 300
+_TAGS, _TAG_WIDTH = 8, 40
 _STATUS = {"INVALID_INPUT": 400, "NOT_FOUND": 404, "CONFLICT": 409, "INTERNAL": 500}
 
 
@@ -183,12 +186,14 @@ def ownership_mark(ownership: str) -> Html:
 
 
 def thread_marks(row: ThreadRow) -> Html:
-    """Returns the marks of a thread: new entries, status, fork, damage."""
+    """Returns the marks of a thread: new entries, status, tags, fork, damage."""
     parts = []
     if row.new_for_you:
         parts.append(element("span", f"{row.new_for_you} new", class_="mark new"))
     if row.status != OPEN:
         parts.append(status_mark(row.status))
+    if row.tags:
+        parts.append(tag_marks(row.tags))
     if row.forked:
         explanation = "two histories side by side, not joined yet"
         parts.append(element("span", "forked", class_="mark forked", title=explanation))
@@ -198,6 +203,14 @@ def thread_marks(row: ThreadRow) -> Html:
             element("span", "damaged", class_="mark damaged", title=explanation)
         )
     return joined(parts, " ")
+
+
+def tag_marks(tags: Sequence[str]) -> Html:
+    """Returns the first tags of a thread, as the filter takes them."""
+    names = [f"+{one_line(tag, _TAG_WIDTH)}" for tag in tags[:_TAGS]]
+    if len(tags) > _TAGS:
+        names.append(f"and {len(tags) - _TAGS} more")
+    return joined((element("span", name, class_="mark tag") for name in names), " ")
 
 
 def status_mark(status: str) -> Html:

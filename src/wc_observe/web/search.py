@@ -138,17 +138,17 @@ def _hit(hit: Hit, search_query: SearchQuery, context: PageContext) -> Html:
     entry, idx = hit.numbered.entry, hit.numbered.idx
     terms = (*search_query.terms, *search_query.about.terms)
     source = clean(entry.body or entry.title)
-    href = context.links.thread(hit.topic, **{"from": str(max(0, idx - 5))})
+    href = context.links.thread(hit.name, **{"from": str(max(0, idx - 5))})
     link = element(
         "a",
         _marked(words.mark_terms(clean(entry.title), terms, _WIDTH, _MARKS))
         or "(no title)",
         href=f"{href}#e{idx}",
         data_item=True,
-        id=f"x-{hit.topic}-{idx}",
+        id=f"x-{hit.name}-{idx}",
     )
     by = (
-        element("bdi", hit.topic, class_="topic"),
+        element("bdi", hit.name, class_="topic"),
         element("span", f"#{idx}", class_="number"),
         holder_name(entry.agent or "unknown"),
         moment(utc(entry.at), context.now_ms),

@@ -22,6 +22,7 @@ from wc_observe.web.page import (
     more_link,
     ownership_mark,
     status_mark,
+    tag_marks,
 )
 from wc_observe.web.timeline import thread_strip
 
@@ -80,11 +81,11 @@ def thread_page(
         )
     )
     return WebPage(
-        one_line(state.title, _WIDTH) or state.topic,
+        one_line(state.title, _WIDTH) or part.thread.name,
         main,
         mark=int(store.viewer.holds(state.ball)),
         topic=state.topic,
-        up=f"{context.links.board()}#t-{state.topic}",
+        up=f"{context.links.board()}#t-{part.thread.name}",
     )
 
 
@@ -133,6 +134,8 @@ def _head(store: OpenStore, thread: Thread, context: PageContext) -> Html:
             joined((holder_name(person or "unknown") for person in people), ", "),
         ),
     ]
+    if tags := tag_marks(thread.snapshot.tags):
+        facts.append(("Tags", tags))
     if state.branch:
         facts.append(("Branch", element("code", one_line(state.branch, _WIDTH))))
     rows_ = (
@@ -142,8 +145,8 @@ def _head(store: OpenStore, thread: Thread, context: PageContext) -> Html:
     track = timeline.thread_track(thread, context.now_ms, store.viewer.directory)
     return element(
         "header",
-        element("p", element("bdi", state.topic), class_="topic"),
-        element("h1", one_line(state.title, _WIDTH) or state.topic, dir="auto"),
+        element("p", element("bdi", thread.name), class_="topic"),
+        element("h1", one_line(state.title, _WIDTH) or thread.name, dir="auto"),
         element("dl", *rows_, class_="facts"),
         thread_strip(timeline.make_chart((track,), store.viewer.directory), context),
         class_=f"thread {'yours' if store.viewer.holds(state.ball) else ''}".strip(),
@@ -287,7 +290,7 @@ def entry_page(
     state, idx = thread.state, shown.numbered.idx
     entry_context = _EntryContext(state.topic, frozenset(), context)
     links = context.links
-    ways = [element("a", state.topic, href=f"{links.thread(topic)}#e{idx}", id="up")]
+    ways = [element("a", thread.name, href=f"{links.thread(topic)}#e{idx}", id="up")]
     if idx:
         ways.append(element("a", f"#{idx - 1}", href=links.entry(topic, idx - 1)))
     if idx + 1 < len(thread.entries):

@@ -42,6 +42,7 @@ def card(topic: str, ball: str | None = None, **fields: object) -> Card:
         "forked": False,
         "damaged": False,
         "updated_by": "",
+        "name": topic,
     }
     since = fields.pop("since", NOON_MS)
     row = ThreadRow(**(defaults | fields))  # type: ignore[arg-type]

@@ -253,7 +253,8 @@ def test_more_holders_than_colours_each_have_a_name_in_the_legend() -> None:
 
 def test_a_thread_of_a_store_has_a_track() -> None:
     log = tuple(chain(entry(0, A, ball=Ball(B))))
-    thread = Thread(Snapshot(folding.fold("t", log), 0, False), log)
+    snapshot = Snapshot(folding.fold("t", log), 0, fresh=False, name="t")
+    thread = Thread(snapshot, log)
     found = timeline.thread_track(thread, NOW_MS, Directory())
     assert (found.topic, found.title, found.ball) == ("t", "title 0", B)
     assert [one.holder for one in found.spans] == [B]

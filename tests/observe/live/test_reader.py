@@ -63,6 +63,20 @@ class Changing:
         fields = {"action": "retract", "supersedes": first["entry_id"]}
         self.store.append(topic, self.store.entry(topic, **fields))
 
+    def rename(self, topic: str) -> None:
+        """To a name that is free, or that of another thread."""
+        self._log(topic)
+        for name in ("hello", TOPICS[0]):
+            entry = self.store.entry(topic, action="rename", new_topic=name)
+            self.store.append(topic, entry)
+
+    def annotate(self, topic: str) -> None:
+        """A tag of an older tool."""
+        self._log(topic)
+        fields = {"target_type": "thread", "kind": "tag", "value": f"t{len(topic)}"}
+        with Path(self.store.layout.annotations(topic)).open("a") as file:
+            file.write(f"{json.dumps(fields)}\n")
+
     def settle(self, topic: str) -> None:
         Path(self.store.layout.unsettled, topic).unlink(missing_ok=True)
 
@@ -128,6 +142,8 @@ HAPPENINGS: tuple[Callable[[Changing, str], None], ...] = (
     Changing.append,
     Changing.append,
     Changing.amend,
+    Changing.rename,
+    Changing.annotate,
     Changing.retract,
     Changing.settle,
     Changing.tear,

@@ -1,0 +1,50 @@
+"""The commands that label a thread: rename and tag."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from wc_cli.commands.common import WriteOptions
+from wc_cli.commands.writing import write_entry
+from wc_cli.options import argument, changes, command
+from wc_core.layout import new_topic
+from wc_core.threads import tags
+from wc_core.threads.proposals import Draft
+
+if TYPE_CHECKING:
+    from wc_cli.context import Context
+
+_TITLE_TAGS = 12
+
+
+class RenameOptions(WriteOptions):
+    """Give a thread another name; the earlier ones keep working."""
+
+    topic: str = argument("TOPIC", "The thread.", complete="topic")
+    name: str = argument("NEW", "Its new name.")
+
+
+class TagOptions(WriteOptions):
+    """Add tags to a thread, or remove some."""
+
+    topic: str = argument("TOPIC", "The thread.", complete="topic")
+    tags: tuple[str, ...] = changes("TAG...", "TAG or +TAG adds it, -TAG removes it.")
+
+
+@command(RenameOptions)
+def rename(context: Context, options: RenameOptions) -> None:
+    """Give a thread another name."""
+    name = new_topic(options.name)
+    draft = Draft(options.topic, "rename", f"Renamed to {name}", new_topic=name)
+    write_entry(context, options, draft)
+
+
+@command(TagOptions)
+def tag(context: Context, options: TagOptions) -> None:
+    """Add and remove tags."""
+    added, removed = tags.parse_changes(options.tags)
+    words = [*(f"+{word}" for word in added), *(f"-{word}" for word in removed)]
+    more = [f"and {len(words) - _TITLE_TAGS} more"] if len(words) > _TITLE_TAGS else []
+    title = " ".join(("Tags:", *words[:_TITLE_TAGS], *more))
+    draft = Draft(options.topic, "tag", title, tags_added=added, tags_removed=removed)
+    write_entry(context, options, draft)

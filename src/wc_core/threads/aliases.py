@@ -1,0 +1,136 @@
+"""The names of threads: which thread a name means.
+
+A thread is stored under its first name, its topic. It may be renamed, and all its names
+keep working. A topic always means the thread that is stored under it; then a thread
+that was renamed to it keeps the name before. Of two threads that were renamed to the
+same name, which happens in two clones, the one with the lesser topic has it.
+
+The index is ``.local/names/<name>/<topic>``, with an empty file for each name of a
+thread, and the file `COMPLETE` if it has all of them. Without it, the threads are read.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from wc_core.errors import WcError
+from wc_core.files import names_in, size_of
+from wc_core.layout import folded, key_of, safe_name
+from wc_core.similar import near_names
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from wc_core.threads.model import State
+    from wc_core.threads.reader import StoreReader
+
+# Relative to ``.local``. No name has a file that begins with "=".
+FOLDER = "names"
+COMPLETE = f"{FOLDER}/=complete"
+# Reading more threads takes longer than a typing mistake is worth (0.1 s).
+_MANY = 1000
+
+
+def alias_files(state: State) -> set[str]:
+    """The files of the index for one thread, relative to ``.local``."""
+    topic = safe_name(state.topic)
+    return {f"{FOLDER}/{safe_name(name)}/{topic}" for name in state.names}
+
+
+def is_complete(reader: StoreReader) -> bool:
+    """Whether the index has the names of all threads."""
+    try:
+        return size_of(f"{reader.layout.local}/{COMPLETE}", reader.layout.root) >= 0
+    except OSError:
+        return False
+
+
+def indexed_names(reader: StoreReader) -> list[str]:
+    """All names in the index."""
+    try:
+        files = names_in(f"{reader.layout.local}/{FOLDER}", reader.layout.root)
+    except WcError:
+        return []  # doctor reports what is in its place
+    return [key_of(file) for file in files if not file.startswith("=")]
+
+
+def near_threads(reader: StoreReader, name: str) -> list[str]:
+    """The names of threads that are most similar to ``name``."""
+    names = [*reader.topics(), *indexed_names(reader)]
+    return [near for near in near_names(name, names) if means_thread(reader, near)]
+
+
+def means_thread(reader: StoreReader, name: str) -> bool:
+    """Whether a thread has this name. The folder of a first entry that failed is
+    listed, but is no thread."""
+    if reader.has(name):
+        return True
+    return _first_with(reader, name, _indexed(reader, name)) is not None
+
+
+def owner(reader: StoreReader, name: str, *, trusting: bool = False) -> str | None:
+    """The topic of the thread that has been renamed to ``name``, now or once.
+
+    ``None`` if there is none. A complete index is checked against the threads, which
+    git may have changed, unless they are very many, or with ``trusting``.
+    """
+    name = folded(name.strip())
+    if topic := _first_with(reader, name, _indexed(reader, name)):
+        return topic
+    complete = is_complete(reader)
+    if trusting and complete:
+        return None
+    try:
+        topics = reader.topics()
+    except WcError:
+        return None  # what reads the threads says why they cannot be listed
+    if complete and len(topics) > _MANY:
+        return None
+    return _first_with(reader, name, topics)
+
+
+def _indexed(reader: StoreReader, name: str) -> list[str]:
+    """The topics that the index has for a name, sorted."""
+    folder = f"{reader.layout.local}/{FOLDER}/{safe_name(name)}"
+    try:
+        return sorted(map(key_of, names_in(folder, reader.layout.root)))
+    except WcError:
+        return []  # the threads are read instead; doctor reports the folder
+
+
+def _first_with(reader: StoreReader, name: str, topics: Iterable[str]) -> str | None:
+    return next((topic for topic in topics if name in _names(reader, topic)), None)
+
+
+def _names(reader: StoreReader, topic: str) -> tuple[str, ...]:
+    try:
+        # Asked first: the error for a thread that is gone looks for similar names.
+        return reader.snapshot(topic).state.names if reader.has(topic) else ()
+    except WcError:
+        return ()
+
+
+def name_of(reader: StoreReader, state: State) -> str:
+    """The name of a thread: the last one that means it and no other."""
+    names = own_names(reader, state) if state.names else ()
+    return names[-1] if names else state.topic
+
+
+def own_names(reader: StoreReader, state: State) -> tuple[str, ...]:
+    """The names of a thread that mean it and no other; the last one is its name now.
+
+    Costs nothing for a thread that was never renamed.
+    """
+    return tuple(name for name in state.names if _is_own(reader, state.topic, name))
+
+
+def _is_own(reader: StoreReader, topic: str, name: str) -> bool:
+    if name == topic:
+        return True
+    try:
+        if reader.has(name):
+            return False
+    except WcError:
+        return False
+    rivals = (rival for rival in _indexed(reader, name) if rival < topic)
+    return not any(name in _names(reader, rival) for rival in rivals)

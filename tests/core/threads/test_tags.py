@@ -1,0 +1,150 @@
+"""Tags: the words of the command, and the annotations of an older tool."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.core.strategies import AGENTS, chain, entry, entry_id, write_thread
+from wc_core.errors import ConflictError, InvalidInputError
+from wc_core.layout import Layout
+from wc_core.threads import folding, tags
+from wc_core.threads.proposals import Draft
+from wc_core.threads.reader import StoreReader
+from wc_core.threads.tags import TagChanges
+
+if TYPE_CHECKING:
+    from wc_core.threads.model import Entry, State
+
+
+@pytest.mark.parametrize(
+    ("words", "changes"),
+    [
+        (("urgent",), TagChanges(("urgent",))),
+        (("+urgent", "-later"), TagChanges(("urgent",), ("later",))),
+        (("Urgent", "+URGENT", "-LATER"), TagChanges(("urgent",), ("later",))),
+        (("認証", "v1.2", "_x"), TagChanges(("認証", "v1.2", "_x"))),
+        # Tags of an older tool may be anything.
+        (("-needs review",), TagChanges((), ("needs review",))),
+    ],
+)
+def test_the_words_of_the_command(words: tuple[str, ...], changes: TagChanges) -> None:
+    assert tags.parse_changes(words) == changes
+
+
+@pytest.mark.parametrize("word", ["", "+", "-", "a b", "++x", "--x", "a/b", "\0"])
+def test_what_is_no_tag(word: str) -> None:
+    with pytest.raises(InvalidInputError):
+        tags.parse_changes((word,))
+
+
+def test_a_tag_is_added_or_removed_not_both() -> None:
+    with pytest.raises(InvalidInputError, match="added and removed"):
+        tags.parse_changes(("+x", "-x"))
+
+
+def annotation(step: int, kind: str, value: object, **fields: object) -> bytes:
+    known = {
+        "id": entry_id(step),
+        "target_id": "t",
+        "target_type": "thread",
+        "kind": kind,
+        "value": value,
+        "actor": "Claude Code:opus:planner",
+        "timestamp": "2026-05-07T07:51:46.730518+00:00",
+    }
+    return json.dumps(known | fields).encode() + b"\n"
+
+
+def state(*log: Entry) -> State:
+    return folding.fold("t", chain(*log))
+
+
+def tagged(step: int, *added: str, removed: tuple[str, ...] = ()) -> Entry:
+    return entry(step, action="tag", tags_added=added, tags_removed=removed)
+
+
+ADD_X, REMOVE_X = annotation(1, "tag", "x"), annotation(2, "tag_remove", "x")
+
+
+@pytest.mark.parametrize(
+    ("log", "annotations", "expected"),
+    [
+        ((entry(0),), b"", ()),
+        ((entry(0),), ADD_X, ("x",)),
+        ((entry(0),), ADD_X + REMOVE_X, ()),
+        # In the order of their ids, not of their lines.
+        ((entry(0),), REMOVE_X + ADD_X, ()),
+        ((tagged(0, "b"),), ADD_X + annotation(3, "tag", "a"), ("a", "b", "x")),
+        # What is older than the last tags in the log is in them.
+        ((entry(0), tagged(5, "y")), ADD_X, ("y",)),
+        ((entry(0), tagged(5, "y")), annotation(6, "tag_remove", "y"), ()),
+        ((entry(0), entry(5)), ADD_X, ("x",)),
+        ((entry(0),), annotation(1, "tag", "Needs Review"), ("Needs Review",)),
+        # What is not about the tags of a thread.
+        ((entry(0),), annotation(1, "reaction", "x"), ()),
+        ((entry(0),), annotation(1, "tag", "x", target_type="entry"), ()),
+        ((entry(0),), annotation(1, "tag", 7), ()),
+        ((entry(0),), annotation(1, "tag", ""), ()),
+        ((entry(0),), b"[]\nno\n\xff\n{}\n", ()),
+        ((entry(0),), b"broken\n" + ADD_X, ("x",)),
+        ((entry(0),), annotation(1, "tag", "x", id="old"), ("x",)),
+        ((entry(0), tagged(5, "y")), annotation(1, "tag", "x", id="old"), ("y",)),
+    ],
+)
+def test_annotations_of_an_older_tool(
+    log: tuple[Entry, ...], annotations: bytes, expected: tuple[str, ...]
+) -> None:
+    assert tags.current_tags(state(*log), annotations) == expected
+
+
+def completed(current: State, shown: tuple[str, ...], *words: str) -> TagChanges:
+    added, removed = tags.parse_changes(words)
+    draft = Draft("t", "tag", "", tags_added=added, tags_removed=removed)
+    draft = tags.complete(draft, current, shown)
+    return TagChanges(draft.tags_added, draft.tags_removed)
+
+
+def test_an_entry_takes_the_annotations_into_the_log() -> None:
+    log = state(tagged(0, "a"))
+    assert completed(log, ("a", "x"), "+b", "-x") == TagChanges(("b",), ())
+    assert completed(log, ("x",), "b") == TagChanges(("b", "x"), ("a",))
+
+
+def test_a_change_that_changes_nothing_is_refused() -> None:
+    log = state(tagged(0, "a"))
+    with pytest.raises(ConflictError, match="has that already; its tags: a"):
+        completed(log, ("a",), "+a")
+    with pytest.raises(ConflictError, match="has no tag 'b'; its tags: a"):
+        completed(log, ("a",), "-b", "+c")
+
+
+def test_readers_see_tags_however_the_state_was_read(tmp_path: Path) -> None:
+    log = chain(entry(0, AGENTS[0]), tagged(2, "y"))
+    for meta in (True, False):
+        write_thread(tmp_path, "t", log, meta=meta)
+        layout = Layout(os.path.realpath(tmp_path))
+        path = Path(layout.annotations("t"))
+        path.write_bytes(ADD_X + annotation(3, "tag", "z"))
+        reader = StoreReader(str(tmp_path))
+        assert reader.snapshot("t").fresh is meta
+        assert reader.snapshot("t").tags == ("y", "z")
+        assert reader.thread("t").snapshot.tags == ("y", "z")
+        # What cannot be read is another tool's business.
+        path.unlink()
+        path.mkdir()
+        assert reader.snapshot("t").tags == ("y",)
+        path.rmdir()
+        Path(layout.meta("t")).unlink(missing_ok=True)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "expected"),
+    [((), True), (("a",), True), (("A", "+b"), True), (("a", "c"), False)],
+)
+def test_has_all(*, wanted: tuple[str, ...], expected: bool) -> None:
+    assert tags.has_all(("a", "B"), wanted) is expected
