@@ -16,8 +16,8 @@ from wc_cli.output import remark
 from wc_core.errors import NotFoundError, WcError
 from wc_core.git import discovery, repository
 from wc_core.git.discovery import BRANCH_STORE
-from wc_core.identity import resolve
-from wc_core.identity.resolve import Asked
+from wc_core.identity import resolve, userrecord
+from wc_core.identity.resolve import Asked, Evidence
 from wc_core.identity.viewer import Viewer
 from wc_core.layout import BRANCH, Layout
 from wc_core.phrases import with_home
@@ -74,10 +74,19 @@ class Context:
     def identity(self) -> Identity:
         """Who speaks."""
         if self._identity is None:
-            self._identity = resolve.identify(
-                self.asked, self.env, self.place.repository, self.settings
-            )
+            self._identity = self.identify(self.asked)
         return self._identity
+
+    def identify(self, asked: Asked) -> Identity:
+        """Who would speak if a command line said this."""
+        return resolve.identify(
+            asked, self.env, self.place.repository, self.settings, self.evidence
+        )
+
+    @property
+    def evidence(self) -> Evidence:
+        """What this machine knows about who speaks."""
+        return Evidence(lambda: userrecord.recorded_user(self.place.root, self.env))
 
     @property
     def reader(self) -> StoreReader:
@@ -198,28 +207,31 @@ class Context:
         return writer
 
     def _authorship(self) -> Authorship | None:
-        """The authorship of the commit of what this command writes: that of the
-        worktree, unless ``WATERCOOLER_DIR`` names another repository's store. ``None``
-        for a store that wc does not commit."""
+        """The authorship of the commit of what this command writes; ``None`` for a
+        store that wc does not commit."""
         if self.place.kind != BRANCH_STORE:
             return None
         from wc_cli.store import authors  # 1 ms, only to write
 
+        layout = Layout(self.place.root)
+        return authors.current(layout, self._configured_repository, self.env)
+
+    @property
+    def _configured_repository(self) -> Repository | None:
+        """The repository whose configuration names the user: that of the worktree,
+        unless ``WATERCOOLER_DIR`` names another repository's store."""
         current = self.place.repository
         if self.env.get("WATERCOOLER_DIR"):
             checkout = self.store_repository
             if not (current and checkout and current.common == checkout.common):
-                current = checkout
-        layout = Layout(self.place.root)
-        return authors.current(layout, current, self.env, remember=True)
+                return checkout
+        return current
 
     def remember(self) -> None:
-        """Record who "me" is here, for the status line. A name or seat that was given
-        for one command is not recorded, nor is anything in a store that was never
-        written to."""
-        layout = Layout(self.place.root)
-        once = self.asked.name or self.asked.seat
-        if once or not os.path.isdir(layout.unsettled):
+        """Record the user that git is configured for, and for the status line who "me"
+        is here. A name or seat that was given for one command is not recorded, nor is
+        anything in a store that was never written to."""
+        if not self.record_user() or self.asked.name or self.asked.seat:
             return
         # 0.7 ms, not needed before the first write.
         from wc_cli.store.localfiles import LocalFiles
@@ -232,6 +244,17 @@ class Context:
             local.remember_identity(
                 self.identity, worktree, self.settings.directory, self.env
             )
+
+    def record_user(self) -> bool:
+        """Record the user that git is configured for in the store, unless it was never
+        written to. Returns whether it was."""
+        layout = Layout(self.place.root)
+        if not os.path.isdir(layout.unsettled):
+            return False
+        from wc_cli.store import authors  # 1 ms, not needed before the first write
+
+        authors.record_user(layout, self._configured_repository, self.env)
+        return True
 
 
 def execute(declared: Declared, options: Options) -> None:

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from wc_core.errors import NotFoundError, WcError
 from wc_core.git import discovery, repository
-from wc_core.identity import resolve
-from wc_core.identity.resolve import Asked
+from wc_core.identity import resolve, userrecord
+from wc_core.identity.resolve import Asked, Evidence
 from wc_core.identity.viewer import Viewer
 from wc_core.phrases import shown_path
 from wc_core.threads import settings
@@ -65,21 +65,22 @@ def open_store(call: Call) -> OpenStore:
     live = call.stores.at(place.root)
     live.refresh()
     store_settings = settings.load(place.root, call.env)
-    identity = _identify_caller(call, place.repository, store_settings)
+    identity = _identify_caller(call, place.repository, store_settings, place.root)
     return OpenStore(
         label, place, live, live.overview(Viewer(identity, store_settings.directory))
     )
 
 
 def _identify_caller(
-    call: Call, repository: Repository | None, store_settings: Settings
+    call: Call, repository: Repository | None, store_settings: Settings, root: str
 ) -> Identity:
-    """Returns who calls. Over a network that is the client's own name and its
-    authenticated user: the user and the worktree of this machine are not the
-    caller's."""
+    """Returns who calls; ``root`` is the store's folder, or empty. Over a network that
+    is the client's own name and its authenticated user: the user and the worktree of
+    this machine are not the caller's."""
     request = Asked(client=call.client)
     if not call.store_name:
-        return resolve.identify(request, call.env, repository, store_settings)
+        evidence = Evidence(lambda: userrecord.recorded_user(root, call.env))
+        return resolve.identify(request, call.env, repository, store_settings, evidence)
     env = {"WATERCOOLER_USER": call.subject, "GIT_CONFIG_NOSYSTEM": "1"}
     return resolve.identify(request, env, None, store_settings)
 
@@ -110,7 +111,7 @@ def caller_identity(call: Call) -> Identity:
     except WcError:
         root = ""  # health reports what is wrong with it
     store_settings = settings.load(root, call.env) if root else settings.Settings()
-    return _identify_caller(call, found_repository, store_settings)
+    return _identify_caller(call, found_repository, store_settings, root)
 
 
 def without_folders(text: str, call: Call) -> str:

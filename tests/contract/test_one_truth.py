@@ -179,19 +179,20 @@ def by_prompt(party: Party) -> str:
 
 
 def _by_line(line: str, party: Party) -> str:
-    whose = by_list(party)
-    if "🎾" in line:
-        assert TOPIC in line
-        assert "you" in line
-        assert whose in {MINE, OFFERED}
-    elif "has the ball" in line:
-        assert whose == OTHERS
-    elif "anyone can take" in line:
-        assert whose == FREE
-    else:
-        # Nothing is shown of a thread that is elsewhere and not mine.
-        assert line.strip() == ""
-        assert whose == CLOSED or (party.name == CODEX and whose not in {MINE, OFFERED})
+    """The thread was opened in the main worktree and is named after the branch of
+    Claude Code. In that of Codex it is elsewhere, unless Codex has the ball there."""
+    (row,) = party.home.json("list", env=party.variables)["threads"]
+    whose = by_row(row)
+    is_here = party.name != CODEX or whose == MINE
+    here = {
+        MINE: f"🎾 you · {TOPIC}",
+        OTHERS: f"{row['ball']} has the ball · {TOPIC}",
+        FREE: f"anyone can take · {TOPIC}",
+    }
+    elsewhere = {OFFERED: f"🎾 {TOPIC} waits for you elsewhere"}
+    beginning = (here if is_here else elsewhere).get(whose, "")
+    assert line.startswith(beginning)
+    assert bool(line) == bool(beginning)
     return whose
 
 

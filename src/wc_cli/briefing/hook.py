@@ -118,6 +118,8 @@ def _reply(
     path = sessions.path_of(context.reader.layout, options.client, hook_input.session)
     path = path if hook_input.session else ""
     if options.hook == START:
+        # Clients hide git's configuration from commands rather than from hooks.
+        context.record_user()
         return _start(context, options, path, late)
     if not path:
         return ""  # without a session it would hear the same news forever

@@ -146,7 +146,11 @@ def _make_explanation(context: Context) -> Explanation:
 def _name_parts(context: Context) -> tuple[NamePart, ...]:
     identity = context.identity
     asked, env, repository = context.asked, context.env, context.place.repository
-    users = tuple(resolve.user_rules(env, repository))
+    users = tuple(
+        rule
+        for rule in resolve.user_rules(env, repository, context.evidence)
+        if rule.value or rule.name != resolve.SYSTEMWIDE
+    )
     rules = tuple(
         rule
         for rule in resolve.agent_rules(asked, env, context.settings)
@@ -194,9 +198,7 @@ def _surprises(context: Context) -> list[str]:
 
 def _status_line(context: Context) -> tuple[bool, str]:
     """Returns whom ``wc-statusline`` would show in this environment and folder."""
-    plain = resolve.identify(
-        Asked(), context.env, context.place.repository, context.settings
-    )
+    plain = context.identify(Asked())
     layout = Layout(context.place.root)
     repository = context.place.repository
     worktree = (repository.worktree_id if repository is not None else "") or None
@@ -220,9 +222,7 @@ def _status_line(context: Context) -> tuple[bool, str]:
 def _server_answer(context: Context) -> tuple[bool, str]:
     """Returns what a server would answer that is started in this environment and
     folder."""
-    plain = resolve.identify(
-        Asked(), context.env, context.place.repository, context.settings
-    )
+    plain = context.identify(Asked())
     if plain.name != context.identity.name:
         return False, f"{plain.author}; {_ONE_COMMAND}"
     if plain.source == "WATERCOOLER_AGENT":

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from wc_cli.install import engine, report
+from wc_cli.install import disk, engine, report
 from wc_cli.install.changes import PARTS, USER_AND_PROJECT, Client, InstallSite
 from wc_cli.install.clients import registry
 from wc_cli.install.engine import Plan, Want
@@ -16,9 +17,10 @@ from wc_cli.install.ledger import Ledger, Owner, open_ledger, tidy
 from wc_cli.options import Options, command, flag, text, words
 from wc_cli.output import remark, say
 from wc_core.errors import FindingsError, InvalidInputError, WcError
+from wc_core.identity import userrecord
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from wc_cli.context import Context
 
@@ -80,6 +82,8 @@ def install(context: Context, options: Install) -> None:
         lambda ledger: engine.plan_install(ledger, wants, obsolete), "install"
     )
     _carry_out(site, planned, options)
+    if site.store is not None and not options.dry_run:
+        context.remember()
 
 
 @command(Uninstall)
@@ -288,8 +292,19 @@ def _carry_out(site: InstallSite, planned: Planned, options: _Connecting) -> Non
         return
     with open_ledger(site.home) as ledger:
         outcomes = engine.carry_out(planned.plan(ledger))
+        if ledger.files:
+            _record_user(site.env)
     report.print_outcomes(outcomes, site, planned.verb, as_json=options.json)
     _raise_first_error(outcomes, again)
+
+
+def _record_user(env: Mapping[str, str]) -> None:
+    """Record the user that git is configured for, for stores without a record: an
+    agent that hides git's configuration may be the first to write there."""
+    user = userrecord.configured_user(None, env)
+    if userrecord.is_news(user, userrecord.recorded_user("", env), env):
+        data = json.dumps(user.fields()).encode()
+        disk.write(userrecord.machine_path(env), data, mode=0o600)
 
 
 def _confirmed(plan: Plan, site: InstallSite, options: _Connecting) -> bool:

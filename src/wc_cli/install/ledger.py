@@ -1,8 +1,9 @@
 """The ledger: which change was made to which file, for which parts, and the original.
 
 The folder ``~/.watercooler/install`` has ``ledger.json``, a copy of each file as it
-would be without us under ``backups``, named by its SHA-256, and a lock. It is removed
-with the last change.
+would be without us under ``backups``, named by its SHA-256, a lock, and the user that
+git is configured for (`wc_core.identity.userrecord`). It is removed with the last
+change.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from wc_cli.install import disk
 from wc_cli.install.formats.edits import Spot
 from wc_cli.store import lockowners, locks
 from wc_core.errors import CorruptError, LockTimeoutError
+from wc_core.identity import userrecord
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -133,6 +135,7 @@ class Ledger:
             disk.write(self._path, data, mode=0o600)
         else:
             disk.remove(self._path)
+            disk.remove(f"{self.folder}/{userrecord.FILE}")
         self.sweep()
 
     def sweep(self) -> None:

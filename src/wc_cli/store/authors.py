@@ -7,7 +7,7 @@ with the thread's marker. Like the marker, it is not flushed: after a power cut,
 process that settles commits as itself.
 
 A client may hide the user's configuration of git from the commands it runs. For these
-the store remembers the user that git was last configured for.
+the store has a record of the user, see `wc_core.identity.userrecord`.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from wc_core.errors import WcError
 from wc_core.files import read_plain
 from wc_core.git import authorship
 from wc_core.git.authorship import FORMATS, Authorship, Person, clean
+from wc_core.identity import userrecord
 from wc_core.threads.jsontext import dumps
 
 if TYPE_CHECKING:
@@ -40,21 +41,16 @@ _DOMAIN = "watercooler.invalid"
 
 
 def current(
-    layout: Layout,
-    repository: Repository | None,
-    env: Mapping[str, str],
-    *,
-    remember: bool = False,
+    layout: Layout, repository: Repository | None, env: Mapping[str, str]
 ) -> Authorship:
-    """The authorship of a commit by this process, with the user remembered in the store
-    for what git's configuration does not say, and the system user for the rest. With
-    ``remember``, the user that git is configured for is remembered from now on."""
-    configured, user = authorship.git_identity(repository, env)
-    if remember and user.complete and user != remembered_user(layout):
-        _remember_user(layout, user)
+    """The authorship of a commit by this process, with the user on record for what
+    git's configuration does not say, and the system user for the rest."""
+    configured = authorship.git_identity(repository, env)
     if configured.author.complete and configured.committer.complete:
         return configured
-    fallback = remembered_user(layout).or_else(_system_user(env))
+    recorded = userrecord.recorded_user(layout.root, env).user
+    known = Person(clean(recorded.name), clean(recorded.email))
+    fallback = known.or_else(_system_user(env))
     return configured._replace(
         author=configured.author.or_else(fallback),
         committer=configured.committer.or_else(fallback),
@@ -67,21 +63,17 @@ def _system_user(env: Mapping[str, str]) -> Person:
     return Person(name, f"{address}@{_DOMAIN}")
 
 
-def remembered_user(layout: Layout) -> Person:
-    """The user that git was last configured for; nobody if that was another user of
-    this machine."""
-    with contextlib.suppress(*_UNREADABLE):
-        fields = json.loads(read_plain(layout.git_user, layout.root) or b"null")
-        if fields["uid"] == os.getuid():
-            return Person(clean(fields["name"]), clean(fields["email"]))
-    return Person()
-
-
-def _remember_user(layout: Layout, user: Person) -> None:
-    fields = {"uid": os.getuid(), "name": user.name, "email": user.email}
-    # A convenience: without it, commits are by the system user.
-    with contextlib.suppress(WcError):
-        durable.replace(layout.git_user, f"{dumps(fields)}\n".encode(), layout.root)
+def record_user(
+    layout: Layout, repository: Repository | None, env: Mapping[str, str]
+) -> None:
+    """Record the user that git is configured for, for when its configuration is
+    hidden."""
+    user = userrecord.configured_user(repository, env)
+    if userrecord.is_news(user, userrecord.recorded_user(layout.root, {}), env):
+        data = f"{dumps(user.fields())}\n".encode()
+        # A convenience: without it, commits and tags are of the system user.
+        with contextlib.suppress(WcError, OSError):
+            durable.replace(layout.git_user, data, layout.root)
 
 
 def record(layout: Layout, topic: str, entry_id: str, author: Authorship) -> None:

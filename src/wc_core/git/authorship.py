@@ -61,11 +61,8 @@ class Authorship(NamedTuple):
     format: str = ""
 
 
-def git_identity(
-    repository: Repository | None, env: Mapping[str, str]
-) -> tuple[Authorship, Person]:
-    """The authorship of a commit that is made in ``repository`` now, and the user that
-    git is configured for there, whatever one command or one agent asks for."""
+def git_identity(repository: Repository | None, env: Mapping[str, str]) -> Authorship:
+    """The authorship of a commit that is made in ``repository`` now."""
     values = config.get_all(_KEYS, repository, env)
     user = _person(values["user.name"], values["user.email"])
     author, committer = (
@@ -76,7 +73,7 @@ def git_identity(
     )
     signing = values["gpg.format"] if values["gpg.format"] in FORMATS else ""
     key = values["user.signingkey"].translate(_CONTROL)
-    return Authorship(author, committer, key, signing), user
+    return Authorship(author, committer, key, signing)
 
 
 def _person_for(role: str, values: Mapping[str, str], env: Mapping[str, str]) -> Person:

@@ -2,7 +2,8 @@
 
 - agent: ``--as``, ``WATERCOOLER_AGENT``, an MCP client that is an agent, the
   agent we run inside, any other MCP client; else it is a person
-- tag: in the name, ``WATERCOOLER_USER``, git's user, the OS user
+- tag: in the name, ``WATERCOOLER_USER``, git's user, the user on record (see
+  `userrecord`), the git user of the whole machine, the OS user
 - seat: in the name, ``--seat``, ``WATERCOOLER_SEAT``, in a linked worktree its
   change id or branch, in the main worktree ``main`` if the settings say so, in
   the store's own checkout none; if the seat is ``session``, the session's end
@@ -20,14 +21,15 @@ from typing import TYPE_CHECKING, NamedTuple
 from wc_core import names
 from wc_core.errors import InvalidInputError
 from wc_core.git import config
-from wc_core.identity import environment
+from wc_core.identity import environment, userrecord
 from wc_core.layout import BRANCH
 from wc_core.names import ASKER, FREE_WORDS, MAX_NAME_BYTES, ME, Name
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from wc_core.git.repository import Repository
+    from wc_core.identity.userrecord import UserRecord
     from wc_core.threads.settings import Settings
 
 # The word for a seat that gives each session of an agent its own.
@@ -39,6 +41,19 @@ class Rule(NamedTuple):
 
     name: str
     value: str = ""
+
+
+class Evidence(NamedTuple):
+    """What a machine knows about who speaks, beside the environment. It is looked up
+    only if no earlier rule has a value.
+
+    - ``recorded``: returns the user on record
+    """
+
+    recorded: Callable[[], UserRecord] = lambda: userrecord.NOBODY
+
+
+NO_EVIDENCE = Evidence()
 
 
 class Asked(NamedTuple):
@@ -72,6 +87,7 @@ def identify(
     env: Mapping[str, str],
     repository: Repository | None,
     settings: Settings,
+    evidence: Evidence = NO_EVIDENCE,
 ) -> Identity:
     """The participant that speaks.
 
@@ -79,7 +95,7 @@ def identify(
     one that is too long or that means nobody in particular, and if no rule names
     anybody.
     """
-    user = winning_rule(user_rules(env, repository))
+    user = winning_rule(user_rules(env, repository, evidence))
     person = names.parse(user.value).agent
     agent = winning_rule(agent_rules(asked, env, settings))
     if not agent.value:
@@ -109,7 +125,7 @@ def _person(user: Rule, person: str) -> Identity:
         )
     name = Name(checked_name(person))
     _refuse_reserved(name)
-    source = GIT_USER if user.name == GIT_USER else "user"
+    source = GIT_USER if user.name in _GIT_RULES else "user"
     return Identity(name, source, person=True)
 
 
@@ -162,13 +178,38 @@ def agent_rules(
 
 # Git's rule, in `user_rules` and as a source.
 GIT_USER = "git user"
+_RECORDED = "recorded git user"
+SYSTEMWIDE = "system's git user"
+_SYSTEM_VARIABLES = ("GIT_CONFIG_NOSYSTEM", "GIT_CONFIG_SYSTEM")
+_GIT_RULES = frozenset({GIT_USER, _RECORDED, SYSTEMWIDE})
 
 
-def user_rules(env: Mapping[str, str], repository: Repository | None) -> Iterator[Rule]:
-    """The rules that name the person: the speaker, or the tag of an agent."""
+def user_rules(
+    env: Mapping[str, str],
+    repository: Repository | None,
+    evidence: Evidence = NO_EVIDENCE,
+) -> Iterator[Rule]:
+    """The rules that name the person: the speaker, or the tag of an agent.
+
+    What git's configuration of the whole machine says counts after the record of the
+    user's own: it is what remains where a client hides that.
+    """
     yield Rule("WATERCOOLER_USER", env.get("WATERCOOLER_USER", "").strip())
-    yield Rule(GIT_USER, config.get("user.name", repository, env).strip())
+    own = userrecord.without_system(env)
+    yield Rule(GIT_USER, config.get("user.name", repository, own).strip())
+    record = evidence.recorded()
+    rules = (
+        Rule(_RECORDED, record.user.name),
+        Rule(SYSTEMWIDE, config.get("user.name", None, _system_only(env)).strip()),
+    )
+    yield from reversed(rules) if record.systemwide else rules
     yield Rule("OS user", env.get("USER") or env.get("LOGNAME") or "")
+
+
+def _system_only(env: Mapping[str, str]) -> Mapping[str, str]:
+    """The environment in which git reads the configuration of the whole machine
+    alone."""
+    return {name: env[name] for name in _SYSTEM_VARIABLES if name in env}
 
 
 # The rules whose seat changes with the branch that is checked out.

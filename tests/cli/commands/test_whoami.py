@@ -104,6 +104,7 @@ Codex
     CLAUDECODE         Claude Code
     WATERCOOLER_USER   -
     git user           Pat
+    recorded git user  Pat
     OS user            pat
 seat: none
     in the name        -
@@ -115,6 +116,7 @@ tag: Pat
     in the name        -
     WATERCOOLER_USER   -
   > git user           Pat
+    recorded git user  Pat
     OS user            pat
 status line: the same
 server: the same, unless its client says that it is another agent

@@ -388,6 +388,7 @@ def test_a_project_shares_what_has_no_path_of_this_machine(lived_in: Repo) -> No
     assert {one for one in tree(home) if one not in before} == {
         *(".watercooler", ".watercooler/install"),
         ".watercooler/install/ledger.json",
+        ".watercooler/install/git-user.json",
     }
     servers = json.loads((here / ".mcp.json").read_text())["mcpServers"]
     assert servers["watercooler"]["command"] == "wc-observe"

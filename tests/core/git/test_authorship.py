@@ -55,7 +55,7 @@ def test_a_commit_names_whom_git_names(
     (git.home / ".gitconfig").write_text(configured)
     base = {k: v for k, v in git.env.items() if not k.endswith(("_NAME", "_EMAIL"))}
     full = {**base, **env}
-    ours, _ = git_identity(repository.find(str(top)), full)
+    ours = git_identity(repository.find(str(top)), full)
     for role, person in (("AUTHOR", ours.author), ("COMMITTER", ours.committer)):
         # What is unknown to us git guesses, or refuses.
         if person.complete:
@@ -71,21 +71,17 @@ def test_the_variables_of_wc_come_first(tmp_path: Path) -> None:
         f"{PAT}\tsigningKey = ~/.ssh/id.pub\n[gpg]\n\tformat = ssh\n"
     )
     env = {**git.env, "WATERCOOLER_GIT_AUTHOR": "Bot"}
-    authorship, user = git_identity(repository.find(str(top)), env)
+    authorship = git_identity(repository.find(str(top)), env)
     bot = Person("Bot", "a@example.org")
     assert authorship == Authorship(bot, bot, "~/.ssh/id.pub", "ssh")
-    assert user == Person("Pat", "pat@example.org")
     env = {"HOME": git.env["HOME"], "GIT_CONFIG_NOSYSTEM": "1"}
-    assert git_identity(None, env)[0].author == user
+    assert git_identity(None, env).author == Person("Pat", "pat@example.org")
 
 
 def test_an_unknown_format_of_signatures_is_left_out(tmp_path: Path) -> None:
     (tmp_path / ".gitconfig").write_text("[gpg]\n\tformat = wax\n")
     env = {"HOME": str(tmp_path), "GIT_CONFIG_NOSYSTEM": "1"}
-    assert git_identity(None, env) == (
-        Authorship(Person(), Person()),
-        Person(),
-    )
+    assert git_identity(None, env) == Authorship(Person(), Person())
 
 
 @given(st.text())
