@@ -100,7 +100,7 @@ def test_every_command_does_what_the_skill_says(stage: Machine) -> None:
 def test_the_script_covers_the_whole_skill() -> None:
     said = {step.command.partition("wc ")[2].split()[0] for step in steps()}
     assert {"say", "ack", "new", "handoff", "take", "set-status", "read"} <= said
-    assert {"brief", "wait"} <= said
+    assert {"brief", "wait", "done"} <= said
     assert len(steps()) > 20
     assert {step.exit_code for step in steps()} == {0, 2, 3, 4}
 
