@@ -150,3 +150,17 @@ def test_the_index_follows_corrections(store: Store) -> None:
     store.thread("t", first, second, amendment, retraction, last)
     assert found("secret") == []
     assert found("hour") == [(4, ""), (0, "amended")]
+
+
+def test_a_row_follows_a_name_that_another_thread_takes(store: Store) -> None:
+    rename = {"action": "rename", "new_topic": "b"}
+    store.thread("a", store.entry("a"), store.entry("a", **rename))
+    live = Live(str(store.root))
+
+    def names() -> set[str]:
+        live.refresh()
+        return {row.name for row in live.overview(viewer()).rows()}
+
+    assert names() == {"b"}
+    store.thread("b")
+    assert names() == {"a", "b"}

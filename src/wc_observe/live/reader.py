@@ -96,6 +96,8 @@ class LiveReader(StoreReader):
         # Why the threads cannot be listed.
         self._broken: WcError | None = None
         self._kept: dict[str, CachedState] = {}
+        # Threads with a name that another thread's files may take away or give back.
+        self._renamed: set[str] = set()
         self._threads: OrderedDict[str, CachedThread] = OrderedDict()
         self._read_by: frozenset[str] = frozenset()
 
@@ -141,7 +143,8 @@ class LiveReader(StoreReader):
                     self._kept.pop(topic, None)
                     self._threads.pop(topic, None)
                 changed |= came_or_went
-            return changed
+            self._renamed &= self._kept.keys() | changed
+            return changed | self._renamed if changed else changed
 
     def _suspects(self) -> Iterable[str]:
         """Returns the threads to check, after listing the threads if need be."""
@@ -237,6 +240,8 @@ class LiveReader(StoreReader):
                 snapshot = super().snapshot(topic)
         finally:
             self._kept[topic] = CachedState(stamps, snapshot)
+        if snapshot.state.names:
+            self._renamed.add(topic)
         return snapshot
 
     def _relabelled(self, snapshot: Snapshot) -> Snapshot:
