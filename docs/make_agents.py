@@ -72,6 +72,9 @@ def identity_table() -> Iterator[str]:
     agents = {agent.name: agent for agent in AGENTS}
     for name, pairs in groupby(VARIABLES, key=lambda pair: pair[1]):
         yield _identity_row(agents[name], [variable for variable, _ in pairs])
+    for agent in AGENTS:
+        if agent.programs and not agent.variables:
+            yield _identity_row(agent, ())
     yield f"| whichever agent it names, such as `openhands` | `{CONVENTION}` | |"
     variable, word = OLDER_CONVENTION
     yield f"| {word.capitalize()} | `{variable}={word}` | |"
@@ -79,7 +82,9 @@ def identity_table() -> Iterator[str]:
 
 def _identity_row(agent: Agent, variables: Iterable[str]) -> str:
     title = ", ".join(filter(None, (agent.name, NOTES.get(agent.name))))
-    by = ", ".join(f"`{variable}`" for variable in variables)
+    words = [f"`{variable}`" for variable in variables]
+    words += [f"its program `{program}`" for program in agent.programs]
+    by = ", ".join(words)
     session = f"`{agent.session}`" if agent.session else ""
     session = "; ".join(filter(None, (session, SESSION_NOTES.get(agent.name))))
     return f"| {title} | {by} | {session} |".replace("|  |", "| |")

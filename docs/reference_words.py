@@ -222,6 +222,8 @@ ENVIRONMENT = """\
 | `WATERCOOLER_SEAT` | the seat, unless `--seat` is given; `session`: a separate seat \
 for each session of an agent, see [Who is who](identity.md) |
 | `WATERCOOLER_USER` | the tag: whose agent this is |
+| `WATERCOOLER_DETECT` | `off`: agents are detected by variables, not by programs, \
+see [Who is who](identity.md#which-agent) |
 | `WATERCOOLER_SYNC` | when to settle and to sync with the remote: `background` \
 (default), `inline` or `off` |
 | `WATERCOOLER_PUSH` | `auto` (default): push in the background if the remote has the \

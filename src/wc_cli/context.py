@@ -55,6 +55,7 @@ class Context:
         self._place: Place | None = None
         self._settings: Settings | None = None
         self._identity: Identity | None = None
+        self._agent_above: str | None = None
 
     @property
     def place(self) -> Place:
@@ -86,7 +87,23 @@ class Context:
     @property
     def evidence(self) -> Evidence:
         """What this machine knows about who speaks."""
-        return Evidence(lambda: userrecord.recorded_user(self.place.root, self.env))
+        return Evidence(
+            lambda: userrecord.recorded_user(self.place.root, self.env),
+            self._started_by,
+        )
+
+    def _started_by(self) -> str:
+        """The agent among the programs that started this command, which are looked at
+        once; empty at a terminal."""
+        if self._agent_above is None:
+            self._agent_above = ""
+            detects = self.env.get("WATERCOOLER_DETECT", "") != "off"
+            if detects and not any(map(os.isatty, range(3))):
+                # 1 ms, not needed at a terminal, nor where a variable names the agent.
+                from wc_cli import ancestors
+
+                self._agent_above = ancestors.agent_above(self.env)
+        return self._agent_above
 
     @property
     def reader(self) -> StoreReader:

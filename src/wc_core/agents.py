@@ -23,8 +23,10 @@ class Agent(NamedTuple):
       `wc_cli.install.clients`; empty for an agent that is not installed to
     - ``spellings``: other ways to write its name, in lower case without blanks
     - ``mcp_names``: what it calls itself as an MCP client, where that is neither,
-      in lower case with dashes for blanks
+      in lower case with dashes for blanks; one that ends in a dash is the beginning
     - ``variables``: set for the commands that it runs, by it and by nothing else
+    - ``programs``: its programs, for commands that it sets no variable for: the name
+      of an executable or of an npm package, see `wc_core.identity.ancestry`
     - ``session``: the variable with the id of the session that a command belongs to
     - ``nesting``: whether other agents start it, or it starts them
     """
@@ -34,6 +36,7 @@ class Agent(NamedTuple):
     spellings: tuple[str, ...] = ()
     mcp_names: tuple[str, ...] = ()
     variables: tuple[str, ...] = ()
+    programs: tuple[str, ...] = ()
     session: str = ""
     nesting: int = STARTED_BY_OTHERS
 
@@ -73,12 +76,14 @@ AGENTS = (
         "Gemini CLI",
         "gemini",
         ("gemini", "gemini-cli"),
-        ("gemini-cli-mcp-client",),
+        # Older versions add the name of the server.
+        ("gemini-cli-mcp-client", "gemini-cli-mcp-client-"),
         ("GEMINI_CLI",),  # google-gemini/gemini-cli, docs/tools/shell.md
     ),
     Agent(
         "Qwen Code",
         spellings=("qwen", "qwen-code"),
+        mcp_names=("qwen-cli-mcp-client-",),  # and the name of the server
         # npm @qwen-code/qwen-code 0.24.4: the environment of its shell tool.
         variables=("QWEN_CODE",),
         session="QWEN_CODE_SESSION_ID",
@@ -134,8 +139,19 @@ AGENTS = (
     Agent("Windsurf", "windsurf", mcp_names=("windsurf-client",)),
     Agent(
         "Cline",
-        variables=("CLINE_ACTIVE",),  # cline/cline#7858, TerminalRegistry.ts
+        mcp_names=("@cline/core",),
+        # In VS Code: cline/cline#7858, TerminalRegistry.ts. Not in a terminal, as of
+        # npm cline 3.0.65.
+        variables=("CLINE_ACTIVE",),
+        programs=("cline",),
         nesting=IN_EDITOR,
+    ),
+    Agent(
+        "Continue",
+        spellings=("continue-cli", "continuedev"),
+        mcp_names=("continue-cli-client",),
+        # npm @continuedev/cli 1.5.47 sets no variable for its commands.
+        programs=("@continuedev/cli",),
     ),
     Agent(
         "Antigravity",
@@ -163,3 +179,22 @@ VARIABLES = tuple(
     (variable, agent.name) for agent in _BY_NESTING for variable in agent.variables
 )
 SESSION_VARIABLES = tuple(agent.session for agent in _BY_NESTING if agent.session)
+
+# Each program with the name of its agent.
+PROGRAMS = {program: agent.name for agent in AGENTS for program in agent.programs}
+
+_MCP_NAMES = {name: agent.name for agent in AGENTS for name in agent.mcp_names}
+
+
+def agent_of_client(name: str) -> str:
+    """The agent that an MCP client with this name is, if the table says so; else
+    empty."""
+    folded = "-".join(name.casefold().split())
+    beginnings = (part for part in _MCP_NAMES if part[-1] == "-")
+    beginning = next((part for part in beginnings if folded.startswith(part)), "")
+    return _MCP_NAMES.get(folded) or _MCP_NAMES.get(beginning, "")
+
+
+# What an agent is called that is not in the table, if wc knows that it is one and not
+# which.
+UNKNOWN = "Agent"

@@ -114,7 +114,8 @@ class World(NamedTuple):
 
     def env(self, **more: str) -> dict[str, str]:
         path = os.environ["PATH"]
-        return {"HOME": str(self.home), "PATH": path, "LANG": "C.UTF-8", **more}
+        base = {"HOME": str(self.home), "PATH": path, "LANG": "C.UTF-8"}
+        return {**base, "WATERCOOLER_DETECT": "off", **more}
 
     def git(self, *arguments: str, cwd: Path | None = None) -> str:
         settled = {

@@ -74,6 +74,7 @@ class Clone:
             "USER": f"user{number}",
             "PATH": os.environ["PATH"],
             "GIT_CONFIG_NOSYSTEM": "1",
+            "WATERCOOLER_DETECT": "off",
             "WATERCOOLER_SYNC": "off",
         }
         self.where = Repository(f"{self.app}/.git", f"{self.app}/.git", self.app)

@@ -24,6 +24,7 @@ def surroundings(home: Path, store: Path) -> dict[str, str]:
         "USER": "pat",
         "PATH": os.environ["PATH"],
         "GIT_CONFIG_NOSYSTEM": "1",
+        "WATERCOOLER_DETECT": "off",
         "WATERCOOLER_DIR": str(store),
         "WATERCOOLER_SYNC": "off",
     }

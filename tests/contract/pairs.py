@@ -40,6 +40,7 @@ class Clone:
             "USER": name,
             "PATH": os.environ["PATH"],
             "GIT_CONFIG_NOSYSTEM": "1",
+            "WATERCOOLER_DETECT": "off",
             "LC_ALL": "C.UTF-8",
             "GIT_EDITOR": "true",
             "PYTHONPATH": str(SOURCE),

@@ -70,6 +70,7 @@ def env_of(folder: str) -> Mapping[str, str]:
         "USER": "pat",
         "PATH": os.environ["PATH"],
         "GIT_CONFIG_NOSYSTEM": "1",
+        "WATERCOOLER_DETECT": "off",
     }
 
 

@@ -153,7 +153,7 @@ def _name_parts(context: Context) -> tuple[NamePart, ...]:
     )
     rules = tuple(
         rule
-        for rule in resolve.agent_rules(asked, env, context.settings)
+        for rule in resolve.agent_rules(asked, env, context.settings, context.evidence)
         if rule.value or rule.name != "client"
     )
     agent = NamePart("agent", identity.name.agent, (*rules, *users))

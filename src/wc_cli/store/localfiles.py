@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from wc_cli.store import durable
 from wc_core.files import read_plain
 from wc_core.status import files as statusfiles
+from wc_core.status.files import DEFAULT_NAME
 from wc_core.threads.jsontext import dumps
 
 if TYPE_CHECKING:
@@ -56,7 +57,11 @@ class LocalFiles:
         directory: Directory,
         env: Mapping[str, str],
     ) -> None:
-        """Write who "me" is in a worktree, for the status line."""
+        """Write who "me" is in a worktree, for the status line. An agent that its
+        script cannot find in the environment would take a person's place."""
+        is_default = statusfiles.who_name(identity.source, env) == DEFAULT_NAME
+        if is_default and not identity.person:
+            return
         worktree = worktree or statusfiles.MAIN_WORKTREE
         files = statusfiles.identity_files(worktree, identity, directory, env)
         for path, data in files.items():

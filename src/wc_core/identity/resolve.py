@@ -1,7 +1,8 @@
 """Who is asking: the rules that make a `Name` of options, environment and git.
 
 - agent: ``--as``, ``WATERCOOLER_AGENT``, an MCP client that is an agent, the
-  agent we run inside, any other MCP client; else it is a person
+  agent we run inside by its variable, or else by its program (see `ancestry`), any
+  other MCP client; else it is a person
 - tag: in the name, ``WATERCOOLER_USER``, git's user, the user on record (see
   `userrecord`), the git user of the whole machine, the OS user
 - seat: in the name, ``--seat``, ``WATERCOOLER_SEAT``, in a linked worktree its
@@ -48,9 +49,11 @@ class Evidence(NamedTuple):
     only if no earlier rule has a value.
 
     - ``recorded``: returns the user on record
+    - ``started_by``: returns the agent among the programs that started us, or empty
     """
 
     recorded: Callable[[], UserRecord] = lambda: userrecord.NOBODY
+    started_by: Callable[[], str] = str
 
 
 NO_EVIDENCE = Evidence()
@@ -97,7 +100,7 @@ def identify(
     """
     user = winning_rule(user_rules(env, repository, evidence))
     person = names.parse(user.value).agent
-    agent = winning_rule(agent_rules(asked, env, settings))
+    agent = winning_rule(agent_rules(asked, env, settings, evidence))
     if not agent.value:
         return _person(user, person)
     name = settings.directory.canonical(names.parse(checked_name(agent.value)))
@@ -160,7 +163,10 @@ def _unbracketed(text: str) -> str:
 
 
 def agent_rules(
-    asked: Asked, env: Mapping[str, str], settings: Settings
+    asked: Asked,
+    env: Mapping[str, str],
+    settings: Settings,
+    evidence: Evidence = NO_EVIDENCE,
 ) -> Iterator[Rule]:
     """The rules that name an agent; without a value it is a person.
 
@@ -173,6 +179,7 @@ def agent_rules(
     yield Rule("client", asked.client if is_agent else "")
     for variable, agent in environment.agents_in(env):
         yield Rule(variable, agent)
+    yield Rule("started by", evidence.started_by())
     yield Rule("client", "" if is_agent else asked.client)
 
 

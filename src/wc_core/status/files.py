@@ -206,11 +206,8 @@ def identity_files(
 
     ``env`` is where ``identity`` was found. An identity given for one command only
     (``--as``) must not be kept. Returns nothing for a ``worktree`` that is not a single
-    file name, or an agent that the script cannot find in the environment.
+    file name.
     """
-    name = who_name(identity.source, env)
-    if name == DEFAULT_NAME and not identity.person:
-        return {}
     if worktree in {"", ".", ".."} or "/" in worktree or "\0" in worktree:
         return {}
     me, *other_keys = directory.match_keys(identity.name)
@@ -224,4 +221,4 @@ def identity_files(
     content = "".join(f"{line}\n" for line in lines)
     # The name of a branch need not be valid UTF-8.
     data = content.encode(errors="surrogateescape")
-    return {f"me/{worktree}/{name}": data}
+    return {f"me/{worktree}/{who_name(identity.source, env)}": data}

@@ -10,7 +10,7 @@ from fastmcp.server.dependencies import get_access_token
 from mcp_types import ListRootsRequest, ListRootsResult
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
-from wc_core.agents import AGENTS
+from wc_core.agents import agent_of_client
 from wc_core.errors import WcError
 from wc_core.git import discovery
 from wc_core.text import one_line
@@ -33,7 +33,6 @@ _SHARED = ("streamable-http", "sse")
 # How long to wait for the roots: a client that has not answered by then never will.
 _ROOTS_SECONDS = 2.0
 
-_CLIENTS = {name: agent.name for agent in AGENTS for name in agent.mcp_names}
 _UNNAMED = "MCP client"
 
 
@@ -160,4 +159,4 @@ def client_name(context: Context | None) -> str:
     # Bridges add their own name in brackets, which would be taken for a tag.
     title = one_line(params.client_info.name if params else "", 100)
     name = title.partition(" (")[0]
-    return _CLIENTS.get("-".join(name.casefold().split()), name) or _UNNAMED
+    return agent_of_client(name) or name or _UNNAMED
