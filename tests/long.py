@@ -35,7 +35,7 @@ FUZZED = (
     *("codec", "markdown", "meta", "cursor", "settings", "git", "times", "text"),
     *("words", "statusline"),
 )
-MUTATED = ("moves", "model", "folding", "proposals", "codec", "jsontext", "plan")
+MUTATED = ("moves", "proposals", "model", "folding", "codec", "jsontext", "plan")
 PASSED, FAILED, NOT_RUN = "passed", "FAILED", "not run"
 
 

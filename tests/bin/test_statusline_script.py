@@ -221,7 +221,8 @@ def be(
     source: str = "user",
     branch: str | None = None,
 ) -> None:
-    identity = Identity(who, source, branch=branch)
+    is_person = source in {"user", "git user"}
+    identity = Identity(who, source, person=is_person, branch=branch)
     put(store, identity_files(worktree, identity, Directory(), {source: "1"}))
 
 

@@ -56,7 +56,7 @@ _ELSEWHERE = ("app/.git/worktrees/fix/", "fix/", "store/config.toml")
 
 
 def _local() -> dict[str, bytes]:
-    me = Identity(Name("Claude Code", "", "pat"), "user")
+    me = Identity(Name("Claude Code", "", "pat"), "user", person=True)
     found = identity_files(MAIN_WORKTREE, me, Directory(), {})
     for at, (topic, ball, branch) in enumerate(
         (

@@ -113,6 +113,7 @@ CALLS: list[tuple[str, dict[str, Any]]] = [
             {"since": "52w", "limit": 1, "digest": True},
             {"since": "2020-01-01"},
             {"since_iso": "2020-01-01T00:00:00Z"},
+            {"since": "52w", "code_branch": "main"},
             {"since": "nonsense"},
         )
     ),
