@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from wc_core.errors import ConflictError, NotFoundError
-from wc_core.threads import revisions, tags
+from wc_core.threads import revisions
 
 if TYPE_CHECKING:
     from wc_cli.store.lockedthread import LockedThread
@@ -27,6 +27,8 @@ def complete(
     if draft.action in revisions.CORRECTIONS:
         return revisions.complete(draft, thread.entries or (), author)
     if draft.action == "tag":
+        from wc_core.threads import tags  # 0.3 ms, only for this action
+
         return tags.complete(draft, thread.state, snapshot.tags)
     if draft.action == "rename":
         _check_name(draft, thread.topic, reader)

@@ -13,7 +13,6 @@ worktree, or if the holder's seat is the viewer's own: `Surroundings`.
 from __future__ import annotations
 
 import functools
-import re
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from wc_core.layout import safe_name
@@ -31,10 +30,9 @@ _MAIN_SEAT = "main"
 
 _MAX_BRANCH_BYTES = 1000
 _MAX_PART_BYTES = 255
-# The seat of one session: that of its worktree, and the end of the session's id.
-_SESSION_SEAT = re.compile(r"(.+)\.[a-z0-9_-]{6}", re.DOTALL)
-# The beginning of a key that has a seat; what follows is the tag.
-_SEATED_KEY = re.compile(r"[^@(][^(]*@[^(]", re.DOTALL)
+# The end of a session's id, which follows the seat of its worktree and a dot.
+_SESSION_LENGTH = 6
+_SESSION_CHARACTERS = frozenset("abcdefghijklmnopqrstuvwxyz0123456789_-")
 
 _CACHED = 1024
 
@@ -58,8 +56,11 @@ def places_of(state: State) -> tuple[str, ...]:
 def _seat_places(holder: str) -> tuple[str, ...]:
     """Returns the worktrees that the seat of a holder may be named after."""
     seat = parse(holder).seat
-    session = _SESSION_SEAT.fullmatch(seat)
-    seats = (seat, session[1]) if session else (seat,)
+    worktree, _, session = seat.rpartition(".")
+    by_session = len(session) == _SESSION_LENGTH and _SESSION_CHARACTERS.issuperset(
+        session
+    )
+    seats = (seat, worktree) if by_session and worktree else (seat,)
     main = (MAIN,) if _MAIN_SEAT in seats else ()
     return (*filter(is_branch, seats), *main)
 
@@ -122,7 +123,8 @@ def is_branch(text: str) -> bool:
 
 def has_seat(key: str) -> bool:
     """Returns whether a key, or its file name, is that of a name with a seat."""
-    return bool(_SEATED_KEY.match(key))
+    before_tag = key.partition("(")[0]
+    return not before_tag.startswith("@") and "@" in before_tag[1:-1]
 
 
 class Surroundings(NamedTuple):
