@@ -30,12 +30,14 @@ EVENTS = (START, PROMPT, STOP)
 class Dialect(NamedTuple):
     """A client: its agent, its names of our events, and the shapes of its answers.
 
-    An empty shape means that the client takes nothing at that point.
+    An empty shape means that the client takes nothing at that point. ``login_shell``
+    says that it runs commands in a login shell, which sets PATH anew.
     """
 
     agent: str
     events: tuple[str, str, str] = ("SessionStart", "UserPromptSubmit", "Stop")
     shapes: tuple[str, str, str] = ("text", "text", "block")
+    login_shell: bool = False
 
     def with_session(self, env: Mapping[str, str], session: str) -> Mapping[str, str]:
         """Returns the environment that a command of the agent would have: not every
@@ -69,7 +71,7 @@ _SHAPES: Mapping[str, Any] = {
 
 DIALECTS: Mapping[str, Dialect] = {
     "claude": Dialect("Claude Code"),
-    "codex": Dialect("Codex"),
+    "codex": Dialect("Codex", login_shell=True),
     "qwen": Dialect("Qwen Code"),
     "gemini": Dialect(
         "Gemini CLI",

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import os
 import shlex
-import sys
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from wc_cli.launcher import is_ours, own_program
 from wc_core.agents import AGENTS
 
 if TYPE_CHECKING:
@@ -131,10 +131,6 @@ USER = ("user",)
 USER_AND_PROJECT = ("user", "project")
 
 
-# In the second line of every copy of our launcher.
-_MARK = "watercooler-launcher"
-
-
 def program(name: str, site: InstallSite) -> str:
     """The word by which a shell starts one of our programs: its bare name if PATH
     leads to ours, else its whole path, quoted."""
@@ -150,24 +146,3 @@ def executable(name: str, site: InstallSite) -> str:
         if folder and os.path.isfile(path) and os.access(path, os.X_OK):
             return name if is_ours(path, name) else installed or name
     return installed or name
-
-
-def own_program(name: str) -> str:
-    """The program of that name which was installed with this Python, or ``""``."""
-    for folder in (os.path.dirname(sys.executable), os.path.dirname(sys.argv[0])):
-        path = os.path.join(os.path.abspath(folder), name)
-        if folder and os.path.isfile(path) and os.access(path, os.X_OK):
-            return path
-    return ""
-
-
-def is_ours(path: str, name: str) -> bool:
-    """Whether a program found under one of our names is ours: of our names, other
-    programs have only ``wc``."""
-    if name != "wc":
-        return True
-    try:
-        with open(path, "rb") as file:
-            return _MARK.encode() in file.read(200)
-    except OSError:
-        return False

@@ -3,8 +3,14 @@ entries, and the tools of the server, which cannot write."""
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from wc_cli import table
+from wc_cli.install.changes import executable
 from wc_core import toolnames
+
+if TYPE_CHECKING:
+    from wc_cli.install.changes import InstallSite
 
 # Aliases are included: an agent that types `wc set_status`, as the older tool spells
 # it, must not be stopped by a question.
@@ -24,9 +30,11 @@ SERVER = "watercooler"
 TOOLS = tuple(f"{toolnames.PREFIX}{name}" for name in toolnames.TOOLS)
 
 
-def prefixes() -> tuple[str, ...]:
-    """The beginnings of the allowed command lines."""
-    return tuple(f"wc {name}" for name in COMMANDS)
+def prefixes(site: InstallSite, names: tuple[str, ...] = COMMANDS) -> tuple[str, ...]:
+    """The beginnings of command lines. Where PATH leads to the system's wc, an agent
+    is told to run wc-cli."""
+    programs = ("wc",) if executable("wc", site) == "wc" else ("wc", "wc-cli")
+    return tuple(f"{program} {name}" for program in programs for name in names)
 
 
 def pattern(names: tuple[str, ...] = COMMANDS) -> str:
@@ -35,4 +43,4 @@ def pattern(names: tuple[str, ...] = COMMANDS) -> str:
     It has no look-around: Zed does not support it, and runs nothing at all while a
     pattern is invalid.
     """
-    return rf"^wc\s+({'|'.join(names)})(\s|$)"
+    return rf"^wc(-cli)?\s+({'|'.join(names)})(\s|$)"

@@ -7,8 +7,8 @@ import shutil
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from wc_cli.install import engine
-from wc_cli.install.changes import is_ours, own_program
 from wc_cli.install.clients import registry
+from wc_cli.launcher import is_ours, own_program
 from wc_cli.output import say, say_json
 from wc_cli.terminal.render import output_style
 from wc_core.phrases import counted, quoted, shown_path

@@ -427,4 +427,4 @@ def test_a_plugin_asks_as_a_hook_does(tmp_path: Path) -> None:
     part = hooks_of("opencode", here._replace(scope="project"))
     (file,) = part.changes
     assert file.path == tmp_path / "app/.opencode/plugins/watercooler.js"
-    assert 'execFile("wc", ' in getattr(file, "text", "")
+    assert 'execFile("wc-cli", ' in getattr(file, "text", "")

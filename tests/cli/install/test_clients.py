@@ -17,7 +17,7 @@ import pytest
 from pydantic import Field, TypeAdapter, ValidationError
 
 from tests.cli.install.test_engine import tree
-from wc_cli import table
+from wc_cli import launcher, table
 from wc_cli.install import changes, clients, permissions
 from wc_cli.install.changes import Client, InstallSite, OwnFile, Part
 from wc_cli.install.clients import codex, common, registry, shells
@@ -227,13 +227,15 @@ def test_what_needs_no_asking_are_commands_and_tools_that_exist() -> None:
         *("break-lock", "break_lock", "board", "statusline", "skill", "completion"),
     }
     assert set(permissions.TOOLS) == {one.name for one in all_tools()}
-    rules = codex.rules_text().replace("prefix_rule(", "rules.append(dict(")
+    rules = codex.rules_text(("wc", "wc-cli")).replace(
+        "prefix_rule(", "rules.append(dict("
+    )
     rules = rules.replace("\n)\n", "\n))\n")
     found: list[dict[str, Any]] = []
     exec(rules, {"rules": found})
-    assert found[0]["pattern"] == ["wc", list(permissions.COMMANDS)]
+    assert found[0]["pattern"] == [["wc", "wc-cli"], list(permissions.COMMANDS)]
     assert [one["decision"] for one in found] == ["allow", "prompt"]
-    assert found[1]["pattern"] == ["wc", list(permissions.ASKED)]
+    assert found[1]["pattern"] == [["wc", "wc-cli"], list(permissions.ASKED)]
 
 
 @pytest.mark.parametrize(
@@ -245,6 +247,9 @@ def test_what_needs_no_asking_are_commands_and_tools_that_exist() -> None:
         ("wc break_lock login", False),
         ("wc list", True),
         ("wc  list", True),
+        ("wc-cli list", True),
+        ("wc-cli install", False),
+        ("wc-client list", False),
         ("wc listing", False),
         ("wc say-it", False),
         ("wc -l file", False),
@@ -532,7 +537,7 @@ def test_programs_are_named_so_that_they_are_found(lived_in: Repo) -> None:
     assert changes.program("wc-observe", here) == "wc-observe"
     hidden = here._replace(env={"PATH": "/usr/bin:/bin"})
     assert changes.program("wc-observe", hidden) in {
-        *("wc-observe", changes.own_program("wc-observe"))
+        *("wc-observe", launcher.own_program("wc-observe"))
     }
 
 

@@ -79,7 +79,7 @@ def test_it_brings_what_wc_install_does(tmp_path: Path) -> None:
     for group in (group for groups in ours.values() for group in groups):
         # Installed with wc, it is there; a plugin may be where wc is not.
         _, _, words = group["hooks"][0]["command"].partition(" || wc-cli ")
-        group["hooks"][0]["command"] = f"wc {words}"
+        group["hooks"][0]["command"] = f"wc-cli {words}"
     theirs: dict[str, list[Any]] = {}
     for one in parts["hooks"].changes:
         assert isinstance(one, JsonAdd)

@@ -80,8 +80,8 @@ def _server(site: InstallSite) -> Part:
 
 def _permissions(site: InstallSite, *, plugin: bool) -> Part:
     server = f"mcp__plugin_{SERVER}_{SERVER}" if plugin else f"mcp__{SERVER}"
-    allowed = (*(f"Bash({prefix}:*)" for prefix in prefixes()), server)
-    to_ask = (f"Bash(wc {command}:*)" for command in ASKED)
+    allowed = (*(f"Bash({prefix}:*)" for prefix in prefixes(site)), server)
+    to_ask = (f"Bash({prefix}:*)" for prefix in prefixes(site, ASKED))
     path = _folder(site) / "settings.json"
     changes = (
         *(JsonAdd(path, ("permissions", "allow"), rule) for rule in allowed),

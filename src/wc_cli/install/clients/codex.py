@@ -21,6 +21,7 @@ from wc_cli.install.changes import (
 )
 from wc_cli.install.clients import common, hooks
 from wc_cli.install.permissions import ASKED, COMMANDS, SERVER
+from wc_cli.launcher import own_program
 
 _PROJECT_NOTE = "Codex reads the settings of a project once you trust its folder."
 _TRUST_NOTE = "Codex asks once whether the hooks are trusted: /hooks"
@@ -55,7 +56,7 @@ def _parts(site: InstallSite) -> tuple[Part, ...]:
     keys = ("mcp_servers", SERVER)
     change = TomlSet(config, keys, server, common.starts_our_server)
     note = _PROJECT_NOTE if site.scope == "project" else "Restart Codex."
-    rules = OwnFile(folder / f"rules/{SERVER}.rules", rules_text())
+    rules = OwnFile(folder / f"rules/{SERVER}.rules", rules_text(_names(site)))
     allowed: tuple[Change, ...] = (rules, *_writable_roots(site, config))
     return (
         Part("server", (change,), (note,)),
@@ -65,21 +66,28 @@ def _parts(site: InstallSite) -> tuple[Part, ...]:
     )
 
 
-def rules_text() -> str:
+def _names(site: InstallSite) -> tuple[str, ...]:
+    """What our command may be called: Codex runs commands in a login shell, whose PATH
+    may lead to the system's wc, or to none of ours."""
+    path = "" if site.scope == "project" else own_program("wc-cli")
+    return ("wc", "wc-cli", *filter(None, (path,)))
+
+
+def rules_text(names: tuple[str, ...]) -> str:
     """The rules for commands that Codex runs without asking, and outside its sandbox:
     they write to the store and to git's folder, which the sandbox protects."""
-    names = json.dumps(COMMANDS)
+    programs, commands = json.dumps(names), json.dumps(COMMANDS)
     return (
         "# Written by `wc install codex`; `wc uninstall codex` removes it.\n"
         "prefix_rule(\n"
-        f'    pattern = ["wc", {names}],\n'
+        f"    pattern = [{programs}, {commands}],\n"
         '    decision = "allow",\n'
         '    justification = "Watercooler: read threads, write entries",\n'
-        '    match = ["wc say topic --title x", "wc list"],\n'
-        '    not_match = ["wc -l file", "wc install"],\n'
+        '    match = ["wc say topic --title x", "wc-cli list"],\n'
+        '    not_match = ["wc -l file", "wc-cli install"],\n'
         ")\n"
         "prefix_rule(\n"
-        f'    pattern = ["wc", {json.dumps(ASKED)}],\n'
+        f"    pattern = [{programs}, {json.dumps(ASKED)}],\n"
         '    decision = "prompt",\n'
         '    justification = "It reaches beyond the threads",\n'
         ")\n"

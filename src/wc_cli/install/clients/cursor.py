@@ -33,18 +33,18 @@ def _parts(site: InstallSite) -> tuple[Part, ...]:
     return (
         Part("server", (change,), (_NOTE,)),
         common.shared_skill(site),
-        *_permissions(folder / "permissions.json"),
+        *_permissions(folder / "permissions.json", site),
         _hooks(folder / "hooks.json", site),
     )
 
 
-def _permissions(path: Path) -> tuple[Part, ...]:
+def _permissions(path: Path, site: InstallSite) -> tuple[Part, ...]:
     """Our items in the lists of allowed things.
 
     A list in this file takes the place of the one in the settings, so only a list
     that exists already gets them.
     """
-    items = {"mcpAllowlist": (f"{SERVER}:*",), "terminalAllowlist": prefixes()}
+    items = {"mcpAllowlist": (f"{SERVER}:*",), "terminalAllowlist": prefixes(site)}
     changes = tuple(
         JsonAdd(path, (key,), item)
         for key in items

@@ -41,7 +41,7 @@ def _parts(site: InstallSite) -> tuple[Part, ...]:
         _hooks(settings, site),
     ]
     if site.scope == "user":
-        policy = OwnFile(folder / f"policies/{SERVER}.toml", _policy_text())
+        policy = OwnFile(folder / f"policies/{SERVER}.toml", _policy_text(site))
         parts.append(Part("permissions", (policy,)))
     return tuple(parts)
 
@@ -60,9 +60,9 @@ def _hooks(settings: Path, site: InstallSite) -> Part:
     return Part("hooks", tuple(changes))
 
 
-def _policy_text() -> str:
+def _policy_text(site: InstallSite) -> str:
     """The policy for what Gemini CLI runs without asking."""
-    lines = "".join(f'  "{prefix}",\n' for prefix in prefixes())
+    lines = "".join(f'  "{prefix}",\n' for prefix in prefixes(site))
     return (
         "# Written by `wc install gemini`; `wc uninstall gemini` removes it.\n"
         "[[rule]]\n"

@@ -34,9 +34,9 @@ TIMEOUT = 5
 
 def hook_commands(client: str, site: InstallSite) -> Iterator[tuple[str, str, str]]:
     """Yield each of our events with the client's name for it and the command to
-    run. A project's files are shared with others, so they get no path of this
-    machine."""
-    word = "wc" if site.scope == "project" else program("wc", site)
+    run: wc-cli, since a client may find the system's wc first. A project's files are
+    shared with others, so they get no path of this machine."""
+    word = "wc-cli" if site.scope == "project" else program("wc-cli", site)
     for event, name in zip(EVENTS, DIALECTS[client].events, strict=True):
         yield event, name, f"{word} brief --hook {event} --client {client}"
 

@@ -60,31 +60,31 @@ def _parts(site: InstallSite) -> tuple[Part, ...]:
     # Without this setting opencode asks for no command at all.
     rules = common.json_value(config, "permission", "bash")
     if isinstance(rules, str | dict):
-        parts.append(Part("permissions", _permission_changes(config, rules)))
+        ours = prefixes(site)
+        parts.append(Part("permissions", _permission_changes(config, rules, ours)))
     return tuple(parts)
 
 
-def _permission_changes(config: Path, rules: Any) -> tuple[JsonSet, ...]:
+def _permission_changes(
+    config: Path, rules: Any, allowed: tuple[str, ...]
+) -> tuple[JsonSet, ...]:
     """Our rules after those that are there: the last rule that matches counts."""
     keys = ("permission", "bash")
-    if isinstance(rules, str) or rules == _with_our_rules(rules.get("*")):
-        return (JsonSet(config, keys, {}, _with_our_rules),)
-    return tuple(
-        JsonSet(config, (*keys, f"{prefix} *"), "allow") for prefix in prefixes()
-    )
+    ours = {f"{prefix} *": "allow" for prefix in allowed}
 
+    def compose(rules: Any) -> Any:
+        """A setting for all commands as a rule, with our rules after it."""
+        return rules if isinstance(rules, dict) else {"*": rules} | ours
 
-def _with_our_rules(rules: Any) -> Any:
-    """A setting for all commands as a rule, with our rules after it."""
-    if isinstance(rules, dict):
-        return rules
-    return {"*": rules} | {f"{prefix} *": "allow" for prefix in prefixes()}
+    if isinstance(rules, str) or rules == compose(rules.get("*")):
+        return (JsonSet(config, keys, {}, compose),)
+    return tuple(JsonSet(config, (*keys, rule), "allow") for rule in ours)
 
 
 def _plugin(site: InstallSite) -> OwnFile:
-    folder, name = _user_folder(site), executable("wc", site)
+    folder, name = _user_folder(site), executable("wc-cli", site)
     if site.scope == "project":
-        folder, name = common.base_folder(site) / ".opencode", "wc"
+        folder, name = common.base_folder(site) / ".opencode", "wc-cli"
     text = _PLUGIN.replace("WC_PROGRAM", json.dumps(name))
     return OwnFile(folder / "plugins/watercooler.js", text)
 

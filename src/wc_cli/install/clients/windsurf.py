@@ -33,7 +33,7 @@ def _parts(site: InstallSite) -> tuple[Part, ...]:
 def _permissions(site: InstallSite) -> Part:
     settings = common.settings_folder(site) / "Windsurf/User/settings.json"
     key = ("windsurf.cascadeCommandsAllowList",)
-    changes = (JsonAdd(settings, key, prefix) for prefix in prefixes())
+    changes = (JsonAdd(settings, key, prefix) for prefix in prefixes(site))
     return Part("permissions", tuple(changes))
 
 
