@@ -231,8 +231,8 @@ def test_explained(stage: Stage, runner: str) -> None:
     said = json.loads((stage.repo.path / "said").read_text())
     rules = said["explanation"]["agent"]
     assert [(rule["rule"], rule["found"]) for rule in rules if rule["won"]] == [
-        ("started by", "Cline")
+        ("program", "Cline")
     ]
-    assert said["source"] == "started by"
+    assert said["source"] == "program"
     # The script at the prompt looks at no processes.
     assert not said["explanation"]["status_line"]["same"]

@@ -179,7 +179,7 @@ def agent_rules(
     yield Rule("client", asked.client if is_agent else "")
     for variable, agent in environment.agents_in(env):
         yield Rule(variable, agent)
-    yield Rule("started by", evidence.started_by())
+    yield Rule("program", evidence.started_by())
     yield Rule("client", "" if is_agent else asked.client)
 
 

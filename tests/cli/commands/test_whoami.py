@@ -102,7 +102,7 @@ Codex
     WATERCOOLER_AGENT  -
   > CODEX_THREAD_ID    Codex
     CLAUDECODE         Claude Code
-    started by         -
+    program            -
     WATERCOOLER_USER   -
     git user           Pat
     recorded git user  Pat
