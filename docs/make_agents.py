@@ -137,4 +137,4 @@ def script_spellings() -> Iterator[str]:
     for agent in AGENTS:
         spellings = [word for word in agent.spellings if word != fold(agent.name)]
         if spellings:
-            yield f"    {' | '.join(spellings)}) text={fold(agent.name)} ;;"
+            yield f"    {' | '.join(spellings)}) text='{fold(agent.name)}' ;;"

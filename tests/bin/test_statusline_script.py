@@ -21,12 +21,21 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
-from tests.core.status.placecases import CASES, WORKTREES, PlaceCase
+from tests.core.status.placecases import CASES, PERSON, WORKTREES, PlaceCase
 
 from wc_core import agents, ulid
 from wc_core.git import repository
+from wc_core.git.authorship import Person
 from wc_core.git.discovery import find
-from wc_core.identity.resolve import Asked, Identity, identify
+from wc_core.identity.resolve import (
+    Asked,
+    Evidence,
+    Identity,
+    identify,
+    winning_rule,
+    worktree_rules,
+)
+from wc_core.identity.userrecord import UserRecord
 from wc_core.names import SPELLINGS, Directory, Name, parse
 from wc_core.status.files import (
     MAIN_WORKTREE,
@@ -46,6 +55,7 @@ from wc_core.status.line import (
 )
 from wc_core.status.look import LineStyle, isolate_rtl
 from wc_core.status.places import Surroundings, worktree_places
+from wc_core.threads.jsontext import dumps
 from wc_core.threads.model import CLOSED, STATUSES, State
 from wc_core.threads.settings import Settings
 
@@ -226,6 +236,15 @@ def be(
     put(store, identity_files(worktree, identity, Directory(), {source: "1"}))
 
 
+USER = UserRecord(Person("Pat", "pat@example.org"))
+RECORDED = Evidence(lambda: USER)
+
+
+def record_user(store: Path, user: UserRecord = USER) -> None:
+    """Record git's user, as each command of wc does."""
+    put(store, {"git-user.json": f"{dumps(user.fields())}\n".encode()})
+
+
 def named(name: Name) -> Identity:
     """An identity out of WATERCOOLER_AGENT."""
     return Identity(name, "WATERCOOLER_AGENT")
@@ -367,8 +386,17 @@ def _place(world: World, name: str) -> tuple[Path, str, Surroundings]:
     return folder, found.worktree_id or MAIN_WORKTREE, here
 
 
-def _rows(made: Iterable[StatusView], who: Who) -> Iterator[StatusRow]:
-    key = Directory().key(who.name) if who.name else None
+def _full_name(who: Who, folder: Path, tag: str) -> Name | None:
+    """The name with the seat and the tag that wc gives it in ``folder``."""
+    if who.written or who.name is None:
+        return who.name
+    found = repository.find(str(folder))
+    seat = winning_rule(worktree_rules(found, Settings())).value
+    return who.name._replace(seat=who.name.seat or seat, tag=who.name.tag or tag)
+
+
+def _rows(made: Iterable[StatusView], who: Who, me: Name | None) -> Iterator[StatusRow]:
+    key = Directory().key(me) if me else None
     for view in made:
         known = view.new.get(key) if key is not None else None
         if known is None and who.written:
@@ -385,22 +413,33 @@ def _options(look: LineStyle) -> list[str]:
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow],
 )
-@given(made=views(), who=WHOS, look=LOOKS, place=PLACES)
+@given(
+    made=views(), who=WHOS, look=LOOKS, place=PLACES, user=st.sampled_from(["", "Pat"])
+)
 @example(
     [StatusView(state("main", "codex", 2, status="IN_REVIEW"), {"codex": 3})],
     Who(Name("Codex"), "codex", written=True),
     LineStyle(24),
     "main",
+    "Pat",
 )
 def test_says_the_same_as_the_twin(
-    shared: World, made: list[StatusView], who: Who, look: LineStyle, place: str
+    shared: World,
+    made: list[StatusView],
+    who: Who,
+    look: LineStyle,
+    place: str,
+    user: str,
 ) -> None:
     cwd, worktree, around = _place(shared, place)
-    here = LinePlace(around._replace(me=who.name))
+    full_name = _full_name(who, cwd, user)
+    here = LinePlace(around._replace(me=full_name))
     shutil.rmtree(shared.store / ".local", ignore_errors=True)
     (shared.store / ".local" / "status").mkdir(parents=True)
     for view in made:
         put(shared.store, status_files(view))
+    if user:
+        record_user(shared.store)
     env: dict[str, Any] = {who.variable: "1"} if who.variable else {}
     if who.agent:
         env["WATERCOOLER_AGENT"] = who.agent
@@ -411,7 +450,7 @@ def test_says_the_same_as_the_twin(
     if look.columns:
         env["COLUMNS"] = str(look.columns)
     said = shared.run(cwd, *_options(look), shell=_known(), **env)
-    rows = [*_rows(made, who)]
+    rows = [*_rows(made, who, full_name)]
     expected = (
         "" if _is_left_to_the_twin(rows, here, look) else status_line(rows, here, look)
     )
@@ -494,9 +533,16 @@ def test_the_line_of_each_case(trees: World, shell: Shells, case: PlaceCase) -> 
     (trees.store / ".local/status").mkdir(parents=True, exist_ok=True)
     worktree = MAIN_WORKTREE if case.folder == "app" else case.folder
     source = "CLAUDECODE" if case.me.tag else "user"
-    be(trees.store, case.me, worktree, source=source)
     env: dict[str, Any] = {"CLAUDECODE": "1"} if case.me.tag else {}
-    assert trees.run(trees.home / case.folder, shell=shell, **env) == case.line
+    folder = trees.home / case.folder
+    if case.is_first:
+        be(trees.store, PERSON)
+        record_user(trees.store)
+        who = identify(Asked(), env, repository.find(str(folder)), Settings(), RECORDED)
+        assert who.name == case.me
+    else:
+        be(trees.store, case.me, worktree, source=source)
+    assert trees.run(folder, shell=shell, **env) == case.line
 
 
 def test_the_options(world: World) -> None:
@@ -708,6 +754,61 @@ def test_an_agent_s_first_prompt(
     assert world.run(world.repo, shell=shell, **mine) == "Pat has the ball · main"
     write(world.store, state("x", agent, branch="main"), new={key: 3})
     assert world.run(world.repo, shell=shell, **mine) == "🎾 you · x"
+
+
+@pytest.mark.parametrize(
+    ("name", "env", "holder", "mine"),
+    [
+        ("Pat", {"CLAUDECODE": "1"}, "Claude Code@fix (Pat)", True),
+        ("Pat (ACME Inc)", {"CLAUDECODE": "1"}, "Claude Code@fix (Pat ACME Inc)", True),
+        ("a/b%*", {"CLAUDECODE": "1"}, "Claude Code@fix (a/b%*)", True),
+        ("Pat", {"WATERCOOLER_AGENT": "Claude"}, "Claude Code@fix (Pat)", True),
+        ("Pat", {"WATERCOOLER_AGENT": "Claude@fix"}, "Claude Code@fix (Pat)", True),
+        ("Pat (ACME)", {"WATERCOOLER_AGENT": "pat"}, "Pat", True),
+        # What only wc itself can tell.
+        ("Pat", {"CLAUDECODE": "1", "WATERCOOLER_USER": "Sam"}, "Claude@fix", False),
+        ("Pat", {"CLAUDECODE": "1", "WATERCOOLER_SEAT": "a b"}, "Claude@fix", False),
+        ('P"t', {"CLAUDECODE": "1"}, 'Claude Code@fix (P"t)', False),
+    ],
+)
+def test_the_first_prompt_knows_the_user_on_record(
+    world: World,
+    shell: Shells,
+    *,
+    name: str,
+    env: dict[str, Any],
+    holder: str,
+    mine: bool,
+) -> None:
+    world.git("worktree", "add", "-q", "-b", "fix", "../tree")
+    folder = world.home / "tree"
+    record_user(world.store, UserRecord(Person(name, "pat@example.org")))
+    write(world.store, state("fix", holder))
+    assert Directory().matches(holder, _identified(name, env, folder)) or not mine
+    line = "🎾 you · fix" if mine else f"{holder} has the ball · fix"
+    assert world.run(folder, shell=shell, **env) == line
+
+
+def _identified(user: str, env: dict[str, Any], folder: Path) -> Name:
+    evidence = Evidence(lambda: UserRecord(Person(user)))
+    found = repository.find(str(folder))
+    return identify(Asked(), env, found, Settings(), evidence).name
+
+
+@pytest.mark.parametrize(
+    "record",
+    [b"", b"{}", b"\0", b'{"name":', b'{"name":"\xff', b'"name":"..", "x', None],
+)
+def test_a_damaged_record_of_the_user(
+    world: World, shell: Shells, record: bytes | None
+) -> None:
+    write(world.store, state("main", "Claude Code (Pat)"))
+    if record is None:
+        (world.store / ".local/git-user.json").mkdir()
+    else:
+        put(world.store, {"git-user.json": record})
+    said = world.run(world.repo, shell=shell, CLAUDECODE="1")
+    assert said == "Claude Code (Pat) has the ball · main"
 
 
 def test_a_person_is_the_same_one_in_all_worktrees(world: World, shell: Shells) -> None:
