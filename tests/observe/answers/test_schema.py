@@ -11,12 +11,14 @@ import pytest
 
 from tests.observe.stores import NOW_MS, Session, Store
 from tests.observe.test_places import git
+from wc_core.git import discovery
 from wc_observe.answers.health import HEALTH_SCHEMA, health_fields
 from wc_observe.answers.vocabulary import VOCABULARY_SCHEMA, vocabulary_fields
 from wc_observe.answers.whoami import WHOAMI_SCHEMA, whoami_fields
 from wc_observe.calls import Call
 from wc_observe.live.stores import Stores
 from wc_observe.mcp.tools import ALL_SPECS
+from wc_observe.watch.stores import CURRENT_WATCH, StoreWatch
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -67,19 +69,18 @@ def check(schema: dict[str, Any], answers: list[Fields]) -> None:
     [(HEALTH_SCHEMA, health_fields), (WHOAMI_SCHEMA, whoami_fields)],
 )
 def test_the_schema_has_what_an_answer_can_have(
-    schema: dict[str, Any],
-    answer: Callable[[Call], Fields],
-    calls: list[Call],
-    session: Session,
+    schema: dict[str, Any], answer: Callable[[Call], Fields], calls: list[Call]
 ) -> None:
     answers = [answer(call) for call in calls]
-    if answer is health_fields:
-        # What says how changes are noticed is there once a client listens.
-        session.mode = "legacy"
-        answers += [
-            dict(result.structured_content or {})
-            for result in session.calls(("health", {}), ("health", {}))
-        ]
+    # Health says how changes are noticed as soon as a client listens.
+    watch, plain = StoreWatch(Stores()), calls[0]
+    end = watch.listen(discovery.find(plain.folder, plain.env).root, {}, print)
+    token = CURRENT_WATCH.set(watch)
+    try:
+        answers.append(answer(plain))
+    finally:
+        CURRENT_WATCH.reset(token)
+        end()
     check(schema, answers)
 
 
