@@ -12,6 +12,7 @@ import uvicorn
 from sse_starlette.sse import AppStatus
 
 from wc_core.errors import StorageError
+from wc_observe.http.closedstreams import leave_out_closed_streams
 from wc_observe.http.connection import Connection
 from wc_observe.http.waiting import WaitingConnections
 
@@ -86,6 +87,7 @@ def listen(host: str, port: int, service: Service) -> None:
     AppStatus.disable_automatic_graceful_drain()  # type: ignore[no-untyped-call]
     # Malformed requests are not worth a log line; failures of ours are.
     logging.getLogger("uvicorn.error").setLevel(logging.ERROR)
+    leave_out_closed_streams()
     try:
         asyncio.run(Server(_config(host, port, service), service).serve())
     except SystemExit as error:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import logging
 import os
 import signal
 import socket
@@ -14,11 +15,14 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import anyio
 import httpx2
+import mcp.server.streamable_http
 import pytest
 
 from tests.observe.serving import HEADERS, HELLO, Served, serving
 from tests.observe.stores import Store, only_text
+from wc_observe.http.closedstreams import leave_out_closed_streams
 from wc_observe.http.limits import MAX_BODY, Buckets
 from wc_observe.http.waiting import WaitingConnections, caller_of
 
@@ -313,6 +317,28 @@ def test_a_client_that_leaves_is_no_traceback(
         assert "plan" in only_text(server.call("list_threads"))
         assert number(server, 'wc_http_responses_total{status="500"}', absent=0) == 0
         assert server.end() == (0, "")
+
+
+@pytest.mark.parametrize(
+    ("error", "logged"),
+    [
+        (anyio.ClosedResourceError(), False),
+        (ExceptionGroup("", [anyio.BrokenResourceError()]), False),
+        (ExceptionGroup("", [anyio.ClosedResourceError(), ValueError()]), True),
+        (ValueError(), True),
+        (None, True),
+    ],
+)
+def test_a_request_that_comes_after_the_end_of_its_session_is_no_traceback(
+    error: Exception | None, caplog: pytest.LogCaptureFixture, *, logged: bool
+) -> None:
+    leave_out_closed_streams()
+    leave_out_closed_streams()
+    sdk = logging.getLogger(mcp.server.streamable_http.__name__)
+    sdk.error("SSE response error", exc_info=error)
+    assert ("SSE response error" in caplog.text) is logged
+    (installed,) = sdk.filters
+    sdk.removeFilter(installed)
 
 
 def test_too_many_requests_have_to_wait(server: Served) -> None:
