@@ -21,7 +21,7 @@ from wc_observe.http.leaving import Leaving, UnderWay
 from wc_observe.live.stores import Stores
 from wc_observe.open_store import caller_identity, open_store, store_label
 from wc_observe.watch.stores import StoreWatch
-from wc_observe.web import board, search, thread, timeline
+from wc_observe.web import board, search, thread, threadlist, timeline
 from wc_observe.web.guard import FILES, Guard
 from wc_observe.web.links import Links
 from wc_observe.web.page import PageContext, WebPage, error_page, render_page
@@ -224,7 +224,7 @@ def _board(store: OpenStore, context: PageContext, query: Mapping[str, str]) -> 
 def _threads(
     store: OpenStore, context: PageContext, query: Mapping[str, str]
 ) -> WebPage:
-    return board.threads_page(store, context, query)
+    return threadlist.threads_page(store, context, query)
 
 
 def _thread(

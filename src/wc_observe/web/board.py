@@ -1,22 +1,20 @@
-"""The board page (threads by holder) and the list of threads."""
+"""The board page: threads by holder."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import quote
 
-from wc_core.errors import InvalidInputError
 from wc_core.phrases import counted
 from wc_core.text import one_line
-from wc_core.threads.model import CLOSED, STATUSES
-from wc_core.views.rows import Filter, matches_words
+from wc_core.threads.model import CLOSED
+from wc_core.views.rows import matches_words
 from wc_observe.web.html import NOTHING, Html, element, joined
 from wc_observe.web.page import (
     WebPage,
     holder_name,
     moment,
     more_link,
-    ownership_mark,
     thread_marks,
 )
 
@@ -205,133 +203,3 @@ def _closed(count: int, context: PageContext, words: str) -> Html:
         return NOTHING
     href = context.links.threads(status=CLOSED, filter=words)
     return more_link(href, f"{counted(count, 'thread')} closed")
-
-
-# --- the list ----------------------------------------------------------------
-
-
-def threads_page(
-    store: OpenStore, context: PageContext, query: Mapping[str, str]
-) -> WebPage:
-    """Returns the list of threads, latest move first."""
-    status, ball = query.get("status", "").upper(), query.get("ball", "")
-    if status and status not in STATUSES:
-        raise InvalidInputError(
-            f"{status!r} is not a status.", f"There are: {', '.join(STATUSES)}"
-        )
-    words, cursor = query.get("filter", ""), query.get("cursor", "")
-    criteria = Filter(open_only=bool(query.get("open")), ball=ball, status=status)
-    if words:
-        rows = rows_with_words(store.overview.matching(criteria), words)
-        visible, total, following = rows[:_ROWS], len(rows), ""
-    else:
-        page = store.overview.page(criteria, _ROWS, cursor)
-        visible, total, following = [*page.rows], page.total, page.cursor
-    kept = {"status": status, "ball": ball, "open": query.get("open", "")}
-    below = NOTHING
-    if following:
-        below = more_link(
-            context.links.threads(**kept, cursor=following), "Older threads"
-        )
-    elif len(visible) < total:
-        below = element("p", f"The first {len(visible)} of {total} are shown.")
-    main = joined(
-        (
-            element("h1", "Threads"),
-            _choice(context, query, total),
-            _table(visible, context),
-            below,
-        )
-    )
-    return WebPage("Threads", main, "threads")
-
-
-def _choice(context: PageContext, query: Mapping[str, str], count: int) -> Html:
-    options = [
-        ("", "any status"),
-        *((status, status.replace("_", " ").lower()) for status in STATUSES),
-    ]
-    chosen = query.get("status", "").upper()
-    return element(
-        "form",
-        field(
-            "filter", "Words", query.get("filter", ""), "topic, title, holder or +tag"
-        ),
-        field("ball", "Ball", query.get("ball", ""), "a name, me, anyone"),
-        choice("status", "Status", options, chosen),
-        element(
-            "label",
-            element(
-                "input",
-                type="checkbox",
-                name="open",
-                value="1",
-                checked=bool(query.get("open")),
-            ),
-            " open only",
-        ),
-        element("button", "Show"),
-        element("output", counted(count, "thread"), id="count"),
-        action=context.links.threads(),
-        class_="filter",
-    )
-
-
-def field(name: str, words: str, value: str, hint: str = "") -> Html:
-    """Returns a labelled text field."""
-    return element(
-        "label",
-        words,
-        " ",
-        element(
-            "input",
-            name=name,
-            id=name,
-            value=value,
-            placeholder=hint,
-            autocomplete="off",
-        ),
-    )
-
-
-def choice(
-    name: str, words: str, options: Iterable[tuple[str, str]], chosen: str
-) -> Html:
-    """Returns a labelled drop-down list."""
-    items = (
-        element("option", label, value=value, selected=value == chosen)
-        for value, label in options
-    )
-    return element("label", words, " ", element("select", *items, name=name))
-
-
-def _table(rows: Iterable[ThreadRow], context: PageContext) -> Html:
-    lines = [_line(row, context) for row in rows]
-    if not lines:
-        return element("p", "No thread is like that.", class_="none")
-    heads = ("Thread", "Ball", "Entries", "Last move")
-    head = element("tr", *(element("th", label, scope="col") for label in heads))
-    return element(
-        "table", element("thead", head), element("tbody", *lines), class_="list"
-    )
-
-
-def _line(row: ThreadRow, context: PageContext) -> Html:
-    topic = one_line(row.name)
-    title = element("span", one_line(row.title, _TITLE), class_="title", dir="auto")
-    link = element(
-        "a",
-        joined((element("bdi", topic, class_="topic"), title), " "),
-        href=context.links.thread(row.name),
-        id=f"t-{topic}",
-        data_item=True,
-    )
-    you = ownership_mark(row.ownership)
-    return element(
-        "tr",
-        element("td", link, " ", thread_marks(row)),
-        element("td", holder_name(row.ball), " ", you),
-        element("td", str(row.entry_count), class_="number"),
-        element("td", moment(row.updated_at, context.now_ms), class_="number"),
-        id=f"i-{topic}",
-    )

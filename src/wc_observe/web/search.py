@@ -7,26 +7,32 @@ from typing import TYPE_CHECKING
 
 from wc_core.errors import InvalidInputError
 from wc_core.text import clean, one_line
-from wc_core.threads.model import STATUSES
 from wc_core.times import utc
 from wc_core.views import words
 from wc_core.views.mentions import Mentions
 from wc_core.views.rows import Filter
 from wc_core.views.search import Question, search
-from wc_observe.web.board import choice, field
+from wc_observe.web.forms import chosen_status, field, status_choice
 from wc_observe.web.html import NOTHING, Html, element, joined
-from wc_observe.web.page import WebPage, entry_count, holder_name, moment, more_link
+from wc_observe.web.page import (
+    WebPage,
+    entry_count,
+    holder_name,
+    moment,
+    more_link,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from wc_core.views.search import Hit, Hits, SearchQuery
+    from wc_core.views.search import Hit, Hits, Matches, SearchQuery
     from wc_observe.open_store import OpenStore
     from wc_observe.web.page import PageContext
 
 # As long as a person waits without wondering; after that, the hits so far.
-_SECONDS = 1.0
-_HITS, _AROUND, _TOPICS, _WIDTH = 25, 110, 8, 200
+SECONDS = 1.0
+_MOST_UNREADABLE = 8
+_HITS, _AROUND, _WIDTH = 25, 110, 200
 # Markers around a match; neither occurs in cleaned text.
 _MARKS = ("\x02", "\x03")
 _MARKED = re.compile("\x02(.*?)\x03")
@@ -44,25 +50,17 @@ def search_page(
         return WebPage("Search", main, "search", text)
     question = _question(text, query)
     terms = question.search_query()
-    hits = search(store.live.engine(store.overview, _SECONDS), store.overview, question)
+    hits = search(store.live.engine(store.overview, SECONDS), store.overview, question)
     main = joined((heading, form, *_answer(hits, terms, context, query)))
     title = f"Search: {one_line(text, 60)}" if text.strip() else "Search"
     return WebPage(title, main, "search", text)
 
 
 def _question(text: str, query: Mapping[str, str]) -> Question:
-    pr, status = (
-        query.get("pr", "").strip().lstrip("#"),
-        query.get("status", "").upper(),
-    )
+    pr = query.get("pr", "").strip().lstrip("#")
     if pr and not (pr.isdecimal() and len(pr) < len("1000000000")):
         raise InvalidInputError(
             f"{one_line(pr, 40)!r} is no pull request.", "Give its number."
-        )
-    if status and status not in STATUSES:
-        raise InvalidInputError(
-            f"{one_line(status, 40)!r} is not a status.",
-            f"There are: {', '.join(STATUSES)}",
         )
     about = Mentions(
         query.get("file", ""),
@@ -70,15 +68,11 @@ def _question(text: str, query: Mapping[str, str]) -> Question:
         query.get("commit", ""),
         query.get("branch", ""),
     )
-    criteria = Filter(ball=query.get("ball", ""), status=status)
+    criteria = Filter(ball=query.get("ball", ""), status=chosen_status(query))
     return Question(text, criteria, _HITS, query.get("cursor", ""), about)
 
 
 def _form(context: PageContext, query: Mapping[str, str]) -> Html:
-    statuses = [
-        ("", "any status"),
-        *((name, name.replace("_", " ").lower()) for name in STATUSES),
-    ]
     fields = (
         element("input", type="hidden", name="q", value=query.get("q", "")),
         field("file", "File", query.get("file", ""), "src/auth.py"),
@@ -86,7 +80,7 @@ def _form(context: PageContext, query: Mapping[str, str]) -> Html:
         field("pr", "Pull request", query.get("pr", ""), "12"),
         field("commit", "Commit", query.get("commit", ""), "1a2b3c4"),
         field("ball", "Ball", query.get("ball", ""), "a name, me, anyone"),
-        choice("status", "Status", statuses, query.get("status", "").upper()),
+        status_choice(query),
         element("button", "Narrow down"),
     )
     form = element("form", *fields, action=context.links.search(), class_="filter")
@@ -114,13 +108,7 @@ def _answer(
     if len(hits.topics) > 1:
         count += f" in {len(hits.topics)} threads"
     parts = [element("p", count, class_="found", role="status")]
-    if hits.partial:
-        words_ = f"Looked at {hits.ready} of {hits.entries} entries so far …"
-        parts.append(element("p", words_, class_="notice", data_again=1500))
-    if hits.unreadable:
-        names = ", ".join(one_line(item, 100) for item in hits.unreadable[:_TOPICS])
-        notice = f"Could not be read, see wc doctor: {names}"
-        parts.append(element("p", notice, class_="notice"))
+    parts += search_notices(hits)
     parts.append(
         element(
             "ol", *(_hit(item, terms, context) for item in hits.hits), class_="hits"
@@ -132,6 +120,20 @@ def _answer(
             more_link(context.links.search(**pairs, cursor=hits.cursor), "More")
         )
     return parts
+
+
+def search_notices(searched: Hits | Matches) -> list[Html]:
+    """Returns what a page says if not everything has been searched."""
+    notices = []
+    if searched.ready < searched.entries:
+        words_ = f"Looked at {searched.ready} of {searched.entries} entries so far …"
+        notices.append(element("p", words_, class_="notice", data_again=1500))
+    if searched.unreadable:
+        listed = searched.unreadable[:_MOST_UNREADABLE]
+        names = ", ".join(one_line(topic, 100) for topic in listed)
+        words_ = f"Could not be read, see wc doctor: {names}"
+        notices.append(element("p", words_, class_="notice"))
+    return notices
 
 
 def _hit(hit: Hit, search_query: SearchQuery, context: PageContext) -> Html:

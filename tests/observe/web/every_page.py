@@ -32,6 +32,7 @@ _BAD = ("nope", "..%2Fplan", "a%00b", "%2e%2e", "x" * 300, "%25")
 PATHS = [
     *("", "?filter=hello", "nowhere", "nowhere/at/all"),
     *("threads", "threads?open=1&ball=me", "threads?status=closed&filter=a"),
+    *("threads?file=a.py&branch=main", "threads?file=%2F"),
     *("threads?ball=anyone", "threads?cursor=odd", "threads?status=odd"),
     *(f"threads/{topic}" for topic in (*_TOPICS, *_BAD)),
     *(f"threads/{topic}?from=1" for topic in (*_TOPICS, *_BAD)),

@@ -126,16 +126,48 @@ def test_topics_are_looked_for_by_all_of_the_words(site: Site, store: Store) -> 
         ("?ball=me", ["a"]),
         ("?ball=anyone", ["b"]),
         ("?ball=nobody+here+at+all", []),
+        ("?branch=fix%2Flogin", ["a"]),
+        ("?branch=b", ["b"]),
+        ("?branch=other", []),
+        ("?file=auth.py", ["a"]),
+        ("?file=src%2Fauth.py&open=1", ["a"]),
+        ("?file=auth.py&ball=anyone", []),
+        ("?file=auth.py&filter=entry", ["a"]),
+        ("?file=other.py", []),
     ],
 )
 def test_the_list_has_filters(
     site: Site, store: Store, asked: str, topics: list[str]
 ) -> None:
-    store.thread("a", store.give("a", "Pat"))
+    written = {"code_branch": "fix/login", "body": "See src/auth.py.", "action": "new"}
+    store.thread("a", store.give("a", "Pat", **written))
     store.thread("b", store.give("b", None, status="CLOSED"))
     page = site.get(f"threads{asked}")
     assert re.findall(r'id="t-([^"]+)"', page) == topics
     assert ("No thread is like that." in page) == (not topics)
+
+
+def test_the_filters_of_the_list_keep_what_was_asked(site: Site, store: Store) -> None:
+    for number in range(101):
+        body = store.entry(f"x{number}", "See a.py.", code_branch="b", action="new")
+        store.thread(f"x{number}", body)
+    page = site.get("threads?file=a.py&branch=b&open=1")
+    (older,) = (link for link in links(page) if "cursor=" in link)
+    assert site.ask(older).text.count('id="t-') == 1
+    values = {
+        fields["name"]: fields.get("value")
+        for tag, fields in elements(page)
+        if tag == "input" and "name" in fields
+    }
+    assert (values["file"], values["branch"]) == ("a.py", "b")
+
+
+def test_a_list_about_a_file_says_which_threads_could_not_be_searched(
+    site: Site, store: Store
+) -> None:
+    store.thread("a", store.entry("a", "See a.py."))
+    Path(store.layout.log("bad")).mkdir(parents=True)
+    assert "Could not be read, see wc doctor: bad" in site.said("threads?file=a.py")
 
 
 def test_a_long_list_is_walked_by_pages(site: Site, store: Store) -> None:
@@ -400,6 +432,7 @@ def test_the_colours_are_those_of_the_picture() -> None:
         ("threads/x/0?offset=9999", 400, "beyond its end"),
         ("threads?status=odd", 400, "not a status"),
         ("threads?cursor=odd", 400, "not a cursor"),
+        ("threads?file=%2F%2F", 400, "names no file"),
         ("search?q=x&status=odd", 400, "not a status"),
         ("search?q=x&pr=odd", 400, "no pull request"),
         ("search?q=x&cursor=odd", 400, "not a cursor"),

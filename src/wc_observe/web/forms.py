@@ -1,0 +1,62 @@
+"""The parts of the forms that filter, and what they ask for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from wc_core.errors import InvalidInputError
+from wc_core.text import one_line
+from wc_core.threads.model import STATUSES
+from wc_observe.web.html import Html, element
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+
+def field(name: str, words: str, value: str, hint: str = "") -> Html:
+    """Returns a labelled text field."""
+    return element(
+        "label",
+        words,
+        " ",
+        element(
+            "input",
+            name=name,
+            id=name,
+            value=value,
+            placeholder=hint,
+            autocomplete="off",
+        ),
+    )
+
+
+def choice(
+    name: str, words: str, options: Iterable[tuple[str, str]], chosen: str
+) -> Html:
+    """Returns a labelled drop-down list."""
+    items = (
+        element("option", label, value=value, selected=value == chosen)
+        for value, label in options
+    )
+    return element("label", words, " ", element("select", *items, name=name))
+
+
+def status_choice(query: Mapping[str, str]) -> Html:
+    """Returns the drop-down list of statuses."""
+    options = [
+        ("", "any status"),
+        *((status, status.replace("_", " ").lower()) for status in STATUSES),
+    ]
+    return choice("status", "Status", options, query.get("status", "").upper())
+
+
+def chosen_status(query: Mapping[str, str]) -> str:
+    """Returns the status that a query asks for, or an empty string. Raises
+    InvalidInputError for an unknown one."""
+    status = query.get("status", "").upper()
+    if status and status not in STATUSES:
+        raise InvalidInputError(
+            f"{one_line(status, 40)!r} is not a status.",
+            f"There are: {', '.join(STATUSES)}",
+        )
+    return status
