@@ -155,8 +155,7 @@ def list_threads(context: Context, options: ListOptions) -> None:
     if standing is not None:
         remark(standing.sentence(now_ms()))
     if not page.rows:
-        narrowed = options.file or options.branch or options.tag
-        remark("No thread matches." if narrowed else _NO_THREADS)
+        remark("No thread matches." if overview.reader.topics() else _NO_THREADS)
     if page.cursor:
         remark(f"more: {_command_line('list', options, cursor=page.cursor)}")
     if unreadable:

@@ -150,6 +150,7 @@ def test_nothing_to_show(repo: Repo) -> None:
         "",
         "No threads here. Start one with: wc new TOPIC --title '…'\n",
     )
+    assert repo.ok("list", "--mine").err == done.err
     assert repo.ok("updates").err == "Nothing since 24h.\n"
     assert repo.ok("search", "word").err == "0 found\n"
     assert repo.json("list")["threads"] == []
@@ -402,6 +403,13 @@ def test_threads_that_are_not_there(story: Repo) -> None:
     assert story.wc("read", "nothing", "--json").error["code"] == "NOT_FOUND"
     story.fails(3, "read", "../../etc/passwd")
     story.fails(2, "seen")
+
+
+@pytest.mark.parametrize(
+    "words", [("--ball", "Kilo"), ("--status", "BLOCKED"), ("--branch", "b")]
+)
+def test_a_filter_that_no_thread_fits(story: Repo, words: tuple[str, ...]) -> None:
+    assert story.ok("list", *words).err == "No thread matches.\n"
 
 
 def test_a_foreign_cursor_of_a_search(story: Repo) -> None:
