@@ -215,8 +215,8 @@ class Context:
         self.ensure_store()
         current = self.place.repository
         branch = commit = ""
-        if current is not None and current.branch != BRANCH:
-            branch, commit = current.branch, current.commit
+        if current is not None and current.working_branch != BRANCH:
+            branch, commit = current.working_branch, current.commit
         author = Author(self.identity, branch, commit, self._authorship())
         writer = StoreWriter(self.place, author, self.settings, self.env)
         writer.prepare_store()

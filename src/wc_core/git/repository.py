@@ -65,6 +65,12 @@ class Repository(NamedTuple):
         return rebased_branch(self.gitdir)
 
     @property
+    def working_branch(self) -> str:
+        """The branch that is checked out or being rebased; empty if HEAD is detached
+        for another reason."""
+        return working_branch(self.gitdir)
+
+    @property
     def commit(self) -> str:
         """The commit of HEAD; empty if it has none, or one that only git can read."""
         return resolve(self, "HEAD")
@@ -287,11 +293,17 @@ def rebased_branch(gitdir: str) -> str:
     return ""
 
 
+def working_branch(gitdir: str) -> str:
+    """The branch that is checked out or being rebased in a worktree; empty if none."""
+    return head_branch(gitdir) or rebased_branch(gitdir)
+
+
 def worktrees(repository: Repository) -> list[tuple[str, str]]:
-    """The root and the branch of each linked worktree on git's record."""
+    """The root and the branch of each linked worktree on git's record. The branch may
+    be one that is being rebased."""
     pairs = []
     for admin in admins_of(repository):
         target = _read_text(f"{admin}/gitdir").rstrip("\n")
         path = os.path.dirname(os.path.join(admin, target))
-        pairs.append((path, head_branch(admin)))
+        pairs.append((path, working_branch(admin)))
     return pairs

@@ -70,7 +70,7 @@ class Asked(NamedTuple):
 class Identity(NamedTuple):
     """A participant, and the rule that named them (for ``wc whoami``).
 
-    ``branch`` is the branch that was checked out, or empty, if the seat depends on
+    ``branch`` is the branch that was worked on, or empty, if the seat depends on
     it; else ``None``.
     """
 
@@ -135,9 +135,10 @@ def _person(user: Rule, person: str) -> Identity:
 def _branch_of_seat(
     seat: Rule, place: Rule, repository: Repository | None
 ) -> str | None:
-    """The branch that the seat depends on; ``None`` if it depends on none."""
+    """The branch that the seat depends on; ``None`` if it depends on none. A rebase
+    detaches HEAD, but whoever rebases a branch stays in its seat."""
     by_branch = place.name in _RULES_BY_BRANCH and seat.name in {SESSION, place.name}
-    return repository.branch if repository and by_branch else None
+    return repository.working_branch if repository and by_branch else None
 
 
 def winning_rule(rules: Iterable[Rule]) -> Rule:
@@ -252,12 +253,14 @@ _MAIN = "main"
 def worktree_rules(repository: Repository | None, settings: Settings) -> Iterator[Rule]:
     """The rules that name a worktree as a seat. The store's own checkout is no seat:
     its branch is the same for all."""
-    if repository is None or settings.seats == "off" or repository.branch == BRANCH:
+    if repository is None or settings.seats == "off":
+        return
+    branch = repository.working_branch
+    if branch == BRANCH:
         return
     if not repository.linked:
         yield Rule("main worktree", _MAIN if settings.seats == "all" else "")
         return
-    branch = repository.branch
     for rule, seat in (
         ("change id", repository.change_id),
         ("branch", branch),

@@ -57,8 +57,8 @@ def whoami_fields(call: Call) -> dict[str, Any]:
     if call.subject:
         fields["subject"] = call.subject
     code = None if call.store_name else repository.find(call.folder)
-    if code is not None and code.branch:
-        fields["code_branch"] = code.branch
+    if code is not None and code.working_branch:
+        fields["code_branch"] = code.working_branch
     return dict(clean_json(fields))
 
 

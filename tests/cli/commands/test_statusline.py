@@ -44,6 +44,32 @@ def test_nothing_to_say(repo: Repo, machine: Machine) -> None:
     assert twins(machine.folder("notes")) == ""
 
 
+def test_whoever_rebases_stays_in_their_seat(repo: Repo) -> None:
+    """Git detaches HEAD meanwhile, but balls and entries are those of the branch."""
+    fix = repo.worktree("app-fix", "fix/login")
+    fix.git("commit", "-q", "--allow-empty", "-m", "work")
+    claude = {"CLAUDECODE": "1"}
+    fix.ok("new", "auth", "--title", "x", env=claude)
+    fix.ok("new", "mine", "--title", "x")
+    who = fix.json("whoami", env=claude)["name"]
+    assert who.startswith("Claude Code@fix/login (")
+    lines = [twins(fix), twins(fix, env=claude)]
+    stops = ["git", "rebase", "-q", "--exec", "false", "HEAD~1"]
+    assert repo.machine.run(stops, fix.path).code
+    assert fix.git("branch", "--show-current").strip() == ""
+    assert fix.json("whoami", env=claude)["name"] == who
+    assert [twins(fix), twins(fix, env=claude)] == lines
+    fix.ok("say", "auth", "--title", "y", env=claude, cwd="")
+    fix.ok("new", "other", "--title", "z")
+    assert fix.entries("auth")[1]["code_branch"] == "fix/login"
+    assert fix.json("list", "--branch", "fix/login")["threads"][0]["topic"] == "other"
+    # Others complete the seat meanwhile, as at other times.
+    repo.ok("new", "asked", "--title", "q", "--to", "Claude@fix/login")
+    assert repo.entries("asked")[0]["ball"] == who
+    fix.git("rebase", "--abort")
+    assert fix.json("whoami", env=claude)["name"] == who
+
+
 def test_a_fresh_clone(repo: Repo) -> None:
     repo.settled("new", "auth", "--title", "x")
     path = repo.machine.root / "clone"

@@ -301,6 +301,22 @@ def test_which_branch_a_seat_depends_on(linked: Path, tmp_path: Path) -> None:
     assert branch(tmp_path / "app-wt-bug-7", codex) is None
 
 
+def test_a_branch_that_is_being_rebased_is_still_the_seat(
+    linked: Path, tmp_path: Path
+) -> None:
+    git = Git(tmp_path / "home")
+    git(linked, "checkout", "-q", "--detach")
+    found = repository.find(str(linked))
+    assert found is not None
+    folder = Path(found.gitdir) / "rebase-merge"
+    folder.mkdir()
+    (folder / "head-name").write_text("refs/heads/topic/menu\n")
+    assert seat(linked) == "topic/menu"
+    assert identify(Asked("Codex"), ALICE, found, Settings()).branch == "topic/menu"
+    (folder / "head-name").write_text(f"refs/heads/{BRANCH}\n")
+    assert seat(linked) == ""
+
+
 def test_the_checkout_of_the_store_is_no_seat(linked: Path, tmp_path: Path) -> None:
     Git(tmp_path / "home")(linked, "checkout", "-q", "-b", BRANCH)
     assert seat(linked) == ""
