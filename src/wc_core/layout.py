@@ -7,6 +7,7 @@ A topic becomes part of a path only here, so this module is the guard against
 from __future__ import annotations
 
 import os
+import re
 import unicodedata
 from functools import lru_cache
 from typing import NamedTuple
@@ -88,6 +89,10 @@ class Layout(NamedTuple):
     def lock(self, topic: str) -> str:
         """The lock of one thread; never unlinked, never committed."""
         return f"{self.local}/locks/threads/{file_name(topic)}"
+
+    def older_lock(self, topic: str) -> str:
+        """The lock of one thread as the older tool makes it: it exists while held."""
+        return f"{self.root}/{_older_lock_name(topic)}"
 
     @property
     def git_lock(self) -> str:
@@ -175,6 +180,20 @@ class Layout(NamedTuple):
     def guidance(self) -> str:
         """The repository's guidance for its agents and people."""
         return f"{self.root}/{GUIDANCE}"
+
+
+def _older_lock_name(topic: str) -> str:
+    """The file name of the older tool's lock of a thread."""
+    if topic.isascii() and topic.translate(_WORD_SIGNS).isalnum():
+        name = topic
+    else:
+        name = re.sub(r"[^A-Za-z0-9._-]+", "-", topic)
+    return f".{name.strip('-._') or 'topic'}.lock"
+
+
+def is_older_lock(path: str) -> bool:
+    """Whether a path of the store is a lock of the older tool."""
+    return "/" not in path and path.startswith(".") and path.endswith(".lock")
 
 
 # More than any store has threads. A smaller cache would miss on each topic when all

@@ -26,6 +26,9 @@ _NO_LINKS = frozenset({errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSY
 # In a store that is never committed, spare copies must not double what it takes up.
 _MAX_SPARE = 16 << 20
 
+# How often a log may be replaced while a line is appended to it.
+_MAX_REPLACEMENTS = 100
+
 _HINTS = {
     errno.ENOSPC: "The disk is full: make room, then run the same command again.",
     errno.EDQUOT: "Your quota is used up: make room, then run it again.",
@@ -164,14 +167,31 @@ def _remove_if_equal(path: str, data: bytes, root: str) -> None:
             remove(path, root)
 
 
-def append(path: str, line: bytes, root: str) -> int:
+def append(path: str, line: bytes, root: str, mark: bytes = b"") -> int:
     """Append one complete line and flush it. Returns the new length of the file.
 
     After an unfinished last line, the new one starts on a line of its own. A file with
     a second hard link, in a copy of the store or outside of it, is copied first. The
-    caller holds the lock of the file. Raises StorageError; the file is then as long as
-    before.
+    caller holds the lock of the file. If another program replaces the file meanwhile,
+    and the new one lacks the line, of which ``mark`` is a part, the line is appended
+    again. Raises StorageError; the file is then as long as before.
     """
+    for _ in range(_MAX_REPLACEMENTS):
+        size = _append_once(path, line, root)
+        if size is not None:
+            return size
+        data = read_plain(path, root) or b""
+        if mark and mark in data:
+            return len(data)
+    raise ConflictError(
+        f"Another program keeps replacing {path}.",
+        "Nothing was written. Try again when that program has finished.",
+    )
+
+
+def _append_once(path: str, line: bytes, root: str) -> int | None:
+    """Append a line. Returns the new length; ``None`` if another file is at ``path`` by
+    now. Raises StorageError."""
     try:
         handle = _open_to_append(path, root)
     except OSError as error:
@@ -180,12 +200,12 @@ def append(path: str, line: bytes, root: str) -> int:
         before = os.fstat(handle).st_size
         if before and os.pread(handle, 1, before - 1) != b"\n":
             line = b"\n" + line
-        _append_whole(handle, line, before)
+        is_current = _append_whole(handle, line, before, path)
+        return before + len(line) if is_current else None
     except OSError as error:
         raise_storage_error("could not be written", path, error)
     finally:
         os.close(handle)
-    return before + len(line)
 
 
 def _open_to_append(path: str, root: str) -> int:
@@ -301,15 +321,18 @@ def flush_names(path: str, root: str) -> None:
         raise_storage_error("could not be flushed", folder, error)
 
 
-def _append_whole(handle: int, data: bytes, before: int) -> None:
-    """Write all of ``data`` and flush it, or truncate the file to ``before`` bytes."""
+def _append_whole(handle: int, data: bytes, before: int, path: str) -> bool:
+    """Write all of ``data`` and flush it, or truncate the file to ``before`` bytes.
+
+    Returns whether it is still the file at ``path``; raises FileNotFoundError if
+    nothing is there any more.
+    """
     try:
         written = os.write(handle, data)
         while written < len(data):
             written += os.write(handle, data[written:])
         os.fsync(handle)
-        if not os.fstat(handle).st_nlink:  # it was removed meanwhile
-            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
+        return os.path.samestat(os.fstat(handle), os.lstat(path))
     except OSError:
         with contextlib.suppress(OSError):
             os.ftruncate(handle, before)
@@ -332,6 +355,20 @@ def write_new(
             os.fsync(handle)
     finally:
         os.close(handle)
+
+
+def link(path: str, to: str, root: str) -> None:
+    """Give a file a second name. Raises FileExistsError if something has it, and other
+    errors of the system."""
+    folder, name = os.path.split(path)
+    new_folder, new_name = os.path.split(to)
+    with (
+        folder_handle(folder, root) as source,
+        folder_handle(new_folder, root) as target,
+    ):
+        os.link(
+            name, new_name, src_dir_fd=source, dst_dir_fd=target, follow_symlinks=False
+        )
 
 
 def remove(path: str, root: str = "") -> None:
