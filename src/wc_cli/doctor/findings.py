@@ -197,8 +197,11 @@ class ThreadExaminer:
     def _of_projections(self, thread: Thread) -> Iterator[Finding]:
         """Projections that differ from what the log gives. Those of other tools are
         left alone."""
-        if thread.snapshot.meta.newer or not model.written_by_wc(thread.entries):
+        snapshot = thread.snapshot
+        if snapshot.meta.newer or not model.written_by_wc(thread.entries):
             return
+        if snapshot.move is not None:
+            return  # the next write records the move, and renders them
         damaged = {damage.file for damage in thread.damage}
         topic = thread.state.topic
         projections = rendering.render_thread(self.layout, thread)

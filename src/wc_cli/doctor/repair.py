@@ -246,6 +246,14 @@ class Repair:
             return
         if thread.snapshot.meta.newer or not model.written_by_wc(thread.entries):
             return
+        if thread.snapshot.move is not None:
+            yield RepairStep(
+                self._relative(self.layout.log(topic)),
+                "add the move of another tool that only meta.json has",
+            )
+            if self.dry_run or not self.upkeep.record_move(topic):
+                return
+            thread = self.reader.thread(topic)
         thread = self._with_unknown_keys(thread)
         for path, data in rendering.render_thread(self.layout, thread).items():
             if not waiting or obstruction(path, "file"):

@@ -7,9 +7,10 @@ Only what differs is read, and nothing is written here.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from wc_cli.branch import trees
+from wc_cli.branch import metaauthor, trees
 from wc_cli.branch.commits import blob_id
 from wc_cli.branch.treepaths import STORE, is_log, is_safe, paths_of, topic_at
 from wc_cli.branch.trees import Sides
@@ -67,6 +68,7 @@ class _Planner:
         self.git = git
         self.base = base
         self.ours = ours
+        self.theirs = theirs
         self.changed_since_base = trees.differences(git, base, ours) if base else {}
         self.differing = {
             path: self._sides(path, *pair)
@@ -170,16 +172,21 @@ class _Planner:
         )
         if gained:
             self.gained[topic] = gained
-        if paths.log in self.differing:
+        metas = threads.read_metas(topic, self._versions(paths.meta))
+        for side, commit in ((1, self.ours), (2, self.theirs)):
+            author = partial(metaauthor.of_commit, self.git, topic, commit)
+            union = threads.with_older_move(topic, union, metas[side], author)
+        if paths.log in self.differing or union.data != self._bytes(log_sides.ours):
             self._set_bytes(paths.log, union.data)
-        return {paths.log, *self._render(topic, paths, union)}
+        return {paths.log, *self._render(topic, paths, union, metas)}
 
-    def _render(self, topic: str, paths: Paths, union: LogUnion) -> set[str]:
+    def _render(
+        self, topic: str, paths: Paths, union: LogUnion, metas: list[Meta | None]
+    ) -> set[str]:
         """Render the projections of a thread that wc wrote. Returns the paths that are
         decided."""
         if not model.written_by_wc(union.entries):
             return set()
-        metas = threads.read_metas(topic, self._versions(paths.meta))
         newer = threads.newer_meta(metas)
         unknown = {} if newer else self._unknown_keys(paths.meta, metas)
         state = folding.fold(topic, union.entries)._replace(lost=union.lost)

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from wc_cli.merge.logs import old_entries, unite
 from wc_cli.merge.threeway import merge_keys
-from wc_core.threads import codec, model, projections
+from wc_core.threads import codec, model, oldermoves, projections
 from wc_core.threads import page as page_format
 from wc_core.threads.codec import Damage
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from wc_cli.merge.logs import LogUnion
     from wc_cli.merge.threeway import Keys
@@ -84,6 +84,20 @@ def _lines_without(
         for position, entry in enumerate(page):
             if entry.id not in known_ids:
                 yield codec.to_line(entry, position)
+
+
+def with_older_move(
+    topic: str, union: LogUnion, meta: Meta | None, author: Callable[[], str]
+) -> LogUnion:
+    """A merged log with the move of the older tool that the ``meta`` of one side has;
+    ``author`` is asked whose it was if the log does not tell."""
+    if meta is None:
+        return union
+    move = oldermoves.unrecorded_move(topic, meta, union.entries)
+    if move is None:
+        return union
+    entry = move._replace(agent=move.agent or author())
+    return unite(topic, union.data, oldermoves.to_line(entry, meta))
 
 
 def read_metas(topic: str, meta: Versions) -> list[Meta | None]:

@@ -13,7 +13,7 @@ import re
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-from wc_cli.branch import commits, trees
+from wc_cli.branch import commits, metaauthor, trees
 from wc_cli.branch.git import GitError
 from wc_cli.branch.treepaths import is_safe, paths_of, topic_at
 from wc_cli.merge.contents import merge_file
@@ -22,7 +22,8 @@ from wc_cli.merge.threeway import merge_keys
 from wc_cli.store import durable, pending, quarantine
 from wc_core.errors import NotFoundError, WcError
 from wc_core.files import NotPlainError, read_plain
-from wc_core.threads import codec, model, projections
+from wc_core.layout import is_older_lock
+from wc_core.threads import codec, model, oldermoves, projections
 from wc_core.threads.codec import Damage
 from wc_core.threads.projections import Meta
 
@@ -166,6 +167,8 @@ class Applier:
         paths = paths_of(topic)
         with self.upkeep.lock(topic):
             before = self._state_before(topic)
+            if before is None:
+                self.upkeep.record_move(topic)
             if paths.log in changes or os.path.lexists(layout.log(topic)):
                 durable.make_folder(layout.folder(topic), root)
                 # Settling then renders it, and commits where we differ.
@@ -251,9 +254,20 @@ class Applier:
             self.upkeep.status.write(state, before)
             self.upkeep.status.remove_stale(state)
             return
+        thread = self._with_older_move(thread, new_meta)
         unknown = self._merge_unknown(topic, thread.snapshot.unknown, meta)
         self.upkeep.write_state(thread.state, thread.log.size, unknown, before)
         self.upkeep.status.remove_stale(thread.state)
+
+    def _with_older_move(self, thread: Thread, committed: Meta) -> Thread:
+        """The thread with the move of the older tool that a ``committed`` meta has."""
+        topic = thread.state.topic
+        move = oldermoves.unrecorded_move(topic, committed, thread.entries)
+        if move is None:
+            return thread
+        author = metaauthor.of_commit(self.git, topic, self._commit)
+        self.upkeep.append_move(move, committed, author)
+        return self.reader.thread(topic)
 
     def _merge_unknown(
         self, topic: str, unknown: Mapping[str, Any], meta: FileChange
@@ -348,7 +362,9 @@ def _is_unmodified(disk: bytes | None, *versions: bytes | None) -> bool:
 
 def _belongs(path: str) -> bool:
     """Whether a path of the branch may be written to the folder: it is not local to
-    this machine, and git would write it too."""
+    this machine, no lock of the older tool, and git would write it too."""
+    if is_older_lock(path):
+        return False
     return is_safe(path) and path.split("/", maxsplit=1)[0].casefold() != ".local"
 
 

@@ -14,7 +14,7 @@ import time
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
-from wc_cli.branch import commits
+from wc_cli.branch import commits, metaauthor
 from wc_cli.branch.commits import CommitChange
 from wc_cli.branch.git import Git, GitError
 from wc_cli.settle import applier, usergit
@@ -63,7 +63,7 @@ class Settler:
         self.env = env
         self.reader = StoreReader(root)
         self.layout = self.reader.layout
-        self.upkeep = Upkeep(self.reader, env)
+        self.upkeep = Upkeep(self.reader, env, meta_author=self._meta_author)
         self.checkout = repository.find(self.layout.root)
         self.follower = self._follower(handle)
         self.problems: dict[str, str] = {}
@@ -76,6 +76,11 @@ class Settler:
             return None
         git = Git(root, self.env, handle=handle)
         return Follower(self.upkeep, git, checkout, self.env)
+
+    def _meta_author(self, topic: str) -> str:
+        if self.follower is None:
+            return ""
+        return metaauthor.of_file(self.follower.git, topic)
 
     def run(self, patience: float = 0.0, joining: Joining | None = None) -> Settlement:
         """Settle until nothing is left, or only what cannot be settled now; then join

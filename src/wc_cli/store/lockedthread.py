@@ -99,6 +99,12 @@ class LockedThread(NamedTuple):
         return self.snapshot is not None and self.snapshot.fresh
 
     @property
+    def has_unrecorded_move(self) -> bool:
+        """Whether the older tool moved the ball or changed the status, and the log does
+        not have it yet."""
+        return self.snapshot is not None and self.snapshot.move is not None
+
+    @property
     def size(self) -> int:
         """The length of the log in bytes."""
         return max(0, self.snapshot.log_size) if self.snapshot is not None else 0
@@ -124,8 +130,9 @@ class LockedThread(NamedTuple):
         """What the first entry of wc has to record of a thread that only other tools
         wrote until now."""
         state = self.state
-        foreign = self.entries is not None and not model.written_by_wc(self.entries)
-        if not foreign or not state.entry_count:
+        if self.entries is None or model.written_by_wc(self.entries):
+            return None
+        if not self.entries and (self.snapshot is None or not self.snapshot.meta.base):
             return None
         return Base(state.title, state.status, state.ball, state.summary)
 

@@ -11,7 +11,7 @@ import os
 import time
 from typing import TYPE_CHECKING, Any
 
-from wc_cli.store import durable, locks, quarantine
+from wc_cli.store import durable, locks, olderlock, quarantine
 from wc_cli.store.localfiles import LocalFiles
 from wc_cli.store.statusfiles import StatusFiles
 from wc_core.errors import StorageError
@@ -21,15 +21,19 @@ from wc_core.processes import is_running
 from wc_core.threads import codec, projections, settings
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from contextlib import AbstractContextManager
+    from collections.abc import Callable, Iterator, Mapping
 
-    from wc_core.threads.model import State
+    from wc_core.threads.model import Entry, State
+    from wc_core.threads.projections import Meta
     from wc_core.threads.reader import StoreReader
 
 LOCK_SECONDS = 2.0
 _MINUTE = 60.0
 _DAY = 24 * 3600.0
+
+
+def _nobody(_topic: str) -> str:
+    return ""
 
 
 class Upkeep:
@@ -41,18 +45,28 @@ class Upkeep:
         reader: StoreReader,
         env: Mapping[str, str],
         rules: settings.Settings | None = None,
+        meta_author: Callable[[str], str] | None = None,
     ) -> None:
+        """``meta_author`` gives the author of the commit that has a thread's
+        ``meta.json`` as it is on disk, or the empty string."""
+        self.meta_author = meta_author or _nobody
         self.reader = reader
         self.layout = reader.layout
         self.rules = rules or settings.load(self.layout.root, env)
         self.local = LocalFiles(self.layout)
         self.status = StatusFiles(reader, self.local, self.rules.directory)
 
+    @contextlib.contextmanager
     def lock(
         self, topic: str, holder: str = "settling", seconds: float = LOCK_SECONDS
-    ) -> AbstractContextManager[None]:
-        """The lock of one thread, to hold for a block."""
-        return locks.locked(self.layout.lock(topic), holder, seconds, self.layout.root)
+    ) -> Iterator[None]:
+        """Hold the lock of one thread for a block, and the older tool's lock of it."""
+        layout = self.layout
+        with (
+            locks.locked(layout.lock(topic), holder, seconds, layout.root),
+            olderlock.locked(layout, topic, seconds),
+        ):
+            yield
 
     def marker(self, topic: str) -> str:
         """The path of the marker that says that a thread awaits settling."""
@@ -80,12 +94,34 @@ class Upkeep:
         if self.reader.snapshot(topic).fresh:
             return
         with self.lock(topic):
+            self.record_move(topic)
             snapshot = self.reader.snapshot(topic)
             stale = not snapshot.fresh and snapshot.log_size >= 0
             if stale and not snapshot.meta.newer:
                 self.status.invalidate()
                 size, unknown = snapshot.log_size, snapshot.unknown
                 self.write_state(snapshot.state, size, unknown)
+
+    def record_move(self, topic: str) -> bool:
+        """Append to the log what the older tool wrote to ``meta.json`` alone. Returns
+        whether there was such a move. The caller holds the lock of the thread."""
+        snapshot = self.reader.snapshot(topic)
+        if snapshot.move is not None:
+            self.append_move(snapshot.move, snapshot.meta, self.meta_author(topic))
+        return snapshot.move is not None
+
+    def append_move(self, move: Entry, meta: Meta, author: str) -> None:
+        """Append the entry of a ``move`` that the older tool wrote to ``meta`` alone.
+        It is the move of ``author`` if the log does not tell whose it was."""
+        from wc_core.threads import oldermoves  # 1 ms, only beside the older tool
+
+        path, root = self.layout.log(move.topic), self.layout.root
+        entry = move._replace(agent=move.agent or author)
+        line = oldermoves.to_line(entry, meta)
+        durable.touch(self.marker(move.topic), root)
+        durable.append(path, line, root, entry.id.encode())
+        # Until the entry is committed, a user's git may remove it from the log.
+        durable.append_unflushed(self.marker(move.topic), line, root)
 
     def write_state(
         self,

@@ -58,14 +58,20 @@ class StoreWriter:
     """Writes entries into the store at ``place``, for ``author``."""
 
     def __init__(
-        self, place: Place, author: Author, rules: Settings, env: Mapping[str, str]
+        self,
+        place: Place,
+        author: Author,
+        rules: Settings,
+        env: Mapping[str, str],
+        meta_author: Callable[[str], str] | None = None,
     ) -> None:
+        """``meta_author`` is as `Upkeep` takes it."""
         self.place = place
         self.author = author
         self.rules = rules
         self.reader = StoreReader(place.root)
         self.layout = self.reader.layout
-        self.upkeep = Upkeep(self.reader, env, rules)
+        self.upkeep = Upkeep(self.reader, env, rules, meta_author)
 
     @property
     def author_name(self) -> str:
@@ -199,6 +205,8 @@ class StoreWriter:
     def _write_locked(self, draft: Draft, source: IdSource) -> Receipt:
         topic, root = draft.topic, self.layout.root
         thread = lockedthread.read(self.reader, draft)
+        if thread.has_unrecorded_move and self.upkeep.record_move(topic):
+            thread = lockedthread.read(self.reader, draft)
         if draft.key and (receipt := thread.receipt_for(draft.key)):
             self._flush_log(topic)
             return receipt._replace(topic=aliases.name_of(self.reader, thread.state))
@@ -273,7 +281,7 @@ class StoreWriter:
         if not thread.is_fresh:
             # The process that made this log may have died before its name was safe.
             durable.flush_names(path, root)
-        return durable.append(path, line, root)
+        return durable.append(path, line, root, entry.id.encode())
 
     def _import_page(self, thread: LockedThread) -> bytes:
         """Keep the page of a thread that has no log yet. Returns the log that its

@@ -109,7 +109,8 @@ class _Folding:
         self.ball = holder
         if entry.action == "take":
             passer = _taken_from(entry, previous)
-        if holder is None or holder == passer:
+        # Of a move of an older tool it may be unknown whose it was.
+        if holder is None or holder == passer or not passer:
             return
         if self.last_pass in ((passer, holder), (holder, passer)):
             self.bounces += 1

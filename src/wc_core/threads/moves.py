@@ -59,7 +59,7 @@ def _spelled(ball: Ball | None, state: State, settings: Settings) -> Ball | None
 
 def _new(proposal: Proposal) -> Move:
     """A new thread: its ball goes to the addressee, else to the author."""
-    if proposal.state.entry_count:
+    if proposal.state.entry_count or proposal.state.title:
         topic = proposal.draft.topic
         raise ConflictError(
             f"There is a thread {topic} already: {proposal.state.title!r}.",
@@ -80,7 +80,8 @@ def _say(proposal: Proposal) -> Move:
     if status == CLOSED:
         return _close(proposal)
     proposal.check_policy()
-    if not proposal.state.entry_count:
+    # A thread of an older tool may have a holder before its first entry.
+    if not proposal.state.entry_count and proposal.state.ball is None:
         return Move(proposal.addressee_or_me(), status or OPEN)
     if not proposal.may_pass:
         return Move(None, status, (_out_of_turn_note(proposal),))

@@ -11,9 +11,10 @@ import json
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from wc_core.names import FREE_WORDS, fold, parse
 from wc_core.threads.codec import Damage
 from wc_core.threads.jsontext import dumps, loads
-from wc_core.threads.model import OPEN, Base, Participant, Pass, State
+from wc_core.threads.model import OPEN, Base, Participant, Pass, State, holder_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -30,6 +31,17 @@ _KNOWN = frozenset(
 )
 
 
+class Shown(NamedTuple):
+    """What wc wrote into a ``meta.json`` that another tool changed afterwards.
+
+    ``last_id`` is the last entry that the file showed.
+    """
+
+    status: str
+    ball: str | None
+    last_id: str
+
+
 class Meta(NamedTuple):
     """The contents of a ``meta.json``.
 
@@ -37,6 +49,10 @@ class Meta(NamedTuple):
     another tool wrote the file. ``base`` has the thread's fields in the form
     that all tools share. ``unknown`` has the keys of other tools, in their
     order.
+
+    ``rewritten`` says that a program wrote all of it, as the older tool does: not
+    wc, nobody by hand, and no merge of git. ``shown`` is what it had from wc until
+    then; ``None`` if that is not in it any more.
     """
 
     state: State | None = None
@@ -46,11 +62,19 @@ class Meta(NamedTuple):
     updated_at: str = ""
     entry_count: int = 0
     unknown: Mapping[str, Any] = MappingProxyType({})
+    rewritten: bool = False
+    shown: Shown | None = None
 
     @property
     def newer(self) -> bool:
         """Whether a newer wc wrote it."""
         return self.version > VERSION
+
+    @property
+    def says_empty(self) -> bool:
+        """Whether another tool made the file for a thread without entries, which has no
+        log yet."""
+        return self.base is not None and not self.version and not self.entry_count
 
 
 def render_meta(state: State, log_size: int, unknown: Mapping[str, Any]) -> bytes:
@@ -61,7 +85,8 @@ def render_meta(state: State, log_size: int, unknown: Mapping[str, Any]) -> byte
         "topic": state.topic,
         "title": state.title,
         "status": state.status,
-        "ball": state.ball,
+        # The older tool has no value for a free ball: it would show a null as "None".
+        "ball": holder_text(state.ball),
         "last_updated": state.updated_at,
         "summary": state.summary,
         "entry_count": state.entry_count,
@@ -70,6 +95,8 @@ def render_meta(state: State, log_size: int, unknown: Mapping[str, Any]) -> byte
         "version": VERSION,
         "log_size": log_size,
         "last_id": state.last_id,
+        "status": state.status,
+        "ball": state.ball,
         "since": state.since,
         "created_at": state.created_at,
         "updated_by": state.updated_by,
@@ -118,13 +145,32 @@ def read_meta(topic: str, data: bytes) -> Meta | Damage:
     )
     own = fields.get("wc")
     if not isinstance(own, dict):
-        return meta
+        return meta._replace(rewritten=_is_rewritten(data, fields))
     meta = meta._replace(version=_integer(own.get("version")))
     head, _, _ = data.rpartition(b',"check":')
     if not meta.newer and data != head + _checksum_end(head):
-        return meta
+        return meta._replace(rewritten=_is_rewritten(data, fields), shown=_shown(own))
     # The status as it is in the fold; only other tools' spellings are normalised.
-    return _with_state(topic, meta, own | {"status": fields.get("status")})
+    shared = {"status": fields.get("status"), "ball": fields.get("ball")}
+    return _with_state(topic, meta, shared | own)
+
+
+def _is_rewritten(data: bytes, fields: dict[str, Any]) -> bool:
+    """Whether the older tool can have written a file: indented in all its levels,
+    without a line end, and no key twice."""
+    return any(
+        data == json.dumps(fields, indent=2, ensure_ascii=ascii_only).encode()
+        for ascii_only in (True, False)
+    )
+
+
+def _shown(own: Mapping[str, Any]) -> Shown | None:
+    """What our part of a ``meta.json`` says that the other keys were."""
+    status, last_id = own.get("status"), own.get("last_id")
+    ball = own.get("ball", False)
+    if not (isinstance(status, str) and isinstance(last_id, str)):
+        return None
+    return Shown(status, ball, last_id) if isinstance(ball, str | None) else None
 
 
 def _with_state(topic: str, meta: Meta, own: Mapping[str, Any]) -> Meta:
@@ -142,14 +188,25 @@ def _base(fields: Mapping[str, Any]) -> Base:
     return Base(
         title=_string(fields.get("title")),
         status=normal_status(_string(fields.get("status"))),
-        ball=ball if isinstance(ball, str) and ball else None,
+        ball=ball if isinstance(ball, str) and not _is_free(ball) else None,
         summary=_string(fields.get("summary")),
     )
 
 
+def _is_free(ball: str) -> bool:
+    """Whether another tool's word for a holder means nobody: ``none``, or
+    ``anyone (pat)``, as it writes what wc calls ``anyone``."""
+    agent = fold(parse(ball).agent)
+    return not agent or agent in FREE_WORDS
+
+
 def _state(topic: str, base: Base, meta: Meta, own: Mapping[str, Any]) -> State:
     """The state in our part of a ``meta.json``; raises KeyError and others."""
-    base = base._replace(status=_string(own["status"]))
+    holder = own["ball"]
+    base = base._replace(
+        status=_string(own["status"]),
+        ball=holder if isinstance(holder, str) and holder else None,
+    )
     return State(
         topic,
         **base._asdict(),

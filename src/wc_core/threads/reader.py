@@ -23,7 +23,7 @@ from wc_core.threads.labels import labelled
 from wc_core.threads.projections import Meta, read_meta
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from wc_core.threads.model import Entry, State
 
@@ -46,6 +46,9 @@ class Snapshot(NamedTuple):
     and only damage that ``meta.json`` mentions is reported. ``unknown`` has
     the keys of other tools in ``meta.json``. ``name`` is the thread's name in its
     store, see `aliases`; ``tags`` include those of an older tool.
+
+    ``move`` is the entry that the log still lacks of what the older tool wrote to
+    ``meta.json`` alone, see `oldermoves`. ``state`` shows it already.
     """
 
     state: State
@@ -56,6 +59,7 @@ class Snapshot(NamedTuple):
     meta: Meta = Meta()
     name: str = ""
     tags: tuple[str, ...] = ()
+    move: Entry | None = None
 
     @property
     def topic(self) -> str:
@@ -88,6 +92,19 @@ class Thread(NamedTuple):
     def damage(self) -> tuple[Damage, ...]:
         """The defects of the thread's files."""
         return self.snapshot.damage
+
+
+def _with_older_move(snapshot: Snapshot, entries: Sequence[Entry]) -> Snapshot:
+    """The snapshot with what the older tool wrote to ``meta.json`` alone."""
+    # 1 ms, only beside the older tool.
+    from wc_core.threads import oldermoves
+
+    state = snapshot.state
+    move = oldermoves.unrecorded_move(state.topic, snapshot.meta, entries)
+    if move is None:
+        return snapshot
+    shown = oldermoves.with_move(state, entries, move)
+    return snapshot._replace(state=shown, move=move)
 
 
 class _MetaFile(NamedTuple):
@@ -251,6 +268,8 @@ class StoreReader:
         state = folding.fold(topic, log.entries, meta.base)._replace(lost=log.lost)
         damage = (*damage, *self._shrinkage(topic, log, meta), *log.damage)
         snapshot = Snapshot(state, log.size, False, damage, meta.unknown, meta)
+        if meta.rewritten:
+            snapshot = _with_older_move(snapshot, log.entries)
         snapshot = labelled(self, folder, snapshot)
         return Thread(snapshot, log.entries, log, data)
 
@@ -324,6 +343,11 @@ class StoreReader:
             data = self._read(folder, path)
         return data
 
+    def meta(self, topic: str) -> Meta:
+        """The contents of ``meta.json``; an empty meta if it cannot be read."""
+        with self._open(self.layout.folder(topic)) as folder:
+            return self._meta(folder, topic).meta
+
     def _meta(self, folder: Folder, topic: str) -> _MetaFile:
         """Read ``meta.json``; an empty meta if there is none, or it is damaged."""
         path = self.layout.meta(topic)
@@ -355,19 +379,17 @@ class StoreReader:
             data = self._read(pages, path)
         if data is None and not self._is_begun(folder, topic):
             raise self.not_found_error(topic)
-        meta, damage = meta_file
-        missing = self._log_damage(topic, "missing", problem)
-        if data is None:
-            state = folding.fold(topic, (), meta.base)
-            damage = (*damage, missing)
-            snapshot = Snapshot(state, -1, False, damage, meta.unknown, meta)
-            return Thread(labelled(self, folder, snapshot), ())
-        page = page_format.parse(topic, data, self._relative(path))
+        page = page_format.parse(topic, data or b"", self._relative(path))
         entries = tuple(model.in_order(codec.deduplicate(page.entries)[0]))
-        state = folding.fold(topic, entries, page.base)
-        # A page of ours has all entries, but there should be a log beside it.
-        damage = (*damage, missing) if page.version else damage
-        damage = (*damage, *page.damage)
+        meta, damage = meta_file
+        is_empty = meta.says_empty and not entries
+        base = page.base if data is not None and not is_empty else meta.base
+        state = folding.fold(topic, entries, base)
+        if page.version or meta.version or (data is None and not is_empty):
+            # A page of ours has all entries, but there should be a log beside it.
+            damage = (*damage, self._log_damage(topic, "missing", problem))
+        if data is not None:
+            damage = (*damage, *page.damage)
         snapshot = Snapshot(state, -1, False, damage, meta.unknown, meta)
         return Thread(labelled(self, folder, snapshot), entries)
 

@@ -60,13 +60,6 @@ class CachedThread(NamedTuple):
     meta: Stamp
     thread: Thread
 
-    def is_of(self, log: Stamp, meta: Stamp) -> bool:
-        """Returns whether files with these stamps have this content. For a log of
-        another tool the meta counts as well; for one of ours it does not."""
-        if self.log != log:
-            return False
-        return self.meta == meta or model.written_by_wc(self.thread.entries)
-
 
 class CachedState(NamedTuple):
     """A thread's state, and the stamps of its files when it was read. ``snapshot``
@@ -234,7 +227,7 @@ class LiveReader(StoreReader):
         snapshot: Snapshot | None = None
         try:
             cached = self._threads.get(topic)
-            if cached is not None and cached.is_of(stamps.log, stamps.meta):
+            if cached is not None and self._is_current(cached, stamps.log, stamps.meta):
                 snapshot = self._relabelled(cached.thread.snapshot)
             else:
                 snapshot = super().snapshot(topic)
@@ -243,6 +236,19 @@ class LiveReader(StoreReader):
         if snapshot.state.names:
             self._renamed.add(topic)
         return snapshot
+
+    def _is_current(self, cached: CachedThread, log: Stamp, meta: Stamp) -> bool:
+        """Returns whether files with these stamps have the cached content.
+
+        A meta that wc wrote says nothing that the log does not; one of another tool
+        may.
+        """
+        if cached.log != log or cached.meta == meta:
+            return cached.log == log
+        snapshot = cached.thread.snapshot
+        if snapshot.move or not model.written_by_wc(cached.thread.entries):
+            return False
+        return not self.meta(snapshot.topic).rewritten
 
     def _relabelled(self, snapshot: Snapshot) -> Snapshot:
         """Returns a cached snapshot with the labels that its thread has now."""
@@ -257,7 +263,7 @@ class LiveReader(StoreReader):
             cached = self._threads.pop(topic, None)
         thread = None
         if cached is not None:
-            unchanged = cached.is_of(log, meta)
+            unchanged = self._is_current(cached, log, meta)
             thread = cached.thread if unchanged else self._extended(topic, cached, log)
         if thread is None:
             thread = super().thread(topic)
@@ -284,6 +290,8 @@ class LiveReader(StoreReader):
         thread = cached.thread
         # The meta beside another tool's log counts as well, and may have changed.
         if cached.log.inode != stamp.inode or not model.written_by_wc(thread.entries):
+            return None
+        if thread.snapshot.move or self.meta(topic).rewritten:
             return None
         added = self._added(topic, thread)
         tail = codec.read_log(topic, added)

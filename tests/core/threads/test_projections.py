@@ -74,10 +74,11 @@ def test_meta_shows_people_first_what_they_look_for() -> None:
     assert check == f"{zlib.crc32(head.encode())}}}\n}}\n"
     assert head == (
         '{\n  "id": "thread:t",\n  "type": "thread",\n  "topic": "t",\n'
-        '  "title": "title 1",\n  "status": "IN_REVIEW",\n  "ball": null,\n'
+        '  "title": "title 1",\n  "status": "IN_REVIEW",\n  "ball": "anyone",\n'
         '  "last_updated": "2026-01-01T12:00:01Z",\n  "summary": "",\n'
         '  "entry_count": 1,\n  "annotation": {\n    "a": 1\n  },\n'
-        '  "wc": {"version":1,"log_size":9,"last_id":"%s","since":"",'
+        '  "wc": {"version":1,"log_size":9,"last_id":"%s","status":"IN_REVIEW",'
+        '"ball":null,"since":"",'
         '"created_at":"2026-01-01T12:00:01Z","updated_by":"Codex (pat)",'
         '"branch":"fix","heads":["%s"],"participants":[["Codex (pat)",0]],'
         '"passes":[],"asker":"Codex (pat)","bounces":0,"first_id":"%s",'

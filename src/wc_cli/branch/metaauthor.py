@@ -1,0 +1,39 @@
+"""Who committed a change of a thread's ``meta.json``.
+
+The older tool moves the ball there, and only its commit tells whose move it was.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from wc_cli.branch.git import Git, GitError
+from wc_cli.branch.treepaths import paths_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+def of_file(git: Git, topic: str) -> str:
+    """The author of the commit that has the file as it is on disk; empty if there is
+    none."""
+    path = paths_of(topic).meta
+    try:
+        git.run("diff", "--quiet", "--no-ext-diff", "HEAD", "--", path)
+    except GitError:
+        return ""
+    return of_commit(git, topic, "HEAD")
+
+
+def of_commit(git: Git, topic: str, commit: str) -> str:
+    """The author of the last change of the file up to ``commit``; empty if there is
+    none."""
+    try:
+        return git.line("log", "-1", "--format=%an", commit, "--", paths_of(topic).meta)
+    except GitError:
+        return ""
+
+
+def of_file_in(root: str, env: Mapping[str, str], topic: str) -> str:
+    """As `of_file`, in the store at ``root``."""
+    return of_file(Git(root, env), topic)

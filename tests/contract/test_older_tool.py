@@ -1,0 +1,395 @@
+"""wc and the older tool on one store: both see the same holder, and nothing is lost."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.conftest import SOURCE, THREADS
+from tests.contract.pairs import Pair
+from tests.oldertool import OlderTool
+from wc_core.names import Directory
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from tests.conftest import Machine, Repo
+
+REASON = "recorded from meta.json, where another tool wrote it"
+
+
+class Both:
+    """A repository whose store wc and the older tool share."""
+
+    def __init__(self, repo: Repo, store: Path) -> None:
+        self.repo = repo
+        self.store = store
+        self.older = OlderTool(store)
+
+    def wc(self, *words: str, agent: str = "Codex (pat)", **more: str) -> str:
+        """What a command of wc prints, which ``agent`` runs."""
+        env = {"WATERCOOLER_AGENT": agent, **more}
+        done = self.repo.wc(*words, env=env)
+        assert done.code == 0, done.err
+        return done.out
+
+    def thread(self, topic: str = "t") -> dict[str, Any]:
+        """A thread as wc reads it."""
+        thread: dict[str, Any] = json.loads(self.wc("read", topic, "--json"))
+        return thread
+
+    def titles(self, topic: str = "t") -> list[str]:
+        return [entry["title"] for entry in self.thread(topic)["entries"]]
+
+    def meta(self, topic: str = "t") -> Path:
+        return self.store / f"graph/baseline/threads/{topic}/meta.json"
+
+    def holders(self, topic: str = "t") -> tuple[str, str]:
+        """The holder of the ball, as wc shows it and as the older tool does."""
+        mine = self.thread(topic)["ball"] or "anyone"
+        return str(mine), str((self.older.meta(topic) or {})["ball"])
+
+
+@pytest.fixture(params=["branch", "folder"])
+def both(machine: Machine, request: pytest.FixtureRequest) -> Both:
+    """A store on a branch of its repository, and one without git."""
+    repo = machine.repo()
+    if request.param == "branch":
+        assert repo.wc("init").code == 0
+        store = next((machine.home / ".watercooler/worktrees").glob("*/"))
+        return Both(repo, store)
+    store = machine.root / "store"
+    store.mkdir()
+    machine.env["WATERCOOLER_DIR"] = str(store)
+    return Both(repo, store)
+
+
+@pytest.fixture
+def branch(machine: Machine) -> Both:
+    repo = machine.repo()
+    assert repo.wc("init").code == 0
+    return Both(repo, next((machine.home / ".watercooler/worktrees").glob("*/")))
+
+
+def same(holders: tuple[str, str]) -> bool:
+    return Directory().same(*holders)
+
+
+# --- who holds the ball ------------------------------------------------------
+
+
+@pytest.mark.parametrize("first", ["wc", "older"])
+def test_both_see_the_same_holder_in_alternating_rounds(both: Both, first: str) -> None:
+    """Each round has a move of either tool: a say, a handoff, a take, or the ball or
+    the status alone."""
+    if first == "older":
+        both.older.init_thread("t", ball="claude")
+    both.wc("say", "t", "--title", "start", "--to", "Claude (pat)")
+    for number in range(20):
+        match number % 5:
+            case 0:
+                both.older.say("t", f"older {number}", agent="Claude")
+            case 1:
+                both.older.set_ball("t", "Codex (pat)")
+            case 2:
+                both.older.handoff("t")
+            case 3:
+                both.older.set_status("t", "in_review" if number % 2 else "open")
+            case _:
+                both.older.ack("t")
+        assert same(both.holders()), number
+        holder = both.holders()[0]
+        agent = holder if number % 3 else "Codex (pat)"
+        both.wc("say", "t", "--title", f"wc {number}", agent=agent)
+        assert same(both.holders()), number
+        assert both.titles().count(f"wc {number}") == 1
+    shown = both.older.meta("t") or {}
+    assert shown["status"] == both.thread()["status"]
+    assert len(both.older.entries("t")) == len(both.thread()["entries"])
+
+
+def test_a_move_is_shown_at_once_and_recorded_at_the_next_write(both: Both) -> None:
+    both.wc("say", "t", "--title", "one")
+    both.older.set_ball("t", "Claude (sam)")
+    both.older.set_status("t", "blocked")
+    thread = both.thread()
+    assert (thread["ball"], thread["status"]) == ("Claude (sam)", "BLOCKED")
+    assert len(thread["entries"]) == 1
+    listed = json.loads(both.wc("list", "--json"))["threads"]
+    assert [row["ball"] for row in listed] == ["Claude (sam)"]
+
+    both.wc("say", "t", "--title", "two")
+    first, move, _ = both.thread()["entries"]
+    assert (move["action"], move["ball"]) == ("handoff", "Claude (sam)")
+    assert (move["status"], move["author"]) == ("BLOCKED", "")
+    assert (move["title"], move["reason"]) == (
+        "Ball to Claude (sam), Status BLOCKED",
+        REASON,
+    )
+    assert first["id"] < move["id"]
+    assert both.thread()["ball"] == "Claude (sam)"
+    both.wc("ack", "t")
+    assert len(both.thread()["entries"]) == 4
+
+
+def test_a_move_with_an_entry_is_its_author_s(both: Both) -> None:
+    both.wc("say", "t", "--title", "one")
+    both.older.say("t", "two", agent="Codex (sam)")
+    both.wc("ack", "t")
+    move = both.thread()["entries"][2]
+    assert (move["author"], move["ball"]) == ("Codex (sam)", "Claude (sam)")
+
+
+def test_a_committed_move_is_its_committer_s(branch: Both) -> None:
+    branch.wc("say", "t", "--title", "one", WATERCOOLER_SYNC="inline")
+    branch.older.set_ball("t", "Claude (sam)")
+    git(branch, "commit", "-q", "-a", "-m", "System: ball (t)", name="Sam")
+    branch.wc("ack", "t", WATERCOOLER_SYNC="inline")
+    assert [entry["author"] for entry in branch.thread()["entries"]] == [
+        "Codex (pat)",
+        "Sam",
+        "Codex (pat)",
+    ]
+    # Settling takes note of it, too, after a write to another thread.
+    branch.older.set_ball("t", "Codex (pat)")
+    git(branch, "commit", "-q", "-a", "-m", "System: ball (t)", name="Kim")
+    branch.wc("say", "u", "--title", "one", WATERCOOLER_SYNC="inline")
+    assert branch.thread()["entries"][3]["author"] == "Kim"
+    assert same(branch.holders())
+
+
+def git(both: Both, *words: str, name: str = "Pat") -> str:
+    who = ("-c", f"user.name={name}", "-c", "user.email=x@example.org")
+    return both.repo.machine.git(*who, *words, cwd=both.store)
+
+
+# --- what is no move ---------------------------------------------------------
+
+
+def test_a_crash_before_meta_is_no_move(both: Both) -> None:
+    both.wc("say", "t", "--title", "one")
+    old = both.meta().read_bytes()
+    both.wc("handoff", "t", "--to", "Kim (pat)", "--force")
+    both.meta().write_bytes(old)
+    both.wc("ack", "t")
+    assert len(both.thread()["entries"]) == 3
+    assert both.holders() == ("Kim (pat)", "Kim (pat)")
+
+
+def test_a_restored_meta_of_the_older_tool_is_no_move(both: Both) -> None:
+    both.wc("say", "t", "--title", "one")
+    both.older.set_ball("t", "Claude (pat)")
+    theirs = both.meta().read_bytes()
+    both.wc("take", "t", "--reason", "mine")
+    both.meta().write_bytes(theirs)
+    both.wc("ack", "t")
+    actions = [entry["action"] for entry in both.thread()["entries"]]
+    assert actions == ["say", "handoff", "take", "ack"]
+    assert same(both.holders())
+    assert both.holders()[0] == "Codex (pat)"
+
+
+def test_an_edit_by_hand_is_no_move(both: Both) -> None:
+    both.wc("say", "t", "--title", "one")
+    text = both.meta().read_text()
+    both.meta().write_text(text.replace('"ball": "Codex (pat)"', '"ball": "Kim"', 1))
+    both.wc("ack", "t")
+    assert len(both.thread()["entries"]) == 2
+    assert both.holders() == ("Codex (pat)", "Codex (pat)")
+
+
+def test_a_summary_that_the_older_tool_writes_is_no_move(both: Both) -> None:
+    both.wc("say", "t", "--title", "one", "--to", "anyone")
+    fields = both.older.meta("t") or {}
+    both.meta().write_text(json.dumps(fields | {"summary": "new"}, indent=2))
+    both.wc("ack", "t")
+    assert len(both.thread()["entries"]) == 2
+
+
+# --- threads without a log, and a free ball ----------------------------------
+
+
+def test_a_thread_without_a_log_is_empty(both: Both) -> None:
+    both.older.init_thread("t", ball="codex", title="A plan")
+    thread = both.thread()
+    assert (thread["title"], thread["ball"], thread["entries"]) == (
+        "A plan",
+        "codex",
+        [],
+    )
+    assert json.loads(both.wc("doctor", "--json"))["findings"] == []
+    both.wc("say", "t", "--title", "one", agent="Claude")
+    thread = both.thread()
+    assert (thread["title"], thread["ball"]) == ("A plan", "codex")
+    assert [entry["title"] for entry in thread["entries"]] == ["one"]
+    assert same(both.holders())
+
+
+def test_a_thread_without_a_page_is_empty(both: Both) -> None:
+    both.older.init_thread("t")
+    next(both.store.rglob("t.md")).unlink()
+    assert both.thread()["entries"] == []
+    assert json.loads(both.wc("doctor", "--json"))["findings"] == []
+
+
+def test_a_lost_log_is_still_damage(both: Both) -> None:
+    both.wc("say", "t", "--title", "one")
+    both.older.ack("t")
+    (both.meta().parent / "entries.jsonl").unlink()
+    done = both.repo.wc("say", "t", "--title", "two")
+    assert done.code
+    assert "the log is missing" in done.err
+    assert "the log is missing" in both.wc("read", "t")
+
+
+def test_a_free_ball_is_anyone_s_for_both(both: Both) -> None:
+    both.wc("say", "t", "--title", "one", "--to", "anyone")
+    assert both.holders() == ("anyone", "anyone")
+    both.older.set_ball("t", "none")
+    assert both.holders()[0] == "anyone"
+    both.wc("ack", "t")
+    assert len(both.thread()["entries"]) == 2, "nothing was moved"
+    both.older.handoff("t")
+    assert both.holders()[0] == "anyone"
+
+
+# --- locks -------------------------------------------------------------------
+
+
+def test_its_lock_is_awaited(both: Both) -> None:
+    both.wc("say", "t", "--title", "one")
+    with both.older.locked("t"):
+        done = both.repo.wc("say", "t", "--title", "two", "--lock-timeout", "0.2")
+        assert done.code == 5
+        assert f"process {os.getpid()}" in done.err
+        assert "Its lock is .t.lock" in done.err
+        other = both.repo.wc("say", "other", "--title", "two", "--new")
+        assert other.code == 0, other.err
+    assert both.titles() == ["one"]
+    both.wc("say", "t", "--title", "three")
+    assert not list(both.store.glob(".*.lock"))
+
+
+@pytest.mark.parametrize("left", ["old", "dead", "killed"])
+def test_a_lock_that_was_left_counts_no_more(both: Both, left: str) -> None:
+    both.wc("say", "t", "--title", "one")
+    path = both.older.lock_path("t")
+    dead = subprocess.Popen([sys.executable, "-c", ""])
+    dead.wait()
+    pid = os.getpid() if left == "old" else dead.pid
+    if left == "killed":
+        os.link(both.store / ".local/locks/threads/t", path)
+    else:
+        path.write_text(f"pid={pid} time=2026-01-01T00:00:00Z user=x cwd=/\n")
+        age = 11 if left == "old" else 3
+        os.utime(path, (time.time() - age,) * 2)
+    both.wc("say", "t", "--title", "two", "--lock-timeout", "0.2")
+    assert not path.exists()
+
+
+def test_a_committed_lock_is_never_put_back(branch: Both) -> None:
+    branch.wc("say", "t", "--title", "one", WATERCOOLER_SYNC="inline")
+    path = branch.older.lock_path("t")
+    path.write_text("pid=1 time=x user=x cwd=/\n")
+    git(branch, "add", "-f", path.name)
+    git(branch, "commit", "-q", "-m", "older")
+    path.unlink()
+    branch.wc("say", "t", "--title", "two", WATERCOOLER_SYNC="inline")
+    branch.wc("say", "u", "--title", "one", WATERCOOLER_SYNC="inline")
+    assert not path.exists()
+    assert branch.titles() == ["one", "two"]
+
+
+# --- at the same time --------------------------------------------------------
+
+ROUNDS = 6
+
+
+def test_four_writers_of_each_at_once(both: Both) -> None:
+    both.wc("say", "t", "--title", "start")
+    writers = [*_wc_writers(both), *_older_writers(both)]
+    errors = [writer.communicate()[1] for writer in writers]
+    for process, error in zip(writers, errors, strict=True):
+        assert process.returncode == 0, error
+    titles = both.titles()
+    for writer in range(4):
+        for number in range(ROUNDS):
+            assert titles.count(f"wc {writer} {number}") == 1
+            assert titles.count(f"older {writer} {number}") <= 1
+    both.wc("ack", "t")
+    assert same(both.holders())
+    assert json.loads(both.wc("doctor", "--json"))["findings"] == []
+
+
+def _wc_writers(both: Both) -> Iterator[subprocess.Popen[str]]:
+    script = "for n in {}; do \"$@\" say t --title 'wc {} '$n || exit; done"
+    numbers = " ".join(map(str, range(ROUNDS)))
+    for writer in range(4):
+        text = script.format(numbers, writer)
+        words = ["sh", "-c", text, "sh", *both.repo.machine.wc_words]
+        yield _start(both, words, cwd=both.repo.path)
+
+
+def _older_writers(both: Both) -> Iterator[subprocess.Popen[str]]:
+    for writer in range(4):
+        words = [sys.executable, "-m", "tests.oldertool", str(both.store), "say"]
+        words += ["t", f"older {writer} ", "--times", str(ROUNDS)]
+        yield _start(both, words, cwd=SOURCE.parent)
+
+
+def _start(both: Both, words: list[str], cwd: Path) -> subprocess.Popen[str]:
+    env = {**both.repo.machine.env, "WATERCOOLER_AGENT": "Codex (pat)"}
+    env["PYTHONPATH"] += f":{SOURCE.parent}"
+    quiet = subprocess.DEVNULL
+    return subprocess.Popen(
+        words, cwd=cwd, env=env, text=True, stdout=quiet, stderr=subprocess.PIPE
+    )
+
+
+# --- between clones ----------------------------------------------------------
+
+
+@pytest.mark.parametrize("diverged", [False, True])
+def test_a_move_arrives_from_another_clone(tmp_path: Path, *, diverged: bool) -> None:
+    """The other clone moves the ball with the older tool alone, commits and pushes."""
+    pair = Pair.prepare(tmp_path / "pair")
+    OlderTool(pair.b.store).set_ball("auth", "Kim (pat)")
+    pair.b.git("commit", "-q", "-a", "-m", "System: ball (auth)")
+    pair.b.git("push", "-q", "origin", THREADS)
+    if diverged:
+        pair.a.commit("plan", "Of a")
+        pair.a.ok("ack", "auth")
+    pair.a.ok("sync")
+    thread = pair.a.ok("read", "auth", "--json").json
+    assert thread["ball"] == "Kim (pat)"
+    (move,) = [item for item in thread["entries"] if item.get("reason") == REASON]
+    assert (move["author"], move["ball"]) == ("b", "Kim (pat)")
+    pair.a.settle()
+    pair.a.ok("sync")
+    pair.b.ok("sync")
+    assert pair.b.log("auth") == pair.a.log("auth")
+    pair.a.check(pair.b)
+
+
+def test_two_clones_record_a_move_once(tmp_path: Path) -> None:
+    pair = Pair.prepare(tmp_path / "pair")
+    OlderTool(pair.b.store).set_ball("auth", "Kim (pat)")
+    pair.b.git("commit", "-q", "-a", "-m", "System: ball (auth)")
+    pair.b.git("push", "-q", "origin", THREADS)
+    pair.a.git("pull", "-q", "--no-edit", "origin", THREADS)
+    pair.a.commit("auth", "Of a")
+    pair.b.commit("auth", "Of b")
+    pair.a.ok("sync")
+    pair.b.ok("sync")
+    pair.a.ok("sync")
+    entries = pair.a.ok("read", "auth", "--json").json["entries"]
+    assert len([item for item in entries if item.get("reason") == REASON]) == 1
+    assert pair.b.log("auth") == pair.a.log("auth")
+    pair.a.check(pair.b)
