@@ -130,7 +130,8 @@ AGENTS = (
         "VS Code",
         "vscode",
         ("visualstudiocode", "github_copilot_vscode_agent"),
-        ("visual-studio-code",),
+        # Its other edition is "Visual Studio Code - Insiders".
+        ("visual-studio-code", "visual-studio-code-"),
         # microsoft/vscode#316267: only in terminals of Copilot's agent.
         ("COPILOT_AGENT",),
         nesting=IN_EDITOR,
