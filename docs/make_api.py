@@ -50,8 +50,8 @@ READING = (
         "forked",
         "`ball` is its holder, or `None`; `since` the entry that gave it to them. "
         "`heads` are the entries that no other names as a parent: one, or more in a "
-        "fork. `last_id` is the greatest id. `branch` is that of the code which the "
-        "last entry with one was written on.",
+        "fork. `last_id` is the greatest id. `branch` is the one that the thread "
+        "was opened from, or moved to.",
     ),
     Promised(
         "wc_core.api.Entry",

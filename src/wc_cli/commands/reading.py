@@ -229,6 +229,8 @@ def read(context: Context, options: ReadOptions) -> None:
         say_json(row_views.read_json(thread, context.store, entries, left_out))
     else:
         _print_thread(context, thread, entries, raw=options.raw)
+        if branch and not entries:
+            remark(f"No entry was written on {one_line(branch)}.")
         if left_out:
             following = _command_line("read", options, start=left_out[0].idx)
             remark(f"{len(left_out)} more: {following}")

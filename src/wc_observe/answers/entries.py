@@ -203,7 +203,7 @@ def page_markdown(store: OpenStore, page: EntryPage) -> str:
             )
     count = len(page.thread.entries)
     if not page.entries:
-        parts.append(f"\nno entries from there on; the thread has {count}\n")
+        parts.append(f"\nno such entries from there on; the thread has {count}\n")
     if page.next_index >= 0:
         last_index = page.next_index - 1
         parts.append(
