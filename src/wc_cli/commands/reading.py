@@ -230,7 +230,7 @@ def read(context: Context, options: ReadOptions) -> None:
     else:
         _print_thread(context, thread, entries, raw=options.raw)
         if branch and not entries:
-            remark(f"No entry was written on {one_line(branch)}.")
+            remark("No entry matches.")
         if left_out:
             following = _command_line("read", options, start=left_out[0].idx)
             remark(f"{len(left_out)} more: {following}")

@@ -738,7 +738,7 @@ def test_what_was_written_on_a_branch(branches: Repo) -> None:
     done = branches.ok("updates", "--digest", "--branch", "fix/ui", "--limit", "1")
     assert done.err == "1 more: wc updates --branch fix/ui --digest\n"
     done = branches.ok("read", "moved", "--branch", "elsewhere")
-    assert done.err == "No entry was written on elsewhere.\n"
+    assert done.err == "No entry matches.\n"
     assert written("read", "moved", "--branch", "fix/ui") == on_fix[:1]
     # What was not shown is still new.
     assert written("read", "moved", "--new", "--peek") == [("moved", "New")]
