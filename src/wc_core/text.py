@@ -34,12 +34,13 @@ _UNSEEN = r"[\u00ad\u200b-\u200f\u2060]{0,8}"
 _WHO = "system|user|human|assistant|developer"
 _WHAT = (
     "tool|function|command|local-command|bash|hook|session|task|agent|subagent|teammate"
-    "|environment|skill"
+    "|environment|skill|ide|mcp|turn|collaboration|multi_agent|model"
 )
 _ENDING = "reminder|instructions?|context|prompt|notification|output|results?"
 _TAG = (
     rf"<(?={_UNSEEN}(?:/{_UNSEEN}\s{{0,8}})?"
     rf"(?:{_WHO}|instructions?|reminder|think|thinking|invoke|parameter"
+    r"|permissions|skill|new-diagnostics"
     rf"|antml:[\w-]{{1,60}}|(?:{_WHO}|{_WHAT})[-_][\w-]{{1,60}}"
     rf"|\w[\w-]{{0,60}}[-_](?:{_ENDING}))(?![\w:.@-])"
     r"|/?\|[\w-]{1,60}\||</?SYS>>)"
