@@ -105,6 +105,9 @@ def _out_of_turn_note(proposal: Proposal) -> str:
     draft, holder = proposal.draft, proposal.holder
     if not draft.to or draft.to.casefold() == ME:
         return f"the ball stays with {holder}; to take it: {proposal.take_command}"
+    named = proposal.state.asker if draft.to.casefold() == ASKER else draft.to
+    if proposal.settings.directory.same(named, holder):
+        return f"the ball is with {holder} already"
     return (
         f"the ball stays with {holder} and did not go to {draft.to}; to pass it on "
         f"for them: wc handoff {draft.topic} --to {quoted(draft.to)} --reason '…'"

@@ -153,7 +153,7 @@ def test_a_ball_of_somebody_else_stays_and_the_author_is_told_how_to_take_it() -
 
 def test_whom_a_ball_did_not_go_to_is_named_with_the_way_on() -> None:
     for to in (THIRD, "asker", "anyone"):
-        (note,) = move(THEIRS, "say", to=to).notes
+        (note,) = move(THEIRS._replace(asker=THIRD), "say", to=to).notes
         assert OTHER in note
         command = shlex.split(note.split("wc ", 1)[1])
         assert command == ["handoff", "t", "--to", to, "--reason", "…"]
@@ -489,6 +489,16 @@ def test_work_that_is_done_out_of_turn_leaves_the_ball() -> None:
     assert done.ball is None
     assert f"stays with {ME}" in done.notes[0]
     assert "wc handoff t --to asker --reason" in done.notes[0]
+
+
+@pytest.mark.parametrize(
+    ("action", "to"), [("say", ME), ("say", ME.upper()), ("done", ""), ("say", "asker")]
+)
+def test_a_ball_that_is_there_already_needs_no_handoff(action: str, to: str) -> None:
+    state = ASKED._replace(asker=ME)
+    assert move(state, action, to=to, me=THIRD).notes == (
+        f"the ball is with {ME} already",
+    )
 
 
 def test_a_thread_that_nobody_is_known_to_have_asked_for_is_closed_when_done() -> None:
