@@ -214,10 +214,11 @@ class Context:
 
         self.ensure_store()
         current = self.place.repository
-        branch = commit = ""
+        branch = commit = worktree = ""
         if current is not None and current.working_branch != BRANCH:
             branch, commit = current.working_branch, current.commit
-        author = Author(self.identity, branch, commit, self._authorship())
+            worktree = "" if branch else current.worktree_id
+        author = Author(self.identity, branch, commit, self._authorship(), worktree)
         find_author = self._meta_author
         writer = StoreWriter(self.place, author, self.settings, self.env, find_author)
         writer.prepare_store()

@@ -46,12 +46,13 @@ class IdSource(NamedTuple):
 
 class Author(NamedTuple):
     """Who writes, from which branch and commit of the code, and whom ``git`` is to name
-    in the commit."""
+    in the commit. ``worktree`` is git's name of a linked worktree without a branch."""
 
     identity: Identity
     code_branch: str = ""
     code_commit: str = ""
     git: Authorship | None = None
+    worktree: str = ""
 
 
 class StoreWriter:
@@ -238,6 +239,8 @@ class StoreWriter:
         self, draft: Draft, move: Move, thread: LockedThread, source: IdSource
     ) -> Entry:
         now_ms = source.now_ms()
+        # What is opened in a worktree is there, even if no branch says where.
+        place = "" if thread.state.entry_count else self.author.worktree
         return Entry(
             id=ulid.successor(
                 ulid.prefix(thread.state.last_id), now_ms, source.random()
@@ -252,7 +255,7 @@ class StoreWriter:
             action=draft.action,
             ball=move.ball,
             status=move.status,
-            thread_branch=draft.thread_branch,
+            thread_branch=draft.thread_branch or place,
             new_topic=draft.new_topic,
             supersedes=draft.supersedes,
             tags_added=draft.tags_added,

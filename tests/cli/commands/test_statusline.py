@@ -44,6 +44,29 @@ def test_nothing_to_say(repo: Repo, machine: Machine) -> None:
     assert twins(machine.folder("notes")) == ""
 
 
+def test_a_thread_is_in_the_worktree_without_a_branch_where_it_was_opened(
+    repo: Repo,
+) -> None:
+    path = repo.path.parent / "app-bare"
+    repo.git("worktree", "add", "-q", "--detach", str(path))
+    bare = Repo(repo.machine, path)
+    bare.ok("new", "auth", "--title", "x")
+    assert twins(bare) == "🎾 you · auth"
+    bare.ok("say", "auth", "--title", "y", "--to", "Codex", "--force")
+    assert twins(bare) == "Codex has the ball · auth"
+    assert twins(repo) == ""
+    # Only who opens it says where it is.
+    repo.ok("new", "other", "--title", "x")
+    bare.ok("say", "other", "--title", "y")
+    assert [entry.get("thread_branch") for entry in repo.entries("other")] == [None] * 2
+    bare.ok("new", "third", "--title", "x", "--branch", "main")
+    assert twins(repo).startswith("🎾 you · ")
+    # The store's own folder is nobody's worktree.
+    inside = Repo(repo.machine, repo.store)
+    inside.ok("new", "fourth", "--title", "x")
+    assert "thread_branch" not in repo.entries("fourth")[0]
+
+
 def test_whoever_rebases_stays_in_their_seat(repo: Repo) -> None:
     """Git detaches HEAD meanwhile, but balls and entries are those of the branch."""
     fix = repo.worktree("app-fix", "fix/login")
