@@ -256,7 +256,7 @@ def test_adding_a_client(tmp_path: Path) -> None:
     assert "`HELIX_AGENT`" in (tmp_path / "docs/identity.md").read_text()
     script = (tmp_path / "bin/wc-statusline").read_text()
     assert "${HELIX_AGENT:+=helix }" in script
-    assert "    hx) text=helix ;;" in script
+    assert "    hx) text='helix' ;;" in script
 
 
 # They concern the clients, the agents and the generated files.
