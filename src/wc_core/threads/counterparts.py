@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from wc_core import names
 from wc_core.threads.model import FREE, Ball
+from wc_core.threads.settings import EVERYONE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -63,14 +64,15 @@ def _last_passer(state: State, me: Name, directory: Directory) -> str | None:
 def configured_counterpart(topic: str, me: Name, settings: Settings) -> str | None:
     """The counterpart of ``me`` in the settings, its alias resolved.
 
-    One for the topic comes before a global one, one for the fuller form of
-    my name before one for a shorter form. Of a list, the first counts that is
-    somebody else. An agent without a tag is the one of the same user.
+    One for the topic comes before a global one, one for the fuller form of my name
+    before one for a shorter form, and that before one for everyone. Of a list, the
+    first counts that is somebody else. An agent without a tag is the one of the same
+    user.
     """
     directory = settings.directory
     for table in (settings.topic_counterparts.get(topic, {}), settings.counterparts):
         by_key = {directory.key(names.parse(name)): to for name, to in table.items()}
-        for key in directory.match_keys(me):
+        for key in (*directory.match_keys(me), EVERYONE):
             for written in by_key.get(key, ()):
                 name = directory.canonical(names.parse(written))
                 if not directory.matches(str(name), me):

@@ -7,6 +7,7 @@
     bounces = 6               # passes between the same two until wc says so; 0: never
     [counterparts]
     Codex = "Claude Code"     # or a list: the first who is not the author
+    "*" = "Claude Code"       # of everyone else
     [topics.auth.counterparts]
     Codex = "Cursor"
     [identity]
@@ -22,8 +23,8 @@
     [observe]
     watch = "auto"            # auto | on | off: how the server notices changes
 
-Older stores' ``config.json`` (``counterpart``) and ``agents.json``
-(``canonical``, ``counterpart``) are read as well; ``config.toml`` wins.
+Older stores' ``config.json`` and ``agents.json`` are read as well, see
+`oldersettings`; ``config.toml`` wins.
 """
 
 from __future__ import annotations
@@ -38,10 +39,12 @@ from wc_core.threads.codec import Damage
 from wc_core.threads.jsontext import loads
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     Counterparts: TypeAlias = Mapping[str, tuple[str, ...]]
 
+# In a table of counterparts: whoever has none of their own.
+EVERYONE = "*"
 ENFORCE = ("off", "warn", "refuse")
 SEATS = ("auto", "all", "off")
 SYNC = ("background", "inline", "off")
@@ -56,6 +59,18 @@ _MAX_SECONDS = 7 * 24 * 3600
 _MAX_DIGITS = 100
 _SECONDS = {"fetch_every": "WATERCOOLER_FETCH_EVERY", "limit": "WATERCOOLER_LIMIT"}
 
+# The tables of config.toml with their keys; none where every key counts.
+_KNOWN: dict[str, tuple[str, ...]] = {
+    "ball": ("enforce", "bounces"),
+    "counterparts": (),
+    "topics": (),
+    "identity": ("seats",),
+    "aliases": (),
+    "sync": ("push", "fetch_every", "limit"),
+    "git": ("sign",),
+    "observe": ("watch",),
+}
+
 # Later files win.
 _FILES = (
     *("agents.json", "threads/agents.json", "config.json", "threads/config.json"),
@@ -64,7 +79,8 @@ _FILES = (
 
 
 class Settings(NamedTuple):
-    """The settings in force. Keys of ``counterparts`` are folded names.
+    """The settings in force. Keys of ``counterparts`` are folded names, or ``*`` for
+    everyone else. ``ignored`` are keys, with their files, that set nothing.
 
     ``damage`` is set if a file could not be used. Then readers go on with the
     defaults, and writers must refuse.
@@ -82,6 +98,7 @@ class Settings(NamedTuple):
     limit: int = _LIMIT
     sign: bool = False
     watch: str = "auto"
+    ignored: tuple[str, ...] = ()
     damage: Damage | None = None
 
 
@@ -93,7 +110,7 @@ def load(root: str, env: Mapping[str, str]) -> Settings:
             data = read_plain(f"{root}/{name}", root)
             if data is not None:
                 add = _with_toml if name.endswith(".toml") else _with_json
-                settings = add(settings, data)
+                settings = add(settings, data, name)
         except (OSError, ValueError, RecursionError, _ShapeError) as error:
             # A broken file leaves the others in force.
             message = f"the settings cannot be used: {error}"
@@ -122,23 +139,26 @@ def _with_env(settings: Settings, env: Mapping[str, str]) -> Settings:
     return settings._replace(**changes)
 
 
-def _with_json(settings: Settings, data: bytes) -> Settings:
-    """The settings with those of a JSON file of an older store."""
+def _with_json(settings: Settings, data: bytes, name: str) -> Settings:
+    """The settings with those of the file ``name`` of an older store."""
+    from wc_core.threads import oldersettings  # 1 ms, only in older stores
+
     fields = loads(data)
     if not isinstance(fields, dict):
         raise _ShapeError("not an object")
-    canonical = fields.get("canonical")
-    aliases = dict(settings.directory.aliases)
-    if isinstance(canonical, dict):
-        pairs = {fold(str(k)): str(v) for k, v in canonical.items()}
-        # An older file may spell a platform in its own way. Our spelling stays
-        # canonical, so that both mean the same agent.
-        aliases |= {k: SPELLINGS.get(fold(v), v) for k, v in pairs.items()}
-    table = fields.get("counterpart")
-    counterparts = dict(settings.counterparts)
-    if isinstance(table, dict):
-        counterparts |= _counterparts(table)
-    return settings._replace(directory=Directory(aliases), counterparts=counterparts)
+    older = oldersettings.read(fields)
+    # An older file may spell a platform in its own way. Our spelling stays canonical,
+    # so that both mean the same agent.
+    aliases = {fold(k): SPELLINGS.get(fold(v), v) for k, v in older.aliases.items()}
+    topics = dict(settings.topic_counterparts)
+    for topic, table in older.topics.items():
+        topics[topic] = {**topics.get(topic, {}), **_counterparts(table)}
+    return settings._replace(
+        directory=Directory({**settings.directory.aliases, **aliases}),
+        counterparts={**settings.counterparts, **_counterparts(older.counterparts)},
+        topic_counterparts=topics,
+        ignored=(*settings.ignored, *(f"{name}: {key}" for key in older.ignored)),
+    )
 
 
 def _counterparts(table: Mapping[str, Any]) -> Counterparts:
@@ -152,8 +172,8 @@ def _counterparts(table: Mapping[str, Any]) -> Counterparts:
     return counterparts
 
 
-def _with_toml(settings: Settings, data: bytes) -> Settings:
-    """The settings with those of ``config.toml``."""
+def _with_toml(settings: Settings, data: bytes, name: str) -> Settings:
+    """The settings with those of the file ``name``, which is ``config.toml``."""
     import tomllib  # 8 ms, and most stores have no such file
 
     fields = tomllib.loads(data.decode())
@@ -169,8 +189,11 @@ def _with_toml(settings: Settings, data: bytes) -> Settings:
             **_counterparts(_table(fields, "counterparts")),
         },
         topic_counterparts={
-            topic: _counterparts(_table(_table(topics, topic), "counterparts"))
-            for topic in topics
+            **settings.topic_counterparts,
+            **{
+                topic: _counterparts(_table(_table(topics, topic), "counterparts"))
+                for topic in topics
+            },
         },
         directory=Directory({**settings.directory.aliases, **aliases}),
         push=_choice(sync, "push", PUSH, "auto") == "auto",
@@ -178,7 +201,22 @@ def _with_toml(settings: Settings, data: bytes) -> Settings:
         limit=_seconds(sync, "limit", _LIMIT),
         sign=_switch(_table(fields, "git"), "sign"),
         watch=_choice(_table(fields, "observe"), "watch", WATCH, "auto"),
+        ignored=(*settings.ignored, *(f"{name}: {key}" for key in _unknown(fields))),
     )
+
+
+def _unknown(fields: Mapping[str, Any]) -> Iterator[str]:
+    """The keys of ``config.toml`` that are no settings, with the table they are in."""
+    for name, table in fields.items():
+        known = _KNOWN.get(name)
+        if known is None:
+            yield name
+        elif name == "topics":
+            for topic in table:
+                keys = table[topic].keys() - {"counterparts"}
+                yield from (f"topics.{topic}.{key}" for key in sorted(keys))
+        elif known:
+            yield from (f"{name}.{key}" for key in table if key not in known)
 
 
 def _bounces(ball: Mapping[str, Any]) -> int:

@@ -71,6 +71,74 @@ def test_everything_that_can_be_set_is_read_and_the_rest_left_alone(
     assert found.directory.canonical(Name("claude")) == Name("Claude Code")
 
 
+def test_keys_that_set_nothing_are_named(tmp_path: Path) -> None:
+    keys = ["unknown", "ball.unknown", "elsewhere"]
+    assert settings(tmp_path, config_toml=FULL).ignored == tuple(
+        f"config.toml: {key}" for key in keys
+    )
+    text = '[topics.auth]\ncounterpart = "x"\n[git]\nsigned = true\n'
+    assert settings(tmp_path, config_toml=text).ignored == (
+        "config.toml: topics.auth.counterpart",
+        "config.toml: git.signed",
+    )
+
+
+CODEX = {"codex": ("Claude",)}
+OLDER_FORMS: list[tuple[dict[str, Any], dict[str, Any], dict[str, Any], list[str]]] = [
+    # What a file has, the counterparts, those by thread, and what is ignored.
+    ({"counterpart": "Claude"}, {"*": ("Claude",)}, {}, []),
+    ({"counterpart": ["Claude", "Codex"]}, {"*": ("Claude", "Codex")}, {}, []),
+    ({"counterpart": {"Codex": "Claude"}}, CODEX, {}, []),
+    ({"counterparts": {"codex": ["Claude"]}}, CODEX, {}, []),
+    (
+        {"topics": {"a": "Claude", "b": {"counterpart": {"Codex": "Claude"}}}},
+        {},
+        {"a": {"*": ("Claude",)}, "b": CODEX},
+        [],
+    ),
+    (
+        {"topics": {"a": {"counterpart": "Claude", "ball": "x"}}},
+        {},
+        {"a": {"*": ("Claude",)}},
+        ["topics.a.ball"],
+    ),
+    ({"topics": []}, {}, {}, ["topics"]),
+    ({"agents": {"codex": {"counterpart": "Claude"}}}, CODEX, {}, []),
+    (
+        {"agents": {"codex": {"counterpart": "Claude", "default_role": "pm"}, "x": 1}},
+        CODEX,
+        {},
+        ["agents.codex.default_role", "agents.x"],
+    ),
+    ({"default": "codex", "canonical": {"a": 1}}, {}, {}, ["default", "canonical.a"]),
+]
+
+
+@pytest.mark.parametrize("file", ["config.json", "agents.json"])
+@pytest.mark.parametrize(("fields", "all_threads", "topics", "ignored"), OLDER_FORMS)
+def test_the_forms_of_older_files(
+    tmp_path: Path,
+    fields: dict[str, Any],
+    all_threads: dict[str, Any],
+    topics: dict[str, Any],
+    ignored: list[str],
+    file: str,
+) -> None:
+    (tmp_path / file).write_text(json.dumps(fields))
+    loaded = load(str(tmp_path), {})
+    assert loaded.damage is None
+    assert loaded.counterparts == all_threads
+    assert loaded.topic_counterparts == topics
+    assert loaded.ignored == tuple(f"{file}: {key}" for key in ignored)
+
+
+def test_an_older_file_names_agents(tmp_path: Path) -> None:
+    agents = {"agents": {"cc": {"name": "Claude"}}, "aliases": {"cx": "Codex"}}
+    loaded = settings(tmp_path, agents_json=json.dumps(agents))
+    assert loaded.directory.canonical(Name("CC")) == Name("Claude Code")
+    assert loaded.directory.canonical(Name("cx")) == Name("Codex")
+
+
 @pytest.mark.parametrize("value", ENFORCE)
 def test_the_ball_policy_is_one_of_three(tmp_path: Path, value: str) -> None:
     found = settings(tmp_path, config_toml=f'[ball]\nenforce = "{value}"')
@@ -158,7 +226,17 @@ def test_the_newer_file_wins(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", "[]", "5", "{", '{"counterpart":{"x":5}}', "[" * 100_000]
+    "text",
+    [
+        "",
+        "[]",
+        "5",
+        "{",
+        '{"counterpart":{"x":5}}',
+        '{"counterpart":7}',
+        '{"topics":{"a":1}}',
+        "[" * 100_000,
+    ],
 )
 def test_a_bad_file_of_an_older_store_leaves_the_others_in_force(
     tmp_path: Path, text: str
