@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from wc_cli.merge.logs import old_entries, unite
 from wc_cli.merge.threeway import merge_keys
-from wc_core.threads import codec, model, oldermoves, projections
+from wc_core.threads import codec, model, projections
 from wc_core.threads import page as page_format
 from wc_core.threads.codec import Damage
+from wc_core.threads.older import metamoves
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -93,11 +94,11 @@ def with_older_move(
     ``author`` is asked whose it was if the log does not tell."""
     if meta is None:
         return union
-    move = oldermoves.unrecorded_move(topic, meta, union.entries)
+    move = metamoves.unrecorded_move(topic, meta, union.entries)
     if move is None:
         return union
     entry = move._replace(agent=move.agent or author())
-    return unite(topic, union.data, oldermoves.to_line(entry, meta))
+    return unite(topic, union.data, metamoves.to_line(entry, meta))
 
 
 def read_metas(topic: str, meta: Versions) -> list[Meta | None]:

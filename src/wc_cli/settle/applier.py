@@ -23,8 +23,9 @@ from wc_cli.store import durable, pending, quarantine
 from wc_core.errors import NotFoundError, WcError
 from wc_core.files import NotPlainError, read_plain
 from wc_core.layout import is_older_lock
-from wc_core.threads import codec, model, oldermoves, projections
+from wc_core.threads import codec, model, projections
 from wc_core.threads.codec import Damage
+from wc_core.threads.older import metamoves
 from wc_core.threads.projections import Meta
 
 if TYPE_CHECKING:
@@ -262,7 +263,7 @@ class Applier:
     def _with_older_move(self, thread: Thread, committed: Meta) -> Thread:
         """The thread with the move of the older tool that a ``committed`` meta has."""
         topic = thread.state.topic
-        move = oldermoves.unrecorded_move(topic, committed, thread.entries)
+        move = metamoves.unrecorded_move(topic, committed, thread.entries)
         if move is None:
             return thread
         author = metaauthor.of_commit(self.git, topic, self._commit)

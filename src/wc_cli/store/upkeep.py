@@ -113,11 +113,11 @@ class Upkeep:
     def append_move(self, move: Entry, meta: Meta, author: str) -> None:
         """Append the entry of a ``move`` that the older tool wrote to ``meta`` alone.
         It is the move of ``author`` if the log does not tell whose it was."""
-        from wc_core.threads import oldermoves  # 1 ms, only beside the older tool
+        from wc_core.threads.older import metamoves  # 1 ms, only beside the older tool
 
         path, root = self.layout.log(move.topic), self.layout.root
         entry = move._replace(agent=move.agent or author)
-        line = oldermoves.to_line(entry, meta)
+        line = metamoves.to_line(entry, meta)
         durable.touch(self.marker(move.topic), root)
         durable.append(path, line, root, entry.id.encode())
         # Until the entry is committed, a user's git may remove it from the log.

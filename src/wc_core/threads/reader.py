@@ -48,7 +48,7 @@ class Snapshot(NamedTuple):
     store, see `aliases`; ``tags`` include those of an older tool.
 
     ``move`` is the entry that the log still lacks of what the older tool wrote to
-    ``meta.json`` alone, see `oldermoves`. ``state`` shows it already.
+    ``meta.json`` alone, see `older.metamoves`. ``state`` shows it already.
     """
 
     state: State
@@ -97,13 +97,13 @@ class Thread(NamedTuple):
 def _with_older_move(snapshot: Snapshot, entries: Sequence[Entry]) -> Snapshot:
     """The snapshot with what the older tool wrote to ``meta.json`` alone."""
     # 1 ms, only beside the older tool.
-    from wc_core.threads import oldermoves
+    from wc_core.threads.older import metamoves
 
     state = snapshot.state
-    move = oldermoves.unrecorded_move(state.topic, snapshot.meta, entries)
+    move = metamoves.unrecorded_move(state.topic, snapshot.meta, entries)
     if move is None:
         return snapshot
-    shown = oldermoves.with_move(state, entries, move)
+    shown = metamoves.with_move(state, entries, move)
     return snapshot._replace(state=shown, move=move)
 
 

@@ -24,7 +24,7 @@
     watch = "auto"            # auto | on | off: how the server notices changes
 
 Older stores' ``config.json`` and ``agents.json`` are read as well, see
-`oldersettings`; ``config.toml`` wins.
+`older.jsonsettings`; ``config.toml`` wins.
 """
 
 from __future__ import annotations
@@ -141,12 +141,12 @@ def _with_env(settings: Settings, env: Mapping[str, str]) -> Settings:
 
 def _with_json(settings: Settings, data: bytes, name: str) -> Settings:
     """The settings with those of the file ``name`` of an older store."""
-    from wc_core.threads import oldersettings  # 1 ms, only in older stores
+    from wc_core.threads.older import jsonsettings  # 1 ms, only in older stores
 
     fields = loads(data)
     if not isinstance(fields, dict):
         raise _ShapeError("not an object")
-    older = oldersettings.read(fields)
+    older = jsonsettings.read(fields)
     # An older file may spell a platform in its own way. Our spelling stays canonical,
     # so that both mean the same agent.
     aliases = {fold(k): SPELLINGS.get(fold(v), v) for k, v in older.aliases.items()}
