@@ -13,6 +13,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from wc_core.files import read_plain
+from wc_core.text import whole_number
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
 _MAX_DEPTH = 10
 _MAX_COUNT = 1000
+_MAX_COUNT_DIGITS = 9
 _ESCAPES = {"n": "\n", "t": "\t", "b": "\b", '"': '"', "\\": "\\"}
 _SPACE = " \t\r\n"
 _NAME = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-")
@@ -215,8 +217,8 @@ class _ConfigReader:
 
 def count(env: Mapping[str, str]) -> int:
     """The number of settings in the environment: ``GIT_CONFIG_KEY_0`` and so on."""
-    text = env.get("GIT_CONFIG_COUNT", "0")
-    return min(int(text), _MAX_COUNT) if re.fullmatch("[0-9]{1,9}", text) else 0
+    number = whole_number(env.get("GIT_CONFIG_COUNT", ""), _MAX_COUNT_DIGITS)
+    return min(number or 0, _MAX_COUNT)
 
 
 def _text_of(path: str) -> str:

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from wc_core.git.repository import Checkout, Repository
 
 # The head of a thread's page, as the oldest tools wrote it.
-_PAGE_HEAD = re.compile(rb"^(?:Status|Ball):", re.MULTILINE)
+_PAGE_HEAD = rb"(?m)^(?:Status|Ball):"
 _HEAD_BYTES = 1000
 
 # The four kinds of store, in the order of the search.
@@ -145,7 +145,7 @@ def _is_page(path: str) -> bool:
         data = read_plain(path) or b""
     except OSError:
         return False  # whatever it is, no page of a thread
-    return _PAGE_HEAD.search(data[:_HEAD_BYTES]) is not None
+    return re.search(_PAGE_HEAD, data[:_HEAD_BYTES]) is not None
 
 
 def checkout_at(root: str) -> Repository | None:

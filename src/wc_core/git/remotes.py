@@ -21,21 +21,18 @@ if TYPE_CHECKING:
     from wc_core.git.repository import Repository
 
 VARIABLE = "WATERCOOLER_GIT_REPO"
-_URL = re.compile(r"[A-Za-z0-9][A-Za-z0-9+.-]*:(//|:)")
-_HOST_AND_PATH = re.compile(r"[^/]+:")
+# Patterns, compiled when they are used for the first time: few commands need them.
+_URL = r"[A-Za-z0-9][A-Za-z0-9+.-]*:(//|:)"
+_HOST_AND_PATH = r"[^/]+:"
 # git-check-ref-format(1): the names that a folder below refs/ can have.
-_NOT_IN_REF = re.compile(
-    r"[\x00-\x20\x7f~^:?*\[\\]|\.\.|@\{|//|^/|/$|(?:^|/)\.|\.lock(?:/|$)"
-)
+_NOT_IN_REF = r"[\x00-\x20\x7f~^:?*\[\\]|\.\.|@\{|//|^/|/$|(?:^|/)\.|\.lock(?:/|$)"
 # The user and password of a URL; a password may have a slash. A scheme matches
 # only at its beginning, so that a long word takes one pass.
-_USER = re.compile(
+_USER = (
     r"(?<![A-Za-z0-9+.-])(?P<scheme>[A-Za-z0-9+.-]+)://"
     r"(?P<user>[^/?#\s]*@|[^/?#@\s]*:(?!\d*(?:[/?#\s'\"]|$))[^@\s]*@)"
 )
-_QUERY = re.compile(
-    r"(?<![A-Za-z0-9+.-])(?P<url>[A-Za-z0-9+.-]+://[^?#\s'\"]*)[?#][^\s'\"]*"
-)
+_QUERY = r"(?<![A-Za-z0-9+.-])(?P<url>[A-Za-z0-9+.-]+://[^?#\s'\"]*)[?#][^\s'\"]*"
 
 
 class Remote(NamedTuple):
@@ -103,14 +100,14 @@ def by_name(repository: Repository, env: Mapping[str, str], name: str) -> Remote
 
 def is_address(text: str) -> bool:
     """Whether this is a URL or a path rather than a name."""
-    if text.startswith(("/", "./", "../", "~/")) or _URL.match(text):
+    if text.startswith(("/", "./", "../", "~/")) or re.match(_URL, text):
         return True
-    return _HOST_AND_PATH.match(text) is not None
+    return re.match(_HOST_AND_PATH, text) is not None
 
 
 def is_relative(address: str) -> bool:
     """Whether an address is a relative path."""
-    local = not _URL.match(address) and not _HOST_AND_PATH.match(address)
+    local = not re.match(_URL, address) and not re.match(_HOST_AND_PATH, address)
     return local and not address.startswith("/")
 
 
@@ -125,8 +122,8 @@ def anonymous(text: str) -> str:
 
     The user of an ssh URL stays, as a part of the address.
     """
-    text = _USER.sub(_without_secret, text)
-    return _QUERY.sub(r"\g<url>", text)
+    text = re.sub(_USER, _without_secret, text)
+    return re.sub(_QUERY, r"\g<url>", text)
 
 
 def _without_secret(match: re.Match[str]) -> str:
@@ -150,7 +147,7 @@ def _remote(
 
 
 def _tracking_ref(name: str) -> str:
-    if _NOT_IN_REF.search(name):
+    if re.search(_NOT_IN_REF, name):
         return _hashed_ref(name)
     return f"refs/remotes/{name}/{BRANCH}"
 

@@ -12,11 +12,11 @@ from wc_core.names import ASKER, FREE_WORDS, ME
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-_SLUG = re.compile(r"[a-z][a-z0-9._-]{0,39}")
+_SLUG = r"[a-z][a-z0-9._-]{0,39}"
 _NO_NAMES = FREE_WORDS | {ME, ASKER, "true", "yes", "on", "false", "no", "off"}
 
 _SESSION_CHARACTERS = 6
-_SESSION_END = re.compile(r"[a-z0-9_-]{1,6}")
+_SESSION_END = r"[a-z0-9_-]{1,6}"
 
 
 def agents_in(env: Mapping[str, str]) -> Iterator[tuple[str, str]]:
@@ -34,7 +34,7 @@ def agents_in(env: Mapping[str, str]) -> Iterator[tuple[str, str]]:
 def convention_agent(env: Mapping[str, str]) -> str:
     """The agent that ``AI_AGENT`` names, without its version; empty if none."""
     word = re.split(r"[@/]|_(?=[0-9])", env.get(CONVENTION, ""), maxsplit=1)[0]
-    return word if _SLUG.fullmatch(word) and word not in _NO_NAMES else ""
+    return word if re.fullmatch(_SLUG, word) and word not in _NO_NAMES else ""
 
 
 def session_end(env: Mapping[str, str]) -> str:
@@ -44,4 +44,4 @@ def session_end(env: Mapping[str, str]) -> str:
     """
     session = next((env[name] for name in SESSION_VARIABLES if env.get(name)), "")
     end = session[-_SESSION_CHARACTERS:]
-    return end if _SESSION_END.fullmatch(end) else ""
+    return end if re.fullmatch(_SESSION_END, end) else ""

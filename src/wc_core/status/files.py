@@ -73,7 +73,7 @@ _MAX_STATUS_BYTES = 40
 _BEFORE_ALL = "0" * ulid.LENGTH
 
 # Other seats share a file, which describes the last one that wc ran in.
-_PLAIN_SEAT = re.compile(r"[a-z0-9_-]{1,64}")
+_PLAIN_SEAT = r"[a-z0-9_-]{1,64}"
 
 _PLAIN = str.maketrans(
     "ABCDEFGHIJKLMNOPQRSTUVWXYZ", "abcdefghijklmnopqrstuvwxyz", " \t\n"
@@ -109,7 +109,7 @@ def who_name(source: str, env: Mapping[str, str]) -> str:
         return DEFAULT_NAME
     seat = env.get("WATERCOOLER_SEAT", "")
     seat = environment.session_end(env) if seat == SESSION else seat
-    return f"{name}@{seat}" if _PLAIN_SEAT.fullmatch(seat) else name
+    return f"{name}@{seat}" if seat and re.fullmatch(_PLAIN_SEAT, seat) else name
 
 
 def display_text(text: str, limit: int) -> str:

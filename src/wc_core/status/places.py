@@ -23,6 +23,26 @@ if TYPE_CHECKING:
 
     from wc_core.threads.model import State
 
+    class PlacedTree(Protocol):
+        """A worktree, linked or not."""
+
+        @property
+        def branch(self) -> str:
+            """The branch that is checked out; empty if HEAD is detached."""
+
+        @property
+        def rebased(self) -> str:
+            """The branch that is being rebased."""
+
+        @property
+        def change_id(self) -> str:
+            """The change in the name of its folder."""
+
+        @property
+        def worktree_id(self) -> str:
+            """Git's name of a linked worktree; empty for the main one."""
+
+
 # The main worktree. No branch can have this name, and no thread's file name does.
 MAIN = ".main"
 # What the seat of the main worktree is called, if the settings give it one.
@@ -68,26 +88,6 @@ def _seat_places(holder: str) -> tuple[str, ...]:
 def branch_places(branch: str) -> tuple[str, ...]:
     """Returns the places of a branch: threads are named after it with dashes, too."""
     return tuple(dict.fromkeys((branch, branch.replace("/", "-")))) if branch else ()
-
-
-class PlacedTree(Protocol):
-    """A worktree, linked or not."""
-
-    @property
-    def branch(self) -> str:
-        """The branch that is checked out; empty if HEAD is detached."""
-
-    @property
-    def rebased(self) -> str:
-        """The branch that is being rebased."""
-
-    @property
-    def change_id(self) -> str:
-        """The change in the name of its folder."""
-
-    @property
-    def worktree_id(self) -> str:
-        """Git's name of a linked worktree; empty for the main one."""
 
 
 def worktree_places(tree: PlacedTree | None) -> tuple[str, ...]:
