@@ -7,7 +7,9 @@ command any time.
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
+
+from wc_core.values import NamedTuple
 
 if TYPE_CHECKING:
     from wc_cli.options import Declared

@@ -7,7 +7,7 @@ answered in `wc_cli.briefing.dialects`.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from wc_core.values import NamedTuple
 
 # Where one agent has started another, the variables of both are set, and nothing in
 # the environment tells which is the inner one. So agents that others start come

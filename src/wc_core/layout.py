@@ -10,9 +10,9 @@ import os
 import re
 import unicodedata
 from functools import lru_cache
-from typing import NamedTuple
 
 from wc_core.errors import InvalidInputError
+from wc_core.values import NamedTuple
 
 BRANCH = "watercooler/threads"
 IN_TREE = ".watercooler"

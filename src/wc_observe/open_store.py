@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from wc_core.errors import NotFoundError, WcError
 from wc_core.git import discovery, repository
@@ -17,6 +17,7 @@ from wc_core.identity.resolve import Asked, Evidence
 from wc_core.identity.viewer import Viewer
 from wc_core.phrases import shown_path
 from wc_core.threads import settings
+from wc_core.values import NamedTuple
 
 if TYPE_CHECKING:
     from wc_core.git.discovery import Place

@@ -7,11 +7,12 @@ ones.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from wc_core import names, times
 from wc_core.text import one_line
 from wc_core.threads.model import CLOSED, IN_REVIEW, holder_text
+from wc_core.values import NamedTuple
 from wc_core.views import history
 from wc_core.views.rows import matches_words
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import time
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from wc_cli.branch import trees
 from wc_cli.branch.git import Git, GitError
@@ -18,6 +18,7 @@ from wc_core.files import names_in
 from wc_core.git import discovery, remotes, storefolder
 from wc_core.git import repository as repositories
 from wc_core.layout import ATTRIBUTES, BRANCH, IGNORED
+from wc_core.values import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import os
 import time
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from wc_cli.branch.git import Git, GitError, GitKilledError
 from wc_cli.branch.packs import StorageOptions
@@ -19,6 +19,7 @@ from wc_core.files import names_in, read_plain
 from wc_core.git import repository as repositories
 from wc_core.layout import BRANCH
 from wc_core.text import one_line
+from wc_core.values import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from itertools import chain, islice
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from wc_cli.branch import commits, trees
 from wc_cli.branch.treepaths import is_log, topic_at
 from wc_core.threads import codec
+from wc_core.values import NamedTuple
 
 if TYPE_CHECKING:
     from wc_cli.branch.commits import Committed

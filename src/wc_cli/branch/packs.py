@@ -13,13 +13,14 @@ import contextlib
 import os
 import re
 import time
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from wc_cli.branch.git import Git, GitError, GitKilledError
 from wc_cli.store import durable
 from wc_core.errors import StorageError
 from wc_core.files import names_in, read_plain, size_of
 from wc_core.git import config
+from wc_core.values import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

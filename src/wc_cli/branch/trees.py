@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from wc_cli.branch.git import Git, GitError
 from wc_core.layout import ATTRIBUTES
+from wc_core.values import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

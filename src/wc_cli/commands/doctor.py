@@ -7,7 +7,7 @@ findings; a check that cannot be made is a finding itself, never silence.
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from wc_cli.branch import commits, git
 from wc_cli.branch.git import GitError
@@ -25,6 +25,7 @@ from wc_core.git import discovery, storefolder
 from wc_core.git.discovery import BRANCH_STORE
 from wc_core.phrases import counted, quoted, with_home
 from wc_core.text import one_line
+from wc_core.values import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

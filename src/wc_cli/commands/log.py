@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import re
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from wc_cli.branch import messages
 from wc_cli.branch.git import Git, GitError
@@ -26,6 +26,7 @@ from wc_core.phrases import quoted
 from wc_core.text import one_line
 from wc_core.threads.model import holder_text
 from wc_core.times import utc
+from wc_core.values import NamedTuple
 from wc_core.views import rows as row_views
 
 if TYPE_CHECKING:

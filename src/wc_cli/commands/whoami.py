@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from wc_cli.commands.common import SpeakerOptions
 from wc_cli.options import command, flag
@@ -17,6 +17,7 @@ from wc_core.identity.resolve import SESSION, Asked, Rule
 from wc_core.layout import Layout, safe_name
 from wc_core.status import files
 from wc_core.text import one_line
+from wc_core.values import NamedTuple
 
 if TYPE_CHECKING:
     from wc_cli.context import Context

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from wc_cli.clock import now_ms
 from wc_cli.doctor.recovery import Recovery, lacks_entries
@@ -17,6 +17,7 @@ from wc_core.files import read_plain, size_of
 from wc_core.phrases import counted, quoted
 from wc_core.text import one_line
 from wc_core.threads import model
+from wc_core.values import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

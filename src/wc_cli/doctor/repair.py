@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import os
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from wc_cli.doctor.recovery import Recovery
 from wc_cli.doctor.strays import SHARED, find_strays, obstruction
@@ -24,6 +24,7 @@ from wc_core.phrases import counted
 from wc_core.threads import codec, model, page, projections
 from wc_core.threads.codec import Damage
 from wc_core.threads.reader import StoreReader
+from wc_core.values import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator, Mapping

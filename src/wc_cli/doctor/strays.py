@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import stat
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from wc_core.layout import ATTRIBUTES, IGNORED
+from wc_core.values import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

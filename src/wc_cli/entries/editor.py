@@ -9,7 +9,7 @@ import signal
 import subprocess
 import tempfile
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from wc_core.errors import (
     CancelledError,
@@ -21,6 +21,7 @@ from wc_core.text import clean, one_line
 from wc_core.threads import revisions
 from wc_core.threads.model import holder_text
 from wc_core.times import utc
+from wc_core.values import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -7,7 +7,7 @@ import json
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from wc_cli.install import disk, engine, report
 from wc_cli.install.changes import PARTS, USER_AND_PROJECT, Client, InstallSite
@@ -18,6 +18,7 @@ from wc_cli.options import Options, command, flag, text, words
 from wc_cli.output import remark, say
 from wc_core.errors import FindingsError, InvalidInputError, WcError
 from wc_core.identity import userrecord
+from wc_core.values import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from wc_cli.install import decisions
 from wc_cli.install.formats import edits
@@ -12,6 +12,7 @@ from wc_cli.install.formats.jsonc import UnreadableError
 from wc_cli.install.ledger import Ledger, Owner
 from wc_cli.install.workspace import Workspace, WorkspaceFile
 from wc_core.errors import WcError
+from wc_core.values import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -12,13 +12,14 @@ import contextlib
 import hashlib
 import json
 import os
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from wc_cli.install import disk
 from wc_cli.install.formats.edits import Spot
 from wc_cli.store import lockowners, locks
 from wc_core.errors import CorruptError, LockTimeoutError
 from wc_core.identity import userrecord
+from wc_core.values import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

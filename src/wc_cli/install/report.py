@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from wc_cli.install import engine
 from wc_cli.install.clients import registry
@@ -13,6 +13,7 @@ from wc_cli.output import say, say_json
 from wc_cli.terminal.render import output_style
 from wc_core.phrases import counted, quoted, shown_path
 from wc_core.text import clean, one_line
+from wc_core.values import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

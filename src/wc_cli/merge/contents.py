@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from wc_cli.merge.threeway import (
     MAX_LINES,
@@ -20,6 +20,7 @@ from wc_cli.merge.threeway import (
     split_lines,
     with_line_end,
 )
+from wc_core.values import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

@@ -7,12 +7,12 @@ whichever side, logs are merged.
 from __future__ import annotations
 
 from operator import itemgetter
-from typing import NamedTuple
 
 from wc_core import ulid
 from wc_core.threads import codec
 from wc_core.threads import page as page_format
 from wc_core.threads.model import Entry, in_order
+from wc_core.values import NamedTuple
 
 # What may stand around the JSON of an entry without a meaning.
 _SPACE = b" \t\r"

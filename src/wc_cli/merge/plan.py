@@ -8,7 +8,7 @@ Only what differs is read, and nothing is written here.
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from wc_cli.branch import metaauthor, trees
 from wc_cli.branch.commits import blob_id
@@ -20,6 +20,7 @@ from wc_cli.merge.logs import unite
 from wc_cli.merge.threads import ThreadSide, Versions
 from wc_cli.store.rendering import render_files
 from wc_core.threads import folding, model
+from wc_core.values import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

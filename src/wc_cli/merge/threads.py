@@ -5,7 +5,7 @@ Everything here is computed from bytes; nothing uses git or the disk.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from wc_cli.merge.logs import old_entries, unite
 from wc_cli.merge.threeway import merge_keys
@@ -13,6 +13,7 @@ from wc_core.threads import codec, model, projections
 from wc_core.threads import page as page_format
 from wc_core.threads.codec import Damage
 from wc_core.threads.older import metamoves
+from wc_core.values import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

@@ -6,7 +6,9 @@ Where both sides changed the same key, theirs counts. For lines, the caller choo
 from __future__ import annotations
 
 import io
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from wc_core.values import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

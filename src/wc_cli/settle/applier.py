@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import re
 from itertools import chain, islice
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from wc_cli.branch import commits, metaauthor, trees
 from wc_cli.branch.git import GitError
@@ -27,6 +27,7 @@ from wc_core.threads import codec, model, projections
 from wc_core.threads.codec import Damage
 from wc_core.threads.older import metamoves
 from wc_core.threads.projections import Meta
+from wc_core.values import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

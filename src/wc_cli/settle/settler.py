@@ -12,7 +12,7 @@ import contextlib
 import os
 import time
 from types import MappingProxyType
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from wc_cli.branch import commits, metaauthor
 from wc_cli.branch.commits import CommitChange
@@ -28,6 +28,7 @@ from wc_core.files import size_of
 from wc_core.git import discovery, repository
 from wc_core.threads import model
 from wc_core.threads.reader import StoreReader
+from wc_core.values import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import time
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from wc_cli.branch import commits
 from wc_cli.branch.git import GitError
@@ -19,6 +19,7 @@ from wc_core.files import age_of, read_plain
 from wc_core.git import repository
 from wc_core.layout import BRANCH
 from wc_core.text import one_line
+from wc_core.values import NamedTuple
 
 if TYPE_CHECKING:
     from wc_cli.branch.commits import CommitOptions

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from wc_core import files
 from wc_core.errors import ConflictError, CorruptError, NotFoundError
@@ -12,6 +12,7 @@ from wc_core.threads import folding, model, vocabulary
 from wc_core.threads.jsontext import dumps
 from wc_core.threads.model import Base
 from wc_core.threads.revisions import CORRECTIONS
+from wc_core.values import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

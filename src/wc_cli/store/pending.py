@@ -6,7 +6,7 @@ import contextlib
 import json
 import os
 import time
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from wc_cli.store import durable, locks
 from wc_core.errors import WcError
@@ -14,6 +14,7 @@ from wc_core.files import names_in, read_plain
 from wc_core.layout import topic_of
 from wc_core.threads.jsontext import dumps
 from wc_core.threads.reader import StoreReader
+from wc_core.values import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

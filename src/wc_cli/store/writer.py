@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from wc_cli.store import applied, authors, drafts, durable, lockedthread
 from wc_cli.store.lockedthread import STARTING_ACTIONS, Receipt, Written
@@ -24,6 +24,7 @@ from wc_core.threads import aliases, codec, folding, model, moves, vocabulary
 from wc_core.threads.model import Entry
 from wc_core.threads.reader import StoreReader
 from wc_core.times import rfc3339
+from wc_core.values import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

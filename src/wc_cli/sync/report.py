@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import time
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from wc_cli.branch import commits
 from wc_cli.branch.git import Git, GitError
@@ -14,6 +14,7 @@ from wc_core.errors import WcError
 from wc_core.git import freshness, repository
 from wc_core.git.freshness import Freshness
 from wc_core.threads.jsontext import dumps
+from wc_core.values import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from wc_core.errors import InvalidInputError
 from wc_core.git import freshness, remotes, repository
@@ -11,6 +11,7 @@ from wc_core.git.freshness import Freshness
 from wc_core.layout import BRANCH, Layout
 from wc_core.text import one_line
 from wc_core.threads import settings
+from wc_core.values import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

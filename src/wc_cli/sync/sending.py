@@ -8,12 +8,13 @@ remote was asked once, not twice.
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from wc_cli.branch import commits, compare
 from wc_cli.sync.wireerrors import UnreachableError, WireError
 from wc_core.git import freshness, repository
 from wc_core.git.freshness import Freshness
+from wc_core.values import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -9,10 +9,11 @@ stay as they were written, with their zone. Every text is clean and on one line.
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from wc_core.text import one_line
 from wc_core.times import milliseconds, seconds_between
+from wc_core.values import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -6,7 +6,7 @@ loop; see `wc_core.activity.livestate` for how such files are read.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from wc_core import processes
 from wc_core.activity.livestate import (
@@ -19,6 +19,7 @@ from wc_core.activity.livestate import (
     without_empty,
 )
 from wc_core.text import one_line
+from wc_core.values import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

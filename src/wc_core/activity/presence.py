@@ -15,7 +15,7 @@ expires without being removed. A note of an unknown version is ignored.
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from wc_core.errors import WcError
 from wc_core.files import names_in, read_plain
@@ -23,6 +23,7 @@ from wc_core.layout import safe_name
 from wc_core.text import one_line
 from wc_core.threads.vocabulary import MAX_LASTING
 from wc_core.times import milliseconds, rfc3339, seconds_between
+from wc_core.values import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -10,9 +10,10 @@ from __future__ import annotations
 import json
 import os
 import time
-from typing import Any, NamedTuple
+from typing import Any
 
 from wc_core.files import Folder
+from wc_core.values import NamedTuple
 
 # A hundred times the size of any such file: a larger one is something else.
 MAX_BYTES = 1 << 20

@@ -17,13 +17,14 @@ from __future__ import annotations
 
 import os
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from wc_core.errors import CorruptError, InvalidInputError, NotFoundError
 from wc_core.files import read_plain
 from wc_core.git import repository as repositories
 from wc_core.layout import BRANCH, IN_TREE
 from wc_core.phrases import quoted
+from wc_core.values import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

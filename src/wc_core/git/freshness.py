@@ -7,7 +7,7 @@ the network. If the branch has moved since, the counts are unknown.
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from wc_core import times
 from wc_core.errors import WcError
@@ -17,6 +17,7 @@ from wc_core.git import repository as repositories
 from wc_core.layout import BRANCH
 from wc_core.phrases import counted
 from wc_core.text import one_line
+from wc_core.values import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import os
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from wc_core.errors import InvalidInputError
 from wc_core.git import config
 from wc_core.git import repository as repositories
 from wc_core.layout import BRANCH
 from wc_core.text import one_line
+from wc_core.values import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

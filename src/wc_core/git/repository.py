@@ -8,9 +8,9 @@ repositories may have the same name.
 from __future__ import annotations
 
 import os
-from typing import NamedTuple
 
 from wc_core.files import read_plain
+from wc_core.values import NamedTuple
 
 _CHANGE_MARK = "-wt-"
 _MAX_SYMREFS = 5

@@ -12,12 +12,13 @@ from __future__ import annotations
 
 import json
 import os
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from wc_core.files import read_plain
 from wc_core.git import config
 from wc_core.git.authorship import Person
 from wc_core.layout import Layout
+from wc_core.values import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -43,7 +43,7 @@ key, then every other key that means this participant::
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from wc_core import ulid
 from wc_core.identity import environment
@@ -52,6 +52,7 @@ from wc_core.layout import safe_name
 from wc_core.names import Directory, fold, parse
 from wc_core.status.places import places_of
 from wc_core.threads.model import CLOSED, OPEN, State
+from wc_core.values import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from contextlib import ExitStack
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from wc_core import ulid
 from wc_core.errors import WcError
@@ -16,6 +16,7 @@ from wc_core.files import Folder, names_in
 from wc_core.layout import key_of, safe_name
 from wc_core.status.files import FREE_FOLDER, MAX_FILE_BYTES, VERSION
 from wc_core.text import whole_number
+from wc_core.values import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -7,9 +7,9 @@ plain ASCII lines; it leaves the rest to this module.
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
 
 from wc_core.layout import safe_name
+from wc_core.values import NamedTuple
 
 _WIDE = (("\u1100", "\u117f"), ("\u2300", "\udfff"), ("\uf000", "\U0003ffff"))
 # Right-to-left letters, which are put between U+2068 and U+2069: these take no columns

@@ -7,10 +7,11 @@ has every good entry, beside a report of what is wrong.
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from wc_core.threads.jsontext import dumps, loads
 from wc_core.threads.model import Ball, Base, Entry, in_order
+from wc_core.values import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

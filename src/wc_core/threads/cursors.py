@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from typing import NamedTuple
 
 from wc_core.files import read_plain
+from wc_core.values import NamedTuple
 
 _ERRORS = (
     *(OSError, ValueError, TypeError, KeyError),

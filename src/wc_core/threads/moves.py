@@ -7,7 +7,7 @@ thread gets, or raises the refusal, with a command that gets past it.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from wc_core import names
 from wc_core.errors import ConflictError, InvalidInputError
@@ -16,6 +16,7 @@ from wc_core.phrases import quoted
 from wc_core.threads.counterparts import distinct, in_use
 from wc_core.threads.model import CLOSED, FREE, OPEN, Ball, State
 from wc_core.threads.proposals import Proposal
+from wc_core.values import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -27,7 +27,7 @@ from __future__ import annotations
 
 import re
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from wc_core import names
 from wc_core.threads import codec, revisions
@@ -45,6 +45,7 @@ from wc_core.threads.pagelines import (
     read_entry_header,
     reference_lines,
 )
+from wc_core.values import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

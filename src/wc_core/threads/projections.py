@@ -9,12 +9,13 @@ from __future__ import annotations
 import binascii
 import json
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from wc_core.names import FREE_WORDS, fold, parse
 from wc_core.threads.codec import Damage
 from wc_core.threads.jsontext import dumps, loads
 from wc_core.threads.model import OPEN, Base, Participant, Pass, State, holder_text
+from wc_core.values import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from wc_core import names
 from wc_core.errors import ConflictError
 from wc_core.names import ASKER, FREE_WORDS, ME
 from wc_core.threads.counterparts import default_holder
 from wc_core.threads.model import CLOSED, FREE, Ball, State, holder_text
+from wc_core.values import NamedTuple
 
 if TYPE_CHECKING:
     from wc_core.names import Name

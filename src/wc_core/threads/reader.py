@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import time
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from wc_core.errors import CorruptError, InvalidInputError, NotFoundError, WcError
 from wc_core.files import Folder, NotPlainError, names_in
@@ -21,6 +21,7 @@ from wc_core.threads.codec import Damage
 from wc_core.threads.cursors import Cursor, read_cursor
 from wc_core.threads.labels import labelled
 from wc_core.threads.projections import Meta, read_meta
+from wc_core.values import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -30,13 +30,14 @@ Older stores' ``config.json`` and ``agents.json`` are read as well, see
 from __future__ import annotations
 
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from wc_core.files import read_plain
 from wc_core.names import SPELLINGS, Directory, fold
 from wc_core.text import whole_number
 from wc_core.threads.codec import Damage
 from wc_core.threads.jsontext import loads
+from wc_core.values import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -8,12 +8,13 @@ missed, and a ball that I left lying does not count.
 from __future__ import annotations
 
 from types import MappingProxyType
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from wc_core import ulid
 from wc_core.errors import WcError
 from wc_core.status import holders
 from wc_core.threads.model import CLOSED
+from wc_core.values import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -8,7 +8,7 @@ then, marked as `partial`.
 from __future__ import annotations
 
 from itertools import islice
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from wc_core.errors import NotFoundError, WcError
 from wc_core.files import read_from, size_of
@@ -23,6 +23,7 @@ from wc_core.threads.counterparts import counterpart
 from wc_core.threads.model import CLOSED
 from wc_core.times import rfc3339
 from wc_core.ulid import prefix, timestamp_ms
+from wc_core.values import NamedTuple
 from wc_core.views import history
 from wc_core.views.history import STALE_MS
 

@@ -8,12 +8,13 @@ the log says.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from wc_core import times, ulid
 from wc_core.names import parse
 from wc_core.phrases import Table, counted
 from wc_core.threads.model import CLOSED, holder_text, written_by_wc
+from wc_core.values import NamedTuple
 from wc_core.views.rows import thread_head
 
 if TYPE_CHECKING:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from wc_core.errors import InvalidInputError
 from wc_core.threads import vocabulary
+from wc_core.values import NamedTuple
 from wc_core.views.words import Term, plain_words
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ Keys may be added later and are never renamed. Times are RFC 3339 in UTC.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from wc_core import names
 from wc_core.errors import NotFoundError, WcError
@@ -15,6 +15,7 @@ from wc_core.threads import model, revisions
 from wc_core.threads.model import CLOSED, State
 from wc_core.threads.tags import has_all
 from wc_core.times import utc
+from wc_core.values import NamedTuple
 from wc_core.views.references import references
 
 if TYPE_CHECKING:

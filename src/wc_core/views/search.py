@@ -8,10 +8,11 @@ first, then those with some of them, then the rest; newest first within each ran
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from wc_core.errors import InvalidInputError, NotFoundError, WcError
 from wc_core.times import utc
+from wc_core.values import NamedTuple
 from wc_core.views import words
 from wc_core.views.mentions import Mentions, recorded
 from wc_core.views.overview import cursor_of, cursor_parts

@@ -10,13 +10,14 @@ from __future__ import annotations
 from collections import Counter
 from functools import cache
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from wc_core import names, times
 from wc_core.errors import InvalidInputError, NotFoundError, WcError
 from wc_core.phrases import Table, counted
 from wc_core.threads.model import CLOSED, holder_text
 from wc_core.times import span, utc
+from wc_core.values import NamedTuple
 from wc_core.views import history
 
 if TYPE_CHECKING:

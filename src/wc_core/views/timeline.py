@@ -10,11 +10,12 @@ from __future__ import annotations
 import time
 from bisect import bisect_left
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from wc_core import times
 from wc_core.names import parse
 from wc_core.threads.model import OPEN, written_by_wc
+from wc_core.values import NamedTuple
 from wc_core.views import history
 
 if TYPE_CHECKING:

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from wc_core import times
 from wc_core.phrases import counted
 from wc_core.text import one_line
 from wc_core.threads.model import BLOCKED, CLOSED, IN_REVIEW, holder_text
+from wc_core.values import NamedTuple
 from wc_core.views.timeline import ticks
 
 if TYPE_CHECKING:

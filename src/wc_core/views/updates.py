@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from wc_core import times
 from wc_core.errors import WcError
+from wc_core.values import NamedTuple
 from wc_core.views.mentions import is_written_on
 from wc_core.views.rows import Numbered, numbered
 

@@ -7,7 +7,7 @@ Everything is read from existing files. A worktree that cannot be read hides no 
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from wc_core.activity import livestate, loops, presence
 from wc_core.errors import WcError
@@ -21,6 +21,7 @@ from wc_core.status.places import places_of, worktree_places
 from wc_core.text import one_line
 from wc_core.threads.model import CLOSED
 from wc_core.times import seconds_between
+from wc_core.values import NamedTuple
 from wc_core.views.rows import placed_state
 
 if TYPE_CHECKING:

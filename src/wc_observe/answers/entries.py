@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from wc_core.errors import InvalidInputError
 from wc_core.text import clean, one_line, whole_number
 from wc_core.threads.model import holder_text
 from wc_core.times import utc
+from wc_core.values import NamedTuple
 from wc_core.views import rows
 from wc_core.views.mentions import is_written_on
 from wc_core.views.references import code_words, references

@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 import platform
 from importlib import metadata
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from wc_core.errors import StorageError, WcError
 from wc_core.files import names_in, read_plain
@@ -14,6 +14,7 @@ from wc_core.git import discovery, freshness
 from wc_core.layout import BRANCH, Layout
 from wc_core.text import clean, one_line
 from wc_core.threads import settings
+from wc_core.values import NamedTuple
 from wc_core.version import __version__
 from wc_observe.answers import jsontext
 from wc_observe.answers.quoting import clean_json, word

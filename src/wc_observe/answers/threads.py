@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from wc_core.text import clean, defused, one_line
+from wc_core.values import NamedTuple
 from wc_core.views import index
 from wc_core.views.search import Matches
 from wc_observe.answers.quoting import (

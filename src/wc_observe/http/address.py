@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import asyncio
 from ipaddress import ip_address
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from wc_core.errors import InvalidInputError
+from wc_core.values import NamedTuple
 
 if TYPE_CHECKING:
     from wc_observe.http.options import HttpOptions

@@ -8,7 +8,7 @@ limits, body size.
 from __future__ import annotations
 
 from contextlib import AsyncExitStack, asynccontextmanager
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from fastmcp.server.auth.middleware import RequireAuthMiddleware
 from fastmcp.server.http import HostOriginGuardMiddleware, StreamableHTTPASGIApp
@@ -17,6 +17,7 @@ from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.routing import Mount, Route, request_response
 
+from wc_core.values import NamedTuple
 from wc_observe.http.leaving import Leaving, UnderWay
 from wc_observe.http.limits import MAX_BODY, CallerLimit, GuessLimit
 from wc_observe.http.metrics import CallCounter, LiveFigures, Metrics, ResponseCounter

@@ -7,8 +7,10 @@ could read it.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
+
+from wc_core.values import NamedTuple
 
 if TYPE_CHECKING:
     import argparse

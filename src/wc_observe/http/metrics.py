@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import os
 import time
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
+
+from wc_core.values import NamedTuple
 
 # prometheus_client writes files where this is set; we write none.
 os.environ.pop("PROMETHEUS_MULTIPROC_DIR", None)

@@ -9,9 +9,10 @@ from __future__ import annotations
 import argparse
 import os
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from wc_core.values import NamedTuple
 from wc_observe.http.callers import (
     LOCAL,
     TOKEN_FILE_VARIABLE,

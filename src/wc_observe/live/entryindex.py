@@ -10,7 +10,7 @@ import threading
 from array import array
 from collections import Counter
 from heapq import nlargest
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 from zlib import crc32
 
 from wc_core import ulid
@@ -18,6 +18,7 @@ from wc_core.errors import NotFoundError, WcError
 from wc_core.files import read_from
 from wc_core.threads import codec
 from wc_core.threads.model import Entry
+from wc_core.values import NamedTuple
 from wc_core.views.mentions import recorded
 from wc_core.views.rows import Numbered, numbered
 from wc_core.views.search import (

@@ -19,7 +19,7 @@ import copy
 import threading
 import time
 from collections import OrderedDict
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from wc_core.errors import WcError
 from wc_core.files import Folder, names_in
@@ -28,6 +28,7 @@ from wc_core.threads import codec, folding, model
 from wc_core.threads.cursors import Cursor
 from wc_core.threads.labels import labelled
 from wc_core.threads.reader import Snapshot, StoreReader, Thread
+from wc_core.values import NamedTuple
 from wc_observe.live.filestamps import Stamp, stamp_of
 
 if TYPE_CHECKING:

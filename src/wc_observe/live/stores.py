@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from wc_core.values import NamedTuple
 from wc_core.views.search import Scan
 from wc_observe.live.overview import LiveOverview
 from wc_observe.live.reader import LiveReader

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from wc_core.errors import WcError
 from wc_core.text import one_line
 from wc_core.threads.reader import StoreReader
+from wc_core.values import NamedTuple
 from wc_observe.live.filestamps import stamp_of
 
 if TYPE_CHECKING:

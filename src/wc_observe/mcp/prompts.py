@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable  # noqa: TC003  (pydantic reads it)
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from fastmcp.prompts.base import Message, Prompt, PromptArgument, PromptResult
 
@@ -18,6 +18,7 @@ from wc_core.names import MINE, OFFERED
 from wc_core.phrases import quoted
 from wc_core.text import one_line
 from wc_core.threads.model import CLOSED
+from wc_core.values import NamedTuple
 from wc_observe.answers.quoting import word
 from wc_observe.calls import CURRENT
 from wc_observe.mcp import insighttools, tools

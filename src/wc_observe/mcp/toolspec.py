@@ -16,12 +16,13 @@ clients that can have both parts.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from fastmcp.tools.base import Tool, ToolResult
 from mcp_types import ToolAnnotations
 
 from wc_core.toolnames import PREFIX
+from wc_core.values import NamedTuple
 from wc_observe.mcp.refusals import guarded
 
 if TYPE_CHECKING:

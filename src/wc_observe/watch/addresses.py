@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 from urllib.parse import quote, unquote
 
 from wc_core.errors import InvalidInputError
 from wc_core.layout import file_name
 from wc_core.text import one_line
+from wc_core.values import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -8,7 +8,9 @@ links in it, swallows `KeyboardInterrupt`, and makes an enum member of each even
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
+
+from wc_core.values import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -12,9 +12,10 @@ import os
 import threading
 import time
 from contextlib import closing
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from wc_core import mounts
+from wc_core.values import NamedTuple
 from wc_observe.watch.notifier import CannotWatchError, FolderWatch, survey_folders
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ import hashlib
 import logging
 import os
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import anyio.to_thread
 from starlette.applications import Starlette
@@ -15,6 +15,7 @@ from starlette.routing import Route
 
 from wc_core.errors import NotFoundError, WcError
 from wc_core.text import one_line
+from wc_core.values import NamedTuple
 from wc_core.views import timelinesvg
 from wc_observe.calls import Call
 from wc_observe.http.leaving import Leaving, UnderWay

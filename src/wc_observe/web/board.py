@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from wc_core.phrases import counted
 from wc_core.text import one_line
 from wc_core.threads.model import CLOSED
+from wc_core.values import NamedTuple
 from wc_core.views.rows import matches_words
 from wc_observe.web.html import NOTHING, Html, element, joined
 from wc_observe.web.page import (

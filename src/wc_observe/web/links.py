@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
 from urllib.parse import quote, urlencode
+
+from wc_core.values import NamedTuple
 
 
 class Links(NamedTuple):

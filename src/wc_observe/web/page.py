@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from wc_core import times
 from wc_core.names import MINE, OFFERED
 from wc_core.phrases import counted
 from wc_core.text import one_line
 from wc_core.threads.model import CLOSED, OPEN, holder_text
+from wc_core.values import NamedTuple
 from wc_core.version import __version__
 from wc_observe.web.html import NOTHING, Html, element, joined
 

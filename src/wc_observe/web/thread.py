@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from wc_core.errors import InvalidInputError
 from wc_core.text import one_line
 from wc_core.threads.model import OPEN
 from wc_core.times import utc
+from wc_core.values import NamedTuple
 from wc_core.views import rows, timeline
 from wc_core.views.references import code_words, references
 from wc_observe.answers import entries

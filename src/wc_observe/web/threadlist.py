@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from wc_core.phrases import counted
 from wc_core.text import one_line
+from wc_core.values import NamedTuple
 from wc_core.views.mentions import Mentions
 from wc_core.views.rows import Filter
 from wc_core.views.search import Matches, threads_about

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from wc_cli.install.changes import (
     Block,
@@ -20,6 +20,7 @@ from wc_cli.install.changes import (
     TomlSet,
 )
 from wc_cli.install.formats import jsonc, jsonedit, toml
+from wc_core.values import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

@@ -12,7 +12,9 @@ from __future__ import annotations
 import functools
 import json
 import re
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from wc_core.values import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
