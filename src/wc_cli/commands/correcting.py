@@ -20,10 +20,11 @@ class AmendOptions(WriteOptions, EditorOptions):
 
     topic: str = argument("TOPIC", "The thread.", complete="topic")
     title: str = text("--title", "TITLE", "The new title; else it stays.")
-    body: str = text(
+    body: str | None = text(
         "--body",
         "TEXT",
-        "The new text, else it stays; '-' reads standard input, '@FILE' a file.",
+        "The new text ('' for none); '-' reads standard input, '@FILE' a file.",
+        default=None,
     )
 
 
@@ -37,10 +38,13 @@ class RetractOptions(WriteOptions):
 def amend(context: Context, options: AmendOptions) -> None:
     """Replace the text of an entry."""
     draft = Draft(options.topic, revisions.AMEND, options.title)
-    if options.title or options.body:
-        title = vocabulary.title(options.title) if options.title else ""
-        new_body = body.body_text(options.body, context)
-        write_entry(context, options, draft._replace(title=title, body=new_body))
+    if options.title or options.body is not None:
+        draft = draft._replace(
+            title=vocabulary.title(options.title) if options.title else "",
+            body=body.body_text(options.body or "", context),
+            keeps_body=options.body is None,
+        )
+        write_entry(context, options, draft)
         return
     edit, before = not options.no_edit, _text_before(context, options.topic)
     with body.entry_text(context, draft, "", edit=edit, before=before) as complete:

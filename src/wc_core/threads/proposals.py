@@ -23,6 +23,7 @@ class Draft(NamedTuple):
     ``if_ball`` and ``if_last`` make the write conditional, ``key`` makes it
     idempotent. ``force``, ``reopen`` and ``reason`` get past refusals.
     ``file_refs``, ``pr_refs`` and ``commit_refs`` are what the entry is about.
+    ``keeps_body`` is for an amendment of the title alone.
     """
 
     topic: str
@@ -49,6 +50,7 @@ class Draft(NamedTuple):
     pr_refs: tuple[int, ...] = ()
     commit_refs: tuple[str, ...] = ()
     summary: str = ""
+    keeps_body: bool = False
 
 
 class Proposal(NamedTuple):

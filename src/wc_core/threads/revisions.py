@@ -173,7 +173,7 @@ def _retraction(draft: Draft, latest: Revision) -> Draft:
 
 def _amendment(draft: Draft, latest: Revision) -> Draft:
     title = draft.title or ("" if latest.retracted else latest.entry.title)
-    body = draft.body or latest.entry.body
+    body = latest.entry.body if draft.keeps_body else draft.body
     if not title:
         raise InvalidInputError(
             f"#{latest.idx} of {draft.topic} was retracted and has no title.",

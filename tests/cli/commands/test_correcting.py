@@ -66,6 +66,23 @@ def test_the_history_shows_every_text(amended: Repo) -> None:
     assert "hunter2" in amended.ok("read", "login", "--peek", "--history").out
 
 
+def test_a_body_is_emptied_or_kept(repo: Repo) -> None:
+    repo.ok("say", "login", "--title", "One", "--body", "Text", "--new")
+
+    def latest() -> tuple[str, str]:
+        entry = repo.json("read", "login", "--peek")["entries"][-1]
+        return entry["title"], entry["body"]
+
+    repo.ok("amend", "login", "--title", "Two")
+    assert latest() == ("Two", "Text")
+    repo.ok("amend", "login", "--body", "")
+    assert latest() == ("Two", "")
+    repo.ok("amend", "login", "--body", "-", feed=b"More")
+    assert latest() == ("Two", "More")
+    repo.ok("amend", "login", "--title", "Three", "--body", "-", feed=b"")
+    assert latest() == ("Three", "")
+
+
 def test_the_log_keeps_every_byte(amended: Repo) -> None:
     entries = amended.entries("login")
     assert [entry["action"] for entry in entries] == [

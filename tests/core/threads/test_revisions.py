@@ -132,6 +132,7 @@ def _is_hidden(item: Entry, shown: list[revisions.Revision]) -> bool:
 
 def completed(action: str, *log: Entry, by: str = PAT, **fields: str) -> Draft:
     draft = Draft("t", action, fields.get("title", ""), fields.get("body", ""))
+    draft = draft._replace(keeps_body="body" not in fields)
     return revisions.complete(draft, chain(*log), by)
 
 
