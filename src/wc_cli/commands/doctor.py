@@ -215,7 +215,7 @@ def exchange_findings(context: Context) -> Iterator[Finding]:
 
 def _report_notes(context: Context, examined: ThreadExaminer) -> Iterator[str]:
     for key in context.settings.ignored:
-        yield f"{key} sets nothing; the settings that wc knows are in docs/store.md"
+        yield f"{key} sets nothing: remove or correct it (settings: docs/store.md)"
     for topic in examined.forked:
         yield f"{topic} is forked: two clones wrote at once; the next entry joins them"
     yield from _set_aside_notes(context, examined.recovery.set_aside)

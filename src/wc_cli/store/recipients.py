@@ -102,8 +102,7 @@ class Addressees:
         """The author, and the counterparts in the settings."""
         # The person whose agent this is: the ball goes there when one is needed.
         people = [self.me.author, self._user]
-        tables = (self.rules.counterparts, self.rules.topic_counterparts.get(topic, {}))
-        for table in tables:
+        for table in self.rules.counterparts_in([topic]):
             for chain in table.values():
                 people.extend(chain)
         return people

@@ -24,7 +24,7 @@ def default_holder(state: State, me: Name, settings: Settings) -> Ball:
     """
     directory = settings.directory
     if state.ball is None:
-        configured = configured_counterpart(state.topic, me, settings)
+        configured = configured_counterpart(state, me, settings)
         if configured is not None:
             return Ball(configured)
         if state.asker and not directory.same(state.asker, str(me)):
@@ -40,7 +40,7 @@ def counterpart(state: State, me: Name, settings: Settings) -> Ball:
     other participant, else nobody.
     """
     directory = settings.directory
-    configured = configured_counterpart(state.topic, me, settings)
+    configured = configured_counterpart(state, me, settings)
     passer = configured or _last_passer(state, me, directory)
     if passer is not None:
         return Ball(passer)
@@ -61,16 +61,17 @@ def _last_passer(state: State, me: Name, directory: Directory) -> str | None:
     return None
 
 
-def configured_counterpart(topic: str, me: Name, settings: Settings) -> str | None:
+def configured_counterpart(state: State, me: Name, settings: Settings) -> str | None:
     """The counterpart of ``me`` in the settings, its alias resolved.
 
-    One for the topic comes before a global one, one for the fuller form of my name
-    before one for a shorter form, and that before one for everyone. Of a list, the
-    first counts that is somebody else. An agent without a tag is the one of the same
-    user.
+    One for the thread, under any of its names, comes before a global one, one for the
+    fuller form of my name before one for a shorter form, and that before one for
+    everyone. Of a list, the first counts that is somebody else. An agent without a tag
+    is the one of the same user.
     """
     directory = settings.directory
-    for table in (settings.topic_counterparts.get(topic, {}), settings.counterparts):
+    topics = (*reversed(state.names), state.topic)
+    for table in settings.counterparts_in(topics):
         by_key = {directory.key(names.parse(name)): to for name, to in table.items()}
         for key in (*directory.match_keys(me), EVERYONE):
             for written in by_key.get(key, ()):

@@ -33,6 +33,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from wc_core.files import read_plain
+from wc_core.layout import folded, nearest_slug
 from wc_core.names import SPELLINGS, Directory, fold
 from wc_core.text import whole_number
 from wc_core.threads.codec import Damage
@@ -40,7 +41,7 @@ from wc_core.threads.jsontext import loads
 from wc_core.values import NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     Counterparts: TypeAlias = Mapping[str, tuple[str, ...]]
 
@@ -60,7 +61,7 @@ _MAX_SECONDS = 7 * 24 * 3600
 _MAX_DIGITS = 100
 _SECONDS = {"fetch_every": "WATERCOOLER_FETCH_EVERY", "limit": "WATERCOOLER_LIMIT"}
 
-# The tables of config.toml with their keys; none where every key counts.
+# The tables of config.toml with their keys; none where any key may be.
 _KNOWN: dict[str, tuple[str, ...]] = {
     "ball": ("enforce", "bounces"),
     "counterparts": (),
@@ -81,7 +82,8 @@ _FILES = (
 
 class Settings(NamedTuple):
     """The settings in force. Keys of ``counterparts`` are folded names, or ``*`` for
-    everyone else. ``ignored`` are keys, with their files, that set nothing.
+    everyone else, those of ``topic_counterparts`` folded topics. ``ignored`` are keys,
+    with their files, that set nothing.
 
     ``damage`` is set if a file could not be used. Then readers go on with the
     defaults, and writers must refuse.
@@ -101,6 +103,12 @@ class Settings(NamedTuple):
     watch: str = "auto"
     ignored: tuple[str, ...] = ()
     damage: Damage | None = None
+
+    def counterparts_in(self, names: Iterable[str]) -> list[Counterparts]:
+        """The counterparts in a thread with these names, by precedence: those of each
+        name, then those in all threads."""
+        topics = (self.topic_counterparts.get(folded(name), {}) for name in names)
+        return [*topics, self.counterparts]
 
 
 def load(root: str, env: Mapping[str, str]) -> Settings:
@@ -152,7 +160,8 @@ def _with_json(settings: Settings, data: bytes, name: str) -> Settings:
     # so that both mean the same agent.
     aliases = {fold(k): SPELLINGS.get(fold(v), v) for k, v in older.aliases.items()}
     topics = dict(settings.topic_counterparts)
-    for topic, table in older.topics.items():
+    for written, table in older.topics.items():
+        topic = _topic(written)
         topics[topic] = {**topics.get(topic, {}), **_counterparts(table)}
     return settings._replace(
         directory=Directory({**settings.directory.aliases, **aliases}),
@@ -160,6 +169,16 @@ def _with_json(settings: Settings, data: bytes, name: str) -> Settings:
         topic_counterparts=topics,
         ignored=(*settings.ignored, *(f"{name}: {key}" for key in older.ignored)),
     )
+
+
+def _topic(written: str) -> str:
+    """The topic that a file calls ``written``, in the spelling of new topics."""
+    return nearest_slug(written) or folded(written)
+
+
+def is_name(value: Any) -> bool:
+    """Whether a value in a file can be somebody's name."""
+    return isinstance(value, str) and value.strip() != ""
 
 
 def _counterparts(table: Mapping[str, Any]) -> Counterparts:
@@ -180,7 +199,8 @@ def _with_toml(settings: Settings, data: bytes, name: str) -> Settings:
     fields = tomllib.loads(data.decode())
     ball, identity = _table(fields, "ball"), _table(fields, "identity")
     topics, sync = _table(fields, "topics"), _table(fields, "sync")
-    aliases = {fold(k): str(v) for k, v in _table(fields, "aliases").items()}
+    names = _table(fields, "aliases").items()
+    aliases = {fold(k): v for k, v in names if is_name(v)}
     return settings._replace(
         enforce=_choice(ball, "enforce", ENFORCE, settings.enforce),
         bounces=_bounces(ball),
@@ -192,8 +212,8 @@ def _with_toml(settings: Settings, data: bytes, name: str) -> Settings:
         topic_counterparts={
             **settings.topic_counterparts,
             **{
-                topic: _counterparts(_table(_table(topics, topic), "counterparts"))
-                for topic in topics
+                _topic(key): _counterparts(_table(_table(topics, key), "counterparts"))
+                for key in topics
             },
         },
         directory=Directory({**settings.directory.aliases, **aliases}),
@@ -216,6 +236,8 @@ def _unknown(fields: Mapping[str, Any]) -> Iterator[str]:
             for topic in table:
                 keys = table[topic].keys() - {"counterparts"}
                 yield from (f"topics.{topic}.{key}" for key in sorted(keys))
+        elif name == "aliases":
+            yield from (f"{name}.{key}" for key in table if not is_name(table[key]))
         elif known:
             yield from (f"{name}.{key}" for key in table if key not in known)
 

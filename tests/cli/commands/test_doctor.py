@@ -57,6 +57,19 @@ WRONG: dict[str, tuple[Callable[[Repo], object], str, str]] = {
 }
 
 
+def test_settings_that_set_nothing_are_noted(repo: Repo) -> None:
+    repo.settled("say", "auth", "--title", "x")
+    for file, text in [
+        ("config.json", '{"counterpart": "Claude", "default_ball": "Team"}'),
+        ("config.toml", '[ball]\nenforced = "refuse"\n'),
+    ]:
+        _put(file, text)(repo)
+    out = repo.wc("doctor").out
+    for key in ("config.json: default_ball", "config.toml: ball.enforced"):
+        note = f"{key} sets nothing: remove or correct it (settings: docs/store.md)"
+        assert f"note: {note}\n" in out
+
+
 @pytest.mark.parametrize("case", WRONG)
 def test_what_is_wrong_is_found(repo: Repo, case: str) -> None:
     repo.settled("say", "auth", "--title", "x")

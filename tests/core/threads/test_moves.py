@@ -386,6 +386,7 @@ PASSED = FREE_BALL._replace(
     participants=(Participant(OTHER, 0), Participant(THIRD, 0), Participant(ME, 0)),
     passes=(Pass(ME, OTHER), Pass(THIRD, ME)),
 )
+RENAMED = PASSED._replace(names=("middle", "new"))
 GLOBAL = {"codex": ("Gemini CLI",)}
 TOPIC = {"t": {"codex": ("Zed",)}}
 
@@ -410,6 +411,12 @@ TOPIC = {"t": {"codex": ("Zed",)}}
         (PASSED, {"topic_counterparts": TOPIC}, "Zed (pat)"),
         (PASSED, {"counterparts": GLOBAL, "topic_counterparts": TOPIC}, "Zed (pat)"),
         (PASSED, {"topic_counterparts": {"other": {"codex": ("Zed",)}}}, OTHER),
+        # A renamed thread has those of all its names, its latest first.
+        (RENAMED, {"topic_counterparts": TOPIC}, "Zed (pat)"),
+        (RENAMED, {"topic_counterparts": {"new": {"codex": ("A",)}}}, "A"),
+        (RENAMED, {"topic_counterparts": {**TOPIC, "new": {"codex": ("A",)}}}, "A"),
+        # A topic of older versions may have capital letters.
+        (PASSED._replace(topic="T"), {"topic_counterparts": TOPIC}, "Zed (pat)"),
         (PASSED, {"counterparts": {"cursor": ("Zed",)}}, OTHER),
         # The fullest name of mine decides.
         (

@@ -76,10 +76,11 @@ def test_keys_that_set_nothing_are_named(tmp_path: Path) -> None:
     assert settings(tmp_path, config_toml=FULL).ignored == tuple(
         f"config.toml: {key}" for key in keys
     )
-    text = '[topics.auth]\ncounterpart = "x"\n[git]\nsigned = true\n'
+    text = '[topics.auth]\ncounterpart = "x"\n[git]\nsigned = true\n[aliases]\na = 5\n'
     assert settings(tmp_path, config_toml=text).ignored == (
         "config.toml: topics.auth.counterpart",
         "config.toml: git.signed",
+        "config.toml: aliases.a",
     )
 
 
@@ -102,7 +103,11 @@ OLDER_FORMS: list[tuple[dict[str, Any], dict[str, Any], dict[str, Any], list[str
         {"a": {"*": ("Claude",)}},
         ["topics.a.ball"],
     ),
+    # A topic may be written as a title.
+    ({"topics": {"Log In": "Claude"}}, {}, {"log-in": {"*": ("Claude",)}}, []),
     ({"topics": []}, {}, {}, ["topics"]),
+    ({"default_ball": "Team"}, {}, {}, ["default_ball"]),
+    ({"canonical": {"a": " "}}, {}, {}, ["canonical.a"]),
     ({"agents": {"codex": {"counterpart": "Claude"}}}, CODEX, {}, []),
     (
         {"agents": {"codex": {"counterpart": "Claude", "default_role": "pm"}, "x": 1}},
@@ -235,6 +240,8 @@ def test_the_newer_file_wins(tmp_path: Path) -> None:
         '{"counterpart":{"x":5}}',
         '{"counterpart":7}',
         '{"topics":{"a":1}}',
+        '{"counterpart":null}',
+        '{"counterpart":["Claude",""]}',
         "[" * 100_000,
     ],
 )

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from wc_core.threads.settings import EVERYONE
+from wc_core.threads.settings import EVERYONE, is_name
 from wc_core.values import NamedTuple
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def read(fields: Mapping[str, Any]) -> OlderSettings:
 
 def _add_aliases(settings: OlderSettings, path: str, table: dict[str, Any]) -> None:
     for alias, name in table.items():
-        if isinstance(name, str):
+        if is_name(name):
             settings.aliases[alias] = name
         else:
             settings.ignored.append(f"{path}.{alias}")
@@ -80,7 +80,7 @@ def _add_agent(settings: OlderSettings, path: str, name: str, table: Any) -> Non
         settings.ignored.append(path)
         return
     for key, value in table.items():
-        if key == "name" and isinstance(value, str):
+        if key == "name" and is_name(value):
             settings.aliases[name] = value
         elif key == "counterpart":
             settings.counterparts[name] = _names(f"{path}.{key}", value)
@@ -98,6 +98,6 @@ def _counterparts(path: str, value: Any) -> dict[str, list[str]]:
 def _names(path: str, value: Any) -> list[str]:
     """A name, or a list of names, as a list. Raises ValueError for everything else."""
     names = value if isinstance(value, list) else [value]
-    if not all(isinstance(name, str) and name for name in names):
+    if not all(map(is_name, names)):
         raise ValueError(f"{path} is neither a name nor a list of names")
     return names
