@@ -276,7 +276,7 @@ def test_its_lock_is_awaited(both: Both) -> None:
     assert not list(both.store.glob(".*.lock"))
 
 
-@pytest.mark.parametrize("left", ["old", "dead", "killed"])
+@pytest.mark.parametrize("left", ["old", "dead", "killed", "copied"])
 def test_a_lock_that_was_left_counts_no_more(both: Both, left: str) -> None:
     both.wc("say", "t", "--title", "one")
     path = both.older.lock_path("t")
@@ -285,12 +285,27 @@ def test_a_lock_that_was_left_counts_no_more(both: Both, left: str) -> None:
     pid = os.getpid() if left == "old" else dead.pid
     if left == "killed":
         os.link(both.store / ".local/locks/threads/t", path)
+    elif left == "copied":
+        path.write_text(f"{pid}\n2026-01-01T00:00:00Z\nPat\nhost\n")
     else:
         path.write_text(f"pid={pid} time=2026-01-01T00:00:00Z user=x cwd=/\n")
         age = 11 if left == "old" else 3
         os.utime(path, (time.time() - age,) * 2)
     both.wc("say", "t", "--title", "two", "--lock-timeout", "0.2")
     assert not path.exists()
+
+
+def test_threads_that_share_a_lock_take_turns(both: Both) -> None:
+    """The names of its locks are ASCII: those of both topics are the same."""
+    both.wc("say", "müde", "--title", "one")
+    both.wc("say", "möde", "--title", "one", "--new")
+    path = both.older.lock_path("müde")
+    assert path == both.older.lock_path("möde")
+    alive = f"{os.getpid()}\n2026-01-01T00:00:00Z\nPat\nhost\n"
+    path.write_text(alive)
+    done = both.repo.wc("say", "möde", "--title", "x", "--lock-timeout", "0.2")
+    assert done.code == 5
+    assert path.read_text() == alive
 
 
 def test_a_committed_lock_is_never_put_back(branch: Both) -> None:

@@ -97,10 +97,13 @@ def _is_left(path: str, own: str, root: str) -> bool:
     made_ns = _made_ns(path)
     if not made_ns:
         return False  # gone: it is tried again
+    if _is_same_file(path, own):
+        return True  # a wc made it that was killed: the caller has our own lock
     text = _text(path, root)
-    # A wc made it that was killed: the caller has our own lock. In a copy of the store
-    # it is another file, which begins with the process, as `locks.sign` writes it.
-    if _is_same_file(path, own) or text.partition("\n")[0].isdecimal():
+    # In a copy of the store it is another file, which begins with the process, as
+    # `locks.sign` writes it. Topics with other letters than ASCII may share a lock.
+    maker = text.partition("\n")[0]
+    if maker.isdecimal() and not _may_run(maker):
         return True
     age = abs(time.time() - made_ns / 1e9)
     if age > _FRESH_SECONDS or (age > _SIGNING_SECONDS and not text):
