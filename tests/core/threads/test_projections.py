@@ -54,8 +54,28 @@ def test_meta_gives_back_the_state_and_keys_of_other_tools(
     assert meta.unknown == unknown
     assert list(meta.unknown) == list(unknown)
     assert (meta.version, meta.newer) == (VERSION, False)
-    assert meta.base == Base(state.title, state.status, state.ball, state.summary)
+    assert meta.base is not None
+    assert meta.base[:2] == (state.title, state.status)
+    assert meta.base.summary == state.summary
     assert render_meta(state, size, meta.unknown) == data
+
+
+@pytest.mark.parametrize(
+    ("ball", "holder"),
+    [
+        ("Codex (pat)", "Codex (pat)"),
+        ("codex", "codex"),
+        ("@fix", "@fix"),
+        *((word, None) for word in (None, "", " ", "\r", "none", "None", "anyone")),
+        *((word, None) for word in ("Anyone (pat)", "nobody", "-", 7)),
+    ],
+)
+def test_the_words_of_other_tools_for_a_free_ball(
+    ball: object, holder: str | None
+) -> None:
+    meta = read_meta("t", json.dumps({"topic": "t", "ball": ball}).encode())
+    assert isinstance(meta, Meta)
+    assert meta.base == Base(ball=holder)
 
 
 @relaxed
