@@ -129,6 +129,10 @@ def _draft(action: str) -> st.SearchStrategy[Draft]:
         force=st.just(True),
         reopen=st.booleans(),
         new=st.just(True),
+        # Other commands check a new name first.
+        new_topic=st.sampled_from(["", "renamed"])
+        if action == "rename"
+        else st.just(""),
     )
 
 
@@ -156,11 +160,13 @@ def play(shop: Shop, turns: Sequence[Turn]) -> int:
         _check_receipt(shop, receipt.entry_id, receipt.topic, receipt.ball)
         played += 1
         if turn.draft.body == "x":
-            writer.mark_read(shop.reader.snapshot(receipt.topic).state)
+            topic = shop.reader.find(receipt.topic)
+            writer.mark_read(shop.reader.snapshot(topic).state)
     return played
 
 
 def _check_receipt(shop: Shop, entry_id: str, topic: str, ball: str | None) -> None:
+    topic = shop.reader.find(topic)  # it may have been renamed
     thread = shop.reader.thread(topic)
     assert entry_id in [one.id for one in thread.entries]
     assert thread.state.ball == ball
