@@ -128,7 +128,8 @@ class Git:
             except BaseException:  # ^C does not reach git in its own group
                 _end_group(git.pid)
                 raise
-        if git.returncode < 0:
+        # A program that git talked to may have ended first: git tidies up then.
+        if git.returncode < 0 and git.returncode != -signal.SIGPIPE:
             raise GitKilledError(f"git {words[0]} was killed")
         if git.returncode:
             raise GitError(_reason(err) or f"git {words[0]} failed", out, err)
