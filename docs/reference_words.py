@@ -97,8 +97,6 @@ EXAMPLES = {
         "wc note 'waiting for a review' --status waiting --for 3h",
         "wc note --clear",
     ),
-    "radar": ("wc radar", "wc radar --remote --json"),
-    "conflicts": ("wc conflicts",),
     "statusline": ("wc statusline --color always",),
     "completion": ("wc completion zsh",),
     "help": ("wc help say",),
@@ -200,8 +198,6 @@ holder has had it for more than two days. A token is counted as four bytes. With
     "note": """\
 A note exists only on this machine, moves no ball and is not an entry; see
 [presence](store.md#presence).""",
-    "radar": """\
-Uncommitted changes count; no file or branch is touched. See [radar](radar.md).""",
     "statusline": """\
 The prompt uses the script `wc-statusline`, which prints the same from small files and
 starts no process. This command reads the threads themselves.""",

@@ -58,8 +58,6 @@ COMMANDS: dict[str, Command] = {
     "reindex": Command("commands.reading:reindex", READING, agents=True),
     "worktrees": Command("commands.worktrees:worktrees", READING, agents=True),
     "note": Command("commands.worktrees:note", WRITING, agents=True),
-    "radar": Command("commands.edits.radar:radar", READING, agents=True),
-    "conflicts": Command("commands.edits.radar:conflicts", READING, agents=True),
     "statusline": Command("commands.statusline:print_statusline", READING),
     "sync": Command("commands.sync:sync", PLACE),
     "init": Command("commands.stores:init", PLACE),

@@ -114,11 +114,6 @@ class Layout(NamedTuple):
         return f"{self.local}/authors/{file_name(topic)}"
 
     @property
-    def radar(self) -> str:
-        """The last report of the radar, see `wc_core.radar.report`."""
-        return f"{self.local}/radar.json"
-
-    @property
     def git_user(self) -> str:
         """The user that git was last seen to be configured for, as JSON."""
         return f"{self.local}/git-user.json"

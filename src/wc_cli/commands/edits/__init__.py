@@ -1,5 +1,0 @@
-"""The commands about who edits what.
-
-Each parses, asks and prints, as all commands do; `wc_cli.radar` does the work. Must not
-run git, nor change a file.
-"""
