@@ -97,6 +97,15 @@ EXAMPLES = {
         "wc note 'waiting for a review' --status waiting --for 3h",
         "wc note --clear",
     ),
+    "claim": (
+        "wc claim src/auth.py -m 'new login form'",
+        "wc claim src ui.py::Form.check --thread login --ttl 1h",
+        "wc claim schema.sql --mode read",
+    ),
+    "release": ("wc release src/auth.py", "wc release --all"),
+    "renew": ("wc renew --ttl 2h",),
+    "takeover": ("wc takeover src --reason 'No answer since Monday'",),
+    "claims": ("wc claims", "wc claims src/auth.py --json"),
     "statusline": ("wc statusline --color always",),
     "completion": ("wc completion zsh",),
     "help": ("wc help say",),
@@ -105,6 +114,8 @@ EXAMPLES = {
 # What tests run before the examples of a command; not shown.
 BEFORE = {
     "handoff": "wc take login --reason 'It is an example'",
+    "renew": "wc claim src/auth.py",
+    "release": "wc claim src/auth.py",
     "take": "wc handoff login --to anyone --reason 'It is an example'\n"
     "wc new release --title 'Ship it' --to 'Claude Code'",
 }
@@ -198,6 +209,12 @@ holder has had it for more than two days. A token is counted as four bytes. With
     "note": """\
 A note exists only on this machine, moves no ball and is not an entry; see
 [presence](store.md#presence).""",
+    "claim": """\
+A claim on a folder covers its files, one on a file its symbols. It is kept in a git
+ref, so every worktree sees it at once. It ends with `wc release`, with the session of
+its holder, or if it is not renewed in time. See [claims](claims.md).""",
+    "takeover": """\
+Ask first: the refusal of `wc claim` shows how.""",
     "statusline": """\
 The prompt uses the script `wc-statusline`, which prints the same from small files and
 starts no process. This command reads the threads themselves.""",
@@ -224,6 +241,8 @@ for each session of an agent, see [Who is who](identity.md) |
 | `WATERCOOLER_USER` | the tag: whose agent this is |
 | `WATERCOOLER_DETECT` | `off`: agents are detected by variables, not by programs, \
 see [Who is who](identity.md#which-agent) |
+| `WATERCOOLER_SESSION_PID` | the process with which your session ends, and with it \
+your claims; default: the agent that runs `wc`, or the shell of the terminal |
 | `WATERCOOLER_SYNC` | when to settle and to sync with the remote: `background` \
 (default), `inline` or `off` |
 | `WATERCOOLER_PUSH` | `auto` (default): push in the background if the remote has the \

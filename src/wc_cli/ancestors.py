@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from wc_core.identity import ancestry
 from wc_core.identity.ancestry import Ancestor, program_name, script_word
+from wc_core.text import whole_number
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -22,11 +23,25 @@ _PARENT, _SESSION, _TERMINAL = 1, 3, 4
 _PSEUDO_TERMINALS, _CONSOLES = 136, 4
 _PS = ("ps", "-A", "-o", "pid=,ppid=,stat=,tty=,args=")
 _PS_SECONDS = 2.0
+_SESSION_PID, _MAX_PID_DIGITS = "WATERCOOLER_SESSION_PID", 9
 
 
 def agent_above(env: Mapping[str, str]) -> str:
     """The agent among the processes above this one, see `ancestry.agent_above`."""
     return ancestry.agent_above(ancestors(), env)
+
+
+def session_process(env: Mapping[str, str]) -> int:
+    """The process with which the session ends that this command is part of: the one in
+    ``WATERCOOLER_SESSION_PID``, else that of `ancestry.session_process`; 0 if unknown,
+    also without /proc, where no process can be told from a later one."""
+    pid = whole_number(env.get(_SESSION_PID, ""), _MAX_PID_DIGITS)
+    if pid is not None:
+        return pid
+    detects = env.get("WATERCOOLER_DETECT", "") != "off"
+    if not detects or not os.path.exists("/proc/self/stat"):
+        return 0
+    return ancestry.session_process(_from_proc(os.getppid()))
 
 
 def ancestors() -> Iterator[Ancestor]:
@@ -60,6 +75,7 @@ def _from_proc(pid: int) -> Iterator[Ancestor]:
             session == pid,
             partial(_reads_keys, _terminal_path(device)),
             partial(_is_parent_of_server, pid),
+            pid,
         )
         pid = parent
         if pid <= 0:
@@ -149,6 +165,7 @@ def _from_ps(pid: int) -> Iterator[Ancestor]:
             "s" in state,
             partial(_reads_keys, path),
             partial(bool, serves),
+            pid,
         )
         pid = parent
 

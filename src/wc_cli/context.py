@@ -226,7 +226,19 @@ class Context:
         if not self._is_recorded(authorship):
             self.record_user()
         self._remember_identity()
+        self.renew_claims()
         return writer
+
+    def renew_claims(self) -> None:
+        """Renew the claims of who speaks in this worktree, if that is due."""
+        repository = self.place.repository
+        layout = Layout(self.place.root)
+        if repository is None or not os.path.isdir(layout.held):
+            return
+        # 20 ms, only where there are claims.
+        from wc_cli.claims import renewal
+
+        renewal.renew_if_due(layout, self.viewer, repository, self.env)
 
     def _meta_author(self, topic: str) -> str:
         """The author of a move that the older tool committed."""

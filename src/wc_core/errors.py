@@ -12,6 +12,7 @@
     ├── OfflineError       OFFLINE         8   the remote could not be reached
     ├── FindingsError      FINDINGS        9   doctor found something
     ├── WaitTimeoutError   TIMEOUT        10   wait timed out
+    ├── ClaimedError       CLAIMED        20   somebody else has claimed it
     └── CancelledError     CANCELLED     130   a person left the editor without writing
 
 Exit codes and code strings are promises: scripts and agents branch on them.
@@ -99,6 +100,13 @@ class WaitTimeoutError(WcError):
 
     code = "TIMEOUT"
     exit_code = 10
+
+
+class ClaimedError(WcError):
+    """Somebody else has claimed it; nothing of the request was claimed."""
+
+    code = "CLAIMED"
+    exit_code = 20
 
 
 class CancelledError(WcError):

@@ -172,6 +172,25 @@ class Layout(NamedTuple):
         return f"{self.local}/sessions"
 
     @property
+    def claims_index(self) -> str:
+        """The claims as last read, see `wc_core.claims.book`."""
+        return f"{self.local}/claims/index.json"
+
+    @property
+    def held(self) -> str:
+        """The folder with what participants have claimed in worktrees."""
+        return f"{self.local}/claims/held"
+
+    def held_claims(self, name: str) -> str:
+        """What a participant has claimed in a worktree, see `wc_core.claims.held`."""
+        return f"{self.held}/{name}"
+
+    @property
+    def claims_lock(self) -> str:
+        """The lock of changing claims from this clone."""
+        return f"{self.local}/locks/claims"
+
+    @property
     def config(self) -> str:
         """The settings that all clones share."""
         return f"{self.root}/config.toml"

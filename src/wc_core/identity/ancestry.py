@@ -45,6 +45,7 @@ class Ancestor(NamedTuple):
     - ``reads_keys``: returns whether a program reads the keys of that terminal one by
       one, instead of whole lines
     - ``has_server``: returns whether it started an MCP server of ours
+    - ``pid``: its process id; 0 if unknown
     """
 
     words: tuple[str, ...]
@@ -53,6 +54,7 @@ class Ancestor(NamedTuple):
     leads_session: bool = False
     reads_keys: Callable[[], bool] = _never
     has_server: Callable[[], bool] = _never
+    pid: int = 0
 
     @property
     def name(self) -> str:
@@ -90,6 +92,23 @@ def agent_above(ancestors: Iterable[Ancestor], env: Mapping[str, str]) -> str:
         if process.name in _RUNTIMES and not process.terminal:
             without_terminal = True
     return UNKNOWN if without_terminal else ""
+
+
+def session_process(ancestors: Iterable[Ancestor]) -> int:
+    """The process above this one with which the session ends: that of the agent, else
+    the shell of the terminal. 0 if there is neither.
+
+    Agents start helpers under their own name, which end with each command, so it is
+    the farthest process of that agent.
+    """
+    agent, pid = "", 0
+    for process in ancestors:
+        known = _known_agent(process)
+        if known and agent in {"", known}:
+            agent, pid = known, process.pid
+        elif not agent and process.name in _SHELLS and _belongs_to_person(process):
+            return process.pid
+    return pid
 
 
 def _is_automated(env: Mapping[str, str]) -> bool:

@@ -1,0 +1,90 @@
+"""The commits of claims, stored by one git process for all of a set."""
+
+from __future__ import annotations
+
+import hashlib
+import zlib
+from typing import TYPE_CHECKING
+
+from wc_core.claims import record
+from wc_core.git import config
+from wc_core.git.authorship import Person, clean, git_identity
+from wc_core.values import NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from wc_cli.branch.git import Git
+    from wc_core.claims.record import Claim
+    from wc_core.git.repository import Repository
+
+# gitformat-pack(5): the types of objects, and the bits of the head of one.
+_COMMIT, _TREE = 1, 2
+_FIRST_BITS, _NEXT_BITS = 4, 7
+_MORE = 0x80
+_ADDRESS = "claims@localhost"
+
+
+class ClaimCommitter(NamedTuple):
+    """Who makes the commits of claims in a repository, and by which hash it names
+    objects."""
+
+    person: Person
+    algorithm: str
+
+    @classmethod
+    def of(cls, repository: Repository, env: Mapping[str, str]) -> ClaimCommitter:
+        """The user that git is configured for."""
+        format_key = "extensions.objectformat"
+        algorithm = config.get(format_key, repository, env).lower()
+        person = git_identity(repository, env).committer
+        return cls(person, "sha256" if algorithm == "sha256" else "sha1")
+
+    def commit_of(self, claim: Claim) -> bytes:
+        """The content of the commit of a claim."""
+        author = Person(clean(claim.holder), self.person.email or _ADDRESS)
+        committer = self.person.or_else(author)
+        head = (
+            f"tree {self.oid(b'tree', b'')}\n"
+            f"author {author} {claim.at} +0000\n"
+            f"committer {committer} {claim.at} +0000\n\n"
+        )
+        return head.encode(errors="replace") + record.encode(claim)
+
+    def oid(self, kind: bytes, content: bytes) -> str:
+        """The id of an object."""
+        head = b"%s %d\0" % (kind, len(content))
+        return hashlib.new(self.algorithm, head + content).hexdigest()
+
+
+def store_claims(
+    git: Git, committer: ClaimCommitter, claims: Iterable[Claim]
+) -> dict[str, str]:
+    """Store the commits of claims, which no ref points to yet. Returns the commit of
+    each ref. Raises GitError."""
+    contents = {claim.ref: committer.commit_of(claim) for claim in claims}
+    git.run("unpack-objects", "-q", feed=_pack(contents.values(), committer))
+    return {ref: committer.oid(b"commit", data) for ref, data in contents.items()}
+
+
+def _pack(commits: Iterable[bytes], committer: ClaimCommitter) -> bytes:
+    """A pack with the commits and their tree, which is empty."""
+    objects = [(_TREE, b""), *((_COMMIT, content) for content in commits)]
+    parts = [b"PACK", (2).to_bytes(4), len(objects).to_bytes(4)]
+    for kind, content in objects:
+        parts += [_object_head(kind, len(content)), zlib.compress(content, 1)]
+    body = b"".join(parts)
+    return body + hashlib.new(committer.algorithm, body).digest()
+
+
+def _object_head(kind: int, size: int) -> bytes:
+    """The type and the size of an object, the lowest bits first."""
+    head = bytearray()
+    byte = kind << _FIRST_BITS | size & ((1 << _FIRST_BITS) - 1)
+    size >>= _FIRST_BITS
+    while size:
+        head.append(byte | _MORE)
+        byte = size & ((1 << _NEXT_BITS) - 1)
+        size >>= _NEXT_BITS
+    head.append(byte)
+    return bytes(head)

@@ -1,0 +1,232 @@
+"""Claiming, renewing and giving up, for one holder in one worktree.
+
+What a holder has is remembered in the store as well: who has lost a claim sees nothing
+of it in the refs.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from typing import TYPE_CHECKING
+
+from wc_cli.claims.transactions import LostRaceError
+from wc_cli.store.localfiles import LocalFiles
+from wc_core.claims import held, rules
+from wc_core.claims.book import HELD
+from wc_core.claims.record import WRITE, Claim
+from wc_core.errors import ClaimedError, LockTimeoutError, NotFoundError
+from wc_core.phrases import counted, quoted
+from wc_core.times import age_text
+from wc_core.values import NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from wc_cli.claims.registry import Registry
+    from wc_core.claims.book import Book
+    from wc_core.claims.ids import ClaimId
+    from wc_core.claims.rules import ClaimPlan, IsMine
+    from wc_core.git.repository import Repository
+    from wc_core.identity.viewer import Viewer
+
+_TRIES = 20
+_NONCE_BYTES = 16
+_SHOWN = 3
+_NO_CLAIMS = "You have no claims in this worktree."
+
+
+class ClaimHolder(NamedTuple):
+    """Who claims: ``name`` as it is written, ``key`` to compare, the session, and the
+    worktree by git's name for it. ``is_mine`` says whether a name is the holder's."""
+
+    name: str
+    key: str
+    session: str
+    worktree: str
+    branch: str
+    head: str
+    is_mine: IsMine
+
+    @classmethod
+    def of(cls, viewer: Viewer, repository: Repository, session: str) -> ClaimHolder:
+        """The participant who works in a worktree, in a session."""
+        return cls(
+            viewer.identity.author,
+            viewer.key,
+            session,
+            repository.worktree_id,
+            repository.working_branch,
+            repository.commit,
+            viewer.is_me,
+        )
+
+
+class Holding:
+    """The claims of one holder, in a registry."""
+
+    def __init__(self, registry: Registry, holder: ClaimHolder, seconds: float) -> None:
+        self.registry = registry
+        self.holder = holder
+        self.seconds = seconds
+
+    def draft(self, target: ClaimId, claim: Claim, group: str) -> Claim:
+        """A record of this holder for a target, with the rest of ``claim``."""
+        holder = self.holder
+        return claim._replace(
+            id=str(target),
+            holder=holder.name,
+            session=holder.session,
+            worktree=holder.worktree,
+            branch=holder.branch,
+            head=holder.head,
+            nonce=nonce(),
+            set=group,
+            at=int(time.time()),
+        )
+
+    def claim(
+        self, targets: Iterable[ClaimId], like: Claim, *, takeover: bool = False
+    ) -> ClaimPlan:
+        """Claim all of the targets, or none. Returns what was done. Raises
+        ClaimedError, LockTimeoutError, StorageError."""
+        group = nonce()
+        wishes = [self.draft(target, like, group) for target in dict.fromkeys(targets)]
+
+        def plan(book: Book) -> ClaimPlan:
+            planned = rules.plan_claims(
+                book, wishes, self.holder.is_mine, takeover=takeover
+            )
+            if planned.conflicts:
+                raise claimed_error(planned.conflicts[0], len(planned.conflicts))
+            return planned
+
+        return self._carry_out(plan)
+
+    def release(self, targets: Sequence[ClaimId] | None) -> list[Claim]:
+        """Give up the claims on these targets; ``None``: all in this worktree. Returns
+        them. Raises NotFoundError for a target that the holder has not claimed."""
+        released: list[Claim] = []
+
+        def plan(book: Book) -> ClaimPlan:
+            released[:] = self._chosen(book, targets)
+            return rules.plan_release(released)
+
+        self._carry_out(plan)
+        return released
+
+    def renew(
+        self, targets: Sequence[ClaimId] | None = None, ttl_s: int = 0
+    ) -> list[Claim]:
+        """Renew the claims on these targets, or all in this worktree; with another
+        time to live if one is given. Returns them. Raises as `release` does."""
+        renewed: list[Claim] = []
+
+        def plan(book: Book) -> ClaimPlan:
+            holder = self.holder
+            renewed[:] = [
+                claim._replace(
+                    session=holder.session or claim.session,
+                    branch=holder.branch,
+                    head=holder.head,
+                    ttl_s=ttl_s or claim.ttl_s,
+                    nonce=nonce(),
+                    at=int(time.time()),
+                )
+                for claim in self._chosen(book, targets)
+            ]
+            return rules.plan_renewal(renewed)
+
+        self._carry_out(plan)
+        return renewed
+
+    def own(self, book: Book) -> list[Claim]:
+        """The holder's claims in this worktree."""
+        holder = self.holder
+        return [
+            claim
+            for claim in book.claims
+            if claim.worktree == holder.worktree and holder.is_mine(claim.holder)
+        ]
+
+    def _chosen(self, book: Book, targets: Sequence[ClaimId] | None) -> list[Claim]:
+        own = self.own(book)
+        if targets is None:
+            return own
+        by_id = {claim.target: claim for claim in own}
+        for target in targets:
+            if target not in by_id:
+                raise _not_held_error(target, own, book)
+        return [by_id[target] for target in dict.fromkeys(targets)]
+
+    def _carry_out(self, plan: PlanMaker) -> ClaimPlan:
+        """Carry out the plan for the claims as they are; again if another process,
+        which does not know our lock, was faster."""
+        with self.registry.changing(self.seconds):
+            for _ in range(_TRIES):
+                planned = plan(self.registry.read())
+                stored = self.registry.store(planned.changes)
+                try:
+                    self.registry.apply(planned.changes, stored)
+                except LostRaceError:
+                    continue
+                self._remember(self.registry.read())
+                return planned
+        raise LockTimeoutError(
+            "Other programs keep changing the same claims.",
+            "Nothing was changed. Try again.",
+        )
+
+    def _remember(self, book: Book) -> None:
+        """Record in the store what the holder has."""
+        name = held.file_name(self.holder.worktree, self.holder.key)
+        local = LocalFiles(self.registry.layout)
+        own = self.own(book)
+        if own:
+            local.write(f"claims/held/{name}", held.render(own))
+        else:
+            local.remove(f"claims/held/{name}")
+
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    PlanMaker = Callable[[Book], ClaimPlan]
+
+
+def nonce() -> str:
+    """128 random bits as text."""
+    return os.urandom(_NONCE_BYTES).hex()
+
+
+def claimed_error(claim: Claim, count: int = 1) -> ClaimedError:
+    """The error for what somebody else has claimed, with the ways on."""
+    verb = "edits" if claim.mode == WRITE else "relies on"
+    age = age_text(max(0, int(time.time()) - claim.at))
+    facts = [
+        f"since {age} ago" if age != "now" else "since just now",
+        *([f"thread {claim.thread}"] if claim.thread else []),
+        *([claim.note] if claim.note else []),
+    ]
+    count_text = f", and {counted(count - 1, 'more claim')}" if count > 1 else ""
+    ask = f"wc say {claim.thread or 'TOPIC'} --title '…' --to {quoted(claim.holder)}"
+    path = quoted(claim.id)
+    return ClaimedError(
+        f"{claim.holder} {verb} {claim.id} ({'; '.join(facts)}){count_text}.",
+        f"Nothing was claimed. Ask: {ask}. See what is free: wc claims. "
+        f"Take it over: wc takeover {path} --reason '…'",
+    )
+
+
+def _not_held_error(target: ClaimId, own: Sequence[Claim], book: Book) -> NotFoundError:
+    """The error for giving up or renewing what the holder has not claimed."""
+    names = [claim.id for claim in own][:_SHOWN]
+    rivals = [
+        claim
+        for claim in book.overlapping(target)
+        if claim not in own and book.standing(claim) == HELD
+    ]
+    rival = f"; {rivals[0].holder} has {rivals[0].id}" if rivals else ""
+    yours = ", ".join(names)
+    hint = f"You have claimed: {yours}" if names else _NO_CLAIMS
+    return NotFoundError(f"You have not claimed {target}{rival}.", hint)

@@ -1,0 +1,121 @@
+"""The claims of a repository, read and changed by one process of this clone at a time.
+
+Claims on a folder and on a file in it are different refs, which git compares apart. A
+lock keeps two processes of a clone from making both; for other clones, see `remote`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import time
+from typing import TYPE_CHECKING
+
+from wc_cli.branch.git import Git, GitError
+from wc_cli.claims import commits, transactions
+from wc_cli.claims.commits import ClaimCommitter
+from wc_cli.store import locks
+from wc_cli.store.localfiles import LocalFiles
+from wc_core.claims import book as books
+from wc_core.claims import refs
+from wc_core.claims.record import FOLDER
+from wc_core.errors import StorageError, WcError
+from wc_core.phrases import counted
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from wc_core.claims.book import Book
+    from wc_core.claims.rules import Change
+    from wc_core.git.repository import Repository
+    from wc_core.layout import Layout
+
+
+class Registry:
+    """Reads and changes the claims of ``repository``. What is remembered of them is in
+    the store at ``layout``."""
+
+    def __init__(
+        self, repository: Repository, layout: Layout, env: Mapping[str, str]
+    ) -> None:
+        self.repository = repository
+        self.layout = layout
+        self.env = env
+        self.git = Git(repository.common, env, bare=True)
+
+    def read(self) -> Book:
+        """The claims, which are remembered with when they were first seen."""
+        common = self.repository.common
+        index, stamp = books.load_index(self.layout), refs.stamp(common)
+        if refs.is_readable(common):
+            book = books.read(common, index, self._read_commits)
+        else:
+            names = self._listed_refs()
+            book = books.assemble(names, index, common, self._read_commits)
+        if index.refs != book.refs or (book.refs and index.stamp != stamp):
+            # A store that is read-only must not make reading fail.
+            with contextlib.suppress(WcError, OSError):
+                self._remember(book, stamp)
+        return book
+
+    def _remember(self, book: Book, stamp: refs.RefsStamp) -> None:
+        """Write the index, if the store has been made."""
+        if os.path.isdir(self.layout.local):
+            data = books.index_bytes(book, stamp, time.time_ns())
+            LocalFiles(self.layout).write("claims/index.json", data)
+
+    def _read_commits(self, oids: list[str]) -> dict[str, bytes]:
+        """The content of packed commits, by git; those that are gone are left out."""
+        feed = "".join(f"{oid}\n" for oid in oids).encode()
+        try:
+            output = self.git.run("cat-file", "--batch", feed=feed)
+        except GitError as error:
+            raise StorageError(f"The claims cannot be read: {error}.") from error
+        contents = {}
+        while output:
+            head, _, output = output.partition(b"\n")
+            oid, kind, *size = head.split(b" ")
+            if not size:
+                continue  # git has no object of that id
+            length = int(size[0])
+            if kind == b"commit":
+                contents[oid.decode()] = output[:length]
+            output = output[length + 1 :]
+        return contents
+
+    def _listed_refs(self) -> dict[str, str]:
+        """The refs of claims, by git, in a format that only git reads."""
+        words = ("for-each-ref", "--format=%(refname) %(objectname)", FOLDER)
+        try:
+            lines = self.git.run(*words).decode("ascii", "replace").splitlines()
+        except GitError as error:
+            raise StorageError(f"The claims cannot be read: {error}.") from error
+        pairs = (line.partition(" ") for line in lines)
+        return {name: oid for name, _, oid in pairs}
+
+    @contextlib.contextmanager
+    def changing(self, seconds: float) -> Iterator[None]:
+        """Hold the lock of this clone in a block. Raises LockTimeoutError."""
+        with locks.locked(
+            self.layout.claims_lock, "wc claim", seconds, self.layout.root
+        ):
+            yield
+
+    def store(self, changes: tuple[Change, ...]) -> dict[str, str]:
+        """Store the commits of changes. Returns them by ref. Raises StorageError."""
+        claims = [change.claim for change in changes if change.claim is not None]
+        if not claims:
+            return {}
+        committer = ClaimCommitter.of(self.repository, self.env)
+        try:
+            return commits.store_claims(self.git, committer, claims)
+        except GitError as error:
+            raise StorageError(
+                f"{counted(len(claims), 'claim')} could not be stored: {error}.",
+                "Nothing was changed. See whether git works here: git status",
+            ) from error
+
+    def apply(self, changes: tuple[Change, ...], stored: Mapping[str, str]) -> None:
+        """Move the refs. Raises LostRaceError, LockTimeoutError, StorageError."""
+        if changes:
+            transactions.apply_changes(self.git, changes, stored)

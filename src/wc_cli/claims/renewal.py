@@ -1,0 +1,34 @@
+"""Renews the claims of whoever shows a sign of life, when a third of their time is
+over."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import TYPE_CHECKING
+
+from wc_core.claims import held
+from wc_core.errors import WcError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from wc_core.git.repository import Repository
+    from wc_core.identity.viewer import Viewer
+    from wc_core.layout import Layout
+
+
+def renew_if_due(
+    layout: Layout, viewer: Viewer, repository: Repository, env: Mapping[str, str]
+) -> None:
+    """Renew all claims of the viewer in this worktree if that is due. Whatever they do
+    goes on if it fails: their next sign of life tries again."""
+    name = held.file_name(repository.worktree_id, viewer.key)
+    if not held.is_due(layout, name):
+        return
+    # 20 ms, once in five minutes.
+    from wc_cli.claims.holding import ClaimHolder, Holding
+    from wc_cli.claims.registry import Registry
+
+    holder = ClaimHolder.of(viewer, repository, "")
+    with contextlib.suppress(WcError, OSError):
+        Holding(Registry(repository, layout, env), holder, 0.0).renew()

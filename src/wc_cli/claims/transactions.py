@@ -1,0 +1,78 @@
+"""Moves refs of claims by compare-and-swap: all of a set, or none.
+
+`git update-ref --stdin` locks every ref before it changes the first. A ref that is not
+where it was expected is a lost race; a lock of another git process is waited for.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+import time
+from typing import TYPE_CHECKING
+
+from wc_cli.branch.git import GitError
+from wc_core.errors import LockTimeoutError, StorageError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from wc_cli.branch.git import Git
+    from wc_core.claims.rules import Change
+
+# git's own words, in the C locale.
+_LOST = re.compile(
+    rb"but expected|reference already exists|unable to resolve reference"
+    rb"|but is not|is missing but"
+)
+_BUSY = re.compile(rb"Unable to create '(?P<lock>[^']*\.lock)': File exists")
+_SECONDS = 2.0
+_PAUSE = 0.005
+
+
+class LostRaceError(Exception):
+    """Another process moved one of the refs first. Nothing was changed."""
+
+
+def apply_changes(
+    git: Git, changes: Iterable[Change], commits: Mapping[str, str]
+) -> None:
+    """Move refs to their ``commits``. Raises LostRaceError, LockTimeoutError if another
+    git process keeps its lock, and StorageError. Nothing was changed then."""
+    feed = "".join(_line(change, commits) for change in changes).encode()
+    until = time.monotonic() + _SECONDS
+    while True:
+        try:
+            git.run("update-ref", "--stdin", feed=feed)
+        except GitError as error:
+            busy = _BUSY.search(error.err)
+            if busy and time.monotonic() < until:
+                time.sleep(_PAUSE * random.uniform(0.5, 2))  # noqa: S311 - no secret
+                continue
+            _raise_for(error, busy)
+        return
+
+
+def _line(change: Change, commits: Mapping[str, str]) -> str:
+    """A line for git-update-ref(1)."""
+    if change.claim is None:
+        return f"delete {change.ref} {change.old}\n"
+    commit = commits[change.ref]
+    if change.old:
+        return f"update {change.ref} {commit} {change.old}\n"
+    return f"create {change.ref} {commit}\n"
+
+
+def _raise_for(error: GitError, busy: re.Match[bytes] | None) -> None:
+    if busy:
+        lock = busy["lock"].decode(errors="replace")
+        raise LockTimeoutError(
+            f"Another git process keeps {lock}.",
+            "Nothing was changed. If no git process runs any more, remove that file.",
+        ) from error
+    if _LOST.search(error.err):
+        raise LostRaceError from error
+    raise StorageError(
+        f"The claims could not be changed: {error}.",
+        "Nothing was changed. See whether git works here: git status",
+    ) from error

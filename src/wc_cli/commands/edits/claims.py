@@ -1,0 +1,296 @@
+"""The commands about who edits what: claim, release, renew, take over, list."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from wc_cli import ancestors
+from wc_cli.claims import existing
+from wc_cli.claims.holding import ClaimHolder, Holding
+from wc_cli.claims.registry import Registry
+from wc_cli.clock import now_ms
+from wc_cli.commands.common import SpeakerOptions
+from wc_cli.options import command, flag, text, words
+from wc_cli.output import remark, say, say_json
+from wc_cli.terminal import claims as claims_rendering
+from wc_cli.terminal import render
+from wc_core.claims import ids, sessions
+from wc_core.claims.record import MAX_TTL, MIN_TTL, MODES, WRITE, Claim
+from wc_core.errors import ClaimedError, InvalidInputError
+from wc_core.git import config
+from wc_core.layout import Layout
+from wc_core.text import one_line
+from wc_core.threads import vocabulary
+from wc_core.times import age_ms, span
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from wc_cli.context import Context
+    from wc_core.claims.book import Book
+    from wc_core.claims.ids import ClaimId
+    from wc_core.claims.rules import ClaimPlan
+    from wc_core.git.repository import Repository
+
+_TARGETS = "Files, folders, or PATH::SYMBOL."
+
+
+class ChangeOptions(SpeakerOptions):
+    """How long to wait for another process that changes claims."""
+
+    lock_timeout: str = text(
+        "--lock-timeout", "SECONDS", "Wait this long for another process.", default="2"
+    )
+
+
+class ClaimOptions(ChangeOptions):
+    """Say that you edit something: others are refused until you release it.
+    All of it is claimed, or nothing."""
+
+    targets: tuple[str, ...] = words("TARGET…", _TARGETS)
+    thread: str = text(
+        "--thread", "TOPIC", "The thread that it is about.", complete="topic"
+    )
+    why: str = text("-m", "WHY", "What you are about to do.")
+    mode: str = text(
+        "--mode",
+        "MODE",
+        "write, or read: it should not change, others may read it, too.",
+        default=WRITE,
+    )
+    ttl: str = text(
+        "--ttl", "LENGTH", "For how long without a sign of life.", default="15m"
+    )
+    new: bool = flag("--new", help="It is to be planned: refuse it if it exists.")
+
+
+class ReleaseOptions(ChangeOptions):
+    """Give up what you have claimed."""
+
+    targets: tuple[str, ...] = words("TARGET…", "What you claimed.", default=())
+    all: bool = flag("--all", help="Everything that you claimed in this worktree.")
+
+
+class RenewOptions(ChangeOptions):
+    """Renew your claims in this worktree. Every write does so, too."""
+
+    targets: tuple[str, ...] = words("TARGET…", "Only these.", default=())
+    ttl: str = text("--ttl", "LENGTH", "From now on for this long.")
+
+
+class TakeoverOptions(ChangeOptions):
+    """Take over what somebody else has claimed."""
+
+    targets: tuple[str, ...] = words("TARGET…", _TARGETS)
+    reason: str = text("--reason", "TEXT", "Why; required.")
+    thread: str = text(
+        "--thread", "TOPIC", "The thread that it is about.", complete="topic"
+    )
+    ttl: str = text(
+        "--ttl", "LENGTH", "For how long without a sign of life.", default="15m"
+    )
+
+
+class ClaimsOptions(SpeakerOptions):
+    """List what is claimed: by whom, since when, and why."""
+
+    targets: tuple[str, ...] = words("TARGET…", "Only what concerns these.", default=())
+    mine: bool = flag("--mine", help="Only your claims.")
+
+
+@command(ClaimOptions)
+def claim(context: Context, options: ClaimOptions) -> None:
+    """Claim all of the targets, or none."""
+    if options.mode not in MODES:
+        raise InvalidInputError(
+            f"{options.mode!r} is no mode of a claim.", "Use write or read."
+        )
+    draft = _draft(context, options.thread, vocabulary.reason(options.why), options.ttl)
+    draft = draft._replace(mode=options.mode, new=options.new)
+    targets = _targets(context, options.targets)
+    holding = _holding(context, options)
+    if options.new:
+        _refuse_existing(holding.registry, targets)
+    plan = holding.claim(targets, draft)
+    _print_claims(options, plan, draft)
+
+
+@command(TakeoverOptions)
+def takeover(context: Context, options: TakeoverOptions) -> None:
+    """Claim the targets although others have."""
+    reason = vocabulary.reason(options.reason)
+    if not reason:
+        raise InvalidInputError(
+            "Taking over needs a reason.",
+            "Say why: --reason 'No answer since Monday'",
+        )
+    draft = _draft(context, options.thread, reason, options.ttl)
+    targets = _targets(context, options.targets)
+    plan = _holding(context, options).claim(targets, draft, takeover=True)
+    _print_claims(options, plan, draft)
+
+
+@command(ReleaseOptions)
+def release(context: Context, options: ReleaseOptions) -> None:
+    """Give up claims."""
+    if bool(options.targets) == options.all:
+        raise InvalidInputError(
+            "Say what to release: its names, or --all.",
+            "See what you have: wc claims --mine",
+        )
+    targets = None if options.all else _targets(context, options.targets)
+    released = _holding(context, options).release(targets)
+    if options.json:
+        say_json({"released": [claim.id for claim in released]})
+        return
+    say(f"released: {_id_list(released)}" if released else "You have no claims here.")
+
+
+@command(RenewOptions)
+def renew(context: Context, options: RenewOptions) -> None:
+    """Renew claims."""
+    targets = _targets(context, options.targets) if options.targets else None
+    seconds = _seconds(options.ttl) if options.ttl else 0
+    renewed = _holding(context, options).renew(targets, seconds)
+    if options.json:
+        say_json({"renewed": [claim.id for claim in renewed]})
+        return
+    say(f"renewed: {_id_list(renewed)}" if renewed else "You have no claims here.")
+
+
+@command(ClaimsOptions)
+def claims(context: Context, options: ClaimsOptions) -> None:
+    """List claims."""
+    targets = _targets(context, options.targets)
+    repository = _repository(context)
+    book = Registry(repository, Layout(context.place.root), context.env).read()
+    chosen = [
+        claim
+        for claim in book.claims
+        if (not targets or any(claim.target.overlaps(target) for target in targets))
+        and (not options.mine or context.viewer.is_me(claim.holder))
+    ]
+    book = book._replace(claims=tuple(chosen))
+    if options.json:
+        say_json(_book_json(context, book))
+        return
+    style = render.output_style(context.env)
+    say(claims_rendering.claims_text(book, context.viewer.is_me, now_ms(), style))
+    if not chosen:
+        remark("Nothing is claimed." if not options.targets else "It is not claimed.")
+    if book.unread:
+        count = len(book.unread)
+        remark(
+            f"note: {count} refs below refs/wc/claims are no claims that wc can read"
+        )
+
+
+# --- from words to values ---------------------------------------------------------
+
+
+def _repository(context: Context) -> Repository:
+    """The repository of the current folder. Raises InvalidInputError without one."""
+    repository = context.place.repository
+    if repository is None or not repository.top:
+        raise InvalidInputError(
+            "Claims are kept in a git repository; this is no worktree of one.",
+            "Run it in a worktree.",
+        )
+    return repository
+
+
+def _targets(context: Context, typed: Sequence[str]) -> list[ClaimId]:
+    """The ids of what was typed. Raises InvalidInputError."""
+    repository = _repository(context)
+    setting = config.get("core.ignorecase", repository, context.env)
+    ignore_case = config.is_true(setting)
+    return [
+        ids.canonical(word, context.cwd, repository.top, ignore_case=ignore_case)
+        for word in typed
+    ]
+
+
+def _holding(context: Context, options: ChangeOptions) -> Holding:
+    """The claims of who speaks, in a store that is planned if it does not exist yet."""
+    repository = _repository(context)
+    layout = context.writer().reader.layout
+    session = sessions.session_of(ancestors.session_process(context.env))
+    registry = Registry(repository, layout, context.env)
+    holder = ClaimHolder.of(context.viewer, repository, session)
+    return Holding(registry, holder, vocabulary.seconds(options.lock_timeout))
+
+
+def _draft(context: Context, topic: str, note: str, ttl: str) -> Claim:
+    """What a claim says beside its target and its holder."""
+    thread = entry = ""
+    if topic:
+        reader = context.reader
+        state = reader.snapshot(reader.find(topic)).state
+        thread, entry = state.topic, state.last_id
+    return Claim(
+        "", WRITE, "", thread=thread, entry=entry, note=note, ttl_s=_seconds(ttl)
+    )
+
+
+def _seconds(length: str) -> int:
+    """The seconds of a time to live. Raises InvalidInputError."""
+    seconds = (age_ms(length) or 0) // 1000
+    if not MIN_TTL <= seconds <= MAX_TTL:
+        raise InvalidInputError(
+            f"{length!r} is no time that a claim can last.",
+            "Write 10s to 7d, such as: --ttl 15m",
+        )
+    return seconds
+
+
+def _refuse_existing(registry: Registry, targets: Sequence[ClaimId]) -> None:
+    """Raise ClaimedError for a target that is to be planned and exists."""
+    for target in targets:
+        place = "" if target.symbol else existing.place_of(registry, target)
+        if place:
+            raise ClaimedError(
+                f"{target} exists already, in {place}.",
+                "Nothing was claimed. Without --new, you claim what exists.",
+            )
+
+
+# --- answers ----------------------------------------------------------------------
+
+
+def _print_claims(options: SpeakerOptions, plan: ClaimPlan, draft: Claim) -> None:
+    planned = [change.claim for change in plan.changes if change.claim is not None]
+    if options.json:
+        fields = {
+            "claimed": [claim.id for claim in planned if claim.id not in plan.renewed],
+            "renewed": list(plan.renewed),
+            "replaced": [
+                {"id": claim.id, "holder": claim.holder} for claim in plan.replaced
+            ],
+            "mode": draft.mode,
+            "ttl_s": draft.ttl_s,
+        }
+        say_json(fields)
+        return
+    fresh = [claim for claim in planned if claim.id not in plan.renewed]
+    length = span(draft.ttl_s).removesuffix(" 0s")
+    if fresh:
+        say(f"claimed for {length}: {_id_list(fresh)}")
+    if plan.renewed:
+        say(one_line(f"renewed for {length}: {', '.join(plan.renewed)}"))
+    for claim in plan.replaced:
+        remark(f"note: {claim.id} was claimed by {one_line(claim.holder)}")
+
+
+def _id_list(claims: Sequence[Claim]) -> str:
+    return one_line(", ".join(claim.id for claim in claims))
+
+
+def _book_json(context: Context, book: Book) -> dict[str, Any]:
+    return {
+        "store": context.store,
+        "claims": [
+            book.fields(claim, mine=context.viewer.is_me(claim.holder))
+            for claim in book.claims
+        ],
+        "unreadable": len(book.unread),
+    }

@@ -1,0 +1,176 @@
+"""All claims of a repository, with when each was first seen here.
+
+``.local/claims/index.json`` of the store keeps the records, so that a thousand claims
+are read as one file, and when this machine first saw each of them, by a clock that
+nobody sets. It can be deleted: it is made again, and every claim counts as new.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+from wc_core.claims import record, refs, sessions
+from wc_core.claims.record import Claim
+from wc_core.files import read_plain
+from wc_core.times import rfc3339
+from wc_core.values import NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from wc_core.claims.ids import ClaimId
+    from wc_core.layout import Layout
+
+    ReadCommits = Callable[[list[str]], Mapping[str, bytes]]
+
+VERSION = 1
+# Coarser than the clock of any file system that we know.
+_MARGIN_NS = 100_000_000
+_LAPSE = 1.5
+_NOTHING: Mapping[str, int] = MappingProxyType({})
+
+_SHOWN = ("id", "mode", "holder", "worktree", "branch", "head", "ttl_s", "note", "new")
+
+HELD, ENDED, LAPSED = "held", "ended", "lapsed"
+
+
+class Book(NamedTuple):
+    """The claims, ordered by id.
+
+    - ``refs``: the commit of each ref, also of those without a valid record
+    - ``seen_ms``: when this machine first saw a commit, on its monotonic clock
+    - ``now_ms``: the time on that clock when the claims were read
+    - ``unread``: the refs whose commit is no record, or cannot be read here
+    """
+
+    claims: tuple[Claim, ...] = ()
+    refs: Mapping[str, str] = MappingProxyType({})
+    seen_ms: Mapping[str, int] = _NOTHING
+    now_ms: int = 0
+    unread: tuple[str, ...] = ()
+
+    def standing(self, claim: Claim) -> str:
+        """Whether a claim is `HELD`, has `ENDED` with its session, or has `LAPSED`
+        because it was not renewed in time."""
+        if sessions.state(claim.session) == sessions.ENDED:
+            return ENDED
+        return HELD if self.seconds_left(claim) > 0 else LAPSED
+
+    def seconds_left(self, claim: Claim) -> float:
+        """The seconds until a claim lapses unless it is renewed. Only this machine's
+        clock counts: nobody can make a claim older or younger by setting theirs."""
+        seen = self.seen_ms.get(claim.oid, self.now_ms)
+        return claim.ttl_s * _LAPSE - (self.now_ms - seen) / 1000
+
+    def fields(self, claim: Claim, *, mine: bool) -> dict[str, Any]:
+        """A claim as JSON output has it."""
+        return {
+            **{name: getattr(claim, name) for name in _SHOWN},
+            "thread": claim.thread or None,
+            "mine": mine,
+            "standing": self.standing(claim),
+            "session": sessions.state(claim.session),
+            "seconds_left": max(0, int(self.seconds_left(claim))),
+            "at": rfc3339(claim.at * 1000),
+        }
+
+    def overlapping(self, target: ClaimId) -> list[Claim]:
+        """The claims on what a target covers, and on what covers it."""
+        return [claim for claim in self.claims if claim.target.overlaps(target)]
+
+
+class Index(NamedTuple):
+    """What the file of the index has: the state of the refs when it was written, the
+    records by commit, and when each was first seen."""
+
+    stamp: refs.RefsStamp | None = None
+    refs: Mapping[str, str] = MappingProxyType({})
+    claims: Mapping[str, Claim] = MappingProxyType({})
+    seen_ms: Mapping[str, int] = _NOTHING
+
+
+def monotonic_ms() -> int:
+    """The time on a clock that runs from the start of the machine."""
+    return int(time.monotonic() * 1000)
+
+
+def read(common: str, index: Index, read_commits: ReadCommits) -> Book:
+    """The claims in a git directory. ``read_commits`` gets the commits that are
+    neither in the index of the store nor in a file of their own."""
+    is_current = index.stamp is not None and index.stamp == refs.stamp(common)
+    names = index.refs if is_current else refs.claim_refs(common)
+    return assemble(names, index, common, read_commits)
+
+
+def assemble(
+    names: Mapping[str, str], index: Index, common: str, read_commits: ReadCommits
+) -> Book:
+    """The claims of these refs."""
+    kept = {ref: index.claims.get(oid) for ref, oid in names.items()}
+    known = {ref: claim for ref, claim in kept.items() if claim and claim.ref == ref}
+    missing = {ref: oid for ref, oid in names.items() if ref not in known}
+    contents = _contents(missing.values(), common, read_commits) if missing else {}
+    for ref, oid in missing.items():
+        claim = record.decode(contents[oid], ref, oid) if oid in contents else None
+        if claim is not None:
+            known[ref] = claim
+    now_ms = monotonic_ms()
+    return Book(
+        claims=tuple(sorted(known.values(), key=lambda claim: (claim.id, claim.ref))),
+        refs=names,
+        seen_ms={oid: index.seen_ms.get(oid, now_ms) for oid in names.values()},
+        now_ms=now_ms,
+        unread=tuple(sorted(names.keys() - known.keys())),
+    )
+
+
+def _contents(
+    oids: Iterable[str], common: str, read_commits: ReadCommits
+) -> dict[str, bytes]:
+    contents: dict[str, bytes] = {}
+    packed = []
+    for oid in oids:
+        content = refs.loose_commit(common, oid)
+        if content is None:
+            packed.append(oid)
+        else:
+            contents[oid] = content
+    return {**contents, **read_commits(packed)} if packed else contents
+
+
+def no_commits(_oids: list[str]) -> dict[str, bytes]:
+    """Read no packed commits: for those who may not run git."""
+    return {}
+
+
+# --- the index ------------------------------------------------------------------
+
+
+def load_index(layout: Layout) -> Index:
+    """The index of a store; an empty one if there is no valid one of this boot."""
+    try:
+        fields = json.loads(read_plain(layout.claims_index, layout.root) or b"null")
+        if fields["v"] != VERSION or fields["boot"] != sessions.boot():
+            return Index()
+        stamp = refs.RefsStamp(*fields["stamp"]) if fields["stamp"] else None
+        claims = {row[-1]: Claim(*row) for row in fields["claims"]}
+        seen = {oid: int(ms) for oid, ms in fields["seen"].items()}
+        return Index(stamp, fields["refs"], claims, seen)
+    except (OSError, ValueError, TypeError, KeyError, IndexError, RecursionError):
+        return Index()
+
+
+def index_bytes(book: Book, stamp: refs.RefsStamp, now_ns: int) -> bytes:
+    """The file of the index for a book that was read after ``stamp`` was taken."""
+    fields = {
+        "v": VERSION,
+        "boot": sessions.boot(),
+        "stamp": stamp if stamp.is_older(now_ns, _MARGIN_NS) else None,
+        "refs": dict(book.refs),
+        "claims": [list(claim) for claim in book.claims],
+        "seen": dict(book.seen_ms),
+    }
+    return json.dumps(fields, separators=(",", ":")).encode()

@@ -1,0 +1,109 @@
+"""The refs of claims and their commits, read from git's files without running git.
+
+Formats: gitrepository-layout(5), git-pack-refs(1). A commit that git has packed is not
+read here; `wc_core.claims.book` keeps what was read before.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import zlib
+
+from wc_core.claims.record import FOLDER, MAX_RECORD_BYTES
+from wc_core.files import read_plain
+from wc_core.values import NamedTuple
+
+_ID = re.compile("[0-9a-f]{40}(?:[0-9a-f]{24})?")
+_NAME = re.compile("[0-9a-f]{40}")
+_MAX_REF_BYTES = 1024
+
+
+class RefsStamp(NamedTuple):
+    """What changes whenever a ref of a claim does: the folder of loose refs and the
+    file of packed ones, by their times and inodes."""
+
+    folder_ns: int
+    folder: int
+    packed_ns: int
+    packed: int
+    packed_size: int
+
+    def is_older(self, now_ns: int, margin_ns: int) -> bool:
+        """Whether both were last changed at least ``margin_ns`` ago. Another change in
+        the same tick of the clock would leave the same times."""
+        return max(self.folder_ns, self.packed_ns) + margin_ns <= now_ns
+
+
+def stamp(common: str) -> RefsStamp:
+    """The stamp of the claims in a git directory."""
+    folder = _stat(f"{common}/{FOLDER}")
+    packed = _stat(f"{common}/packed-refs")
+    return RefsStamp(*folder[:2], *packed)
+
+
+def _stat(path: str) -> tuple[int, int, int]:
+    try:
+        info = os.stat(path)
+    except OSError:
+        return -1, 0, 0
+    return info.st_mtime_ns, info.st_ino, info.st_size
+
+
+def is_readable(common: str) -> bool:
+    """Whether the refs are in files that are read here, not in a reftable."""
+    return not os.path.isdir(f"{common}/reftable")
+
+
+def claim_refs(common: str) -> dict[str, str]:
+    """The commit of each claim's ref. Names that no claim has are left out."""
+    refs = _packed(common)
+    folder = f"{common}/{FOLDER}"
+    try:
+        names = os.listdir(folder)
+    except OSError:
+        names = []  # all refs are packed, or there are none
+    for name in names:
+        if _NAME.fullmatch(name):
+            oid = _loose(f"{folder}{name}")
+            if oid:
+                refs[f"{FOLDER}{name}"] = oid
+    return refs
+
+
+def _loose(path: str) -> str:
+    """The commit in the file of a loose ref; empty if it was removed just now."""
+    try:
+        text = (read_plain(path, limit=_MAX_REF_BYTES) or b"").decode("ascii").strip()
+    except (OSError, ValueError):
+        return ""
+    return text if _ID.fullmatch(text) else ""
+
+
+def _packed(common: str) -> dict[str, str]:
+    try:
+        data = read_plain(f"{common}/packed-refs") or b""
+    except OSError:
+        return {}
+    refs = {}
+    for line in data.split(b"\n"):
+        oid, _, name = line.partition(b" ")
+        if name.startswith(FOLDER.encode()):
+            text = name.decode("ascii", "replace")
+            if _NAME.fullmatch(text.removeprefix(FOLDER)):
+                refs[text] = oid.decode("ascii", "replace")
+    return {name: oid for name, oid in refs.items() if _ID.fullmatch(oid)}
+
+
+def loose_commit(common: str, oid: str) -> bytes | None:
+    """The content of a commit that is a file of its own; ``None`` if it is packed, or
+    larger than any record."""
+    try:
+        data = read_plain(f"{common}/objects/{oid[:2]}/{oid[2:]}")
+        if data is None:
+            return None
+        content = zlib.decompressobj().decompress(data, MAX_RECORD_BYTES + 64)
+    except (OSError, zlib.error):
+        return None
+    head, _, body = content.partition(b"\0")
+    return body if head.startswith(b"commit ") else None

@@ -1,0 +1,93 @@
+"""Who may claim what: pure functions from the claims that exist to the changes of refs
+that are needed.
+
+Claims on the same thing conflict unless both only read, or one has expired. What is
+expired is removed by whoever claims it next.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from wc_core.claims.book import HELD
+from wc_core.claims.record import READ, Claim
+from wc_core.values import NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from wc_core.claims.book import Book
+
+    IsMine = Callable[[str], bool]
+
+
+class Change(NamedTuple):
+    """A ref to move from the commit ``old``, empty if it must not exist, to that of a
+    claim; ``None`` removes the ref."""
+
+    ref: str
+    old: str
+    claim: Claim | None = None
+
+
+class ClaimPlan(NamedTuple):
+    """The changes that carry out a request, all or none of them.
+
+    - ``conflicts``: the claims of others that forbid it; then there are no changes
+    - ``replaced``: the claims of others that it removes
+    - ``renewed``: the ids that were the holder's own already
+    """
+
+    changes: tuple[Change, ...] = ()
+    conflicts: tuple[Claim, ...] = ()
+    replaced: tuple[Claim, ...] = ()
+    renewed: tuple[str, ...] = ()
+
+
+def plan_claims(
+    book: Book, wishes: Sequence[Claim], is_mine: IsMine, *, takeover: bool = False
+) -> ClaimPlan:
+    """The plan to claim all of ``wishes``. A ``takeover`` removes what forbids it."""
+    changes: dict[str, Change] = {}
+    conflicts: dict[str, Claim] = {}
+    replaced: dict[str, Claim] = {}
+    renewed = []
+    for wish in wishes:
+        for claim in book.overlapping(wish.target):
+            if is_mine(claim.holder):
+                if claim.id == wish.id:
+                    renewed.append(wish.id)
+                    changes[claim.ref] = Change(claim.ref, claim.oid)
+            elif not forbids(claim, wish):
+                continue
+            elif takeover or book.standing(claim) != HELD:
+                replaced[claim.ref] = claim
+                changes[claim.ref] = Change(claim.ref, claim.oid)
+            else:
+                conflicts[claim.ref] = claim
+    if conflicts:
+        return ClaimPlan(conflicts=tuple(conflicts.values()))
+    for wish in wishes:
+        changes[wish.ref] = Change(wish.ref, book.refs.get(wish.ref, ""), wish)
+    return ClaimPlan(
+        tuple(changes.values()),
+        replaced=tuple(replaced.values()),
+        renewed=tuple(dict.fromkeys(renewed)),
+    )
+
+
+def forbids(claim: Claim, wish: Claim) -> bool:
+    """Whether a claim of somebody else forbids another on the same thing."""
+    return not (claim.mode == READ and wish.mode == READ)
+
+
+def plan_release(claims: Iterable[Claim]) -> ClaimPlan:
+    """The plan to give up claims."""
+    return ClaimPlan(tuple(Change(claim.ref, claim.oid) for claim in claims))
+
+
+def plan_renewal(claims: Iterable[Claim]) -> ClaimPlan:
+    """The plan to renew claims, which have a new nonce each."""
+    renewed = tuple(claims)
+    changes = tuple(Change(claim.ref, claim.oid, claim) for claim in renewed)
+    return ClaimPlan(changes, renewed=tuple(claim.id for claim in renewed))

@@ -1,0 +1,258 @@
+"""``wc claim`` and its family, by hand: who gets what, and what is said."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.contract.inprocess import Here
+from wc_core.claims import sessions
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tests.conftest import Machine
+
+
+@pytest.fixture
+def repo(machine: Machine) -> Here:
+    return Here(machine, machine.repo().path)
+
+
+@pytest.fixture
+def login(repo: Here) -> Here:
+    return repo.worktree("app-wt-login")
+
+
+@pytest.fixture
+def review(repo: Here) -> Here:
+    return repo.worktree("app-wt-review")
+
+
+CODEX, CLAUDE = ("--as", "Codex"), ("--as", "Claude Code")
+
+
+def claimed(repo: Here) -> dict[str, str]:
+    """Who has claimed what."""
+    return {claim["id"]: claim["holder"] for claim in repo.json("claims")["claims"]}
+
+
+def test_one_worktree_claims_and_the_other_is_refused(
+    login: Here, review: Here
+) -> None:
+    answer = login.ok("claim", "src/a.py", "./src/../b.py", "-m", "the form", *CODEX)
+    assert answer.out == "claimed for 15m: src/a.py, b.py\n"
+    problem = review.fails(20, "claim", "free.py", "src", *CLAUDE)
+    assert "Codex@login (Pat) edits src/a.py (since just now; the form)" in problem
+    assert "wc takeover src/a.py" in problem
+    assert claimed(review) == {
+        "src/a.py": "Codex@login (Pat)",
+        "b.py": "Codex@login (Pat)",
+    }
+    assert review.wc("claim", "src", *CLAUDE, "--json").error["code"] == "CLAIMED"
+
+
+def test_what_is_released_is_free(login: Here, review: Here) -> None:
+    login.ok("claim", "a.py", "b.py", *CODEX)
+    assert login.ok("release", "a.py", *CODEX).out == "released: a.py\n"
+    review.ok("claim", "a.py", *CLAUDE)
+    assert login.json("release", "--all", *CODEX) == {"released": ["b.py"]}
+    assert claimed(login) == {"a.py": "Claude Code@review (Pat)"}
+    assert login.ok("release", "--all", *CODEX).out.startswith("You have no claims")
+
+
+def test_releasing_what_one_does_not_have_is_an_error(
+    login: Here, review: Here
+) -> None:
+    login.ok("claim", "a.py", *CODEX)
+    problem = review.fails(3, "release", "a.py", *CLAUDE)
+    assert "You have not claimed a.py; Codex@login (Pat) has a.py." in problem
+    assert "You have claimed: a.py" in login.fails(3, "release", "b.py", *CODEX)
+    review.fails(3, "renew", "a.py", *CLAUDE)
+    review.fails(2, "release", *CLAUDE)
+    review.fails(2, "release", "a.py", "--all", *CLAUDE)
+
+
+def test_claiming_again_renews(login: Here) -> None:
+    login.ok("claim", "a.py", "--ttl", "1m", *CODEX)
+    again = login.json("claim", "a.py", "c.py", "--ttl", "2h", *CODEX)
+    assert (again["renewed"], again["claimed"]) == (["a.py"], ["c.py"])
+    assert {c["ttl_s"] for c in login.json("claims")["claims"]} == {7200}
+    assert login.json("renew", "--ttl", "1h", *CODEX) == {"renewed": ["a.py", "c.py"]}
+    assert {c["ttl_s"] for c in login.json("claims")["claims"]} == {3600}
+
+
+def test_readers_share(login: Here, review: Here) -> None:
+    login.ok("claim", "schema.sql", "--mode", "read", *CODEX)
+    review.ok("claim", "schema.sql", "--mode", "read", *CLAUDE)
+    assert len(review.json("claims")["claims"]) == 2
+    problem = review.fails(20, "claim", "schema.sql", *CLAUDE)
+    assert "Codex@login (Pat) relies on schema.sql" in problem
+    login.ok("release", "--all", *CODEX)
+    review.ok("claim", "schema.sql", *CLAUDE)
+    assert [c["mode"] for c in review.json("claims")["claims"]] == ["write"]
+
+
+def test_taking_over_needs_a_reason(login: Here, review: Here) -> None:
+    login.ok("claim", "src/a.py", *CODEX)
+    review.fails(2, "takeover", "src", *CLAUDE)
+    answer = review.json("takeover", "src", "--reason", "gone", *CLAUDE)
+    assert answer["replaced"] == [{"id": "src/a.py", "holder": "Codex@login (Pat)"}]
+    assert claimed(login) == {"src": "Claude Code@review (Pat)"}
+    login.fails(20, "claim", "src/a.py", *CODEX)
+
+
+def test_what_is_new_must_not_exist_anywhere(repo: Here, review: Here) -> None:
+    (review.path / "only-here.py").write_text("x")
+    repo.git("branch", "topic")
+    repo.git("worktree", "add", "-q", "../topic", "topic")
+    topic = repo.path.parent / "topic"
+    (topic / "on-branch.py").write_text("x")
+    repo.machine.git("add", ".", cwd=topic)
+    repo.machine.git("commit", "-qm", "x", cwd=topic)
+    repo.git("worktree", "remove", "--force", str(topic))
+    assert "in the worktree review" in repo.fails(20, "claim", "--new", "only-here.py")
+    assert "in the branch topic" in repo.fails(20, "claim", "--new", "on-branch.py")
+    repo.fails(20, "claim", "--new", "free.py", "code.txt")
+    assert claimed(repo) == {}
+    repo.ok("claim", "--new", "free.py")
+    assert repo.json("claims")["claims"][0]["new"] is True
+
+
+def test_a_claim_names_its_thread(login: Here) -> None:
+    login.ok("new", "auth", "--title", "Auth", *CODEX)
+    login.fails(3, "claim", "a.py", "--thread", "nowhere", *CODEX)
+    login.ok("claim", "a.py", "--thread", "auth", *CODEX)
+    assert login.json("claims")["claims"][0]["thread"] == "auth"
+    assert "thread auth" in login.ok("claims").out
+
+
+def test_the_list_is_filtered(login: Here, review: Here) -> None:
+    login.ok("claim", "src/a.py", *CODEX)
+    review.ok("claim", "b.py", *CLAUDE)
+    mine = login.json("claims", "--mine", *CODEX)["claims"]
+    assert [(c["id"], c["mine"], c["standing"]) for c in mine] == [
+        ("src/a.py", True, "held")
+    ]
+    about = login.json("claims", "src", *CODEX)["claims"]
+    assert [c["id"] for c in about] == ["src/a.py"]
+    assert "It is not claimed." in login.ok("claims", "c.py", *CODEX).err
+    assert "Nothing is claimed." in login.ok("claims", "--mine", "--as", "Gemini").err
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("claim", "../outside"),
+        ("claim", ".git/config"),
+        ("claim", "a.py", "--mode", "own"),
+        ("claim", "a.py", "--ttl", "1s"),
+        ("claim", "a.py", "--ttl", "8d"),
+        ("claim", "a.py", "--ttl", "soon"),
+        ("claim", "a.py::"),
+        ("claims", "a\nb"),
+        ("claim",),
+    ],
+)
+def test_wrong_input(repo: Here, words: tuple[str, ...]) -> None:
+    done = repo.wc(*words)
+    assert (done.code, done.out) == (2, "")
+
+
+def test_outside_of_git_there_are_no_claims(machine: Machine) -> None:
+    folder = machine.folder("plain")
+    assert "git repository" in folder.fails(2, "claim", "a.py")
+    folder.fails(2, "claims")
+
+
+def test_a_bare_repository_has_no_worktree_to_claim_in(repo: Here) -> None:
+    repo.git("init", "-q", "--bare", "../bare.git")
+    bare = Here(repo.machine, repo.path.parent / "bare.git")
+    bare.fails(2, "claim", "a.py")
+
+
+def test_index_tree_stash_and_branches_stay_as_they_are(repo: Here) -> None:
+    before = (
+        repo.git("for-each-ref", "refs/heads/main", "refs/stash"),
+        repo.git("status", "--porcelain=v2", "--branch"),
+    )
+    repo.ok("claim", "code.txt", "src")
+    repo.ok("release", "--all")
+    after = (
+        repo.git("for-each-ref", "refs/heads/main", "refs/stash"),
+        repo.git("status", "--porcelain=v2", "--branch"),
+    )
+    assert before == after
+    assert repo.git("for-each-ref", "refs/wc") == ""
+    repo.git("fsck", "--strict")
+
+
+def test_a_repository_with_sha256(machine: Machine) -> None:
+    path = machine.root / "modern"
+    machine.git("init", "-q", "--object-format=sha256", str(path), cwd=machine.root)
+    repo = Here(machine, path)
+    repo.ok("claim", "a.py")
+    assert claimed(repo) == {"a.py": "Pat"}
+    repo.git("fsck", "--strict")
+
+
+@pytest.fixture
+def session() -> Iterator[subprocess.Popen[bytes]]:
+    """The process of an agent's session."""
+    words = [sys.executable, "-c", "input()"]
+    with subprocess.Popen(words, stdin=subprocess.PIPE) as process:
+        if not sessions.session_of(process.pid):
+            process.kill()
+            pytest.skip("no /proc on this machine")
+        yield process
+        process.kill()
+
+
+def test_a_claim_ends_when_its_holder_is_killed(
+    login: Here, review: Here, session: subprocess.Popen[bytes]
+) -> None:
+    env = {"WATERCOOLER_SESSION_PID": str(session.pid)}
+    login.ok("claim", "a.py", *CODEX, env=env)
+    review.fails(20, "claim", "a.py", *CLAUDE)
+    session.kill()
+    session.wait()
+    assert "its session has ended" in review.ok("claims").out
+    answer = review.json("claim", "a.py", *CLAUDE)
+    assert answer["replaced"] == [{"id": "a.py", "holder": "Codex@login (Pat)"}]
+
+
+def test_a_write_renews_when_it_is_time(login: Here) -> None:
+    login.ok("new", "auth", "--title", "Auth", *CODEX)
+    login.ok("claim", "a.py", *CODEX)
+    first = nonces(login)
+    login.ok("say", "auth", "--title", "Soon", *CODEX)
+    assert nonces(login) == first
+    memory = next((login.store / ".local/claims/held").iterdir())
+    old = memory.stat().st_mtime - 400
+    os.utime(memory, (old, old))
+    login.ok("say", "auth", "--title", "Later", "--as", "Somebody")
+    assert nonces(login) == first
+    login.ok("say", "auth", "--title", "Later", *CODEX)
+    assert nonces(login) != first
+
+
+def nonces(repo: Here) -> list[str]:
+    """The commits of all claims."""
+    return repo.git("for-each-ref", "--format=%(objectname)", "refs/wc").splitlines()
+
+
+def test_the_record_is_as_documented(login: Here) -> None:
+    login.ok("claim", "a.py", "b.py", "-m", "why", *CODEX)
+    ref = login.git("for-each-ref", "--format=%(refname)", "refs/wc").splitlines()[0]
+    lines = login.git("log", "-1", "--format=%an%n%B", ref).splitlines()
+    assert lines[0] == "Codex@login (Pat)"
+    assert lines[1].startswith("Codex@login (Pat): write ")
+    fields: dict[str, Any] = json.loads(lines[3])
+    assert fields["holder"] == "Codex@login (Pat)"
+    assert len(fields["nonce"]) == 32
+    assert str(login.path) not in lines[3]
