@@ -105,6 +105,7 @@ EXAMPLES = {
     "release": ("wc release src/auth.py", "wc release --all"),
     "renew": ("wc renew --ttl 2h",),
     "takeover": ("wc takeover src --reason 'No answer since Monday'",),
+    "publish": ("wc publish", "wc publish origin main"),
     "claims": ("wc claims", "wc claims src/auth.py --json"),
     "statusline": ("wc statusline --color always",),
     "completion": ("wc completion zsh",),
@@ -215,6 +216,10 @@ ref, so every worktree sees it at once. It ends with `wc release`, with the sess
 its holder, or if it is not renewed in time. See [claims](claims.md).""",
     "takeover": """\
 Ask first: the refusal of `wc claim` shows how.""",
+    "publish": """\
+One atomic push: if the remote has another claim in the place of one of yours, git
+refuses all of it, and the branch stays where it was. Where claims are not kept on that
+remote, only the claims of this clone are checked; the answer says `advisory`.""",
     "statusline": """\
 The prompt uses the script `wc-statusline`, which prints the same from small files and
 starts no process. This command reads the threads themselves.""",

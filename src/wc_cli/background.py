@@ -14,6 +14,7 @@ import sys
 import time
 from typing import TYPE_CHECKING
 
+from wc_cli.claims import travel
 from wc_cli.settle import settler
 from wc_cli.store import locks
 from wc_cli.sync import routes
@@ -49,6 +50,8 @@ def main() -> None:
     if not finished:
         settler.settle(root, env)
     exchange(root, env)
+    if os.path.isdir(Layout(root).held):
+        travel.send_in_background(root, env)
 
 
 def exchange(root: str, env: Mapping[str, str]) -> None:
@@ -79,6 +82,8 @@ def _exchange_all(root: str, env: Mapping[str, str]) -> bool:
         exchanger = Exchanger(root, env, due.remote, waiting)
         try:
             exchanger.exchange(push=PUSH_IF_SHARED if rules.push else PUSH_NEVER)
+            if rules.push:
+                travel.exchange_beside_store(root, env, due.remote, rules.limit)
         except OfflineError:
             return False
         except LockTimeoutError:

@@ -62,6 +62,7 @@ COMMANDS: dict[str, Command] = {
     "release": Command("commands.edits.claims:release", WRITING, agents=True),
     "renew": Command("commands.edits.claims:renew", WRITING, agents=True),
     "takeover": Command("commands.edits.claims:takeover", WRITING),
+    "publish": Command("commands.edits.publish:publish", PLACE),
     "claims": Command("commands.edits.claims:claims", READING, agents=True),
     "statusline": Command("commands.statusline:print_statusline", READING),
     "sync": Command("commands.sync:sync", PLACE),

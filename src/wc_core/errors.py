@@ -109,6 +109,13 @@ class ClaimedError(WcError):
     exit_code = 20
 
 
+class FencedError(WcError):
+    """You have lost a claim; nothing was published, the branch is where it was."""
+
+    code = "FENCED"
+    exit_code = 21
+
+
 class CancelledError(WcError):
     """A person left the editor without writing; the same as after ^C."""
 

@@ -7,15 +7,22 @@ of it in the refs.
 from __future__ import annotations
 
 import os
+import random
 import time
 from typing import TYPE_CHECKING
 
 from wc_cli.claims.transactions import LostRaceError
 from wc_cli.store.localfiles import LocalFiles
+from wc_cli.sync.wireerrors import LeaseError, RefusedError, WireError
 from wc_core.claims import held, rules
 from wc_core.claims.book import HELD
 from wc_core.claims.record import WRITE, Claim
-from wc_core.errors import ClaimedError, LockTimeoutError, NotFoundError
+from wc_core.errors import (
+    ClaimedError,
+    LockTimeoutError,
+    NotFoundError,
+    OfflineError,
+)
 from wc_core.phrases import counted, quoted
 from wc_core.times import age_text
 from wc_core.values import NamedTuple
@@ -24,6 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from wc_cli.claims.registry import Registry
+    from wc_cli.claims.remote import ClaimsRemote
     from wc_core.claims.book import Book
     from wc_core.claims.ids import ClaimId
     from wc_core.claims.rules import ClaimPlan, IsMine
@@ -31,6 +39,7 @@ if TYPE_CHECKING:
     from wc_core.identity.viewer import Viewer
 
 _TRIES = 20
+_PAUSE = 0.05
 _NONCE_BYTES = 16
 _SHOWN = 3
 _NO_CLAIMS = "You have no claims in this worktree."
@@ -63,12 +72,23 @@ class ClaimHolder(NamedTuple):
 
 
 class Holding:
-    """The claims of one holder, in a registry."""
+    """The claims of one holder, in a registry, and at its remote if there is one.
 
-    def __init__(self, registry: Registry, holder: ClaimHolder, seconds: float) -> None:
+    ``notes`` are for the user: what the remote does not know.
+    """
+
+    def __init__(
+        self,
+        registry: Registry,
+        holder: ClaimHolder,
+        seconds: float,
+        remote: ClaimsRemote | None = None,
+    ) -> None:
         self.registry = registry
         self.holder = holder
         self.seconds = seconds
+        self.remote = remote
+        self.notes: list[str] = []
 
     def draft(self, target: ClaimId, claim: Claim, group: str) -> Claim:
         """A record of this holder for a target, with the rest of ``claim``."""
@@ -86,10 +106,18 @@ class Holding:
         )
 
     def claim(
-        self, targets: Iterable[ClaimId], like: Claim, *, takeover: bool = False
+        self,
+        targets: Iterable[ClaimId],
+        like: Claim,
+        *,
+        takeover: bool = False,
+        local_only: bool = False,
     ) -> ClaimPlan:
-        """Claim all of the targets, or none. Returns what was done. Raises
-        ClaimedError, LockTimeoutError, StorageError."""
+        """Claim all of the targets, or none. Returns what was done.
+
+        Without the remote, only if it is ``local_only``. Raises ClaimedError,
+        OfflineError, LockTimeoutError, StorageError.
+        """
         group = nonce()
         wishes = [self.draft(target, like, group) for target in dict.fromkeys(targets)]
 
@@ -101,7 +129,7 @@ class Holding:
                 raise claimed_error(planned.conflicts[0], len(planned.conflicts))
             return planned
 
-        return self._carry_out(plan)
+        return self._carry_out(plan, needs_remote=not local_only)
 
     def release(self, targets: Sequence[ClaimId] | None) -> list[Claim]:
         """Give up the claims on these targets; ``None``: all in this worktree. Returns
@@ -123,22 +151,24 @@ class Holding:
         renewed: list[Claim] = []
 
         def plan(book: Book) -> ClaimPlan:
-            holder = self.holder
-            renewed[:] = [
-                claim._replace(
-                    session=holder.session or claim.session,
-                    branch=holder.branch,
-                    head=holder.head,
-                    ttl_s=ttl_s or claim.ttl_s,
-                    nonce=nonce(),
-                    at=int(time.time()),
-                )
-                for claim in self._chosen(book, targets)
-            ]
+            chosen = self._chosen(book, targets)
+            renewed[:] = [self.renewed(claim, ttl_s) for claim in chosen]
             return rules.plan_renewal(renewed)
 
         self._carry_out(plan)
         return renewed
+
+    def renewed(self, claim: Claim, ttl_s: int = 0) -> Claim:
+        """A claim of the holder with a new nonce."""
+        holder = self.holder
+        return claim._replace(
+            session=holder.session or claim.session,
+            branch=holder.branch,
+            head=holder.head,
+            ttl_s=ttl_s or claim.ttl_s,
+            nonce=nonce(),
+            at=int(time.time()),
+        )
 
     def own(self, book: Book) -> list[Claim]:
         """The holder's claims in this worktree."""
@@ -159,25 +189,52 @@ class Holding:
                 raise _not_held_error(target, own, book)
         return [by_id[target] for target in dict.fromkeys(targets)]
 
-    def _carry_out(self, plan: PlanMaker) -> ClaimPlan:
+    def _carry_out(self, plan: PlanMaker, *, needs_remote: bool = False) -> ClaimPlan:
         """Carry out the plan for the claims as they are; again if another process,
-        which does not know our lock, was faster."""
+        which does not know our lock, or another clone was faster."""
+        remote = self.remote
         with self.registry.changing(self.seconds):
-            for _ in range(_TRIES):
-                planned = plan(self.registry.read())
-                stored = self.registry.store(planned.changes)
+            for attempt in range(_TRIES):
                 try:
-                    self.registry.apply(planned.changes, stored)
-                except LostRaceError:
-                    continue
-                self._remember(self.registry.read())
-                return planned
+                    planned = self._attempt(plan, remote)
+                except (LostRaceError, LeaseError):
+                    time.sleep(_PAUSE * attempt * random.random())  # noqa: S311
+                except WireError as error:
+                    self._give_up_remote(error, needs_remote=needs_remote)
+                    remote = None
+                else:
+                    self.remember(self.registry.read())
+                    return planned
         raise LockTimeoutError(
-            "Other programs keep changing the same claims.",
-            "Nothing was changed. Try again.",
+            "Others keep changing the same claims.", "Nothing was changed. Try again."
         )
 
-    def _remember(self, book: Book) -> None:
+    def _attempt(self, plan: PlanMaker, remote: ClaimsRemote | None) -> ClaimPlan:
+        """Look once, and carry out the plan for what is there."""
+        if remote is not None:
+            remote.fetch()
+        planned = plan(self.registry.read())
+        moves = self.registry.store(planned.changes)
+        if remote is None:
+            self.registry.move(moves)
+        else:
+            remote.push(moves, is_claiming=bool(planned.changes))
+        return planned
+
+    def _give_up_remote(self, error: WireError, *, needs_remote: bool) -> None:
+        """Go on without the remote. Raises OfflineError if a claim would hold nobody in
+        other clones off; a remote that takes no claims cannot do so anyway."""
+        refuses = isinstance(error, RefusedError)
+        if needs_remote and not refuses:
+            raise OfflineError(
+                f"{error}. Nothing was claimed.",
+                "Try again; or claim it for this clone, until the remote is back: "
+                "--local-only",
+            ) from error
+        why = "takes no claims" if refuses else "was not reached"
+        self.notes.append(f"only this clone knows; the remote {why}: {error}")
+
+    def remember(self, book: Book) -> None:
         """Record in the store what the holder has."""
         name = held.file_name(self.holder.worktree, self.holder.key)
         local = LocalFiles(self.registry.layout)

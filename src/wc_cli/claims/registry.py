@@ -19,11 +19,12 @@ from wc_cli.store.localfiles import LocalFiles
 from wc_core.claims import book as books
 from wc_core.claims import refs
 from wc_core.claims.record import FOLDER
+from wc_core.claims.rules import RefMove
 from wc_core.errors import StorageError, WcError
 from wc_core.phrases import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from wc_core.claims.book import Book
     from wc_core.claims.rules import Change
@@ -101,21 +102,27 @@ class Registry:
         ):
             yield
 
-    def store(self, changes: tuple[Change, ...]) -> dict[str, str]:
-        """Store the commits of changes. Returns them by ref. Raises StorageError."""
+    def store(self, changes: Iterable[Change]) -> list[RefMove]:
+        """Store the commits of changes. Returns how the refs are to move. Raises
+        StorageError."""
+        changes = tuple(changes)
         claims = [change.claim for change in changes if change.claim is not None]
-        if not claims:
-            return {}
-        committer = ClaimCommitter.of(self.repository, self.env)
-        try:
-            return commits.store_claims(self.git, committer, claims)
-        except GitError as error:
-            raise StorageError(
-                f"{counted(len(claims), 'claim')} could not be stored: {error}.",
-                "Nothing was changed. See whether git works here: git status",
-            ) from error
+        stored: dict[str, str] = {}
+        if claims:
+            committer = ClaimCommitter.of(self.repository, self.env)
+            try:
+                stored = commits.store_claims(self.git, committer, claims)
+            except GitError as error:
+                raise StorageError(
+                    f"{counted(len(claims), 'claim')} could not be stored: {error}.",
+                    "Nothing was changed. See whether git works here: git status",
+                ) from error
+        return [
+            RefMove(change.ref, change.old, stored[change.ref] if change.claim else "")
+            for change in changes
+        ]
 
-    def apply(self, changes: tuple[Change, ...], stored: Mapping[str, str]) -> None:
-        """Move the refs. Raises LostRaceError, LockTimeoutError, StorageError."""
-        if changes:
-            transactions.apply_changes(self.git, changes, stored)
+    def move(self, moves: Iterable[RefMove]) -> None:
+        """RefMove refs, all or none. Raises LostRaceError, LockTimeoutError,
+        StorageError."""
+        transactions.move_refs(self.git, moves)

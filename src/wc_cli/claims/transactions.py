@@ -15,10 +15,10 @@ from wc_cli.branch.git import GitError
 from wc_core.errors import LockTimeoutError, StorageError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
 
     from wc_cli.branch.git import Git
-    from wc_core.claims.rules import Change
+    from wc_core.claims.rules import RefMove
 
 # git's own words, in the C locale.
 _LOST = re.compile(
@@ -34,14 +34,12 @@ class LostRaceError(Exception):
     """Another process moved one of the refs first. Nothing was changed."""
 
 
-def apply_changes(
-    git: Git, changes: Iterable[Change], commits: Mapping[str, str]
-) -> None:
-    """Move refs to their ``commits``. Raises LostRaceError, LockTimeoutError if another
-    git process keeps its lock, and StorageError. Nothing was changed then."""
-    feed = "".join(_line(change, commits) for change in changes).encode()
+def move_refs(git: Git, moves: Iterable[RefMove]) -> None:
+    """RefMove refs. Raises LostRaceError, LockTimeoutError if another git process keeps
+    its lock, and StorageError. Nothing was changed then."""
+    feed = "".join(map(_line, moves)).encode()
     until = time.monotonic() + _SECONDS
-    while True:
+    while feed:
         try:
             git.run("update-ref", "--stdin", feed=feed)
         except GitError as error:
@@ -53,14 +51,13 @@ def apply_changes(
         return
 
 
-def _line(change: Change, commits: Mapping[str, str]) -> str:
+def _line(move: RefMove) -> str:
     """A line for git-update-ref(1)."""
-    if change.claim is None:
-        return f"delete {change.ref} {change.old}\n"
-    commit = commits[change.ref]
-    if change.old:
-        return f"update {change.ref} {commit} {change.old}\n"
-    return f"create {change.ref} {commit}\n"
+    if not move.new:
+        return f"delete {move.ref} {move.old}\n"
+    if move.old:
+        return f"update {move.ref} {move.new} {move.old}\n"
+    return f"create {move.ref} {move.new}\n"
 
 
 def _raise_for(error: GitError, busy: re.Match[bytes] | None) -> None:

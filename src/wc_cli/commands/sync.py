@@ -6,6 +6,7 @@ import sys
 import time
 from typing import TYPE_CHECKING
 
+from wc_cli.claims import travel
 from wc_cli.commands.common import SpeakerOptions
 from wc_cli.options import argument, command, flag, number
 from wc_cli.output import remark, say, say_json
@@ -83,9 +84,15 @@ def sync(context: Context, options: SyncOptions) -> None:
     if options.watch:
         _watch(context, remote, options)
     exchanger = _exchanger(context, remote, options)
-    result = (exchanger.preview if options.dry_run else exchanger.exchange)(
-        new_store=anew
-    )
+    if options.dry_run:
+        _print_result(exchanger.preview(new_store=anew), options)
+        return
+    result = exchanger.exchange(new_store=anew)
+    # What was only sent took one request, and one more is made only for claims.
+    if not result.ahead or result.behind or travel.has_claims(own_repository):
+        seconds, root = exchanger.waiting.seconds, context.place.root
+        notes = travel.exchange_beside_store(root, context.env, remote, seconds)
+        result = result.with_notes(*notes)
     _print_result(result, options)
 
 

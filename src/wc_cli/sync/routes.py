@@ -53,7 +53,7 @@ def remote_after_write(
     checkout = _checkout(root)
     if checkout is not None and by_user:
         return usual_remote(checkout, env)
-    return _shared_remote(checkout, env)
+    return shared_remote(checkout, env)
 
 
 def due_exchange(
@@ -66,7 +66,7 @@ def due_exchange(
     """
     rules = settings.load(root, env)
     checkout = _checkout(root)
-    remote = _shared_remote(checkout, env)
+    remote = shared_remote(checkout, env)
     if rules.sync != "background" or remote is None or checkout is None:
         return None
     commit = checkout.commit
@@ -90,9 +90,7 @@ def _checkout(root: str) -> Repository | None:
     return checkout if checkout is not None and checkout.branch == BRANCH else None
 
 
-def _shared_remote(
-    checkout: Repository | None, env: Mapping[str, str]
-) -> Remote | None:
+def shared_remote(checkout: Repository | None, env: Mapping[str, str]) -> Remote | None:
     """The usual remote, if it has the branch."""
     remote = remotes.find(checkout, env) if checkout is not None else None
     if checkout is None or remote is None:

@@ -16,7 +16,13 @@ from typing import TYPE_CHECKING
 
 from wc_cli.branch.git import Git, GitError, GitKilledError, GitTimeoutError
 from wc_cli.sync import ssh
-from wc_cli.sync.wireerrors import UnreachableError, WireError, classify
+from wc_cli.sync.wireerrors import (
+    LeaseError,
+    RefusedError,
+    UnreachableError,
+    WireError,
+    classify,
+)
 from wc_core.git import config, remotes
 from wc_core.git.repository import resolve
 from wc_core.layout import BRANCH
@@ -33,6 +39,13 @@ _ID = re.compile("[0-9a-f]{40}(?:[0-9a-f]{24})?")
 # git-push(1) "OUTPUT": where the branch was, or that it is new.
 _PUSHED = re.compile(rb"^(?: \t[^\t\n]*\t(?P<before>[0-9a-f]+)\.\.|\*\t)", re.MULTILINE)
 _CREATED = re.compile(rb"^\*\t", re.MULTILINE)
+# A ref that another clone moved: seen by our git, by the other one when it locks the
+# ref, or when it moves it.
+_LEASE_LOST = re.compile(
+    rb"stale info|failed to update ref|cannot lock ref|incorrect old value"
+    rb"|reference already exists|Unable to create '[^']*\.lock'"
+)
+_NOT_ATOMIC = b"does not support --atomic"
 _SETTINGS = {
     "push.pushOption": "",  # such as: open a merge request
     # A dead connection ends git even if nobody is left to kill it.
@@ -150,6 +163,38 @@ class Wire:
         words = ("push", "--dry-run", *_PUSH, "--", self.remote.name)
         with self._classified_errors():
             return not _CREATED.search(self._run((*words, f"{commit}:{_REF}"), {}))
+
+    def fetch_refs(self, refspec: str) -> None:
+        """Fetch all refs of a pattern; what the remote no longer has is removed here,
+        too. Raises WireError."""
+        words = [word for word in _FETCH if word != "--no-prune"]
+        with self._classified_errors():
+            command = ("fetch", *words, "--prune", "--", self.remote.name, refspec)
+            self._run(command, {})
+
+    def push_refs(
+        self, refspecs: Sequence[str], leases: Mapping[str, str], hooks: str = ""
+    ) -> None:
+        """Push refs, all or none. Each in ``leases`` must be at that commit there, or
+        be missing for an empty one. ``hooks`` is a folder with hooks to run.
+
+        Raises LeaseError if one is elsewhere, and otherwise WireError.
+        """
+        conditions = [f"--force-with-lease={ref}:{oid}" for ref, oid in leases.items()]
+        options = [word for word in _PUSH if word != "--no-verify" or not hooks]
+        words = ("push", "--atomic", *options, *conditions, "--", self.remote.name)
+        first = ("-c", f"core.hooksPath={hooks}") if hooks else ()
+        with self._classified_errors():
+            try:
+                self._run((*first, *words, *refspecs), {})
+            except GitError as error:
+                if _LEASE_LOST.search(error.out + error.err):
+                    message = f"{self.remote.label} has other claims by now"
+                    raise LeaseError(message, "Run the same command again.") from error
+                if _NOT_ATOMIC in error.err:
+                    message = f"{self.remote.label} does not take atomic pushes"
+                    raise RefusedError(message, "Nothing was pushed.") from error
+                raise
 
     @property
     def goes_elsewhere(self) -> bool:

@@ -39,6 +39,10 @@ class RejectedError(WireError):
     """The remote's branch has moved since the last fetch: fetch again."""
 
 
+class LeaseError(WireError):
+    """Another clone moved a ref of the remote first: nothing was pushed."""
+
+
 _SAFE = "Your entries are safe here; the next sync sends them."
 _LATER = f"{_SAFE} Try again later."
 _ADDRESS = f"{_SAFE} Is the address right, and may you see it? git remote -v"

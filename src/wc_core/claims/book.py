@@ -62,15 +62,15 @@ class Book(NamedTuple):
     def seconds_left(self, claim: Claim) -> float:
         """The seconds until a claim lapses unless it is renewed. Only this machine's
         clock counts: nobody can make a claim older or younger by setting theirs."""
-        seen = self.seen_ms.get(claim.oid, self.now_ms)
-        return claim.ttl_s * _LAPSE - (self.now_ms - seen) / 1000
+        first_ms = self.seen_ms.get(claim.oid, self.now_ms)
+        return claim.ttl_s * _LAPSE - (self.now_ms - first_ms) / 1000
 
-    def fields(self, claim: Claim, *, mine: bool) -> dict[str, Any]:
+    def fields(self, claim: Claim, *, own: bool) -> dict[str, Any]:
         """A claim as JSON output has it."""
         return {
             **{name: getattr(claim, name) for name in _SHOWN},
             "thread": claim.thread or None,
-            "mine": mine,
+            "mine": own,
             "standing": self.standing(claim),
             "session": sessions.state(claim.session),
             "seconds_left": max(0, int(self.seconds_left(claim))),
@@ -110,20 +110,20 @@ def assemble(
 ) -> Book:
     """The claims of these refs."""
     kept = {ref: index.claims.get(oid) for ref, oid in names.items()}
-    known = {ref: claim for ref, claim in kept.items() if claim and claim.ref == ref}
-    missing = {ref: oid for ref, oid in names.items() if ref not in known}
+    claims = {ref: claim for ref, claim in kept.items() if claim and claim.ref == ref}
+    missing = {ref: oid for ref, oid in names.items() if ref not in claims}
     contents = _contents(missing.values(), common, read_commits) if missing else {}
     for ref, oid in missing.items():
         claim = record.decode(contents[oid], ref, oid) if oid in contents else None
         if claim is not None:
-            known[ref] = claim
+            claims[ref] = claim
     now_ms = monotonic_ms()
     return Book(
-        claims=tuple(sorted(known.values(), key=lambda claim: (claim.id, claim.ref))),
+        claims=tuple(sorted(claims.values(), key=lambda claim: (claim.id, claim.ref))),
         refs=names,
         seen_ms={oid: index.seen_ms.get(oid, now_ms) for oid in names.values()},
         now_ms=now_ms,
-        unread=tuple(sorted(names.keys() - known.keys())),
+        unread=tuple(sorted(names.keys() - claims.keys())),
     )
 
 
@@ -157,8 +157,8 @@ def load_index(layout: Layout) -> Index:
             return Index()
         stamp = refs.RefsStamp(*fields["stamp"]) if fields["stamp"] else None
         claims = {row[-1]: Claim(*row) for row in fields["claims"]}
-        seen = {oid: int(ms) for oid, ms in fields["seen"].items()}
-        return Index(stamp, fields["refs"], claims, seen)
+        seen_ms = {oid: int(ms) for oid, ms in fields["seen"].items()}
+        return Index(stamp, fields["refs"], claims, seen_ms)
     except (OSError, ValueError, TypeError, KeyError, IndexError, RecursionError):
         return Index()
 

@@ -32,16 +32,17 @@ class ClaimId(NamedTuple):
         path = self.path.replace(MARK, _ESCAPED_MARK)
         return f"{path}{MARK}{self.symbol}" if self.symbol else path
 
-    def covers(self, other: ClaimId) -> bool:
-        """Whether whoever has this has ``other``, too."""
+    def covers(self, target: ClaimId) -> bool:
+        """Whether whoever has this has ``target``, too."""
         if self.symbol:
-            same = self.path == other.path
-            return same and _is_within(self.symbol, other.symbol, ".")
-        return self.path == TOP or _is_within(self.path, other.path, "/")
+            return self.path == target.path and _is_within(
+                self.symbol, target.symbol, "."
+            )
+        return self.path == TOP or _is_within(self.path, target.path, "/")
 
-    def overlaps(self, other: ClaimId) -> bool:
+    def overlaps(self, target: ClaimId) -> bool:
         """Whether one of the two covers the other."""
-        return self.covers(other) or other.covers(self)
+        return self.covers(target) or target.covers(self)
 
 
 def _is_within(outer: str, inner: str, separator: str) -> bool:
@@ -132,7 +133,7 @@ def _spelling_on_disk(path: str, top: str) -> str:
         except OSError:
             names = []
         folded = part.casefold()
-        same = sorted(name for name in names if name.casefold() == folded)
-        parts.append(part if part in names or not same else same[0])
+        spellings = sorted(name for name in names if name.casefold() == folded)
+        parts.append(part if part in names or not spellings else spellings[0])
         folder = f"{folder}/{parts[-1]}"
     return "/".join(parts)

@@ -55,17 +55,17 @@ def is_readable(common: str) -> bool:
     return not os.path.isdir(f"{common}/reftable")
 
 
-def claim_refs(common: str) -> dict[str, str]:
-    """The commit of each claim's ref. Names that no claim has are left out."""
-    refs = _packed(common)
-    folder = f"{common}/{FOLDER}"
+def claim_refs(common: str, folder: str = FOLDER) -> dict[str, str]:
+    """The commit of each claim, by its ref, as they are in a folder of refs: that of
+    this clone, or one for those of a remote. Names that no claim has are left out."""
+    refs = _packed(common, folder)
     try:
-        names = os.listdir(folder)
+        names = os.listdir(f"{common}/{folder}")
     except OSError:
         names = []  # all refs are packed, or there are none
     for name in names:
         if _NAME.fullmatch(name):
-            oid = _loose(f"{folder}{name}")
+            oid = _loose(f"{common}/{folder}{name}")
             if oid:
                 refs[f"{FOLDER}{name}"] = oid
     return refs
@@ -80,19 +80,20 @@ def _loose(path: str) -> str:
     return text if _ID.fullmatch(text) else ""
 
 
-def _packed(common: str) -> dict[str, str]:
+def _packed(common: str, folder: str) -> dict[str, str]:
     try:
         data = read_plain(f"{common}/packed-refs") or b""
     except OSError:
         return {}
     refs = {}
     for line in data.split(b"\n"):
-        oid, _, name = line.partition(b" ")
-        if name.startswith(FOLDER.encode()):
-            text = name.decode("ascii", "replace")
-            if _NAME.fullmatch(text.removeprefix(FOLDER)):
-                refs[text] = oid.decode("ascii", "replace")
-    return {name: oid for name, oid in refs.items() if _ID.fullmatch(oid)}
+        if folder.encode() not in line:
+            continue
+        oid, _, name = line.decode("ascii", "replace").partition(" ")
+        digest = name.removeprefix(folder)
+        if digest != name and _NAME.fullmatch(digest) and _ID.fullmatch(oid):
+            refs[f"{FOLDER}{digest}"] = oid
+    return refs
 
 
 def loose_commit(common: str, oid: str) -> bytes | None:

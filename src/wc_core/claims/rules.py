@@ -14,11 +14,19 @@ from wc_core.claims.record import READ, Claim
 from wc_core.values import NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 
     from wc_core.claims.book import Book
 
     IsMine = Callable[[str], bool]
+
+
+class RefMove(NamedTuple):
+    """A ref to move from the commit ``old`` to ``new``; empty for no ref."""
+
+    ref: str
+    old: str
+    new: str
 
 
 class Change(NamedTuple):
@@ -91,3 +99,48 @@ def plan_renewal(claims: Iterable[Claim]) -> ClaimPlan:
     renewed = tuple(claims)
     changes = tuple(Change(claim.ref, claim.oid, claim) for claim in renewed)
     return ClaimPlan(changes, renewed=tuple(claim.id for claim in renewed))
+
+
+# --- this clone and its remote ----------------------------------------------------
+
+
+class Merge(NamedTuple):
+    """What the claims of a remote change here.
+
+    - ``moves``: of the refs of this clone
+    - ``lost``: refs of which the remote has something else than we wanted it to have
+    """
+
+    moves: tuple[RefMove, ...]
+    lost: tuple[str, ...]
+
+
+def merge(
+    base: Mapping[str, str], ours: Mapping[str, str], theirs: Mapping[str, str]
+) -> Merge:
+    """What to take from a remote that has ``theirs``. ``base`` is what it had when both
+    sides were the same. What only we changed stays for the next push; what both changed
+    goes to the remote, which decides between clones."""
+    moves, lost = [], []
+    for ref in sorted({*base, *ours, *theirs}):
+        old, own, new = (refs.get(ref, "") for refs in (base, ours, theirs))
+        if new not in {old, own}:
+            moves.append(RefMove(ref, own, new))
+            if own not in {old, ""}:
+                lost.append(ref)
+    return Merge(tuple(moves), tuple(lost))
+
+
+def outvoted(book: Book, unsent: Container[str]) -> list[tuple[Claim, Claim]]:
+    """The claims that were made without the remote, and that another clone's claims
+    there forbid, each with one of these."""
+    pairs = []
+    for claim in book.claims:
+        if claim.ref not in unsent:
+            continue
+        for rival in book.overlapping(claim.target):
+            is_sent = rival.ref not in unsent and rival.holder != claim.holder
+            if is_sent and forbids(rival, claim) and book.standing(rival) == HELD:
+                pairs.append((claim, rival))
+                break
+    return pairs

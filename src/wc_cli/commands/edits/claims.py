@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from wc_cli import ancestors
-from wc_cli.claims import existing
+from wc_cli.claims import existing, travel
 from wc_cli.claims.holding import ClaimHolder, Holding
 from wc_cli.claims.registry import Registry
 from wc_cli.clock import now_ms
@@ -61,6 +61,9 @@ class ClaimOptions(ChangeOptions):
     ttl: str = text(
         "--ttl", "LENGTH", "For how long without a sign of life.", default="15m"
     )
+    local_only: bool = flag(
+        "--local-only", help="Claim it in this clone if the remote is not reached."
+    )
     new: bool = flag("--new", help="It is to be planned: refuse it if it exists.")
 
 
@@ -108,11 +111,12 @@ def claim(context: Context, options: ClaimOptions) -> None:
     draft = _draft(context, options.thread, vocabulary.reason(options.why), options.ttl)
     draft = draft._replace(mode=options.mode, new=options.new)
     targets = _targets(context, options.targets)
-    holding = _holding(context, options)
+    holding = holding_of(context, options)
     if options.new:
         _refuse_existing(holding.registry, targets)
-    plan = holding.claim(targets, draft)
+    plan = holding.claim(targets, draft, local_only=options.local_only)
     _print_claims(options, plan, draft)
+    _print_notes(holding)
 
 
 @command(TakeoverOptions)
@@ -126,8 +130,10 @@ def takeover(context: Context, options: TakeoverOptions) -> None:
         )
     draft = _draft(context, options.thread, reason, options.ttl)
     targets = _targets(context, options.targets)
-    plan = _holding(context, options).claim(targets, draft, takeover=True)
+    holding = holding_of(context, options)
+    plan = holding.claim(targets, draft, takeover=True)
     _print_claims(options, plan, draft)
+    _print_notes(holding)
 
 
 @command(ReleaseOptions)
@@ -139,11 +145,10 @@ def release(context: Context, options: ReleaseOptions) -> None:
             "See what you have: wc claims --mine",
         )
     targets = None if options.all else _targets(context, options.targets)
-    released = _holding(context, options).release(targets)
-    if options.json:
-        say_json({"released": [claim.id for claim in released]})
-        return
-    say(f"released: {_id_list(released)}" if released else "You have no claims here.")
+    holding = holding_of(context, options)
+    released = holding.release(targets)
+    _print_ids(options, "released", released)
+    _print_notes(holding)
 
 
 @command(RenewOptions)
@@ -151,18 +156,17 @@ def renew(context: Context, options: RenewOptions) -> None:
     """Renew claims."""
     targets = _targets(context, options.targets) if options.targets else None
     seconds = _seconds(options.ttl) if options.ttl else 0
-    renewed = _holding(context, options).renew(targets, seconds)
-    if options.json:
-        say_json({"renewed": [claim.id for claim in renewed]})
-        return
-    say(f"renewed: {_id_list(renewed)}" if renewed else "You have no claims here.")
+    holding = holding_of(context, options)
+    renewed = holding.renew(targets, seconds)
+    _print_ids(options, "renewed", renewed)
+    _print_notes(holding)
 
 
 @command(ClaimsOptions)
 def claims(context: Context, options: ClaimsOptions) -> None:
     """List claims."""
     targets = _targets(context, options.targets)
-    repository = _repository(context)
+    repository = repository_of(context)
     book = Registry(repository, Layout(context.place.root), context.env).read()
     chosen = [
         claim
@@ -188,7 +192,7 @@ def claims(context: Context, options: ClaimsOptions) -> None:
 # --- from words to values ---------------------------------------------------------
 
 
-def _repository(context: Context) -> Repository:
+def repository_of(context: Context) -> Repository:
     """The repository of the current folder. Raises InvalidInputError without one."""
     repository = context.place.repository
     if repository is None or not repository.top:
@@ -201,7 +205,7 @@ def _repository(context: Context) -> Repository:
 
 def _targets(context: Context, typed: Sequence[str]) -> list[ClaimId]:
     """The ids of what was typed. Raises InvalidInputError."""
-    repository = _repository(context)
+    repository = repository_of(context)
     setting = config.get("core.ignorecase", repository, context.env)
     ignore_case = config.is_true(setting)
     return [
@@ -210,14 +214,16 @@ def _targets(context: Context, typed: Sequence[str]) -> list[ClaimId]:
     ]
 
 
-def _holding(context: Context, options: ChangeOptions) -> Holding:
+def holding_of(context: Context, options: ChangeOptions) -> Holding:
     """The claims of who speaks, in a store that is planned if it does not exist yet."""
-    repository = _repository(context)
+    repository = repository_of(context)
     layout = context.writer().reader.layout
     session = sessions.session_of(ancestors.session_process(context.env))
     registry = Registry(repository, layout, context.env)
     holder = ClaimHolder.of(context.viewer, repository, session)
-    return Holding(registry, holder, vocabulary.seconds(options.lock_timeout))
+    seconds = vocabulary.seconds(options.lock_timeout)
+    remote = travel.claims_remote(registry, context.settings)
+    return Holding(registry, holder, seconds, remote)
 
 
 def _draft(context: Context, topic: str, note: str, ttl: str) -> Claim:
@@ -281,6 +287,18 @@ def _print_claims(options: SpeakerOptions, plan: ClaimPlan, draft: Claim) -> Non
         remark(f"note: {claim.id} was claimed by {one_line(claim.holder)}")
 
 
+def _print_ids(options: SpeakerOptions, verb: str, claims: Sequence[Claim]) -> None:
+    if options.json:
+        say_json({verb: [claim.id for claim in claims]})
+        return
+    say(f"{verb}: {_id_list(claims)}" if claims else "You have no claims here.")
+
+
+def _print_notes(holding: Holding) -> None:
+    for note in holding.notes:
+        remark(f"note: {one_line(note)}")
+
+
 def _id_list(claims: Sequence[Claim]) -> str:
     return one_line(", ".join(claim.id for claim in claims))
 
@@ -289,7 +307,7 @@ def _book_json(context: Context, book: Book) -> dict[str, Any]:
     return {
         "store": context.store,
         "claims": [
-            book.fields(claim, mine=context.viewer.is_me(claim.holder))
+            book.fields(claim, own=context.viewer.is_me(claim.holder))
             for claim in book.claims
         ],
         "unreadable": len(book.unread),

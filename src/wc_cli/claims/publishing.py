@@ -1,0 +1,146 @@
+"""Publishing a branch only as long as its author has what they claimed.
+
+The branch and the renewed claims go in one atomic push. The leases name what this clone
+believes to have, so the remote refuses a holder that has lost a claim, however late its
+push arrives.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from typing import TYPE_CHECKING
+
+from wc_cli.claims.transactions import LostRaceError
+from wc_cli.sync.wire import Wire
+from wc_cli.sync.wireerrors import LeaseError, RejectedError, WireError
+from wc_core.claims import held, rules
+from wc_core.claims.book import HELD
+from wc_core.claims.ids import parse
+from wc_core.errors import ConflictError, FencedError, OfflineError
+from wc_core.git import config
+from wc_core.values import NamedTuple
+
+if TYPE_CHECKING:
+    from wc_cli.claims.holding import Holding
+    from wc_core.claims.book import Book
+    from wc_core.git.remotes import Remote
+
+
+class Publication(NamedTuple):
+    """A branch to move at a remote to a commit."""
+
+    remote: Remote
+    branch: str
+    commit: str
+
+    @property
+    def refspec(self) -> str:
+        """The branch, for git-push(1)."""
+        return f"{self.commit}:refs/heads/{self.branch}"
+
+
+class Published(NamedTuple):
+    """The claims that were renewed with the push; ``fenced`` says whether the remote
+    compared them."""
+
+    claims: tuple[str, ...]
+    fenced: bool
+
+
+def publish(holding: Holding, publication: Publication) -> Published:
+    """Push a branch together with the claims of the holder in this worktree.
+
+    Raises FencedError if a claim was lost, ConflictError if the branch has moved, and
+    OfflineError; the branch at the remote is then where it was.
+    """
+    registry, remote = holding.registry, holding.remote
+    with registry.changing(holding.seconds):
+        book = registry.read()
+        own = holding.own(book)
+        _refuse_lost(holding, book)
+        renewed = [holding.renewed(claim) for claim in own]
+        moves = registry.store(rules.plan_renewal(renewed).changes)
+        fenced = remote is not None and remote.remote.name == publication.remote.name
+        try:
+            if remote is not None and fenced:
+                refspecs = (publication.refspec,)
+                hooks = _hooks(holding)
+                remote.push(moves, is_claiming=False, branch=refspecs, hooks=hooks)
+            else:
+                _push_alone(holding, publication)
+                registry.move(moves)
+        except LeaseError as error:
+            raise _fenced_after_push(holding, error) from error
+        except RejectedError as error:
+            raise ConflictError(
+                f"{publication.remote.label} has commits on {publication.branch} that "
+                "are not in yours.",
+                f"Nothing was published. Bring them: git pull --rebase, then again: "
+                f"wc publish {publication.remote.name} {publication.branch}",
+            ) from error
+        except WireError as error:
+            raise OfflineError(
+                f"{error}. Nothing was published.", error.hint
+            ) from error
+        holding.remember(registry.read())
+    return Published(tuple(claim.id for claim in own), fenced)
+
+
+def _refuse_lost(holding: Holding, book: Book) -> None:
+    """Raise FencedError if the holder had a claim that is not theirs any more."""
+    holder = holding.holder
+    name = held.file_name(holder.worktree, holder.key)
+    remembered = held.load(holding.registry.layout, name)
+    if remembered is None:
+        return
+    own = {claim.id for claim in holding.own(book)}
+    lost = [claim_id for claim_id in remembered.claims if claim_id not in own]
+    if lost:
+        raise _fenced_error(holding, book, lost)
+
+
+def _fenced_after_push(holding: Holding, error: LeaseError) -> Exception:
+    """The error after the remote refused a claim: which one was lost, if the remote
+    still answers."""
+    before = [claim.id for claim in holding.own(holding.registry.read())]
+    if holding.remote is not None:
+        with contextlib.suppress(WireError, LostRaceError):
+            holding.remote.fetch()
+    book = holding.registry.read()
+    own = {claim.id for claim in holding.own(book)}
+    lost = [claim_id for claim_id in before if claim_id not in own]
+    if lost:
+        return _fenced_error(holding, book, lost)
+    return ConflictError(
+        f"{error}, or another push was under way.", "Nothing was published. Try again."
+    )
+
+
+def _fenced_error(holding: Holding, book: Book, lost: list[str]) -> FencedError:
+    rivals = [
+        claim
+        for claim_id in lost
+        for claim in book.overlapping(parse(claim_id))
+        if not holding.holder.is_mine(claim.holder) and book.standing(claim) == HELD
+    ]
+    by = f"; {rivals[0].holder} has it now" if rivals else ""
+    return FencedError(
+        f"You have lost the claim on {', '.join(lost)}{by}.",
+        "Nothing was published. See what has changed there, then claim again what you "
+        "need (wc claim), or give up the rest: wc release --all",
+    )
+
+
+def _push_alone(holding: Holding, publication: Publication) -> None:
+    """Push a branch to a remote that has no claims."""
+    registry = holding.registry
+    git, repository = registry.git, registry.repository
+    wire = Wire(git, publication.remote, repository)
+    wire.push_refs([publication.refspec], {}, _hooks(holding))
+
+
+def _hooks(holding: Holding) -> str:
+    """The folder of the user's hooks: what is published is the user's code."""
+    repository, env = holding.registry.repository, holding.registry.env
+    configured = config.get("core.hooksPath", repository, env)
+    return configured or f"{repository.common}/hooks"

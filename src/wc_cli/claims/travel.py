@@ -1,0 +1,85 @@
+"""Which remote the claims of a clone are exchanged with, and exchanging them beside the
+store."""
+
+from __future__ import annotations
+
+import os
+import time
+from typing import TYPE_CHECKING
+
+from wc_cli.claims.registry import Registry
+from wc_cli.claims.remote import ClaimsRemote
+from wc_cli.claims.transactions import LostRaceError
+from wc_cli.sync import routes
+from wc_cli.sync.wireerrors import LeaseError, WireError
+from wc_core.errors import WcError
+from wc_core.git import repository as repositories
+from wc_core.layout import Layout
+from wc_core.threads import settings
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from wc_core.claims.record import Claim
+    from wc_core.git.remotes import Remote
+    from wc_core.git.repository import Repository
+    from wc_core.threads.settings import Settings
+
+_TRIES = 5
+
+
+def claims_remote(registry: Registry, rules: Settings) -> ClaimsRemote | None:
+    """The remote that has the store of this repository, if what is written is pushed
+    there by itself; claims go where the threads go."""
+    root, env = registry.layout.root, registry.env
+    checkout = repositories.find(root)
+    is_ours = checkout is not None and checkout.common == registry.repository.common
+    if rules.sync == "off" or not rules.push or not is_ours:
+        return None
+    remote = routes.shared_remote(checkout, env)
+    if remote is None:
+        return None
+    return ClaimsRemote(registry, remote, time.monotonic() + max(1, rules.limit))
+
+
+def has_claims(repository: Repository) -> bool:
+    """Whether a clone has made claims, or has seen any."""
+    return os.path.isdir(f"{repository.common}/refs/wc")
+
+
+def exchange_beside_store(
+    root: str, env: Mapping[str, str], remote: Remote, seconds: float
+) -> list[str]:
+    """Exchange the claims with a remote with which the store was exchanged just now.
+    Returns notes for the user: what was lost, and what went wrong."""
+    checkout = repositories.find(root)
+    if checkout is None:
+        return []
+    registry = Registry(checkout, Layout(root), env)
+    claims = ClaimsRemote(registry, remote, time.monotonic() + max(1, seconds))
+    problem = ""
+    for _ in range(_TRIES):
+        try:
+            with registry.changing(seconds):
+                return [_loss_note(*pair) for pair in claims.exchange()]
+        except (LostRaceError, LeaseError) as error:
+            problem = str(error) or "others keep changing them"
+        except (WcError, WireError) as error:
+            return [f"the claims were not exchanged: {error}"]
+    return [f"the claims were not exchanged: {problem}"]
+
+
+def send_in_background(root: str, env: Mapping[str, str]) -> None:
+    """Send the claims that were renewed or given up since the last exchange, if what is
+    written is sent by itself. What fails is tried again by a later process."""
+    checkout = repositories.find(root)
+    if checkout is None:
+        return
+    rules = settings.load(root, env)
+    claims = claims_remote(Registry(checkout, Layout(root), env), rules)
+    if claims is not None and claims.unsent():
+        exchange_beside_store(root, env, claims.remote, rules.limit)
+
+
+def _loss_note(claim: Claim, rival: Claim) -> str:
+    return f"{claim.holder} lost the claim on {claim.id} to {rival.holder}"

@@ -1,0 +1,67 @@
+"""``wc publish``: push a branch, but only with the claims that its author has."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from wc_cli.claims import publishing
+from wc_cli.claims.publishing import Publication
+from wc_cli.commands.edits.claims import ChangeOptions, holding_of, repository_of
+from wc_cli.options import argument, command
+from wc_cli.output import say, say_json
+from wc_core.errors import InvalidInputError
+from wc_core.git import config, remotes
+from wc_core.text import one_line
+from wc_core.threads import vocabulary
+
+if TYPE_CHECKING:
+    from wc_cli.context import Context
+    from wc_core.git.repository import Repository
+
+
+class PublishOptions(ChangeOptions):
+    """Push this branch together with your claims. If you have lost one of them,
+    nothing is pushed."""
+
+    remote: str = argument("REMOTE", "Where to; default: upstream.", default="")
+    branch: str = argument("BRANCH", "The branch there; default: this.", default="")
+
+
+@command(PublishOptions)
+def publish(context: Context, options: PublishOptions) -> None:
+    """Push a branch and the claims."""
+    repository = repository_of(context)
+    publication = _publication(context, repository, options)
+    result = publishing.publish(holding_of(context, options), publication)
+    label, branch = publication.remote.label, publication.branch
+    if options.json:
+        fields = {"remote": label, "branch": branch, "commit": publication.commit}
+        say_json({**fields, "claims": list(result.claims), "fenced": result.fenced})
+        return
+    how = "" if result.fenced else " · advisory: the claims are not on that remote"
+    count = f" · {len(result.claims)} claimed" if result.claims else ""
+    text = f"published {publication.commit[:12]} as {branch} at {label}{count}{how}"
+    say(one_line(text))
+
+
+def _publication(
+    context: Context, repository: Repository, options: PublishOptions
+) -> Publication:
+    """Where the current branch goes. Raises InvalidInputError if that is not clear."""
+    env, current = context.env, repository.branch
+    names = remotes.names(repository, env)
+    name = options.remote or config.get(f"branch.{current}.remote", repository, env)
+    if not name:
+        name = "origin" if "origin" in names else "".join(names[:1] * (len(names) == 1))
+    branch = options.branch
+    if not branch:
+        upstream = config.get(f"branch.{current}.merge", repository, env)
+        branch = upstream.removeprefix("refs/heads/") or current
+    if not name or not branch or not repository.commit:
+        noun = "a remote" if not name else "a branch"
+        raise InvalidInputError(
+            f"There is not {noun} to publish to, or no commit.",
+            "Name both: wc publish origin main",
+        )
+    remote = remotes.by_name(repository, env, name)
+    return Publication(remote, vocabulary.branch(branch), repository.commit)

@@ -1,0 +1,316 @@
+"""Claims of two clones with one remote: leases, lost races, fencing, and offline."""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests import amounts
+from tests.cli.claims.test_claim_races import race, start
+from tests.conftest import Machine
+from tests.contract.inprocess import Here
+from tests.smart_http import http
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+CODEX, GEMINI = ("--as", "Codex"), ("--as", "Gemini")
+
+
+class Clones:
+    """A remote, and two clones of it on two machines."""
+
+    def __init__(self, root: Path, url: str = "") -> None:
+        self.hub = root / "hub.git"
+        machines = [Machine(root / name, name) for name in ("Pat", "Sam")]
+        for machine in machines:
+            machine.env["WATERCOOLER_SYNC"] = "inline"
+        pat, sam = machines
+        pat.git("init", "-q", "--bare", "-b", "main", str(self.hub), cwd=root)
+        pat.git("config", "http.receivepack", "true", cwd=self.hub)
+        self.pat = Here(pat, pat.repo().path)
+        self.pat.git("remote", "add", "origin", url or str(self.hub))
+        self.pat.git("push", "-q", "-u", "origin", "main")
+        self.pat.ok("new", "auth", "--title", "Auth")
+        self.pat.ok("sync")
+        sam.git("clone", "-q", url or str(self.hub), "app", cwd=sam.root)
+        self.sam = Here(sam, sam.root / "app")
+        self.sam.ok("sync")
+
+    def refs(self, pattern: str = "refs/wc/claims") -> dict[str, str]:
+        """The refs of the remote."""
+        words = ("for-each-ref", "--format=%(refname) %(objectname)", pattern)
+        lines = self.pat.machine.git(*words, cwd=self.hub).splitlines()
+        pairs = (line.partition(" ") for line in lines)
+        return {name: oid for name, _, oid in pairs}
+
+    def hook(self, name: str, text: str) -> None:
+        """Let the remote run a hook."""
+        path = self.hub / "hooks" / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(f"#!/bin/sh\n{text}\n")
+        path.chmod(0o755)
+
+
+@pytest.fixture
+def clones(tmp_path: Path) -> Clones:
+    return Clones(tmp_path)
+
+
+def holders(repo: Here) -> dict[str, str]:
+    return {claim["id"]: claim["holder"] for claim in repo.json("claims")["claims"]}
+
+
+def commit(repo: Here, text: str = "more") -> str:
+    """A commit on the branch of a clone."""
+    with (repo.path / "code.txt").open("a") as file:
+        file.write(f"{text}\n")
+    repo.git("commit", "-qam", text)
+    return repo.git("rev-parse", "HEAD")
+
+
+def test_a_claim_holds_in_the_other_clone(clones: Clones) -> None:
+    clones.pat.ok("claim", "src/a.py", *CODEX)
+    problem = clones.sam.fails(20, "claim", "free.py", "src", *GEMINI)
+    assert "Codex (Pat) edits src/a.py" in problem
+    assert holders(clones.sam) == {"src/a.py": "Codex (Pat)"}
+    clones.pat.ok("release", "src/a.py", *CODEX)
+    assert clones.refs() == {}
+    clones.sam.ok("claim", "src", *GEMINI)
+    clones.pat.ok("sync")
+    assert holders(clones.pat) == {"src": "Gemini CLI (Sam)"}
+
+
+def test_the_remote_has_what_this_clone_has(clones: Clones) -> None:
+    clones.pat.ok("claim", "a.py", "b.py", *CODEX)
+    clones.pat.ok("renew", "a.py", *CODEX)
+    words = ("for-each-ref", "--format=%(refname) %(objectname)", "refs/wc/claims")
+    own = dict(line.split(" ") for line in clones.pat.git(*words).splitlines())
+    assert own == clones.refs()
+    clones.pat.git("gc", "--quiet", "--prune=now")
+    clones.pat.ok("claim", "c.py", *CODEX)
+    assert len(clones.refs()) == 3
+
+
+def test_who_claims_between_our_look_and_our_push_wins(clones: Clones) -> None:
+    """A folder and a file in it are two refs: the turn tells that there was another."""
+    clones.sam.ok("claim", "other.py", *GEMINI)
+    flag = clones.hub / "once"
+    words = f"cd {clones.sam.path} && {faster(clones)} claim src --as Gemini"
+    # The hook runs when Pat pushes, before git looks at what the refs are.
+    clones.hook(
+        "pre-receive",
+        f"[ -e {flag} ] && exit 0; touch {flag}; unset GIT_DIR GIT_QUARANTINE_PATH "
+        f"GIT_OBJECT_DIRECTORY GIT_ALTERNATE_OBJECT_DIRECTORIES; {words} >&2",
+    )
+    problem = clones.pat.fails(20, "claim", "src/a.py", *CODEX)
+    assert "Gemini CLI (Sam) edits src" in problem
+    assert holders(clones.pat) == {
+        "other.py": "Gemini CLI (Sam)",
+        "src": "Gemini CLI (Sam)",
+    }
+    assert len(clones.refs()) == 2
+
+
+def faster(clones: Clones) -> str:
+    """The command line of Sam's wc, for a shell."""
+    env = clones.sam.machine.env
+    pairs = " ".join(f"{name}={env[name]!r}" for name in sorted(env) if env[name])
+    return f"env -i {pairs} {sys.executable} -m wc_cli"
+
+
+@pytest.mark.parametrize("transport", ["files", "http"])
+def test_one_winner_in_each_round(tmp_path: Path, transport: str) -> None:
+    with served(tmp_path, transport) as url:
+        clones = Clones(tmp_path, url)
+        racers = [
+            start(repo, number)
+            for number, repo in enumerate((clones.pat, clones.sam) * 2)
+        ]
+        try:
+            for number in range(amounts.rounds(3, 50)):
+                shapes = ("{0}", "{0}/a.py", "{0}/a.py::f", "{0}/a.py {0}")
+                lines = [shape.format(f"round{number}") for shape in shapes]
+                codes = race(racers, lines)
+                assert sorted(codes) == [0, 20, 20, 20], (number, codes)
+        finally:
+            for racer in racers:
+                racer.communicate()
+        for repo in (clones.pat, clones.sam):
+            repo.ok("sync")
+        assert holders(clones.pat) == holders(clones.sam)
+
+
+@contextlib.contextmanager
+def served(root: Path, transport: str) -> Iterator[str]:
+    """The address of the remote, while it is served; empty for its path."""
+    if transport == "files":
+        yield ""
+        return
+    with http(root) as hub:
+        yield hub.url("hub.git")
+
+
+def test_publishing_sends_the_branch_and_renews(clones: Clones) -> None:
+    clones.pat.ok("claim", "code.txt", *CODEX)
+    before, head = clones.refs(), commit(clones.pat)
+    answer = clones.pat.json("publish", *CODEX)
+    assert answer == {
+        "remote": "origin",
+        "branch": "main",
+        "commit": head,
+        "claims": ["code.txt"],
+        "fenced": True,
+    }
+    assert clones.refs("refs/heads/main") == {"refs/heads/main": head}
+    assert clones.refs().keys() == before.keys()
+    assert clones.refs() != before
+
+
+@pytest.mark.parametrize("knows", [False, True])
+def test_a_zombie_publishes_nothing(clones: Clones, knows: bool) -> None:  # noqa: FBT001
+    """Somebody took over while it slept; it need not have heard of it."""
+    clones.pat.ok("claim", "code.txt", *CODEX)
+    clones.sam.ok("takeover", "code.txt", "--reason", "asleep", *GEMINI)
+    before, head = clones.refs("refs"), commit(clones.pat)
+    if knows:
+        clones.pat.ok("sync")
+    problem = clones.pat.fails(21, "publish", *CODEX)
+    assert "lost the claim on code.txt; Gemini CLI (Sam) has it now" in problem
+    after = clones.refs("refs")
+    assert after["refs/heads/main"] == before["refs/heads/main"] != head
+    assert after["refs/wc/turn"] == before["refs/wc/turn"]
+    clones.pat.fails(21, "publish", *CODEX)
+    clones.pat.ok("release", "--all", *CODEX)
+    clones.pat.ok("publish", *CODEX)
+    assert clones.refs("refs/heads/main") == {"refs/heads/main": head}
+
+
+def test_a_branch_that_has_moved_is_not_forced(clones: Clones) -> None:
+    clones.pat.ok("claim", "code.txt", *CODEX)
+    before = clones.refs()
+    commit(clones.sam, "theirs")
+    clones.sam.git("push", "-q")
+    commit(clones.pat, "ours")
+    assert "git pull --rebase" in clones.pat.fails(4, "publish", *CODEX)
+    assert clones.refs() == before
+    clones.pat.git("pull", "-q", "--rebase", "-X", "theirs")
+    clones.pat.ok("publish", *CODEX)
+
+
+def test_publishing_runs_the_hooks_of_the_user(clones: Clones) -> None:
+    hook = clones.pat.path / ".git/hooks/pre-push"
+    hook.parent.mkdir(exist_ok=True)
+    hook.write_text("#!/bin/sh\nexit 1\n")
+    hook.chmod(0o755)
+    before = clones.refs("refs")
+    commit(clones.pat)
+    assert clones.pat.wc("publish", *CODEX).code == 8
+    assert clones.refs("refs") == before
+
+
+def test_without_a_remote_for_claims_it_is_advisory(clones: Clones) -> None:
+    off = {"WATERCOOLER_PUSH": "off"}
+    clones.pat.ok("claim", "code.txt", *CODEX, env=off)
+    commit(clones.pat)
+    answer = clones.pat.ok("publish", "origin", "main", *CODEX, env=off)
+    assert "advisory" in answer.out
+    clones.pat.ok("takeover", "code.txt", "--reason", "x", *GEMINI, env=off)
+    commit(clones.pat)
+    assert "has it now" in clones.pat.fails(21, "publish", *CODEX, env=off)
+
+
+@pytest.mark.parametrize("words", [("publish",), ("publish", "nowhere")])
+def test_publishing_needs_a_remote(machine: Machine, words: tuple[str, ...]) -> None:
+    repo = Here(machine, machine.repo().path)
+    repo.fails(2, *words)
+
+
+def test_offline_and_back(clones: Clones) -> None:
+    away = clones.hub.with_name("away.git")
+    shutil.move(clones.hub, away)
+    problem = clones.pat.fails(8, "claim", "a.py", *CODEX)
+    assert "Nothing was claimed" in problem
+    assert holders(clones.pat) == {}
+    done = clones.pat.ok("claim", "a.py", "b.py", "--local-only", *CODEX)
+    assert "only this clone knows" in done.err
+    shutil.move(away, clones.hub)
+    clones.sam.ok("claim", "a.py", *GEMINI)
+    clones.sam.ok("claim", "src", *GEMINI)
+    result = clones.pat.ok("sync")
+    assert "Codex (Pat) lost the claim on a.py to Gemini CLI (Sam)" in (
+        result.out + result.err
+    )
+    expected = {
+        "a.py": "Gemini CLI (Sam)",
+        "b.py": "Codex (Pat)",
+        "src": "Gemini CLI (Sam)",
+    }
+    assert holders(clones.pat) == expected
+    clones.sam.ok("sync")
+    assert holders(clones.sam) == expected
+
+
+def test_what_was_claimed_offline_yields_to_a_folder(clones: Clones) -> None:
+    away = clones.hub.with_name("away.git")
+    shutil.move(clones.hub, away)
+    clones.pat.ok("claim", "src/a.py", "--local-only", *CODEX)
+    shutil.move(away, clones.hub)
+    clones.sam.ok("claim", "src", *GEMINI)
+    clones.pat.ok("sync")
+    assert holders(clones.pat) == {"src": "Gemini CLI (Sam)"}
+    assert clones.pat.wc("publish", *CODEX).code == 21
+
+
+def test_giving_up_without_the_remote_is_sent_later(clones: Clones) -> None:
+    clones.pat.ok("claim", "a.py", "b.py", *CODEX)
+    away = clones.hub.with_name("away.git")
+    shutil.move(clones.hub, away)
+    assert "only this clone" in clones.pat.ok("release", "a.py", *CODEX).err
+    assert "only this clone" in clones.pat.ok("renew", *CODEX).err
+    shutil.move(away, clones.hub)
+    assert len(clones.refs()) == 2
+    clones.pat.ok("sync")
+    assert len(clones.refs()) == 1
+    clones.sam.ok("claim", "a.py", *GEMINI)
+
+
+@pytest.mark.parametrize("refusal", ["hook", "atomic"])
+def test_a_remote_that_takes_no_claims(clones: Clones, refusal: str) -> None:
+    if refusal == "hook":
+        clones.hook("update", 'case "$1" in refs/wc/*) exit 1;; esac')
+    else:
+        clones.pat.machine.git(
+            "config", "receive.advertiseAtomic", "false", cwd=clones.hub
+        )
+    done = clones.pat.ok("claim", "a.py", *CODEX)
+    assert "the remote takes no claims" in done.err
+    assert clones.refs("refs/wc") == {}
+    assert holders(clones.pat) == {"a.py": "Codex (Pat)"}
+    clones.pat.fails(20, "claim", "a.py", *GEMINI)
+
+
+def test_a_killed_claim_leaves_nothing_half(clones: Clones) -> None:
+    """Killed while the remote works: the claims are ours at the next look."""
+    clones.hook("post-receive", "sleep 2")
+    words = [sys.executable, "-m", "wc_cli", "claim", "a.py", "b.py", *CODEX]
+    with subprocess.Popen(
+        words, cwd=clones.pat.path, env=clones.pat.machine.env
+    ) as process:
+        for _ in range(200):
+            if clones.refs():
+                break
+        process.kill()
+    assert len(clones.refs()) == 2
+    assert holders(clones.pat) == {}
+    clones.hook("post-receive", "")
+    clones.pat.ok("sync")
+    assert holders(clones.pat) == {"a.py": "Codex (Pat)", "b.py": "Codex (Pat)"}
+    clones.pat.ok("release", "--all", *CODEX)
+    assert clones.refs() == {}
