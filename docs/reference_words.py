@@ -105,6 +105,7 @@ EXAMPLES = {
     "release": ("wc release src/auth.py", "wc release --all"),
     "renew": ("wc renew --ttl 2h",),
     "takeover": ("wc takeover src --reason 'No answer since Monday'",),
+    "check": ("wc check src/auth.py", "wc check ui.py::Form --mode read --json"),
     "publish": ("wc publish", "wc publish origin main"),
     "claims": ("wc claims", "wc claims src/auth.py --json"),
     "statusline": ("wc statusline --color always",),
@@ -216,6 +217,9 @@ ref, so every worktree sees it at once. It ends with `wc release`, with the sess
 its holder, or if it is not renewed in time. See [claims](claims.md).""",
     "takeover": """\
 Ask first: the refusal of `wc claim` shows how.""",
+    "check": """\
+Answers from what is on disk. The exit status is that of the verdict, the strictest
+of all reasons: [verdicts](claims.md#may-i-edit-this).""",
     "publish": """\
 One atomic push: if the remote has another claim in the place of one of yours, git
 refuses all of it, and the branch stays where it was. Where claims are not kept on that

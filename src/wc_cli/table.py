@@ -63,6 +63,7 @@ COMMANDS: dict[str, Command] = {
     "renew": Command("commands.edits.claims:renew", WRITING, agents=True),
     "takeover": Command("commands.edits.claims:takeover", WRITING),
     "publish": Command("commands.edits.publish:publish", PLACE),
+    "check": Command("commands.edits.check:check", READING, agents=True),
     "claims": Command("commands.edits.claims:claims", READING, agents=True),
     "statusline": Command("commands.statusline:print_statusline", READING),
     "sync": Command("commands.sync:sync", PLACE),

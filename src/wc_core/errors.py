@@ -116,6 +116,48 @@ class FencedError(WcError):
     exit_code = 21
 
 
+class ReadOnlyError(WcError):
+    """The verdict of `wc check`: others rely on it; do not change it."""
+
+    code = "READ_ONLY"
+    exit_code = 30
+
+
+class NotYetError(WcError):
+    """The verdict of `wc check`: it is claimed, for less than a minute."""
+
+    code = "WAIT"
+    exit_code = 31
+
+
+class SwitchTaskError(WcError):
+    """The verdict of `wc check`: somebody else works on it."""
+
+    code = "SWITCH_TASK"
+    exit_code = 32
+
+
+class PullError(WcError):
+    """The verdict of `wc check`: the remote has commits that are not here."""
+
+    code = "PULL"
+    exit_code = 33
+
+
+class PushError(WcError):
+    """The verdict of `wc check`: your commits have to be published first."""
+
+    code = "PUSH"
+    exit_code = 34
+
+
+class StopError(WcError):
+    """The verdict of `wc check`: a claim was lost, or the remote is not reached."""
+
+    code = "STOP"
+    exit_code = 35
+
+
 class CancelledError(WcError):
     """A person left the editor without writing; the same as after ^C."""
 

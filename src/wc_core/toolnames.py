@@ -13,5 +13,6 @@ TOOLS = (
     *("health", "whoami", "list_threads", "read_thread", "get_entry"),
     *("search_threads", "list_updates", "reindex", "list_vocabulary"),
     *("get_ball_history", "get_stats"),
+    *("check_status", "list_claims"),
     *("list_worktrees", "get_loop_status", "get_team_status"),
 )

@@ -54,6 +54,15 @@ CALLS: list[tuple[str, dict[str, Any]]] = [
     ("reindex", {}),
     ("no_such_tool", {}),
     *(
+        ("check_status", {"agent_head": head, "branch": branch, "symbols": symbols})
+        for head, branch in (("", ""), ("5" * 40, "main"), ("../x", "../../HEAD"))
+        for symbols in (["src/a.py", "src::f", "."], ["../x"], [".git/x"], [], ["x\0y"])
+    ),
+    *(("check_status", {"symbols": ["x"] * 101} | form) for form in _FORMATS),
+    *(("check_status", {"symbols": ["x"]} | form) for form in _FORMATS),
+    ("check_status", {}),
+    *(("list_claims", form) for form in _FORMATS),
+    *(
         ("list_threads", arguments | form)
         for form in _FORMATS
         for arguments in (

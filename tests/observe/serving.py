@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import fcntl
 import json
 import os
 import re
@@ -55,12 +56,18 @@ def pipe(stream: IO[str] | None) -> IO[str]:
     return stream
 
 
+_PIPE_BYTES = 1 << 20
+
+
 class Served:
     """A server that is listening; ``base`` is its address, ``out`` what it has
     printed in the end."""
 
     def __init__(self, process: subprocess.Popen[str]) -> None:
         self.process = process
+        if hasattr(fcntl, "F_SETPIPE_SZ"):
+            # It warns of each invalid call, and would wait for somebody to read that.
+            fcntl.fcntl(pipe(process.stderr), fcntl.F_SETPIPE_SZ, _PIPE_BYTES)
         first = pipe(process.stderr).readline()
         found = re.search(r"listening on (http://\S+)", first)
         assert found, first + pipe(process.stderr).read()

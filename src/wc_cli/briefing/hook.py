@@ -124,7 +124,7 @@ def _reply(
     if not path:
         return ""  # without a session it would hear the same news forever
     if options.hook == PROMPT:
-        return _prompt(context, path)
+        return "\n".join(filter(None, (_lost_claims(context), _prompt(context, path))))
     return "" if hook_input.again else _stop(context, path)
 
 
@@ -266,6 +266,21 @@ def _prompt(context: Context, path: str) -> str:
     unnamed = [f"{len(news) - _NAMED} more"] if len(news) > _NAMED else []
     summary = "; ".join((*news[:_NAMED], *unnamed))
     return f"Watercooler: {summary}. Read it with: wc read TOPIC --new"
+
+
+def _lost_claims(context: Context) -> str:
+    """Returns a line about claims that they have lost since their last prompt, which is
+    a sign of life for those that they have."""
+    context.renew_claims()
+    lost = [one_line(claim_id) for claim_id in context.untold_losses()]
+    if not lost:
+        return ""
+    unnamed = f" and {len(lost) - _NAMED} more" if len(lost) > _NAMED else ""
+    return (
+        f"Watercooler: you have lost the claim on {', '.join(lost[:_NAMED])}{unnamed}. "
+        "Do not edit it before you know who works on it: wc claims. Then give it up "
+        "(wc release --all) or claim it again."
+    )
 
 
 def _news(topic: str, item: tuple[str, int, HeldBall], *, arrived: bool) -> str:

@@ -28,7 +28,7 @@ from wc_core.times import age_text
 from wc_core.values import NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Collection, Iterable, Sequence
 
     from wc_cli.claims.registry import Registry
     from wc_cli.claims.remote import ClaimsRemote
@@ -131,16 +131,24 @@ class Holding:
 
         return self._carry_out(plan, needs_remote=not local_only)
 
-    def release(self, targets: Sequence[ClaimId] | None) -> list[Claim]:
-        """Give up the claims on these targets; ``None``: all in this worktree. Returns
-        them. Raises NotFoundError for a target that the holder has not claimed."""
-        released: list[Claim] = []
+    def release(self, targets: Sequence[ClaimId] | None) -> list[str]:
+        """Give up the claims on these targets, lost ones as well; ``None``: all in this
+        worktree. Returns their ids. Raises NotFoundError for a target that the holder
+        has not claimed."""
+        released: list[str] = []
 
         def plan(book: Book) -> ClaimPlan:
-            released[:] = self._chosen(book, targets)
-            return rules.plan_release(released)
+            own = {claim.id for claim in self.own(book)}
+            lost = self.memory().lost(own)
+            wanted = targets
+            if wanted is not None:
+                wanted = [target for target in wanted if str(target) not in lost]
+            chosen = self._chosen(book, wanted)
+            names = lost if targets is None else list(map(str, targets))
+            released[:] = dict.fromkeys([*(claim.id for claim in chosen), *names])
+            return rules.plan_release(chosen)
 
-        self._carry_out(plan)
+        self._carry_out(plan, given_up=released)
         return released
 
     def renew(
@@ -189,7 +197,13 @@ class Holding:
                 raise _not_held_error(target, own, book)
         return [by_id[target] for target in dict.fromkeys(targets)]
 
-    def _carry_out(self, plan: PlanMaker, *, needs_remote: bool = False) -> ClaimPlan:
+    def _carry_out(
+        self,
+        plan: PlanMaker,
+        *,
+        needs_remote: bool = False,
+        given_up: Collection[str] = (),
+    ) -> ClaimPlan:
         """Carry out the plan for the claims as they are; again if another process,
         which does not know our lock, or another clone was faster."""
         remote = self.remote
@@ -203,7 +217,7 @@ class Holding:
                     self._give_up_remote(error, needs_remote=needs_remote)
                     remote = None
                 else:
-                    self.remember(self.registry.read())
+                    self.remember(self.registry.read(), given_up)
                     return planned
         raise LockTimeoutError(
             "Others keep changing the same claims.", "Nothing was changed. Try again."
@@ -234,13 +248,33 @@ class Holding:
         why = "takes no claims" if refuses else "was not reached"
         self.notes.append(f"only this clone knows; the remote {why}: {error}")
 
-    def remember(self, book: Book) -> None:
+    def memory(self) -> held.Held:
+        """What the holder has or has lost in this worktree, as the store remembers."""
+        name = held.file_name(self.holder.worktree, self.holder.key)
+        return held.load(self.registry.layout, name) or held.NOTHING
+
+    def untold_losses(self) -> list[str]:
+        """The ids of claims that the holder has lost and not been told of. They count
+        as told from now on."""
+        memory = self.memory()
+        if not memory.claims:
+            return []
+        own = {claim.id for claim in self.own(self.registry.read())}
+        lost = memory.lost(own)
+        fresh = [claim_id for claim_id in lost if claim_id not in memory.told]
+        if fresh:
+            name = held.file_name(self.holder.worktree, self.holder.key)
+            data = held.render(memory._replace(told=tuple(lost)))
+            LocalFiles(self.registry.layout).write(f"claims/held/{name}", data)
+        return fresh
+
+    def remember(self, book: Book, given_up: Collection[str] = ()) -> None:
         """Record in the store what the holder has."""
         name = held.file_name(self.holder.worktree, self.holder.key)
         local = LocalFiles(self.registry.layout)
-        own = self.own(book)
-        if own:
-            local.write(f"claims/held/{name}", held.render(own))
+        after = held.update(self.memory(), self.own(book), given_up)
+        if after.claims:
+            local.write(f"claims/held/{name}", held.render(after))
         else:
             local.remove(f"claims/held/{name}")
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from wc_cli.claims.transactions import LostRaceError
 from wc_cli.sync.wire import Wire
 from wc_cli.sync.wireerrors import LeaseError, RejectedError, WireError
-from wc_core.claims import held, rules
+from wc_core.claims import rules
 from wc_core.claims.book import HELD
 from wc_core.claims.ids import parse
 from wc_core.errors import ConflictError, FencedError, OfflineError
@@ -88,13 +88,7 @@ def publish(holding: Holding, publication: Publication) -> Published:
 
 def _refuse_lost(holding: Holding, book: Book) -> None:
     """Raise FencedError if the holder had a claim that is not theirs any more."""
-    holder = holding.holder
-    name = held.file_name(holder.worktree, holder.key)
-    remembered = held.load(holding.registry.layout, name)
-    if remembered is None:
-        return
-    own = {claim.id for claim in holding.own(book)}
-    lost = [claim_id for claim_id in remembered.claims if claim_id not in own]
+    lost = holding.memory().lost({claim.id for claim in holding.own(book)})
     if lost:
         raise _fenced_error(holding, book, lost)
 

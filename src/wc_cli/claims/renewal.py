@@ -32,3 +32,19 @@ def renew_if_due(
     holder = ClaimHolder.of(viewer, repository, "")
     with contextlib.suppress(WcError, OSError):
         Holding(Registry(repository, layout, env), holder, 0.0).renew()
+
+
+def untold_losses(
+    layout: Layout, viewer: Viewer, repository: Repository, env: Mapping[str, str]
+) -> list[str]:
+    """The ids of claims that the viewer had in this worktree, lost, and was not told
+    of yet. They count as told from now on."""
+    name = held.file_name(repository.worktree_id, viewer.key)
+    if held.load(layout, name) is None:
+        return []
+    # 20 ms, only for who has claims.
+    from wc_cli.claims.holding import ClaimHolder, Holding
+    from wc_cli.claims.registry import Registry
+
+    holder = ClaimHolder.of(viewer, repository, "")
+    return Holding(Registry(repository, layout, env), holder, 0.0).untold_losses()

@@ -7,12 +7,15 @@ import os
 import time
 from typing import TYPE_CHECKING
 
+from wc_cli.branch.git import Git
 from wc_cli.claims.registry import Registry
 from wc_cli.claims.remote import ClaimsRemote
 from wc_cli.claims.transactions import LostRaceError
 from wc_cli.sync import routes
+from wc_cli.sync.wire import Wire
 from wc_cli.sync.wireerrors import LeaseError, WireError
 from wc_core.errors import WcError
+from wc_core.git import remotes
 from wc_core.git import repository as repositories
 from wc_core.layout import Layout
 from wc_core.threads import settings
@@ -20,6 +23,7 @@ from wc_core.threads import settings
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from wc_cli.claims.upstream import Upstream
     from wc_core.claims.record import Claim
     from wc_core.git.remotes import Remote
     from wc_core.git.repository import Repository
@@ -39,7 +43,7 @@ def claims_remote(registry: Registry, rules: Settings) -> ClaimsRemote | None:
     remote = routes.shared_remote(checkout, env)
     if remote is None:
         return None
-    return ClaimsRemote(registry, remote, time.monotonic() + max(1, rules.limit))
+    return ClaimsRemote(registry, remote, _until(rules.limit))
 
 
 def has_claims(repository: Repository) -> bool:
@@ -56,7 +60,7 @@ def exchange_beside_store(
     if checkout is None:
         return []
     registry = Registry(checkout, Layout(root), env)
-    claims = ClaimsRemote(registry, remote, time.monotonic() + max(1, seconds))
+    claims = ClaimsRemote(registry, remote, _until(seconds))
     problem = ""
     for _ in range(_TRIES):
         try:
@@ -83,3 +87,31 @@ def send_in_background(root: str, env: Mapping[str, str]) -> None:
 
 def _loss_note(claim: Claim, rival: Claim) -> str:
     return f"{claim.holder} lost the claim on {claim.id} to {rival.holder}"
+
+
+def fetch_for_check(
+    registry: Registry,
+    claims: ClaimsRemote | None,
+    upstream: Upstream | None,
+    seconds: float,
+) -> str:
+    """Fetch claims, and the upstream of the current branch. Returns why that failed, or
+    an empty string."""
+    repository, env = registry.repository, registry.env
+    try:
+        if claims is not None:
+            with registry.changing(seconds):
+                claims.fetch()
+        if upstream is not None and upstream.remote in remotes.names(repository, env):
+            remote = remotes.by_name(repository, env, upstream.remote)
+            git = Git(repository.common, env, bare=True, until=_until(seconds))
+            refspec = f"+refs/heads/{upstream.branch}:{upstream.tracking}"
+            Wire(git, remote, repository).fetch_refs(refspec)
+    except (WireError, WcError, LostRaceError) as error:
+        return str(error) or "other processes keep changing the claims"
+    return ""
+
+
+def _until(seconds: float) -> float:
+    """The end of a time limit, on the monotonic clock."""
+    return time.monotonic() + max(1, seconds)

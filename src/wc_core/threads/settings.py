@@ -20,6 +20,8 @@
     cc = "Claude Code"
     [git]
     sign = true               # sign the store's commits, as git is configured
+    [claims]
+    ttl = 900                 # seconds that a claim lasts without a sign of life
     [observe]
     watch = "auto"            # auto | on | off: how the server notices changes
 
@@ -56,6 +58,7 @@ WATCH = ("auto", "on", "off")
 _BOUNCES = 6
 _MAX_BOUNCES = 1000
 _FETCH_EVERY, _LIMIT = 300, 30
+_CLAIM_TTL, _MIN_TTL = 900, 10
 _MAX_SECONDS = 7 * 24 * 3600
 # More than enough; a greater number than the maximum counts as the maximum.
 _MAX_DIGITS = 100
@@ -70,6 +73,7 @@ _KNOWN: dict[str, tuple[str, ...]] = {
     "aliases": (),
     "sync": ("push", "fetch_every", "limit"),
     "git": ("sign",),
+    "claims": ("ttl",),
     "observe": ("watch",),
 }
 
@@ -101,6 +105,7 @@ class Settings(NamedTuple):
     limit: int = _LIMIT
     sign: bool = False
     watch: str = "auto"
+    claim_ttl: int = _CLAIM_TTL
     ignored: tuple[str, ...] = ()
     damage: Damage | None = None
 
@@ -222,6 +227,7 @@ def _with_toml(settings: Settings, data: bytes, name: str) -> Settings:
         limit=_seconds(sync, "limit", _LIMIT),
         sign=_switch(_table(fields, "git"), "sign"),
         watch=_choice(_table(fields, "observe"), "watch", WATCH, "auto"),
+        claim_ttl=_claim_ttl(_table(fields, "claims")),
         ignored=(*settings.ignored, *(f"{name}: {key}" for key in _unknown(fields))),
     )
 
@@ -253,6 +259,13 @@ def _seconds(table: Mapping[str, Any], key: str, default: int) -> int:
     value = table.get(key, default)
     if type(value) is not int or not 0 <= value <= _MAX_SECONDS:
         raise _ShapeError(f"{key} = {value!r} is not a number of seconds")
+    return value
+
+
+def _claim_ttl(table: Mapping[str, Any]) -> int:
+    value = _seconds(table, "ttl", _CLAIM_TTL)
+    if value < _MIN_TTL:
+        raise _ShapeError(f"ttl = {value!r} is less than {_MIN_TTL} seconds")
     return value
 
 

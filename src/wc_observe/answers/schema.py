@@ -1,4 +1,4 @@
-"""The JSON schemas of structured content. All tools together are listed in 15 KB, so an
+"""The JSON schemas of structured content. All tools together are listed in 16 KB, so an
 answer in JSON names its own keys, and not those of the lists and objects inside."""
 
 from __future__ import annotations

@@ -26,7 +26,7 @@ from wc_observe.answers.vocabulary import (
 )
 from wc_observe.answers.whoami import WHOAMI_SCHEMA, whoami_fields, whoami_text
 from wc_observe.calls import CURRENT
-from wc_observe.mcp import insighttools, worktreetools
+from wc_observe.mcp import claimtools, insighttools, worktreetools
 from wc_observe.mcp.forms import json_result, markdown_result
 from wc_observe.mcp.refusals import short_repr
 from wc_observe.mcp.toolspec import ToolSpec, as_tool
@@ -292,7 +292,12 @@ SPECS: tuple[ToolSpec, ...] = (
 
 
 # Each family of tools has a module of its own.
-ALL_SPECS: tuple[ToolSpec, ...] = (*SPECS, *worktreetools.SPECS, *insighttools.SPECS)
+ALL_SPECS: tuple[ToolSpec, ...] = (
+    *SPECS,
+    *worktreetools.SPECS,
+    *insighttools.SPECS,
+    *claimtools.SPECS,
+)
 
 
 @functools.cache

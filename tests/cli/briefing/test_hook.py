@@ -263,6 +263,32 @@ def test_what_goes_wrong_goes_to_the_debug_log_alone(agent: Agent, event: str) -
     agent.hook(event, noted | {"WATERCOOLER_DIR": "/dev/null/none"})
 
 
+def test_a_lost_claim_is_said_once_and_to_its_holder_alone(agent: Agent) -> None:
+    repo = agent.repo
+    assert agent.prompt() == ""
+    repo.ok("claim", "a.py", "b.py", "--as", "Codex")
+    assert agent.prompt() == ""
+    repo.ok("takeover", "a.py", "--reason", "x", "--as", "Gemini")
+    assert "you have lost the claim on a.py." in agent.prompt()
+    assert agent.prompt() == ""
+    repo.ok("takeover", "b.py", "--reason", "x", "--as", "Gemini")
+    assert "you have lost the claim on b.py." in agent.prompt()
+    repo.ok("release", "--all", "--as", "Codex")
+    assert agent.prompt() == ""
+
+
+def test_a_prompt_renews_claims(agent: Agent) -> None:
+    repo = agent.repo
+    repo.ok("claim", "a.py", "--as", "Codex")
+    before = repo.git("for-each-ref", "refs/wc/claims")
+    agent.prompt()
+    assert repo.git("for-each-ref", "refs/wc/claims") == before
+    memory = next((repo.store / ".local/claims/held").iterdir())
+    os.utime(memory, (0, 0))
+    agent.prompt()
+    assert repo.git("for-each-ref", "refs/wc/claims") != before
+
+
 def test_a_reason_stands_in_the_debug_log(agent: Agent) -> None:
     (agent.repo.store / ".local/sessions").write_text("a file")
     assert agent.hook("user-prompt", SLOWLY | {"WATERCOOLER_DEBUG": "1"}) == ""

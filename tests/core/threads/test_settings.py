@@ -144,6 +144,11 @@ def test_an_older_file_names_agents(tmp_path: Path) -> None:
     assert loaded.directory.canonical(Name("cx")) == Name("Codex")
 
 
+def test_how_long_a_claim_lasts(tmp_path: Path) -> None:
+    assert settings(tmp_path).claim_ttl == 900
+    assert settings(tmp_path, config_toml="[claims]\nttl = 120").claim_ttl == 120
+
+
 @pytest.mark.parametrize("value", ENFORCE)
 def test_the_ball_policy_is_one_of_three(tmp_path: Path, value: str) -> None:
     found = settings(tmp_path, config_toml=f'[ball]\nenforce = "{value}"')
@@ -159,6 +164,9 @@ def test_the_ball_policy_is_one_of_three(tmp_path: Path, value: str) -> None:
         "ball = 1",
         '[identity]\nseats = "on"',
         "[identity]\nseats = false",
+        '[claims]\nttl = "15m"',
+        "[claims]\nttl = 9",
+        "claims = 1",
         '[observe]\nwatch = "yes"',
         "[observe]\nwatch = true",
         "observe = 1",

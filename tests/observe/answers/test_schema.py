@@ -104,6 +104,8 @@ LIMITED: list[tuple[str, Fields]] = [
     ("get_ball_history", {"topic": "plan"}),
     ("get_stats", {}),
     ("list_worktrees", {}),
+    ("check_status", {"symbols": ["a.py"]}),
+    ("list_claims", {}),
     ("get_loop_status", {}),
     ("get_team_status", {}),
 ]

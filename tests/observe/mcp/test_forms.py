@@ -46,6 +46,8 @@ CALLS: dict[str, dict[str, Any]] = {
     "search_threads": {"query": "secretly"},
     "get_ball_history": {"topic": "plan"},
     "get_stats": {},
+    "check_status": {"symbols": ["a.py"]},
+    "list_claims": {},
     "list_worktrees": {},
     "get_loop_status": {},
     "get_team_status": {},

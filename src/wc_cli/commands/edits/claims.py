@@ -59,7 +59,7 @@ class ClaimOptions(ChangeOptions):
         default=WRITE,
     )
     ttl: str = text(
-        "--ttl", "LENGTH", "For how long without a sign of life.", default="15m"
+        "--ttl", "LENGTH", "For how long without a sign of life (default: 15m)."
     )
     local_only: bool = flag(
         "--local-only", help="Claim it in this clone if the remote is not reached."
@@ -90,7 +90,7 @@ class TakeoverOptions(ChangeOptions):
         "--thread", "TOPIC", "The thread that it is about.", complete="topic"
     )
     ttl: str = text(
-        "--ttl", "LENGTH", "For how long without a sign of life.", default="15m"
+        "--ttl", "LENGTH", "For how long without a sign of life (default: 15m)."
     )
 
 
@@ -110,7 +110,7 @@ def claim(context: Context, options: ClaimOptions) -> None:
         )
     draft = _draft(context, options.thread, vocabulary.reason(options.why), options.ttl)
     draft = draft._replace(mode=options.mode, new=options.new)
-    targets = _targets(context, options.targets)
+    targets = targets_of(context, options.targets)
     holding = holding_of(context, options)
     if options.new:
         _refuse_existing(holding.registry, targets)
@@ -129,7 +129,7 @@ def takeover(context: Context, options: TakeoverOptions) -> None:
             "Say why: --reason 'No answer since Monday'",
         )
     draft = _draft(context, options.thread, reason, options.ttl)
-    targets = _targets(context, options.targets)
+    targets = targets_of(context, options.targets)
     holding = holding_of(context, options)
     plan = holding.claim(targets, draft, takeover=True)
     _print_claims(options, plan, draft)
@@ -144,7 +144,7 @@ def release(context: Context, options: ReleaseOptions) -> None:
             "Say what to release: its names, or --all.",
             "See what you have: wc claims --mine",
         )
-    targets = None if options.all else _targets(context, options.targets)
+    targets = None if options.all else targets_of(context, options.targets)
     holding = holding_of(context, options)
     released = holding.release(targets)
     _print_ids(options, "released", released)
@@ -154,18 +154,18 @@ def release(context: Context, options: ReleaseOptions) -> None:
 @command(RenewOptions)
 def renew(context: Context, options: RenewOptions) -> None:
     """Renew claims."""
-    targets = _targets(context, options.targets) if options.targets else None
+    targets = targets_of(context, options.targets) if options.targets else None
     seconds = _seconds(options.ttl) if options.ttl else 0
     holding = holding_of(context, options)
     renewed = holding.renew(targets, seconds)
-    _print_ids(options, "renewed", renewed)
+    _print_ids(options, "renewed", [claim.id for claim in renewed])
     _print_notes(holding)
 
 
 @command(ClaimsOptions)
 def claims(context: Context, options: ClaimsOptions) -> None:
     """List claims."""
-    targets = _targets(context, options.targets)
+    targets = targets_of(context, options.targets)
     repository = repository_of(context)
     book = Registry(repository, Layout(context.place.root), context.env).read()
     chosen = [
@@ -203,7 +203,7 @@ def repository_of(context: Context) -> Repository:
     return repository
 
 
-def _targets(context: Context, typed: Sequence[str]) -> list[ClaimId]:
+def targets_of(context: Context, typed: Sequence[str]) -> list[ClaimId]:
     """The ids of what was typed. Raises InvalidInputError."""
     repository = repository_of(context)
     setting = config.get("core.ignorecase", repository, context.env)
@@ -233,9 +233,8 @@ def _draft(context: Context, topic: str, note: str, ttl: str) -> Claim:
         reader = context.reader
         state = reader.snapshot(reader.find(topic)).state
         thread, entry = state.topic, state.last_id
-    return Claim(
-        "", WRITE, "", thread=thread, entry=entry, note=note, ttl_s=_seconds(ttl)
-    )
+    ttl_s = _seconds(ttl) if ttl else context.settings.claim_ttl
+    return Claim("", WRITE, "", thread=thread, entry=entry, note=note, ttl_s=ttl_s)
 
 
 def _seconds(length: str) -> int:
@@ -287,11 +286,12 @@ def _print_claims(options: SpeakerOptions, plan: ClaimPlan, draft: Claim) -> Non
         remark(f"note: {claim.id} was claimed by {one_line(claim.holder)}")
 
 
-def _print_ids(options: SpeakerOptions, verb: str, claims: Sequence[Claim]) -> None:
+def _print_ids(options: SpeakerOptions, verb: str, names: Sequence[str]) -> None:
     if options.json:
-        say_json({verb: [claim.id for claim in claims]})
+        say_json({verb: list(names)})
         return
-    say(f"{verb}: {_id_list(claims)}" if claims else "You have no claims here.")
+    text = f"{verb}: {', '.join(names)}"
+    say(one_line(text) if names else "You have no claims in this worktree.")
 
 
 def _print_notes(holding: Holding) -> None:

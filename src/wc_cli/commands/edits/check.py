@@ -1,0 +1,144 @@
+"""``wc check``: may I edit this? It answers from what is on disk, in one word."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from wc_cli.claims import travel, upstream
+from wc_cli.claims.holding import ClaimHolder, Holding
+from wc_cli.claims.registry import Registry
+from wc_cli.commands.common import SpeakerOptions
+from wc_cli.commands.edits.claims import repository_of, targets_of
+from wc_cli.options import command, flag, text, words
+from wc_cli.output import say, say_json
+from wc_core import errors
+from wc_core.claims import verdicts
+from wc_core.claims.record import MODES, READ, WRITE
+from wc_core.claims.verdicts import PROCEED, Situation, ThreadBall
+from wc_core.errors import InvalidInputError, WcError
+from wc_core.layout import Layout
+from wc_core.status import holders
+from wc_core.text import one_line
+from wc_core.threads.model import holder_text
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from wc_cli.context import Context
+    from wc_core.claims.book import Book
+    from wc_core.claims.ids import ClaimId
+    from wc_core.claims.verdicts import Judgement
+
+_ERRORS = (
+    *(errors.ReadOnlyError, errors.NotYetError, errors.SwitchTaskError),
+    *(errors.PullError, errors.PushError, errors.StopError),
+)
+_BY_VERDICT: dict[str, type[WcError]] = {error.code: error for error in _ERRORS}
+
+
+class CheckOptions(SpeakerOptions):
+    """Ask whether you may edit something. Exits 0 if you may."""
+
+    targets: tuple[str, ...] = words("TARGET…", "Files, folders, or PATH::SYMBOL.")
+    mode: str = text("--mode", "MODE", "What you want: write or read.", default=WRITE)
+    thread: str = text(
+        "--thread", "TOPIC", "The thread that it is about.", complete="topic"
+    )
+    fetch: bool = flag("--fetch", help="Ask the remote first.")
+
+
+@command(CheckOptions)
+def check(context: Context, options: CheckOptions) -> None:
+    """Answer with a verdict and its reasons."""
+    if options.mode not in MODES:
+        raise InvalidInputError(
+            f"{options.mode!r} is no mode of a claim.", "Use write or read."
+        )
+    judgement = verdicts.judge(_situation(context, options))
+    if options.json:
+        say_json(judgement.to_json())
+    else:
+        say(_text(judgement))
+    if judgement.verdict != PROCEED:
+        first = judgement.reasons[0]
+        hint = f"Next: {judgement.command}" if judgement.command else ""
+        raise _BY_VERDICT[judgement.verdict](f"{judgement.verdict}: {first.text}", hint)
+
+
+def _text(judgement: Judgement) -> str:
+    lines = [judgement.verdict]
+    lines += [f"{item.code}: {item.text}" for item in judgement.reasons]
+    if judgement.verdict == verdicts.SWITCH_TASK and judgement.switch_to:
+        lines.append(f"You have the ball of: {', '.join(judgement.switch_to)}")
+    return "\n".join(map(one_line, lines))
+
+
+def _situation(context: Context, options: CheckOptions) -> Situation:
+    """What the verdict is made from."""
+    targets = targets_of(context, options.targets)
+    repository, viewer = repository_of(context), context.viewer
+    registry = Registry(repository, Layout(context.place.root), context.env)
+    holding = Holding(registry, ClaimHolder.of(viewer, repository, ""), 0.0)
+    offline = _fetch(context, registry) if options.fetch else ""
+    book = registry.read()
+    diverged = upstream.divergence(registry, targets)
+    own = holding.own(book)
+    lost = holding.memory().lost({claim.id for claim in own})
+    unclaimed = [
+        name
+        for name in diverged.unpushed
+        if not any(str(claim.target) == name for claim in own)
+    ]
+    return Situation(
+        targets=tuple(targets),
+        book=book,
+        is_mine=viewer.is_me,
+        mode=options.mode,
+        lost=tuple(lost) if options.mode != READ else (),
+        head=repository.commit,
+        remote_head=diverged.remote_head,
+        behind=diverged.behind,
+        unpushed=tuple(unclaimed),
+        ball=_ball(context, options.thread, book, targets),
+        offline=offline,
+        threads=_own_threads(context),
+    )
+
+
+def _fetch(context: Context, registry: Registry) -> str:
+    """Ask the remote for claims and commits. Returns why it was not reached, or an
+    empty string."""
+    remote = travel.claims_remote(registry, context.settings)
+    branch = upstream.upstream_of(registry)
+    return travel.fetch_for_check(registry, remote, branch, context.settings.limit)
+
+
+def _ball(
+    context: Context, topic: str, book: Book, targets: Sequence[ClaimId]
+) -> ThreadBall | None:
+    """The thread of the work, if somebody else has its ball: the one that was named, or
+    that of the caller's own claims."""
+    viewer = context.viewer
+    topics = [topic] if topic else []
+    topics += [
+        claim.thread
+        for target in targets
+        for claim in book.overlapping(target)
+        if claim.thread and viewer.is_me(claim.holder)
+    ]
+    reader = context.reader
+    for name in topics:
+        if name == topic or reader.has(name):
+            state = reader.snapshot(reader.find(name)).state
+            if state.ball is not None and not viewer.holds(state.ball):
+                return ThreadBall(state.topic, holder_text(state.ball))
+    return None
+
+
+def _own_threads(context: Context) -> tuple[str, ...]:
+    """The threads whose ball the caller has, the longest held first."""
+    layout = Layout(context.place.root)
+    folders = holders.folders_of(context.viewer)
+    return tuple(
+        ball.topic for ball in holders.held_balls(layout, folders) if ball.topic
+    )

@@ -1,0 +1,239 @@
+"""May I edit this? One verdict for all that is asked about, with every reason for it.
+
+The verdicts are ordered; the strictest reason decides. Also the form of the answer in
+JSON, with the fields of a coordination service: ``status``, ``locks``,
+``orchestration``.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from wc_core.claims.book import HELD, Book
+from wc_core.claims.record import READ, WRITE
+from wc_core.times import rfc3339
+from wc_core.values import NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from wc_core.claims.ids import ClaimId
+    from wc_core.claims.record import Claim
+
+PROCEED, READ_ONLY, WAIT, SWITCH_TASK = "PROCEED", "READ_ONLY", "WAIT", "SWITCH_TASK"
+PULL, PUSH, STOP = "PULL", "PUSH", "STOP"
+VERDICTS = (PROCEED, READ_ONLY, WAIT, SWITCH_TASK, PULL, PUSH, STOP)
+
+FREE, OWN, DIRECT_WRITE, DIRECT_READ = "FREE", "OWN", "DIRECT_WRITE", "DIRECT_READ"
+STALE_HEAD, UNPUSHED, BALL_ELSEWHERE = "STALE_HEAD", "UNPUSHED", "BALL_ELSEWHERE"
+REMOTE_UNREACHABLE, FENCED = "REMOTE_UNREACHABLE", "FENCED"
+GRAPH_UNAVAILABLE = "GRAPH_UNAVAILABLE"
+
+OK, STALE, CONFLICT, OFFLINE = "OK", "STALE", "CONFLICT", "OFFLINE"
+
+# A claim that lapses sooner is waited for.
+_SOON_SECONDS = 60
+
+
+class ThreadBall(NamedTuple):
+    """The thread that the work is about, and who else has its ball."""
+
+    topic: str
+    holder: str
+
+
+class Situation(NamedTuple):
+    """What a verdict is made from.
+
+    - ``lost``: the ids of claims that the caller had and lost
+    - ``head``, ``remote_head``: the commits of the branch here and at the remote, as of
+      the last fetch; ``behind`` says whether the remote's is missing here, ``None`` if
+      that is not known
+    - ``unpushed``: the paths that were asked about and changed in commits that the
+      remote lacks
+    - ``ball``: set if somebody else has the ball
+    - ``offline``: why the remote was not reached, if it was asked
+    - ``threads``: threads whose ball the caller has
+    """
+
+    targets: tuple[ClaimId, ...]
+    book: Book
+    is_mine: Callable[[str], bool]
+    mode: str = WRITE
+    lost: tuple[str, ...] = ()
+    head: str = ""
+    remote_head: str = ""
+    behind: bool | None = False
+    unpushed: tuple[str, ...] = ()
+    ball: ThreadBall | None = None
+    offline: str = ""
+    threads: tuple[str, ...] = ()
+
+
+class Reason(NamedTuple):
+    """Why a verdict is what it is: a code, the least verdict that follows from it, what
+    it is about, and a sentence. ``claim`` is set if it is somebody's."""
+
+    code: str
+    verdict: str
+    target: str
+    text: str
+    claim: Claim | None = None
+
+
+class Judgement(NamedTuple):
+    """The verdict, with all reasons, the strictest first."""
+
+    verdict: str
+    reasons: tuple[Reason, ...]
+    situation: Situation
+
+    @property
+    def status(self) -> str:
+        """The state of the caller's copy, in a word."""
+        codes = {item.code for item in self.reasons}
+        if REMOTE_UNREACHABLE in codes:
+            return OFFLINE
+        if codes & {DIRECT_WRITE, DIRECT_READ, FENCED}:
+            return CONFLICT
+        return STALE if self.situation.behind else OK
+
+    @property
+    def command(self) -> str:
+        """The command to run next; empty to go on."""
+        ids = " ".join(map(str, self.situation.targets))
+        commands = {
+            PULL: "git pull --rebase",
+            PUSH: "wc publish",
+            WAIT: f"wc check {ids}",
+            READ_ONLY: f"wc claim {ids} --mode read",
+        }
+        if self.verdict == SWITCH_TASK and self.switch_to:
+            return f"wc read {self.switch_to[0]} --new"
+        return commands.get(self.verdict, "")
+
+    @property
+    def switch_to(self) -> tuple[str, ...]:
+        """Up to three threads whose ball the caller has, and that are free of it."""
+        situation = self.situation
+        taken = {reason.claim.thread for reason in self.reasons if reason.claim}
+        if situation.ball is not None:
+            taken.add(situation.ball.topic)
+        return tuple(topic for topic in situation.threads if topic not in taken)[:3]
+
+    def to_json(self) -> dict[str, Any]:
+        """The answer for programs."""
+        situation, first = self.situation, self.reasons[0]
+        claims = [reason.claim for reason in self.reasons if reason.claim]
+        rivals = [claim for claim in claims if not situation.is_mine(claim.holder)]
+        return {
+            "verdict": self.verdict,
+            "reasons": [
+                {"code": item.code, "verdict": item.verdict, "target": item.target}
+                | {"text": item.text}
+                for item in self.reasons
+            ],
+            "switch_to": list(self.switch_to),
+            "status": self.status,
+            "repo_head": situation.head or None,
+            "locks": {claim.id: _lock(claim, situation) for claim in claims},
+            "warnings": [item.text for item in self.reasons if item.code in _WARNINGS],
+            "orchestration": {
+                "type": first.code,
+                "action": self.verdict,
+                "command": self.command or None,
+                "reason": first.text,
+                "metadata": {
+                    "remote_head": situation.remote_head or None,
+                    "lock_owner": rivals[0].holder if rivals else None,
+                    "conflicts": [claim.id for claim in rivals],
+                },
+            },
+        }
+
+
+_WARNINGS = frozenset({GRAPH_UNAVAILABLE, REMOTE_UNREACHABLE, UNPUSHED, STALE_HEAD})
+
+
+def _lock(claim: Claim, situation: Situation) -> dict[str, Any]:
+    return {
+        "user": claim.holder,
+        "status": situation.book.standing(claim),
+        "mode": claim.mode,
+        "lock_type": "DIRECT",
+        "timestamp": rfc3339(claim.at * 1000),
+    }
+
+
+def judge(situation: Situation) -> Judgement:
+    """The verdict on what was asked about."""
+    reasons = [
+        *(item for target in situation.targets for item in _claimed(target, situation)),
+        *_fenced(situation),
+        *_of_repository(situation),
+    ]
+    reasons.sort(key=lambda item: -VERDICTS.index(item.verdict))
+    return Judgement(reasons[0].verdict, tuple(reasons), situation)
+
+
+def _claimed(target: ClaimId, situation: Situation) -> Iterator[Reason]:
+    """The reasons in the claims on a target."""
+    book, name = situation.book, str(target)
+    claims = [
+        claim for claim in book.overlapping(target) if book.standing(claim) == HELD
+    ]
+    reasons = []
+    for claim in claims:
+        if situation.is_mine(claim.holder):
+            text = f"You have claimed {claim.id}."
+            reasons.append(Reason(OWN, PROCEED, name, text, claim))
+        elif not (claim.mode == READ and situation.mode == READ):
+            reasons.append(_rival(claim, name, situation))
+    yield from reasons
+    if not reasons:
+        text = f"Nobody has claimed {name}."
+        if claims:
+            text = f"{claims[0].holder} only reads {claims[0].id}, too."
+        yield Reason(FREE, PROCEED, name, text)
+    if target.symbol:
+        text = f"Which definitions use {name} is not known here."
+        yield Reason(GRAPH_UNAVAILABLE, PROCEED, name, text)
+
+
+def _rival(claim: Claim, name: str, situation: Situation) -> Reason:
+    """The reason in a claim of somebody else."""
+    about = f" for the thread {claim.thread}" if claim.thread else ""
+    if claim.mode == READ:
+        text = f"{claim.holder} relies on {claim.id}{about}."
+        return Reason(DIRECT_READ, READ_ONLY, name, text, claim)
+    seconds = situation.book.seconds_left(claim)
+    verdict = WAIT if seconds < _SOON_SECONDS else SWITCH_TASK
+    left = f" It lapses in {int(seconds)} s." if verdict == WAIT else ""
+    text = f"{claim.holder} edits {claim.id}{about}.{left}"
+    return Reason(DIRECT_WRITE, verdict, name, text, claim)
+
+
+def _fenced(situation: Situation) -> Iterator[Reason]:
+    for claim_id in situation.lost:
+        text = f"You have lost the claim on {claim_id}; give it up: wc release"
+        yield Reason(FENCED, STOP, claim_id, text)
+
+
+def _of_repository(situation: Situation) -> Iterator[Reason]:
+    """The reasons in the branch, the remote and the thread."""
+    if situation.offline:
+        verdict = PROCEED if situation.mode == READ else STOP
+        text = f"The remote was not reached: {situation.offline}."
+        yield Reason(REMOTE_UNREACHABLE, verdict, "", text)
+    if situation.behind is None:
+        text = "Whether the remote's branch has more commits takes git: wc check"
+        yield Reason(STALE_HEAD, PROCEED, "", text)
+    elif situation.behind:
+        text = "The remote's branch has commits that are not here."
+        yield Reason(STALE_HEAD, PULL, "", text)
+    for path in situation.unpushed:
+        text = f"{path} is changed in commits that the remote lacks, and unclaimed."
+        yield Reason(UNPUSHED, PUSH, path, text)
+    if situation.ball is not None:
+        text = f"{situation.ball.holder} has the ball of {situation.ball.topic}."
+        yield Reason(BALL_ELSEWHERE, SWITCH_TASK, situation.ball.topic, text)

@@ -1,0 +1,200 @@
+"""Who edits what, as text and as JSON; read from git's files, without running git."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+from wc_core.claims import book as books
+from wc_core.claims import held, history, ids, verdicts
+from wc_core.claims.book import Book
+from wc_core.claims.verdicts import Situation
+from wc_core.errors import InvalidInputError
+from wc_core.git.repository import resolve
+from wc_core.layout import Layout
+from wc_core.status import holders
+from wc_core.text import one_line
+from wc_core.times import ago, seconds_between, span
+from wc_core.values import NamedTuple
+from wc_observe.answers.quoting import clean_json, word
+from wc_observe.answers.schema import (
+    INTEGER,
+    LIST,
+    OBJECT,
+    OPTIONAL_TEXT,
+    TEXT,
+    answer_schema,
+)
+from wc_observe.open_store import open_store
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from wc_core.claims.verdicts import Judgement
+    from wc_core.git.repository import Repository
+    from wc_observe.calls import Call
+    from wc_observe.open_store import OpenStore
+
+_MANY = 200
+_MAX_TARGETS = 100
+
+CLAIMS_SCHEMA = answer_schema(
+    {"store": TEXT, "claims": LIST, "total": INTEGER, "unreadable": INTEGER}
+)
+STATUS_SCHEMA = answer_schema(
+    {
+        "verdict": TEXT,
+        "reasons": LIST,
+        "switch_to": LIST,
+        "status": TEXT,
+        "repo_head": OPTIONAL_TEXT,
+        "locks": OBJECT,
+        "warnings": LIST,
+        "orchestration": OBJECT,
+    }
+)
+
+
+class ClaimsView(NamedTuple):
+    """The claims of the repository of a caller. Outside of git there are none."""
+
+    opened: OpenStore
+    repository: Repository | None
+    book: Book
+
+
+def claims_view(call: Call) -> ClaimsView:
+    """Read the claims."""
+    opened = open_store(call)
+    repository = opened.place.repository
+    if repository is None:
+        return ClaimsView(opened, None, Book())
+    index = books.load_index(Layout(opened.place.root))
+    book = books.read(repository.common, index, books.no_commits)
+    return ClaimsView(opened, repository, book)
+
+
+def claims_json(view: ClaimsView) -> dict[str, Any]:
+    """Every claim, for programs."""
+    viewer, book = view.opened.viewer, view.book
+    claims = [
+        book.fields(claim, own=viewer.is_me(claim.holder))
+        for claim in book.claims[:_MANY]
+    ]
+    fields = {
+        "store": view.opened.label,
+        "claims": claims,
+        "total": len(book.claims),
+        "unreadable": len(book.unread),
+    }
+    return dict(clean_json(fields))
+
+
+def claims_markdown(view: ClaimsView, now_ms: int) -> str:
+    """A line for each claim."""
+    book = view.book
+    lines = []
+    for claim in book.claims[:_MANY]:
+        standing = book.standing(claim)
+        left = span(max(0, int(book.seconds_left(claim))))
+        facts = [
+            f"`{one_line(claim.id, 200)}` ({claim.mode})",
+            word(claim.holder, 250),
+            ago(seconds_between(claim.at * 1000, now_ms)),
+            f"{left} left" if standing == books.HELD else standing,
+            *([f"thread {word(claim.thread)}"] if claim.thread else []),
+            *([f"branch {word(claim.branch)}"] if claim.branch else []),
+            *([word(claim.note, 200)] if claim.note else []),
+        ]
+        lines.append(f"- {' · '.join(facts)}")
+    if len(book.claims) > _MANY:
+        lines.append(f"- {len(book.claims) - _MANY} more")
+    if book.unread:
+        lines.append(f"- {len(book.unread)} refs that cannot be read here: wc claims")
+    return "\n".join(lines or ["Nothing is claimed."]) + "\n"
+
+
+def judgement(
+    view: ClaimsView, symbols: Sequence[str], agent_head: str, branch: str
+) -> Judgement:
+    """The verdict on editing the ``symbols``. Raises InvalidInputError for one that is
+    no id of a claim."""
+    if not 0 < len(symbols) <= _MAX_TARGETS:
+        raise InvalidInputError(
+            f"symbols takes 1 to {_MAX_TARGETS} targets.", "Name what you will edit."
+        )
+    targets = tuple(_target(text) for text in symbols)
+    viewer, layout = view.opened.viewer, Layout(view.opened.place.root)
+    folders = holders.folders_of(viewer)
+    balls = holders.held_balls(layout, folders)
+    situation = Situation(
+        targets=targets,
+        book=view.book,
+        is_mine=viewer.is_me,
+        threads=tuple(ball.topic for ball in balls if ball.topic),
+    )
+    if view.repository is not None:
+        head = agent_head.strip() or view.repository.commit
+        remote_head = _remote_head(view.repository, branch.strip())
+        situation = situation._replace(
+            lost=_lost(view, view.repository),
+            head=head,
+            remote_head=remote_head,
+            behind=_is_behind(view.repository, remote_head, head),
+        )
+    return verdicts.judge(situation)
+
+
+def _lost(view: ClaimsView, repository: Repository) -> tuple[str, ...]:
+    """The claims that the caller had in this worktree and lost."""
+    viewer, layout = view.opened.viewer, Layout(view.opened.place.root)
+    memory = held.load(layout, held.file_name(repository.worktree_id, viewer.key))
+    own = {claim.id for claim in view.book.claims if viewer.is_me(claim.holder)}
+    return tuple(memory.lost(own)) if memory is not None else ()
+
+
+def _target(text: str) -> ids.ClaimId:
+    """The id of a path from the top of the worktree, with or without a symbol."""
+    path, mark, symbol = text.strip().partition(ids.MARK)
+    clean_path = os.path.normpath(path) if path else ""
+    target = ids.ClaimId(clean_path, symbol)
+    if not ids.is_canonical(str(target)) or (mark and not symbol):
+        raise InvalidInputError(
+            f"{one_line(text, 80)!r} is no PATH or PATH::SYMBOL.",
+            "Write paths from the top of the worktree: src/auth.py::Login",
+        )
+    return target
+
+
+def _remote_head(repository: Repository, branch: str) -> str:
+    """The commit of a branch at the remote, as of the last fetch; empty if unknown."""
+    branch = branch or repository.working_branch
+    if not branch or ".." in branch or branch.startswith(("/", ".")):
+        return ""
+    return resolve(repository, f"refs/remotes/origin/{branch}")
+
+
+def _is_behind(repository: Repository, remote_head: str, head: str) -> bool | None:
+    """Whether a commit lacks the remote's; ``None`` if only git could tell."""
+    if not remote_head or remote_head == head:
+        return False
+    if history.is_ancestor(repository.common, remote_head, head):
+        return False
+    return True if history.is_ancestor(repository.common, head, remote_head) else None
+
+
+def judgement_markdown(result: Judgement) -> str:
+    """The verdict and its reasons, a line each."""
+    lines = [f"**{result.verdict}**"]
+    lines += [f"- {item.code}: {word(item.text, 300)}" for item in result.reasons]
+    if result.command:
+        lines.append(f"- next: `{one_line(result.command, 300)}`")
+    if result.verdict == verdicts.SWITCH_TASK and result.switch_to:
+        topics = ", ".join(map(word, result.switch_to))
+        lines.append(f"- you have the ball of: {topics}")
+    return "\n".join(lines) + "\n"
+
+
+def judgement_json(result: Judgement) -> dict[str, Any]:
+    """The verdict, for programs."""
+    return dict(clean_json(result.to_json()))

@@ -1,0 +1,56 @@
+"""The tools about who edits what. They read refs and never change one."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from fastmcp.tools.base import ToolResult  # noqa: TC002  (FastMCP reads it)
+from pydantic import Field
+
+from wc_observe.answers import claims
+from wc_observe.calls import CURRENT
+from wc_observe.mcp.forms import json_result, markdown_result
+from wc_observe.mcp.toolspec import ToolSpec
+
+Format = Literal["markdown", "json"]
+
+
+def check_status(
+    symbols: Annotated[
+        list[str], Field(description="Paths from the top, or PATH::SYMBOL")
+    ],
+    agent_head: Annotated[str, Field(description="Your HEAD; none: its HEAD")] = "",
+    branch: Annotated[str, Field(description="None: the one checked out")] = "",
+    format: Format = "markdown",  # noqa: A002
+) -> ToolResult:
+    """Answer `check_status`."""
+    view = claims.claims_view(CURRENT.get())
+    result = claims.judgement(view, symbols, agent_head, branch)
+    if format == "markdown":
+        return markdown_result(claims.judgement_markdown(result))
+    return json_result(claims.judgement_json(result), len(result.reasons), "reasons")
+
+
+def list_claims(format: Format = "markdown") -> ToolResult:  # noqa: A002
+    """Answer `list_claims`."""
+    call = CURRENT.get()
+    view = claims.claims_view(call)
+    if format == "markdown":
+        return markdown_result(claims.claims_markdown(view, call.now_ms()))
+    fields = claims.claims_json(view)
+    return json_result(fields, len(fields["claims"]), "claims")
+
+
+SPECS: tuple[ToolSpec, ...] = (
+    ToolSpec(
+        check_status,
+        "May you edit this? One verdict, PROCEED to STOP, with the reasons. Ask before "
+        "you edit; to claim: wc claim.",
+        claims.STATUS_SCHEMA,
+    ),
+    ToolSpec(
+        list_claims,
+        "Who edits what: path or symbol, holder, thread, time left.",
+        claims.CLAIMS_SCHEMA,
+    ),
+)

@@ -1,0 +1,221 @@
+"""``wc check``: each verdict with its exit status, its JSON, and the server's."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.cli.claims.test_claims_between_clones import Clones, commit
+from tests.observe.stores import Session
+from wc_core.claims import verdicts
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.contract.inprocess import Here
+
+CODEX, GEMINI = ("--as", "Codex"), ("--as", "Gemini")
+
+
+@pytest.fixture
+def clones(tmp_path: Path) -> Clones:
+    return Clones(tmp_path)
+
+
+@pytest.fixture
+def repo(clones: Clones) -> Here:
+    return clones.pat
+
+
+def verdict(repo: Here, *words: str) -> tuple[int, str, list[str]]:
+    """The exit status, the verdict and the codes of the reasons."""
+    done = repo.wc("check", *words, "--json")
+    codes = [reason["code"] for reason in done.json["reasons"]]
+    return done.code, done.json["verdict"], codes
+
+
+def test_free_and_own(repo: Here) -> None:
+    assert verdict(repo, "a.py", *CODEX) == (0, "PROCEED", ["FREE"])
+    repo.ok("claim", "src", *CODEX)
+    assert verdict(repo, "src/a.py", *CODEX) == (0, "PROCEED", ["OWN"])
+    assert repo.ok("check", "a.py", *CODEX).out.splitlines() == [
+        "PROCEED",
+        "FREE: Nobody has claimed a.py.",
+    ]
+
+
+def test_somebody_edits_it(repo: Here) -> None:
+    repo.ok("claim", "src/a.py", "--thread", "auth", *CODEX)
+    repo.ok("new", "ui", "--title", "T", "--to", "Gemini", "--force")
+    done = repo.wc("check", "src", "free.py", *GEMINI)
+    assert done.code == 32
+    assert done.out.splitlines() == [
+        "SWITCH_TASK",
+        "DIRECT_WRITE: Codex (Pat) edits src/a.py for the thread auth.",
+        "FREE: Nobody has claimed free.py.",
+        "You have the ball of: ui",
+    ]
+    assert "Next: wc read ui --new" in done.err
+    assert verdict(repo, "src", "--mode", "read", *GEMINI)[0] == 32
+
+
+def test_a_claim_that_lapses_soon_is_waited_for(repo: Here) -> None:
+    repo.ok("claim", "a.py", "--ttl", "30s", *CODEX)
+    assert verdict(repo, "a.py", *GEMINI) == (31, "WAIT", ["DIRECT_WRITE"])
+
+
+def test_somebody_relies_on_it(repo: Here) -> None:
+    repo.ok("claim", "a.py", "--mode", "read", *CODEX)
+    assert verdict(repo, "a.py", *GEMINI) == (30, "READ_ONLY", ["DIRECT_READ"])
+    assert verdict(repo, "a.py", "--mode", "read", *GEMINI)[:2] == (0, "PROCEED")
+
+
+def test_the_remote_has_more(clones: Clones) -> None:
+    commit(clones.sam)
+    clones.sam.git("push", "-q")
+    assert verdict(clones.pat, "a.py", *CODEX)[1] == "PROCEED"
+    done = clones.pat.wc("check", "a.py", "--fetch", "--json", *CODEX)
+    assert (done.code, done.json["verdict"], done.json["status"]) == (
+        33,
+        "PULL",
+        "STALE",
+    )
+    assert done.json["orchestration"]["command"] == "git pull --rebase"
+    clones.pat.git("pull", "-q", "--rebase")
+    assert verdict(clones.pat, "a.py", *CODEX) == (0, "PROCEED", ["FREE"])
+
+
+def test_being_ahead_is_fine_but_for_what_nobody_sees(repo: Here) -> None:
+    commit(repo)
+    assert verdict(repo, "a.py", *CODEX) == (0, "PROCEED", ["FREE"])
+    assert verdict(repo, "code.txt", *CODEX) == (34, "PUSH", ["UNPUSHED", "FREE"])
+    repo.ok("claim", "code.txt", *CODEX)
+    assert verdict(repo, "code.txt", *CODEX) == (0, "PROCEED", ["OWN"])
+    repo.ok("publish", *CODEX)
+    repo.ok("release", "--all", *CODEX)
+    assert verdict(repo, "code.txt", *CODEX) == (0, "PROCEED", ["FREE"])
+
+
+def test_the_ball_is_elsewhere(repo: Here) -> None:
+    repo.ok("new", "ui", "--title", "T", "--to", "Gemini", "--force", *CODEX)
+    expected = (32, "SWITCH_TASK", ["BALL_ELSEWHERE", "FREE"])
+    assert verdict(repo, "a.py", "--thread", "ui", *CODEX) == expected
+    repo.ok("claim", "a.py", "--thread", "ui", *CODEX)
+    assert verdict(repo, "a.py", *CODEX)[2] == ["BALL_ELSEWHERE", "OWN"]
+    repo.fails(3, "check", "a.py", "--thread", "nowhere", *CODEX)
+
+
+def test_what_was_lost_is_fenced_until_it_is_given_up(repo: Here) -> None:
+    repo.ok("claim", "a.py", "b.py", *CODEX)
+    repo.ok("takeover", "a.py", "--reason", "asleep", *GEMINI)
+    repo.ok("release", "a.py", *GEMINI)
+    assert verdict(repo, "c.py", *CODEX) == (35, "STOP", ["FENCED", "FREE"])
+    assert verdict(repo, "c.py", "--mode", "read", *CODEX)[0] == 0
+    repo.ok("claim", "c.py", *CODEX)
+    assert verdict(repo, "c.py", *CODEX)[1] == "STOP"
+    assert repo.json("release", "a.py", *CODEX) == {"released": ["a.py"]}
+    assert verdict(repo, "c.py", *CODEX)[1] == "PROCEED"
+    assert verdict(repo, "b.py", *CODEX)[2] == ["OWN"]
+
+
+def test_claiming_again_ends_the_fence(repo: Here) -> None:
+    repo.ok("claim", "a.py", *CODEX)
+    repo.ok("takeover", "a.py", "--reason", "asleep", *GEMINI)
+    repo.ok("release", "a.py", *GEMINI)
+    repo.ok("claim", "a.py", *CODEX)
+    assert verdict(repo, "a.py", *CODEX) == (0, "PROCEED", ["OWN"])
+
+
+def test_without_the_remote(clones: Clones) -> None:
+    clones.hub.rename(clones.hub.with_name("away"))
+    assert verdict(clones.pat, "a.py", *CODEX)[1] == "PROCEED"
+    done = clones.pat.wc("check", "a.py", "--fetch", "--json", *CODEX)
+    assert (done.code, done.json["status"]) == (35, "OFFLINE")
+    assert done.json["reasons"][0]["code"] == "REMOTE_UNREACHABLE"
+    done = clones.pat.wc("check", "a.py", "--fetch", "--mode", "read", "--json")
+    assert (done.code, done.json["status"]) == (0, "OFFLINE")
+
+
+def test_symbols_say_what_is_not_known(repo: Here) -> None:
+    done = repo.wc("check", "a.py::f", "--json", *CODEX)
+    assert (done.code, len(done.json["warnings"])) == (0, 1)
+    assert verdict(repo, "a.py::f", *CODEX)[2] == ["FREE", "GRAPH_UNAVAILABLE"]
+
+
+def test_the_form_of_the_answer(repo: Here) -> None:
+    repo.ok("claim", "a.py", *CODEX)
+    answer: dict[str, Any] = repo.wc("check", "a.py", "--json", *GEMINI).json
+    assert list(answer) == [
+        *("verdict", "reasons", "switch_to", "status", "repo_head", "locks"),
+        *("warnings", "orchestration"),
+    ]
+    lock = answer["locks"]["a.py"]
+    assert set(lock) == {"user", "status", "mode", "lock_type", "timestamp"}
+    assert (lock["user"], lock["lock_type"]) == ("Codex (Pat)", "DIRECT")
+    assert answer["status"] == "CONFLICT"
+    assert answer["repo_head"] == repo.git("rev-parse", "HEAD")
+    orchestration = answer["orchestration"]
+    assert set(orchestration) == {"type", "action", "command", "reason", "metadata"}
+    assert orchestration["metadata"] == {
+        "remote_head": repo.git("rev-parse", "origin/main"),
+        "lock_owner": "Codex (Pat)",
+        "conflicts": ["a.py"],
+    }
+
+
+def test_the_verdicts_are_ordered_and_each_has_an_exit_status() -> None:
+    from wc_cli.commands.edits.check import _BY_VERDICT
+
+    codes = [_BY_VERDICT[name].exit_code for name in verdicts.VERDICTS[1:]]
+    assert codes == [30, 31, 32, 33, 34, 35]
+
+
+@pytest.mark.parametrize(
+    "words", [("a.py", "--mode", "own"), ("../a.py",), ("a.py::",), ()]
+)
+def test_wrong_input(repo: Here, words: tuple[str, ...]) -> None:
+    done = repo.wc("check", *words)
+    assert (done.code, done.out) == (2, "")
+
+
+def server(repo: Here, agent: str) -> Session:
+    env = {**repo.machine.env, "WATERCOOLER_AGENT": agent}
+    return Session(repo.path, env)
+
+
+def test_the_server_gives_the_same_answer(clones: Clones) -> None:
+    repo = clones.pat
+    repo.ok("claim", "src/a.py", "-m", "why", *CODEX)
+    session = server(repo, "Gemini")
+    for symbols in (["src"], ["b.py"], ["src/a.py::f", "c.py"]):
+        own = json.loads(repo.wc("check", *symbols, "--json", *GEMINI).out)
+        assert session.json("check_status", symbols=symbols) == own
+    assert "**SWITCH_TASK**" in session.text("check_status", symbols=["src"])
+    listed = session.json("list_claims")["claims"]
+    own = repo.json("claims", *GEMINI)["claims"]
+    for claim in (*listed, *own):
+        del claim["seconds_left"]
+    assert listed == own
+    assert "`src/a.py` (write) · Codex (Pat)" in session.text("list_claims")
+
+
+def test_the_server_knows_who_is_behind_where_commits_are_loose(
+    clones: Clones,
+) -> None:
+    repo = clones.pat
+    before = repo.git("rev-parse", "HEAD")
+    after = commit(repo)
+    repo.git("push", "-q")
+    session = server(repo, "Codex")
+    for head, expected in ((before, "PULL"), (after, "PROCEED")):
+        answer = session.json("check_status", symbols=["a.py"], agent_head=head)
+        assert (answer["verdict"], answer["repo_head"]) == (expected, head)
+    ahead = commit(repo)
+    answer = session.json("check_status", symbols=["a.py"], agent_head=ahead)
+    assert answer["verdict"] == "PROCEED"
+    repo.git("gc", "--quiet")
+    answer = session.json("check_status", symbols=["a.py"], agent_head=before)
+    assert answer["verdict"] == "PROCEED"
+    assert "wc check" in answer["warnings"][0]
