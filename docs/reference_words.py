@@ -108,6 +108,8 @@ EXAMPLES = {
     "check": ("wc check src/auth.py", "wc check ui.py::Form --mode read --json"),
     "publish": ("wc publish", "wc publish origin main"),
     "claims": ("wc claims", "wc claims src/auth.py --json"),
+    "radar": ("wc radar", "wc radar --remote --json"),
+    "conflicts": ("wc conflicts", "wc conflicts review"),
     "statusline": ("wc statusline --color always",),
     "completion": ("wc completion zsh",),
     "help": ("wc help say",),
@@ -118,6 +120,7 @@ BEFORE = {
     "handoff": "wc take login --reason 'It is an example'",
     "renew": "wc claim src/auth.py",
     "release": "wc claim src/auth.py",
+    "conflicts": "git branch -q review\ngit switch -qc login",
     "take": "wc handoff login --to anyone --reason 'It is an example'\n"
     "wc new release --title 'Ship it' --to 'Claude Code'",
 }
@@ -224,6 +227,12 @@ of all reasons: [verdicts](claims.md#may-i-edit-this).""",
 One atomic push: if the remote has another claim in the place of one of yours, git
 refuses all of it, and the branch stays where it was. Where claims are not kept on that
 remote, only the claims of this clone are checked; the answer says `advisory`.""",
+    "radar": """\
+*Hot* files conflict when both branches are merged, *soft* ones merge cleanly, and
+*registries* (changelogs, lock files) conflict in a way that is easily resolved. Neither
+the index nor a file of a worktree is touched. See [radar](radar.md).""",
+    "conflicts": """\
+The other side may also be a commit, or who works in a worktree: `Codex@review`.""",
     "statusline": """\
 The prompt uses the script `wc-statusline`, which prints the same from small files and
 starts no process. This command reads the threads themselves.""",

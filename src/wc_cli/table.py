@@ -65,6 +65,8 @@ COMMANDS: dict[str, Command] = {
     "publish": Command("commands.edits.publish:publish", PLACE),
     "check": Command("commands.edits.check:check", READING, agents=True),
     "claims": Command("commands.edits.claims:claims", READING, agents=True),
+    "radar": Command("commands.edits.radar:radar", READING, agents=True),
+    "conflicts": Command("commands.edits.radar:conflicts", READING, agents=True),
     "statusline": Command("commands.statusline:print_statusline", READING),
     "sync": Command("commands.sync:sync", PLACE),
     "init": Command("commands.stores:init", PLACE),

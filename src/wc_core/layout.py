@@ -191,6 +191,21 @@ class Layout(NamedTuple):
         return f"{self.local}/locks/claims"
 
     @property
+    def radar(self) -> str:
+        """Which worktrees change the same files, see `wc_core.radar.kept`."""
+        return f"{self.local}/radar.json"
+
+    @property
+    def radar_lock(self) -> str:
+        """The lock of computing the radar."""
+        return f"{self.local}/locks/radar"
+
+    @property
+    def snapshots(self) -> str:
+        """The folder with git's objects of uncommitted changes, for the radar."""
+        return f"{self.local}/snapshots"
+
+    @property
     def config(self) -> str:
         """The settings that all clones share."""
         return f"{self.root}/config.toml"

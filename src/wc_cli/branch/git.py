@@ -77,7 +77,8 @@ class Git:
 
     Every git process inherits ``handle``, the caller's lock: it is held until the last
     of them has ended, even if this process is killed. None runs for longer than
-    ``longest``, a minute, or past ``until`` on the monotonic clock.
+    ``longest``, a minute, or past ``until`` on the monotonic clock. ``options`` are
+    options of git itself, such as ``-c core.autocrlf=input``.
     """
 
     def __init__(
@@ -88,10 +89,13 @@ class Git:
         bare: bool = False,
         handle: int | None = None,
         until: float = math.inf,
+        options: tuple[str, ...] = (),
     ) -> None:
         self.prefix = ("--git-dir", folder) if bare else ("-C", folder)
         self.inherited = () if handle is None else (handle,)
         self.until = until
+        # After ours: the last value of a setting counts.
+        self.options = (*_OPTIONS, *options)
         self.longest: float = _SECONDS
         clean = {k: v for k, v in env.items() if k not in _LOCAL_VARIABLES}
         self.env = {**clean, "LC_ALL": "C", "GIT_OPTIONAL_LOCKS": "0", **_NEVER_ASK}
@@ -105,7 +109,7 @@ class Git:
             raise GitTimeoutError(f"there was no time left for git {words[0]}")
         try:
             git = subprocess.Popen(  # noqa: S603 - fixed words, no shell
-                ["git", *self.prefix, *_OPTIONS, *words],  # noqa: S607
+                ["git", *self.prefix, *self.options, *words],  # noqa: S607
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,

@@ -1,0 +1,121 @@
+"""``wc radar`` shows which worktrees change the same files, and what will conflict;
+``wc conflicts`` shows it for one pair."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+from wc_cli.clock import now_ms
+from wc_cli.commands.common import SpeakerOptions
+from wc_cli.options import argument, command, flag, number
+from wc_cli.output import remark, say, say_json
+from wc_cli.radar.computing import RadarSource
+from wc_cli.terminal import radar as radar_rendering
+from wc_cli.terminal import render
+from wc_core.errors import FindingsError, InvalidInputError
+from wc_core.layout import Layout
+from wc_core.phrases import counted
+from wc_core.radar.model import HOT, REGISTRY
+from wc_core.views.conflicts import RadarView
+
+if TYPE_CHECKING:
+    from wc_cli.context import Context
+    from wc_core.radar.model import Radar
+
+_EVERY = 3
+
+
+class RadarOptions(SpeakerOptions):
+    """Show what each worktree changes, and which of it will conflict.
+    Uncommitted changes count; nothing is touched."""
+
+    remote: bool = flag("--remote", help="Also the branches fetched from others.")
+    watch: bool = flag("--watch", help="Show it again on every change, until ^C.")
+    every: int = number(
+        "--every", "With --watch: compare every N seconds.", default=_EVERY
+    )
+
+
+class ConflictsOptions(SpeakerOptions):
+    """Show what would conflict with a branch, or another worktree. Exits 9 if
+    anything would."""
+
+    branch: str = argument(
+        "BRANCH",
+        "A branch, worktree or agent (default: main).",
+        default="",
+    )
+
+
+@command(RadarOptions)
+def radar(context: Context, options: RadarOptions) -> None:
+    """Compare all worktrees."""
+    if not options.every:
+        raise InvalidInputError("--every takes at least 1 second.", "Say --every 1.")
+    source = _source(context)
+    view = _view(context, source.compute(remote=options.remote))
+    _print_radar(context, options, view)
+    while options.watch:
+        time.sleep(options.every)
+        fresh = _view(context, source.compute(remote=options.remote))
+        if fresh.radar._replace(at_ms=view.radar.at_ms) != view.radar:
+            view = fresh
+            _print_radar(context, options, view)
+
+
+def _print_radar(context: Context, options: RadarOptions, view: RadarView) -> None:
+    if options.json:
+        say_json(view.to_json())
+        return
+    style = render.output_style(context.env)
+    say(radar_rendering.radar_text(view, style))
+    if not view.pairs:
+        remark("No two of them change the same file.")
+
+
+@command(ConflictsOptions)
+def conflicts(context: Context, options: ConflictsOptions) -> None:
+    """Compare this worktree with a branch."""
+    source = _source(context)
+    top = source.repository.top
+    if not top:
+        raise InvalidInputError(
+            "This is no worktree of a git repository.", "Run it in a worktree."
+        )
+    view = _view(context, source.compare(top, options.branch))
+    files = [
+        file
+        for pair in view.radar.pairs
+        for file in (*pair.of_kind(HOT), *pair.of_kind(REGISTRY))
+    ]
+    if options.json:
+        say_json(view.to_json())
+    else:
+        style = render.output_style(context.env)
+        say(radar_rendering.pairs_text(view, style))
+    if files:
+        raise FindingsError(
+            f"{counted(len(files), 'file')} would conflict.",
+            "Agree on who changes what, or merge the other branch now.",
+        )
+    if not options.json:
+        remark("Nothing would conflict.")
+
+
+def _source(context: Context) -> RadarSource:
+    """Where the worktrees are compared. Raises InvalidInputError outside git."""
+    repository = context.place.repository
+    if repository is None:
+        raise InvalidInputError(
+            "Only the worktrees of a git repository can be compared.",
+            "Run it in a worktree.",
+        )
+    layout = Layout(context.place.root) if context.place.exists else None
+    return RadarSource(repository, layout, context.env)
+
+
+def _view(context: Context, radar: Radar) -> RadarView:
+    repository = context.place.repository
+    top = repository.top if repository is not None else ""
+    return RadarView(radar, top, context.env, now_ms())

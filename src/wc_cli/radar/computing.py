@@ -1,0 +1,260 @@
+"""Computes the radar of a repository, and keeps it in the store."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any
+
+from wc_cli.branch.git import Git, GitError
+from wc_cli.radar import hunks, merges, participants, sides
+from wc_cli.radar.objects import objects_of
+from wc_cli.radar.sides import SideReader
+from wc_cli.store import locks
+from wc_cli.store.localfiles import LocalFiles
+from wc_core.errors import InvalidInputError, NotFoundError, StorageError
+from wc_core.git import worktrees
+from wc_core.radar import kept, registries
+from wc_core.radar.model import HOT, REGISTRY, SOFT, Pair, Radar, SharedFile
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from contextlib import AbstractContextManager
+
+    from wc_cli.radar.merges import MergeResult
+    from wc_cli.radar.objects import Objects
+    from wc_core.git.repository import Repository
+    from wc_core.git.worktrees import Worktree
+    from wc_core.layout import Layout
+    from wc_core.radar.model import Side
+
+# A repository for which this is not enough is too large to be compared.
+LIMIT_SECONDS = 60.0
+_LOCK_SECONDS = 5.0
+_READERS = 4
+
+
+class RadarSource:
+    """Where a radar is computed: a repository, and its store, if there is one."""
+
+    def __init__(
+        self, repository: Repository, layout: Layout | None, env: Mapping[str, str]
+    ) -> None:
+        self.repository = repository
+        self.layout = layout
+        self.env = env
+
+    def compute(self, *, remote: bool = False) -> Radar:
+        """Compute the radar of the worktrees, and with ``remote`` of the branches that
+        were fetched. Kept in the store without these. Raises LockTimeoutError and
+        StorageError."""
+        with self._lock():
+            fields = kept.load_fields(self.layout) if self.layout is not None else {}
+            with self._objects() as objects, _git_errors():
+                computation = _Computation(self, objects, fields)
+                radar = computation.radar(remote=remote)
+            if self.layout is not None and not remote:
+                data = kept.encode(radar, computation.record())
+                LocalFiles(self.layout).write("radar.json", data)
+        return radar
+
+    def compare(self, top: str, name: str) -> Radar:
+        """Compare the worktree at ``top`` with another, by its name, its branch or who
+        works there, or with any other branch or commit; empty: with the base branch.
+        Raises InvalidInputError, NotFoundError, LockTimeoutError and StorageError."""
+        with self._lock(), self._objects() as objects:
+            computation = _Computation(self, objects, {})
+            with _git_errors():
+                return computation.comparison(top, name)
+
+    def _objects(self) -> AbstractContextManager[Objects]:
+        return objects_of(self.repository.common, self.layout)
+
+    @contextlib.contextmanager
+    def _lock(self) -> Iterator[None]:
+        if self.layout is None:
+            yield
+            return
+        path, root = self.layout.radar_lock, self.layout.root
+        with locks.locked(path, "wc radar", _LOCK_SECONDS, root):
+            yield
+
+
+@contextlib.contextmanager
+def _git_errors() -> Iterator[None]:
+    try:
+        yield
+    except GitError as error:
+        raise StorageError(
+            f"The worktrees could not be compared: {error}.",
+            "See whether git works here: git status",
+        ) from error
+
+
+class _Computation:
+    """One computation of a radar. ``fields`` are those of the last one that was kept:
+    what has not changed since is taken from it."""
+
+    def __init__(
+        self, source: RadarSource, objects: Objects, fields: Mapping[str, Any]
+    ) -> None:
+        self.source = source
+        self.objects = objects
+        self.now_ms = time.time_ns() // 1_000_000
+        self.until = time.monotonic() + LIMIT_SECONDS
+        previous = kept.decode(fields) or Radar(0)
+        record = fields.get("seen", {}) if previous.at_ms else {}
+        # A commit is merged as it says, whatever was checked out since.
+        self.pairs = {
+            _commits(previous.sides, pair): pair
+            for pair in previous.pairs
+            if not pair.problem
+        }
+        self.git = self._git(source.repository)
+        self.reader = SideReader(self.git, objects, record, previous.sides)
+
+    def _git(self, repository: Repository) -> Git:
+        """What runs git for everything but the snapshots. In a worktree, git obeys the
+        repository's .gitattributes, which may say how to merge a file."""
+        env = {**self.source.env, "GIT_NO_LAZY_FETCH": "1"}
+        if repository.top:
+            return Git(repository.top, env, until=self.until)
+        return Git(repository.common, env, bare=True, until=self.until)
+
+    def record(self) -> dict[str, Any]:
+        """What the next computation needs to know."""
+        bases = [[*key, base] for key, base in self.reader.bases.items()]
+        return {"states": dict(self.reader.states), "bases": bases[-1000:]}
+
+    def radar(self, *, remote: bool) -> Radar:
+        """The radar. Raises GitError."""
+        base, trees = self._base_and_trees()
+        compared = self._worktree_sides(trees)
+        if remote:
+            compared += self.reader.branches(base, compared)
+        return self._compared(sides.with_names(compared), base)
+
+    def comparison(self, top: str, name: str) -> Radar:
+        """The radar of one worktree and one other side."""
+        base, trees = self._base_and_trees()
+        own = next((tree for tree in trees if tree.path == top), None)
+        if own is None:
+            raise NotFoundError(f"{top} is no worktree of this repository.")
+        other_trees = [tree for tree in trees if tree is not own]
+        (own_side,) = self._worktree_sides([own])
+        name = name or base.name
+        if not name or name in {own_side.branch, own_side.name}:
+            raise InvalidInputError(
+                "Name another branch: this worktree is on "
+                f"{own_side.branch or own_side.name}.",
+                "See all pairs: wc radar",
+            )
+        chosen = [
+            tree
+            for tree, side in self._labelled(other_trees)
+            if name in {tree.name, tree.branch, side.agent}
+        ]
+        compared = self._worktree_sides(chosen[:1]) or [self.reader.commit(name)]
+        return self._compared(sides.with_names([own_side, *compared]), base)
+
+    def _base_and_trees(self) -> tuple[sides.BaseBranch, list[Worktree]]:
+        source = self.source
+        trees = worktrees.worktrees(source.repository, source.env)
+        main_branch = next((tree.branch for tree in trees if tree.main), "")
+        return sides.find_base(source.repository, main_branch), trees
+
+    def _labelled(self, trees: list[Worktree]) -> Iterator[tuple[Worktree, Side]]:
+        """Each worktree with who works there; it is not read."""
+        for tree in trees:
+            side = sides.unread_side(tree)
+            layout = self.source.layout
+            if layout is not None:
+                agent = participants.who_works_in(layout, side, self.now_ms)
+                side = side._replace(agent=agent)
+            yield tree, side
+
+    def _worktree_sides(self, trees: list[Worktree]) -> list[Side]:
+        """The worktrees as they are now. git spends most of its time waiting for the
+        file system, so several are read at a time."""
+        env, until = self.source.env, self.until
+
+        def read(labelled: tuple[Worktree, Side]) -> Side:
+            return self.reader.worktree(*labelled, env, until)
+
+        with ThreadPoolExecutor(_READERS) as pool:
+            return list(pool.map(read, self._labelled(trees)))
+
+    def _compared(self, compared: list[Side], base: sides.BaseBranch) -> Radar:
+        compared = self.reader.with_files(compared, base)
+        pairs = self._pairs(compared, base.name)
+        return Radar(self.now_ms, base.name, tuple(compared), pairs)
+
+    def _pairs(self, compared: list[Side], base: str) -> tuple[Pair, ...]:
+        """Every pair of sides that can be merged."""
+        pairs = [
+            Pair(first, second)
+            for first in range(len(compared))
+            for second in range(first + 1, len(compared))
+            if _are_related(compared[first], compared[second], base)
+        ]
+        old = {
+            index: self.pairs[key]
+            for index, pair in enumerate(pairs)
+            if (key := _commits(compared, pair)) in self.pairs
+        }
+        unmerged = [pair for index, pair in enumerate(pairs) if index not in old]
+        fresh = iter(self._merged(compared, unmerged))
+        return tuple(
+            pair._replace(files=old[index].files) if index in old else next(fresh)
+            for index, pair in enumerate(pairs)
+        )
+
+    def _merged(self, compared: list[Side], pairs: list[Pair]) -> list[Pair]:
+        """The pairs with the files that both sides change."""
+        commits = [
+            (compared[pair.first].commit, compared[pair.second].commit)
+            for pair in pairs
+        ]
+        results = merges.merge_all(self.git, self.objects, commits)
+        requested = [
+            (merge.tree, path)
+            for merge in results
+            for path, _ in merge.conflicts
+            if path in merge.marked
+        ]
+        marked = merges.marked_files(self.git, self.objects, requested)
+        return [
+            pair._replace(
+                files=tuple(_shared_files(merge, marked, commits[index])),
+                problem=merge.problem,
+            )
+            for index, (pair, merge) in enumerate(zip(pairs, results, strict=True))
+        ]
+
+
+def _commits(compared: Sequence[Side], pair: Pair) -> frozenset[str]:
+    return frozenset((compared[pair.first].commit, compared[pair.second].commit))
+
+
+def _are_related(first: Side, second: Side, base: str) -> bool:
+    """Whether two sides can be merged, and differ. Where only one of them has a history
+    in common with the base branch, the two have none."""
+    if not first.commit or not second.commit or first.commit == second.commit:
+        return False
+    return not base or bool(first.base) == bool(second.base)
+
+
+def _shared_files(
+    merge: MergeResult,
+    marked: Mapping[tuple[str, str], bytes],
+    commits: tuple[str, str],
+) -> Iterator[SharedFile]:
+    """The files that both sides change: those in conflict first."""
+    for path, conflict in merge.conflicts:
+        kind = REGISTRY if registries.hint(path) else HOT
+        content = marked.get((merge.tree, path), b"")
+        names = hunks.symbols(content, *commits) if kind == HOT else ()
+        yield SharedFile(path, kind, conflict, names)
+    for path in merge.merged:
+        yield SharedFile(path, SOFT)

@@ -1,0 +1,145 @@
+"""What merging two commits would give, from ``git merge-tree``.
+
+All pairs are merged by one process (git 2.39 and newer); if that fails, for example
+because two of them have no history in common, each by a process of its own. git exits
+with 1 both for a conflict and for a revision that it does not know, so an answer counts
+only if it begins with a tree.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import TYPE_CHECKING
+
+from wc_cli.branch.git import GitError, GitTimeoutError
+from wc_core.values import NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from wc_cli.branch.git import Git
+    from wc_cli.radar.objects import Objects
+
+_WORDS = ("merge-tree", "--write-tree", "-z", "--messages")
+_OID = re.compile(rb"[0-9a-f]{40}(?:[0-9a-f]{24})?")
+_MERGED = "Auto-merging"
+_CONFLICT = re.compile(r"CONFLICT \((.*)\)")
+_OURS, _THEIRS = b"2", b"3"
+
+
+class MergeResult(NamedTuple):
+    """The result of merging two commits.
+
+    - ``tree``: the merged files; conflicts are marked in them
+    - ``conflicts``: what git calls the conflict in each path, such as "contents"
+    - ``marked``: the paths that both sides have, so that conflicts are marked in them
+    - ``merged``: the paths that both sides changed and that merge cleanly
+    - ``problem``: why they were not merged; empty if they were
+    """
+
+    tree: str = ""
+    conflicts: tuple[tuple[str, str], ...] = ()
+    marked: frozenset[str] = frozenset()
+    merged: tuple[str, ...] = ()
+    problem: str = ""
+
+
+def merge_all(
+    git: Git, objects: Objects, pairs: Sequence[tuple[str, str]]
+) -> list[MergeResult]:
+    """Merge each pair of commits. Raises GitTimeoutError."""
+    if not pairs:
+        return []
+    feed = "".join(f"{first} {second}\n" for first, second in pairs).encode()
+    try:
+        output = git.run(*_WORDS, "--stdin", feed=feed, env=objects.merge_env)
+    except GitTimeoutError:
+        raise
+    except GitError:
+        return [_merge(git, objects, *pair) for pair in pairs]
+    merges = list(parse_batch(output))
+    if len(merges) != len(pairs):
+        return [_merge(git, objects, *pair) for pair in pairs]
+    return merges
+
+
+def _merge(git: Git, objects: Objects, first: str, second: str) -> MergeResult:
+    try:
+        output = git.run(*_WORDS, first, second, env=objects.merge_env)
+    except GitTimeoutError:
+        raise
+    except GitError as error:
+        if not _OID.fullmatch(error.out.partition(b"\0")[0]):
+            return MergeResult(problem=str(error))
+        output = error.out
+    # Without --stdin, nothing ends the last record.
+    return next(_parse_records(iter([*output.split(b"\0"), b""])))
+
+
+def parse_batch(output: bytes) -> Iterator[MergeResult]:
+    """The merges in the output of ``merge-tree --stdin -z``: before each is a status,
+    which says the same as the rest."""
+    tokens = iter(output.split(b"\0"))
+    while next(tokens, b""):
+        yield from _parse_records(tokens)
+
+
+def _parse_records(tokens: Iterator[bytes]) -> Iterator[MergeResult]:
+    """The next merge: a tree, the entries in conflict, then messages, and an empty
+    token after each of the two."""
+    tree = next(tokens, b"")
+    if not _OID.fullmatch(tree):
+        return
+    stages: dict[str, set[bytes]] = {}
+    for entry in iter(lambda: next(tokens, b""), b""):
+        fields, _, path = entry.partition(b"\t")
+        stages.setdefault(os.fsdecode(path), set()).add(fields.rpartition(b" ")[2])
+    kinds = dict.fromkeys(stages, "")
+    merged: dict[str, None] = {}
+    for kind, paths in _messages(tokens):
+        conflict = _CONFLICT.fullmatch(kind)
+        if conflict is not None:
+            kinds.update({path: conflict[1] for path in paths if path in stages})
+            kinds.setdefault(paths[0], conflict[1])
+        elif kind == _MERGED:
+            merged[paths[0]] = None
+    yield MergeResult(
+        tree.decode(),
+        tuple(sorted(kinds.items())),
+        frozenset(
+            path for path, numbers in stages.items() if {_OURS, _THEIRS} <= numbers
+        ),
+        tuple(sorted(merged.keys() - kinds.keys())),
+    )
+
+
+def _messages(tokens: Iterator[bytes]) -> Iterator[tuple[str, list[str]]]:
+    """The kind of each message, and the paths that it is about."""
+    while count := int(next(tokens, b"") or 0):
+        paths = [os.fsdecode(next(tokens, b"")) for _ in range(count)]
+        yield os.fsdecode(next(tokens, b"")), paths
+        next(tokens, b"")  # the message itself, which is for people
+
+
+def marked_files(
+    git: Git, objects: Objects, requested: Iterable[tuple[str, str]]
+) -> dict[tuple[str, str], bytes]:
+    """The content of files, each named by tree and path. Those that git does not have
+    are first out. Raises GitError."""
+    # git reads a name to the end of the line.
+    names = [
+        (tree, path) for tree, path in dict.fromkeys(requested) if "\n" not in path
+    ]
+    if not names:
+        return {}
+    feed = b"".join(f"{tree}:".encode() + os.fsencode(f"{p}\n") for tree, p in names)
+    output = git.run("cat-file", "--batch", feed=feed, env=objects.merge_env)
+    contents = {}
+    for name in names:
+        head, _, output = output.partition(b"\n")
+        words = head.split(b" ")
+        if len(words) == 3 and words[1] == b"blob":  # noqa: PLR2004 - id, kind, size
+            length = int(words[2])
+            contents[name], output = output[:length], output[length + 1 :]
+    return contents

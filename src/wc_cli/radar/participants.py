@@ -1,0 +1,61 @@
+"""Who works in a worktree, from what participants left in the store: their notes, and
+who ran ``wc`` there last."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from wc_core.activity import presence
+from wc_core.agents import AGENTS
+from wc_core.errors import WcError
+from wc_core.files import names_in, read_plain
+from wc_core.layout import key_of
+from wc_core.names import fold, parse
+from wc_core.status.files import DEFAULT_NAME, MAIN_WORKTREE, MAX_FILE_BYTES
+from wc_core.text import one_line
+
+if TYPE_CHECKING:
+    from wc_core.layout import Layout
+    from wc_core.radar.model import Side
+
+_WIDTH = 60
+_SPELLED = {fold(agent.name): agent.name for agent in AGENTS}
+
+
+def who_works_in(layout: Layout, side: Side, now_ms: int) -> str:
+    """The agent in a worktree, such as ``Codex@review``; empty if none is known: a
+    person is in all of them."""
+    for note in presence.current_notes(layout, now_ms):
+        if note.worktree == side.path:
+            return _label(note.agent, side)
+    folder = f"{layout.local}/me/{side.worktree_id or MAIN_WORKTREE}"
+    latest = max(_agents_in(layout, folder), default=(0, ""))
+    return _label(latest[1], side)
+
+
+def _agents_in(layout: Layout, folder: str) -> list[tuple[int, str]]:
+    """When each agent was recorded in a worktree, and its key."""
+    try:
+        names = names_in(folder, layout.root)
+    except WcError:
+        return []
+    agents = []
+    for name in names:
+        try:
+            changed = os.lstat(f"{folder}/{name}").st_mtime_ns
+            data = read_plain(f"{folder}/{name}", layout.root, MAX_FILE_BYTES)
+        except OSError:
+            continue
+        key = key_of(os.fsdecode((data or b"").partition(b"\n")[0]))
+        if key and name != DEFAULT_NAME:
+            agents.append((changed, key))
+    return agents
+
+
+def _label(text: str, side: Side) -> str:
+    if not text:
+        return ""
+    name = parse(text)
+    agent = _SPELLED.get(fold(name.agent), name.agent)
+    return one_line(f"{agent}@{name.seat or side.name}", _WIDTH)

@@ -1,0 +1,154 @@
+"""Snapshots of worktrees: the commit that would be made of everything that is changed.
+
+A snapshot is made in an index of its own, so that neither the index nor a file of the
+worktree is touched. Ignored files are not in it, nor are files that look like secrets
+or are too large.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import time
+from hashlib import sha256
+from typing import TYPE_CHECKING
+
+from wc_cli.branch.git import Git
+from wc_core.git import config
+from wc_core.radar.secrets import looks_secret
+from wc_core.values import NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from wc_cli.radar.objects import Objects
+    from wc_core.git.repository import Repository
+
+# What a file of source code never has.
+MAX_BYTES = 8 << 20
+# More untracked files are no work of anybody, but a folder that should be ignored.
+_MAX_UNTRACKED = 2000
+# Coarser than the clock of any file system that we know: files that changed later than
+# this may change again without a sign.
+_MARGIN_NS = 100_000_000
+_STATUS = (
+    *("status", "--porcelain=v2", "--branch", "-z"),
+    *("--untracked-files=all", "--no-renames"),
+)
+# How many words stand before the path in each kind of line.
+_WORDS_BEFORE = {b"1": 8, b"u": 10, b"?": 1}
+_IDENT = {
+    f"GIT_{role}_{part}": value
+    for role in ("AUTHOR", "COMMITTER")
+    for part, value in (
+        ("NAME", "Watercooler"),
+        ("EMAIL", "watercooler@localhost"),
+        # Equal content has to give equal commits: results are kept by their ids.
+        ("DATE", "1767225600 +0000"),
+    )
+}
+
+
+class WorktreeState(NamedTuple):
+    """What git says of a worktree.
+
+    - ``head``: the commit that is checked out; empty before the first one
+    - ``paths``: what is changed, as bytes relative to its top
+    - ``left_out``: how many changed files must not get into a snapshot
+    - ``changed_ns``: the latest change of any of them, 0 if unknown
+    - ``digest``: equal as long as nothing changes; empty if that cannot be told
+    """
+
+    head: str = ""
+    paths: tuple[bytes, ...] = ()
+    left_out: int = 0
+    changed_ns: int = 0
+    digest: str = ""
+
+
+def worktree_git(repository: Repository, env: Mapping[str, str], until: float) -> Git:
+    """What runs git in a worktree, with the user's settings for how files are read."""
+    names = ("core.autocrlf", "core.sparsecheckout")
+    values = config.get_all(names, repository, env)
+    options = [f"{name}={value}" for name, value in values.items() if value]
+    words = tuple(word for option in options for word in ("-c", option))
+    # What a partial clone lacks is not fetched: nothing here waits for the network.
+    env = {**env, "GIT_NO_LAZY_FETCH": "1"}
+    return Git(repository.top, env, until=until, options=words)
+
+
+def read_state(git: Git, top: str) -> WorktreeState:
+    """What is changed in the worktree at ``top``. Raises GitError."""
+    now_ns = time.time_ns()
+    output = git.run(*_STATUS)
+    digest = sha256(output)
+    head, changes = "", []
+    untracked = 0
+    for line in output.split(b"\0"):
+        kind = line[:1]
+        if line.startswith(b"# branch.oid "):
+            oid = line.rpartition(b" ")[2].decode()
+            head = "" if oid == "(initial)" else oid
+        elif kind in _WORDS_BEFORE:
+            changes.append(line.split(b" ", _WORDS_BEFORE[kind])[-1])
+            untracked += kind == b"?"
+    if untracked > _MAX_UNTRACKED:
+        changes = changes[:-untracked]  # git lists them last
+    paths, left_out, latest = [], 0, 0
+    for path in changes:
+        info = _info(os.path.join(os.fsencode(top), path))
+        if info is not None:
+            stamp = f"{info.st_mtime_ns} {info.st_size} {info.st_ino} {info.st_mode}\n"
+            digest.update(stamp.encode())
+            latest = max(latest, info.st_mtime_ns)
+        if _may_be_kept(path, info):
+            paths.append(path)
+        else:
+            left_out += 1
+    left_out += untracked if untracked > _MAX_UNTRACKED else 0
+    settled = latest < now_ns - _MARGIN_NS
+    key = digest.hexdigest() if settled else ""
+    return WorktreeState(head, tuple(paths), left_out, latest, key)
+
+
+def _info(path: bytes) -> os.stat_result | None:
+    try:
+        return os.lstat(path)
+    except OSError:
+        return None
+
+
+def _may_be_kept(path: bytes, info: os.stat_result | None) -> bool:
+    """Whether the content of a changed file may get into a snapshot. A path that ends
+    in a slash is a repository of its own."""
+    if path.endswith(b"/") or looks_secret(os.fsdecode(path)):
+        return False
+    if info is None or stat.S_ISDIR(info.st_mode):  # deleted, or a submodule
+        return True
+    is_small_file = stat.S_ISREG(info.st_mode) and info.st_size <= MAX_BYTES
+    return is_small_file or stat.S_ISLNK(info.st_mode)
+
+
+def take(git: Git, state: WorktreeState, objects: Objects, name: str) -> str:
+    """Make the snapshot of a worktree. Returns its commit: HEAD, if nothing is changed.
+
+    ``name`` is a file name that no other snapshot in the making has. Raises GitError.
+    """
+    if not state.paths:
+        return state.head
+    env = objects.snapshot_env(f"{objects.temporary}/index-{name}")
+    git.run("read-tree", state.head, env=env)
+    feed = b"".join(_terminated(state.paths))
+    git.run("update-index", *_UPDATE, feed=feed, env=env)
+    tree = git.line("write-tree", env=env)
+    words = ("commit-tree", tree, "-p", state.head)
+    return git.line(*words, feed=b"uncommitted changes\n", env={**env, **_IDENT})
+
+
+_UPDATE = ("--add", "--remove", "--replace", "-z", "--stdin")
+
+
+def _terminated(paths: tuple[bytes, ...]) -> Iterator[bytes]:
+    for path in paths:
+        yield path
+        yield b"\0"

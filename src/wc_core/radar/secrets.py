@@ -1,0 +1,26 @@
+"""Which files look like secrets, by name: their content gets into no snapshot."""
+
+from __future__ import annotations
+
+import re
+
+_SECRET_NAMES = re.compile(
+    r"\.env(?:\..+)?|.+\.env|\.envrc"
+    r"|\.netrc|_netrc|\.npmrc|\.pypirc|\.htpasswd|\.git-credentials|\.pgpass|\.my\.cnf"
+    r"|id_(?:rsa|dsa|ecdsa|ed25519)[\w.-]*"
+    r"|.+\.(?:pem|key|p12|pfx|jks|keystore|kdbx|ppk|asc|gpg|tfvars|tfstate)"
+    r"|(?:.*[._-])?(?:secrets?|credentials?|service[_-]account)"
+    r"(?:[._-].*)?\.(?:ya?ml|json|toml|ini|txt|properties)"
+    r"|(?:secrets?|credentials?|token|password)",
+    re.IGNORECASE,
+)
+_SAMPLE = re.compile(r".+[._-](?:example|sample|template|dist|pub)", re.IGNORECASE)
+_SECRET_FOLDERS = frozenset({".ssh", ".aws", ".gnupg", ".kube", ".docker", ".azure"})
+
+
+def looks_secret(path: str) -> bool:
+    """Whether a file with this path may have a secret in it."""
+    *folders, name = path.split("/")
+    if not _SECRET_FOLDERS.isdisjoint(folders):
+        return True
+    return bool(_SECRET_NAMES.fullmatch(name)) and not _SAMPLE.fullmatch(name)

@@ -1,0 +1,124 @@
+"""The radar as it is shown: who changes the same files, and where it will conflict. The
+same to the command, the server and the page."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from wc_core.phrases import shown_path
+from wc_core.radar import registries
+from wc_core.radar.model import HOT, REGISTRY, SOFT
+from wc_core.text import one_line
+from wc_core.times import rfc3339, seconds_between
+from wc_core.values import NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from wc_core.radar.model import Pair, Radar, SharedFile, Side
+
+MAX_FILES = 200
+_MAX_NAME = 200
+_MAX_PATH = 300
+
+
+class RadarView(NamedTuple):
+    """A radar as somebody in the worktree ``own`` sees it; empty: in none of them."""
+
+    radar: Radar
+    own: str
+    env: Mapping[str, str]
+    now_ms: int
+
+    @property
+    def age(self) -> int:
+        """The seconds since it was computed."""
+        return seconds_between(self.radar.at_ms, self.now_ms)
+
+    @property
+    def own_side(self) -> int | None:
+        """The viewer's own side."""
+        return self.radar.side_at(self.own)
+
+    def display_path(self, side: Side) -> str:
+        """The folder of a worktree, as answers show it."""
+        return shown_path(side.path, self.env)
+
+    @property
+    def pairs(self) -> list[Pair]:
+        """The pairs that share files or could not be compared: those of the viewer's
+        worktree first, and those with the most conflicts first."""
+        own = self.own_side
+        shared = [pair for pair in self.radar.pairs if pair.files or pair.problem]
+        return sorted(
+            shared,
+            key=lambda pair: (
+                own not in {pair.first, pair.second},
+                *(-len(pair.of_kind(kind)) for kind in (HOT, REGISTRY, SOFT)),
+            ),
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """The radar shape."""
+        return {
+            "at": rfc3339(self.radar.at_ms),
+            "age_seconds": self.age,
+            "base": self.radar.base or None,
+            "worktrees": [self._side_json(side) for side in self.radar.sides],
+            "pairs": [self._pair_json(pair) for pair in self.pairs],
+        }
+
+    def _side_json(self, side: Side) -> dict[str, Any]:
+        own = self.own_side
+        fields = {
+            "name": one_line(side.name, _MAX_NAME),
+            "path": self.display_path(side) or None,
+            "branch": one_line(side.branch, _MAX_NAME) or None,
+            "agent": side.agent or None,
+            "here": (own is not None and side is self.radar.sides[own]) or None,
+            "problem": one_line(side.problem, _MAX_NAME) or None,
+            "left_out": side.left_out or None,
+        }
+        return {
+            **{key: value for key, value in fields.items() if value is not None},
+            "file_count": side.file_count,
+            "files": [_path(path) for path in side.files[:MAX_FILES]],
+        }
+
+    def _pair_json(self, pair: Pair) -> dict[str, Any]:
+        first, second = self.radar.sides[pair.first], self.radar.sides[pair.second]
+        fields: dict[str, Any] = {
+            "left": one_line(first.name, _MAX_NAME),
+            "right": one_line(second.name, _MAX_NAME),
+            "hot": [_file_json(file) for file in pair.of_kind(HOT)],
+            "registries": [_file_json(file) for file in pair.of_kind(REGISTRY)],
+            "soft": [_path(file.path) for file in pair.of_kind(SOFT)],
+        }
+        if pair.problem:
+            fields["problem"] = one_line(pair.problem, _MAX_NAME)
+        return fields
+
+
+def _file_json(file: SharedFile) -> dict[str, Any]:
+    fields: dict[str, Any] = {"path": _path(file.path), "conflict": file.conflict}
+    if file.symbols:
+        fields["symbols"] = list(map(one_line, file.symbols))
+    if hint := registries.hint(file.path):
+        fields["hint"] = hint
+    return fields
+
+
+def _path(path: str) -> str:
+    return one_line(path, _MAX_PATH)
+
+
+def file_text(file: SharedFile) -> str:
+    """A file of a pair: its path, and where it will conflict or how it is resolved."""
+    facts = [_path(file.path)]
+    if file.kind != SOFT and file.conflict not in {"", "contents"}:
+        facts.append(one_line(file.conflict))
+    if file.symbols:
+        facts.append(f"in {', '.join(map(one_line, file.symbols))}")
+    if file.kind == REGISTRY:
+        facts.append(registries.hint(file.path))
+    return " · ".join(facts)

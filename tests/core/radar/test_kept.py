@@ -1,0 +1,107 @@
+"""The file that the radar is kept in."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from wc_core.layout import Layout
+from wc_core.radar import kept
+from wc_core.radar.model import HOT, KINDS, SOFT, Pair, Radar, SharedFile, Side
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+TEXTS = st.text(st.characters(exclude_categories=[]), max_size=8)
+NUMBERS = st.integers(0, 2**53)
+FILES = st.builds(
+    SharedFile,
+    TEXTS,
+    st.sampled_from(KINDS),
+    TEXTS,
+    st.lists(TEXTS, max_size=3).map(tuple),
+)
+SIDES = st.builds(
+    Side,
+    *([TEXTS] * 8),
+    st.lists(TEXTS, max_size=3).map(tuple),
+    *([NUMBERS] * 3),
+    TEXTS,
+)
+
+
+@st.composite
+def radars(draw: st.DrawFn) -> Radar:
+    sides = draw(st.lists(SIDES, min_size=2, max_size=4).map(tuple))
+    rights = draw(st.lists(st.integers(1, len(sides) - 1), max_size=3))
+    pairs = [
+        Pair(right - 1, right, draw(st.lists(FILES, max_size=2).map(tuple)), "")
+        for right in rights
+    ]
+    return Radar(draw(NUMBERS), draw(TEXTS), sides, tuple(pairs))
+
+
+@given(radars())
+def test_what_is_kept_comes_back(radar: Radar) -> None:
+    assert kept.decode(json.loads(kept.encode(radar, {"states": {}}))) == radar
+
+
+@given(
+    st.recursive(
+        st.none() | NUMBERS | TEXTS,
+        lambda x: st.lists(x, max_size=3) | st.dictionaries(TEXTS, x, max_size=3),
+        max_leaves=8,
+    ),
+    st.sampled_from(["v", "at", "base", "sides", "pairs"]),
+)
+def test_a_damaged_file_is_no_radar_or_another_one(value: Any, key: str) -> None:
+    radar = Radar(5, "main", (Side("a"), Side("b")), (Pair(0, 1),))
+    fields = json.loads(kept.encode(radar, {}))
+    fields[key] = value
+    decoded = kept.decode(fields)
+    assert decoded is None or isinstance(decoded, Radar)
+
+
+@pytest.mark.parametrize(
+    "pairs", [[[0, 2, [], ""]], [[1, 0, [], ""]], [[0, 1, [["a", "warm", "", []]], ""]]]
+)
+def test_pairs_of_no_sides_and_unknown_kinds_are_refused(pairs: list[Any]) -> None:
+    fields = json.loads(kept.encode(Radar(5, "main", (Side("a"), Side("b"))), {}))
+    assert kept.decode(fields) is not None
+    assert kept.decode({**fields, "pairs": pairs}) is None
+
+
+def test_a_file_that_is_missing_or_broken_is_none(tmp_path: Path) -> None:
+    layout = Layout(str(tmp_path))
+    assert kept.load(layout) is None
+    (tmp_path / ".local").mkdir()
+    (tmp_path / ".local" / "radar.json").write_text("[1]", encoding="utf-8")
+    assert kept.load(layout) is None
+    (tmp_path / ".local" / "radar.json").write_bytes(kept.encode(Radar(7), {}))
+    assert kept.load(layout) == Radar(7)
+
+
+DAY = 24 * 3600 * 1000
+
+
+def test_nobody_is_told_of_idle_worktrees_nor_of_soft_files() -> None:
+    now = 100 * DAY
+    hot, soft = SharedFile("a", HOT), SharedFile("b", SOFT)
+    sides = (
+        Side("a", path="/a", changed_ms=now),
+        Side("b", path="/b", changed_ms=now),
+        Side("old", path="/old", changed_ms=now - 15 * DAY),
+    )
+    radar = Radar(now, "main", sides, (Pair(0, 1, (hot, soft)), Pair(0, 2, (hot,))))
+    assert radar.alarms(0, now) == [(sides[1], hot)]
+    assert radar.alarms(1, now) == [(sides[0], hot)]
+    assert radar.alarms(2, now) == []
+    assert (radar.side_at("/b"), radar.side_at("/c"), radar.side_at("")) == (
+        1,
+        None,
+        None,
+    )
