@@ -1,8 +1,9 @@
-"""The detached process that settles a store, then exchanges it with its remote.
+"""The detached process that settles a store, computes the radar of its repository, and
+exchanges the store with its remote.
 
-Each of the two has a lock of its own and is done by one process at a time. A command
-that writes meanwhile leaves a marker, or a commit, and this process looks for these
-again before it ends.
+Settling and exchanging each have a lock of their own, and are done by one process at a
+time. A command that writes meanwhile leaves a marker, or a commit, and this process
+looks for these again before it ends.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import time
 from typing import TYPE_CHECKING
 
 from wc_cli.claims import travel
+from wc_cli.radar import refreshing
 from wc_cli.settle import settler
 from wc_cli.store import locks
 from wc_cli.sync import routes
@@ -49,6 +51,7 @@ def main() -> None:
         _, finished = settler.settle_once(root, env, handle, _LONGEST_BURST_SECONDS)
     if not finished:
         settler.settle(root, env)
+    refreshing.refresh_if_due(root, Layout(root), env)
     exchange(root, env)
     if os.path.isdir(Layout(root).held):
         travel.send_in_background(root, env)

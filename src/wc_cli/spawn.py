@@ -79,21 +79,39 @@ def _is_exchange_due(layout: Layout, rules: Settings) -> bool:
 def start(layout: Layout, env: Mapping[str, str]) -> None:
     """Start the detached process, unless one is at work: that one looks for new markers
     before it ends."""
+    _start("wc_cli.background", layout, layout.git_lock, env)
+
+
+def start_radar(layout: Layout, folder: str, env: Mapping[str, str]) -> None:
+    """Have the radar of the repository that ``folder`` is in computed, unless a process
+    is waiting to do so: that one sees what was changed until now."""
+    _start("wc_cli.radar.refreshing", layout, layout.radar_waiting, env, folder)
+
+
+def _start(
+    module: str, layout: Layout, lock: str, env: Mapping[str, str], *arguments: str
+) -> None:
+    """Start a module with the store, the handle of the lock, and more arguments, unless
+    another process has the lock."""
     from wc_cli.store import locks  # 0.6 ms, not needed by a command that only reads
 
-    handle = locks.try_acquire(layout.git_lock, layout.root)
+    handle = locks.try_acquire(lock, layout.root)
     if handle is None:
         return
     # It inherits the lock: no other writer starts a second one while it starts.
     os.set_inheritable(handle, True)
     # -P: nothing is imported from the current folder.
-    words = [sys.executable, "-P", "-m", "wc_cli.background", layout.root, str(handle)]
+    command = [sys.executable, "-P", "-m", module, layout.root, str(handle)]
     null = os.open(os.devnull, os.O_RDWR)
     actions = [(os.POSIX_SPAWN_DUP2, null, fd) for fd in (0, 1, 2)]
     try:
         # A session of its own: ^C, or a terminal that is closed, does not end it.
-        os.posix_spawn(  # noqa: TID251 - the one process that outlives its command
-            sys.executable, words, env, file_actions=actions, setsid=True
+        os.posix_spawn(  # noqa: TID251 - what outlives its command
+            sys.executable,
+            [*command, *arguments],
+            env,
+            file_actions=actions,
+            setsid=True,
         )
     finally:
         os.close(null)

@@ -201,6 +201,21 @@ class Layout(NamedTuple):
         return f"{self.local}/locks/radar"
 
     @property
+    def radar_waiting(self) -> str:
+        """The lock of the process that waits until the radar may be computed again."""
+        return f"{self.local}/locks/radar-waiting"
+
+    @property
+    def conflict_marks(self) -> str:
+        """The folder with what the status line says of conflicts, see
+        `wc_core.status.conflictmarks`."""
+        return f"{self.local}/hot"
+
+    def conflict_mark(self, worktree: str) -> str:
+        """The mark of a worktree: git's name of it, or ``=main``."""
+        return f"{self.conflict_marks}/{worktree}"
+
+    @property
     def snapshots(self) -> str:
         """The folder with git's objects of uncommitted changes, for the radar."""
         return f"{self.local}/snapshots"

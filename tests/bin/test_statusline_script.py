@@ -36,7 +36,10 @@ from wc_core.identity.resolve import (
     worktree_rules,
 )
 from wc_core.identity.userrecord import UserRecord
+from wc_core.layout import Layout
 from wc_core.names import SPELLINGS, Directory, Name, parse
+from wc_core.status import conflictmarks
+from wc_core.status.conflictmarks import ConflictMark
 from wc_core.status.files import (
     MAIN_WORKTREE,
     StatusView,
@@ -299,6 +302,9 @@ BRANCHES = st.sampled_from(
     ]
 )
 COUNTS = st.integers(0, 999)
+CONFLICTS = st.sampled_from(
+    ["", "", "auth.py with Codex@review", "a.py with Zoë +2", "שלום.py with Codex"]
+)
 
 
 @st.composite
@@ -414,30 +420,38 @@ def _options(look: LineStyle) -> list[str]:
     suppress_health_check=[HealthCheck.too_slow],
 )
 @given(
-    made=views(), who=WHOS, look=LOOKS, place=PLACES, user=st.sampled_from(["", "Pat"])
+    made=views(),
+    who=WHOS,
+    look=LOOKS,
+    place=PLACES,
+    kept=st.tuples(st.sampled_from(["", "Pat"]), CONFLICTS),
 )
 @example(
     [StatusView(state("main", "codex", 2, status="IN_REVIEW"), {"codex": 3})],
     Who(Name("Codex"), "codex", written=True),
     LineStyle(24),
     "main",
-    "Pat",
+    ("Pat", ""),
 )
+@example([], Who(), LineStyle(24), "main", ("", "auth.py with Codex@review"))
 def test_says_the_same_as_the_twin(
     shared: World,
     made: list[StatusView],
     who: Who,
     look: LineStyle,
     place: str,
-    user: str,
+    kept: tuple[str, str],
 ) -> None:
+    user, conflict = kept
     cwd, worktree, around = _place(shared, place)
     full_name = _full_name(who, cwd, user)
-    here = LinePlace(around._replace(me=full_name))
+    here = LinePlace(around._replace(me=full_name), conflict=conflict)
     shutil.rmtree(shared.store / ".local", ignore_errors=True)
     (shared.store / ".local" / "status").mkdir(parents=True)
     for view in made:
         put(shared.store, status_files(view))
+    if conflict:
+        put(shared.store, {f"hot/{worktree}": ConflictMark(conflict).encode()})
     if user:
         record_user(shared.store)
     env: dict[str, Any] = {who.variable: "1"} if who.variable else {}
@@ -468,7 +482,7 @@ def _is_left_to_the_twin(
         return True
     if not look.columns or len(whole.encode()) <= look.columns:
         return False
-    plain = whole.replace(" · ", " - ")
+    plain = whole.replace(" · ", " - ").replace("⚠", "!!")
     if plain.startswith("🎾"):
         plain = f"[]{plain[1:]}"
     if not plain.isascii() or len(plain) <= look.columns:
@@ -1323,6 +1337,92 @@ def test_a_loop_is_left_to_wc_cli(world: World, shell: Shells) -> None:
     assert world.run(world.repo, shell=shell) == "Codex has the ball · main"
     (folder / "loop-state.json").write_text("{}")
     assert world.run(world.repo, shell=shell) == ""
+
+
+# --- a conflict to come -----------------------------------------------------------
+
+MARK = ConflictMark("auth.py with Codex@review").encode()
+WARNING = "⚠ auth.py with Codex@review"
+
+
+def test_a_conflict_to_come(world: World, shell: Shells) -> None:
+    be(world.store)
+    (world.store / ".local/status").mkdir(parents=True)
+    put(world.store, {"hot/=main": MARK})
+
+    def says(*arguments: str) -> str:
+        return world.run(world.repo, *arguments, shell=shell)
+
+    assert says() == WARNING
+    assert says("--ascii") == "!! auth.py with Codex@review"
+    assert says("--color=always") == f"\x1b[1;33m{WARNING}\x1b[0m"
+    write(world.store, state("far", "Claude", branch="other"))
+    assert says() == f"🎾 far waits for you elsewhere · {WARNING}"
+    write(world.store, state("main", "Codex", 2, status="BLOCKED"))
+    theirs = "Codex has the ball · main · BLOCKED · 1 for you elsewhere"
+    assert says() == f"{theirs} · {WARNING}"
+    narrow = world.run(world.repo, shell=shell, COLUMNS="56")
+    assert narrow == f"Codex has the ball · main · {WARNING}"
+    assert (
+        world.run(world.repo, shell=shell, COLUMNS="40") == "Codex has the ball · main"
+    )
+    write(world.store, state("auth", "Claude", 3, branch="main"))
+    assert says() == f"🎾 you · auth · 1 elsewhere · {WARNING}"
+
+
+def test_a_conflict_is_not_mentioned_after_a_commit(
+    world: World, shell: Shells
+) -> None:
+    review = world.home / "review"
+    world.git("worktree", "add", "-q", "-b", "review", str(review))
+    write(world.store, state("main", "Codex"))
+    mark = ConflictMark("auth.py with Codex@review", "review").encode()
+    put(world.store, {"hot/=main": mark, "hot/review": MARK})
+    reflogs = [
+        world.repo / ".git/logs/HEAD",
+        world.repo / ".git/worktrees/review/logs/HEAD",
+    ]
+    past, future = time.time() - 100, time.time() + 100
+    layout = Layout(str(world.store))
+    for changed in (None, *reflogs):
+        for path in reflogs:
+            moment = future if path == changed else past
+            os.utime(path, (moment, moment))
+        for folder, line in (
+            (world.repo, "Codex has the ball · main · "),
+            (review, ""),
+        ):
+            found = repository.find(str(folder))
+            assert found is not None
+            text = "" if changed else "auth.py with Codex@review"
+            expected = f"{line}⚠ {text}" if text else line.removesuffix(" · ")
+            assert world.run(folder, shell=shell) == expected
+            assert conflictmarks.load(layout, found) == text
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"\n", b"no second line", b"\n=main\n", b"\xff\x00\n"]
+)
+def test_a_damaged_mark(world: World, shell: Shells, content: bytes) -> None:
+    write(world.store, state("main", "Codex"))
+    put(world.store, {"hot/=main": content})
+    assert world.run(world.repo, shell=shell) == "Codex has the ball · main"
+    found = repository.find(str(world.repo))
+    assert found is not None
+    assert conflictmarks.load(Layout(str(world.store)), found) == ""
+
+
+def test_a_link_to_other_marks_is_not_followed(
+    world: World, shell: Shells, tmp_path: Path
+) -> None:
+    write(world.store, state("main", "Codex"))
+    (tmp_path / "hot").mkdir()
+    (tmp_path / "hot/=main").write_bytes(MARK)
+    (world.store / ".local/hot").symlink_to(tmp_path / "hot")
+    assert world.run(world.repo, shell=shell) == "Codex has the ball · main"
+    found = repository.find(str(world.repo))
+    assert found is not None
+    assert conflictmarks.load(Layout(str(world.store)), found) == ""
 
 
 # --- standard input -----------------------------------------------------------------

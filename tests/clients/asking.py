@@ -31,6 +31,7 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
     "get_entry": {"topic": TOPIC, "index": 1},
     "search_threads": {"query": "src/auth.py"},
     "get_ball_history": {"topic": TOPIC},
+    "check_status": {"symbols": ["README.md"]},
 }
 PROMPT_ARGUMENTS = {"topic": TOPIC}
 # Called with what does not fit, under a name that says so.

@@ -42,6 +42,7 @@ def gather_brief(context: Context, late: Callable[[], bool]) -> Brief:
     from wc_core.status.places import Surroundings, worktree_places
     from wc_core.views.brief import Brief, BriefQuery
     from wc_core.views.brief import brief as make_brief
+    from wc_core.views.conflicts import load_conflicts
 
     reader = context.reader  # first: it checks out what is only fetched
     place, viewer = context.place, context.viewer
@@ -51,7 +52,8 @@ def gather_brief(context: Context, late: Callable[[], bool]) -> Brief:
         worktree_places(place.repository), viewer.identity.name, viewer.directory
     )
     query = BriefQuery(reader, viewer, context.settings, surroundings, now_ms(), late)
-    return make_brief(query, _notes(context))
+    conflicts = load_conflicts(reader.layout, place.repository, query.now_ms)
+    return make_brief(query, _notes(context))._replace(conflicts=conflicts)
 
 
 def _notes(context: Context) -> Iterator[str]:

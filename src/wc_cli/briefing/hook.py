@@ -14,7 +14,7 @@ import time
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Protocol
 
-from wc_cli.briefing import dialects, sessions
+from wc_cli.briefing import conflictnews, dialects, sessions
 from wc_cli.briefing.dialects import PROMPT, START
 from wc_cli.briefing.gather import deadline, gather_brief, limit_ms
 from wc_cli.briefing.sessions import Session
@@ -124,7 +124,8 @@ def _reply(
     if not path:
         return ""  # without a session it would hear the same news forever
     if options.hook == PROMPT:
-        return "\n".join(filter(None, (_lost_claims(context), _prompt(context, path))))
+        news = (_lost_claims(context), _prompt(context, path))
+        return "\n".join(filter(None, (*news, _conflicts(context, path))))
     return "" if hook_input.again else _stop(context, path)
 
 
@@ -217,7 +218,9 @@ def _start(
     if path:
         view = _SessionView(context, path)
         with suppress(WcError):  # then it hears the same news twice
-            view.save_session(view.marked_as_told(view.load_session() or Session()))
+            session = view.marked_as_told(view.load_session() or Session())
+            news = conflictnews.conflict_news(context, frozenset())
+            view.save_session(session._replace(conflicts=news.keys))
     with _name_of_command(context, options.client) as note:
         brief = text.fit_brief(gather_brief(context, late), options.budget)
         lines = (text.brief_text(brief, render.Style(color=False)), note())
@@ -266,6 +269,19 @@ def _prompt(context: Context, path: str) -> str:
     unnamed = [f"{len(news) - _NAMED} more"] if len(news) > _NAMED else []
     summary = "; ".join((*news[:_NAMED], *unnamed))
     return f"Watercooler: {summary}. Read it with: wc read TOPIC --new"
+
+
+def _conflicts(context: Context, path: str) -> str:
+    """Returns a line for each worktree that the changes here will conflict with, unless
+    the session has been told."""
+    view = _SessionView(context, path)
+    session = view.load_session()
+    told = session.conflicts if session is not None else frozenset()
+    news = conflictnews.conflict_news(context, told)
+    if session is not None and news.keys != told:
+        # Saved before printing, and what has gone away is news when it comes back.
+        view.save_session(session._replace(conflicts=news.keys))
+    return news.text if session is not None else ""
 
 
 def _lost_claims(context: Context) -> str:

@@ -42,13 +42,15 @@ class Session(NamedTuple):
     ``looked_ns`` is when it last looked for news, in nanoseconds since 1970.
     ``threads`` are those that had changed shortly before: the entry that passed the
     ball, and the number of NEW entries. ``balls`` are the names of the files of its
-    balls at that time, ``reminded`` of those it was reminded of.
+    balls at that time, ``reminded`` of those it was reminded of. ``conflicts`` are the
+    keys of the conflicts that it was told of and that have not gone away.
     """
 
     looked_ns: int = 0
     threads: Mapping[str, tuple[str, int]] = MappingProxyType({})
     balls: frozenset[str] = frozenset()
     reminded: frozenset[str] = frozenset()
+    conflicts: frozenset[str] = frozenset()
 
 
 def path_of(layout: Layout, client: str, session: str) -> str:
@@ -69,7 +71,9 @@ def load(layout: Layout, path: str) -> Session | None:
         balls, reminded = (
             frozenset(map(str, fields[name])) for name in ("balls", "reminded")
         )
-        return Session(int(fields["looked_ns"]), threads, balls, reminded)
+        conflicts = frozenset(map(str, fields.get("conflicts", ())))
+        looked_ns = int(fields["looked_ns"])
+        return Session(looked_ns, threads, balls, reminded, conflicts)
     except _UNREADABLE:
         return None
 
@@ -88,6 +92,7 @@ def save(layout: Layout, path: str, session: Session) -> None:
         "told": dict(session.threads),
         "balls": sorted(session.balls)[-_MOST:],
         "reminded": sorted(session.reminded)[-_MOST:],
+        "conflicts": sorted(session.conflicts)[-_MOST:],
     }
     durable.replace(path, json.dumps(fields).encode(), layout.root)
 

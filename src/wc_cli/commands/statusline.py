@@ -14,7 +14,7 @@ from wc_core.activity import loops
 from wc_core.errors import InvalidInputError, WcError
 from wc_core.git.discovery import StoreMissingError, StoreMovedError
 from wc_core.layout import Layout
-from wc_core.status import line
+from wc_core.status import conflictmarks, line
 from wc_core.status.line import LinePlace, Mark, StatusRow
 from wc_core.status.look import LineStyle, link_prefix
 from wc_core.status.places import Surroundings, worktree_places
@@ -81,9 +81,16 @@ def _status_line(context: Context, style: LineStyle) -> str:
             StatusRow(state, viewer.new_count(state, reader.cursor(topic, viewer.key)))
         )
     prefix = link_prefix(style.links, Layout(place.root).pages)
-    return line.status_line(
-        rows, LinePlace(surroundings, loop), style._replace(links=prefix)
-    )
+    place_of_line = LinePlace(surroundings, loop, _conflict(context))
+    return line.status_line(rows, place_of_line, style._replace(links=prefix))
+
+
+def _conflict(context: Context) -> str:
+    """Returns what the line says of conflicts of this worktree."""
+    place = context.place
+    if place.repository is None:
+        return ""
+    return conflictmarks.load(Layout(place.root), place.repository)
 
 
 def _loop_mark(top: str, layout: Layout) -> Mark:

@@ -11,12 +11,15 @@ from wc_cli.branch.git import Git, GitError
 from wc_cli.radar import hunks, merges, participants, sides
 from wc_cli.radar.objects import objects_of
 from wc_cli.radar.sides import SideReader
-from wc_cli.store import locks
+from wc_cli.store import durable, locks
 from wc_cli.store.localfiles import LocalFiles
 from wc_core.errors import InvalidInputError, NotFoundError, StorageError
+from wc_core.files import names_in
 from wc_core.git import worktrees
 from wc_core.radar import kept, registries
 from wc_core.radar.model import HOT, REGISTRY, SOFT, Pair, Radar, SharedFile
+from wc_core.status import conflictmarks
+from wc_core.status.files import MAIN_WORKTREE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -55,8 +58,7 @@ class RadarSource:
                 computation = _Computation(self, objects, fields)
                 radar = computation.radar(remote=remote)
             if self.layout is not None and not remote:
-                data = kept.encode(radar, computation.record())
-                LocalFiles(self.layout).write("radar.json", data)
+                _keep(self.layout, radar, computation.record())
         return radar
 
     def compare(self, top: str, name: str) -> Radar:
@@ -81,6 +83,24 @@ class RadarSource:
             yield
 
 
+def _keep(layout: Layout, radar: Radar, record: Mapping[str, Any]) -> None:
+    """Keep a radar in the store, and what the status line of each worktree says of it.
+    The marks are written each time: their age counts."""
+    files = LocalFiles(layout)
+    files.write("radar.json", kept.encode(radar, record))
+    unused = set(names_in(layout.conflict_marks, layout.root))
+    for place, side in enumerate(radar.sides):
+        mark = conflictmarks.mark_of(radar, place, radar.at_ms)
+        if mark is not None:
+            name = side.worktree_id or MAIN_WORKTREE
+            durable.make_folder(layout.conflict_marks, layout.root, flush=False)
+            path = layout.conflict_mark(name)
+            durable.replace(path, mark.encode(), layout.root)
+            unused.discard(name)
+    for name in unused:
+        durable.remove(layout.conflict_mark(name), layout.root)
+
+
 @contextlib.contextmanager
 def _git_errors() -> Iterator[None]:
     try:
@@ -102,7 +122,8 @@ class _Computation:
         self.source = source
         self.objects = objects
         self.now_ms = time.time_ns() // 1_000_000
-        self.until = time.monotonic() + LIMIT_SECONDS
+        self.started = time.monotonic()
+        self.until = self.started + LIMIT_SECONDS
         previous = kept.decode(fields) or Radar(0)
         record = fields.get("seen", {}) if previous.at_ms else {}
         # A commit is merged as it says, whatever was checked out since.
@@ -116,16 +137,21 @@ class _Computation:
 
     def _git(self, repository: Repository) -> Git:
         """What runs git for everything but the snapshots. In a worktree, git obeys the
-        repository's .gitattributes, which may say how to merge a file."""
+        repository's .gitattributes, which may say how to merge a file. The current one
+        may be that of the threads, which has its own."""
         env = {**self.source.env, "GIT_NO_LAZY_FETCH": "1"}
-        if repository.top:
-            return Git(repository.top, env, until=self.until)
+        trees = worktrees.worktrees(repository, self.source.env)
+        tops = (tree.path for tree in trees if tree.path and not tree.defect)
+        top = next(tops, "")
+        if top:
+            return Git(top, env, until=self.until)
         return Git(repository.common, env, bare=True, until=self.until)
 
     def record(self) -> dict[str, Any]:
         """What the next computation needs to know."""
         bases = [[*key, base] for key, base in self.reader.bases.items()]
-        return {"states": dict(self.reader.states), "bases": bases[-1000:]}
+        states, seconds = dict(self.reader.states), time.monotonic() - self.started
+        return {"states": states, "bases": bases[-1000:], "seconds": round(seconds, 2)}
 
     def radar(self, *, remote: bool) -> Radar:
         """The radar. Raises GitError."""

@@ -8,7 +8,8 @@ can be deleted, and a file that is damaged or of another version counts as none:
      "pairs": [[0, 1, [["src/auth.py", "hot", "contents", ["Login.check"]]], ""]],
      "seen": {…}}
 
-``seen`` is how the worktrees were when they were read, and is for its writer alone.
+``seen`` is how the worktrees were when they were read, and is for its writer alone; its
+``seconds`` are how long that took.
 """
 
 from __future__ import annotations
@@ -47,6 +48,14 @@ def load_fields(layout: Layout) -> Mapping[str, Any]:
     except _UNREADABLE:
         return {}
     return fields if isinstance(fields, dict) else {}
+
+
+def seconds_taken(layout: Layout) -> float:
+    """How long the radar took to compute; 0 if that is not on record."""
+    try:
+        return max(0.0, float(load_fields(layout)["seen"]["seconds"]))
+    except _UNREADABLE:
+        return 0.0
 
 
 def decode(fields: Mapping[str, Any]) -> Radar | None:

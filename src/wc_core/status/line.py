@@ -56,16 +56,20 @@ class StatusRow(NamedTuple):
 
 
 class Mark(NamedTuple):
-    """The loop of a worktree in the line, and a short form for narrow terminals."""
+    """What the line says of a worktree beside its threads, and a short form for narrow
+    terminals: the ``loop`` that runs there, and with which worktree it will
+    ``conflict``."""
 
     text: str = ""
     short: str = ""
     urgent: bool = False
+    loop: str = ""
+    conflict: str = ""
 
     @property
     def width(self) -> int:
         """The columns it takes after something else."""
-        return _SEPARATOR_WIDTH + len(self.text) if self.text else 0
+        return _SEPARATOR_WIDTH + display_width(self.text) if self.text else 0
 
 
 def loop_mark(loop: Loop | None) -> Mark:
@@ -78,14 +82,15 @@ def loop_mark(loop: Loop | None) -> Mark:
     number, limit = _counted(loop.number), _counted(loop.limit)
     turn = f" {number}/{limit}" if number and limit else f" {number}" if number else ""
     short = f"loop{turn}"
+    text = short if loop.status in WORKING else f"{short} {loop.status}"
     if loop.waits_for_human:
-        return Mark(f"{short} waiting for you", short, urgent=True)
-    if loop.orphaned:
-        return Mark(f"{short} orphaned", short)
-    if loop.status in WORKING and loop.terminal_pid is None:
+        text = f"{short} waiting for you"
+    elif loop.orphaned:
+        text = f"{short} orphaned"
+    elif loop.status in WORKING and loop.terminal_pid is None:
         # A shell that starts no program cannot tell how old this is.
-        return Mark(f"{short}?", short)
-    return Mark(short if loop.status in WORKING else f"{short} {loop.status}", short)
+        text = f"{short}?"
+    return Mark(text, short, urgent=loop.waits_for_human, loop=text)
 
 
 def _counted(number: int | None) -> str:
@@ -93,10 +98,28 @@ def _counted(number: int | None) -> str:
 
 
 class LinePlace(NamedTuple):
-    """What a line is printed for: a worktree and its viewer, and the loop there."""
+    """What a line is printed for: a worktree and its viewer, the loop there, and what
+    `conflictmarks` says of the worktree."""
 
     surroundings: Surroundings = Surroundings()
     loop: Mark = Mark()
+    conflict: str = ""
+
+    def mark(self, style: LineStyle) -> Mark:
+        """The mark for both."""
+        if not self.conflict:
+            return self.loop
+        sign = style.signs.warning
+        text = f"{sign} {self.conflict}"
+        if self.loop.text:
+            text = f"{text}{style.signs.separator}{self.loop.text}"
+        return Mark(
+            text,
+            f"{sign} conflict",
+            urgent=True,
+            loop=self.loop.text,
+            conflict=self.conflict,
+        )
 
 
 _MINE = "1;33"
@@ -112,25 +135,24 @@ def status_line(
 
     In this order: balls of mine in threads that are here, who has the balls of the
     other threads that are here, and how many balls of mine are elsewhere. Behind it
-    the loop that runs here, or that alone. Several rows are lines, one for each
-    thread.
+    the conflicts to come and the loop that runs here, or these alone. Several rows are
+    lines, one for each thread.
     """
     style = style or LineStyle()
+    mark = place.mark(style)
     my_local_rows, around, away = _split(rows, place.surroundings)
     if style.rows > 1 and (my_local_rows or around or away):
-        return _render_rows((my_local_rows, around[::-1], away), place, style)
+        return _render_rows((my_local_rows, around[::-1], away), mark, style)
     if my_local_rows:
-        return style.paint(
-            _render_mine(my_local_rows, len(away), place.loop, style), _MINE
-        )
+        return style.paint(_render_mine(my_local_rows, len(away), mark, style), _MINE)
     if around:
-        parts = _others_ball(around[-1], place.loop, _hidden_rows_text(len(around)))
+        parts = _others_ball(around[-1], mark, _hidden_rows_text(len(around)))
         waiting = f"{len(away)} for you elsewhere" if away else ""
-        code = _MINE if away else _code(place.loop)
+        code = _MINE if away else _code(mark)
         return style.paint(_render_parts(parts._replace(away=waiting), style), code)
     if away:
-        return style.paint(_render_elsewhere(away, place.loop, style), _MINE)
-    return style.paint(_render_loop(place.loop, style), _code(place.loop))
+        return style.paint(_render_elsewhere(away, mark, style), _MINE)
+    return style.paint(_render_mark(mark, style), _code(mark))
 
 
 def trouble_line(text: str, style: LineStyle) -> str:
@@ -171,7 +193,7 @@ class _LineParts(NamedTuple):
     new: str = ""
     hidden: str = ""
     away: str = ""
-    loop: str = ""
+    mark: Mark = Mark()
     ball: str = ""
     holder: str = ""
     position: str = ""
@@ -184,11 +206,11 @@ class _LineParts(NamedTuple):
             ("new", self.new),
             ("more", self.hidden),
             ("away", self.away),
-            ("loop", self.loop),
+            ("mark", self.mark.text),
         )
 
 
-def _shared_parts(row: StatusRow, loop: Mark, hidden: str) -> _LineParts:
+def _shared_parts(row: StatusRow, mark: Mark, hidden: str) -> _LineParts:
     """Returns the parts that do not depend on the holder."""
     status = status_text(row.state)
     return _LineParts(
@@ -197,18 +219,18 @@ def _shared_parts(row: StatusRow, loop: Mark, hidden: str) -> _LineParts:
         status="" if status == OPEN else status,
         new=f"{row.new} new" if row.new else "",
         hidden=hidden,
-        loop=loop.text,
+        mark=mark,
     )
 
 
-def _my_ball(row: StatusRow, loop: Mark, style: LineStyle, hidden: str) -> _LineParts:
+def _my_ball(row: StatusRow, mark: Mark, style: LineStyle, hidden: str) -> _LineParts:
     head = f"{style.signs.ball} you"
-    parts = _shared_parts(row, loop, hidden)
+    parts = _shared_parts(row, mark, hidden)
     return parts._replace(head=Word(head, head), ball=style.signs.ball, holder="you")
 
 
-def _others_ball(row: StatusRow, loop: Mark, hidden: str) -> _LineParts:
-    parts = _shared_parts(row, loop, hidden)
+def _others_ball(row: StatusRow, mark: Mark, hidden: str) -> _LineParts:
+    parts = _shared_parts(row, mark, hidden)
     holder = holder_text(row.state)
     if not holder:
         free = "anyone can take"
@@ -222,11 +244,11 @@ def _hidden_rows_text(count: int) -> str:
 
 
 def _render_rows(
-    groups: tuple[list[StatusRow], ...], place: LinePlace, style: LineStyle
+    groups: tuple[list[StatusRow], ...], mark: Mark, style: LineStyle
 ) -> str:
     """Returns a row for each thread: mine here, others' here, then mine elsewhere, up
     to the limit. The last row says how many are left out, the first one has the
-    loop."""
+    mark."""
     numbered = [(kind, row) for kind, rows in enumerate(groups) for row in rows]
     count = min(style.rows, MAX_ROWS)
     lines = []
@@ -234,12 +256,12 @@ def _render_rows(
         hidden = (
             f"+{len(numbered) - count}" if at == count - 1 < len(numbered) - 1 else ""
         )
-        loop = Mark() if at else place.loop
+        row_mark = Mark() if at else mark
         if kind == _OF_OTHERS:
-            parts, code = _others_ball(row, loop, hidden), _code(loop)
+            parts, code = _others_ball(row, row_mark, hidden), _code(row_mark)
         else:
             away = "elsewhere" if kind == _ELSEWHERE else ""
-            parts = _my_ball(row, loop, style, hidden)._replace(
+            parts = _my_ball(row, row_mark, style, hidden)._replace(
                 away=away, position=away
             )
             code = _MINE
@@ -250,22 +272,22 @@ def _render_rows(
 _OF_OTHERS, _ELSEWHERE = 1, 2
 
 
-def _code(loop: Mark) -> str:
+def _code(mark: Mark) -> str:
     """Returns the colour for everything that is not about my balls."""
-    return _MINE if loop.urgent else _OTHERS
+    return _MINE if mark.urgent else _OTHERS
 
 
-def _render_mine(rows: list[StatusRow], away: int, loop: Mark, style: LineStyle) -> str:
-    parts = _my_ball(rows[0], loop, style, _hidden_rows_text(len(rows)))
+def _render_mine(rows: list[StatusRow], away: int, mark: Mark, style: LineStyle) -> str:
+    parts = _my_ball(rows[0], mark, style, _hidden_rows_text(len(rows)))
     return _render_parts(
         parts._replace(away=f"{away} elsewhere" if away else ""), style
     )
 
 
-def _render_elsewhere(rows: list[StatusRow], loop: Mark, style: LineStyle) -> str:
+def _render_elsewhere(rows: list[StatusRow], mark: Mark, style: LineStyle) -> str:
     count, ball = len(rows), style.signs.ball
     if style.template:
-        row_parts = _my_ball(rows[0] if count == 1 else _NO_ROW, loop, style, "")
+        row_parts = _my_ball(rows[0] if count == 1 else _NO_ROW, mark, style, "")
         row_parts = row_parts._replace(away=f"{count} elsewhere", position="elsewhere")
         return _render_template(row_parts, style)
     texts = [f"{count} waiting for you elsewhere", f"{count} elsewhere", str(count)]
@@ -275,12 +297,15 @@ def _render_elsewhere(rows: list[StatusRow], loop: Mark, style: LineStyle) -> st
         topic = topic_text(rows[0].state)
         titled = style.title(topic, rows[0].state.topic)
         words.insert(0, Word(f"{topic}{tail}", f"{titled}{tail}"))
-    for mark in (loop, Mark()):
+    for shown in (mark, Mark()):
         for word in words:
             if style.fits(
-                display_width(ball) + 1 + display_width(word.plain) + mark.width
+                display_width(ball) + 1 + display_width(word.plain) + shown.width
             ):
-                parts = [f"{ball} {word.printed}", *([mark.text] if mark.text else [])]
+                parts = [
+                    f"{ball} {word.printed}",
+                    *([isolate_rtl(shown.text)] if shown.text else []),
+                ]
                 return style.signs.separator.join(parts)
     return _only_ball(style)
 
@@ -288,21 +313,21 @@ def _render_elsewhere(rows: list[StatusRow], loop: Mark, style: LineStyle) -> st
 _NO_ROW = StatusRow(State(""))
 
 
-def _render_loop(loop: Mark, style: LineStyle) -> str:
+def _render_mark(mark: Mark, style: LineStyle) -> str:
     if style.template:
         return (
-            _render_template(_shared_parts(_NO_ROW, loop, ""), style)
-            if loop.text
+            _render_template(_shared_parts(_NO_ROW, mark, ""), style)
+            if mark.text
             else ""
         )
-    for text in (loop.text, loop.short):
-        if style.fits(len(text)):
-            return text
+    for text in (mark.text, mark.short):
+        if style.fits(display_width(text)):
+            return isolate_rtl(text)
     return ""
 
 
 # What is left out first if there is no room.
-_DROP = ("away", "more", "status", "new", "loop")
+_DROP = ("away", "more", "status", "new", "mark")
 
 
 def _render_parts(parts: _LineParts, style: LineStyle) -> str:
@@ -350,7 +375,8 @@ def _render_template(parts: _LineParts, style: LineStyle) -> str:
         "more": parts.hidden.removeprefix("+"),
         "away": away,
         "where": parts.position,
-        "loop": parts.loop,
+        "loop": parts.mark.loop,
+        "conflict": parts.mark.conflict,
     }
     words = {name: Word(text, isolate_rtl(text)) for name, text in plain.items()}
     title = style.title(topic, parts.state.topic) if topic else ""

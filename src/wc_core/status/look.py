@@ -33,7 +33,7 @@ MAX_ROWS = 9
 _MAX_FORMAT_BYTES = 200
 _LEAST_CUT = 4
 _MARK = re.compile(
-    r"\{\{|\{\?|\{(ball|holder|topic|status|new|more|away|where|loop)\}|\}"
+    r"\{\{|\{\?|\{(ball|holder|topic|status|new|more|away|where|loop|conflict)\}|\}"
 )
 
 
@@ -59,10 +59,11 @@ class LineSigns(NamedTuple):
     ball: str
     separator: str
     dots: str
+    warning: str
 
 
-_EMOJI = LineSigns("🎾", " · ", "…")
-_ASCII = LineSigns("[*]", " - ", "...")
+_EMOJI = LineSigns("🎾", " · ", "…", "⚠")
+_ASCII = LineSigns("[*]", " - ", "...", "!!")
 
 
 class LineStyle(NamedTuple):

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from wc_core.threads.model import State
     from wc_core.threads.reader import Snapshot, StoreReader
     from wc_core.threads.settings import Settings
+    from wc_core.views.conflicts import Conflict
 
 # How many threads each section of a brief shows.
 LIMITS = {"mine": 12, "offered": 6, "free": 5, "with_others": 6, "stale": 3}
@@ -125,8 +126,9 @@ class Brief(NamedTuple):
     ``mine`` are balls that I hold, ``offered`` those for any agent of my kind, ``free``
     those that nobody holds. ``with_others`` are threads I take part in that have NEW
     entries or come back to me next; ``stale`` are those whose ball somebody else has
-    held for more than two days. ``notes`` are problems of the store, ``guidance`` is
-    the repository's own text.
+    held for more than two days. ``conflicts`` are those that the current worktree will
+    have with others. ``notes`` are problems of the store, ``guidance`` is the
+    repository's own text.
     """
 
     me: str
@@ -138,6 +140,7 @@ class Brief(NamedTuple):
     notes: tuple[str, ...] = ()
     guidance: str = ""
     partial: bool = False
+    conflicts: tuple[Conflict, ...] = ()
 
     @property
     def parts(self) -> dict[str, BriefSection]:
@@ -148,7 +151,8 @@ class Brief(NamedTuple):
     def is_empty(self) -> bool:
         """Whether nothing waits and there is nothing to report."""
         waiting = any(part.total for part in self.parts.values())
-        return not (waiting or self.notes or self.guidance or self.partial)
+        facts = (self.notes, self.guidance, self.partial, self.conflicts)
+        return not (waiting or any(facts))
 
     def to_json(self, store: str) -> dict[str, Any]:
         """Returns the brief shape."""
@@ -156,6 +160,7 @@ class Brief(NamedTuple):
             "store": store,
             "you": self.me,
             **{name: part.to_json() for name, part in self.parts.items()},
+            "conflicts": [conflict.to_json() for conflict in self.conflicts],
             "notes": list(self.notes),
             "guidance": self.guidance,
             **({"partial": True} if self.partial else {}),

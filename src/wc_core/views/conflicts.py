@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from wc_core.phrases import shown_path
-from wc_core.radar import registries
+from wc_core.radar import kept, registries
 from wc_core.radar.model import HOT, REGISTRY, SOFT
 from wc_core.text import one_line
 from wc_core.times import rfc3339, seconds_between
@@ -15,11 +15,80 @@ from wc_core.values import NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from wc_core.git.repository import Repository
+    from wc_core.layout import Layout
     from wc_core.radar.model import Pair, Radar, SharedFile, Side
 
 MAX_FILES = 200
 _MAX_NAME = 200
 _MAX_PATH = 300
+
+
+# Nobody is told of conflicts that an older radar foresaw.
+_MAX_AGE_MS = 3600 * 1000
+
+
+class Conflict(NamedTuple):
+    """The files in which a worktree will conflict with the ``other`` one, as of
+    ``at_ms``."""
+
+    other: Side
+    files: tuple[SharedFile, ...]
+    at_ms: int
+
+    @property
+    def keys(self) -> frozenset[str]:
+        """A text for each file, which differs where the conflict is another one."""
+        return frozenset(
+            "\n".join((self.other.path, file.path, *file.symbols))
+            for file in self.files
+        )
+
+    @property
+    def name(self) -> str:
+        """What ``wc conflicts`` takes: the name of the other worktree."""
+        return one_line(self.other.name, _MAX_NAME)
+
+    @property
+    def label(self) -> str:
+        """Who works there, else its name."""
+        return one_line(self.other.label, _MAX_NAME)
+
+    def to_json(self) -> dict[str, Any]:
+        """The conflict shape."""
+        return {
+            "with": self.label,
+            "worktree": self.name,
+            "branch": one_line(self.other.branch, _MAX_NAME) or None,
+            "files": [_file_json(file) for file in self.files[:MAX_FILES]],
+        }
+
+
+def conflicts_of(radar: Radar, path: str, now_ms: int) -> tuple[Conflict, ...]:
+    """What the worktree at ``path`` should be told of: real conflicts with worktrees
+    that are worked in. None if the radar is older than an hour."""
+    own = radar.side_at(path)
+    if own is None or now_ms - radar.at_ms > _MAX_AGE_MS:
+        return ()
+    files: dict[str, list[SharedFile]] = {}
+    others: dict[str, Side] = {}
+    for other, file in radar.alarms(own, now_ms):
+        others[other.name] = other
+        files.setdefault(other.name, []).append(file)
+    return tuple(
+        Conflict(other, tuple(files[name]), radar.at_ms)
+        for name, other in others.items()
+    )
+
+
+def load_conflicts(
+    layout: Layout, repository: Repository | None, now_ms: int
+) -> tuple[Conflict, ...]:
+    """The same for the worktree of a repository, from the radar that was kept."""
+    if repository is None or not repository.top:
+        return ()
+    radar = kept.load(layout)
+    return () if radar is None else conflicts_of(radar, repository.top, now_ms)
 
 
 class RadarView(NamedTuple):

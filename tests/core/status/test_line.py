@@ -714,6 +714,47 @@ def test_what_waits_for_a_person_is_not_grey(tmp_path: Path) -> None:
     assert said == f"\x1b[1;33m{text}\x1b[0m"
 
 
+# --- a conflict to come -----------------------------------------------------------
+
+WARNING = "⚠ auth.py with Codex@review"
+
+
+@pytest.mark.parametrize(
+    ("rows", "look", "expected"),
+    [
+        ([], LineStyle(), WARNING),
+        ([], LineStyle(20), "⚠ conflict"),
+        ([], LineStyle(8), ""),
+        ([], LineStyle(ascii=True), "!! auth.py with Codex@review"),
+        ([], LineStyle(format="{topic}<{conflict}>"), "<auth.py with Codex@review>"),
+        ([], LineStyle(format="<{loop}>"), "<>"),
+        ([HERE_OLDER], LineStyle(), f"🎾 you · auth-2 · BLOCKED · {WARNING}"),
+        ([HERE_OLDER], LineStyle(30), "🎾 you · auth-2"),
+        ([HERE_OTHERS], LineStyle(), f"Codex has the ball · x · 1 new · {WARNING}"),
+        ([AWAY_MINE], LineStyle(), f"🎾 far waits for you elsewhere · {WARNING}"),
+        (
+            [HERE_OLDER, HERE_OTHERS],
+            LineStyle(rows=2),
+            (f"🎾 you · auth-2 · BLOCKED · {WARNING}\nCodex has the ball · x · 1 new"),
+        ),
+    ],
+)
+def test_a_conflict_in_the_line(
+    rows: list[StatusRow], look: LineStyle, expected: str
+) -> None:
+    here = HERE._replace(conflict="auth.py with Codex@review")
+    assert status_line(rows, here, look) == expected
+
+
+def test_a_conflict_and_a_loop(tmp_path: Path) -> None:
+    loop = loop_of(tmp_path, status="stalled")
+    here = HERE._replace(loop=loop, conflict="auth.py with Codex@review")
+    assert status_line([], here) == f"{WARNING} · loop 3/10 stalled"
+    assert status_line([], here, LineStyle(format="{loop}")) == "loop 3/10 stalled"
+    colored = status_line([], here, LineStyle(color=True))
+    assert colored == f"\x1b[1;33m{WARNING} · loop 3/10 stalled\x1b[0m"
+
+
 # --- whatever is asked ------------------------------------------------------------
 
 # Words of the template, braces where they may go wrong, and what is wide or turns

@@ -1,0 +1,78 @@
+"""Computes the radar again when somebody may have changed a file, without being asked.
+
+After a write the background process does it, if it is due. Hooks cannot wait for it:
+they start ``python -m wc_cli.radar.refreshing``, which waits until it is due. Of
+several of these at a time, one is waiting, and sees what all of them were started for.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+import time
+from typing import TYPE_CHECKING
+
+from wc_cli.radar.computing import RadarSource
+from wc_cli.store import locks
+from wc_core.errors import WcError
+from wc_core.files import age_of
+from wc_core.git import repository as repositories
+from wc_core.git import worktrees
+from wc_core.layout import Layout
+from wc_core.radar import kept
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_NICENESS = 10
+# A radar may take a twentieth of the time; of a small repository, one each second.
+_PAUSE_SECONDS = 1.0
+_SHARE = 20
+_MAX_PAUSE = 60.0
+
+
+def main() -> None:
+    """Run as ``python -m wc_cli.radar.refreshing ROOT HANDLE FOLDER``. HANDLE is the
+    lock of the one process that waits, inherited from the hook; FOLDER is in the
+    repository."""
+    root, handle, folder = sys.argv[1:]
+    os.set_inheritable(int(handle), False)
+    with contextlib.suppress(OSError):
+        os.nice(_NICENESS)
+    layout = Layout(root)
+    time.sleep(seconds_until_due(layout))
+    os.close(int(handle))
+    refresh(folder, layout, dict(os.environ))
+
+
+def refresh(folder: str, layout: Layout, env: Mapping[str, str]) -> None:
+    """Compute the radar of the repository that ``folder`` is in, if it has several
+    worktrees. What fails is left to ``wc radar``, which says why."""
+    repository = repositories.find(folder)
+    if repository is None or len(worktrees.worktrees(repository, env)) <= 1:
+        return
+    with contextlib.suppress(WcError):
+        RadarSource(repository, layout, env).compute()
+
+
+def refresh_if_due(folder: str, layout: Layout, env: Mapping[str, str]) -> None:
+    """Compute it, unless it was computed just now or is being computed."""
+    if seconds_until_due(layout) > 0:
+        return
+    with contextlib.suppress(WcError):
+        handle = locks.try_acquire(layout.radar_lock, layout.root)
+        if handle is not None:
+            os.close(handle)
+            refresh(folder, layout, env)
+
+
+def seconds_until_due(layout: Layout) -> float:
+    """How long to wait until the radar may be computed again."""
+    took = kept.seconds_taken(layout)
+    pause = min(max(_PAUSE_SECONDS, took * _SHARE), _MAX_PAUSE)
+    return max(0.0, pause - age_of(layout.radar))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,188 @@
+"""The radar is computed without being asked, and whoever it concerns is told."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import pytest
+
+from tests.contract.inprocess import Here
+from wc_cli.radar import refreshing
+from wc_core.layout import Layout
+from wc_core.radar import kept
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tests.conftest import Machine
+
+IN_BACKGROUND = {"WATERCOOLER_SYNC": "background", "WATERCOOLER_BRIEF_MS": "60000"}
+AUTH = "def login(user):\n    a = 1\n    b = 2\n    c = 3\n    return a\n"
+
+
+class Trees(NamedTuple):
+    """Two worktrees with an agent in each, and the store."""
+
+    login: Here
+    review: Here
+    layout: Layout
+
+    def hook(self, repo: Here, event: str = "user-prompt", **env: str) -> str:
+        """What a hook of Codex in that worktree says."""
+        fields = {"session_id": repo.path.name, "cwd": str(repo.path)}
+        words = ("brief", "--hook", event, "--client", "codex")
+        feed = json.dumps(fields).encode()
+        done = repo.wc(*words, feed=feed, env={**IN_BACKGROUND, **env})
+        assert (done.code, done.err) == (0, "")
+        return done.out
+
+    def at_ms(self) -> int:
+        """When the radar was computed last."""
+        radar = kept.load(self.layout)
+        return 0 if radar is None else radar.at_ms
+
+    def wait_for_radar(self, after: int) -> None:
+        """Wait for one that began later."""
+        wait_until(lambda: self.at_ms() > after)
+
+
+def wait_until(is_true: Callable[[], bool]) -> None:
+    end = time.monotonic() + 30
+    while not is_true():
+        assert time.monotonic() < end
+        time.sleep(0.02)
+
+
+@pytest.fixture
+def trees(machine: Machine) -> Trees:
+    repo = Here(machine, machine.repo().path)
+    (repo.path / "auth.py").write_text(AUTH)
+    repo.git("add", ".")
+    repo.git("commit", "-qm", "code")
+    repo.ok("new", "login", "--title", "Log in")
+    login = repo.worktree("app-wt-login")
+    review = repo.worktree("app-wt-review")
+    store = repo.store
+    return Trees(login, review, Layout(str(store)))
+
+
+def edit(repo: Here, text: str) -> None:
+    (repo.path / "auth.py").write_text(AUTH.replace("b = 2", text))
+
+
+def test_a_write_computes_the_radar(trees: Trees) -> None:
+    edit(trees.login, "b = 3")
+    edit(trees.review, "b = 4")
+    trees.login.ok("say", "login", "--title", "x", "--as", "Codex", env=IN_BACKGROUND)
+    marks = [
+        Path(trees.layout.conflict_mark(repo.path.name))
+        for repo in (trees.login, trees.review)
+    ]
+    wait_until(lambda: all(mark.exists() for mark in marks))
+    mark = marks[0].read_text()
+    assert mark == "auth.py with review\napp-wt-review\n"
+    line = trees.login.ok("statusline").out
+    assert line.endswith(" · ⚠ auth.py with review\n")
+
+
+def test_the_worktree_of_the_threads_has_no_say_in_how_files_merge(
+    trees: Trees,
+) -> None:
+    edit(trees.login, "b = 3")
+    edit(trees.review, "b = 4")
+    inside = Here(trees.login.machine, trees.login.store)
+    pairs = inside.json("radar")["pairs"]
+    assert [[file["path"] for file in pair["hot"]] for pair in pairs] == [["auth.py"]]
+
+
+def test_a_repository_with_one_worktree_needs_none(machine: Machine) -> None:
+    repo = Here(machine, machine.repo().path)
+    repo.ok("new", "login", "--title", "x")
+    layout = Layout(str(repo.store))
+    refreshing.refresh(str(repo.path), layout, machine.env)
+    assert kept.load(layout) is None
+
+
+def test_a_large_repository_has_longer_pauses(trees: Trees) -> None:
+    assert refreshing.seconds_until_due(trees.layout) == 0.0
+    trees.login.ok("radar")
+    assert 0 < refreshing.seconds_until_due(trees.layout) <= 60
+    path = Path(trees.layout.radar)
+    fields = json.loads(path.read_text())
+    fields["seen"]["seconds"] = 2.5
+    path.write_text(json.dumps(fields))
+    assert 49 < refreshing.seconds_until_due(trees.layout) <= 50
+    fields["seen"]["seconds"] = 1e9
+    path.write_text(json.dumps(fields))
+    assert refreshing.seconds_until_due(trees.layout) <= 60
+    fields["seen"]["seconds"] = "long"
+    path.write_text(json.dumps(fields))
+    assert refreshing.seconds_until_due(trees.layout) <= 1
+
+
+def test_a_hook_computes_it_and_both_are_told_once(trees: Trees) -> None:
+    for repo in (trees.login, trees.review):
+        assert trees.hook(repo, "session-start")
+    trees.wait_for_radar(0)
+    edit(trees.login, "b = 3")
+    edit(trees.review, "b = 4")
+    before = trees.at_ms()
+    assert trees.hook(trees.login) == ""
+    trees.wait_for_radar(before)
+    for repo, other in ((trees.login, "review"), (trees.review, "login")):
+        told = trees.hook(repo, WATERCOOLER_SYNC="off")
+        assert f'conflict with those of "{other}"' in told.replace("Codex@", "")
+        assert '"auth.py · in def login(user)"' in told
+        assert f"wc conflicts '{other}'" in told
+        assert trees.hook(repo, WATERCOOLER_SYNC="off") == ""
+
+
+def test_a_conflict_that_comes_back_is_told_again(trees: Trees) -> None:
+    trees.hook(trees.login, WATERCOOLER_SYNC="off")
+    edit(trees.review, "b = 4")
+    for text, is_told in (("b = 3", True), ("b = 2", False), ("b = 3", True)):
+        edit(trees.login, text)
+        trees.review.ok("radar")
+        told = trees.hook(trees.login, WATERCOOLER_SYNC="off")
+        assert ("auth.py" in told) == is_told
+
+
+def test_the_brief_names_conflicts_and_the_prompt_does_not_repeat_them(
+    trees: Trees,
+) -> None:
+    edit(trees.login, "b = 3")
+    edit(trees.review, "b = 4")
+    trees.login.ok("radar")
+    told = trees.hook(trees.login, "session-start", WATERCOOLER_SYNC="off")
+    assert "You will conflict" in told
+    assert "  > auth.py · in def login(user)" in told
+    assert trees.hook(trees.login, WATERCOOLER_SYNC="off") == ""
+    brief = trees.login.json("brief")
+    assert brief["conflicts"] == [
+        {
+            "with": "review",
+            "worktree": "review",
+            "branch": "app-wt-review",
+            "files": [
+                {
+                    "path": "auth.py",
+                    "conflict": "contents",
+                    "symbols": ["def login(user)"],
+                }
+            ],
+        }
+    ]
+
+
+def test_an_old_radar_is_not_told(trees: Trees) -> None:
+    edit(trees.login, "b = 3")
+    edit(trees.review, "b = 4")
+    trees.login.ok("radar")
+    path = Path(trees.layout.radar)
+    fields = json.loads(path.read_text())
+    fields["at"] -= 3601 * 1000
+    path.write_text(json.dumps(fields))
+    assert trees.login.json("brief")["conflicts"] == []
