@@ -14,5 +14,5 @@ TOOLS = (
     *("search_threads", "list_updates", "reindex", "list_vocabulary"),
     *("get_ball_history", "get_stats"),
     *("check_status", "list_claims"),
-    *("list_worktrees", "get_loop_status", "get_team_status"),
+    *("list_worktrees", "get_conflicts", "get_loop_status", "get_team_status"),
 )

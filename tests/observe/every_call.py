@@ -63,6 +63,11 @@ CALLS: list[tuple[str, dict[str, Any]]] = [
     ("check_status", {}),
     *(("list_claims", form) for form in _FORMATS),
     *(
+        ("get_conflicts", {"worktree": worktree} | form)
+        for worktree in ("", "main", "no-such-worktree", "../x")
+        for form in _FORMATS
+    ),
+    *(
         ("list_threads", arguments | form)
         for form in _FORMATS
         for arguments in (

@@ -28,6 +28,7 @@ from textual.widgets import Input, Static
 from wc_cli.board import panes, view, watch
 from wc_cli.board.keys import CommandRunner
 from wc_cli.board.view import Board, Painter
+from wc_cli.board.worktreelines import worktree_lines
 from wc_cli.clock import now_ms
 from wc_cli.terminal import worktrees
 from wc_cli.terminal.render import Style as Plain
@@ -220,7 +221,7 @@ class BoardApp(App[None]):
         """The top line, loops, the cards, the filter, messages and the bottom line."""
         with Vertical():
             yield Static(id="top")
-            yield Static(id="loops")
+            yield Static(id="worktrees")
             yield self.cards
             yield Input(
                 self.card_filter.words, placeholder="words to filter by", id="filter"
@@ -267,10 +268,10 @@ class BoardApp(App[None]):
         columns = self.source.columns(self.card_filter)
         self.cards.show(self.cards.board.with_columns(columns))
         self.query_one("#top", Static).update(self._top_line())
-        loops = self.query_one("#loops", Static)
-        text = self._loop_lines()
-        loops.display = bool(text.plain)
-        loops.update(text)
+        trees = self.query_one("#worktrees", Static)
+        text = worktree_lines(self.neighbours)
+        trees.display = bool(text.plain)
+        trees.update(text)
 
     def _top_line(self) -> Text:
         source = self.source
@@ -287,19 +288,6 @@ class BoardApp(App[None]):
             text.append(" · writing", "bold yellow")
         for problem in filter(None, (source.problem, self.watch_problem)):
             text.append(f" · {one_line(problem)}", "red")
-        return text
-
-    def _loop_lines(self) -> Text:
-        """A line for each loop that is running or waits for a human."""
-        text = Text(no_wrap=True, overflow="ellipsis")
-        for worktree in self.neighbours:
-            loop = worktree.loop
-            if loop is None or loop.state_age.stale:
-                continue
-            line = one_line(f"{worktree.name}: loop {loop.turn} {loop.summary}")
-            style = "bold yellow" if loop.waits_for_human else "dim"
-            text.append("\n " if text.plain else " ")
-            text.append(line, style)
         return text
 
     async def action_refresh(self) -> None:

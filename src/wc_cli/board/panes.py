@@ -64,7 +64,7 @@ CSS = """
 Screen, Vertical, Static, Input, VerticalScroll { background: ansi_default; }
 Screen { color: ansi_default; }
 #top { height: 1; text-style: bold; }
-#loops { height: auto; max-height: 3; display: none; }
+#worktrees { height: auto; max-height: 4; display: none; }
 #said { height: auto; display: none; text-style: bold; padding: 0 1; }
 #foot { height: 1; text-style: dim; }
 Cards { height: 1fr; }

@@ -139,7 +139,8 @@ class BoardSource:
         notes: list[Note] = []
         with contextlib.suppress(WcError):  # wc doctor reports it
             notes = presence.current_notes(self.layout, now)
-        neighbours = worktrees.neighbours(query, self._files, rows, notes)
+        trees = worktrees.neighbours(query, self._files, rows, notes)
+        neighbours = worktrees.with_conflicts(trees, self.layout, now)
         self._work_by_topic = {
             row.topic: f"loop {neighbour.loop.turn} {neighbour.loop.summary}".replace(
                 "  ", " "

@@ -9,10 +9,9 @@ from wc_cli import spawn
 from wc_cli.clock import now_ms
 from wc_core.errors import WcError
 from wc_core.layout import Layout
-from wc_core.phrases import counted
 from wc_core.text import one_line
 from wc_core.values import NamedTuple
-from wc_core.views.conflicts import file_text, load_conflicts
+from wc_core.views.conflicts import load_conflicts
 
 if TYPE_CHECKING:
     from wc_cli.context import Context
@@ -29,15 +28,15 @@ class ConflictNews(NamedTuple):
     keys: frozenset[str] = frozenset()
 
 
-def conflict_news(context: Context, told: frozenset[str]) -> ConflictNews:
-    """A line for each worktree that will conflict in a way that was not ``told``. The
+def conflict_news(context: Context, known: frozenset[str]) -> ConflictNews:
+    """A line for each worktree that will conflict in a way that is not ``known``. The
     radar is as it was kept; it is computed again in the background."""
     layout, repository = Layout(context.place.root), context.place.repository
     if repository is None or not repository.top:
         return ConflictNews()
     start_radar(context)
     conflicts = load_conflicts(layout, repository, now_ms())
-    lines = [_line(conflict) for conflict in conflicts if conflict.keys - told]
+    lines = [_line(conflict) for conflict in conflicts if conflict.keys - known]
     keys = frozenset(key for conflict in conflicts for key in conflict.keys)
     return ConflictNews("\n".join(lines), keys)
 
@@ -53,12 +52,10 @@ def start_radar(context: Context) -> None:
 
 
 def _line(conflict: Conflict) -> str:
-    files = "; ".join(file_text(file) for file in conflict.files[:_FILES])
-    hidden = len(conflict.files) - _FILES
-    more = f"; and {counted(hidden, 'more file')}" if hidden > 0 else ""
-    branch = one_line(conflict.other.branch) or conflict.name
+    branch = one_line(conflict.opposite.branch) or conflict.name
+    files = conflict.files_text(_FILES)
     return (
         f'Watercooler: your changes will conflict with those of "{conflict.label}" '
-        f'on "{branch}": "{files}"{more}. Agree with them before you go on; '
-        f"details: wc conflicts '{conflict.name}'"
+        f'on "{branch}": "{files}". Agree with them before you go on; details: '
+        f"wc conflicts '{conflict.name}'"
     )

@@ -276,9 +276,9 @@ def _conflicts(context: Context, path: str) -> str:
     the session has been told."""
     view = _SessionView(context, path)
     session = view.load_session()
-    told = session.conflicts if session is not None else frozenset()
-    news = conflictnews.conflict_news(context, told)
-    if session is not None and news.keys != told:
+    known = session.conflicts if session is not None else frozenset()
+    news = conflictnews.conflict_news(context, known)
+    if session is not None and news.keys != known:
         # Saved before printing, and what has gone away is news when it comes back.
         view.save_session(session._replace(conflicts=news.keys))
     return news.text if session is not None else ""

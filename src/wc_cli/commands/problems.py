@@ -33,6 +33,7 @@ from wc_core.threads.moves import bounces_text
 from wc_core.times import age_text
 from wc_core.views import rows as row_views
 from wc_core.views import worktrees
+from wc_core.views.conflicts import load_conflicts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -122,6 +123,7 @@ class _ProblemSearch:
             yield from doctor.exchange_findings(self.context)
             yield from self._set_aside_findings()
         yield from _lock_findings(reader)
+        yield from self._conflict_findings(reader)
         yield from self._quarantine_findings(reader)
         yield from self._thread_findings(reader)
 
@@ -134,6 +136,14 @@ class _ProblemSearch:
             message = "belonged to an earlier repository here, and was set aside"
             fix = f"See what it has: wc doctor; then remove it: rm -r {quoted(folder)}"
             yield Finding(with_home(folder, env), 0, message, fix)
+
+    def _conflict_findings(self, reader: StoreReader) -> Iterator[Finding]:
+        """Yields what the current worktree will conflict with."""
+        repository, now = self.context.place.repository, now_ms()
+        for conflict in load_conflicts(reader.layout, repository, now):
+            fix = f"Agree on who changes what: wc conflicts {quoted(conflict.name)}"
+            message = f"will conflict {conflict.sentence(_MAX_NAMES)}"
+            yield Finding("this worktree", 0, message, fix)
 
     def _quarantine_findings(self, reader: StoreReader) -> Iterator[Finding]:
         """Yields what a repair set aside: only a human knows whether it matters."""

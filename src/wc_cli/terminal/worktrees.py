@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 _BOLD, _DIM, _URGENT, _BAD = "1", "2", "1;33", "31"
 _LABEL = 6
+_MAX_FILES = 3
 
 
 def worktrees_text(
@@ -66,6 +67,8 @@ def _below(neighbour: Neighbour, query: WorktreeQuery) -> Iterator[tuple[str, st
     """Yields what is known of a worktree, a line for each."""
     if neighbour.loop is not None:
         yield _line("loop", _loop(neighbour.loop)), _loop_code(neighbour.loop)
+    for conflict in neighbour.conflicts:
+        yield _line("⚠", f"conflicts {conflict.sentence(_MAX_FILES)}"), _URGENT
     for note in neighbour.notes:
         yield _line("note", dated_note(note, query.now_ms)), ""
     if neighbour.activity is not None:

@@ -40,8 +40,8 @@ class ConflictMark(NamedTuple):
 
     def encode(self) -> bytes:
         """The bytes of the file."""
-        other = self.other_id or MAIN_WORKTREE
-        return f"{self.text}\n{other}\n".encode(errors="replace")
+        name = self.other_id or MAIN_WORKTREE
+        return f"{self.text}\n{name}\n".encode(errors="replace")
 
 
 def mark_of(radar: Radar, side: int, now_ms: int) -> ConflictMark | None:
@@ -49,11 +49,11 @@ def mark_of(radar: Radar, side: int, now_ms: int) -> ConflictMark | None:
     alarms = radar.alarms(side, now_ms)
     if not alarms:
         return None
-    other, file = alarms[0]
+    opposite, file = alarms[0]
     name = file.path.rpartition("/")[2]
-    rest = f" +{len(alarms) - 1}" if len(alarms) > 1 else ""
-    text = one_line(f"{name} with {other.label}", MAX_TEXT - len(rest))
-    return ConflictMark(f"{text}{rest}", other.worktree_id)
+    suffix = f" +{len(alarms) - 1}" if len(alarms) > 1 else ""
+    text = one_line(f"{name} with {opposite.label}", MAX_TEXT - len(suffix))
+    return ConflictMark(f"{text}{suffix}", opposite.worktree_id)
 
 
 def load(layout: Layout, repository: Repository) -> str:
@@ -68,10 +68,10 @@ def load(layout: Layout, repository: Repository) -> str:
     lines = data.decode(errors="replace").split("\n")
     if len(lines) <= _LINES or not lines[0]:
         return ""
-    other = "" if lines[1] == MAIN_WORKTREE else f"/worktrees/{lines[1]}"
+    opposite = "" if lines[1] == MAIN_WORKTREE else f"/worktrees/{lines[1]}"
     reflogs = (
         f"{repository.gitdir}/logs/HEAD",
-        f"{repository.common}{other}/logs/HEAD",
+        f"{repository.common}{opposite}/logs/HEAD",
     )
     if any(_modified_ns(reflog) > written for reflog in reflogs):
         return ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from wc_core.phrases import shown_path
+from wc_core.phrases import counted, shown_path
 from wc_core.radar import kept, registries
 from wc_core.radar.model import HOT, REGISTRY, SOFT
 from wc_core.text import one_line
@@ -29,10 +29,10 @@ _MAX_AGE_MS = 3600 * 1000
 
 
 class Conflict(NamedTuple):
-    """The files in which a worktree will conflict with the ``other`` one, as of
+    """The files in which a worktree will conflict with the ``opposite`` one, as of
     ``at_ms``."""
 
-    other: Side
+    opposite: Side
     files: tuple[SharedFile, ...]
     at_ms: int
 
@@ -40,26 +40,37 @@ class Conflict(NamedTuple):
     def keys(self) -> frozenset[str]:
         """A text for each file, which differs where the conflict is another one."""
         return frozenset(
-            "\n".join((self.other.path, file.path, *file.symbols))
+            "\n".join((self.opposite.path, file.path, *file.symbols))
             for file in self.files
         )
 
     @property
     def name(self) -> str:
         """What ``wc conflicts`` takes: the name of the other worktree."""
-        return one_line(self.other.name, _MAX_NAME)
+        return one_line(self.opposite.name, _MAX_NAME)
 
     @property
     def label(self) -> str:
         """Who works there, else its name."""
-        return one_line(self.other.label, _MAX_NAME)
+        return one_line(self.opposite.label, _MAX_NAME)
+
+    def sentence(self, limit: int) -> str:
+        """The other worktree, and at most ``limit`` of the files."""
+        name = self.name if self.label == self.name else f"{self.name} ({self.label})"
+        return f"with {name}: {self.files_text(limit)}"
+
+    def files_text(self, limit: int) -> str:
+        """At most ``limit`` of the files, and how many more there are."""
+        files = "; ".join(file_text(file) for file in self.files[:limit])
+        hidden = len(self.files) - limit
+        return f"{files}; and {counted(hidden, 'more file')}" if hidden > 0 else files
 
     def to_json(self) -> dict[str, Any]:
         """The conflict shape."""
         return {
             "with": self.label,
             "worktree": self.name,
-            "branch": one_line(self.other.branch, _MAX_NAME) or None,
+            "branch": one_line(self.opposite.branch, _MAX_NAME) or None,
             "files": [_file_json(file) for file in self.files[:MAX_FILES]],
         }
 
@@ -71,13 +82,13 @@ def conflicts_of(radar: Radar, path: str, now_ms: int) -> tuple[Conflict, ...]:
     if own is None or now_ms - radar.at_ms > _MAX_AGE_MS:
         return ()
     files: dict[str, list[SharedFile]] = {}
-    others: dict[str, Side] = {}
-    for other, file in radar.alarms(own, now_ms):
-        others[other.name] = other
-        files.setdefault(other.name, []).append(file)
+    sides: dict[str, Side] = {}
+    for opposite, file in radar.alarms(own, now_ms):
+        sides[opposite.name] = opposite
+        files.setdefault(opposite.name, []).append(file)
     return tuple(
-        Conflict(other, tuple(files[name]), radar.at_ms)
-        for name, other in others.items()
+        Conflict(opposite, tuple(files[name]), radar.at_ms)
+        for name, opposite in sides.items()
     )
 
 

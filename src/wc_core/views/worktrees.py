@@ -17,11 +17,13 @@ from wc_core.git.worktrees import Worktree
 from wc_core.layout import Layout
 from wc_core.names import OFFERED, parse
 from wc_core.phrases import shown_path
+from wc_core.radar import kept
 from wc_core.status.places import places_of, worktree_places
 from wc_core.text import one_line
 from wc_core.threads.model import CLOSED
 from wc_core.times import seconds_between
 from wc_core.values import NamedTuple
+from wc_core.views.conflicts import conflicts_of
 from wc_core.views.rows import placed_state
 
 if TYPE_CHECKING:
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
     from wc_core.activity.statefile import StateFiles
     from wc_core.git.discovery import Place
     from wc_core.git.repository import Repository
+    from wc_core.views.conflicts import Conflict
     from wc_core.views.overview import Overview
     from wc_core.views.rows import ThreadRow
 
@@ -70,7 +73,8 @@ class Neighbour(NamedTuple):
     """A worktree and what is known of the work in it.
 
     ``threads`` are its threads that are not closed. ``age`` is the seconds since
-    anything visible changed in it, ``None`` if that cannot be seen.
+    anything visible changed in it, ``None`` if that cannot be seen. ``conflicts`` are
+    those that it will have with other worktrees.
     """
 
     worktree: Worktree
@@ -80,6 +84,7 @@ class Neighbour(NamedTuple):
     notes: tuple[Note, ...] = ()
     threads: tuple[ThreadRow, ...] = ()
     age: int | None = None
+    conflicts: tuple[Conflict, ...] = ()
 
     @property
     def name(self) -> str:
@@ -132,6 +137,8 @@ class Neighbour(NamedTuple):
             fields["loop"] = self.loop.to_json()
         if self.activity is not None:
             fields["activity"] = self.activity.to_json()
+        if self.conflicts:
+            fields["conflicts"] = [conflict.to_json() for conflict in self.conflicts]
         if self.notes:
             fields["presence"] = [note.to_json(query.now_ms) for note in self.notes]
         return fields
@@ -195,6 +202,19 @@ def _neighbour(
         threads=tuple(threads.values()),
         age=min((age for age in ages if age is not None), default=None),
     )
+
+
+def with_conflicts(
+    trees: Iterable[Neighbour], layout: Layout, now_ms: int
+) -> list[Neighbour]:
+    """Returns the worktrees with the conflicts that the radar of the store foresees."""
+    radar = kept.load(layout)
+    if radar is None:
+        return list(trees)
+    return [
+        tree._replace(conflicts=conflicts_of(radar, tree.worktree.path, now_ms))
+        for tree in trees
+    ]
 
 
 def _by_place(rows: Iterable[ThreadRow]) -> dict[str, list[ThreadRow]]:
@@ -294,7 +314,10 @@ def worktree_view(
     except WcError as error:
         problem = error.message
     query = worktree_query(place, source.cwd, source.env, now_ms)
-    return WorktreeView(query, neighbours(query, files, rows, notes), store, problem)
+    trees = neighbours(query, files, rows, notes)
+    if store is not None and place is not None:
+        trees = with_conflicts(trees, Layout(place.root), now_ms)
+    return WorktreeView(query, trees, store, problem)
 
 
 def loop_json(query: WorktreeQuery, neighbour: Neighbour, loop: Loop) -> dict[str, Any]:

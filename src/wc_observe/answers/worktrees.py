@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 # Of more worktrees, those with the latest changes are shown.
 _MANY = 50
 _WIDE = 200
+_MAX_FILES = 3
 
 # The last readable content of each file, kept as long as the server runs.
 _FILES = StateFiles()
@@ -74,7 +75,7 @@ def worktree_view(call: Call) -> WorktreeView:
 
     Raises NotFoundError over a network, where callers must not learn about folders.
     """
-    _check_is_local(call)
+    check_is_local(call)
     return worktrees.worktree_view(_CallSource(call), _FILES, call.now_ms())
 
 
@@ -99,7 +100,9 @@ class _CallSource:
         return open_store(self._call).label
 
 
-def _check_is_local(call: Call) -> None:
+def check_is_local(call: Call) -> None:
+    """Refuse a call over a network, where callers must not learn about folders. Raises
+    NotFoundError."""
     if call.store_name:
         raise NotFoundError(
             "What goes on in worktrees is told on their own machine alone.",
@@ -203,6 +206,12 @@ def _path_text(path: str) -> str:
 def _detail_lines(neighbour: Neighbour, query: WorktreeQuery) -> Iterator[str]:
     if neighbour.loop is not None:
         yield f"  loop: {_loop_line(neighbour.loop)}\n"
+    for conflict in neighbour.conflicts:
+        visible = conflict.files[:_MAX_FILES]
+        files = ", ".join(word(file.path, _WIDE) for file in visible)
+        dots = ", …" if len(visible) < len(conflict.files) else ""
+        name = word(conflict.label)
+        yield f"  will conflict with {name}: {files}{dots} (get_conflicts)\n"
     for note in neighbour.notes:
         text = f": {title(note.text)}" if note.text else ""
         when = ago(seconds_between(note.at_ms, query.now_ms))
@@ -319,7 +328,7 @@ def _iteration_text(turn: Iteration) -> str:
 def team_json(call: Call) -> dict[str, Any]:
     """Returns the team shape, with the file it comes from. Raises as
     `worktree_view`."""
-    _check_is_local(call)
+    check_is_local(call)
     team = livestate.team(_FILES, call.env, call.now_ms())
     file = shown_path(livestate.team_path(call.env), call.env) or None
     return dict(clean_json({"file": file, **team.to_json()}))
@@ -327,7 +336,7 @@ def team_json(call: Call) -> dict[str, Any]:
 
 def team_markdown(call: Call) -> str:
     """Returns a line for each member. Raises as `worktree_view`."""
-    _check_is_local(call)
+    check_is_local(call)
     team = livestate.team(_FILES, call.env, call.now_ms())
     file = shown_path(livestate.team_path(call.env), call.env)
     if not team.exists:

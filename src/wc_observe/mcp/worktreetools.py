@@ -11,7 +11,7 @@ from typing import Annotated, Literal
 from fastmcp.tools.base import ToolResult  # noqa: TC002  (FastMCP reads it)
 from pydantic import Field
 
-from wc_observe.answers import worktrees
+from wc_observe.answers import conflicts, worktrees
 from wc_observe.calls import CURRENT
 from wc_observe.mcp.forms import json_result, markdown_result
 from wc_observe.mcp.toolspec import ToolSpec
@@ -26,6 +26,20 @@ def list_worktrees(format: Format = "markdown") -> ToolResult:  # noqa: A002
         return markdown_result(worktrees.as_markdown(view))
     fields = worktrees.as_json(view)
     return json_result(fields, len(fields["worktrees"]), "worktrees")
+
+
+def get_conflicts(
+    worktree: Annotated[
+        str, Field(description="Its name, branch or agent; none: every pair")
+    ] = "",
+    format: Format = "markdown",  # noqa: A002
+) -> ToolResult:
+    """Answer `get_conflicts`."""
+    view = conflicts.radar_view(CURRENT.get())
+    if format == "markdown":
+        return markdown_result(conflicts.conflicts_markdown(view, worktree))
+    fields = conflicts.conflicts_json(view, worktree)
+    return json_result(fields, len(fields["pairs"]), "pairs")
 
 
 def get_loop_status(
@@ -57,6 +71,12 @@ SPECS: tuple[ToolSpec, ...] = (
         "What goes on in each worktree: branch, whose ball, autonomous loop, who is "
         "at it. Says first which loop waits for a human.",
         worktrees.WORKTREES_SCHEMA,
+    ),
+    ToolSpec(
+        get_conflicts,
+        "Which worktrees change the same files, and which will conflict when merged; "
+        "says how old this is.",
+        conflicts.CONFLICTS_SCHEMA,
     ),
     ToolSpec(
         get_loop_status,

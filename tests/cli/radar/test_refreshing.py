@@ -10,9 +10,15 @@ from typing import TYPE_CHECKING, NamedTuple
 import pytest
 
 from tests.contract.inprocess import Here
+from tests.observe.stores import Session
+from wc_cli.board.worktreelines import worktree_lines
+from wc_cli.clock import now_ms
+from wc_cli.context import Context
 from wc_cli.radar import refreshing
+from wc_core.activity.statefile import StateFiles
 from wc_core.layout import Layout
 from wc_core.radar import kept
+from wc_core.views import worktrees
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -28,6 +34,7 @@ class Trees(NamedTuple):
 
     login: Here
     review: Here
+    main: Here
     layout: Layout
 
     def hook(self, repo: Here, event: str = "user-prompt", **env: str) -> str:
@@ -66,7 +73,7 @@ def trees(machine: Machine) -> Trees:
     login = repo.worktree("app-wt-login")
     review = repo.worktree("app-wt-review")
     store = repo.store
-    return Trees(login, review, Layout(str(store)))
+    return Trees(login, review, repo, Layout(str(store)))
 
 
 def edit(repo: Here, text: str) -> None:
@@ -186,3 +193,79 @@ def test_an_old_radar_is_not_told(trees: Trees) -> None:
     fields["at"] -= 3601 * 1000
     path.write_text(json.dumps(fields))
     assert trees.login.json("brief")["conflicts"] == []
+
+
+@pytest.fixture
+def in_conflict(trees: Trees) -> Trees:
+    edit(trees.login, "b = 3")
+    edit(trees.review, "b = 4")
+    trees.login.ok("radar")
+    return trees
+
+
+def test_the_worktrees_name_their_conflicts(in_conflict: Trees) -> None:
+    login = in_conflict.login
+    lines = login.ok("worktrees").out.splitlines()
+    conflicts = [line for line in lines if "⚠" in line]
+    assert [line.split() for line in conflicts] == [
+        f"⚠ conflicts with {other}: auth.py · in def login(user)".split()
+        for other in ("review", "login")
+    ]
+    named = {
+        tree["name"]: [conflict["worktree"] for conflict in tree.get("conflicts", ())]
+        for tree in login.json("worktrees")["worktrees"]
+    }
+    assert named == {"login": ["review"], "review": ["login"], "main": []}
+
+
+def test_a_conflict_is_a_problem_of_its_worktree(in_conflict: Trees) -> None:
+    done = in_conflict.login.wc("problems")
+    assert done.code == 9
+    assert (
+        "this worktree: will conflict with review: auth.py · in def login(user) -> "
+        "Agree on who changes what: wc conflicts review\n"
+    ) in done.out
+    assert "conflict" not in in_conflict.main.wc("problems").out
+
+
+def test_the_server_answers_from_what_was_kept(in_conflict: Trees) -> None:
+    login = in_conflict.login
+    session = Session(login.path, login.machine.env)
+    answer, own = session.json("get_conflicts"), login.json("radar")
+    assert [pair.items() >= own["pairs"][0].items() for pair in answer["pairs"]] == [
+        True
+    ]
+    assert answer["age_seconds"] < 60
+    for worktree, count in (("review", 1), ("app-wt-login", 1), ("main", 0)):
+        named = session.json("get_conflicts", worktree=worktree)
+        assert named["total"] == len(named["pairs"]) == count
+    text = session.text("get_conflicts")
+    assert '  **will conflict**: auth.py | "def login(user)"\n' in text
+    assert "compared just now" in text
+    trees = session.text("list_worktrees")
+    assert "  will conflict with review: auth.py (get_conflicts)\n" in trees
+    edit(login, "b = 2")
+    assert session.json("get_conflicts")["pairs"]  # it runs nothing
+
+
+def test_the_server_without_a_radar(trees: Trees) -> None:
+    session = Session(trees.login.path, trees.login.machine.env)
+    answer = session.json("get_conflicts")
+    assert (answer["at"], answer["pairs"]) == (None, [])
+    assert "wc radar" in answer["problem"]
+    assert "wc radar" in session.text("get_conflicts")
+    trees.login.ok("radar")
+    text = session.text("get_conflicts")
+    assert "No two of them change the same file." in text
+    refused = session.call("get_conflicts", worktree="nobody")
+    assert refused.is_error
+    assert "There are: main, login, review" in str(refused.content)
+
+
+def test_the_board_has_a_line_for_a_pair(in_conflict: Trees) -> None:
+    login = in_conflict.login
+    view = worktrees.worktree_view(
+        Context(login.machine.env, str(login.path)), StateFiles(), now_ms()
+    )
+    text = worktree_lines(view.neighbours).plain
+    assert text == " ⚠ login conflicts with review: auth.py · in def login(user)"

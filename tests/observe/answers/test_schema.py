@@ -106,6 +106,7 @@ LIMITED: list[tuple[str, Fields]] = [
     ("list_worktrees", {}),
     ("check_status", {"symbols": ["a.py"]}),
     ("list_claims", {}),
+    ("get_conflicts", {}),
     ("get_loop_status", {}),
     ("get_team_status", {}),
 ]

@@ -48,6 +48,7 @@ CALLS: dict[str, dict[str, Any]] = {
     "get_stats": {},
     "check_status": {"symbols": ["a.py"]},
     "list_claims": {},
+    "get_conflicts": {},
     "list_worktrees": {},
     "get_loop_status": {},
     "get_team_status": {},

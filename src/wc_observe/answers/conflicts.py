@@ -1,0 +1,133 @@
+"""What worktrees will conflict in, as text and as JSON: the radar as it was kept."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from wc_core.errors import NotFoundError
+from wc_core.layout import Layout
+from wc_core.phrases import counted
+from wc_core.radar import kept
+from wc_core.text import one_line
+from wc_core.times import ago
+from wc_core.views.conflicts import RadarView
+from wc_observe.answers.quoting import NOTICE, clean_json, title, word
+from wc_observe.answers.schema import (
+    INTEGER,
+    LIST,
+    OPTIONAL_INTEGER,
+    OPTIONAL_TEXT,
+    TEXT,
+    answer_schema,
+)
+from wc_observe.answers.worktrees import check_is_local
+from wc_observe.open_store import open_store
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from wc_observe.calls import Call
+
+_PAIRS, _FILES, _NAMES = 50, 20, 10
+_WIDE = 200
+_NEVER = "No radar was computed yet. Compute it: wc radar"
+
+CONFLICTS_SCHEMA = answer_schema(
+    {
+        "at": OPTIONAL_TEXT,
+        "age_seconds": OPTIONAL_INTEGER,
+        "base": OPTIONAL_TEXT,
+        "worktrees": LIST,
+        "pairs": LIST,
+        "total": INTEGER,
+        "problem": TEXT,
+    }
+)
+
+
+def radar_view(call: Call) -> RadarView | None:
+    """The radar as it was kept; ``None`` if it never was. Raises NotFoundError over a
+    network, where callers must not learn about folders."""
+    check_is_local(call)
+    place = open_store(call).place
+    radar = kept.load(Layout(place.root))
+    if radar is None:
+        return None
+    top = place.repository.top if place.repository is not None else ""
+    return RadarView(radar, top, call.env, call.now_ms())
+
+
+def conflicts_json(view: RadarView | None, worktree: str) -> dict[str, Any]:
+    """The radar shape, with the pairs of one worktree if it is named. Raises
+    NotFoundError if there is none of that name."""
+    if view is None:
+        fields: dict[str, Any] = {"at": None, "age_seconds": None, "base": None}
+        return fields | {"worktrees": [], "pairs": [], "total": 0, "problem": _NEVER}
+    fields = _of_worktree(view, worktree).to_json()
+    pairs = fields["pairs"]
+    return dict(clean_json(fields | {"pairs": pairs[:_PAIRS], "total": len(pairs)}))
+
+
+def _of_worktree(view: RadarView, worktree: str) -> RadarView:
+    """The view with only the pairs of a worktree: its name, branch or agent."""
+    name = worktree.strip()
+    if not name:
+        return view
+    chosen = {
+        place
+        for place, side in enumerate(view.radar.sides)
+        if name in {side.name, side.branch, side.agent, view.display_path(side)}
+    }
+    if not chosen:
+        names = ", ".join(side.name for side in view.radar.sides[:_NAMES])
+        raise NotFoundError(
+            f"No worktree here is called {one_line(name, 80)!r}.",
+            f"There are: {one_line(names, _WIDE)}",
+        )
+    pairs = tuple(
+        pair for pair in view.radar.pairs if chosen & {pair.first, pair.second}
+    )
+    return view._replace(radar=view.radar._replace(pairs=pairs))
+
+
+def conflicts_markdown(view: RadarView | None, worktree: str) -> str:
+    """Each pair of worktrees that change the same files. Raises as `conflicts_json`."""
+    if view is None:
+        return f"{_NEVER}\n"
+    fields = _of_worktree(view, worktree).to_json()
+    pairs = fields["pairs"]
+    trees = counted(len(fields["worktrees"]), "worktree")
+    lines = [f"{trees}, compared {ago(view.age)} (now: wc radar)"]
+    if not pairs:
+        return f"{lines[0]}\nNo two of them change the same file.\n"
+    lines.append(NOTICE)
+    for pair in pairs[:_PAIRS]:
+        lines += _pair_lines(pair)
+    if len(pairs) > _PAIRS:
+        lines.append(f"and {counted(len(pairs) - _PAIRS, 'more pair')}")
+    return "\n".join(lines) + "\n"
+
+
+def _pair_lines(pair: dict[str, Any]) -> Iterator[str]:
+    yield f"- {word(pair['left'])} + {word(pair['right'])}"
+    if "problem" in pair:
+        yield f"  not compared: {word(pair['problem'], _WIDE)}"
+    for kind, label in (("hot", "**will conflict**"), ("registries", "conflict")):
+        for file in pair[kind][:_FILES]:
+            yield f"  {label}: {_file_text(file)}"
+        if len(pair[kind]) > _FILES:
+            yield f"  {label}: and {counted(len(pair[kind]) - _FILES, 'more file')}"
+    soft = ", ".join(word(path, _WIDE) for path in pair["soft"][:_FILES])
+    if soft:
+        hidden = len(pair["soft"]) - _FILES
+        suffix = f", and {counted(hidden, 'more file')}" if hidden > 0 else ""
+        yield f"  merges cleanly: {soft}{suffix}"
+
+
+def _file_text(file: dict[str, Any]) -> str:
+    facts = [word(file["path"], _WIDE)]
+    if file["conflict"] not in {"", "contents"}:
+        facts.append(word(file["conflict"]))
+    facts += [title(symbol, _WIDE) for symbol in file.get("symbols", ())]
+    facts += [file["hint"]] if "hint" in file else []
+    return " | ".join(facts)
