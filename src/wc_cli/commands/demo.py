@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 _SECONDS = 60
 _KEPT_VARIABLES = ("PATH", "PYTHONPATH", "LANG", "LC_ALL", "TERM", "TMPDIR")
 _PROTOCOL = "2025-11-25"
+_CODE = "def login(user):\n    return None\n"
 
 
 class DemoOptions(Options):
@@ -99,6 +100,7 @@ class _Story:
         title = "Passkeys work, please review"
         self._wc("Codex", self.fix, "say", "login", "--title", title, "--type", "PR")
         self._prompts()
+        self._edit_the_same_function()
         self._title("Out of turn, words are kept and the ball stays")
         title = "One more thing: the tests are slow"
         self._wc("Codex", self.fix, "say", "login", "--title", title)
@@ -120,6 +122,33 @@ class _Story:
         self._show(self.app, ["git", *log], ["git", *log], self.env)
         self._meet_another_machine()
 
+    def _edit_the_same_function(self) -> None:
+        """Let both agents change the same lines, and one of them claim the file."""
+        self._title(
+            "Both change the same function: the radar sees it before they merge"
+        )
+        self._replace(self.app, "return None", "return session")
+        self._replace(self.fix, "return None", "return passkey")
+        self._wc("Claude Code", self.app, "radar")
+        self._prompts()
+        self._title("Codex says that it edits the file; others are told to wait")
+        words = ["claim", "auth.py", "--thread", "login", "-m", "passkeys"]
+        self._wc("Codex", self.fix, *words)
+        self._wc("Claude Code", self.app, "check", "auth.py", refused=True)
+        restore = ["git", "checkout", "-q", "auth.py"]
+        self._show(self.app, restore, restore)
+        self._wc("Codex", self.fix, "release", "--all")
+        self._wc("Codex", self.fix, "radar")
+
+    def _replace(self, folder: str, old: str, new: str) -> None:
+        words = ["sed", "-i", f"s/{old}/{new}/", "auth.py"]
+        self._prompt_line(folder, " ".join(map(_quoted_word, words)))
+        path = f"{folder}/auth.py"
+        with open(path, encoding="utf-8") as file:
+            text = file.read()
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text.replace(old, new))
+
     def _meet_another_machine(self) -> None:
         """Let two machines write to one thread while they are disconnected."""
         self._title("Another machine: the threads travel with git, once you ask")
@@ -138,11 +167,12 @@ class _Story:
         self._show(self.folder, clone, [*clone, "-q", *ident], self.there)
         self._wc("Codex", self.laptop, "init")
         self._title("Both write to one thread while they are apart")
-        apart = {"WATERCOOLER_SYNC": "off"}
         title = "The phone is not tested"
-        self._wc("Codex", self.laptop, "ack", "release", "--title", title, **apart)
+        self._wc("Codex", self.laptop, "ack", "release", "--title", title, apart=True)
         title = "The notes are written"
-        self._wc("Claude Code", self.app, "say", "release", "--title", title, **apart)
+        self._wc(
+            "Claude Code", self.app, "say", "release", "--title", title, apart=True
+        )
         self._title("Both sync: every entry once, on both, and no conflict")
         self._wc("Claude Code", self.app, "sync")
         self._wc("Codex", self.laptop, "sync")
@@ -157,22 +187,34 @@ class _Story:
     def _make_repository(self) -> None:
         os.mkdir(self.app)
         ident = ["-c", "user.name=dev", "-c", "user.email=dev@localhost"]
-        start = [*ident, "commit", "--quiet", "--allow-empty", "-m", "Start"]
+        start = [*ident, "commit", "--quiet", "-m", "Start"]
         add = ["worktree", "add", "--quiet", "-b", "login", self.fix]
         add_words = ["worktree", "add", "-b", "login", "../app-wt-login"]
         self._show(self.app, ["git", "init"], ["git", "init", "-q", "-b", "main"])
+        with open(f"{self.app}/auth.py", "w", encoding="utf-8") as file:
+            file.write(_CODE)
+        self._show(self.app, ["git", "add", "auth.py"], ["git", "add", "auth.py"])
         self._show(self.app, ["git", "commit", "-m", "Start"], ["git", *start])
         self._show(self.app, ["git", *add_words], ["git", *add])
         for key, value in (("user.name", "dev"), ("user.email", "dev@localhost")):
             words = ["git", "config", key, value]
             subprocess.run(words, cwd=self.app, env=self.env, check=True)  # noqa: S603
 
-    def _wc(self, agent: str, folder: str, *words: str, **variables: str) -> None:
-        """Run a command as an agent, in its worktree."""
+    def _wc(
+        self,
+        agent: str,
+        folder: str,
+        *words: str,
+        refused: bool = False,
+        apart: bool = False,
+    ) -> None:
+        """Run a command as an agent, in its worktree; ``apart`` without exchanging."""
         machine = self.there if folder == self.laptop else self.env
-        env = {**machine, "WATERCOOLER_AGENT": agent, **variables}
+        env = {**machine, "WATERCOOLER_AGENT": agent}
+        if apart:
+            env["WATERCOOLER_SYNC"] = "off"
         real = [sys.executable, "-m", "wc_cli.main", *words]
-        self._show(folder, ["wc", *words], real, env)
+        self._show(folder, ["wc", *words], real, env, refused=refused)
 
     def _prompts(self) -> None:
         """Show the status line of both worktrees, printed by the script for prompts."""
@@ -187,8 +229,11 @@ class _Story:
         display: Sequence[str],
         real: Sequence[str],
         env: dict[str, str] | None = None,
+        *,
+        refused: bool = False,
     ) -> None:
-        """Run a real command, and show it with its output."""
+        """Run a real command, which is to fail if ``refused``, and show it with its
+        output."""
         self._prompt_line(folder, " ".join(map(_quoted_word, display)))
         done = subprocess.run(  # noqa: S603 - our own words
             list(real),
@@ -203,7 +248,7 @@ class _Story:
             say(textwrap.indent(done.stdout.rstrip("\n"), "  "))
         if done.stderr.strip():
             say(self.look(textwrap.indent(done.stderr.rstrip("\n"), "  "), "2"))
-        if done.returncode:
+        if bool(done.returncode) != refused:
             raise WcError(f"The demo broke at: {' '.join(display)} ({done.returncode})")
 
     def _prompt_line(self, folder: str, words: str) -> None:

@@ -64,8 +64,12 @@ class ClaimsView(NamedTuple):
 
 
 def claims_view(call: Call) -> ClaimsView:
-    """Read the claims."""
-    opened = open_store(call)
+    """Read the claims of a caller's repository."""
+    return read_claims(open_store(call))
+
+
+def read_claims(opened: OpenStore) -> ClaimsView:
+    """Read the claims of the repository that a store belongs to."""
     repository = opened.place.repository
     if repository is None:
         return ClaimsView(opened, None, Book())

@@ -36,6 +36,10 @@ class Links(NamedTuple):
         """Search results."""
         return _with_query(f"{self.base}/search", query)
 
+    def edits(self) -> str:
+        """Who edits what."""
+        return f"{self.base}/edits"
+
     def timeline(self, topic: str = "", **query: str) -> str:
         """The timeline of one thread, or of all."""
         suffix = f"/{quote(topic, safe='')}" if topic else ""

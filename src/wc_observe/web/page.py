@@ -91,6 +91,7 @@ def _header(page: WebPage, context: PageContext) -> Html:
         ("board", "Board", context.links.board()),
         ("threads", "Threads", context.links.threads()),
         ("timeline", "Timeline", context.links.timeline()),
+        ("edits", "Edits", context.links.edits()),
     )
     links = [
         element(

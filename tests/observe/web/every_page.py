@@ -43,6 +43,7 @@ PATHS = [
     *("search?q=..", "search?q=e&cursor=7~", "search?q=e&pr=odd"),
     *("timeline", "timeline?all=1&since=52w", "timeline?since=odd"),
     *(f"timeline/{topic}" for topic in (*_TOPICS, *_BAD)),
+    *("edits", "edits?x=1"),
     *("timeline.svg", "timeline.svg/plan", "timeline.svg/nope"),
 ]
 
