@@ -56,7 +56,7 @@ def _radar(radar: Radar, context: PageContext) -> Html:
     hidden = len(pairs) - _PAIRS
     return joined(
         (
-            element("p", f"{trees}, compared ", age, ". Now: ", _code("wc radar")),
+            element("p", f"{trees}, compared ", age, "; again: ", _code("wc radar")),
             _matrix(radar),
             *(_pair(radar, pair) for pair in pairs[:_PAIRS]),
             element("p", f"{hidden} more: wc radar") if hidden > 0 else NOTHING,
@@ -71,7 +71,7 @@ def _matrix(radar: Radar) -> Html:
     pairs = {(pair.first, pair.second): pair for pair in radar.pairs}
     head = element(
         "tr",
-        element("td", class_="self"),
+        element("th"),
         *(element("th", _name(side), scope="col") for side in sides),
     )
     rows = (
