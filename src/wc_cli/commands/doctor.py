@@ -23,6 +23,7 @@ from wc_core.errors import FindingsError, InvalidInputError, WcError
 from wc_core.files import read_plain
 from wc_core.git import discovery, storefolder
 from wc_core.git.discovery import BRANCH_STORE
+from wc_core.graph import parsing
 from wc_core.phrases import counted, quoted, with_home
 from wc_core.text import one_line
 from wc_core.values import NamedTuple
@@ -46,7 +47,7 @@ class DoctorOptions(SpeakerOptions):
 
 class DoctorReport(NamedTuple):
     """What was checked and what is wrong with it. ``notes`` are not problems, but good
-    to know."""
+    to know; ``graph`` says whether files can be parsed for symbols and neighbours."""
 
     store: str
     kind: str
@@ -55,6 +56,7 @@ class DoctorReport(NamedTuple):
     findings: tuple[Finding, ...]
     notes: tuple[str, ...] = ()
     mended: tuple[RepairStep, ...] = ()
+    graph: bool = False
 
     def to_json(self) -> dict[str, Any]:
         """Returns the doctor shape."""
@@ -69,7 +71,7 @@ def doctor(context: Context, options: DoctorOptions) -> None:
     if options.dry_run and not options.repair:
         raise InvalidInputError("--dry-run is for --repair.", "Say both.")
     mended, failures = _repair_store(context, options) if options.repair else ((), ())
-    report = examine_store(context)._replace(mended=mended)
+    report = _with_graph(examine_store(context)._replace(mended=mended))
     if report.findings:
         # A failed step matters only as the reason of a remaining finding.
         report = report._replace(findings=(*report.findings, *failures))
@@ -99,6 +101,17 @@ def _repair_store(
     mended = tuple(repair.run())
     fix = "Fix that, then run again: wc doctor --repair"
     return mended, tuple(Finding("repair", 0, text, fix) for text in repair.failures)
+
+
+def _with_graph(report: DoctorReport) -> DoctorReport:
+    """The report, with whether the parsers of the extra are installed."""
+    if not parsing.missing_modules():
+        return report._replace(graph=True)
+    note = (
+        f"symbols and neighbours are not known: {parsing.EXTRA} is not installed "
+        "(docs/graph.md)"
+    )
+    return report._replace(notes=(*report.notes, note))
 
 
 def _print_report(report: DoctorReport, *, dry_run: bool) -> None:

@@ -280,7 +280,7 @@ def _shared_files(
     for path, conflict in merge.conflicts:
         kind = REGISTRY if registries.hint(path) else HOT
         content = marked.get((merge.tree, path), b"")
-        names = hunks.symbols(content, *commits) if kind == HOT else ()
+        names = hunks.symbols(path, content, *commits) if kind == HOT else ()
         yield SharedFile(path, kind, conflict, names)
     for path in merge.merged:
         yield SharedFile(path, SOFT)

@@ -1,7 +1,8 @@
 """What conflicting lines are in: the function or class, on both sides.
 
 git marks the conflicts of a file in the merged text. The text with the lines of one
-side alone is a source file again, whose definitions can be found.
+side alone is a source file again, which can be parsed. Where that is not possible, what
+git would print as the heading of a hunk stands for the definition.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from wc_core.graph.symbols import definitions, enclosing
 from wc_core.text import one_line
 from wc_core.values import NamedTuple
 
@@ -34,12 +36,22 @@ class OneSide(NamedTuple):
     hunks: tuple[tuple[int, int], ...]
 
 
-def symbols(marked: bytes, first: str, second: str) -> tuple[str, ...]:
+def symbols(path: str, marked: bytes, first: str, second: str) -> tuple[str, ...]:
     """What the conflicts in a merged file are in, in the order of the file. ``first``
     and ``second`` are the commits that were merged."""
     sides = split_sides(marked, first, second)
-    names = dict.fromkeys(name for side in sides for name in _headings(side))
+    names = dict.fromkeys(name for side in sides for name in _symbols(path, side))
     return tuple(names)[:MAX_SYMBOLS]
+
+
+def _symbols(path: str, side: OneSide) -> Iterator[str]:
+    """What the hunks of one side are in."""
+    defined = definitions(path, side.text)
+    if defined is None:
+        yield from _headings(side)
+        return
+    for first, last in side.hunks:
+        yield from (item.name for item in enclosing(defined, first, last))
 
 
 def split_sides(marked: bytes, first: str, second: str) -> tuple[OneSide, OneSide]:

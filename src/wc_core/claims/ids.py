@@ -90,7 +90,9 @@ def canonical(word: str, cwd: str, top: str, *, ignore_case: bool = False) -> Cl
             f"{clean(word)} is outside of this worktree.",
             "Claim paths of this worktree; others claim theirs in their own.",
         )
-    target = ClaimId(path, unicodedata.normalize("NFC", symbol))
+    # Rust and C++ write Login::check for what is Login.check elsewhere.
+    symbol = unicodedata.normalize("NFC", symbol).replace(MARK, ".")
+    target = ClaimId(path, symbol)
     if not is_canonical(str(target)):
         raise InvalidInputError(
             f"{clean(word)[:80]!r} cannot be claimed.",
