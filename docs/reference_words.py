@@ -16,6 +16,7 @@ Options may be anywhere in the line; after `--` nothing is an option. The manual
 
 <!-- run
 echo 'Passwords go.' > plan.md
+printf 'class Form:\\n    def check(self): ...\\n' > ui.py
 git init -q --bare ../hub.git
 git init -q --bare ../threads.git
 git remote add origin ../hub.git

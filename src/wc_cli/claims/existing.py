@@ -1,4 +1,5 @@
-"""Whether a path exists already, in any worktree or in any branch."""
+"""Whether what is claimed exists: a path in any worktree or in any branch, a symbol in
+its file."""
 
 from __future__ import annotations
 
@@ -7,42 +8,127 @@ from typing import TYPE_CHECKING
 
 from wc_cli.branch.git import GitError
 from wc_core.claims.ids import TOP
-from wc_core.errors import StorageError
+from wc_core.errors import NotFoundError, StorageError
+from wc_core.files import NotPlainError, read_plain
 from wc_core.git.worktrees import worktrees
+from wc_core.graph import parsing, symbols
 from wc_core.layout import BRANCH
+from wc_core.phrases import quoted
+from wc_core.similar import near_names
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
     from wc_cli.claims.registry import Registry
     from wc_core.claims.ids import ClaimId
+    from wc_core.graph.symbols import Definition
 
 _BRANCHES = ("refs/heads/", "refs/remotes/")
+_SHOWN = 3
 
 
 def place_of(registry: Registry, target: ClaimId) -> str:
-    """Where the path of a target exists: a worktree or a branch; empty if nowhere."""
+    """Where a target exists: a worktree or a branch; empty if nowhere. A symbol of a
+    file that cannot be parsed exists nowhere."""
     if target.path == TOP:
         return "every worktree"
+    if target.symbol and parsing.obstacle(target.path):
+        return ""
     for worktree in worktrees(registry.repository, registry.env):
-        path = os.path.join(worktree.path, target.path)
-        if worktree.path and os.path.lexists(path):
+        if worktree.path and _is_in(worktree.path, target):
             return f"the worktree {worktree.name}"
     try:
-        return _branch_with(registry, target.path)
+        return _branch_with(registry, target)
     except GitError as error:
         raise StorageError(f"The branches cannot be read: {error}.") from error
 
 
-def _branch_with(registry: Registry, path: str) -> str:
-    """The first branch, local or fetched, whose commit has a path."""
+def _is_in(top: str, target: ClaimId) -> bool:
+    """Whether a worktree has a target."""
+    if not target.symbol:
+        return os.path.lexists(os.path.join(top, target.path))
+    return _defines(_definitions(top, target.path), target)
+
+
+def _definitions(top: str, path: str) -> tuple[Definition, ...] | None:
+    """What a file of a worktree defines; ``None`` if that cannot be known. Raises
+    StorageError."""
+    try:
+        source = read_plain(os.path.join(top, path), top, parsing.MAX_BYTES)
+    except NotPlainError:
+        return None
+    except OSError as error:
+        raise StorageError(f"{path} cannot be read: {error.strerror}.") from error
+    return symbols.definitions(path, source or b"")
+
+
+def _defines(defined: tuple[Definition, ...] | None, target: ClaimId) -> bool:
+    """Whether the symbol of a target is among the definitions of its file."""
+    return any(item.name == target.symbol for item in defined or ())
+
+
+def _branch_with(registry: Registry, target: ClaimId) -> str:
+    """The first branch, local or fetched, whose commit has a target."""
     git = registry.git
     words = ("for-each-ref", "--format=%(refname)", *_BRANCHES)
     names = os.fsdecode(git.run(*words)).splitlines()
     names = [name for name in names if not name.endswith(f"/{BRANCH}")]
-    if "\n" in path or not names:
+    if "\n" in target.path or not names:
         return ""
-    feed = "".join(f"{name}:{path}\n" for name in names)
-    output = git.run("cat-file", "--batch-check=%(objecttype)", feed=os.fsencode(feed))
+    feed = "".join(f"{name}:{target.path}\n" for name in names)
+    check = "--batch-check=%(objecttype) %(objectname)"
+    output = git.run("cat-file", check, feed=os.fsencode(feed))
+    contents: dict[bytes, bool] = {}
     for name, line in zip(names, output.splitlines(), strict=True):
-        if line in {b"blob", b"tree", b"commit"}:
+        kind, _, oid = line.partition(b" ")
+        if kind not in {b"blob", b"tree", b"commit"}:
+            continue
+        if target.symbol and oid not in contents:
+            is_file = kind == b"blob"
+            source = git.run("cat-file", "blob", oid.decode()) if is_file else b""
+            defined = symbols.definitions(target.path, source)
+            contents[oid] = _defines(defined, target)
+        if contents.get(oid, True):
             return f"the branch {name.partition('/')[2].partition('/')[2]}"
     return ""
+
+
+def require_symbols(top: str, targets: Iterable[ClaimId]) -> list[str]:
+    """Raise NotFoundError for the first target whose symbol is not in its file in the
+    worktree at ``top``. Returns a note for each that cannot be checked."""
+    notes = []
+    for target in targets:
+        if not target.symbol:
+            continue
+        defined = _definitions(top, target.path)
+        if defined is None:
+            obstacle = parsing.obstacle(target.path) or "it is no file to parse"
+            notes.append(f"whether {target} exists was not checked: {obstacle}")
+        elif not _defines(defined, target):
+            raise _no_symbol_error(defined, target)
+    return notes
+
+
+def absent(top: str, targets: Iterable[ClaimId]) -> list[ClaimId]:
+    """The targets that are not in the worktree at ``top``, as far as that can be
+    known."""
+    return [
+        target
+        for target in targets
+        if not (target.symbol and _definitions(top, target.path) is None)
+        and not _is_in(top, target)
+    ]
+
+
+def _no_symbol_error(defined: Sequence[Definition], target: ClaimId) -> NotFoundError:
+    """The error for a symbol that is not in its file, with similar ones."""
+    last = target.symbol.rpartition(".")[2]
+    same = [item.name for item in defined if item.simple_name == last]
+    near = near_names(target.symbol, [item.name for item in defined])
+    names = list(dict.fromkeys([*same, *near]))[:_SHOWN]
+    alike = f"It defines: {', '.join(names)}. " if names else ""
+    word = quoted(str(target))
+    return NotFoundError(
+        f"{target.path} does not define {target.symbol}.",
+        f"{alike}If it is yet to be made: wc claim {word} --new",
+    )

@@ -20,7 +20,7 @@ EXTRA = "wc-watercooler[graph]"
 MAX_BYTES = 1 << 20
 
 
-class Match(NamedTuple):
+class SyntaxMatch(NamedTuple):
     """The nodes of one match of a query, by the name of their capture."""
 
     nodes: dict[str, list[Any]]
@@ -54,10 +54,10 @@ class Grammar:
         """The root of the tree of a file."""
         return self._parser.parse(source).root_node
 
-    def matches(self, query: str, root: Any) -> Iterator[Match]:
+    def matches(self, query: str, root: Any) -> Iterator[SyntaxMatch]:
         """The matches of a query in a tree."""
         for _, nodes in self._cursor(query).matches(root):
-            yield Match(nodes)
+            yield SyntaxMatch(nodes)
 
     def captured(self, query: str, root: Any) -> dict[str, list[Any]]:
         """The nodes that a query captures in a tree, by the name of the capture."""

@@ -92,10 +92,10 @@ def _named(spans: Iterable[_Span]) -> Iterable[Definition]:
             yield Definition(name, span.first, span.last)
 
 
-def enclosing(found: Iterable[Definition], first: int, last: int) -> list[Definition]:
+def enclosing(defined: Iterable[Definition], first: int, last: int) -> list[Definition]:
     """The innermost definitions that lines ``first`` to ``last`` touch, in the order of
     the file. If the last is before the first, it is the place between the two."""
-    touched = [item for item in found if item.first <= last and item.last >= first]
+    touched = [item for item in defined if item.first <= last and item.last >= first]
     return [
         item
         for item in touched

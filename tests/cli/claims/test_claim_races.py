@@ -70,7 +70,7 @@ def test_one_winner_in_each_round(repo: Here) -> None:
     """Each claims a set that overlaps with every other: the folder, a file in it, two
     symbols of that file."""
     racers = [start(repo, number) for number in range(PROCESSES)]
-    shapes = ("{0}", "{0}/a.py", "{0}/a.py::f {0}/a.py", "free{1} {0}")
+    shapes = ("{0}", "{0}/a.txt", "{0}/a.txt::f {0}/a.txt", "free{1} {0}")
     try:
         for number in range(ROUNDS):
             lines = [

@@ -135,7 +135,7 @@ def test_one_winner_in_each_round(tmp_path: Path, transport: str) -> None:
         ]
         try:
             for number in range(amounts.rounds(3, 50)):
-                shapes = ("{0}", "{0}/a.py", "{0}/a.py::f", "{0}/a.py {0}")
+                shapes = ("{0}", "{0}/a.txt", "{0}/a.txt::f", "{0}/a.txt {0}")
                 lines = [shape.format(f"round{number}") for shape in shapes]
                 codes = race(racers, lines)
                 assert sorted(codes) == [0, 20, 20, 20], (number, codes)

@@ -61,10 +61,21 @@ def test_marks_that_a_file_has_of_its_own_are_text() -> None:
     ],
 )
 def test_headings(marked: bytes, expected: tuple[str, ...]) -> None:
-    assert hunks.symbols(marked, "aa11", "bb22") == expected
+    assert hunks.symbols("a.txt", marked, "aa11", "bb22") == expected
 
 
 def test_only_a_few_are_named() -> None:
     part = b"def f%d():\n<<<<<<< aa11\n 1\n=======\n 2\n>>>>>>> bb22\n"
     marked = b"".join(part % number for number in range(20))
-    assert len(hunks.symbols(marked, "aa11", "bb22")) == hunks.MAX_SYMBOLS
+    assert len(hunks.symbols("a.txt", marked, "aa11", "bb22")) == hunks.MAX_SYMBOLS
+
+
+def test_definitions_on_both_sides() -> None:
+    expected = ("login", "Form.show")
+    assert hunks.symbols("a.py", MARKED, "aa11", "bb22") == expected
+
+
+def test_what_is_in_no_definition_has_no_name() -> None:
+    marked = b"def f():\n 1\n<<<<<<< aa11\n2\n=======\n3\n>>>>>>> bb22\n"
+    assert hunks.symbols("a.txt", marked, "aa11", "bb22") == ("def f()",)
+    assert hunks.symbols("a.py", marked, "aa11", "bb22") == ()

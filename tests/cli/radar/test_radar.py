@@ -88,7 +88,7 @@ def test_hot_soft_and_registry(login: Here, review: Here) -> None:
     assert pair["hot"][0] == {
         "path": "auth.py",
         "conflict": "contents",
-        "symbols": ["def login(user)"],
+        "symbols": ["login"],
     }
     assert pair["registries"][0]["hint"] == "keep the lines of both sides"
     files = {side["name"]: side["files"] for side in fields["worktrees"]}
@@ -104,7 +104,7 @@ def test_it_is_computed_without_a_store(login: Here, review: Here) -> None:
     edit(review, "auth.py", "b = 2", "b = 21")
     assert login.ok("radar").out.splitlines()[-2:] == [
         "login + review",
-        "    hot      auth.py · in def login(user)",
+        "    hot      auth.py · in login",
     ]
     assert "watercooler/threads" not in login.git("branch")
 

@@ -142,7 +142,7 @@ def test_a_hook_computes_it_and_both_are_told_once(trees: Trees) -> None:
     for repo, other in ((trees.login, "review"), (trees.review, "login")):
         told = trees.hook(repo, WATERCOOLER_SYNC="off")
         assert f'conflict with those of "{other}"' in told.replace("Codex@", "")
-        assert '"auth.py · in def login(user)"' in told
+        assert '"auth.py · in login"' in told
         assert f"wc conflicts '{other}'" in told
         assert trees.hook(repo, WATERCOOLER_SYNC="off") == ""
 
@@ -165,7 +165,7 @@ def test_the_brief_names_conflicts_and_the_prompt_does_not_repeat_them(
     trees.login.ok("radar")
     told = trees.hook(trees.login, "session-start", WATERCOOLER_SYNC="off")
     assert "You will conflict" in told
-    assert "  > auth.py · in def login(user)" in told
+    assert "  > auth.py · in login" in told
     assert trees.hook(trees.login, WATERCOOLER_SYNC="off") == ""
     brief = trees.login.json("brief")
     assert brief["conflicts"] == [
@@ -177,7 +177,7 @@ def test_the_brief_names_conflicts_and_the_prompt_does_not_repeat_them(
                 {
                     "path": "auth.py",
                     "conflict": "contents",
-                    "symbols": ["def login(user)"],
+                    "symbols": ["login"],
                 }
             ],
         }
@@ -208,7 +208,7 @@ def test_the_worktrees_name_their_conflicts(in_conflict: Trees) -> None:
     lines = login.ok("worktrees").out.splitlines()
     conflicts = [line for line in lines if "⚠" in line]
     assert [line.split() for line in conflicts] == [
-        f"⚠ conflicts with {other}: auth.py · in def login(user)".split()
+        f"⚠ conflicts with {other}: auth.py · in login".split()
         for other in ("review", "login")
     ]
     named = {
@@ -222,7 +222,7 @@ def test_a_conflict_is_a_problem_of_its_worktree(in_conflict: Trees) -> None:
     done = in_conflict.login.wc("problems")
     assert done.code == 9
     assert (
-        "this worktree: will conflict with review: auth.py · in def login(user) -> "
+        "this worktree: will conflict with review: auth.py · in login -> "
         "Agree on who changes what: wc conflicts review\n"
     ) in done.out
     assert "conflict" not in in_conflict.main.wc("problems").out
@@ -240,7 +240,7 @@ def test_the_server_answers_from_what_was_kept(in_conflict: Trees) -> None:
         named = session.json("get_conflicts", worktree=worktree)
         assert named["total"] == len(named["pairs"]) == count
     text = session.text("get_conflicts")
-    assert '  **will conflict**: auth.py | "def login(user)"\n' in text
+    assert '  **will conflict**: auth.py | "login"\n' in text
     assert "compared just now" in text
     trees = session.text("list_worktrees")
     assert "  will conflict with review: auth.py (get_conflicts)\n" in trees
@@ -268,4 +268,4 @@ def test_the_board_has_a_line_for_a_pair(in_conflict: Trees) -> None:
         Context(login.machine.env, str(login.path)), StateFiles(), now_ms()
     )
     text = worktree_lines(view.neighbours).plain
-    assert text == " ⚠ login conflicts with review: auth.py · in def login(user)"
+    assert text == " ⚠ login conflicts with review: auth.py · in login"

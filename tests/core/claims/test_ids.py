@@ -47,7 +47,7 @@ def top(tmp_path: Path) -> Path:
         ("dangling", "", "dangling"),
         ("new/file.py", "", "new/file.py"),
         ("src/a.py::Login.check", "", "src/a.py::Login.check"),
-        ("a.rs::mod::f", "", "a.rs::mod::f"),
+        ("a.rs::mod::f", "", "a.rs::mod.f"),
         ("x::y.py", "", "x:%3Ay.py"),
         ("cafe\u0301.py", "", "caf\u00e9.py"),
         ("-x", "", "-x"),

@@ -56,7 +56,7 @@ def test_the_matrix_and_the_pairs(repo: Here) -> None:
     pairs = words(page[page.index('<section class="pair"') :])
     assert pairs.startswith(
         "<b> and login "
-        "conflict auth.py in def login(user) "
+        "conflict auth.py in login "
         "registry CHANGELOG.md keep the lines of both sides "
         "merges notes.txt Claims"
     )

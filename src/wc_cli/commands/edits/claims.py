@@ -114,6 +114,9 @@ def claim(context: Context, options: ClaimOptions) -> None:
     holding = holding_of(context, options)
     if options.new:
         _refuse_existing(holding.registry, targets)
+    else:
+        top = holding.registry.repository.top
+        holding.notes += existing.require_symbols(top, targets)
     plan = holding.claim(targets, draft, local_only=options.local_only)
     _print_claims(options, plan, draft)
     _print_notes(holding)
@@ -146,8 +149,13 @@ def release(context: Context, options: ReleaseOptions) -> None:
         )
     targets = None if options.all else targets_of(context, options.targets)
     holding = holding_of(context, options)
+    planned = [claim for claim in holding.own(holding.registry.read()) if claim.new]
     released = holding.release(targets)
     _print_ids(options, "released", released)
+    made = [claim.target for claim in planned if claim.id in released]
+    for target in existing.absent(holding.registry.repository.top, made):
+        noun = "symbol" if target.symbol else "file"
+        remark(one_line(f"warning: {target}: the {noun} is not there"))
     _print_notes(holding)
 
 
@@ -251,7 +259,7 @@ def _seconds(length: str) -> int:
 def _refuse_existing(registry: Registry, targets: Sequence[ClaimId]) -> None:
     """Raise ClaimedError for a target that is to be planned and exists."""
     for target in targets:
-        place = "" if target.symbol else existing.place_of(registry, target)
+        place = existing.place_of(registry, target)
         if place:
             raise ClaimedError(
                 f"{target} exists already, in {place}.",
