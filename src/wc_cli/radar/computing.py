@@ -64,11 +64,14 @@ class RadarSource:
     def compare(self, top: str, name: str) -> Radar:
         """Compare the worktree at ``top`` with another, by its name, its branch or who
         works there, or with any other branch or commit; empty: with the base branch.
-        Raises InvalidInputError, NotFoundError, LockTimeoutError and StorageError."""
+        Raises InvalidInputError, NotFoundError, LockTimeoutError, and StorageError if
+        the two cannot be compared."""
         with self._lock(), self._objects() as objects:
             computation = _Computation(self, objects, {})
             with _git_errors():
-                return computation.comparison(top, name)
+                radar = computation.comparison(top, name)
+        _check_compared(radar)
+        return radar
 
     def _objects(self) -> AbstractContextManager[Objects]:
         return objects_of(self.repository.common, self.layout)
@@ -99,6 +102,27 @@ def _keep(layout: Layout, radar: Radar, record: Mapping[str, Any]) -> None:
             unused.discard(name)
     for name in unused:
         durable.remove(layout.conflict_mark(name), layout.root)
+
+
+def _check_compared(radar: Radar) -> None:
+    """Raise StorageError if the two sides of a radar were not compared: otherwise they
+    would seem to have no conflict."""
+    problems = [
+        f"{side.name} could not be compared: {side.problem}"
+        for side in radar.sides
+        if side.problem
+    ]
+    first, second = radar.sides
+    names = f"{first.name} and {second.name}"
+    if not problems and not radar.pairs and first.commit != second.commit:
+        problems.append(f"{names} have no history in common")
+    problems += [
+        f"{names} could not be compared: {pair.problem}"
+        for pair in radar.pairs
+        if pair.problem
+    ]
+    if problems:
+        raise StorageError(f"{problems[0]}.", "See all worktrees: wc radar")
 
 
 @contextlib.contextmanager
@@ -166,7 +190,10 @@ class _Computation:
         base, trees = self._base_and_trees()
         own = next((tree for tree in trees if tree.path == top), None)
         if own is None:
-            raise NotFoundError(f"{top} is no worktree of this repository.")
+            raise NotFoundError(
+                f"{top} is no worktree on git's record: it was moved.",
+                "Tell git where it is: git worktree repair",
+            )
         other_trees = [tree for tree in trees if tree is not own]
         (own_side,) = self._worktree_sides([own])
         name = name or base.name
@@ -181,6 +208,8 @@ class _Computation:
             for tree, side in self._labelled(other_trees)
             if name in {tree.name, tree.branch, side.agent}
         ]
+        # Of several, one that git can read, and of these the one on that branch.
+        chosen.sort(key=lambda tree: (bool(tree.defect), tree.branch != name))
         compared = self._worktree_sides(chosen[:1]) or [self.reader.commit(name)]
         return self._compared(sides.with_names([own_side, *compared]), base)
 

@@ -100,8 +100,9 @@ def _parse_records(tokens: Iterator[bytes]) -> Iterator[MergeResult]:
     for kind, paths in _messages(tokens):
         conflict = _CONFLICT.fullmatch(kind)
         if conflict is not None:
-            kinds.update({path: conflict[1] for path in paths if path in stages})
-            kinds.setdefault(paths[0], conflict[1])
+            # The first path may be without an entry. The first kind says the most.
+            for name in (paths[0], *filter(stages.__contains__, paths[1:])):
+                kinds[name] = kinds.get(name) or conflict[1]
         elif kind == _MERGED:
             merged[paths[0]] = None
     yield MergeResult(
@@ -116,8 +117,9 @@ def _parse_records(tokens: Iterator[bytes]) -> Iterator[MergeResult]:
 
 def _messages(tokens: Iterator[bytes]) -> Iterator[tuple[str, list[str]]]:
     """The kind of each message, and the paths that it is about."""
-    while count := int(next(tokens, b"") or 0):
-        paths = [os.fsdecode(next(tokens, b"")) for _ in range(count)]
+    # After a conflict in a submodule, git prints advice before the empty token.
+    while (count := next(tokens, b"")).isdigit():
+        paths = [os.fsdecode(next(tokens, b"")) for _ in range(int(count))]
         yield os.fsdecode(next(tokens, b"")), paths
         next(tokens, b"")  # the message itself, which is for people
 

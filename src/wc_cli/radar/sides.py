@@ -151,7 +151,7 @@ class SideReader:
         """The paths in which pairs of commits differ."""
         if not requested:
             return {}
-        # More commits on a line are used_names for the parents of the first.
+        # git takes further commits on a line for the parents of the first.
         feed = "".join(f"{commit} {base}\n" for commit, base in requested).encode()
         env = self.objects.merge_env
         output = self.git.run("diff-tree", "--stdin", *_DIFF, feed=feed, env=env)

@@ -224,6 +224,58 @@ def test_a_worktree_that_cannot_be_compared_hides_no_other(
     assert list(pairs_of(fields)) == [("login", "review")]
 
 
+def test_what_could_not_be_compared_is_not_said_to_be_free_of_conflicts(
+    login: Here, review: Here
+) -> None:
+    orphan = login.worktree("app-wt-orphan")
+    orphan.git("checkout", "-q", "--orphan", "pages")
+    orphan.git("commit", "-qm", "another history")
+    problem = login.fails(7, "conflicts", "orphan")
+    assert "login and orphan have no history in common" in problem
+    (orphan.path / ".git").write_text("gitdir: /nowhere\n")
+    assert "orphan could not be compared" in login.fails(7, "conflicts", "orphan")
+    edit(login, "auth.py", "b = 2", "b = 20")
+    edit(review, "auth.py", "b = 2", "b = 21")
+    moved = Here(login.machine, login.path.with_name("elsewhere"))
+    login.path.rename(moved.path)
+    assert "git worktree repair" in moved.fails(3, "conflicts", "review")
+    moved.git("worktree", "repair")
+    assert moved.wc("conflicts", "review").code == 9
+    # The folder is gone, its branch is not.
+    review.git("commit", "-qam", "work")
+    review.path.rename(review.path.with_name("lost"))
+    problem = moved.fails(7, "conflicts", "review")
+    assert "review could not be compared: its folder is missing" in problem
+
+
+def test_submodules_that_conflict(repo: Here, login: Here, review: Here) -> None:
+    """Git prints advice about them among the messages for programs."""
+    allow = ("-c", "protocol.file.allow=always")
+    repo.git("clone", "-q", ".", "../lib")
+    edits = [(login, "b = 20"), (review, "b = 21")]
+    repo.git(*allow, "submodule", "--quiet", "add", "../lib", "vendor/lib")
+    repo.git("commit", "-qm", "lib")
+    for tree, text in edits:
+        tree.git("reset", "-q", "--hard", "main")
+        tree.git(*allow, "submodule", "--quiet", "update", "--init")
+        lib = Here(repo.machine, tree.path / "vendor/lib")
+        edit(lib, "auth.py", "b = 2", text)
+        lib.git("commit", "-qam", "work")
+        edit(tree, "notes.txt", "2\n3\n", f"{text}\n")
+    third = repo.worktree("app-wt-third")
+    edit(third, "notes.txt", "2\n3\n", "third\n")
+    fields = login.json("radar")
+    (pair,) = (
+        pair
+        for pair in fields["pairs"]
+        if {pair["left"], pair["right"]} == {"login", "review"}
+    )
+    hot = {file["path"]: file["conflict"] for file in pair["hot"]}
+    assert hot == {"notes.txt": "contents", "vendor/lib": "submodule"}
+    assert len(fields["pairs"]) == 3
+    assert login.wc("conflicts", "review").code == 9
+
+
 def test_fetched_branches_on_request(repo: Here, login: Here) -> None:
     repo.git("clone", "-q", "--bare", ".", "../hub.git")
     repo.git("remote", "add", "origin", "../hub.git")
