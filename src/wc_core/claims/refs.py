@@ -99,6 +99,8 @@ def _packed(common: str, folder: str) -> dict[str, str]:
 def loose_commit(common: str, oid: str) -> bytes | None:
     """The content of a commit that is a file of its own; ``None`` if it is packed, or
     larger than any record."""
+    if not _ID.fullmatch(oid):
+        return None  # it would name another file
     try:
         data = read_plain(f"{common}/objects/{oid[:2]}/{oid[2:]}")
         if data is None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING, Any
 
 from wc_core.claims import book as books
@@ -10,10 +9,12 @@ from wc_core.claims import held, history, ids, verdicts
 from wc_core.claims.book import Book
 from wc_core.claims.verdicts import Situation
 from wc_core.errors import InvalidInputError
+from wc_core.git import config
 from wc_core.git.repository import resolve
 from wc_core.layout import Layout
 from wc_core.status import holders
 from wc_core.text import one_line
+from wc_core.threads import vocabulary
 from wc_core.times import ago, seconds_between, span
 from wc_core.values import NamedTuple
 from wc_observe.answers.quoting import clean_json, word
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
 
 _MANY = 200
 _MAX_TARGETS = 100
+_NO_FOLDER = "/dev/null"
 
 CLAIMS_SCHEMA = answer_schema(
     {"store": TEXT, "claims": LIST, "total": INTEGER, "unreadable": INTEGER}
@@ -102,7 +104,7 @@ def claims_markdown(view: ClaimsView, now_ms: int) -> str:
         standing = book.standing(claim)
         left = span(max(0, int(book.seconds_left(claim))))
         facts = [
-            f"`{one_line(claim.id, 200)}` ({claim.mode})",
+            f"{word(claim.id, 200)} ({claim.mode})",
             word(claim.holder, 250),
             ago(seconds_between(claim.at * 1000, now_ms)),
             f"{left} left" if standing == books.HELD else standing,
@@ -122,12 +124,12 @@ def judgement(
     view: ClaimsView, symbols: Sequence[str], agent_head: str, branch: str
 ) -> Judgement:
     """The verdict on editing the ``symbols``. Raises InvalidInputError for one that is
-    no id of a claim."""
+    no id of a claim, and for what cannot be a branch."""
     if not 0 < len(symbols) <= _MAX_TARGETS:
         raise InvalidInputError(
             f"symbols takes 1 to {_MAX_TARGETS} targets.", "Name what you will edit."
         )
-    targets = tuple(_target(text) for text in symbols)
+    targets = tuple(_target(view, text) for text in symbols)
     viewer, layout = view.opened.viewer, Layout(view.opened.place.root)
     folders = holders.folders_of(viewer)
     balls = holders.held_balls(layout, folders)
@@ -139,7 +141,7 @@ def judgement(
     )
     if view.repository is not None:
         head = agent_head.strip() or view.repository.commit
-        remote_head = _remote_head(view.repository, branch.strip())
+        remote_head = _remote_head(view.repository, vocabulary.branch(branch))
         situation = situation._replace(
             lost=_lost(view, view.repository),
             head=head,
@@ -157,23 +159,27 @@ def _lost(view: ClaimsView, repository: Repository) -> tuple[str, ...]:
     return tuple(memory.lost(own)) if memory is not None else ()
 
 
-def _target(text: str) -> ids.ClaimId:
-    """The id of a path from the top of the worktree, with or without a symbol."""
-    path, mark, symbol = text.strip().partition(ids.MARK)
-    clean_path = os.path.normpath(path) if path else ""
-    target = ids.ClaimId(clean_path, symbol)
-    if not ids.is_canonical(str(target)) or (mark and not symbol):
-        raise InvalidInputError(
-            f"{one_line(text, 80)!r} is no PATH or PATH::SYMBOL.",
-            "Write paths from the top of the worktree: src/auth.py::Login",
+def _target(view: ClaimsView, text: str) -> ids.ClaimId:
+    """The id of a path from the top of the worktree, with or without a symbol, as
+    ``wc check`` has it. In a repository without a worktree no folder is looked at."""
+    repository = view.repository
+    top = repository.top if repository is not None else ""
+    ignore_case = config.is_true(config.get("core.ignorecase", repository, {}))
+    try:
+        return ids.canonical(
+            text.strip(), top or _NO_FOLDER, top or _NO_FOLDER, ignore_case=ignore_case
         )
-    return target
+    except InvalidInputError as error:
+        raise InvalidInputError(
+            f"{one_line(text, 80)!r} is no PATH or PATH::SYMBOL of this worktree.",
+            "Write paths from the top of the worktree: src/auth.py::Login",
+        ) from error
 
 
 def _remote_head(repository: Repository, branch: str) -> str:
     """The commit of a branch at the remote, as of the last fetch; empty if unknown."""
     branch = branch or repository.working_branch
-    if not branch or ".." in branch or branch.startswith(("/", ".")):
+    if not branch:
         return ""
     return resolve(repository, f"refs/remotes/origin/{branch}")
 
@@ -192,7 +198,7 @@ def judgement_markdown(result: Judgement) -> str:
     lines = [f"**{result.verdict}**"]
     lines += [f"- {item.code}: {word(item.text, 300)}" for item in result.reasons]
     if result.command:
-        lines.append(f"- next: `{one_line(result.command, 300)}`")
+        lines.append(f"- next: {word(result.command, 300)}")
     if result.verdict == verdicts.SWITCH_TASK and result.switch_to:
         topics = ", ".join(map(word, result.switch_to))
         lines.append(f"- you have the ball of: {topics}")

@@ -165,6 +165,18 @@ def test_the_form_of_the_answer(repo: Here) -> None:
     }
 
 
+def test_a_command_of_an_answer_is_safe_to_run(repo: Here) -> None:
+    names = ("-rf", "$(touch gone)", "a b.py")
+    repo.ok("claim", "--mode", "read", *CODEX, "--", *names)
+    done = repo.wc("check", "--json", *GEMINI, "--", *names)
+    assert done.json["orchestration"]["command"] == (
+        "wc claim ./-rf '$(touch gone)' 'a b.py' --mode read"
+    )
+    repo.ok("claim", ".", *CODEX)
+    answer = repo.wc("check", ".", *GEMINI)
+    assert "Codex (Pat) edits everything." in answer.out
+
+
 def test_the_verdicts_are_ordered_and_each_has_an_exit_status() -> None:
     from wc_cli.commands.edits.check import _BY_VERDICT
 
@@ -198,7 +210,32 @@ def test_the_server_gives_the_same_answer(clones: Clones) -> None:
     for claim in (*listed, *own):
         del claim["seconds_left"]
     assert listed == own
-    assert "`src/a.py` (write) · Codex (Pat)" in session.text("list_claims")
+    assert "src/a.py (write) · Codex (Pat)" in session.text("list_claims")
+
+
+def test_the_server_knows_a_path_by_all_of_its_names(clones: Clones) -> None:
+    repo = clones.pat
+    (repo.path / "a.py").write_text("a\n")
+    (repo.path / "link.py").symlink_to("a.py")
+    repo.ok("claim", "a.py", "caf\u00e9.py", *CODEX)
+    session = server(repo, "Gemini")
+    for name in ("link.py", "./a.py", "x/../a.py", "cafe\u0301.py"):
+        answer = session.json("check_status", symbols=[name])
+        assert answer["verdict"] == "SWITCH_TASK", name
+    for wrong in ("../a.py", "/etc/passwd", ".git/config", "a.py::", "\0", ""):
+        problem = session.error("check_status", symbols=[wrong])["message"]
+        assert "no PATH or PATH::SYMBOL" in problem, wrong
+
+
+@pytest.mark.parametrize("head", ["../../config", "\0", "-", "HEAD", "f" * 40])
+def test_the_server_opens_no_file_that_a_caller_names(
+    clones: Clones, head: str
+) -> None:
+    session = server(clones.pat, "Gemini")
+    answer = session.json("check_status", symbols=["a.py"], agent_head=head)
+    assert answer["verdict"] == "PROCEED"
+    error = session.error("check_status", symbols=["a.py"], branch=f"../{head}")
+    assert "cannot be the name of a branch" in error["message"]
 
 
 def test_the_server_knows_who_is_behind_where_commits_are_loose(
