@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from wc_cli.claims.transactions import LostRaceError
 from wc_cli.store.localfiles import LocalFiles
 from wc_cli.sync.wireerrors import LeaseError, RefusedError, WireError
-from wc_core.claims import held, rules
+from wc_core.claims import held, ids, rules
 from wc_core.claims.book import HELD
 from wc_core.claims.record import WRITE, Claim
 from wc_core.errors import (
@@ -300,10 +300,13 @@ def claimed_error(claim: Claim, count: int = 1) -> ClaimedError:
         *([claim.note] if claim.note else []),
     ]
     count_text = f", and {counted(count - 1, 'more claim')}" if count > 1 else ""
-    ask = f"wc say {claim.thread or 'TOPIC'} --title '…' --to {quoted(claim.holder)}"
+    # Another clone may have written anything into the record.
+    topic = quoted(claim.thread) if claim.thread else "TOPIC"
+    ask = f"wc say {topic} --title '…' --to {quoted(claim.holder)}"
     path = quoted(claim.id)
     return ClaimedError(
-        f"{claim.holder} {verb} {claim.id} ({'; '.join(facts)}){count_text}.",
+        f"{claim.holder} {verb} {ids.label(claim.id)} ({'; '.join(facts)})"
+        f"{count_text}.",
         f"Nothing was claimed. Ask: {ask}. See what is free: wc claims. "
         f"Take it over: wc takeover {path} --reason '…'",
     )

@@ -123,6 +123,6 @@ class Registry:
         ]
 
     def move(self, moves: Iterable[RefMove]) -> None:
-        """RefMove refs, all or none. Raises LostRaceError, LockTimeoutError,
+        """Move refs, all or none. Raises LostRaceError, LockTimeoutError,
         StorageError."""
         transactions.move_refs(self.git, moves)

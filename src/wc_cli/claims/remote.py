@@ -84,7 +84,7 @@ class ClaimsRemote:
         branch: tuple[str, ...] = (),
         hooks: str = "",
     ) -> None:
-        """RefMove refs of the remote from the base to what ``moves`` want, then ours.
+        """Move refs of the remote from the base to what ``moves`` want, then ours.
 
         With them goes a ``branch``, as refspecs. Raises LeaseError if the remote has
         something else than the base, or if another clone claimed anything since the

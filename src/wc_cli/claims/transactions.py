@@ -35,7 +35,7 @@ class LostRaceError(Exception):
 
 
 def move_refs(git: Git, moves: Iterable[RefMove]) -> None:
-    """RefMove refs. Raises LostRaceError, LockTimeoutError if another git process keeps
+    """Move refs. Raises LostRaceError, LockTimeoutError if another git process keeps
     its lock, and StorageError. Nothing was changed then."""
     feed = "".join(map(_line, moves)).encode()
     until = time.monotonic() + _SECONDS

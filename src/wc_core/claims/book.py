@@ -31,6 +31,10 @@ VERSION = 1
 _MARGIN_NS = 100_000_000
 _LAPSE = 1.5
 _NOTHING: Mapping[str, int] = MappingProxyType({})
+_UNREADABLE = (
+    *(OSError, ValueError, TypeError, LookupError, AttributeError),
+    *(OverflowError, RecursionError),
+)
 
 _SHOWN = ("id", "mode", "holder", "worktree", "branch", "head", "ttl_s", "note", "new")
 
@@ -150,16 +154,19 @@ def no_commits(_oids: list[str]) -> dict[str, bytes]:
 
 
 def load_index(layout: Layout) -> Index:
-    """The index of a store; an empty one if there is no valid one of this boot."""
+    """The index of a store; an empty one if there is no valid one. After a restart of
+    the machine only its records count: the clock has started over."""
     try:
         fields = json.loads(read_plain(layout.claims_index, layout.root) or b"null")
-        if fields["v"] != VERSION or fields["boot"] != sessions.boot():
+        if fields["v"] != VERSION:
             return Index()
-        stamp = refs.RefsStamp(*fields["stamp"]) if fields["stamp"] else None
         claims = {row[-1]: Claim(*row) for row in fields["claims"]}
+        if fields["boot"] != sessions.boot():
+            return Index(claims=claims)
+        stamp = refs.RefsStamp(*fields["stamp"]) if fields["stamp"] else None
         seen_ms = {oid: int(ms) for oid, ms in fields["seen"].items()}
-        return Index(stamp, fields["refs"], claims, seen_ms)
-    except (OSError, ValueError, TypeError, KeyError, IndexError, RecursionError):
+        return Index(stamp, dict(fields["refs"]), claims, seen_ms)
+    except _UNREADABLE:
         return Index()
 
 

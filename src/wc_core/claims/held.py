@@ -29,6 +29,10 @@ if TYPE_CHECKING:
 VERSION = 1
 # A claim is renewed when a third of its time is over.
 _SHARE = 3
+_UNREADABLE = (
+    *(OSError, ValueError, TypeError, LookupError, AttributeError),
+    *(OverflowError, RecursionError),
+)
 
 
 class Held(NamedTuple):
@@ -79,7 +83,7 @@ def load(layout: Layout, name: str) -> Held | None:
         claims = {str(key): str(oid) for key, oid in fields["claims"].items()}
         told = tuple(map(str, fields.get("told", ())))
         return Held(claims, int(fields["ttl_s"]), told)
-    except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
+    except _UNREADABLE:
         return None
 
 

@@ -55,6 +55,11 @@ def parse(text: str) -> ClaimId:
     return ClaimId(path.replace(_ESCAPED_MARK, MARK), symbol)
 
 
+def label(text: str) -> str:
+    """An id in a sentence: a full stop after ``.`` would not be seen."""
+    return "everything" if text == TOP else text
+
+
 def is_canonical(text: str) -> bool:
     """Whether a text from a record can be an id: what `canonical` refuses, nobody may
     have claimed."""
@@ -119,7 +124,9 @@ def _split(word: str, cwd: str) -> tuple[str, str]:
 def _resolved(path: str, top: str) -> str:
     """A path without symbolic links; what is missing is kept as it is. A link that
     leads outside, or nowhere, is itself what is claimed."""
-    folder, name = os.path.split(os.path.normpath(path))
+    folder, name = os.path.split(path.rstrip("/"))
+    if name in {"", ".", ".."}:
+        return os.path.realpath(path)
     place = os.path.join(os.path.realpath(folder), name)
     target = os.path.realpath(place)
     inside = os.path.exists(target) and _is_within(top, target, "/")

@@ -24,6 +24,8 @@ MAX_RECORD_BYTES = 16384
 MIN_TTL, MAX_TTL = 10, 7 * 24 * 3600
 _DIGITS = 40
 _MAX_TEXT = 500
+# The end of the year 9999: no calendar has later times.
+_MAX_TIME = 253402300799
 
 
 class Claim(NamedTuple):
@@ -122,5 +124,5 @@ def _committed_at(head: bytes) -> int:
     """The time of the committer, in seconds since 1970."""
     for line in head.split(b"\n"):
         if line.startswith(b"committer "):
-            return int(line.rsplit(b" ", 2)[1])
+            return max(0, min(int(line.rsplit(b" ", 2)[1]), _MAX_TIME))
     raise ValueError("no committer")

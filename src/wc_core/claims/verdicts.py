@@ -10,7 +10,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from wc_core.claims.book import HELD, Book
+from wc_core.claims.ids import TOP, label
 from wc_core.claims.record import READ, WRITE
+from wc_core.phrases import quoted
 from wc_core.times import rfc3339
 from wc_core.values import NamedTuple
 
@@ -101,7 +103,7 @@ class Judgement(NamedTuple):
     @property
     def command(self) -> str:
         """The command to run next; empty to go on."""
-        ids = " ".join(map(str, self.situation.targets))
+        ids = " ".join(quoted(_word(target)) for target in self.situation.targets)
         commands = {
             PULL: "git pull --rebase",
             PUSH: "wc publish",
@@ -109,7 +111,7 @@ class Judgement(NamedTuple):
             READ_ONLY: f"wc claim {ids} --mode read",
         }
         if self.verdict == SWITCH_TASK and self.switch_to:
-            return f"wc read {self.switch_to[0]} --new"
+            return f"wc read {quoted(self.switch_to[0])} --new"
         return commands.get(self.verdict, "")
 
     @property
@@ -152,6 +154,11 @@ class Judgement(NamedTuple):
         }
 
 
+def _word(target: ClaimId) -> str:
+    """An id as an argument of a command: not to be taken for an option."""
+    return f"./{target}" if target.path.startswith("-") else str(target)
+
+
 _WARNINGS = frozenset({GRAPH_UNAVAILABLE, REMOTE_UNREACHABLE, UNPUSHED, STALE_HEAD})
 
 
@@ -185,15 +192,15 @@ def _claimed(target: ClaimId, situation: Situation) -> Iterator[Reason]:
     reasons = []
     for claim in claims:
         if situation.is_mine(claim.holder):
-            text = f"You have claimed {claim.id}."
+            text = f"You have claimed {label(claim.id)}."
             reasons.append(Reason(OWN, PROCEED, name, text, claim))
         elif not (claim.mode == READ and situation.mode == READ):
             reasons.append(_rival(claim, name, situation))
     yield from reasons
     if not reasons:
-        text = f"Nobody has claimed {name}."
+        text = f"Nobody has claimed {'anything' if name == TOP else name}."
         if claims:
-            text = f"{claims[0].holder} only reads {claims[0].id}, too."
+            text = f"{claims[0].holder} only reads {label(claims[0].id)}, too."
         yield Reason(FREE, PROCEED, name, text)
     if target.symbol:
         text = f"Which definitions use {name} is not known here."
@@ -204,12 +211,12 @@ def _rival(claim: Claim, name: str, situation: Situation) -> Reason:
     """The reason in a claim of somebody else."""
     about = f" for the thread {claim.thread}" if claim.thread else ""
     if claim.mode == READ:
-        text = f"{claim.holder} relies on {claim.id}{about}."
+        text = f"{claim.holder} relies on {label(claim.id)}{about}."
         return Reason(DIRECT_READ, READ_ONLY, name, text, claim)
     seconds = situation.book.seconds_left(claim)
     verdict = WAIT if seconds < _SOON_SECONDS else SWITCH_TASK
     left = f" It lapses in {int(seconds)} s." if verdict == WAIT else ""
-    text = f"{claim.holder} edits {claim.id}{about}.{left}"
+    text = f"{claim.holder} edits {label(claim.id)}{about}.{left}"
     return Reason(DIRECT_WRITE, verdict, name, text, claim)
 
 

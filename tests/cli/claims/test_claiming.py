@@ -107,6 +107,26 @@ def test_taking_over_needs_a_reason(login: Here, review: Here) -> None:
     login.fails(20, "claim", "src/a.py", *CODEX)
 
 
+def test_the_hints_are_safe_to_run_whatever_a_record_says(repo: Here) -> None:
+    repo.ok("claim", "a.py", *CODEX)
+    ref = repo.git("for-each-ref", "--format=%(refname)", "refs/wc/claims").strip()
+    commit = repo.git("cat-file", "commit", ref).replace(
+        '"thread":""', '"thread":"login; rm -rf ~ #"'
+    )
+    store = ("hash-object", "-t", "commit", "-w", "--stdin")
+    done = subprocess.run(
+        ["git", *store],
+        cwd=repo.path,
+        env=repo.machine.env,
+        input=commit.encode(),
+        stdout=subprocess.PIPE,
+        check=True,
+    )
+    repo.git("update-ref", ref, done.stdout.decode().strip())
+    problem = repo.fails(20, "claim", "a.py", *CLAUDE)
+    assert "wc say 'login; rm -rf ~ #' --title" in problem
+
+
 def test_what_is_new_must_not_exist_anywhere(repo: Here, review: Here) -> None:
     (review.path / "only-here.py").write_text("x")
     repo.git("branch", "topic")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import math
 import time
 from typing import TYPE_CHECKING
 
@@ -58,13 +60,44 @@ def test_packed_commits_are_read_from_the_index(repo: Here) -> None:
 
 
 @pytest.mark.parametrize(
-    "content", ["", "{", "[]", '{"v": 1}', '{"v": 2}', "null", "[" * 9999]
+    "content",
+    [
+        *("", "{", "[]", '{"v": 1}', '{"v": 2}', "null", "[" * 9999),
+        '{"v": 1, "boot": "", "stamp": null, "claims": [], "refs": 7, "seen": []}',
+        '{"v": 1, "boot": "", "stamp": null, "claims": {"a": 1}}',
+    ],
 )
 def test_a_damaged_index_is_made_again(repo: Here, content: str) -> None:
     index = repo.store / ".local/claims/index.json"
     index.write_text(content)
     assert len(repo.json("claims")["claims"]) == 2
     assert '"a.py"' in index.read_text()
+
+
+def test_seen_times_that_are_no_numbers_are_made_again(repo: Here) -> None:
+    index = repo.store / ".local/claims/index.json"
+    fields = json.loads(index.read_text())
+    damaged: tuple[object, ...] = ([], 7, {"a": "b"}, {"a": math.inf})
+    for seen in damaged:
+        index.write_text(json.dumps(fields | {"seen": seen}))
+        assert len(repo.json("claims")["claims"]) == 2
+
+
+def test_the_records_are_kept_when_the_machine_restarts(repo: Here) -> None:
+    repo.ok("claims")
+    repo.git("gc", "--quiet", "--prune=now")
+    index = repo.store / ".local/claims/index.json"
+    fields = json.loads(index.read_text()) | {"boot": "another"}
+    fields["seen"] = dict.fromkeys(fields["seen"], 0)
+    index.write_text(json.dumps(fields))
+    book = read(repo, repo.store)
+    assert ids_of(book) == ["a.py", "src"]
+    assert all(book.seconds_left(claim) == 900 * 1.5 for claim in book.claims)
+
+
+@pytest.mark.parametrize("oid", ["", "HEAD", "../../config", "\0", "a" * 39])
+def test_only_the_file_of_an_object_is_read(repo: Here, oid: str) -> None:
+    assert refs.loose_commit(f"{repo.path}/.git", oid) is None
 
 
 def test_what_changed_in_the_same_moment_is_seen(repo: Here) -> None:

@@ -24,6 +24,8 @@ def top(tmp_path: Path) -> Path:
     (top / "src/a.py").write_text("a")
     (top / "link.py").symlink_to("src/a.py")
     (top / "linked").symlink_to("src")
+    (top / "src/sub").mkdir()
+    (top / "deep").symlink_to("src/sub")
     (top / "outside").symlink_to("/etc/hostname")
     (top / "dangling").symlink_to("nowhere")
     (top / "x::y.py").write_text("x")
@@ -43,6 +45,9 @@ def top(tmp_path: Path) -> Path:
         ("link.py", "", "src/a.py"),
         ("linked/a.py", "", "src/a.py"),
         ("linked/new.py", "", "src/new.py"),
+        ("deep/../x.py", "", "src/x.py"),
+        ("deep/..", "", "src"),
+        ("none/../x.py", "", "x.py"),
         ("outside", "", "outside"),
         ("dangling", "", "dangling"),
         ("new/file.py", "", "new/file.py"),

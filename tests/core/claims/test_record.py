@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from wc_core.claims import ids, record
 from wc_core.claims.record import Claim
+from wc_core.times import rfc3339
 
 CLAIM = Claim(
     id="src/auth.py::Login",
@@ -93,6 +94,16 @@ def test_nothing_in_a_record_is_believed_beyond_its_bounds() -> None:
     claim = record.decode(commit(message), CLAIM.ref, CLAIM.oid)
     assert claim is not None
     assert (claim.ttl_s, claim.note, claim.holder) == (record.MAX_TTL, "ab c", "Co dex")
+
+
+@pytest.mark.parametrize(
+    ("at", "expected"), [(-5, 0), (10**16, 253402300799), (10**30, 253402300799)]
+)
+def test_a_time_that_no_calendar_has_is_cut(at: int, expected: int) -> None:
+    claim = record.decode(commit(changed(), at), CLAIM.ref, CLAIM.oid)
+    assert claim is not None
+    assert claim.at == expected
+    assert rfc3339(claim.at * 1000)
 
 
 def test_readers_have_refs_of_their_own() -> None:

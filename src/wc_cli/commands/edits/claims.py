@@ -19,6 +19,7 @@ from wc_core.claims.record import MAX_TTL, MIN_TTL, MODES, WRITE, Claim
 from wc_core.errors import ClaimedError, InvalidInputError
 from wc_core.git import config
 from wc_core.layout import Layout
+from wc_core.phrases import counted
 from wc_core.text import one_line
 from wc_core.threads import vocabulary
 from wc_core.times import age_ms, span
@@ -191,10 +192,8 @@ def claims(context: Context, options: ClaimsOptions) -> None:
     if not chosen:
         remark("Nothing is claimed." if not options.targets else "It is not claimed.")
     if book.unread:
-        count = len(book.unread)
-        remark(
-            f"note: {count} refs below refs/wc/claims are no claims that wc can read"
-        )
+        count = counted(len(book.unread), "ref")
+        remark(f"note: not a claim that wc can read: {count} below refs/wc/claims")
 
 
 # --- from words to values ---------------------------------------------------------
