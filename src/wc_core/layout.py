@@ -221,6 +221,11 @@ class Layout(NamedTuple):
         return f"{self.local}/snapshots"
 
     @property
+    def merges(self) -> str:
+        """The folder with what git writes while a radar is computed."""
+        return f"{self.local}/merges"
+
+    @property
     def config(self) -> str:
         """The settings that all clones share."""
         return f"{self.root}/config.toml"

@@ -20,11 +20,11 @@ SHARED = ((".gitattributes", ATTRIBUTES), (".gitignore", IGNORED))
 _FOLDERS = frozenset(
     {"locks", "locks/threads", "unsettled", "cursors", "status", "me", "imported"}
     | {"quarantine", "scratch", "presence", "sessions", "loops"}
-    | {"authors", "names"}
+    | {"authors", "names", "merges", "snapshots"}
 )
 _FILES = frozenset(
     {"locks/git", "locks/travel", "settling.json", "sync.json", "committing"}
-    | {"applied", "index.md", "git-user.json"}
+    | {"applied", "index.md", "git-user.json", "radar.json"}
 )
 # Folders that contain only files.
 _FOLDERS_OF_FILES = frozenset(

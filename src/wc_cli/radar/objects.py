@@ -75,16 +75,22 @@ def _quoted(folder: str) -> str:
 def objects_of(common: str, layout: Layout | None) -> Iterator[Objects]:
     """The folders of objects for a repository's git directory, for a block. Without a
     store, nothing stays. With one, the caller holds the lock of the radar."""
-    with tempfile.TemporaryDirectory(prefix="wc-radar-") as temporary:
-        if layout is None:
+    if layout is None:
+        with tempfile.TemporaryDirectory(prefix="wc-radar-") as temporary:
             snapshots = f"{temporary}/snapshots"
             os.mkdir(snapshots, 0o700)
-        else:
-            snapshots = layout.snapshots
-            if _is_large(snapshots):
-                shutil.rmtree(snapshots)
-            durable.make_folder(snapshots, layout.root, flush=False)
-        yield Objects(common, snapshots, temporary)
+            yield Objects(common, snapshots, temporary)
+        return
+    # What a radar that was killed has left.
+    shutil.rmtree(layout.merges, ignore_errors=True)
+    durable.make_folder(layout.merges, layout.root, flush=False)
+    if _is_large(layout.snapshots):
+        # First out of the way: nobody may believe in a half of them.
+        durable.move(layout.snapshots, f"{layout.merges}/old", layout.root)
+    durable.make_folder(layout.snapshots, layout.root, flush=False)
+    with tempfile.TemporaryDirectory(dir=layout.merges) as temporary:
+        shutil.rmtree(f"{layout.merges}/old", ignore_errors=True)
+        yield Objects(common, layout.snapshots, temporary)
 
 
 def _is_large(folder: str) -> bool:

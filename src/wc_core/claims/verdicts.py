@@ -118,10 +118,10 @@ class Judgement(NamedTuple):
     def switch_to(self) -> tuple[str, ...]:
         """Up to three threads whose ball the caller has, and that are free of it."""
         situation = self.situation
-        taken = {reason.claim.thread for reason in self.reasons if reason.claim}
+        topics = {reason.claim.thread for reason in self.reasons if reason.claim}
         if situation.ball is not None:
-            taken.add(situation.ball.topic)
-        return tuple(topic for topic in situation.threads if topic not in taken)[:3]
+            topics.add(situation.ball.topic)
+        return tuple(topic for topic in situation.threads if topic not in topics)[:3]
 
     def to_json(self) -> dict[str, Any]:
         """The answer for programs."""
@@ -215,8 +215,8 @@ def _rival(claim: Claim, name: str, situation: Situation) -> Reason:
         return Reason(DIRECT_READ, READ_ONLY, name, text, claim)
     seconds = situation.book.seconds_left(claim)
     verdict = WAIT if seconds < _SOON_SECONDS else SWITCH_TASK
-    left = f" It lapses in {int(seconds)} s." if verdict == WAIT else ""
-    text = f"{claim.holder} edits {label(claim.id)}{about}.{left}"
+    remaining = f" It lapses in {int(seconds)} s." if verdict == WAIT else ""
+    text = f"{claim.holder} edits {label(claim.id)}{about}.{remaining}"
     return Reason(DIRECT_WRITE, verdict, name, text, claim)
 
 

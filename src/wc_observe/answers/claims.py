@@ -102,12 +102,12 @@ def claims_markdown(view: ClaimsView, now_ms: int) -> str:
     lines = []
     for claim in book.claims[:_MANY]:
         standing = book.standing(claim)
-        left = span(max(0, int(book.seconds_left(claim))))
+        remaining = span(max(0, int(book.seconds_left(claim))))
         facts = [
             f"{word(claim.id, 200)} ({claim.mode})",
             word(claim.holder, 250),
             ago(seconds_between(claim.at * 1000, now_ms)),
-            f"{left} left" if standing == books.HELD else standing,
+            f"{remaining} left" if standing == books.HELD else standing,
             *([f"thread {word(claim.thread)}"] if claim.thread else []),
             *([f"branch {word(claim.branch)}"] if claim.branch else []),
             *([word(claim.note, 200)] if claim.note else []),

@@ -170,6 +170,6 @@ def _claim(view: ClaimsView, claim: Claim, context: PageContext) -> Iterator[Htm
         "td", moment(rfc3339(claim.at * 1000), context.now_ms), class_="number"
     )
     standing = view.book.standing(claim)
-    left = f"in {span(max(0, int(view.book.seconds_left(claim))))}"
-    ends = {HELD: left, ENDED: "its session has ended"}
+    remaining = f"in {span(max(0, int(view.book.seconds_left(claim))))}"
+    ends = {HELD: remaining, ENDED: "its session has ended"}
     yield element("td", ends.get(standing, "not renewed in time"), class_="number")

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
+import subprocess
+import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -199,6 +202,50 @@ def test_what_has_not_changed_is_not_computed_again(
     assert pairs_of(login.json("radar")) == pairs_of(first)
 
 
+def test_a_killed_radar_leaves_nothing_for_long(
+    login: Here, review: Here, tmp_path: Path
+) -> None:
+    login.ok("new", "login", "--title", "a store")
+    edit(login, "auth.py", "b = 2", "b = 20")
+    edit(review, "auth.py", "b = 2", "b = 21")
+    programs, temporary, reached = (tmp_path / name for name in ("p", "t", "reached"))
+    programs.mkdir()
+    temporary.mkdir()
+    git = programs / "git"
+    git.write_text(
+        f'#!/bin/sh\ncase "$*" in *merge-tree*) : >{reached}; exec sleep 1 ;; esac\n'
+        f'exec {shutil.which("git")} "$@"\n'
+    )
+    git.chmod(0o755)
+    env = {**login.machine.env, "TMPDIR": str(temporary)}
+    slow = {**env, "PATH": f"{programs}:{env['PATH']}"}
+    words = [sys.executable, "-m", "wc_cli", "radar"]
+    with subprocess.Popen(words, cwd=login.path, env=slow) as process:
+        while not reached.exists():
+            assert process.poll() is None
+        process.kill()
+    (merges,) = login.store.parent.glob("*/.local/merges")
+    assert len(list(merges.iterdir())) == 1
+    assert pairs_of(login.json("radar", env=env))["login", "review"]["hot"]
+    assert list(merges.iterdir()) == []
+    assert list(temporary.iterdir()) == []
+
+
+def test_many_old_snapshots_are_removed_at_once(login: Here, review: Here) -> None:
+    login.ok("new", "login", "--title", "a store")
+    edit(login, "auth.py", "b = 2", "b = 20")
+    edit(review, "auth.py", "b = 2", "b = 21")
+    first = pairs_of(login.json("radar"))
+    (snapshots,) = login.store.parent.glob("*/.local/snapshots")
+    sample = snapshots / "17"
+    sample.mkdir(exist_ok=True)
+    for number in range(40):
+        (sample / f"{number:038x}").write_text("old")
+    assert pairs_of(login.json("radar")) == first
+    assert len(list(sample.glob("*"))) < 5
+    assert list(snapshots.with_name("merges").iterdir()) == []
+
+
 def test_a_worktree_that_cannot_be_compared_hides_no_other(
     login: Here, review: Here
 ) -> None:
@@ -271,7 +318,8 @@ def test_submodules_that_conflict(repo: Here, login: Here, review: Here) -> None
         if {pair["left"], pair["right"]} == {"login", "review"}
     )
     hot = {file["path"]: file["conflict"] for file in pair["hot"]}
-    assert hot == {"notes.txt": "contents", "vendor/lib": "submodule"}
+    assert hot.keys() == {"notes.txt", "vendor/lib"}
+    assert hot["vendor/lib"].startswith("submodule")
     assert len(fields["pairs"]) == 3
     assert login.wc("conflicts", "review").code == 9
 
