@@ -37,7 +37,7 @@ LOCK_NAME = ".bootstrap.lock"
 
 # The scripts that the wheel copies. An editable install copies them too, and a
 # copy would go stale: in the checkout's environment they are links.
-SHARED_SCRIPTS = ("wc", "wc-statusline")
+SHARED_SCRIPTS = ("wc", "wc-statusline", "wc-guard")
 
 # Settings of the caller's that would send an installation somewhere else, or
 # refuse the project itself, which has no hash.

@@ -286,6 +286,8 @@ or a path |
 | `WATERCOOLER_BRIEF_MS` | how many milliseconds `wc brief` may take, and \
 `wc problems` may spend on threads; default 200. After that they show what they \
 have, and say that it is incomplete |
+| `WATERCOOLER_GUARD` | what happens to edits of what others have claimed: `off`, \
+`notice`, `advise` or `refuse`; see [guards](guards.md) |
 | `WATERCOOLER_NOTIFY` | how `wc wait` notifies a person, in addition to its \
 options: `desktop`, `bell`, `osc`, separated by commas |
 | `WATERCOOLER_ASCII` | `1`: the status line without emoji |

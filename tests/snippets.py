@@ -189,7 +189,7 @@ class Session:
         """Our programs on PATH, as they are when they were installed."""
         folder = self.machine.root / "programs"
         folder.mkdir()
-        for name in ("wc", "wc-statusline"):
+        for name in ("wc", "wc-statusline", "wc-guard"):
             shutil.copy(ROOT / "bin" / name, folder)
         for name, module in (("wc-cli", "wc_cli"), ("wc-observe", "wc_observe")):
             path = folder / name

@@ -191,6 +191,15 @@ class Layout(NamedTuple):
         return f"{self.local}/locks/claims"
 
     @property
+    def guards(self) -> str:
+        """The folder with a file for each client whose guard has worked here."""
+        return f"{self.local}/guards"
+
+    def guard_trace(self, agent: str) -> str:
+        """The file of a client, by the name of its agent."""
+        return f"{self.guards}/{key_of(agent)}"
+
+    @property
     def radar(self) -> str:
         """Which worktrees change the same files, see `wc_core.radar.kept`."""
         return f"{self.local}/radar.json"

@@ -6,18 +6,21 @@ git's smart http on loopback.
 
 from __future__ import annotations
 
+import json
 from functools import cached_property
 from itertools import count
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tests.bench.hub import Hub
 from tests.bench.processes import run
 from tests.bench.rows import SAY, TYPER
-from tests.bench.table import Row, times
+from tests.bench.table import Row, more, times
 
 if TYPE_CHECKING:
     from tests.bench.scratch import Scratch
 
+SHELL = "sh -c :"
 CHECK = "wc check, nothing is claimed"
 GIT = "git fetch && git push, one ref"
 MANY = 2000
@@ -40,6 +43,19 @@ class ClaimRows:
                 lambda: self._check(self._claimed),
                 CHECK,
                 times(1.5),
+            ),
+            Row(SHELL, self._shell, quick=True),
+            Row(
+                "wc-guard before-tool, nothing is claimed",
+                lambda: self._guard(self._free),
+                SHELL,
+                more(5),
+                quick=True,
+            ),
+            Row(
+                "wc-guard before-tool, a claim of another",
+                lambda: self._guard(self._claimed),
+                CHECK,
             ),
             Row("wc claim", lambda: self._claim(self._free_to_claim), SAY),
             Row(GIT, self._git),
@@ -72,6 +88,18 @@ class ClaimRows:
 
     def _check(self, folder: str) -> float:
         return self.scratch.process("wc", "check", "x.py", folder=folder).seconds()
+
+    def _shell(self) -> float:
+        return self.scratch.process("sh", "-c", ":", folder=self._free).seconds()
+
+    def _guard(self, folder: str) -> float:
+        """The hook before an edit of a file that nobody has claimed."""
+        path = f"{self.scratch.folder}/call.json"
+        call = {"session_id": "s", "cwd": folder, "tool_name": "Edit"}
+        text = json.dumps({**call, "tool_input": {"file_path": "x.py"}})
+        Path(path).write_text(text, encoding="utf-8")
+        words = ("wc-guard", "before-tool", "codex")
+        return self.scratch.process(*words, folder=folder, stdin=path).seconds()
 
     def _claim(self, folder: str) -> float:
         name = f"new{next(self._numbers)}.py"

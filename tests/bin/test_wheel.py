@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-COPIED = ("wc", "wc-statusline")
+COPIED = ("wc", "wc-guard", "wc-statusline")
 COMMANDS = (*COPIED, "wc-cli", "wc-observe")
 MANUAL = ["wc-cli.1", "wc-observe.1", "wc-statusline.1"]
 SYSTEM_PATH = "/usr/bin:/bin"

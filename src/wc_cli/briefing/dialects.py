@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import json
 import os
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from wc_core.agents import AGENTS
@@ -25,20 +26,27 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 START, PROMPT, STOP = "session-start", "user-prompt", "stop"
+BEFORE, AFTER = "before-tool", "after-tool"
 EVENTS = (START, PROMPT, STOP)
+# Those of the guard, which `wc install` adds as a part of its own.
+TOOL_EVENTS = (BEFORE, AFTER)
 
 
 class Dialect(NamedTuple):
     """A client: its agent, its names of our events, and the shapes of its answers.
 
     An empty shape means that the client takes nothing at that point. ``login_shell``
-    says that it runs commands in a login shell, which sets PATH anew.
+    says that it runs commands in a login shell, which sets PATH anew. ``tool_events``
+    and ``tool_shapes`` are those of `TOOL_EVENTS`; empty for a client whose hooks
+    around tools tell the model nothing.
     """
 
     agent: str
     events: tuple[str, str, str] = ("SessionStart", "UserPromptSubmit", "Stop")
     shapes: tuple[str, str, str] = ("text", "text", "block")
     login_shell: bool = False
+    tool_events: tuple[str, ...] = ()
+    tool_shapes: tuple[str, str] = ("", "context")
 
     def with_session(self, env: Mapping[str, str], session: str) -> Mapping[str, str]:
         """Returns the environment that a command of the agent would have: not every
@@ -49,15 +57,14 @@ class Dialect(NamedTuple):
 
     def answer(self, event: str, text: str) -> str:
         """Returns what to print so that the client takes up ``text``."""
-        position = EVENTS.index(event)
-        shape = self.shapes[position]
+        names = (*self.events, *(self.tool_events or TOOL_EVENTS))
+        position = (*EVENTS, *TOOL_EVENTS).index(event)
+        shape = (*self.shapes, *self.tool_shapes)[position]
         if not text or not shape:
             return ""
         if shape == "text":
             return text
-        return json.dumps(
-            _SHAPES[shape](text, self.events[position]), ensure_ascii=False
-        )
+        return json.dumps(_SHAPES[shape](text, names[position]), ensure_ascii=False)
 
 
 _SHAPES: Mapping[str, Any] = {
@@ -71,13 +78,20 @@ _SHAPES: Mapping[str, Any] = {
 }
 
 DIALECTS: Mapping[str, Dialect] = {
-    "claude": Dialect("Claude Code"),
-    "codex": Dialect("Codex", login_shell=True),
+    "claude": Dialect(
+        "Claude Code",
+        tool_events=("PreToolUse", "PostToolUse"),
+        tool_shapes=("context", "context"),
+    ),
+    "codex": Dialect(
+        "Codex", login_shell=True, tool_events=("PreToolUse", "PostToolUse")
+    ),
     "qwen": Dialect("Qwen Code"),
     "gemini": Dialect(
         "Gemini CLI",
         ("SessionStart", "BeforeAgent", "AfterAgent"),
         ("context", "context", "deny"),
+        tool_events=("BeforeTool", "AfterTool"),
     ),
     # beforeSubmitPrompt can stop a prompt and add nothing to it.
     "cursor": Dialect(
@@ -85,18 +99,25 @@ DIALECTS: Mapping[str, Dialect] = {
         ("sessionStart", "beforeSubmitPrompt", "stop"),
         ("additional", "", "followup"),
     ),
-    "opencode": Dialect("opencode", shapes=("text", "text", "text")),
+    "opencode": Dialect(
+        "opencode",
+        shapes=("text", "text", "text"),
+        tool_events=("tool.execute.before", "tool.execute.after"),
+        tool_shapes=("", "text"),
+    ),
 }
 _PLAIN = Dialect("")
 
 
 class HookInput(NamedTuple):
-    """What a client says when it calls a hook: folder, session, and whether the
-    agent is only running because a hook asked it to go on."""
+    """What a client says when it calls a hook: folder, session, whether the agent is
+    only running because a hook asked it to go on, and the tool that it calls."""
 
     folder: str = ""
     session: str = ""
     again: bool = False
+    tool: str = ""
+    arguments: Mapping[str, Any] = MappingProxyType({})
 
 
 def dialect_of(client: str) -> Dialect:
@@ -123,7 +144,14 @@ def parse_input(data: bytes) -> HookInput:
     )
     # Cursor counts how often it went on: loop_count.
     again = bool(fields.get("stop_hook_active")) or bool(fields.get("loop_count"))
-    return HookInput(folder, session, again)
+    arguments = fields.get("tool_input")
+    return HookInput(
+        folder,
+        session,
+        again,
+        str(fields.get("tool_name", "")),
+        arguments if isinstance(arguments, dict) else {},
+    )
 
 
 def _is_folder(value: Any) -> bool:

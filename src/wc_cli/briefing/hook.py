@@ -1,4 +1,5 @@
-"""``wc brief --hook``: what an agent is told when it starts, is prompted, or stops.
+"""``wc brief --hook``: what an agent is told when it starts, is prompted, or stops, and
+around its tools.
 
 It fails open: on any error, and if it takes too long, the exit status is 0, nothing is
 printed, and the reason goes to the debug log.
@@ -14,13 +15,13 @@ import time
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Protocol
 
-from wc_cli.briefing import conflictnews, dialects, sessions
+from wc_cli.briefing import dialects, editnews, sessions
 from wc_cli.briefing.dialects import PROMPT, START
 from wc_cli.briefing.gather import deadline, gather_brief, limit_ms
 from wc_cli.briefing.sessions import Session
 from wc_cli.context import Context
 from wc_cli.output import remark, say
-from wc_core.errors import WcError
+from wc_core.errors import ClaimedError, WcError
 from wc_core.identity.resolve import Asked
 from wc_core.status import holders
 from wc_core.text import defused, one_line
@@ -35,6 +36,8 @@ if TYPE_CHECKING:
 
 # Output is printed last, so that a timeout never cuts it in half.
 _GRACE = 1.25
+# The guard may ask git which files changed; clients wait for 5 seconds.
+_TOOL_SECONDS = 2.0
 # A timer of 0 would mean no limit.
 _AT_ONCE = 1e-6
 _MAX_BYTES = 1 << 20
@@ -61,17 +64,21 @@ class _TooLateError(Exception):
 
 def answer_hook(context: Context, options: HookOptions) -> None:
     """Prints what the client should take up, often nothing."""
-    if options.hook not in dialects.EVENTS:
-        remark(
-            f"wc: {options.hook!r} is no event; one of: {', '.join(dialects.EVENTS)}"
-        )
+    events = (*dialects.EVENTS, *dialects.TOOL_EVENTS)
+    if options.hook not in events:
+        remark(f"wc: {options.hook!r} is no event; one of: {', '.join(events)}")
         return
     hook_input, seconds = dialects.HookInput(), limit_ms(context) / 1000
+    if options.hook in dialects.TOOL_EVENTS:
+        seconds = max(seconds, _TOOL_SECONDS)
     try:
         with _within(seconds * _GRACE):
             hook_input = dialects.parse_input(_read_input(seconds))
             reply = _reply(context, options, hook_input)
+    except ClaimedError:
+        raise  # the guard refuses the call of a tool
     except Exception as error:  # noqa: BLE001 - see above
+        _fail_if_blocking(context, options, hook_input, error)
         if context.env.get("WATERCOOLER_DEBUG"):
             from wc_cli import debuglog  # 1 ms, only to record a failure
 
@@ -84,6 +91,27 @@ def answer_hook(context: Context, options: HookOptions) -> None:
     if reply:
         dialect = dialects.dialect_of(options.client)
         say(dialect.answer(options.hook, defused(reply)))
+
+
+def _fail_if_blocking(
+    context: Context,
+    options: HookOptions,
+    hook_input: dialects.HookInput,
+    error: Exception,
+) -> None:
+    """Refuse the call of a tool if its guard has failed, where that is wanted."""
+    if options.hook != dialects.BEFORE:
+        return
+    context = Context(context.env, hook_input.folder or context.cwd)
+    try:
+        is_blocking = context.settings.guard_failure == "block"
+    except WcError:
+        return
+    if is_blocking:
+        raise ClaimedError(
+            f"The guard of claims failed: {type(error).__name__}.",
+            "Look for the reason: wc doctor. [claims] guard_failure is block.",
+        ) from error
 
 
 @contextmanager
@@ -123,9 +151,13 @@ def _reply(
         return _start(context, options, path, late)
     if not path:
         return ""  # without a session it would hear the same news forever
+    if options.hook in dialects.TOOL_EVENTS:
+        from wc_cli.briefing import toolhooks  # 12 ms that the other hooks do not need
+
+        return toolhooks.answer_tool(context, client, options.hook, hook_input, path)
     if options.hook == PROMPT:
-        news = (_lost_claims(context), _prompt(context, path))
-        return "\n".join(filter(None, (*news, _conflicts(context, path))))
+        news = (_prompt(context, path), editnews.prompt_news(context, path))
+        return "\n".join(filter(None, news))
     return "" if hook_input.again else _stop(context, path)
 
 
@@ -219,7 +251,7 @@ def _start(
         view = _SessionView(context, path)
         with suppress(WcError):  # then it hears the same news twice
             session = view.marked_as_told(view.load_session() or Session())
-            news = conflictnews.conflict_news(context, frozenset())
+            news = editnews.conflict_news(context, frozenset())
             view.save_session(session._replace(conflicts=news.keys))
     with _name_of_command(context, options.client) as note:
         brief = text.fit_brief(gather_brief(context, late), options.budget)
@@ -269,34 +301,6 @@ def _prompt(context: Context, path: str) -> str:
     unnamed = [f"{len(news) - _NAMED} more"] if len(news) > _NAMED else []
     summary = "; ".join((*news[:_NAMED], *unnamed))
     return f"Watercooler: {summary}. Read it with: wc read TOPIC --new"
-
-
-def _conflicts(context: Context, path: str) -> str:
-    """Returns a line for each worktree that the changes here will conflict with, unless
-    the session has been told."""
-    view = _SessionView(context, path)
-    session = view.load_session()
-    known = session.conflicts if session is not None else frozenset()
-    news = conflictnews.conflict_news(context, known)
-    if session is not None and news.keys != known:
-        # Saved before printing, and what has gone away is news when it comes back.
-        view.save_session(session._replace(conflicts=news.keys))
-    return news.text if session is not None else ""
-
-
-def _lost_claims(context: Context) -> str:
-    """Returns a line about claims that they have lost since their last prompt, which is
-    a sign of life for those that they have."""
-    context.renew_claims()
-    lost = [one_line(claim_id) for claim_id in context.untold_losses()]
-    if not lost:
-        return ""
-    unnamed = f" and {len(lost) - _NAMED} more" if len(lost) > _NAMED else ""
-    return (
-        f"Watercooler: you have lost the claim on {', '.join(lost[:_NAMED])}{unnamed}. "
-        "Do not edit it before you know who works on it: wc claims. Then give it up "
-        "(wc release --all) or claim it again."
-    )
 
 
 def _news(topic: str, item: tuple[str, int, HeldBall], *, arrived: bool) -> str:

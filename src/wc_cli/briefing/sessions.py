@@ -43,7 +43,10 @@ class Session(NamedTuple):
     ``threads`` are those that had changed shortly before: the entry that passed the
     ball, and the number of NEW entries. ``balls`` are the names of the files of its
     balls at that time, ``reminded`` of those it was reminded of. ``conflicts`` are the
-    keys of the conflicts that it was told of and that have not gone away.
+    keys of the conflicts that it was told of and that have not gone away. ``files`` are
+    the changed files in what others have claimed, by claim: path and stamp. ``warned``
+    are the claims that it was warned of, ``untold`` what it will hear at its next
+    prompt.
     """
 
     looked_ns: int = 0
@@ -51,6 +54,9 @@ class Session(NamedTuple):
     balls: frozenset[str] = frozenset()
     reminded: frozenset[str] = frozenset()
     conflicts: frozenset[str] = frozenset()
+    files: Mapping[str, Mapping[str, str]] = MappingProxyType({})
+    warned: frozenset[str] = frozenset()
+    untold: tuple[str, ...] = ()
 
 
 def path_of(layout: Layout, client: str, session: str) -> str:
@@ -71,9 +77,19 @@ def load(layout: Layout, path: str) -> Session | None:
         balls, reminded = (
             frozenset(map(str, fields[name])) for name in ("balls", "reminded")
         )
-        conflicts = frozenset(map(str, fields.get("conflicts", ())))
-        looked_ns = int(fields["looked_ns"])
-        return Session(looked_ns, threads, balls, reminded, conflicts)
+        return Session(
+            int(fields["looked_ns"]),
+            threads,
+            balls,
+            reminded,
+            conflicts=frozenset(map(str, fields.get("conflicts", ()))),
+            files={
+                str(claim): {str(path): str(stamp) for path, stamp in stamps.items()}
+                for claim, stamps in fields.get("files", {}).items()
+            },
+            warned=frozenset(map(str, fields.get("warned", ()))),
+            untold=tuple(map(str, fields.get("untold", ()))),
+        )
     except _UNREADABLE:
         return None
 
@@ -93,6 +109,9 @@ def save(layout: Layout, path: str, session: Session) -> None:
         "balls": sorted(session.balls)[-_MOST:],
         "reminded": sorted(session.reminded)[-_MOST:],
         "conflicts": sorted(session.conflicts)[-_MOST:],
+        "files": {claim: dict(stamps) for claim, stamps in session.files.items()},
+        "warned": sorted(session.warned)[-_MOST:],
+        "untold": list(session.untold)[-_MOST:],
     }
     durable.replace(path, json.dumps(fields).encode(), layout.root)
 

@@ -22,7 +22,7 @@ class BriefOptions(SpeakerOptions):
         "--budget", "At most about this many tokens (4 bytes each).", default=BUDGET
     )
     hook: str = text(
-        "--hook", "EVENT", "Answer a hook: session-start, user-prompt or stop."
+        "--hook", "EVENT", "Answer a hook, such as session-start or before-tool."
     )
     client: str = text("--client", "NAME", "With --hook: the client.")
 

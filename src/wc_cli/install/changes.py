@@ -80,7 +80,10 @@ class OwnFile(NamedTuple):
 
 Change = JsonSet | JsonAdd | TomlSet | TomlAdd | Block | OwnFile
 
-PARTS = ("server", "skill", "permissions", "hooks", "status-line", "prompt")
+PARTS = (
+    *("server", "skill", "permissions", "hooks", "guard"),
+    *("status-line", "prompt"),
+)
 
 
 class Part(NamedTuple):

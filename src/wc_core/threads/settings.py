@@ -22,6 +22,8 @@
     sign = true               # sign the store's commits, as git is configured
     [claims]
     ttl = 900                 # seconds that a claim lasts without a sign of life
+    guard = "advise"          # off | notice | advise | refuse: see docs/guards.md
+    guard_failure = "open"    # open | block: what happens if a guard fails
     [observe]
     watch = "auto"            # auto | on | off: how the server notices changes
 
@@ -54,6 +56,9 @@ SEATS = ("auto", "all", "off")
 SYNC = ("background", "inline", "off")
 PUSH = ("auto", "off")
 WATCH = ("auto", "on", "off")
+OFF, NOTICE, ADVISE, REFUSE = "off", "notice", "advise", "refuse"
+GUARD = (OFF, NOTICE, ADVISE, REFUSE)
+GUARD_FAILURE = ("open", "block")
 
 _BOUNCES = 6
 _MAX_BOUNCES = 1000
@@ -73,7 +78,7 @@ _KNOWN: dict[str, tuple[str, ...]] = {
     "aliases": (),
     "sync": ("push", "fetch_every", "limit"),
     "git": ("sign",),
-    "claims": ("ttl",),
+    "claims": ("ttl", "guard", "guard_failure"),
     "observe": ("watch",),
 }
 
@@ -106,6 +111,8 @@ class Settings(NamedTuple):
     sign: bool = False
     watch: str = "auto"
     claim_ttl: int = _CLAIM_TTL
+    guard: str = ADVISE
+    guard_failure: str = "open"
     ignored: tuple[str, ...] = ()
     damage: Damage | None = None
 
@@ -146,6 +153,8 @@ def _with_env(settings: Settings, env: Mapping[str, str]) -> Settings:
         changes["push"] = push == "auto"
     if (watch := env.get("WATERCOOLER_WATCH", "")) in WATCH:
         changes["watch"] = watch
+    if (guard := env.get("WATERCOOLER_GUARD", "")) in GUARD:
+        changes["guard"] = guard
     for name, variable in _SECONDS.items():
         seconds = whole_number(env.get(variable, ""), _MAX_DIGITS)
         if seconds is not None:
@@ -204,6 +213,7 @@ def _with_toml(settings: Settings, data: bytes, name: str) -> Settings:
     fields = tomllib.loads(data.decode())
     ball, identity = _table(fields, "ball"), _table(fields, "identity")
     topics, sync = _table(fields, "topics"), _table(fields, "sync")
+    claims = _table(fields, "claims")
     names = _table(fields, "aliases").items()
     aliases = {fold(k): v for k, v in names if is_name(v)}
     return settings._replace(
@@ -227,7 +237,11 @@ def _with_toml(settings: Settings, data: bytes, name: str) -> Settings:
         limit=_seconds(sync, "limit", _LIMIT),
         sign=_switch(_table(fields, "git"), "sign"),
         watch=_choice(_table(fields, "observe"), "watch", WATCH, "auto"),
-        claim_ttl=_claim_ttl(_table(fields, "claims")),
+        claim_ttl=_claim_ttl(claims),
+        guard=_choice(claims, "guard", GUARD, settings.guard),
+        guard_failure=_choice(
+            claims, "guard_failure", GUARD_FAILURE, settings.guard_failure
+        ),
         ignored=(*settings.ignored, *(f"{name}: {key}" for key in _unknown(fields))),
     )
 

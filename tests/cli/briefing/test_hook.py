@@ -203,7 +203,7 @@ def test_each_client_is_answered_in_its_own_form(client: str) -> None:
 def test_what_a_client_sends_is_taken_for_what_it_is(
     sent: bytes, heard: tuple[str, str, bool]
 ) -> None:
-    assert dialects.parse_input(sent) == heard
+    assert dialects.parse_input(sent)[:3] == heard
 
 
 def test_who_asks_is_known_by_the_client_where_nothing_else_says(repo: Repo) -> None:

@@ -375,8 +375,8 @@ def test_what_a_plugin_brings_from_now_on_is_taken_out(lived_in: Repo) -> None:
     on = '"enabledPlugins": {"watercooler@shop": true},'
     settings.write_text(theirs.replace("{", f"{{{on}", 1))
     checked = lived_in.wc("install", "claude", "--check")
-    assert (checked.code, checked.out.count("outdated")) == (9, 4)
-    assert lived_in.ok("install", "claude").out.count("removed") == 3
+    assert (checked.code, checked.out.count("outdated")) == (9, 5)
+    assert lived_in.ok("install", "claude").out.count("removed") == 4
     assert "wc brief --hook" not in settings.read_text()
     assert '"Bash(wc say:*)"' in settings.read_text()
     assert lived_in.ok("install", "claude", "--check").out.count(" installed") == 2

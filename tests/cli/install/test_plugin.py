@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from wc_cli import table
-from wc_cli.briefing.dialects import DIALECTS, EVENTS
+from wc_cli.briefing.dialects import DIALECTS, EVENTS, TOOL_EVENTS
 from wc_cli.install.changes import InstallSite, JsonAdd, JsonSet, OwnFile
 from wc_cli.install.clients import registry
 from wc_core.version import __version__
@@ -78,10 +78,10 @@ def test_it_brings_what_wc_install_does(tmp_path: Path) -> None:
     ours = read(PLUGIN / "hooks/hooks.json")["hooks"]
     for group in (group for groups in ours.values() for group in groups):
         # Installed with wc, it is there; a plugin may be where wc is not.
-        _, _, words = group["hooks"][0]["command"].partition(" || wc-cli ")
-        group["hooks"][0]["command"] = f"wc-cli {words}"
+        _, _, words = group["hooks"][0]["command"].partition(" || ")
+        group["hooks"][0]["command"] = words
     theirs: dict[str, list[Any]] = {}
-    for one in parts["hooks"].changes:
+    for one in (*parts["hooks"].changes, *parts["guard"].changes):
         assert isinstance(one, JsonAdd)
         theirs.setdefault(one.keys[-1], []).append(one.item)
     assert ours == theirs
@@ -108,9 +108,13 @@ def hooks() -> dict[str, str]:
 
 
 def test_its_hooks_are_those_that_wc_answers() -> None:
-    wanted = dict(zip(DIALECTS["claude"].events, EVENTS, strict=True))
+    dialect = DIALECTS["claude"]
+    wanted = dict(zip(dialect.events, EVENTS, strict=True))
+    around = dict(zip(dialect.tool_events, TOOL_EVENTS, strict=True))
     found = hooks()
-    assert set(found) == set(wanted)
+    assert set(found) == set(wanted) | set(around)
+    for name, event in around.items():
+        assert found.pop(name).endswith(f" || wc-guard {event} claude")
     brief = table.load("brief")
     assert brief is not None
     flags = {flag for param in brief.options.params() for flag in param.flags}

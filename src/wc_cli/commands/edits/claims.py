@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from wc_cli import ancestors
+from wc_cli.briefing.coverage import coverage, coverage_text
 from wc_cli.claims import existing, travel
 from wc_cli.claims.holding import ClaimHolder, Holding
 from wc_cli.claims.registry import Registry
@@ -184,13 +185,18 @@ def claims(context: Context, options: ClaimsOptions) -> None:
         and (not options.mine or context.viewer.is_me(claim.holder))
     ]
     book = book._replace(claims=tuple(chosen))
+    level, holders = context.settings.guard, [claim.holder for claim in chosen]
+    rows = coverage(Layout(context.place.root), level, holders)
     if options.json:
-        say_json(_book_json(context, book))
+        guard = {"level": level, "agents": [row.to_json() for row in rows]}
+        say_json({**_book_json(context, book), "guard": guard})
         return
     style = render.output_style(context.env)
     say(claims_rendering.claims_text(book, context.viewer.is_me, now_ms(), style))
     if not chosen:
         remark("Nothing is claimed." if not options.targets else "It is not claimed.")
+    elif rows:
+        remark(coverage_text(level, rows))
     if book.unread:
         count = counted(len(book.unread), "ref")
         remark(f"note: not a claim that wc can read: {count} below refs/wc/claims")

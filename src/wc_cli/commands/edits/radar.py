@@ -6,6 +6,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
+from wc_cli import spawn
 from wc_cli.clock import now_ms
 from wc_cli.commands.common import SpeakerOptions
 from wc_cli.options import argument, command, flag, number
@@ -32,6 +33,9 @@ class RadarOptions(SpeakerOptions):
 
     remote: bool = flag("--remote", help="Also the branches fetched from others.")
     watch: bool = flag("--watch", help="Show it again on every change, until ^C.")
+    background: bool = flag(
+        "--background", help="Compute it soon, in the background, and say nothing."
+    )
     every: int = number(
         "--every", "With --watch: compare every N seconds.", default=_EVERY
     )
@@ -54,6 +58,9 @@ def radar(context: Context, options: RadarOptions) -> None:
     if not options.every:
         raise InvalidInputError("--every takes at least 1 second.", "Say --every 1.")
     source = _source(context)
+    if options.background:
+        _start(context, source)
+        return
     view = _view(context, source.compute(remote=options.remote))
     _print_radar(context, options, view)
     while options.watch:
@@ -62,6 +69,13 @@ def radar(context: Context, options: RadarOptions) -> None:
         if fresh.radar._replace(at_ms=view.radar.at_ms) != view.radar:
             view = fresh
             _print_radar(context, options, view)
+
+
+def _start(context: Context, source: RadarSource) -> None:
+    """Have the radar computed by another process, if the settings allow that."""
+    repository, layout = source.repository, source.layout
+    if layout is not None and context.settings.sync == "background":
+        spawn.start_radar(layout, repository.top or repository.common, context.env)
 
 
 def _print_radar(context: Context, options: RadarOptions, view: RadarView) -> None:

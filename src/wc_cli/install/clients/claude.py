@@ -24,6 +24,7 @@ from wc_core.errors import ConflictError
 
 _RESTART = "Restart Claude Code."
 _APPROVE = "Claude Code asks once whether to trust the server of this project."
+_WRITING_TOOLS = "Edit|MultiEdit|Write|NotebookEdit|Bash"
 _PLUGIN = "Its plugin is installed and brings server, skill and hooks."
 
 
@@ -62,6 +63,7 @@ def _parts(site: InstallSite) -> tuple[Part, ...]:
             _server(site),
             common.skill(_folder(site) / "skills"),
             hooks.grouped_hooks("claude", settings, site),
+            hooks.grouped_guard("claude", settings, site, _WRITING_TOOLS),
         ]
     if site.scope == "user":
         parts.append(_status_line(site))

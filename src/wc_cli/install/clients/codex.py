@@ -63,6 +63,7 @@ def _parts(site: InstallSite) -> tuple[Part, ...]:
         common.shared_skill(site),
         Part("permissions", allowed),
         hooks.grouped_hooks("codex", folder / "hooks.json", site, _TRUST_NOTE),
+        hooks.grouped_guard("codex", folder / "hooks.json", site, "", _TRUST_NOTE),
     )
 
 

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from wc_cli.install.changes import InstallSite
 
+_WRITING_TOOLS = "write_file|replace|run_shell_command"
 _NOTE = "Restart Gemini CLI; it starts servers in folders that you trust."
 
 
@@ -39,6 +40,7 @@ def _parts(site: InstallSite) -> tuple[Part, ...]:
         Part("server", tuple(changes), (_NOTE,)),
         common.shared_skill(site),
         _hooks(settings, site),
+        _guard(settings, site),
     ]
     if site.scope == "user":
         policy = OwnFile(folder / f"policies/{SERVER}.toml", _policy_text(site))
@@ -58,6 +60,21 @@ def _hooks(settings: Path, site: InstallSite) -> Part:
         }
         changes.append(hooks.hook_group(settings, name, handler))
     return Part("hooks", tuple(changes))
+
+
+def _guard(settings: Path, site: InstallSite) -> Part:
+    """The guard of claims, around the tools that write."""
+    changes = []
+    for name, command in hooks.guard_commands("gemini", site):
+        handler = {
+            "type": "command",
+            "command": command,
+            "timeout": hooks.TIMEOUT * 1000,
+            "name": f"watercooler-guard-{name}",
+        }
+        group = {"matcher": _WRITING_TOOLS, "hooks": [handler]}
+        changes.append(JsonAdd(settings, ("hooks", name), group))
+    return Part("guard", tuple(changes))
 
 
 def _policy_text(site: InstallSite) -> str:

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from wc_cli.briefing.dialects import DIALECTS, EVENTS
+from wc_cli.briefing.dialects import DIALECTS, EVENTS, TOOL_EVENTS
 from wc_cli.install.changes import JsonAdd, Part, program
 
 if TYPE_CHECKING:
@@ -39,6 +39,25 @@ def hook_commands(client: str, site: InstallSite) -> Iterator[tuple[str, str, st
     word = "wc-cli" if site.scope == "project" else program("wc-cli", site)
     for event, name in zip(EVENTS, DIALECTS[client].events, strict=True):
         yield event, name, f"{word} brief --hook {event} --client {client}"
+
+
+def guard_commands(client: str, site: InstallSite) -> Iterator[tuple[str, str]]:
+    """Yield the client's name for each event around a tool, and the command to run."""
+    word = "wc-guard" if site.scope == "project" else program("wc-guard", site)
+    for event, name in zip(TOOL_EVENTS, DIALECTS[client].tool_events, strict=True):
+        yield name, f"{word} {event} {client}"
+
+
+def grouped_guard(
+    client: str, path: Path, site: InstallSite, matcher: str, *notes: str
+) -> Part:
+    """The guard of claims, around the tools whose names match; empty: around all."""
+    changes = []
+    for name, command in guard_commands(client, site):
+        handler = {"type": "command", "command": command, "timeout": TIMEOUT}
+        group: dict[str, Any] = {"matcher": matcher} if matcher else {}
+        changes.append(JsonAdd(path, ("hooks", name), {**group, "hooks": [handler]}))
+    return Part("guard", tuple(changes), notes)
 
 
 def grouped_hooks(client: str, path: Path, site: InstallSite, *notes: str) -> Part:

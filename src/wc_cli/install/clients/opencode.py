@@ -82,16 +82,20 @@ def _permission_changes(
 
 
 def _plugin(site: InstallSite) -> OwnFile:
-    folder, name = _user_folder(site), executable("wc-cli", site)
+    folder = _user_folder(site)
+    names = {name: executable(name, site) for name in ("wc-cli", "wc-guard")}
     if site.scope == "project":
-        folder, name = common.base_folder(site) / ".opencode", "wc-cli"
-    text = _PLUGIN.replace("WC_PROGRAM", json.dumps(name))
+        folder = common.base_folder(site) / ".opencode"
+        names = {name: name for name in names}
+    text = _PLUGIN.replace("WC_PROGRAM", json.dumps(names["wc-cli"]))
+    text = text.replace("WC_GUARD", json.dumps(names["wc-guard"]))
     return OwnFile(folder / "plugins/watercooler.js", text)
 
 
 _PLUGIN = """\
 // Written by `wc install opencode`; `wc uninstall opencode` removes it.
-// Tells the agent what waits for it, by `wc brief --hook`. It fails open.
+// Tells the agent what waits for it, by `wc brief --hook`, and guards what others have
+// claimed, by `wc-guard`. It fails open.
 import { execFile } from "node:child_process"
 
 const ask = (event, cwd, session_id) =>
@@ -104,6 +108,18 @@ const ask = (event, cwd, session_id) =>
     child.on("error", () => resolve(""))
     child.stdin.on("error", () => {})
     child.stdin.end(JSON.stringify({ cwd, session_id }))
+  })
+
+// The answer of the guard: whether it refuses the call, and what it says.
+const guard = (event, cwd, session_id, tool_name, tool_input) =>
+  new Promise((resolve) => {
+    const how = { cwd, timeout: 5000 }
+    const child = execFile(WC_GUARD, [event, "opencode"], how, (error, told, reason) =>
+      resolve({ refused: error?.code === 2, told: (error ? reason : told).trim() }),
+    )
+    child.on("error", () => resolve({ refused: false, told: "" }))
+    child.stdin.on("error", () => {})
+    child.stdin.end(JSON.stringify({ cwd, session_id, tool_name, tool_input }))
   })
 
 export const Watercooler = async ({ client, directory }) => {
@@ -123,6 +139,16 @@ export const Watercooler = async ({ client, directory }) => {
         text,
         synthetic: true,
       })
+    },
+    "tool.execute.before": async (input, output) => {
+      const { sessionID, tool } = input
+      const answer = await guard("before-tool", directory, sessionID, tool, output.args)
+      if (answer.refused) throw new Error(answer.told)
+    },
+    "tool.execute.after": async (input, output) => {
+      const { sessionID, tool, args } = input
+      const answer = await guard("after-tool", directory, sessionID, tool, args ?? {})
+      if (!answer.refused && answer.told) output.output += `\n\n${answer.told}`
     },
     event: async ({ event }) => {
       const session = event.properties?.sessionID

@@ -1,0 +1,96 @@
+"""Whose edits are guarded: what is known of the guard of each agent that works here.
+
+A guard that worked has left a trace in the store. Nothing else is proof: a client may
+not run hooks that its user has not trusted, and says nothing of it.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from typing import TYPE_CHECKING, Any
+
+from wc_cli.briefing.dialects import DIALECTS
+from wc_core.agents import AGENTS
+from wc_core.errors import WcError
+from wc_core.files import names_in, read_plain
+from wc_core.layout import key_of
+from wc_core.names import fold, parse
+from wc_core.status.files import MAX_FILE_BYTES
+from wc_core.threads.settings import OFF
+from wc_core.times import ago
+from wc_core.values import NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from wc_core.agents import Agent
+    from wc_core.layout import Layout
+
+# What has not worked for so long may have been removed.
+_TRUSTED_SECONDS = 14 * 24 * 3600
+_BY_NAME = {fold(agent.name): agent for agent in AGENTS}
+
+
+class Coverage(NamedTuple):
+    """Whether the edits of an agent are guarded, and how that is known, or why they
+    are not."""
+
+    agent: str
+    is_guarded: bool
+    reason: str
+
+    def to_json(self) -> dict[str, Any]:
+        """The coverage as JSON output has it."""
+        return {"agent": self.agent, "guarded": self.is_guarded, "reason": self.reason}
+
+
+def coverage(layout: Layout, level: str, holders: Iterable[str]) -> list[Coverage]:
+    """The coverage of each known agent that has run ``wc`` in one of the worktrees,
+    whose guard has worked, or who is among the ``holders`` of claims."""
+    names = {fold(parse(name).agent) for name in (*holders, *_seen(layout))}
+    agents = [agent for key, agent in _BY_NAME.items() if key in names]
+    return [_coverage_of(layout, agent, level) for agent in agents]
+
+
+def coverage_text(level: str, rows: Iterable[Coverage]) -> str:
+    """The same on two lines at most: the guarded ones, then the others."""
+    rows = list(rows)
+    lines = []
+    for heading, is_guarded in (("guarded", True), ("advisory", False)):
+        chosen = [row for row in rows if row.is_guarded == is_guarded]
+        facts = [f"{row.agent} ({row.reason})" for row in chosen]
+        if facts:
+            lines.append(f"{heading} ({level}): {'; '.join(facts)}")
+    return "\n".join(lines)
+
+
+def _coverage_of(layout: Layout, agent: Agent, level: str) -> Coverage:
+    dialect = DIALECTS.get(agent.client)
+    if level == OFF:
+        return Coverage(agent.name, False, "[claims] guard is off")
+    if dialect is None or not dialect.tool_events:
+        return Coverage(agent.name, False, "wc has no guard for this client")
+    try:
+        age = time.time() - os.lstat(layout.guard_trace(agent.name)).st_mtime
+    except OSError:
+        age = float("inf")
+    if age < _TRUSTED_SECONDS:
+        return Coverage(agent.name, True, f"its guard worked {ago(max(0, int(age)))}")
+    trust = ", then trust it with /hooks" if agent.client == "codex" else ""
+    reason = f"its guard was not seen at work: wc install {agent.client}{trust}"
+    return Coverage(agent.name, False, reason)
+
+
+def _seen(layout: Layout) -> Iterable[str]:
+    """The keys of those who have run ``wc`` here, or whose guard has worked."""
+    folder = f"{layout.local}/me"
+    try:
+        yield from map(key_of, names_in(layout.guards, layout.root))
+        for tree in names_in(folder, layout.root):
+            for name in names_in(f"{folder}/{tree}", layout.root):
+                path = f"{folder}/{tree}/{name}"
+                data = read_plain(path, layout.root, MAX_FILE_BYTES) or b""
+                yield key_of(os.fsdecode(data.partition(b"\n")[0]))
+    except (OSError, WcError):
+        return

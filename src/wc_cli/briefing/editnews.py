@@ -1,0 +1,99 @@
+"""What hooks say about who edits what: conflicts to come, lost claims, and what was
+edited in spite of a claim. A session hears each once."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import TYPE_CHECKING
+
+from wc_cli import spawn
+from wc_cli.briefing import sessions
+from wc_cli.clock import now_ms
+from wc_core.errors import WcError
+from wc_core.layout import Layout
+from wc_core.text import one_line
+from wc_core.values import NamedTuple
+from wc_core.views.conflicts import load_conflicts
+
+if TYPE_CHECKING:
+    from wc_cli.context import Context
+    from wc_core.views.conflicts import Conflict
+
+_FILES, _NAMED = 3, 5
+
+
+class ConflictNews(NamedTuple):
+    """What there is to say, and the keys of all conflicts that there are, which the
+    session has been told of then."""
+
+    text: str = ""
+    keys: frozenset[str] = frozenset()
+
+
+def conflict_news(context: Context, told_keys: frozenset[str]) -> ConflictNews:
+    """A line for each worktree that will conflict in a way not among ``told_keys``. The
+    radar is as it was kept; it is computed again in the background."""
+    start_radar(context)
+    return kept_news(context, told_keys)
+
+
+def kept_news(context: Context, told_keys: frozenset[str]) -> ConflictNews:
+    """The same, without computing the radar again."""
+    layout, repository = Layout(context.place.root), context.place.repository
+    if repository is None or not repository.top:
+        return ConflictNews()
+    conflicts = load_conflicts(layout, repository, now_ms())
+    lines = [_line(conflict) for conflict in conflicts if conflict.keys - told_keys]
+    keys = frozenset(key for conflict in conflicts for key in conflict.keys)
+    return ConflictNews("\n".join(lines), keys)
+
+
+def prompt_news(context: Context, path: str) -> str:
+    """What an agent hears about edits at its prompt; ``path`` is the file of its
+    session."""
+    lines = [_lost_claims(context)]
+    layout = Layout(context.place.root)
+    session = sessions.load(layout, path)
+    if session is not None:
+        news = conflict_news(context, session.conflicts)
+        lines += [news.text, *session.untold]
+        current = session._replace(conflicts=news.keys, untold=())
+        if current != session:
+            # Saved before printing. What has gone away is news when it comes back.
+            sessions.save(layout, path, current)
+    return "\n".join(filter(None, lines))
+
+
+def _lost_claims(context: Context) -> str:
+    """Returns a line about claims that they have lost since their last prompt, which is
+    a sign of life for those that they have."""
+    context.renew_claims()
+    lost = [one_line(claim_id) for claim_id in context.untold_losses()]
+    if not lost:
+        return ""
+    unnamed = f" and {len(lost) - _NAMED} more" if len(lost) > _NAMED else ""
+    return (
+        f"Watercooler: you have lost the claim on {', '.join(lost[:_NAMED])}{unnamed}. "
+        "Do not edit it before you know who works on it: wc claims. Then give it up "
+        "(wc release --all) or claim it again."
+    )
+
+
+def start_radar(context: Context) -> None:
+    """Have the radar computed in the background, where the settings allow that."""
+    repository = context.place.repository
+    if repository is None or context.settings.sync != "background":
+        return
+    layout = Layout(context.place.root)
+    with contextlib.suppress(WcError, OSError):
+        spawn.start_radar(layout, repository.top or repository.common, context.env)
+
+
+def _line(conflict: Conflict) -> str:
+    branch = one_line(conflict.opposite.branch) or conflict.name
+    files = conflict.files_text(_FILES)
+    return (
+        f'Watercooler: your changes will conflict with those of "{conflict.label}" '
+        f'on "{branch}": "{files}". Agree with them before you go on; details: '
+        f"wc conflicts '{conflict.name}'"
+    )

@@ -1,0 +1,120 @@
+"""What hooks answer around a tool of an agent: the guard of claims, and conflicts."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from wc_cli.briefing import editnews, sessions
+from wc_cli.briefing.dialects import BEFORE
+from wc_cli.briefing.sessions import Session
+from wc_cli.clock import now_ms
+from wc_cli.guard.rivals import Rivals
+from wc_cli.guard.texts import Alternatives
+from wc_cli.guard.watching import ClaimGuard, GuardMemory
+from wc_cli.store.localfiles import LocalFiles
+from wc_core.errors import ClaimedError
+from wc_core.guard import toolcalls
+from wc_core.guard.toolcalls import ToolCall
+from wc_core.layout import Layout
+from wc_core.status import holders
+from wc_core.threads.settings import NOTICE, OFF
+from wc_core.values import NamedTuple
+
+if TYPE_CHECKING:
+    from wc_cli.briefing.dialects import Dialect, HookInput
+    from wc_cli.context import Context
+    from wc_cli.guard.texts import GuardText
+
+
+class ToolReply(NamedTuple):
+    """What to say, the session after it, and why the call is refused, if it is."""
+
+    text: str
+    session: Session
+    refusal: GuardText | None = None
+
+
+def answer_tool(
+    context: Context, dialect: Dialect, event: str, hook_input: HookInput, path: str
+) -> str:
+    """What an agent is told around a tool that it calls; ``path`` is the file of its
+    session, empty for none. Raises ClaimedError if the call is refused."""
+    layout = Layout(context.place.root)
+    session = (sessions.load(layout, path) if path else None) or Session()
+    answer = before_tool if event == BEFORE else after_tool
+    reply = answer(context, dialect, hook_input, session)
+    try:
+        if path and reply.session != session:
+            sessions.save(layout, path, reply.session)
+    finally:
+        # What cannot be remembered is refused all the same.
+        if reply.refusal is not None:
+            raise ClaimedError(reply.refusal.message, reply.refusal.ways_on)
+    return reply.text
+
+
+def before_tool(
+    context: Context, dialect: Dialect, hook_input: HookInput, session: Session
+) -> ToolReply:
+    """The answer before a tool is called."""
+    guard = _guard(context, dialect)
+    if guard is None:
+        return ToolReply("", session)
+    call = ToolCall(hook_input.tool, hook_input.arguments, context.cwd)
+    answer = guard.before(call, GuardMemory(session.files, session.warned))
+    session = session._replace(**answer.memory._asdict())
+    if answer.refused:
+        return ToolReply("", session, answer.text)
+    return ToolReply(str(answer.text or ""), session)
+
+
+def after_tool(
+    context: Context, dialect: Dialect, hook_input: HookInput, session: Session
+) -> ToolReply:
+    """The answer after a tool was called: what it changed that others have claimed, and
+    what the changes here will conflict with. It is a sign of life. Raises GitError."""
+    context.renew_claims()
+    call = ToolCall(hook_input.tool, hook_input.arguments, context.cwd)
+    texts = []
+    guard = _guard(context, dialect)
+    if guard is not None:
+        answer = guard.after(GuardMemory(session.files, session.warned))
+        session = session._replace(**answer.memory._asdict())
+        if answer.text is not None and guard.level == NOTICE:
+            session = session._replace(untold=(*session.untold, str(answer.text)))
+        elif answer.text is not None:
+            texts.append(str(answer.text))
+    if toolcalls.may_write(call):
+        editnews.start_radar(context)
+    news = editnews.kept_news(context, session.conflicts)
+    session = session._replace(conflicts=news.keys)
+    return ToolReply("\n".join(filter(None, (*texts, news.text))), session)
+
+
+def _guard(context: Context, dialect: Dialect) -> ClaimGuard | None:
+    """The guard of an agent; ``None`` where there is nothing to guard."""
+    repository, settings = context.place.repository, context.settings
+    if repository is None or not repository.top or settings.guard == OFF:
+        return None
+    layout, viewer = Layout(context.place.root), context.viewer
+    rivals = Rivals(repository, layout, viewer, context.env)
+    if not rivals.claims:
+        return None
+    _leave_trace(layout, dialect)
+    balls = holders.held_balls(layout, holders.folders_of(viewer))
+    topics = [ball.topic for ball in balls if ball.topic]
+    alternatives = Alternatives(topics, now_ms())
+    return ClaimGuard(
+        rivals, alternatives, settings.guard, bool(dialect.tool_shapes[0])
+    )
+
+
+def _leave_trace(layout: Layout, dialect: Dialect) -> None:
+    """Leave on record that the guard of a client works here: `wc claims` says so."""
+    path = layout.guard_trace(dialect.agent)
+    if os.path.lexists(path):
+        os.utime(path)
+    else:
+        name = os.path.relpath(path, layout.local)
+        LocalFiles(layout).write(name, f"{dialect.agent}\n".encode())

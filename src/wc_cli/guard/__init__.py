@@ -1,0 +1,6 @@
+"""Guards what others have claimed: before a tool of an agent edits it, and after.
+
+Uses `claims` to read who has what, `branch` to ask git which files changed, and
+`wc_core.guard` for what a tool call changes. Knows no client: `briefing` translates.
+Must not change a claim, except that a sign of life renews those of the agent.
+"""

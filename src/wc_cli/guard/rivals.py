@@ -1,0 +1,152 @@
+"""What others have claimed, as it concerns the files of one worktree."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from wc_cli.branch.git import Git
+from wc_cli.claims.registry import Registry
+from wc_core.claims import ids
+from wc_core.claims.book import HELD
+from wc_core.claims.record import WRITE
+from wc_core.errors import InvalidInputError
+from wc_core.git import config
+from wc_core.git import repository as repositories
+from wc_core.values import NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from wc_core.claims.record import Claim
+    from wc_core.git.repository import Repository
+    from wc_core.identity.viewer import Viewer
+    from wc_core.layout import Layout
+
+# Of more claims, git lists all changes of the worktree.
+_MAX_PATHS = 200
+_STATUS = (
+    *("status", "--porcelain=v2", "-z"),
+    *("--untracked-files=all", "--no-renames"),
+)
+_WORDS_BEFORE = {b"1": 8, b"u": 10, b"?": 1}
+_GONE = "gone"
+
+
+class Rival(NamedTuple):
+    """A claim of somebody else, and the path that it concerns, from the top of the
+    worktree."""
+
+    claim: Claim
+    path: str
+
+    @property
+    def key(self) -> str:
+        """The same for the same claim on the same path, renewed or not."""
+        return f"{self.claim.holder}\n{self.claim.set}\n{self.path}"
+
+    @property
+    def covers_file(self) -> bool:
+        """Whether all of the file is claimed, rather than a symbol in it."""
+        return not self.claim.target.symbol
+
+
+class Rivals:
+    """The claims of others to write, in the repository of a worktree."""
+
+    def __init__(
+        self,
+        repository: Repository,
+        layout: Layout,
+        viewer: Viewer,
+        env: Mapping[str, str],
+    ) -> None:
+        self.repository = repository
+        self.env = env
+        book = Registry(repository, layout, env).read()
+        self.claims = [
+            claim
+            for claim in book.claims
+            if claim.mode == WRITE
+            and not viewer.is_me(claim.holder)
+            and book.standing(claim) == HELD
+        ]
+
+    def on(self, paths: Iterable[str]) -> list[Rival]:
+        """The claims on absolute paths, in whichever worktree of the repository these
+        are; those of other repositories are left out."""
+        return [rival for path in paths for rival in self._on(path)]
+
+    def _on(self, path: str) -> Iterator[Rival]:
+        repository = self._repository_of(path)
+        if repository is None:
+            return
+        case = config.get("core.ignorecase", repository, self.env)
+        try:
+            target = ids.canonical(
+                path, repository.top, repository.top, ignore_case=case == "true"
+            )
+        except InvalidInputError:
+            return
+        for claim in self.claims:
+            if claim.target.overlaps(target):
+                yield Rival(claim, str(target))
+
+    def _repository_of(self, path: str) -> Repository | None:
+        """The worktree that a file is in, or will be."""
+        folder = path
+        while not os.path.isdir(folder):
+            folder = os.path.dirname(folder)
+        repository = repositories.find(folder)
+        if repository is None or repository.common != self.repository.common:
+            return None
+        return repository if repository.top else None
+
+    def changed_files(self) -> dict[str, dict[str, str]]:
+        """The changed files of the current worktree in each claim, by the claim's id:
+        the path, and a text that differs when the file has changed again. Raises
+        GitError."""
+        if not self.claims or not self.repository.top:
+            return {}
+        targets = {claim.id: claim.target for claim in self.claims}
+        paths = sorted({target.path for target in targets.values()})
+        words = [f":(top,literal){path}" for path in paths if path != ids.TOP]
+        if len(words) < len(paths) or len(paths) > _MAX_PATHS:
+            words = []
+        output = Git(self.repository.top, self.env).run(*_STATUS, "--", *words)
+        stamps = {path: self._stamp(path) for path in _changed_paths(output)}
+        return {
+            claim_id: {
+                path: stamp
+                for path, stamp in stamps.items()
+                if ids.ClaimId(target.path).covers(ids.ClaimId(path))
+            }
+            for claim_id, target in targets.items()
+        }
+
+    def _stamp(self, path: str) -> str:
+        try:
+            info = os.lstat(f"{self.repository.top}/{path}")
+        except OSError:
+            return _GONE
+        return f"{info.st_mtime_ns}:{info.st_size}:{info.st_ino}"
+
+    def newly_changed(
+        self, before: Mapping[str, Mapping[str, str]], now: Mapping[str, dict[str, str]]
+    ) -> list[Rival]:
+        """What has changed between two lists of `changed_files`, in claims that are in
+        both."""
+        return [
+            Rival(claim, path)
+            for claim in self.claims
+            if claim.id in before
+            for path, stamp in now.get(claim.id, {}).items()
+            if before[claim.id].get(path) != stamp
+        ]
+
+
+def _changed_paths(status: bytes) -> Iterator[str]:
+    for line in status.split(b"\0"):
+        kind = line[:1]
+        if kind in _WORDS_BEFORE:
+            yield os.fsdecode(line.split(b" ", _WORDS_BEFORE[kind])[-1])

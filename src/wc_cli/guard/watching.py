@@ -1,0 +1,95 @@
+"""The guard around one tool call: what to answer before it, and after it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from wc_cli.branch.git import GitError
+from wc_cli.guard import texts
+from wc_core.guard import toolcalls
+from wc_core.threads.settings import NOTICE, OFF, REFUSE
+from wc_core.values import NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from wc_cli.guard.rivals import Rival, Rivals
+    from wc_cli.guard.texts import Alternatives, GuardText
+    from wc_core.guard.toolcalls import ToolCall
+
+    FilesByClaim = Mapping[str, Mapping[str, str]]
+
+
+class GuardMemory(NamedTuple):
+    """What a session remembers: the changed ``files`` of each claim, and the keys of
+    the rivals that it was ``warned`` of."""
+
+    files: FilesByClaim
+    warned: frozenset[str]
+
+    def with_warned(self, rivals: Sequence[Rival]) -> GuardMemory:
+        """The same after a warning of these."""
+        return self._replace(warned=self.warned | {rival.key for rival in rivals})
+
+
+class GuardAnswer(NamedTuple):
+    """What to remember, what to say to the agent, and whether the call is refused."""
+
+    memory: GuardMemory
+    text: GuardText | None = None
+    refused: bool = False
+
+
+class ClaimGuard(NamedTuple):
+    """The guard of one agent in one worktree. ``level`` is one of the settings;
+    ``advises`` says whether the client passes advice on before a tool runs."""
+
+    rivals: Rivals
+    alternatives: Alternatives
+    level: str
+    advises: bool
+
+    @property
+    def is_on(self) -> bool:
+        """Whether there is something to guard."""
+        return self.level != OFF and bool(self.rivals.claims)
+
+    def before(self, call: ToolCall, memory: GuardMemory) -> GuardAnswer:
+        """The answer before a tool is called."""
+        if not self.is_on or not toolcalls.may_write(call):
+            return GuardAnswer(memory)
+        memory = memory._replace(files=_watched(self.rivals, memory.files))
+        concerned = self.rivals.on(toolcalls.paths(call))
+        refusing = [rival for rival in concerned if rival.covers_file]
+        if self.level == REFUSE and refusing:
+            text = texts.refusal(refusing, self.alternatives)
+            return GuardAnswer(memory, text, refused=True)
+        fresh = [rival for rival in concerned if rival.key not in memory.warned]
+        if self.level == NOTICE or not self.advises or not fresh:
+            return GuardAnswer(memory)
+        text = texts.advice(fresh, self.alternatives)
+        return GuardAnswer(memory.with_warned(fresh), text)
+
+    def after(self, memory: GuardMemory) -> GuardAnswer:
+        """The answer after a tool was called: what has changed in what others have
+        claimed. Each claim and file is mentioned once. Raises GitError."""
+        if not self.is_on:
+            return GuardAnswer(memory._replace(files={}))
+        files = self.rivals.changed_files()
+        changed = self.rivals.newly_changed(memory.files, files)
+        fresh = [rival for rival in changed if rival.key not in memory.warned]
+        memory = memory._replace(files=files).with_warned(fresh)
+        text = texts.notice(fresh, self.alternatives) if fresh else None
+        return GuardAnswer(memory, text)
+
+
+def _watched(rivals: Rivals, files: FilesByClaim) -> FilesByClaim:
+    """The changed files of each claim before a tool runs. Those of claims that were
+    there before are as after the last tool."""
+    if all(claim.id in files for claim in rivals.claims):
+        return files
+    try:
+        current = rivals.changed_files()
+    except GitError:
+        return files
+    return {claim_id: files.get(claim_id, current[claim_id]) for claim_id in current}

@@ -1,0 +1,115 @@
+"""What a tool call of each client changes: the names of its tools and arguments.
+
+From the clients' documentation as of November 2026, and from what they send. Gemini
+CLI's ``replace`` and Claude Code's ``Edit`` name a path, Codex's ``apply_patch`` has it
+in the text of the patch.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+from typing import TYPE_CHECKING, Any
+
+from wc_core.guard import shell
+from wc_core.values import NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+_PATH_ARGUMENTS = ("file_path", "filePath", "notebook_path", "absolute_path", "path")
+_EDITS = frozenset(
+    {
+        *("Write", "Edit", "MultiEdit", "NotebookEdit"),  # Claude Code
+        *("write_file", "replace"),  # Gemini CLI
+        *("write", "edit"),  # opencode
+    }
+)
+_PATCHES = frozenset({"apply_patch", "patch"})
+_SHELLS = frozenset(
+    {
+        *("Bash", "bash"),  # Claude Code, Codex, opencode
+        *("shell", "local_shell", "exec_command", "unified_exec"),  # Codex
+        "run_shell_command",  # Gemini CLI
+    }
+)
+_PATCH_LINE = re.compile(
+    r"^\*\*\* (?:(?:Add|Update|Delete) File|Move to): (.+?)[ \t\r]*$", re.MULTILINE
+)
+_PATCH_START = "*** Begin Patch"
+
+
+class ToolCall(NamedTuple):
+    """A tool that an agent calls in the folder ``cwd``, with its arguments."""
+
+    tool: str
+    arguments: Mapping[str, Any]
+    cwd: str
+
+
+def is_edit(call: ToolCall) -> bool:
+    """Whether a tool edits files, rather than runs a command."""
+    return call.tool in _EDITS | _PATCHES
+
+
+def may_write(call: ToolCall) -> bool:
+    """Whether the tool can change files at all."""
+    return is_edit(call) or call.tool in _SHELLS
+
+
+def paths(call: ToolCall) -> tuple[str, ...]:
+    """The absolute paths of the files that a call changes, each once; none for a tool
+    that is not known, or does not say it."""
+    return tuple(dict.fromkeys(_paths(call)))
+
+
+def _paths(call: ToolCall) -> Iterator[str]:
+    if call.tool in _EDITS:
+        for name in _PATH_ARGUMENTS:
+            value = call.arguments.get(name)
+            if isinstance(value, str) and value and "\0" not in value:
+                yield os.path.normpath(os.path.join(call.cwd, value))
+    elif call.tool in _PATCHES:
+        for value in call.arguments.values():
+            yield from _patched(_text(value), call.cwd)
+    elif call.tool in _SHELLS:
+        folder = _folder(call)
+        command = _command(call.arguments)
+        if _PATCH_START in command:
+            yield from _patched(command, folder)
+        yield from shell.targets(command, folder)
+
+
+def _patched(patch: str, folder: str) -> Iterator[str]:
+    """The files that the text of a patch names."""
+    for match in _PATCH_LINE.finditer(patch):
+        yield os.path.normpath(os.path.join(folder, match[1]))
+
+
+def _folder(call: ToolCall) -> str:
+    """The folder that a command is run in."""
+    names = ("workdir", "working_directory", "directory", "dir_path", "cwd")
+    chosen = (call.arguments.get(name) for name in names)
+    folder = next((value for value in chosen if isinstance(value, str) and value), "")
+    return os.path.join(call.cwd, folder)
+
+
+def _command(arguments: Mapping[str, Any]) -> str:
+    """The command of a tool that runs one: a text, or a list of words, which may be a
+    shell with the text of its script."""
+    value = arguments.get("command", arguments.get("cmd"))
+    if isinstance(value, str):
+        return value
+    if not isinstance(value, list) or not all(isinstance(word, str) for word in value):
+        return ""
+    if len(value) == _SHELL_WORDS and value[1] in {"-c", "-lc"}:
+        return str(value[2])
+    return shlex.join(value)
+
+
+_SHELL_WORDS = 3
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else ""

@@ -1,0 +1,323 @@
+"""The guard of claims: what agents are told around their tools."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import pytest
+
+from tests.contract.inprocess import Here
+from wc_core.layout import Layout
+
+if TYPE_CHECKING:
+    from tests.conftest import Done, Machine
+
+SLOWLY = {"WATERCOOLER_BRIEF_MS": "60000"}
+PATCH = "*** Begin Patch\n*** Update File: auth.py\n@@\n-x\n+y\n*** End Patch"
+# How each client edits auth.py by a tool of its own, with what it sends.
+EDITS: dict[str, tuple[str, dict[str, Any]]] = {
+    "claude": ("Edit", {"file_path": "auth.py", "old_string": "x"}),
+    "codex": ("apply_patch", {"command": PATCH}),
+    "gemini": ("replace", {"file_path": "auth.py", "old_string": "x"}),
+    "opencode": ("edit", {"filePath": "auth.py", "oldString": "x"}),
+}
+SHELLS = {
+    "claude": "Bash",
+    "codex": "Bash",
+    "gemini": "run_shell_command",
+    "opencode": "bash",
+}
+CLIENTS = sorted(EDITS)
+
+
+class Agent(NamedTuple):
+    """A session of a client in a worktree."""
+
+    repo: Here
+    client: str = "claude"
+    level: str = ""
+
+    def hook(self, event: str, tool: str = "", **arguments: Any) -> Done:
+        """How a hook around a tool ends."""
+        fields = {
+            "session_id": "s1",
+            "cwd": str(self.repo.path),
+            "tool_name": tool,
+            "tool_input": arguments,
+        }
+        words = ("brief", "--hook", event, "--client", self.client)
+        env = SLOWLY | ({"WATERCOOLER_GUARD": self.level} if self.level else {})
+        return self.repo.wc(*words, feed=json.dumps(fields).encode(), env=env)
+
+    def before(self) -> Done:
+        """Before it edits auth.py."""
+        tool, arguments = EDITS[self.client]
+        return self.hook("before-tool", tool, **arguments)
+
+    def shell(self, event: str, command: str) -> Done:
+        """Around a command of the shell."""
+        return self.hook(event, SHELLS[self.client], command=command)
+
+    def run(self, command: str) -> tuple[Done, Done]:
+        """Run a command of the shell with the hooks before and after it."""
+        before = self.shell("before-tool", command)
+        subprocess.run(["sh", "-c", command], cwd=self.repo.path, check=True)
+        return before, self.shell("after-tool", command)
+
+
+@pytest.fixture
+def repo(machine: Machine) -> Here:
+    repo = Here(machine, machine.repo().path)
+    (repo.path / "src").mkdir()
+    for name in ("auth.py", "free.py", "src/ui.py"):
+        (repo.path / name).write_text("def f():\n    x\n")
+    repo.git("add", ".")
+    repo.git("commit", "-qm", "code")
+    repo.ok("new", "login", "--title", "Log in", "--to", "Aider", "--force")
+    return repo
+
+
+@pytest.fixture
+def claimed(repo: Here) -> Here:
+    """A worktree whose auth.py somebody in another one has claimed."""
+    review = repo.worktree("app-wt-review")
+    words = ("claim", "auth.py", "--thread", "login", "-m", "new form")
+    review.ok(*words, "--as", "Aider")
+    return repo
+
+
+def answered(done: Done) -> str:
+    """What an answer adds to the context of the model."""
+    assert done.code == 0, done
+    if not done.out:
+        return ""
+    if done.out.startswith("{"):
+        fields = json.loads(done.out)["hookSpecificOutput"]
+        assert fields["hookEventName"] in {
+            *("PreToolUse", "PostToolUse", "BeforeTool", "AfterTool")
+        }
+        return str(fields["additionalContext"])
+    return done.out
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+def test_an_edit_is_refused_with_three_ways_on(claimed: Here, client: str) -> None:
+    claimed.ok("new", "ui", "--title", "x", "--to", "Codex", "--force")
+    done = Agent(claimed, client, "refuse").before()
+    assert (done.code, done.out) == (20, "")
+    assert done.err.startswith(
+        'wc: The edit of "auth.py" was refused: "Aider@review (Pat)" has claimed '
+        '"auth.py" (just now; thread "login"; "new form").\n    1. Ask: '
+        "wc say login --title 'May I edit auth.py?' --to 'Aider@review (Pat)' 2. "
+    )
+    free = "wc read ui --new (you have the ball of: ui)"
+    assert (free in done.err) == (client == "codex")
+    assert " 3. If they are gone: wc takeover auth.py --reason '…'" in done.err
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+def test_a_free_file_and_a_claim_of_ones_own(claimed: Here, client: str) -> None:
+    agent = Agent(claimed, client, "refuse")
+    for command in ("echo x > free.py", "rm src/ui.py", "cat auth.py", "make"):
+        assert agent.shell("before-tool", command).out == ""
+    own = Agent(claimed, client, "refuse")
+    claimed.ok("takeover", "auth.py", "--reason", "x", "--as", own_name(client))
+    assert own.before().code == 0
+
+
+def own_name(client: str) -> str:
+    names = {"claude": "Claude Code", "codex": "Codex", "gemini": "Gemini CLI"}
+    return names.get(client, client)
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+def test_a_command_whose_target_is_written_out_is_refused(
+    claimed: Here, client: str
+) -> None:
+    agent = Agent(claimed, client, "refuse")
+    for command in ("echo x >> auth.py", "sed -i s/x/y/ auth.py", "rm -rf ."):
+        assert agent.shell("before-tool", command).code == 20
+    for command in ("echo 'x > auth.py'", "f=auth; echo x >> $f.py"):
+        assert agent.shell("before-tool", command).code == 0
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+@pytest.mark.parametrize("level", ["refuse", "advise"])
+def test_what_the_shell_hid_is_noticed_afterwards(
+    claimed: Here, client: str, level: str
+) -> None:
+    agent = Agent(claimed, client, level)
+    before, after = agent.run("f=auth; echo y >> $f.py")
+    assert (before.code, before.out) == (0, "")
+    told = answered(after)
+    assert '"auth.py" was changed in this worktree, but "Aider@review (Pat)"' in told
+    assert "wc takeover auth.py" in told
+    _, again = agent.run("f=auth; echo z >> $f.py")
+    assert again.out == ""
+
+
+def test_advice_comes_before_the_tool_where_the_client_passes_it_on(
+    claimed: Here,
+) -> None:
+    told = answered(Agent(claimed, "claude").before())
+    assert told.startswith('Watercooler: "Aider@review (Pat)" has claimed "auth.py"')
+    assert answered(Agent(claimed, "claude").before()) == ""
+    for client in ("codex", "gemini", "opencode"):
+        assert Agent(claimed, client).before().out == ""
+
+
+def test_a_notice_waits_for_the_next_prompt(claimed: Here) -> None:
+    agent = Agent(claimed, "claude", "notice")
+    agent.hook("session-start")
+    before, after = agent.run("echo y >> auth.py")
+    assert (before.out, after.out) == ("", "")
+    told = agent.hook("user-prompt").out
+    assert '"auth.py" was changed in this worktree' in told
+    assert "auth.py" not in agent.hook("user-prompt").out
+
+
+def test_off_is_off(claimed: Here) -> None:
+    agent = Agent(claimed, "claude", "off")
+    before, after = agent.run("echo y >> auth.py")
+    assert (before.out, after.out) == ("", "")
+    assert agent.before().out == ""
+
+
+def test_the_setting_of_the_store(claimed: Here) -> None:
+    agent = Agent(claimed, "claude")
+    assert agent.before().code == 0
+    (claimed.store / "config.toml").write_text('[claims]\nguard = "refuse"\n')
+    assert agent.before().code == 20
+
+
+def test_a_change_that_was_there_before_the_claim_is_not_reported(repo: Here) -> None:
+    (repo.path / "auth.py").write_text("mine\n")
+    review = repo.worktree("app-wt-review")
+    review.ok("claim", "auth.py", "src", "--as", "Aider")
+    agent = Agent(repo, "codex")
+    _, after = agent.run("true")
+    assert after.out == ""
+    _, after = agent.run("echo y >> src/ui.py; touch src/new.py")
+    assert '"src/ui.py" was changed' in answered(after)
+    assert ", and 1 more file of this call" in answered(after)
+
+
+def test_a_claim_on_a_symbol_refuses_no_file(repo: Here) -> None:
+    review = repo.worktree("app-wt-review")
+    review.ok("claim", "auth.py::f", "--as", "Aider")
+    done = Agent(repo, "claude", "refuse").before()
+    assert done.code == 0
+    assert '"Aider@review (Pat)" has claimed "auth.py::f"' in answered(done)
+
+
+def test_a_claim_to_read_and_one_that_has_lapsed_guard_nothing(repo: Here) -> None:
+    review = repo.worktree("app-wt-review")
+    review.ok("claim", "auth.py", "--mode", "read", "--as", "Aider")
+    assert Agent(repo, "claude", "refuse").before().code == 0
+    shell = subprocess.Popen(["sleep", "60"])
+    session = {"WATERCOOLER_SESSION_PID": str(shell.pid)}
+    review.ok("claim", "free.py", "--as", "Aider", env=session)
+    agent = Agent(repo, "claude", "refuse")
+    arguments = {"file_path": str(repo.path / "free.py")}
+    assert agent.hook("before-tool", "Write", **arguments).code == 20
+    shell.kill()
+    shell.wait()
+    assert agent.hook("before-tool", "Write", **arguments).code == 0
+
+
+def test_a_file_of_another_worktree_and_one_of_no_repository(
+    claimed: Here, tmp_path: Path
+) -> None:
+    agent = Agent(claimed, "claude", "refuse")
+    there = claimed.path.parent / "app-wt-review" / "auth.py"
+    assert agent.hook("before-tool", "Write", file_path=str(there)).code == 20
+    (tmp_path / "auth.py").write_text("")
+    elsewhere = str(tmp_path / "auth.py")
+    assert agent.hook("before-tool", "Write", file_path=elsewhere).code == 0
+    assert agent.hook("before-tool", "Write", file_path="/nope/x/y.py").code == 0
+
+
+def test_a_link_to_a_claimed_file(claimed: Here) -> None:
+    (claimed.path / "alias.py").symlink_to("auth.py")
+    agent = Agent(claimed, "claude", "refuse")
+    assert agent.hook("before-tool", "Write", file_path="alias.py").code == 20
+
+
+def test_a_tool_renews_the_claims_of_its_agent(repo: Here) -> None:
+    repo.ok("claim", "auth.py", "--as", "Claude Code", "--ttl", "30s")
+    ref = repo.git("for-each-ref", "--format=%(objectname)", "refs/wc/claims")
+    (held,) = Path(Layout(str(repo.store)).held).iterdir()
+    os.utime(held, (time.time() - 20, time.time() - 20))
+    Agent(repo, "claude").shell("after-tool", "make")
+    assert repo.git("for-each-ref", "--format=%(objectname)", "refs/wc/claims") != ref
+
+
+def test_conflicts_are_told_after_a_tool(repo: Here) -> None:
+    review = repo.worktree("app-wt-review")
+    for number, tree in enumerate((repo, review)):
+        (tree.path / "auth.py").write_text(f"def f():\n    {number}\n")
+    repo.ok("radar")
+    agent = Agent(repo, "codex")
+    assert "will conflict with those of" in answered(agent.shell("after-tool", "make"))
+    assert agent.shell("after-tool", "make").out == ""
+
+
+@pytest.mark.parametrize(("failure", "code"), [("open", 0), ("block", 20)])
+def test_a_guard_that_fails(claimed: Here, failure: str, code: int) -> None:
+    config = f'[claims]\nguard = "refuse"\nguard_failure = "{failure}"\n'
+    (claimed.store / "config.toml").write_text(config)
+    broken = {"PATH": "/nowhere", "WATERCOOLER_BRIEF_MS": "60000"}
+    fields = {
+        "session_id": "s1",
+        "cwd": str(claimed.path),
+        "tool_name": "Bash",
+        "tool_input": {"command": "x"},
+    }
+    # Only git can read packed claims, and it is not there.
+    claimed.git("gc", "--quiet")
+    Path(Layout(str(claimed.store)).claims_index).unlink(missing_ok=True)
+    words = ("brief", "--hook", "before-tool", "--client", "claude")
+    done = claimed.wc(*words, feed=json.dumps(fields).encode(), env=broken)
+    assert done.code == code, done
+
+
+@pytest.mark.parametrize("sent", [b"", b"[]", b"{", b'{"tool_input": 5}', b"\xff"])
+def test_whatever_is_sent_the_guard_does_not_stop_anybody(
+    claimed: Here, sent: bytes
+) -> None:
+    words = ("brief", "--hook", "before-tool", "--client", "claude")
+    done = claimed.wc(*words, feed=sent, env=SLOWLY)
+    assert (done.code, done.out, done.err) == (0, "", "")
+
+
+def test_who_is_guarded_is_said(claimed: Here) -> None:
+    codex = {"WATERCOOLER_AGENT": "Codex"}
+    claimed.ok("say", "login", "--title", "x", env=codex)
+    assert Agent(claimed, "gemini").before().code == 0
+    rows = claimed.json("claims")["guard"]
+    assert rows == {
+        "level": "advise",
+        "agents": [
+            {
+                "agent": "Codex",
+                "guarded": False,
+                "reason": "its guard was not seen at work: wc install codex, then "
+                "trust it with /hooks",
+            },
+            {
+                "agent": "Gemini CLI",
+                "guarded": True,
+                "reason": "its guard worked just now",
+            },
+        ],
+    }
+    told = claimed.ok("claims").err
+    assert "guarded (advise): Gemini CLI (its guard worked just now)\n" in told
+    assert "advisory (advise): Codex (its guard was not seen at work" in told
+    off = claimed.ok("claims", env={"WATERCOOLER_GUARD": "off"}).err
+    assert "[claims] guard is off" in off
