@@ -53,7 +53,7 @@ class ClaimRows:
                 quick=True,
             ),
             Row(
-                "wc-guard before-tool, a claim of another",
+                f"wc-guard before-tool, {MANY:,} claims",
                 lambda: self._guard(self._claimed),
                 CHECK,
             ),
