@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import time
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
@@ -22,7 +23,7 @@ from wc_core.status import conflictmarks
 from wc_core.status.files import MAIN_WORKTREE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from contextlib import AbstractContextManager
 
     from wc_cli.radar.merges import MergeResult
@@ -47,18 +48,20 @@ class RadarSource:
         self.repository = repository
         self.layout = layout
         self.env = env
+        # One that is read-only must not make the radar fail.
+        self.kept_in = layout if layout is not None and _is_writable(layout) else None
 
     def compute(self, *, remote: bool = False) -> Radar:
         """Compute the radar of the worktrees, and with ``remote`` of the branches that
-        were fetched. Kept in the store without these. Raises LockTimeoutError and
-        StorageError."""
+        were fetched. Kept without these, in a store that can be written. Raises
+        LockTimeoutError and StorageError."""
         with self._lock():
             fields = kept.load_fields(self.layout) if self.layout is not None else {}
             with self._objects() as objects, _git_errors():
                 computation = _Computation(self, objects, fields)
                 radar = computation.radar(remote=remote)
-            if self.layout is not None and not remote:
-                _keep(self.layout, radar, computation.record())
+            if self.kept_in is not None and not remote:
+                _keep(self.kept_in, radar, computation.record())
         return radar
 
     def compare(self, top: str, name: str) -> Radar:
@@ -74,16 +77,22 @@ class RadarSource:
         return radar
 
     def _objects(self) -> AbstractContextManager[Objects]:
-        return objects_of(self.repository.common, self.layout)
+        return objects_of(self.repository.common, self.kept_in)
 
     @contextlib.contextmanager
     def _lock(self) -> Iterator[None]:
-        if self.layout is None:
+        if self.kept_in is None:
             yield
             return
-        path, root = self.layout.radar_lock, self.layout.root
+        path, root = self.kept_in.radar_lock, self.kept_in.root
         with locks.locked(path, "wc radar", _LOCK_SECONDS, root):
             yield
+
+
+def _is_writable(layout: Layout) -> bool:
+    """Whether this process may write what only this machine needs."""
+    folder = layout.local if os.path.isdir(layout.local) else layout.root
+    return os.access(folder, os.W_OK)
 
 
 def _keep(layout: Layout, radar: Radar, record: Mapping[str, Any]) -> None:
@@ -149,7 +158,7 @@ class _Computation:
         self.started = time.monotonic()
         self.until = self.started + LIMIT_SECONDS
         previous = kept.decode(fields) or Radar(0)
-        record = fields.get("seen", {}) if previous.at_ms else {}
+        record = kept.decode_record(fields if previous.at_ms else {})
         # A commit is merged as it says, whatever was checked out since.
         self.pairs = {
             _commits(previous.sides, pair): pair
@@ -180,7 +189,7 @@ class _Computation:
     def radar(self, *, remote: bool) -> Radar:
         """The radar. Raises GitError."""
         base, trees = self._base_and_trees()
-        compared = self._worktree_sides(trees)
+        compared = self._read_sides(self._labelled(trees))
         if remote:
             compared += self.reader.branches(base, compared)
         return self._compared(sides.with_names(compared), base)
@@ -194,23 +203,24 @@ class _Computation:
                 f"{top} is no worktree on git's record: it was moved.",
                 "Tell git where it is: git worktree repair",
             )
-        other_trees = [tree for tree in trees if tree is not own]
-        (own_side,) = self._worktree_sides([own])
+        labelled = list(self._labelled(trees))
         name = name or base.name
-        if not name or name in {own_side.branch, own_side.name}:
-            raise InvalidInputError(
-                "Name another branch: this worktree is on "
-                f"{own_side.branch or own_side.name}.",
-                "See all pairs: wc radar",
-            )
         chosen = [
-            tree
-            for tree, side in self._labelled(other_trees)
-            if name in {tree.name, tree.branch, side.agent}
+            pair
+            for pair in labelled
+            if name and name in {pair[1].name, pair[0].branch, pair[1].agent}
         ]
         # Of several, one that git can read, and of these the one on that branch.
-        chosen.sort(key=lambda tree: (bool(tree.defect), tree.branch != name))
-        compared = self._worktree_sides(chosen[:1]) or [self.reader.commit(name)]
+        chosen.sort(key=lambda pair: (bool(pair[0].defect), pair[0].branch != name))
+        own_pair = next(pair for pair in labelled if pair[0] is own)
+        if not name or own_pair in chosen[:1]:
+            raise InvalidInputError(
+                "Name another branch: this worktree is on "
+                f"{own.branch or own_pair[1].name}.",
+                "See all pairs: wc radar",
+            )
+        own_side, *compared = self._read_sides([own_pair, *chosen[:1]])
+        compared = compared or [self.reader.commit(name)]
         return self._compared(sides.with_names([own_side, *compared]), base)
 
     def _base_and_trees(self) -> tuple[sides.BaseBranch, list[Worktree]]:
@@ -220,25 +230,26 @@ class _Computation:
         return sides.find_base(source.repository, main_branch), trees
 
     def _labelled(self, trees: list[Worktree]) -> Iterator[tuple[Worktree, Side]]:
-        """Each worktree with who works there; it is not read."""
-        for tree in trees:
-            side = sides.unread_side(tree)
-            layout = self.source.layout
+        """Each worktree with its name and who works there; it is not read."""
+        layout = self.source.layout
+        unread = sides.with_names(map(sides.unread_side, trees))
+        for tree, side in zip(trees, unread, strict=True):
+            agent = ""
             if layout is not None:
-                agent = participants.who_works_in(layout, side, self.now_ms)
-                side = side._replace(agent=agent)
-            yield tree, side
+                place = side._replace(name=tree.name)
+                agent = participants.who_works_in(layout, place, self.now_ms)
+            yield tree, side._replace(agent=agent)
 
-    def _worktree_sides(self, trees: list[Worktree]) -> list[Side]:
+    def _read_sides(self, labelled: Iterable[tuple[Worktree, Side]]) -> list[Side]:
         """The worktrees as they are now. git spends most of its time waiting for the
         file system, so several are read at a time."""
         env, until = self.source.env, self.until
 
-        def read(labelled: tuple[Worktree, Side]) -> Side:
-            return self.reader.worktree(*labelled, env, until)
+        def read(pair: tuple[Worktree, Side]) -> Side:
+            return self.reader.worktree(*pair, env, until)
 
         with ThreadPoolExecutor(_READERS) as pool:
-            return list(pool.map(read, self._labelled(trees)))
+            return list(pool.map(read, labelled))
 
     def _compared(self, compared: list[Side], base: sides.BaseBranch) -> Radar:
         compared = self.reader.with_files(compared, base)

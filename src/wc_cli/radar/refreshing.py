@@ -13,7 +13,7 @@ import sys
 import time
 from typing import TYPE_CHECKING
 
-from wc_cli.radar.computing import RadarSource
+from wc_cli.radar.computing import LIMIT_SECONDS, RadarSource
 from wc_cli.store import locks
 from wc_core.errors import WcError
 from wc_core.files import age_of
@@ -29,7 +29,7 @@ _NICENESS = 10
 # A radar may take a twentieth of the time; of a small repository, one each second.
 _PAUSE_SECONDS = 1.0
 _SHARE = 20
-_MAX_PAUSE = 60.0
+_MAX_PAUSE = LIMIT_SECONDS * _SHARE
 
 
 def main() -> None:

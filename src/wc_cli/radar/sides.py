@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from wc_cli.branch.git import Git, GitError, GitTimeoutError
 from wc_cli.radar import snapshots
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from wc_cli.radar.objects import Objects
     from wc_cli.radar.snapshots import WorktreeState
     from wc_core.git.worktrees import Worktree
+    from wc_core.radar.kept import WorktreeRecord
 
 # The files that are listed of each side.
 MAX_FILES = 2000
@@ -65,17 +66,14 @@ class SideReader:
         self,
         git: Git,
         objects: Objects,
-        record: Mapping[str, Any],
+        record: WorktreeRecord,
         previous: Iterable[Side],
     ) -> None:
         self.git = git
         self.objects = objects
         self.record = record
         self.previous = {(side.commit, side.base): side for side in previous}
-        self.bases: dict[tuple[str, str], str] = {
-            (str(head), str(base)): str(merge_base)
-            for head, base, merge_base in record.get("bases", ())
-        }
+        self.bases = dict(record.bases)
         self.states: dict[str, tuple[str, str]] = {}
 
     def worktree(
@@ -104,13 +102,10 @@ class SideReader:
 
     def _snapshot(self, git: Git, side: Side, state: WorktreeState) -> str:
         """The commit of a worktree: the one on record, if nothing has changed."""
-        digest, commit = map(
-            str, self.record.get("states", {}).get(side.path, ("", ""))
-        )
+        digest, commit = self.record.states.get(side.path, ("", ""))
         is_same = bool(state.digest) and digest == state.digest
         if not (is_same and (not state.paths or self.objects.has_snapshot(commit))):
-            name = side.worktree_id or "main"
-            commit = snapshots.take(git, state, self.objects, name)
+            commit = snapshots.take(git, state, self.objects, side.worktree_id)
         self.states[side.path] = (state.digest, commit)
         return commit
 

@@ -96,12 +96,13 @@ def read_state(git: Git, top: str) -> WorktreeState:
         changes = changes[:-untracked]  # git lists them last
     paths, left_out, latest = [], 0, 0
     for path in changes:
-        info = _info(os.path.join(os.fsencode(top), path))
+        place = os.path.join(os.fsencode(top), path)
+        info = _info(place)
         if info is not None:
             stamp = f"{info.st_mtime_ns} {info.st_size} {info.st_ino} {info.st_mode}\n"
             digest.update(stamp.encode())
             latest = max(latest, info.st_mtime_ns)
-        if _may_be_kept(path, info):
+        if _may_be_kept(path, info) and _is_readable(place, info):
             paths.append(path)
         else:
             left_out += 1
@@ -127,6 +128,13 @@ def _may_be_kept(path: bytes, info: os.stat_result | None) -> bool:
         return True
     is_small_file = stat.S_ISREG(info.st_mode) and info.st_size <= MAX_BYTES
     return is_small_file or stat.S_ISLNK(info.st_mode)
+
+
+def _is_readable(place: bytes, info: os.stat_result | None) -> bool:
+    """Whether git can read a changed file: one that it cannot would end the snapshot of
+    the whole worktree."""
+    is_file = info is not None and stat.S_ISREG(info.st_mode)
+    return not is_file or os.access(place, os.R_OK)
 
 
 def take(git: Git, state: WorktreeState, objects: Objects, name: str) -> str:

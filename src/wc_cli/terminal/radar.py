@@ -56,7 +56,7 @@ def _side_lines(view: RadarView, side: Side) -> Iterator[tuple[str, str]]:
     if side.path:
         facts.append(view.display_path(side))
     if side.left_out:
-        facts.append(f"{side.left_out} left out: secret or large")
+        facts.append(f"{side.left_out} left out: secret, large or unreadable")
     if side.problem:
         facts.append(one_line(side.problem))
     code = _BOLD if is_here else _DIM if side.problem else ""

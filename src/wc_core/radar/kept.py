@@ -21,6 +21,7 @@ from wc_core.errors import WcError
 from wc_core.files import read_plain
 from wc_core.radar.model import KINDS, Pair, Radar, SharedFile, Side
 from wc_core.text import one_line
+from wc_core.values import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -32,8 +33,19 @@ VERSION = 1
 MAX_BYTES = 1 << 24
 _UNREADABLE = (
     *(OSError, WcError, ValueError, TypeError, LookupError),
-    *(AttributeError, RecursionError),
+    *(AttributeError, OverflowError, RecursionError),
 )
+
+
+class WorktreeRecord(NamedTuple):
+    """How the worktrees were when they were read.
+
+    - ``states``: by path, a digest that changes with the worktree, and its snapshot
+    - ``bases``: the merge base of two commits
+    """
+
+    states: Mapping[str, tuple[str, str]]
+    bases: Mapping[tuple[str, str], str]
 
 
 def load(layout: Layout) -> Radar | None:
@@ -48,6 +60,23 @@ def load_fields(layout: Layout) -> Mapping[str, Any]:
     except _UNREADABLE:
         return {}
     return fields if isinstance(fields, dict) else {}
+
+
+def decode_record(fields: Mapping[str, Any]) -> WorktreeRecord:
+    """What the fields of the file say of the worktrees; nothing if it is not valid."""
+    try:
+        rows = fields["seen"]
+        states = {
+            path: (_text(digest), _text(commit))
+            for path, (digest, commit) in rows["states"].items()
+        }
+        bases = {
+            (_text(head), _text(base)): _text(merge_base)
+            for head, base, merge_base in rows["bases"]
+        }
+    except _UNREADABLE:
+        return WorktreeRecord({}, {})
+    return WorktreeRecord(states, bases)
 
 
 def seconds_taken(layout: Layout) -> float:

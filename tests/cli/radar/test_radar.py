@@ -246,6 +246,25 @@ def test_many_old_snapshots_are_removed_at_once(login: Here, review: Here) -> No
     assert list(snapshots.with_name("merges").iterdir()) == []
 
 
+def test_a_store_that_is_read_only(login: Here, review: Here) -> None:
+    login.ok("new", "login", "--title", "a store")
+    edit(login, "auth.py", "b = 2", "b = 20")
+    edit(review, "auth.py", "b = 2", "b = 21")
+    (local,) = login.store.parent.glob("*/.local")
+    store = local.parent
+    script = (
+        f"mount --bind {store} {store} && mount -o remount,ro,bind {store} && "
+        'cd "$1" && shift && "$@" radar --json; echo "code $?"; "$@" conflicts review'
+    )
+    words = ["unshare", "-rm", "sh", "-c", script, "sh", str(login.path)]
+    done = login.machine.run([*words, *login.machine.wc_words], login.path)
+    if "code" not in done.out or "mount:" in done.err:
+        pytest.skip(f"NO MOUNTS: read-only cannot be tried here ({done.err.strip()})")
+    first, code, *_ = done.out.splitlines()
+    assert pairs_of(json.loads(first))["login", "review"]["hot"] == ["auth.py"]
+    assert (code, done.code) == ("code 0", 9)
+
+
 def test_a_worktree_that_cannot_be_compared_hides_no_other(
     login: Here, review: Here
 ) -> None:
@@ -258,6 +277,8 @@ def test_a_worktree_that_cannot_be_compared_hides_no_other(
     unborn.git("checkout", "-q", "--orphan", "empty")
     edit(login, "auth.py", "b = 2", "b = 20")
     edit(review, "auth.py", "b = 2", "b = 21")
+    (review.path / "unreadable.txt").write_text("x", encoding="utf-8")
+    (review.path / "unreadable.txt").chmod(0)
     fields = login.json("radar")
     problems = {side["name"]: side.get("problem") for side in fields["worktrees"]}
     assert problems == {
@@ -368,6 +389,31 @@ def test_an_agent_names_its_worktree(login: Here, review: Here) -> None:
     who = {side["name"]: side.get("agent") for side in login.json("radar")["worktrees"]}
     assert who == {"main": None, "login": None, "review": "Codex@review"}
     assert login.wc("conflicts", "Codex@review").code == 9
+
+
+def test_worktrees_of_the_same_name(repo: Here, login: Here) -> None:
+    (repo.path.parent / "other").mkdir()
+    twin = repo.worktree("other/app-wt-login", "twin")
+    main = repo.worktree("main", "own")
+    edit(repo, "notes.txt", "2\n3\n", "2\nthree\n")
+    for number, tree in enumerate((login, twin, main)):
+        edit(tree, "auth.py", "b = 2", f"b = 2{number}")
+        edit(tree, "CHANGELOG.md", "# Changes\n", f"# Changes\n- {number}\n" * 99)
+    # Their snapshots are made at the same time, each in an index of its own.
+    sides = {side["name"]: side["files"] for side in repo.json("radar")["worktrees"]}
+    both = ["CHANGELOG.md", "auth.py"]
+    assert sides == {
+        "main": ["notes.txt"],
+        "login": both,
+        "login (2)": both,
+        "own": both,
+    }
+    for name in ("login (2)", "twin"):
+        (pair,) = json.loads(login.wc("conflicts", name, "--json").out)["pairs"]
+        assert (pair["left"], pair["right"]) == ("login", "login (2)")
+    (pair,) = json.loads(twin.wc("conflicts", "login", "--json").out)["pairs"]
+    assert (pair["left"], pair["right"]) == ("login (2)", "login")
+    twin.fails(2, "conflicts", "login (2)")
 
 
 def test_outside_git_and_with_invalid_words(machine: Machine, repo: Here) -> None:

@@ -124,7 +124,7 @@ def test_a_large_repository_has_longer_pauses(trees: Trees) -> None:
     assert 49 < refreshing.seconds_until_due(trees.layout) <= 50
     fields["seen"]["seconds"] = 1e9
     path.write_text(json.dumps(fields))
-    assert refreshing.seconds_until_due(trees.layout) <= 60
+    assert refreshing.seconds_until_due(trees.layout) <= 1200
     fields["seen"]["seconds"] = "long"
     path.write_text(json.dumps(fields))
     assert refreshing.seconds_until_due(trees.layout) <= 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -50,14 +51,30 @@ def test_what_is_kept_comes_back(radar: Radar) -> None:
     assert kept.decode(json.loads(kept.encode(radar, {"states": {}}))) == radar
 
 
-@given(
-    st.recursive(
-        st.none() | NUMBERS | TEXTS,
-        lambda x: st.lists(x, max_size=3) | st.dictionaries(TEXTS, x, max_size=3),
-        max_leaves=8,
-    ),
-    st.sampled_from(["v", "at", "base", "sides", "pairs"]),
+VALUES = st.recursive(
+    st.none() | NUMBERS | TEXTS | st.just(math.inf),
+    lambda x: st.lists(x, max_size=3) | st.dictionaries(TEXTS, x, max_size=3),
+    max_leaves=8,
 )
+
+
+@given(VALUES, st.sampled_from(["", "states", "bases"]))
+def test_a_damaged_record_of_the_worktrees_is_none(value: Any, key: str) -> None:
+    rows = {"states": {"/app": ["d", "c"]}, "bases": [["h", "b", "m"]]}
+    record = kept.decode_record({"seen": {**rows, key: value} if key else value})
+    assert all(map(isinstance, record.states, [str] * len(record.states)))
+    assert all(len(pair) == 2 for pair in [*record.states.values(), *record.bases])
+
+
+def test_the_record_of_the_worktrees_comes_back() -> None:
+    rows = {"states": {"/app": ["d", "c"]}, "bases": [["h", "b", "m"]]}
+    fields = json.loads(kept.encode(Radar(7), rows))
+    assert kept.decode_record(fields) == kept.WorktreeRecord(
+        {"/app": ("d", "c")}, {("h", "b"): "m"}
+    )
+
+
+@given(VALUES, st.sampled_from(["v", "at", "base", "sides", "pairs"]))
 def test_a_damaged_file_is_no_radar_or_another_one(value: Any, key: str) -> None:
     radar = Radar(5, "main", (Side("a"), Side("b")), (Pair(0, 1),))
     fields = json.loads(kept.encode(radar, {}))
