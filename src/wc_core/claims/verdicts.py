@@ -28,7 +28,7 @@ VERDICTS = (PROCEED, READ_ONLY, WAIT, SWITCH_TASK, PULL, PUSH, STOP)
 
 FREE, OWN, DIRECT_WRITE, DIRECT_READ = "FREE", "OWN", "DIRECT_WRITE", "DIRECT_READ"
 STALE_HEAD, UNPUSHED, BALL_ELSEWHERE = "STALE_HEAD", "UNPUSHED", "BALL_ELSEWHERE"
-REMOTE_UNREACHABLE, FENCED = "REMOTE_UNREACHABLE", "FENCED"
+REMOTE_UNREACHABLE, FENCED, HOT = "REMOTE_UNREACHABLE", "FENCED", "HOT"
 GRAPH_UNAVAILABLE = "GRAPH_UNAVAILABLE"
 
 OK, STALE, CONFLICT, OFFLINE = "OK", "STALE", "CONFLICT", "OFFLINE"
@@ -56,6 +56,7 @@ class Situation(NamedTuple):
     - ``ball``: set if somebody else has the ball
     - ``offline``: why the remote was not reached, if it was asked
     - ``threads``: threads whose ball the caller has
+    - ``hot``: sentences about conflicts to come, each with the target it is about
     """
 
     targets: tuple[ClaimId, ...]
@@ -70,6 +71,7 @@ class Situation(NamedTuple):
     ball: ThreadBall | None = None
     offline: str = ""
     threads: tuple[str, ...] = ()
+    hot: tuple[tuple[str, str], ...] = ()
 
 
 class Reason(NamedTuple):
@@ -159,7 +161,9 @@ def _word(target: ClaimId) -> str:
     return f"./{target}" if target.path.startswith("-") else str(target)
 
 
-_WARNINGS = frozenset({GRAPH_UNAVAILABLE, REMOTE_UNREACHABLE, UNPUSHED, STALE_HEAD})
+_WARNINGS = frozenset(
+    {GRAPH_UNAVAILABLE, HOT, REMOTE_UNREACHABLE, UNPUSHED, STALE_HEAD}
+)
 
 
 def _lock(claim: Claim, situation: Situation) -> dict[str, Any]:
@@ -238,6 +242,9 @@ def _of_repository(situation: Situation) -> Iterator[Reason]:
     elif situation.behind:
         text = "The remote's branch has commits that are not here."
         yield Reason(STALE_HEAD, PULL, "", text)
+    # It stops nobody: if both sides stopped, nobody could end the conflict.
+    for name, text in situation.hot:
+        yield Reason(HOT, PROCEED, name, text)
     for path in situation.unpushed:
         text = f"{path} is changed in commits that the remote lacks, and unclaimed."
         yield Reason(UNPUSHED, PUSH, path, text)

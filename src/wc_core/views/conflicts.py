@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from wc_core.claims.ids import ClaimId
 from wc_core.phrases import counted, shown_path
 from wc_core.radar import kept, registries
 from wc_core.radar.model import HOT, REGISTRY, SOFT
@@ -13,7 +14,7 @@ from wc_core.times import rfc3339, seconds_between
 from wc_core.values import NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from wc_core.git.repository import Repository
     from wc_core.layout import Layout
@@ -65,6 +66,12 @@ class Conflict(NamedTuple):
         hidden = len(self.files) - limit
         return f"{files}; and {counted(hidden, 'more file')}" if hidden > 0 else files
 
+    def warning(self, file: SharedFile) -> str:
+        """A sentence about one of the files."""
+        branch = one_line(self.opposite.branch, _MAX_NAME) or self.name
+        changes = f"the changes of {self.label} on {branch}"
+        return f"{file_text(file)} will conflict with {changes}."
+
     def to_json(self) -> dict[str, Any]:
         """The conflict shape."""
         return {
@@ -100,6 +107,20 @@ def load_conflicts(
         return ()
     radar = kept.load(layout)
     return () if radar is None else conflicts_of(radar, repository.top, now_ms)
+
+
+def hot_targets(
+    conflicts: Iterable[Conflict], targets: Iterable[ClaimId]
+) -> tuple[tuple[str, str], ...]:
+    """The targets in which a worktree will conflict, each with a sentence that says
+    with whom."""
+    return tuple(
+        (str(target), conflict.warning(file))
+        for target in targets
+        for conflict in conflicts
+        for file in conflict.files
+        if ClaimId(target.path).overlaps(ClaimId(file.path))
+    )
 
 
 class RadarView(NamedTuple):

@@ -17,6 +17,7 @@ from wc_core.text import one_line
 from wc_core.threads import vocabulary
 from wc_core.times import ago, seconds_between, span
 from wc_core.values import NamedTuple
+from wc_core.views.conflicts import hot_targets, load_conflicts
 from wc_observe.answers.quoting import clean_json, word
 from wc_observe.answers.schema import (
     INTEGER,
@@ -121,10 +122,10 @@ def claims_markdown(view: ClaimsView, now_ms: int) -> str:
 
 
 def judgement(
-    view: ClaimsView, symbols: Sequence[str], agent_head: str, branch: str
+    view: ClaimsView, symbols: Sequence[str], agent_head: str, branch: str, now_ms: int
 ) -> Judgement:
-    """The verdict on editing the ``symbols``. Raises InvalidInputError for one that is
-    no id of a claim, and for what cannot be a branch."""
+    """The verdict on editing the ``symbols`` now. Raises InvalidInputError for one that
+    is no id of a claim, and for what cannot be a branch."""
     if not 0 < len(symbols) <= _MAX_TARGETS:
         raise InvalidInputError(
             f"symbols takes 1 to {_MAX_TARGETS} targets.", "Name what you will edit."
@@ -140,10 +141,12 @@ def judgement(
         threads=tuple(ball.topic for ball in balls if ball.topic),
     )
     if view.repository is not None:
+        conflicts = load_conflicts(layout, view.repository, now_ms)
         head = agent_head.strip() or view.repository.commit
         remote_head = _remote_head(view.repository, vocabulary.branch(branch))
         situation = situation._replace(
             lost=_lost(view, view.repository),
+            hot=hot_targets(conflicts, targets),
             head=head,
             remote_head=remote_head,
             behind=_is_behind(view.repository, remote_head, head),

@@ -24,8 +24,9 @@ def check_status(
     format: Format = "markdown",  # noqa: A002
 ) -> ToolResult:
     """Answer `check_status`."""
-    view = claims.claims_view(CURRENT.get())
-    result = claims.judgement(view, symbols, agent_head, branch)
+    call = CURRENT.get()
+    view = claims.claims_view(call)
+    result = claims.judgement(view, symbols, agent_head, branch, call.now_ms())
     if format == "markdown":
         return markdown_result(claims.judgement_markdown(result))
     return json_result(claims.judgement_json(result), len(result.reasons), "reasons")

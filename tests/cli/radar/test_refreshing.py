@@ -269,3 +269,17 @@ def test_the_board_has_a_line_for_a_pair(in_conflict: Trees) -> None:
     )
     text = worktree_lines(view.neighbours).plain
     assert text == " ⚠ login conflicts with review: auth.py · in login"
+
+
+def test_checking_a_file_in_conflict_warns(in_conflict: Trees) -> None:
+    login = in_conflict.login
+    text = "auth.py · in login will conflict with the changes of review on "
+    own = login.json("check", "auth.py")
+    assert (own["verdict"], own["warnings"]) == ("PROCEED", [f"{text}app-wt-review."])
+    assert [item["code"] for item in own["reasons"]] == ["FREE", "HOT"]
+    session = Session(login.path, login.machine.env)
+    assert session.json("check_status", symbols=["auth.py"]) == own
+    assert login.json("check", "other.py")["warnings"] == []
+    edit(login, "b = 2")
+    login.ok("radar")
+    assert login.json("check", "auth.py")["warnings"] == []

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from wc_cli.claims import travel, upstream
 from wc_cli.claims.holding import ClaimHolder, Holding
 from wc_cli.claims.registry import Registry
+from wc_cli.clock import now_ms
 from wc_cli.commands.common import SpeakerOptions
 from wc_cli.commands.edits.claims import repository_of, targets_of
 from wc_cli.options import command, flag, text, words
@@ -20,6 +21,7 @@ from wc_core.layout import Layout
 from wc_core.status import holders
 from wc_core.text import one_line
 from wc_core.threads.model import holder_text
+from wc_core.views.conflicts import hot_targets, load_conflicts
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -77,7 +79,8 @@ def _situation(context: Context, options: CheckOptions) -> Situation:
     """What the verdict is made from."""
     targets = targets_of(context, options.targets)
     repository, viewer = repository_of(context), context.viewer
-    registry = Registry(repository, Layout(context.place.root), context.env)
+    layout = Layout(context.place.root)
+    registry = Registry(repository, layout, context.env)
     holding = Holding(registry, ClaimHolder.of(viewer, repository, ""), 0.0)
     offline = _fetch(context, registry) if options.fetch else ""
     book = registry.read()
@@ -102,6 +105,7 @@ def _situation(context: Context, options: CheckOptions) -> Situation:
         ball=_ball(context, options.thread, book, targets),
         offline=offline,
         threads=_own_threads(context),
+        hot=hot_targets(load_conflicts(layout, repository, now_ms()), targets),
     )
 
 
