@@ -8,21 +8,34 @@ push arrives.
 from __future__ import annotations
 
 import contextlib
+import os
 from typing import TYPE_CHECKING
 
 from wc_cli.claims.transactions import LostRaceError
 from wc_cli.sync.wire import Wire
-from wc_cli.sync.wireerrors import LeaseError, RejectedError, WireError
+from wc_cli.sync.wireerrors import (
+    LeaseError,
+    RefusedError,
+    RejectedError,
+    UnreachableError,
+    WireError,
+)
 from wc_core.claims import rules
 from wc_core.claims.book import HELD
 from wc_core.claims.ids import parse
 from wc_core.errors import ConflictError, FencedError, OfflineError
 from wc_core.git import config
+from wc_core.phrases import quoted
 from wc_core.values import NamedTuple
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from wc_cli.claims.holding import Holding
+    from wc_cli.claims.remote import ClaimsRemote
     from wc_core.claims.book import Book
+    from wc_core.claims.rules import RefMove
+    from wc_core.errors import WcError
     from wc_core.git.remotes import Remote
 
 
@@ -50,8 +63,8 @@ class Published(NamedTuple):
 def publish(holding: Holding, publication: Publication) -> Published:
     """Push a branch together with the claims of the holder in this worktree.
 
-    Raises FencedError if a claim was lost, ConflictError if the branch has moved, and
-    OfflineError; the branch at the remote is then where it was.
+    Raises FencedError if a claim was lost, ConflictError if the branch has moved or the
+    remote refuses it, and OfflineError; the branch at the remote is then where it was.
     """
     registry, remote = holding.registry, holding.remote
     with registry.changing(holding.seconds):
@@ -62,10 +75,8 @@ def publish(holding: Holding, publication: Publication) -> Published:
         moves = registry.store(rules.plan_renewal(renewed).changes)
         fenced = remote is not None and remote.remote.name == publication.remote.name
         try:
-            if remote is not None and fenced:
-                refspecs = (publication.refspec,)
-                hooks = _hooks(holding)
-                remote.push(moves, is_claiming=False, branch=refspecs, hooks=hooks)
+            if remote is not None and fenced and moves:
+                fenced = _push_fenced(holding, remote, publication, moves)
             else:
                 _push_alone(holding, publication)
                 registry.move(moves)
@@ -79,11 +90,43 @@ def publish(holding: Holding, publication: Publication) -> Published:
                 f"wc publish {publication.remote.name} {publication.branch}",
             ) from error
         except WireError as error:
-            raise OfflineError(
-                f"{error}. Nothing was published.", error.hint
-            ) from error
+            raise _wire_error(error, publication) from error
         holding.remember(registry.read())
     return Published(tuple(claim.id for claim in own), fenced)
+
+
+def _push_fenced(
+    holding: Holding,
+    remote: ClaimsRemote,
+    publication: Publication,
+    moves: Sequence[RefMove],
+) -> bool:
+    """Push a branch with the claims. Returns ``False`` if the remote takes no claims,
+    and got the branch alone. Raises WireError, LostRaceError."""
+    refspecs = (publication.refspec,)
+    try:
+        remote.push(moves, is_claiming=False, branch=refspecs, hooks=_hooks(holding))
+    except RefusedError:
+        base = remote.base()
+        if any(move.ref in base for move in moves):
+            raise  # it has taken claims before: without them, it cannot compare them
+        _push_alone(holding, publication)
+        holding.registry.move(moves)
+        return False
+    return True
+
+
+def _wire_error(error: WireError, publication: Publication) -> WcError:
+    """The error for a push that failed for another reason than a claim."""
+    message = f"{error}. Nothing was published."
+    name, branch = quoted(publication.remote.name), quoted(publication.branch)
+    hint = (
+        f"To see all that git and your hooks say: git push --dry-run {name} "
+        f"HEAD:{branch}"
+    )
+    if isinstance(error, UnreachableError):
+        return OfflineError(message, hint)
+    return ConflictError(message, hint)
 
 
 def _refuse_lost(holding: Holding, book: Book) -> None:
@@ -137,4 +180,7 @@ def _hooks(holding: Holding) -> str:
     """The folder of the user's hooks: what is published is the user's code."""
     repository, env = holding.registry.repository, holding.registry.env
     configured = config.get("core.hooksPath", repository, env)
-    return configured or f"{repository.common}/hooks"
+    if configured.startswith("~"):
+        return configured  # git knows whose home folder it is
+    folder = configured or f"{repository.common}/hooks"
+    return os.path.join(repository.top, folder)

@@ -182,7 +182,9 @@ class Wire:
         """
         conditions = [f"--force-with-lease={ref}:{oid}" for ref, oid in leases.items()]
         options = [word for word in _PUSH if word != "--no-verify" or not hooks]
-        words = ("push", "--atomic", *options, *conditions, "--", self.remote.name)
+        # One ref moves or does not, also at a remote that takes no atomic pushes.
+        atomic = ("--atomic",) if len(refspecs) > 1 else ()
+        words = ("push", *atomic, *options, *conditions, "--", self.remote.name)
         first = ("-c", f"core.hooksPath={hooks}") if hooks else ()
         with self._classified_errors():
             try:

@@ -211,8 +211,34 @@ def test_publishing_runs_the_hooks_of_the_user(clones: Clones) -> None:
     hook.chmod(0o755)
     before = clones.refs("refs")
     commit(clones.pat)
-    assert clones.pat.wc("publish", *CODEX).code == 8
+    assert "git push --dry-run" in clones.pat.fails(4, "publish", *CODEX)
     assert clones.refs("refs") == before
+    # git takes a relative folder of hooks to be in the worktree.
+    hook.rename(clones.pat.path / "pre-push")
+    clones.pat.git("config", "core.hooksPath", ".")
+    (clones.pat.path / "sub").mkdir()
+    for folder in ("", "sub"):
+        clones.pat.fails(4, "publish", *CODEX, cwd=folder)
+    assert clones.refs("refs") == before
+
+
+def test_a_branch_that_the_remote_protects(clones: Clones) -> None:
+    clones.hook("update", 'case "$1" in refs/heads/*) echo no >&2; exit 1;; esac')
+    clones.pat.ok("claim", "code.txt", *CODEX)
+    before = clones.refs("refs")
+    commit(clones.pat)
+    problem = clones.pat.fails(4, "publish", *CODEX)
+    assert "refused" in problem
+    assert "watercooler/threads" not in problem
+    assert clones.refs("refs") == before
+
+
+def test_a_branch_by_its_full_name(clones: Clones) -> None:
+    commit(clones.pat)
+    clones.pat.ok("publish", "origin", "refs/heads/topic", *CODEX)
+    assert list(clones.refs("refs/heads")) == [
+        *("refs/heads/main", "refs/heads/topic", "refs/heads/watercooler/threads"),
+    ]
 
 
 def test_without_a_remote_for_claims_it_is_advisory(clones: Clones) -> None:
@@ -294,6 +320,25 @@ def test_a_remote_that_takes_no_claims(clones: Clones, refusal: str) -> None:
     assert clones.refs("refs/wc") == {}
     assert holders(clones.pat) == {"a.py": "Codex (Pat)"}
     clones.pat.fails(20, "claim", "a.py", *GEMINI)
+    # The branch can be published nevertheless, without a fence.
+    head = commit(clones.pat)
+    assert "advisory" in clones.pat.ok("publish", *CODEX).out
+    assert clones.refs("refs/heads/main") == {"refs/heads/main": head}
+    clones.pat.ok("release", "--all", *CODEX)
+    head = commit(clones.pat)
+    clones.pat.ok("publish", *CODEX)
+    assert clones.refs("refs/heads/main") == {"refs/heads/main": head}
+
+
+def test_a_remote_that_took_claims_is_not_published_to_without_them(
+    clones: Clones,
+) -> None:
+    clones.pat.ok("claim", "code.txt", *CODEX)
+    clones.hook("update", 'case "$1" in refs/wc/*) exit 1;; esac')
+    before = clones.refs("refs")
+    commit(clones.pat)
+    clones.pat.fails(4, "publish", *CODEX)
+    assert clones.refs("refs") == before
 
 
 def test_a_killed_claim_leaves_nothing_half(clones: Clones) -> None:

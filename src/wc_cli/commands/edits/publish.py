@@ -53,7 +53,7 @@ def _publication(
     name = options.remote or config.get(f"branch.{current}.remote", repository, env)
     if not name:
         name = "origin" if "origin" in names else "".join(names[:1] * (len(names) == 1))
-    branch = options.branch
+    branch = options.branch.removeprefix("refs/heads/")
     if not branch:
         upstream = config.get(f"branch.{current}.merge", repository, env)
         branch = upstream.removeprefix("refs/heads/") or current
