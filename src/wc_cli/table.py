@@ -67,6 +67,8 @@ COMMANDS: dict[str, Command] = {
     "claims": Command("commands.edits.claims:claims", READING, agents=True),
     "radar": Command("commands.edits.radar:radar", READING, agents=True),
     "conflicts": Command("commands.edits.radar:conflicts", READING, agents=True),
+    "neighbors": Command("commands.edits.neighbors:neighbors", READING, agents=True),
+    "graph": Command("commands.edits.graph:graph", READING, agents=True),
     "statusline": Command("commands.statusline:print_statusline", READING),
     "sync": Command("commands.sync:sync", PLACE),
     "init": Command("commands.stores:init", PLACE),

@@ -229,6 +229,21 @@ class Layout(NamedTuple):
         """The folder with git's objects of uncommitted changes, for the radar."""
         return f"{self.local}/snapshots"
 
+    def graph(self, worktree: str) -> str:
+        """Which files of a worktree (by git's name) use which, see
+        `wc_core.graph.kept`."""
+        return f"{self.graphs}/worktrees/{safe_name(worktree)}.json"
+
+    @property
+    def graphs(self) -> str:
+        """The folder with the graphs, and with what files say about themselves."""
+        return f"{self.local}/graph"
+
+    @property
+    def graph_facts(self) -> str:
+        """What files say about themselves, by blob id; see `wc_core.graph.facts`."""
+        return f"{self.graphs}/facts.json"
+
     @property
     def merges(self) -> str:
         """The folder with what git writes while a radar is computed."""

@@ -50,8 +50,8 @@ def _symbols(path: str, side: OneSide) -> Iterator[str]:
     if defined is None:
         yield from _headings(side)
         return
-    for first, last in side.hunks:
-        yield from (item.name for item in enclosing(defined, first, last))
+    for hunk in side.hunks:
+        yield from (item.name for item in enclosing(defined, *hunk))
 
 
 def split_sides(marked: bytes, first: str, second: str) -> tuple[OneSide, OneSide]:

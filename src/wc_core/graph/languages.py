@@ -6,22 +6,22 @@ is a name that stands before it. ``@scope`` only gives its name to what is in it
 
 from __future__ import annotations
 
-import os
-
 from wc_core.values import NamedTuple
 
 
 class Language(NamedTuple):
     """A language: its name, the module of its grammar, the function of that module, and
-    three queries. ``imports`` has captures that `wc_core.graph.imports` understands;
-    ``words`` are the identifiers that can stand for a definition."""
+    its queries. ``imports`` has captures that `wc_core.graph.imports` understands;
+    ``words`` are the identifiers that can stand for a definition. Where that is empty,
+    every word counts, which is three times as fast: it is only needed where files use
+    each other without an import."""
 
     name: str
     module: str
     function: str
     definitions: str
     imports: str
-    words: str
+    words: str = ""
 
 
 PYTHON = Language(
@@ -38,7 +38,6 @@ PYTHON = Language(
     (type_alias_statement left: (type (identifier) @name)) @definition
     """,
     "[(import_statement) (import_from_statement)] @import",
-    "(identifier) @word",
 )
 _JAVASCRIPT = """
     (function_declaration name: (identifier) @name) @definition
@@ -67,7 +66,6 @@ JAVASCRIPT = Language(
     (field_definition property: (property_identifier) @name) @definition
     """,
     _JAVASCRIPT_IMPORTS,
-    "[(identifier) (property_identifier) (shorthand_property_identifier)] @word",
 )
 TYPESCRIPT = Language(
     "typescript",
@@ -88,8 +86,6 @@ TYPESCRIPT = Language(
     f"""{_JAVASCRIPT_IMPORTS}
     (import_statement (import_require_clause source: (string) @source))
     """,
-    "[(identifier) (property_identifier) (shorthand_property_identifier)"
-    " (type_identifier)] @word",
 )
 TSX = TYPESCRIPT._replace(name="tsx", function="language_tsx")
 GO = Language(
@@ -141,7 +137,6 @@ RUST = Language(
     (scoped_identifier) @path
     (scoped_type_identifier) @path
     """,
-    "[(identifier) (type_identifier) (field_identifier)] @word",
 )
 JAVA = Language(
     "java",
@@ -180,4 +175,4 @@ LANGUAGES = tuple(dict.fromkeys(_BY_SUFFIX.values()))
 
 def language_of(path: str) -> Language | None:
     """The language of a file, by its suffix; ``None`` if its files are not parsed."""
-    return _BY_SUFFIX.get(os.path.splitext(path)[1].lower())
+    return _BY_SUFFIX.get(path[path.rfind(".") :].lower())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 from importlib import import_module
-from importlib.util import find_spec
+from importlib.machinery import PathFinder
 from typing import TYPE_CHECKING, Any
 
 from wc_core.graph.languages import LANGUAGES, language_of
@@ -85,7 +85,9 @@ def grammar(language: Language) -> Grammar | None:
 def missing_modules() -> list[str]:
     """The modules that parsing needs and that are not installed."""
     modules = dict.fromkeys(language.module for language in LANGUAGES)
-    return [name for name in ("tree_sitter", *modules) if find_spec(name) is None]
+    return [
+        name for name in ("tree_sitter", *modules) if not PathFinder.find_spec(name)
+    ]
 
 
 def obstacle(path: str) -> str:

@@ -11,7 +11,7 @@ from wc_core.values import NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from wc_core.graph.parsing import Grammar
+    from wc_core.graph.parsing import Grammar, SyntaxMatch
 
 _SEPARATOR = "."
 # What stands around a definition and belongs to it.
@@ -23,8 +23,8 @@ class Definition(NamedTuple):
     first and last line, counted from 1."""
 
     name: str
-    first: int
-    last: int
+    start: int
+    end: int
 
     @property
     def simple_name(self) -> str:
@@ -41,10 +41,10 @@ class _Span(NamedTuple):
     """A definition before its full name is known: where it starts and ends, in bytes
     and in lines. A ``scope`` is no definition itself."""
 
+    start_byte: int
+    end_byte: int
     start: int
     end: int
-    first: int
-    last: int
     name: str
     is_scope: bool
 
@@ -61,52 +61,58 @@ def definitions(path: str, source: bytes) -> tuple[Definition, ...] | None:
 
 def definitions_in(parser: Grammar, root: Any) -> tuple[Definition, ...]:
     """What is defined in the tree of a file."""
-    spans = []
-    for match in parser.matches(parser.language.definitions, root):
+    return of_matches(parser.matches(parser.language.definitions, root))
+
+
+def of_matches(matches: Iterable[SyntaxMatch]) -> tuple[Definition, ...]:
+    """The definitions among the matches of a query."""
+    spans = set()
+    for match in matches:
         node = match.node("definition") or match.node("scope")
         if node is None or match.node("name") is None:
             continue
         owner = match.text("owner")
         name = f"{owner}{_SEPARATOR}" * bool(owner) + match.text("name")
         is_scope = match.node("definition") is None
-        spans.append(_span(node, name, is_scope=is_scope))
-    return tuple(_named(sorted(set(spans), key=lambda span: (span.start, -span.end))))
+        spans.add(_span(node, name, is_scope=is_scope))
+    ordered = sorted(spans, key=lambda span: (span.start_byte, -span.end_byte))
+    return tuple(_named(ordered))
 
 
 def _span(node: Any, name: str, *, is_scope: bool) -> _Span:
     while node.parent is not None and node.parent.type in _WRAPPERS:
         node = node.parent
-    first, last = node.start_point[0] + 1, node.end_point[0] + 1
-    return _Span(node.start_byte, node.end_byte, first, last, name, is_scope)
+    start, end = node.start_point[0] + 1, node.end_point[0] + 1
+    return _Span(node.start_byte, node.end_byte, start, end, name, is_scope)
 
 
 def _named(spans: Iterable[_Span]) -> Iterable[Definition]:
     """The definitions with their full names; outer ones come before those in them."""
     outer: list[tuple[int, str]] = []
     for span in spans:
-        while outer and outer[-1][0] < span.end:
+        while outer and outer[-1][0] < span.end_byte:
             outer.pop()
         name = f"{outer[-1][1]}{_SEPARATOR}{span.name}" if outer else span.name
-        outer.append((span.end, name))
+        outer.append((span.end_byte, name))
         if not span.is_scope:
-            yield Definition(name, span.first, span.last)
+            yield Definition(name, span.start, span.end)
 
 
-def enclosing(defined: Iterable[Definition], first: int, last: int) -> list[Definition]:
-    """The innermost definitions that lines ``first`` to ``last`` touch, in the order of
-    the file. If the last is before the first, it is the place between the two."""
-    touched = [item for item in defined if item.first <= last and item.last >= first]
+def enclosing(defined: Iterable[Definition], start: int, end: int) -> list[Definition]:
+    """The innermost definitions that lines ``start`` to ``end`` touch, in the order of
+    the file. If the end is before the start, it is the place between the two."""
+    touched = [item for item in defined if item.start <= end and item.end >= start]
     return [
         item
         for item in touched
-        if not any(_replaces(inner, item, first, last) for inner in touched)
+        if not any(_replaces(inner, item, start, end) for inner in touched)
     ]
 
 
-def _replaces(inner: Definition, outer: Definition, first: int, last: int) -> bool:
+def _replaces(inner: Definition, outer: Definition, start: int, end: int) -> bool:
     """Whether a definition is in another, with all that the lines touch of it."""
     return (
         inner.name.startswith(f"{outer.name}{_SEPARATOR}")
-        and inner.first <= max(first, outer.first)
-        and inner.last >= min(last, outer.last)
+        and inner.start <= max(start, outer.start)
+        and inner.end >= min(end, outer.end)
     )

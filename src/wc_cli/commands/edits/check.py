@@ -9,7 +9,7 @@ from wc_cli.claims.holding import ClaimHolder, Holding
 from wc_cli.claims.registry import Registry
 from wc_cli.clock import now_ms
 from wc_cli.commands.common import SpeakerOptions
-from wc_cli.commands.edits.claims import repository_of, targets_of
+from wc_cli.commands.edits.targets import repository_of, targets_of
 from wc_cli.options import command, flag, text, words
 from wc_cli.output import say, say_json
 from wc_core import errors

@@ -11,14 +11,14 @@ from wc_cli.claims.holding import ClaimHolder, Holding
 from wc_cli.claims.registry import Registry
 from wc_cli.clock import now_ms
 from wc_cli.commands.common import SpeakerOptions
+from wc_cli.commands.edits.targets import repository_of, targets_of
 from wc_cli.options import command, flag, text, words
 from wc_cli.output import remark, say, say_json
 from wc_cli.terminal import claims as claims_rendering
 from wc_cli.terminal import render
-from wc_core.claims import ids, sessions
+from wc_core.claims import sessions
 from wc_core.claims.record import MAX_TTL, MIN_TTL, MODES, WRITE, Claim
 from wc_core.errors import ClaimedError, InvalidInputError
-from wc_core.git import config
 from wc_core.layout import Layout
 from wc_core.phrases import counted
 from wc_core.text import one_line
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from wc_core.claims.book import Book
     from wc_core.claims.ids import ClaimId
     from wc_core.claims.rules import ClaimPlan
-    from wc_core.git.repository import Repository
 
 _TARGETS = "Files, folders, or PATH::SYMBOL."
 
@@ -203,28 +202,6 @@ def claims(context: Context, options: ClaimsOptions) -> None:
 
 
 # --- from words to values ---------------------------------------------------------
-
-
-def repository_of(context: Context) -> Repository:
-    """The repository of the current folder. Raises InvalidInputError without one."""
-    repository = context.place.repository
-    if repository is None or not repository.top:
-        raise InvalidInputError(
-            "Claims are kept in a git repository; this is no worktree of one.",
-            "Run it in a worktree.",
-        )
-    return repository
-
-
-def targets_of(context: Context, typed: Sequence[str]) -> list[ClaimId]:
-    """The ids of what was typed. Raises InvalidInputError."""
-    repository = repository_of(context)
-    setting = config.get("core.ignorecase", repository, context.env)
-    ignore_case = config.is_true(setting)
-    return [
-        ids.canonical(word, context.cwd, repository.top, ignore_case=ignore_case)
-        for word in typed
-    ]
 
 
 def holding_of(context: Context, options: ChangeOptions) -> Holding:

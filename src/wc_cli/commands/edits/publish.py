@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from wc_cli.claims import publishing
 from wc_cli.claims.publishing import Publication
-from wc_cli.commands.edits.claims import ChangeOptions, holding_of, repository_of
+from wc_cli.commands.edits.claims import ChangeOptions, holding_of
+from wc_cli.commands.edits.targets import repository_of
 from wc_cli.options import argument, command
 from wc_cli.output import say, say_json
 from wc_core.errors import InvalidInputError

@@ -1,0 +1,62 @@
+"""``wc neighbors`` shows which files use a file, and which it uses."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from wc_cli.claims import existing
+from wc_cli.commands.common import SpeakerOptions
+from wc_cli.commands.edits.targets import repository_of, targets_of
+from wc_cli.graph.computing import GraphSource
+from wc_cli.options import argument, command
+from wc_cli.output import say, say_json
+from wc_cli.terminal import neighbors as neighbors_rendering
+from wc_cli.terminal import render
+from wc_core.errors import NotFoundError
+from wc_core.graph import parsing
+from wc_core.layout import Layout
+from wc_core.times import rfc3339
+
+if TYPE_CHECKING:
+    from wc_cli.context import Context
+    from wc_core.claims.ids import ClaimId
+
+
+class NeighborsOptions(SpeakerOptions):
+    """Show which files use a file, and which it uses; for a symbol, which files use it
+    by name."""
+
+    target: str = argument("TARGET", "A file, a folder, or PATH::SYMBOL.")
+
+
+@command(NeighborsOptions)
+def neighbors(context: Context, options: NeighborsOptions) -> None:
+    """Show the neighbours of a file."""
+    (target,) = targets_of(context, [options.target])
+    graph = graph_source(context).graph()
+    existing.require_symbols(repository_of(context).top, [target])
+    neighbourhood = graph.neighbourhood(target.path, target.symbol)
+    if neighbourhood is None:
+        raise unknown_error(target)
+    if options.json:
+        fields = {"target": str(target), "at": rfc3339(graph.at_ms)}
+        say_json(fields | neighbourhood.to_json())
+        return
+    style = render.output_style(context.env)
+    say(neighbors_rendering.neighbors_text(str(target), neighbourhood, style))
+
+
+def graph_source(context: Context) -> GraphSource:
+    """Where the graph of this worktree is computed."""
+    layout = Layout(context.place.root) if context.place.exists else None
+    return GraphSource(repository_of(context), layout, context.env)
+
+
+def unknown_error(target: ClaimId) -> NotFoundError:
+    """The error for what has no neighbours that could be known."""
+    why = parsing.obstacle(target.path) or "git has no such file here"
+    return NotFoundError(
+        f"The neighbours of {target.path} are not known: {why}.",
+        "Parsed are Python, JavaScript, TypeScript, Go, Rust and Java files that git "
+        "does not ignore.",
+    )

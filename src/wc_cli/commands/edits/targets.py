@@ -1,0 +1,38 @@
+"""From what is typed to the repository and the ids that a command is about."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from wc_core.claims import ids
+from wc_core.errors import InvalidInputError
+from wc_core.git import config
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from wc_cli.context import Context
+    from wc_core.claims.ids import ClaimId
+    from wc_core.git.repository import Repository
+
+
+def repository_of(context: Context) -> Repository:
+    """The repository of the current folder. Raises InvalidInputError without one."""
+    repository = context.place.repository
+    if repository is None or not repository.top:
+        raise InvalidInputError(
+            "Claims are kept in a git repository; this is no worktree of one.",
+            "Run it in a worktree.",
+        )
+    return repository
+
+
+def targets_of(context: Context, typed: Sequence[str]) -> list[ClaimId]:
+    """The ids of what was typed. Raises InvalidInputError."""
+    repository = repository_of(context)
+    setting = config.get("core.ignorecase", repository, context.env)
+    ignore_case = config.is_true(setting)
+    return [
+        ids.canonical(word, context.cwd, repository.top, ignore_case=ignore_case)
+        for word in typed
+    ]

@@ -1,0 +1,98 @@
+"""The files that configure a project, as far as imports depend on them.
+
+============================= ==================================================
+``go.mod``                    ``module``: the path that imports begin with
+``package.json``              ``name``, and ``entries``: the files it stands for
+``tsconfig.json``, ``js…``    ``base`` and ``paths``: where names are looked up
+``Cargo.toml``                ``name`` of the crate, and ``lib``: its file
+============================= ==================================================
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_GO_MODULE = re.compile(r"^\s*module\s+\"?([^\s\"]+)", re.MULTILINE)
+# In a tsconfig.json: strings, which stay, and comments and last commas, which go.
+_JSONC = re.compile(r'("(?:\\.|[^"\\])*")|//[^\n]*|/\*.*?\*/|,(?=\s*[}\]])', re.DOTALL)
+_ENTRY_KEYS = ("source", "types", "module", "main")
+
+
+def is_project_file(path: str) -> bool:
+    """Whether a file configures a project."""
+    return os.path.basename(path) in _READERS
+
+
+def project_of(path: str, source: bytes) -> dict[str, Any]:
+    """What a file says about its project; nothing if it cannot be read."""
+    try:
+        return _READERS[os.path.basename(path)](source.decode(errors="replace"))
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return {}
+
+
+def _go(text: str) -> dict[str, Any]:
+    match = _GO_MODULE.search(text)
+    return {"module": match[1]} if match is not None else {}
+
+
+def _package(text: str) -> dict[str, Any]:
+    fields = json.loads(text)
+    exports = fields.get("exports")
+    if isinstance(exports, dict):
+        exports = exports.get(".", exports)
+    entries = [fields.get(key) for key in _ENTRY_KEYS]
+    entries += _texts(exports)
+    name = fields.get("name")
+    return {
+        "name": name if isinstance(name, str) else "",
+        "entries": [entry for entry in entries if isinstance(entry, str)],
+    }
+
+
+def _texts(value: Any) -> list[str]:
+    """The texts in a value, however deep."""
+    if isinstance(value, dict):
+        return [text for item in value.values() for text in _texts(item)]
+    return [value] if isinstance(value, str) else []
+
+
+def _tsconfig(text: str) -> dict[str, Any]:
+    fields = json.loads(_JSONC.sub(lambda match: match[1] or "", text))
+    options = fields.get("compilerOptions") or {}
+    paths = options.get("paths") or {}
+    base = options.get("baseUrl")
+    return {
+        "base": base if isinstance(base, str) else "",
+        "paths": {
+            str(key): [item for item in value if isinstance(item, str)]
+            for key, value in paths.items()
+        },
+    }
+
+
+def _cargo(text: str) -> dict[str, Any]:
+    import tomllib  # 8 ms, only in repositories with Rust
+
+    fields = tomllib.loads(text)
+    name = fields.get("package", {}).get("name", "")
+    library = fields.get("lib", {})
+    return {
+        "name": str(library.get("name", name)).replace("-", "_"),
+        "lib": str(library.get("path", "src/lib.rs")),
+    }
+
+
+_READERS: dict[str, Callable[[str], dict[str, Any]]] = {
+    "go.mod": _go,
+    "package.json": _package,
+    "tsconfig.json": _tsconfig,
+    "jsconfig.json": _tsconfig,
+    "Cargo.toml": _cargo,
+}

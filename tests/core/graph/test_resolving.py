@@ -1,0 +1,179 @@
+"""From imports to files, by language."""
+
+from __future__ import annotations
+
+import pytest
+
+from wc_core.graph import resolving
+from wc_core.graph.facts import FileFacts, facts_of
+
+PYTHON = {
+    "src/shop/__init__.py": "from shop.cart import Cart",
+    "src/shop/cart.py": "import shop.money.rates as r\nclass Cart:\n  def add(self): 0",
+    "src/shop/money/__init__.py": "",
+    "src/shop/money/rates.py": "from ..cart import Cart\nfrom . import words, nothing",
+    "src/shop/money/words.py": "from ... import outside\nfrom .words import words",
+    "tests/test_cart.py": "from shop.cart import *\nimport os, helper\nCart().add()",
+    "tests/helper.py": "def late():\n    from shop import cart, money",
+    "tool.py": "import tests.helper, src.shop\nfrom __future__ import annotations",
+    "types.pyi": "import shop.stub",
+    "src/shop/stub.pyi": "",
+    "src/shop/stub.py": "from .money import *",
+}
+JAVASCRIPT = {
+    "package.json": '{"name": "top", "workspaces": ["lib"]}',
+    "app/main.ts": """
+import { a } from './a.js'; import type { T } from './types'
+export * from '../lib/deep'; import '@/late'; import './style.css'
+import x = require('./b'); const c = import('./c'); import 'lib'; import 'lib/deep'
+import fs from 'fs'; import 'lib2'; require(`./a`); other('./unused')
+""",
+    "app/a.ts": "export const a = 1",
+    "app/types.d.ts": "",
+    "app/b.tsx": "import { a } from '.'",
+    "app/c/index.mjs": "import '../a'",
+    "app/index.js": "module.exports = require('./b.jsx')",
+    "app/unused.js": "",
+    "src/late.ts": "",
+    "tsconfig.json": '{"compilerOptions": {// c\n"paths": {"@/*": ["./src/*"]},}}',
+    "lib/package.json": '{"name": "lib", "exports": {".": {"import": "./start.js"}}}',
+    "lib/start.ts": "",
+    "lib/deep/index.ts": "",
+}
+GO = {
+    "go.mod": "module example.com/shop // the shop\n",
+    "main.go": 'package main\nimport ("fmt"; c "example.com/shop/cart")\n'
+    "func main() { c.Add(); helper() }",
+    "helper.go": "package main\nfunc helper() {}",
+    "alone.go": "package main\n// main\nfunc alone() {}",
+    "cart/cart.go": "package cart\nfunc Add() {}",
+    "cart/list.go": 'package cart\nimport _ "example.com/shop/init"\ntype L struct{}',
+    "cart/cart_test.go": "package cart\nfunc Add2() { Add() }",
+    "init/a.go": "package init\nfunc init() {}",
+    "init/b.go": "package init\nfunc B() {}",
+    "tool/go.mod": "module example.com/shop/tool",
+    "tool/t.go": 'package tool\nimport "example.com/shop/tool/inner"\nvar x = inner.T',
+    "tool/inner/i.go": "package inner\nvar T = 1",
+}
+RUST = {
+    "Cargo.toml": '[package]\nname = "my-shop"\n',
+    "src/lib.rs": "mod cart; pub mod money; pub struct Error;",
+    "src/main.rs": "use my_shop::{cart::Cart, Error}; mod cli; fn main() {}",
+    "src/cart.rs": "mod list; use crate::money::{self, rates::*}; use std::fmt;",
+    "src/cart/list.rs": "use super::Cart; use super::super::money as m;",
+    "src/money/mod.rs": "mod rates; fn f() { self::rates::g(); }",
+    "src/money/rates.rs": "fn g() { crate::cart::Cart::new(); let e: crate::Error; }",
+    "src/cli.rs": "",
+    "src/bin/tool.rs": "use my_shop::money;",
+    "other/Cargo.toml": '[package]\nname = "other"\n[lib]\npath = "code/o.rs"\n',
+    "other/code/o.rs": "use my_shop::cart; mod inner;",
+    "other/code/inner.rs": "",
+}
+JAVA = {
+    "a/Cart.java": "package shop;\nimport shop.money.Rates;\nimport static "
+    "shop.money.Words.say;\nclass Cart { List l; }",
+    "a/List.java": "package shop; class List { class Item {} }",
+    "a/Alone.java": "package shop; class Alone { /* List */ }",
+    "b/Rates.java": "package shop.money; import shop.List.Item; class Rates {}",
+    "b/Words.java": "package shop.money; import shop.*; class Words { Cart c; }",
+    "b/Plain.java": "import java.util.List; import shop.List.*; class Plain {}",
+}
+USES: dict[str, dict[str, str]] = {
+    "python": {
+        "src/shop/__init__.py": "src/shop/cart.py",
+        "src/shop/cart.py": "src/shop/money/rates.py",
+        "src/shop/money/__init__.py": "",
+        "src/shop/money/rates.py": "src/shop/cart.py src/shop/money/__init__.py "
+        "src/shop/money/words.py",
+        "src/shop/money/words.py": "",
+        "tests/test_cart.py": "src/shop/cart.py tests/helper.py",
+        "tests/helper.py": "src/shop/cart.py src/shop/money/__init__.py",
+        "tool.py": "src/shop/__init__.py tests/helper.py",
+        "types.pyi": "src/shop/stub.py src/shop/stub.pyi",
+        "src/shop/stub.pyi": "",
+        "src/shop/stub.py": "src/shop/money/__init__.py",
+    },
+    "javascript": {
+        "app/main.ts": "app/a.ts app/b.tsx app/c/index.mjs app/types.d.ts "
+        "lib/deep/index.ts lib/start.ts src/late.ts",
+        "app/b.tsx": "app/index.js",
+        "app/c/index.mjs": "app/a.ts",
+        "app/index.js": "app/b.tsx",
+    },
+    "go": {
+        "main.go": "cart/cart.go helper.go",
+        "cart/list.go": "init/a.go init/b.go",
+        "cart/cart_test.go": "cart/cart.go",
+        "tool/t.go": "tool/inner/i.go",
+    },
+    "rust": {
+        "src/lib.rs": "src/cart.rs src/money/mod.rs",
+        "src/main.rs": "src/cart.rs src/cli.rs src/lib.rs",
+        "src/cart.rs": "src/cart/list.rs src/money/mod.rs src/money/rates.rs",
+        "src/cart/list.rs": "src/cart.rs src/money/mod.rs",
+        "src/money/mod.rs": "src/money/rates.rs",
+        "src/money/rates.rs": "src/cart.rs src/lib.rs",
+        "src/bin/tool.rs": "src/money/mod.rs",
+        "other/code/o.rs": "other/code/inner.rs src/cart.rs",
+    },
+    "java": {
+        "a/Cart.java": "a/List.java b/Rates.java b/Words.java",
+        "b/Rates.java": "a/List.java",
+        "b/Words.java": "a/Cart.java",
+        "b/Plain.java": "a/List.java",
+    },
+}
+REPOSITORIES = {
+    "python": PYTHON,
+    "javascript": JAVASCRIPT,
+    "go": GO,
+    "rust": RUST,
+    "java": JAVA,
+}
+
+
+def facts(sources: dict[str, str]) -> dict[str, FileFacts]:
+    return {path: facts_of(path, text.encode()) for path, text in sources.items()}
+
+
+@pytest.mark.parametrize("language", REPOSITORIES)
+def test_which_files_use_which(language: str) -> None:
+    uses = resolving.uses(facts(REPOSITORIES[language]))
+    actual = {user: " ".join(row) for user, row in uses.items()}
+    expected = {user: USES[language].get(user, "") for user in uses}
+    assert actual == expected
+
+
+def test_the_names_of_a_use_are_those_that_occur() -> None:
+    uses = resolving.uses(facts(PYTHON))
+    assert uses["tests/test_cart.py"]["src/shop/cart.py"] == ("Cart", "add")
+    assert uses["src/shop/__init__.py"]["src/shop/cart.py"] == ("Cart",)
+    assert uses["tests/helper.py"]["src/shop/cart.py"] == ()
+
+
+def test_what_a_file_defines_itself_is_no_use_of_others() -> None:
+    sources = {
+        "a.py": "def main(): pass\ndef run(): pass",
+        "b.py": "import a\ndef main(): a.run()",
+        "c.py": "from a import main\nmain()",
+    }
+    uses = resolving.uses(facts(sources))
+    assert uses["b.py"]["a.py"] == ("run",)
+    assert uses["c.py"]["a.py"] == ("main",)
+
+
+@pytest.mark.parametrize("language", REPOSITORIES)
+def test_facts_survive_the_cache(language: str) -> None:
+    for item in facts(REPOSITORIES[language]).values():
+        assert FileFacts.from_row(item.to_row()) == item
+
+
+@pytest.mark.parametrize(
+    "path", ["package.json", "tsconfig.json", "go.mod", "Cargo.toml"]
+)
+@pytest.mark.parametrize(
+    "source", ["", "[", "[]", "1", '{"name": 1, "compilerOptions": []}', "\0\ufffd"]
+)
+def test_damaged_project_files_say_nothing(path: str, source: str) -> None:
+    sources = {path: source, "a.py": "import b", "b.py": "", "a.ts": "import './b'"}
+    assert resolving.uses(facts(sources))["a.py"] == {"b.py": ()}
