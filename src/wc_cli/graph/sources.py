@@ -104,11 +104,11 @@ def _entries(output: bytes) -> Iterator[tuple[bytes, list[bytes], str]]:
     """Yields the tag, the mode, the id and the stage, and the path of each entry that
     ``ls-files`` lists. A new file has only a tag."""
     for entry in output.split(b"\0"):
-        tag, _, rest = entry.partition(b" ")
+        tag, _, fields_and_path = entry.partition(b" ")
         if tag == b"?":
-            yield tag, [], os.fsdecode(rest)
+            yield tag, [], os.fsdecode(fields_and_path)
         elif tag:
-            fields, _, path = rest.partition(b"\t")
+            fields, _, path = fields_and_path.partition(b"\t")
             yield tag, fields.split(b" "), os.fsdecode(path)
 
 

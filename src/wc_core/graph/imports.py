@@ -100,13 +100,13 @@ def _inline_path(node: Any) -> Iterator[Import]:
 
 def _use_paths(text: str) -> Iterator[str]:
     """The paths in the argument of ``use``: ``a::{b, c}`` are ``a::b`` and ``a::c``."""
-    head, brace, rest = text.partition("{")
+    head, brace, members = text.partition("{")
     if not brace:
         path = re.sub(r"\s+as\s+\w+\s*$", "", text.strip())
         yield "".join(path.split()).removesuffix("::self")
         return
     prefix = "".join(head.split())
-    for part in _parts(rest.rpartition("}")[0]):
+    for part in _parts(members.rpartition("}")[0]):
         yield from _use_paths(f"{prefix}{part.strip()}")
 
 

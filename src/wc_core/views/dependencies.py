@@ -1,6 +1,6 @@
 """Draws a graph as a Mermaid flowchart or as an SVG picture.
 
-A drawing of hundreds of files shows nothing, so they are drawn as folders, as deep as
+A diagram of hundreds of files shows nothing, so they are drawn as folders, as deep as
 there is room for.
 """
 
@@ -38,7 +38,7 @@ _TIP = (
 )
 
 
-class Drawing(NamedTuple):
+class Diagram(NamedTuple):
     """What is drawn: nodes, each with those that it points to. ``is_files`` is false
     where folders stand for their files."""
 
@@ -46,27 +46,27 @@ class Drawing(NamedTuple):
     is_files: bool = True
 
 
-class _Box(NamedTuple):
-    """The place of a node: its left and upper edge, and its width."""
+class _NodePlace(NamedTuple):
+    """The place of a node: its x and upper edge, and its width."""
 
-    left: float
+    x: float
     top: float
     width: float
 
 
-def drawing_of(graph: Graph) -> Drawing:
+def diagram_of(graph: Graph) -> Diagram:
     """The files of a graph that have neighbours, or folders where they are many."""
     linked = {user for user, row in graph.uses.items() if row}
     linked |= {target for row in graph.uses.values() for target in row}
     nodes = {user: tuple(graph.uses[user]) for user in graph.uses if user in linked}
     if len(nodes) <= MAX_NODES:
-        return Drawing(nodes)
+        return Diagram(nodes)
     deepest = max(path.count("/") for path in nodes)
     for depth in range(deepest, 0, -1):
         folders = _folded(nodes, depth)
         if len(folders) <= MAX_NODES or depth == 1:
-            return Drawing(folders, is_files=False)
-    return Drawing(nodes)
+            return Diagram(folders, is_files=False)
+    return Diagram(nodes)
 
 
 def _folded(
@@ -87,14 +87,14 @@ def _folder(path: str, depth: int) -> str:
     return f"{'/'.join(parts)}/" if parts != [""] else "./"
 
 
-def mermaid(drawing: Drawing) -> str:
-    """The flowchart of a drawing: what points to what it uses."""
-    numbers = {name: number for number, name in enumerate(drawing.nodes)}
+def mermaid(diagram: Diagram) -> str:
+    """The flowchart of a diagram: what points to what it uses."""
+    numbers = {name: number for number, name in enumerate(diagram.nodes)}
     lines = ["flowchart LR"]
     lines += [f'  n{number}["{_label(name)}"]' for name, number in numbers.items()]
     lines += [
         f"  n{numbers[name]} --> n{numbers[target]}"
-        for name, targets in drawing.nodes.items()
+        for name, targets in diagram.nodes.items()
         for target in targets
     ]
     return "\n".join(lines)
@@ -107,14 +107,14 @@ def _label(name: str) -> str:
     return "".join(signs.get(character, character) for character in text)
 
 
-def svg(drawing: Drawing) -> str:
-    """The picture of a drawing: columns, in which each node stands to the right of
+def svg(diagram: Diagram) -> str:
+    """The picture of a diagram: columns, in which each node stands to the right of
     those that use it."""
-    boxes = _placed(_columns(drawing.nodes))
-    width = max((box.left + box.width for box in boxes.values()), default=0) + _MARGIN
+    boxes = _placed(_columns(diagram.nodes))
+    width = max((box.x + box.width for box in boxes.values()), default=0) + _MARGIN
     height = max((box.top for box in boxes.values()), default=0) + _BOX + _MARGIN
     size = f'viewBox="0 0 {width:.0f} {height:.0f}" width="{width:.0f}"'
-    noun = "files" if drawing.is_files else "folders"
+    noun = "files" if diagram.is_files else "folders"
     about = f'role="img" aria-label="Which {noun} use which"'
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" class="wcg" {size} {about}>',
@@ -122,7 +122,7 @@ def svg(drawing: Drawing) -> str:
         _TIP,
         f'<rect class="paper" width="{width:.0f}" height="{height:.0f}"/>',
     ]
-    for name, targets in drawing.nodes.items():
+    for name, targets in diagram.nodes.items():
         parts += [_arrow(boxes[name], boxes[target]) for target in targets]
     for name, box in boxes.items():
         parts += _node(name, box)
@@ -164,20 +164,20 @@ def _in_order(nodes: Mapping[str, tuple[str, ...]]) -> list[str]:
     return list(reversed(ended))
 
 
-def _placed(columns: list[list[str]]) -> dict[str, _Box]:
-    boxes: dict[str, _Box] = {}
-    left = float(_MARGIN)
+def _placed(columns: list[list[str]]) -> dict[str, _NodePlace]:
+    boxes: dict[str, _NodePlace] = {}
+    x = float(_MARGIN)
     for names in columns:
         width = max(len(_shortened(name)) for name in names) * _LETTER + 2 * _PADDING
         for number, name in enumerate(names):
-            boxes[name] = _Box(left, _MARGIN + number * _ROW, width)
-        left += width + _COLUMN_GAP
+            boxes[name] = _NodePlace(x, _MARGIN + number * _ROW, width)
+        x += width + _COLUMN_GAP
     return boxes
 
 
-def _arrow(user: _Box, target: _Box) -> str:
+def _arrow(user: _NodePlace, target: _NodePlace) -> str:
     """The line from one node to another, which leaves at the right edge."""
-    start, end = user.left + user.width, target.left
+    start, end = user.x + user.width, target.x
     first, second = user.top + _BOX / 2, target.top + _BOX / 2
     bend = max(_COLUMN_GAP / 2, abs(end - start) / 2)
     return (
@@ -187,13 +187,13 @@ def _arrow(user: _Box, target: _Box) -> str:
     )
 
 
-def _node(name: str, box: _Box) -> Iterator[str]:
-    place = f'x="{box.left:.0f}" y="{box.top:.0f}"'
+def _node(name: str, box: _NodePlace) -> Iterator[str]:
+    place = f'x="{box.x:.0f}" y="{box.top:.0f}"'
     yield (
         f'<rect class="node" rx="5" {place} width="{box.width:.0f}" height="{_BOX}">'
         f"<title>{escaped(name)}</title></rect>"
     )
-    text = f'x="{box.left + _PADDING:.0f}" y="{box.top + 15:.0f}"'
+    text = f'x="{box.x + _PADDING:.0f}" y="{box.top + 15:.0f}"'
     yield f"<text {text}>{escaped(_shortened(name))}</text>"
 
 

@@ -53,8 +53,8 @@ def graph(context: Context, options: GraphOptions) -> None:
 
 
 def _draw(part: Graph, form: str) -> None:
-    drawing = dependencies.drawing_of(part)
-    say(dependencies.svg(drawing) if form == SVG else dependencies.mermaid(drawing))
-    if not drawing.is_files:
+    diagram = dependencies.diagram_of(part)
+    say(dependencies.svg(diagram) if form == SVG else dependencies.mermaid(diagram))
+    if not diagram.is_files:
         count = counted(len(part.uses), "file")
         remark(f"note: {count}, drawn as folders; fewer: wc graph PATH")

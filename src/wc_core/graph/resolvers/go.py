@@ -1,4 +1,4 @@
-"""Packages of Go: a package is a folder, and its files see each other."""
+"""Packages of Go: a package is a folder, and its files see each file."""
 
 from __future__ import annotations
 
@@ -40,12 +40,12 @@ class GoResolver:
         and those of the packages that it imports."""
         words = frozenset(self.files[path].words.split(" ")) - self._top[path]
         own = self._folders[os.path.dirname(path)]
-        yield from self._defining([other for other in own if other != path], words)
+        yield from self._defining([file for file in own if file != path], words)
         for statement in self.files[path].imports:
             package = [
-                other
-                for other in self._folders.get(self._folder(statement.module), ())
-                if not other.endswith(_TEST)
+                file
+                for file in self._folders.get(self._folder(statement.module), ())
+                if not file.endswith(_TEST)
             ]
             # Imported for what it does when it starts: then all of it.
             yield from list(self._defining(package, words)) or package

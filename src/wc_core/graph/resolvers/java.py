@@ -47,8 +47,8 @@ class JavaResolver:
     def _by_name(self, name: str) -> Iterator[str]:
         """The file of a full name: of a type, or of something in one."""
         while "." in name:
-            package, _, last = name.rpartition(".")
-            if last in self._types.get(package, {}):
-                yield self._types[package][last]
+            package, _, type_name = name.rpartition(".")
+            if type_name in self._types.get(package, {}):
+                yield self._types[package][type_name]
                 return
             name = package

@@ -55,7 +55,7 @@ class JavascriptResolver:
     def _file(self, base: str) -> str:
         """The file at a path as it is written in an import; empty if there is none."""
         stem, suffix = os.path.splitext(base)
-        compiled = [f"{stem}{other}" for other in _COMPILED.get(suffix, ())]
+        compiled = [f"{stem}{ending}" for ending in _COMPILED.get(suffix, ())]
         candidates = [
             *(base, *compiled),
             *(f"{base}{suffix}" for suffix in SUFFIXES),

@@ -68,18 +68,18 @@ class RustResolver:
 
     def _by_path(self, path: str, words: Sequence[str]) -> str:
         """The file that a path such as ``crate::auth::Login`` leads to."""
-        start, rest = words[0], list(words[1:])
+        start, names = words[0], list(words[1:])
         if start == "crate":
             folder = self._crate_folder(path)
-            return self._descend(folder, rest) or self._root_file(folder, path)
+            return self._descend(folder, names) or self._root_file(folder, path)
         if start == "self":
-            return self._descend(self._module_folder(path), rest)
+            return self._descend(self._module_folder(path), names)
         if start == "super":
-            return self._above(path, rest)
+            return self._above(path, names)
         if start in self._crates:
             crate = self._crates[start]
             library = crate.library if crate.library in self.files else ""
-            return self._descend(crate.folder, rest) or library
+            return self._descend(crate.folder, names) or library
         return self._descend(self._module_folder(path), words)
 
     def _above(self, path: str, words: list[str]) -> str:
