@@ -47,7 +47,7 @@ class Diagram(NamedTuple):
 
 
 class _NodePlace(NamedTuple):
-    """The place of a node: its x and upper edge, and its width."""
+    """The place of a node: its left and upper edge, and its width."""
 
     x: float
     top: float
