@@ -16,6 +16,7 @@ import time
 from typing import TYPE_CHECKING
 
 from wc_cli.claims import travel
+from wc_cli.entries import losses
 from wc_cli.radar import refreshing
 from wc_cli.settle import settler
 from wc_cli.store import locks
@@ -28,6 +29,9 @@ from wc_core.threads import settings
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from wc_core.git.remotes import Remote
+    from wc_core.threads.settings import Settings
 
 _LONGEST_BURST_SECONDS = 1.0
 _NICENESS = 10
@@ -54,7 +58,7 @@ def main() -> None:
     refreshing.refresh_if_due(root, Layout(root), env)
     exchange(root, env)
     if os.path.isdir(Layout(root).held):
-        travel.send_in_background(root, env)
+        losses.tell_threads(root, env, travel.send_in_background(root, env).losses)
 
 
 def exchange(root: str, env: Mapping[str, str]) -> None:
@@ -86,7 +90,7 @@ def _exchange_all(root: str, env: Mapping[str, str]) -> bool:
         try:
             exchanger.exchange(push=PUSH_IF_SHARED if rules.push else PUSH_NEVER)
             if rules.push:
-                travel.exchange_beside_store(root, env, due.remote, rules.limit)
+                _exchange_claims(root, env, due.remote, rules)
         except OfflineError:
             return False
         except LockTimeoutError:
@@ -94,6 +98,14 @@ def _exchange_all(root: str, env: Mapping[str, str]) -> bool:
         except WcError:
             return True  # it is recorded, and does not get better by itself
     return True
+
+
+def _exchange_claims(
+    root: str, env: Mapping[str, str], remote: Remote, rules: Settings
+) -> None:
+    """Exchange the claims, too. Whoever lost one is told in the thread."""
+    result = travel.exchange_beside_store(root, env, remote, rules.limit)
+    losses.tell_threads(root, env, result.losses)
 
 
 def _note_nothing_due(root: str) -> None:

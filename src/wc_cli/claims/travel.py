@@ -19,17 +19,26 @@ from wc_core.git import remotes
 from wc_core.git import repository as repositories
 from wc_core.layout import Layout
 from wc_core.threads import settings
+from wc_core.values import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from wc_cli.claims.upstream import Upstream
     from wc_core.claims.record import Claim
+    from wc_core.claims.upstreams import Upstream
     from wc_core.git.remotes import Remote
     from wc_core.git.repository import Repository
     from wc_core.threads.settings import Settings
 
 _TRIES = 5
+
+
+class ClaimsExchange(NamedTuple):
+    """What an exchange of claims did: the claims of this clone that ``losses`` names
+    lost against another one, and notes for the user."""
+
+    losses: tuple[tuple[Claim, Claim], ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 def claims_remote(registry: Registry, rules: Settings) -> ClaimsRemote | None:
@@ -53,36 +62,37 @@ def has_claims(repository: Repository) -> bool:
 
 def exchange_beside_store(
     root: str, env: Mapping[str, str], remote: Remote, seconds: float
-) -> list[str]:
-    """Exchange the claims with a remote with which the store was exchanged just now.
-    Returns notes for the user: what was lost, and what went wrong."""
+) -> ClaimsExchange:
+    """Exchange the claims with a remote with which the store was exchanged just now."""
     checkout = repositories.find(root)
     if checkout is None:
-        return []
+        return ClaimsExchange()
     registry = Registry(checkout, Layout(root), env)
     claims = ClaimsRemote(registry, remote, _until(seconds))
     problem = ""
     for _ in range(_TRIES):
         try:
             with registry.changing(seconds):
-                return [_loss_note(*pair) for pair in claims.exchange()]
+                losses = tuple(claims.exchange())
+            return ClaimsExchange(losses, tuple(_loss_note(*pair) for pair in losses))
         except (LostRaceError, LeaseError) as error:
             problem = str(error) or "others keep changing them"
         except (WcError, WireError) as error:
-            return [f"the claims were not exchanged: {error}"]
-    return [f"the claims were not exchanged: {problem}"]
+            return ClaimsExchange(notes=(f"the claims were not exchanged: {error}",))
+    return ClaimsExchange(notes=(f"the claims were not exchanged: {problem}",))
 
 
-def send_in_background(root: str, env: Mapping[str, str]) -> None:
+def send_in_background(root: str, env: Mapping[str, str]) -> ClaimsExchange:
     """Send the claims that were renewed or given up since the last exchange, if what is
     written is sent by itself. What fails is tried again by a later process."""
     checkout = repositories.find(root)
     if checkout is None:
-        return
+        return ClaimsExchange()
     rules = settings.load(root, env)
     claims = claims_remote(Registry(checkout, Layout(root), env), rules)
     if claims is not None and claims.unsent():
-        exchange_beside_store(root, env, claims.remote, rules.limit)
+        return exchange_beside_store(root, env, claims.remote, rules.limit)
+    return ClaimsExchange()
 
 
 def _loss_note(claim: Claim, rival: Claim) -> str:

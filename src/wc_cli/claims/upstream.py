@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from wc_cli.branch.git import GitError
 from wc_core.claims.ids import ClaimId
+from wc_core.claims.upstreams import upstream_of
 from wc_core.errors import StorageError
-from wc_core.git import config
 from wc_core.git.repository import resolve
 from wc_core.values import NamedTuple
 
@@ -16,16 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from wc_cli.claims.registry import Registry
-
-_DEFAULT = "origin"
-
-
-class Upstream(NamedTuple):
-    """The remote of a branch, the name of the branch there, and its tracking ref."""
-
-    remote: str
-    branch: str
-    tracking: str
 
 
 class Divergence(NamedTuple):
@@ -40,24 +30,10 @@ class Divergence(NamedTuple):
     unpushed: tuple[str, ...] = ()
 
 
-def upstream_of(registry: Registry) -> Upstream | None:
-    """The upstream of the current branch: the configured one, else that of the same
-    name at ``origin``. ``None`` for a detached HEAD."""
-    repository, env = registry.repository, registry.env
-    branch = repository.working_branch
-    if not branch:
-        return None
-    keys = (f"branch.{branch}.remote", f"branch.{branch}.merge")
-    values = config.get_all(keys, repository, env)
-    remote = values[keys[0]] or _DEFAULT
-    name = values[keys[1]].removeprefix("refs/heads/") or branch
-    return Upstream(remote, name, f"refs/remotes/{remote}/{name}")
-
-
 def divergence(registry: Registry, targets: Sequence[ClaimId]) -> Divergence:
     """How HEAD compares with the upstream. Git runs only if they differ. Raises
     StorageError."""
-    upstream = upstream_of(registry)
+    upstream = upstream_of(registry.repository, registry.env)
     head = registry.repository.commit
     remote_head = resolve(registry.repository, upstream.tracking) if upstream else ""
     if not remote_head or not head or remote_head == head:

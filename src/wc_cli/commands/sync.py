@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from wc_cli.claims import travel
 from wc_cli.commands.common import SpeakerOptions
+from wc_cli.entries import losses
 from wc_cli.options import argument, command, flag, number
 from wc_cli.output import remark, say, say_json
 from wc_cli.store import pending
@@ -91,8 +92,9 @@ def sync(context: Context, options: SyncOptions) -> None:
     # What was only sent took one request, and one more is made only for claims.
     if not result.ahead or result.behind or travel.has_claims(own_repository):
         seconds, root = exchanger.waiting.seconds, context.place.root
-        notes = travel.exchange_beside_store(root, context.env, remote, seconds)
-        result = result.with_notes(*notes)
+        claims = travel.exchange_beside_store(root, context.env, remote, seconds)
+        untold = losses.tell_threads(root, context.env, claims.losses)
+        result = result.with_notes(*claims.notes, *untold)
     _print_result(result, options)
 
 

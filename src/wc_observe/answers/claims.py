@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from wc_core.claims import book as books
 from wc_core.claims import held, history, ids, verdicts
 from wc_core.claims.book import Book
+from wc_core.claims.upstreams import upstream_of
 from wc_core.claims.verdicts import Situation
 from wc_core.errors import InvalidInputError
 from wc_core.git import config
@@ -122,7 +123,7 @@ def claims_markdown(view: ClaimsView, now_ms: int) -> str:
 
 
 def judgement(
-    view: ClaimsView, symbols: Sequence[str], agent_head: str, branch: str, now_ms: int
+    call: Call, symbols: Sequence[str], agent_head: str, branch: str
 ) -> Judgement:
     """The verdict on editing the ``symbols`` now. Raises InvalidInputError for one that
     is no id of a claim, and for what cannot be a branch."""
@@ -130,6 +131,7 @@ def judgement(
         raise InvalidInputError(
             f"symbols takes 1 to {_MAX_TARGETS} targets.", "Name what you will edit."
         )
+    view = claims_view(call)
     targets = tuple(_target(view, text) for text in symbols)
     viewer, layout = view.opened.viewer, Layout(view.opened.place.root)
     folders = holders.folders_of(viewer)
@@ -141,9 +143,12 @@ def judgement(
         threads=tuple(ball.topic for ball in balls if ball.topic),
     )
     if view.repository is not None:
-        conflicts = load_conflicts(layout, view.repository, now_ms)
+        conflicts = load_conflicts(layout, view.repository, call.now_ms())
         head = agent_head.strip() or view.repository.commit
-        remote_head = _remote_head(view.repository, vocabulary.branch(branch))
+        upstream = upstream_of(view.repository, call.env, vocabulary.branch(branch))
+        tracking = upstream.tracking if upstream is not None else ""
+        # As of the last fetch; empty if it was never fetched.
+        remote_head = resolve(view.repository, tracking) if tracking else ""
         situation = situation._replace(
             lost=_lost(view, view.repository),
             hot=hot_targets(conflicts, targets),
@@ -177,14 +182,6 @@ def _target(view: ClaimsView, text: str) -> ids.ClaimId:
             f"{one_line(text, 80)!r} is no PATH or PATH::SYMBOL of this worktree.",
             "Write paths from the top of the worktree: src/auth.py::Login",
         ) from error
-
-
-def _remote_head(repository: Repository, branch: str) -> str:
-    """The commit of a branch at the remote, as of the last fetch; empty if unknown."""
-    branch = branch or repository.working_branch
-    if not branch:
-        return ""
-    return resolve(repository, f"refs/remotes/origin/{branch}")
 
 
 def _is_behind(repository: Repository, remote_head: str, head: str) -> bool | None:

@@ -24,9 +24,7 @@ def check_status(
     format: Format = "markdown",  # noqa: A002
 ) -> ToolResult:
     """Answer `check_status`."""
-    call = CURRENT.get()
-    view = claims.claims_view(call)
-    result = claims.judgement(view, symbols, agent_head, branch, call.now_ms())
+    result = claims.judgement(CURRENT.get(), symbols, agent_head, branch)
     if format == "markdown":
         return markdown_result(claims.judgement_markdown(result))
     return json_result(claims.judgement_json(result), len(result.reasons), "reasons")

@@ -238,6 +238,19 @@ def test_the_server_opens_no_file_that_a_caller_names(
     assert "cannot be the name of a branch" in error["message"]
 
 
+def test_the_server_compares_with_the_upstream_of_the_branch(clones: Clones) -> None:
+    repo = clones.pat
+    before = repo.git("rev-parse", "HEAD")
+    repo.git("remote", "rename", "origin", "hub")
+    repo.git("push", "-q", "-u", "hub", "HEAD:trunk")
+    commit(repo)
+    repo.git("push", "-q", "hub", "HEAD:trunk")
+    answer = server(repo, "Codex").json(
+        "check_status", symbols=["a.py"], agent_head=before
+    )
+    assert answer["verdict"] == "PULL"
+
+
 def test_the_server_knows_who_is_behind_where_commits_are_loose(
     clones: Clones,
 ) -> None:

@@ -264,7 +264,9 @@ def test_offline_and_back(clones: Clones) -> None:
     problem = clones.pat.fails(8, "claim", "a.py", *CODEX)
     assert "Nothing was claimed" in problem
     assert holders(clones.pat) == {}
-    done = clones.pat.ok("claim", "a.py", "b.py", "--local-only", *CODEX)
+    clones.pat.ok("new", "login", "--title", "x", "--as", "Pat")
+    words = ("claim", "a.py", "b.py", "--local-only", "--thread", "login")
+    done = clones.pat.ok(*words, *CODEX)
     assert "only this clone knows" in done.err
     shutil.move(away, clones.hub)
     clones.sam.ok("claim", "a.py", *GEMINI)
@@ -279,8 +281,13 @@ def test_offline_and_back(clones: Clones) -> None:
         "src": "Gemini CLI (Sam)",
     }
     assert holders(clones.pat) == expected
+    clones.pat.ok("sync")
     clones.sam.ok("sync")
     assert holders(clones.sam) == expected
+    _, told = clones.pat.entries("login")
+    assert told["title"] == "Lost the claim on a.py to Gemini CLI (Sam)"
+    assert "Codex (Pat)" in told.values()
+    assert clones.pat.ball("login") == "Pat"
 
 
 def test_what_was_claimed_offline_yields_to_a_folder(clones: Clones) -> None:

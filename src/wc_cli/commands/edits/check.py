@@ -15,6 +15,7 @@ from wc_cli.output import say, say_json
 from wc_core import errors
 from wc_core.claims import verdicts
 from wc_core.claims.record import MODES, READ, WRITE
+from wc_core.claims.upstreams import upstream_of
 from wc_core.claims.verdicts import PROCEED, Situation, ThreadBall
 from wc_core.errors import InvalidInputError, WcError
 from wc_core.layout import Layout
@@ -113,7 +114,7 @@ def _fetch(context: Context, registry: Registry) -> str:
     """Ask the remote for claims and commits. Returns why it was not reached, or an
     empty string."""
     remote = travel.claims_remote(registry, context.settings)
-    branch = upstream.upstream_of(registry)
+    branch = upstream_of(registry.repository, context.env)
     return travel.fetch_for_check(registry, remote, branch, context.settings.limit)
 
 

@@ -1,0 +1,61 @@
+"""Tells a thread that somebody has lost the claim that was about it.
+
+Two clones may claim the same while the remote is out of reach; the exchange with it
+decides. Its loser may be an agent that asks nobody, so whoever follows the thread hears
+of it: an entry in the loser's name, which leaves the ball.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from wc_cli.context import Context
+from wc_cli.entries import receipts
+from wc_core.errors import WcError
+from wc_core.identity.resolve import Asked
+from wc_core.text import one_line
+from wc_core.threads import vocabulary
+from wc_core.threads.proposals import Draft
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from wc_core.claims.record import Claim
+
+_WIDTH = 120
+
+
+def tell_threads(
+    root: str, env: Mapping[str, str], losses: Iterable[tuple[Claim, Claim]]
+) -> list[str]:
+    """Write an entry for each lost claim that has a thread. Returns notes on those that
+    could not be written."""
+    notes = []
+    for claim, rival in losses:
+        if not claim.thread:
+            continue
+        context = Context(env, root, Asked(claim.holder))
+        try:
+            receipt = context.writer().write(_draft(claim, rival), context.source)
+            receipts.settle_after_write(context, receipt)
+        except WcError as error:
+            notes.append(f"{claim.thread} was not told of it: {error}")
+    return notes
+
+
+def _draft(claim: Claim, rival: Claim) -> Draft:
+    """The entry. Its key keeps a second exchange from writing it again."""
+    claim_id = one_line(claim.id, _WIDTH)
+    branch = f", on {one_line(rival.branch, _WIDTH)}" if rival.branch else ""
+    title = f"Lost the claim on {claim_id} to {one_line(rival.holder, _WIDTH)}"
+    body = (
+        "Both claimed it while the remote was out of reach, and the remote had the "
+        f"other claim first{branch}. Agree on who goes on before either publishes."
+    )
+    return Draft(
+        topic=claim.thread,
+        action="ack",
+        title=vocabulary.title(title),
+        body=body,
+        key=f"claim-lost-{claim.oid}",
+    )
