@@ -88,6 +88,12 @@ def start_radar(layout: Layout, folder: str, env: Mapping[str, str]) -> None:
     _start("wc_cli.radar.refreshing", layout, layout.radar_waiting, env, folder)
 
 
+def start_graph(layout: Layout, folder: str, env: Mapping[str, str]) -> None:
+    """Have the graph of the worktree ``folder`` computed, unless a process computes
+    one."""
+    _start("wc_cli.graph.refreshing", layout, layout.graph_lock, env, folder)
+
+
 def _start(
     module: str, layout: Layout, lock: str, env: Mapping[str, str], *arguments: str
 ) -> None:

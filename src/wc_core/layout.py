@@ -240,6 +240,11 @@ class Layout(NamedTuple):
         return f"{self.local}/graph"
 
     @property
+    def graph_lock(self) -> str:
+        """The lock of the process that computes a graph in the background."""
+        return f"{self.local}/locks/graph"
+
+    @property
     def graph_facts(self) -> str:
         """What files say about themselves, by blob id; see `wc_core.graph.facts`."""
         return f"{self.graphs}/facts.json"

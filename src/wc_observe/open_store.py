@@ -41,6 +41,7 @@ class OpenStore(NamedTuple):
     place: Place
     live: Live
     overview: LiveOverview
+    settings: Settings
 
     @property
     def reader(self) -> LiveReader:
@@ -67,9 +68,8 @@ def open_store(call: Call) -> OpenStore:
     live.refresh()
     store_settings = settings.load(place.root, call.env)
     identity = _identify_caller(call, place.repository, store_settings, place.root)
-    return OpenStore(
-        label, place, live, live.overview(Viewer(identity, store_settings.directory))
-    )
+    overview = live.overview(Viewer(identity, store_settings.directory))
+    return OpenStore(label, place, live, overview, store_settings)
 
 
 def _identify_caller(

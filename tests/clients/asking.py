@@ -32,6 +32,7 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
     "search_threads": {"query": "src/auth.py"},
     "get_ball_history": {"topic": TOPIC},
     "check_status": {"symbols": ["README.md"]},
+    "get_neighbors": {"target": "README.md"},
 }
 PROMPT_ARGUMENTS = {"topic": TOPIC}
 # Called with what does not fit, under a name that says so.

@@ -73,14 +73,18 @@ def locked(
 
 
 def agent(package: str) -> Programs:
-    """One agent's program, in the version that ``agents.json`` names. There is
-    no lock: npm wants the binaries for other systems in it as well."""
+    """One agent's program, in the version that ``agents.json`` names."""
     wanted = f"{package}@{json.loads(AGENTS.read_text())[package]}"
-    name = package.rpartition("/")[2]
-    with _ready(name, wanted.encode()) as (programs, missing):
+    return unlocked(package.rpartition("/")[2], wanted)
+
+
+def unlocked(name: str, *packages: str) -> Programs:
+    """Packages in a folder of this name, each written as ``package@version``. There is
+    no lock: npm wants the binaries for other systems in it as well."""
+    with _ready(name, " ".join(packages).encode()) as (programs, missing):
         if missing:
             (programs.folder / "package.json").write_text("{}")
-            words = ("install", "--no-save", "--no-package-lock", wanted)
+            words = ("install", "--no-save", "--no-package-lock", *packages)
             _npm(programs, *words)
     return programs
 

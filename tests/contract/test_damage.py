@@ -328,7 +328,8 @@ def check_doctor(words: str, scene: Scene, case: Damage) -> None:
     assert tree(scene.root) == before
     answer = done.json
     assert set(answer) == {
-        *("store", "kind", "threads", "entries", "findings", "notes", "mended")
+        *("store", "kind", "threads", "entries", "findings", "notes", "mended"),
+        "graph",
     }
     for one in answer["findings"]:
         assert set(one) == {"file", "line", "message", "fix"}

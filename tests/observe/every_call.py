@@ -63,6 +63,11 @@ CALLS: list[tuple[str, dict[str, Any]]] = [
     ("check_status", {}),
     *(("list_claims", form) for form in _FORMATS),
     *(
+        ("get_neighbors", {"target": target} | form)
+        for target in ("src/a.py", "src/a.py::f", ".", "../x", "", "x\0y")
+        for form in _FORMATS
+    ),
+    *(
         ("get_conflicts", {"worktree": worktree} | form)
         for worktree in ("", "main", "no-such-worktree", "../x")
         for form in _FORMATS

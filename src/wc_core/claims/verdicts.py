@@ -9,18 +9,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from wc_core.claims import neighbours
 from wc_core.claims.book import HELD, Book
 from wc_core.claims.ids import TOP, label
+from wc_core.claims.neighbours import GRAPH_STALE, GRAPH_UNAVAILABLE
 from wc_core.claims.record import READ, WRITE
 from wc_core.phrases import quoted
 from wc_core.times import rfc3339
 from wc_core.values import NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from wc_core.claims.ids import ClaimId
     from wc_core.claims.record import Claim
+    from wc_core.graph.model import Graph
 
 PROCEED, READ_ONLY, WAIT, SWITCH_TASK = "PROCEED", "READ_ONLY", "WAIT", "SWITCH_TASK"
 PULL, PUSH, STOP = "PULL", "PUSH", "STOP"
@@ -29,10 +32,17 @@ VERDICTS = (PROCEED, READ_ONLY, WAIT, SWITCH_TASK, PULL, PUSH, STOP)
 FREE, OWN, DIRECT_WRITE, DIRECT_READ = "FREE", "OWN", "DIRECT_WRITE", "DIRECT_READ"
 STALE_HEAD, UNPUSHED, BALL_ELSEWHERE = "STALE_HEAD", "UNPUSHED", "BALL_ELSEWHERE"
 REMOTE_UNREACHABLE, FENCED, HOT = "REMOTE_UNREACHABLE", "FENCED", "HOT"
-GRAPH_UNAVAILABLE = "GRAPH_UNAVAILABLE"
+NEIGHBOR_CODES = (neighbours.NEIGHBOR_DEPENDENCY, neighbours.NEIGHBOR_DEPENDENT)
+GRAPH_CODES = (GRAPH_STALE, GRAPH_UNAVAILABLE)
 
 OK, STALE, CONFLICT, OFFLINE = "OK", "STALE", "CONFLICT", "OFFLINE"
 
+# What follows from a claim on a neighbour, by the setting ``neighbor``.
+_NEIGHBOR_VERDICTS = {
+    "advise": PROCEED,
+    "readonly": READ_ONLY,
+    "block": SWITCH_TASK,
+}
 # A claim that lapses sooner is waited for.
 _SOON_SECONDS = 60
 
@@ -57,6 +67,9 @@ class Situation(NamedTuple):
     - ``offline``: why the remote was not reached, if it was asked
     - ``threads``: threads whose ball the caller has
     - ``hot``: sentences about conflicts to come, each with the target it is about
+    - ``graph``: which files use which, as it was kept; ``graph_head`` is the commit
+      that it should be of
+    - ``neighbor``: what a claim on a neighbour means, by the setting
     """
 
     targets: tuple[ClaimId, ...]
@@ -72,6 +85,20 @@ class Situation(NamedTuple):
     offline: str = ""
     threads: tuple[str, ...] = ()
     hot: tuple[tuple[str, str], ...] = ()
+    graph: Graph | None = None
+    graph_head: str = ""
+    neighbor: str = "advise"
+
+    @property
+    def rivals(self) -> list[Claim]:
+        """The claims of others that somebody who edits has to respect."""
+        return [
+            claim
+            for claim in self.book.claims
+            if claim.mode == WRITE
+            and not self.is_mine(claim.holder)
+            and self.book.standing(claim) == HELD
+        ]
 
 
 class Reason(NamedTuple):
@@ -98,7 +125,8 @@ class Judgement(NamedTuple):
         codes = {item.code for item in self.reasons}
         if REMOTE_UNREACHABLE in codes:
             return OFFLINE
-        if codes & {DIRECT_WRITE, DIRECT_READ, FENCED}:
+        direct = {DIRECT_WRITE, DIRECT_READ, FENCED}
+        if codes & direct or self.reasons[0].code in NEIGHBOR_CODES:
             return CONFLICT
         return STALE if self.situation.behind else OK
 
@@ -125,11 +153,22 @@ class Judgement(NamedTuple):
             topics.add(situation.ball.topic)
         return tuple(topic for topic in situation.threads if topic not in topics)[:3]
 
+    @property
+    def shown_reasons(self) -> tuple[Reason, ...]:
+        """The reasons for people: where nobody else has claimed anything, they need not
+        read that neighbours are not known."""
+        if self.situation.rivals:
+            return self.reasons
+        return tuple(item for item in self.reasons if item.code not in GRAPH_CODES)
+
     def to_json(self) -> dict[str, Any]:
         """The answer for programs."""
         situation, first = self.situation, self.reasons[0]
-        claims = [reason.claim for reason in self.reasons if reason.claim]
-        rivals = [claim for claim in claims if not situation.is_mine(claim.holder)]
+        rivals = [
+            item.claim
+            for item in self.reasons
+            if item.claim is not None and _is_rival(item, situation)
+        ]
         return {
             "verdict": self.verdict,
             "reasons": [
@@ -140,7 +179,7 @@ class Judgement(NamedTuple):
             "switch_to": list(self.switch_to),
             "status": self.status,
             "repo_head": situation.head or None,
-            "locks": {claim.id: _lock(claim, situation) for claim in claims},
+            "locks": _locks(self.reasons, situation),
             "warnings": [item.text for item in self.reasons if item.code in _WARNINGS],
             "orchestration": {
                 "type": first.code,
@@ -162,24 +201,42 @@ def _word(target: ClaimId) -> str:
 
 
 _WARNINGS = frozenset(
-    {GRAPH_UNAVAILABLE, HOT, REMOTE_UNREACHABLE, UNPUSHED, STALE_HEAD}
+    (HOT, REMOTE_UNREACHABLE, UNPUSHED, STALE_HEAD, *GRAPH_CODES, *NEIGHBOR_CODES)
 )
 
 
-def _lock(claim: Claim, situation: Situation) -> dict[str, Any]:
-    return {
-        "user": claim.holder,
-        "status": situation.book.standing(claim),
-        "mode": claim.mode,
-        "lock_type": "DIRECT",
-        "timestamp": rfc3339(claim.at * 1000),
-    }
+def _is_rival(reason: Reason, situation: Situation) -> bool:
+    """Whether a reason is in somebody else's claim that keeps the caller off."""
+    claim = reason.claim
+    if claim is None or situation.is_mine(claim.holder):
+        return False
+    return reason.code not in NEIGHBOR_CODES or reason.verdict != PROCEED
+
+
+def _locks(reasons: Sequence[Reason], situation: Situation) -> dict[str, Any]:
+    """The claims in the reasons, by id. One may be on a target and on a neighbour of
+    another: then the first counts."""
+    locks: dict[str, Any] = {}
+    for reason in sorted(reasons, key=lambda item: item.code in NEIGHBOR_CODES):
+        claim = reason.claim
+        if claim is not None and claim.id not in locks:
+            locks[claim.id] = {
+                "user": claim.holder,
+                "status": situation.book.standing(claim),
+                "mode": claim.mode,
+                "lock_type": (
+                    "NEIGHBOR" if reason.code in NEIGHBOR_CODES else "DIRECT"
+                ),
+                "timestamp": rfc3339(claim.at * 1000),
+            }
+    return locks
 
 
 def judge(situation: Situation) -> Judgement:
     """The verdict on what was asked about."""
     reasons = [
         *(item for target in situation.targets for item in _claimed(target, situation)),
+        *_of_neighbours(situation),
         *_fenced(situation),
         *_of_repository(situation),
     ]
@@ -206,9 +263,6 @@ def _claimed(target: ClaimId, situation: Situation) -> Iterator[Reason]:
         if claims:
             text = f"{claims[0].holder} only reads {label(claims[0].id)}, too."
         yield Reason(FREE, PROCEED, name, text)
-    if target.symbol:
-        text = f"Which definitions use {name} is not known here."
-        yield Reason(GRAPH_UNAVAILABLE, PROCEED, name, text)
 
 
 def _rival(claim: Claim, name: str, situation: Situation) -> Reason:
@@ -222,6 +276,20 @@ def _rival(claim: Claim, name: str, situation: Situation) -> Reason:
     remaining = f" It lapses in {int(seconds)} s." if verdict == WAIT else ""
     text = f"{claim.holder} edits {label(claim.id)}{about}.{remaining}"
     return Reason(DIRECT_WRITE, verdict, name, text, claim)
+
+
+def _of_neighbours(situation: Situation) -> Iterator[Reason]:
+    """The reasons in the claims of others on neighbours, and in what is not known of
+    them. Who only reads need not know."""
+    if situation.mode == READ:
+        return
+    for fact in neighbours.facts(
+        situation.targets, situation.graph, situation.graph_head, situation.rivals
+    ):
+        verdict = PROCEED
+        if fact.code in NEIGHBOR_CODES:
+            verdict = _NEIGHBOR_VERDICTS[situation.neighbor]
+        yield Reason(fact.code, verdict, fact.target, fact.text, fact.claim)
 
 
 def _fenced(situation: Situation) -> Iterator[Reason]:

@@ -22,6 +22,7 @@
     sign = true               # sign the store's commits, as git is configured
     [claims]
     ttl = 900                 # seconds that a claim lasts without a sign of life
+    neighbor = "advise"       # advise | readonly | block: somebody edits a neighbour
     guard = "advise"          # off | notice | advise | refuse: see docs/guards.md
     guard_failure = "open"    # open | block: what happens if a guard fails
     [observe]
@@ -56,6 +57,7 @@ SEATS = ("auto", "all", "off")
 SYNC = ("background", "inline", "off")
 PUSH = ("auto", "off")
 WATCH = ("auto", "on", "off")
+NEIGHBOR = ("advise", "readonly", "block")
 OFF, NOTICE, ADVISE, REFUSE = "off", "notice", "advise", "refuse"
 GUARD = (OFF, NOTICE, ADVISE, REFUSE)
 GUARD_FAILURE = ("open", "block")
@@ -78,7 +80,7 @@ _KNOWN: dict[str, tuple[str, ...]] = {
     "aliases": (),
     "sync": ("push", "fetch_every", "limit"),
     "git": ("sign",),
-    "claims": ("ttl", "guard", "guard_failure"),
+    "claims": ("ttl", "neighbor", "guard", "guard_failure"),
     "observe": ("watch",),
 }
 
@@ -111,6 +113,7 @@ class Settings(NamedTuple):
     sign: bool = False
     watch: str = "auto"
     claim_ttl: int = _CLAIM_TTL
+    neighbor: str = "advise"
     guard: str = ADVISE
     guard_failure: str = "open"
     ignored: tuple[str, ...] = ()
@@ -238,6 +241,7 @@ def _with_toml(settings: Settings, data: bytes, name: str) -> Settings:
         sign=_switch(_table(fields, "git"), "sign"),
         watch=_choice(_table(fields, "observe"), "watch", WATCH, "auto"),
         claim_ttl=_claim_ttl(claims),
+        neighbor=_choice(claims, "neighbor", NEIGHBOR, settings.neighbor),
         guard=_choice(claims, "guard", GUARD, settings.guard),
         guard_failure=_choice(
             claims, "guard_failure", GUARD_FAILURE, settings.guard_failure

@@ -12,6 +12,7 @@ from wc_core.claims.verdicts import Situation
 from wc_core.errors import InvalidInputError
 from wc_core.git import config
 from wc_core.git.repository import resolve
+from wc_core.graph import kept
 from wc_core.layout import Layout
 from wc_core.status import holders
 from wc_core.text import one_line
@@ -132,7 +133,7 @@ def judgement(
             f"symbols takes 1 to {_MAX_TARGETS} targets.", "Name what you will edit."
         )
     view = claims_view(call)
-    targets = tuple(_target(view, text) for text in symbols)
+    targets = tuple(target_of(view, text) for text in symbols)
     viewer, layout = view.opened.viewer, Layout(view.opened.place.root)
     folders = holders.folders_of(viewer)
     balls = holders.held_balls(layout, folders)
@@ -152,6 +153,9 @@ def judgement(
         situation = situation._replace(
             lost=_lost(view, view.repository),
             hot=hot_targets(conflicts, targets),
+            graph=kept.load(layout, view.repository.worktree_id),
+            graph_head=view.repository.commit,
+            neighbor=view.opened.settings.neighbor,
             head=head,
             remote_head=remote_head,
             behind=_is_behind(view.repository, remote_head, head),
@@ -167,7 +171,7 @@ def _lost(view: ClaimsView, repository: Repository) -> tuple[str, ...]:
     return tuple(memory.lost(own)) if memory is not None else ()
 
 
-def _target(view: ClaimsView, text: str) -> ids.ClaimId:
+def target_of(view: ClaimsView, text: str) -> ids.ClaimId:
     """The id of a path from the top of the worktree, with or without a symbol, as
     ``wc check`` has it. In a repository without a worktree no folder is looked at."""
     repository = view.repository
@@ -196,7 +200,7 @@ def _is_behind(repository: Repository, remote_head: str, head: str) -> bool | No
 def judgement_markdown(result: Judgement) -> str:
     """The verdict and its reasons, a line each."""
     lines = [f"**{result.verdict}**"]
-    lines += [f"- {item.code}: {word(item.text, 300)}" for item in result.reasons]
+    lines += [f"- {item.code}: {word(item.text, 300)}" for item in result.shown_reasons]
     if result.command:
         lines.append(f"- next: {word(result.command, 300)}")
     if result.verdict == verdicts.SWITCH_TASK and result.switch_to:

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from fastmcp.tools.base import ToolResult  # noqa: TC002  (FastMCP reads it)
 from pydantic import Field
 
-from wc_observe.answers import claims
+from wc_observe.answers import claims, neighbors
 from wc_observe.calls import CURRENT
 from wc_observe.mcp.forms import json_result, markdown_result
 from wc_observe.mcp.toolspec import ToolSpec
@@ -40,6 +40,20 @@ def list_claims(format: Format = "markdown") -> ToolResult:  # noqa: A002
     return json_result(fields, len(fields["claims"]), "claims")
 
 
+def get_neighbors(
+    target: Annotated[str, Field(description="Path from the top, or PATH::SYMBOL")],
+    format: Format = "markdown",  # noqa: A002
+) -> ToolResult:
+    """Answer `get_neighbors`."""
+    call = CURRENT.get()
+    view = neighbors.neighbors_view(call, target)
+    if format == "markdown":
+        return markdown_result(neighbors.neighbors_markdown(view, call.now_ms()))
+    neighbourhood = view.neighbourhood
+    count = sum(map(len, neighbourhood)) if neighbourhood is not None else 0
+    return json_result(neighbors.neighbors_json(view), count, "files")
+
+
 SPECS: tuple[ToolSpec, ...] = (
     ToolSpec(
         check_status,
@@ -51,5 +65,10 @@ SPECS: tuple[ToolSpec, ...] = (
         list_claims,
         "Who edits what: path or symbol, holder, thread, time left.",
         claims.CLAIMS_SCHEMA,
+    ),
+    ToolSpec(
+        get_neighbors,
+        "Which files use this file or symbol, and which it uses.",
+        neighbors.NEIGHBORS_SCHEMA,
     ),
 )

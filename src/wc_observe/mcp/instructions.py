@@ -42,6 +42,9 @@ gives structured content. Where an answer says `truncated`, it says how to go on
   whole of a long one; -1 is the last.
 - `get_ball_history(topic)`: who held the ball, how long, how often it bounced.
   `get_stats()`: balls that lie too long, and with whom.
+- Before you edit: `check_status(symbols=["src/auth.py"])` says whether others have
+  claimed it; `list_claims()`: who edits what; `get_neighbors(target)`: what uses it.
+  Claim what you edit with `wc claim`, and end it with `wc release`.
 - `health`: what is wrong. `list_vocabulary`: the words a field may have.
 
 ## Writing
@@ -107,6 +110,7 @@ _BEFORE = "- `health`: what is wrong."
 _WORKTREES = """\
 - `list_worktrees()`: who works on what beside you; `get_loop_status()`: whether a loop
   in another worktree runs, ended or waits for a human. Say what you do: `wc note`.
+- `get_conflicts()`: which worktrees change the same files, and what will conflict.
 """
 
 

@@ -27,7 +27,7 @@ def test_the_demo(machine: Machine) -> None:
         "whoever takes it has it",
         "tools/call read_thread login",
         "wc say login",
-        "hot      auth.py · in def login(user)",
+        "hot      auth.py · in login",
         "⚠ auth.py with Codex@login",
         "claimed for 15m: auth.py",
         "SWITCH_TASK",

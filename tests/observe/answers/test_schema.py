@@ -92,6 +92,7 @@ RARE = {
     "get_stats": {"truncated"},
     "list_worktrees": {"total", "truncated", "problem"},
     "get_team_status": {"truncated"},
+    "get_neighbors": {"uses", "used_by"},
 }
 LIMITED: list[tuple[str, Fields]] = [
     ("list_threads", {"limit": 1}),
@@ -106,6 +107,7 @@ LIMITED: list[tuple[str, Fields]] = [
     ("list_worktrees", {}),
     ("check_status", {"symbols": ["a.py"]}),
     ("list_claims", {}),
+    ("get_neighbors", {"target": "a.py"}),
     ("get_conflicts", {}),
     ("get_loop_status", {}),
     ("get_team_status", {}),

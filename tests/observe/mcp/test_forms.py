@@ -48,6 +48,7 @@ CALLS: dict[str, dict[str, Any]] = {
     "get_stats": {},
     "check_status": {"symbols": ["a.py"]},
     "list_claims": {},
+    "get_neighbors": {"target": "a.py"},
     "get_conflicts": {},
     "list_worktrees": {},
     "get_loop_status": {},

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from wc_cli import spawn
 from wc_cli.claims import travel, upstream
 from wc_cli.claims.holding import ClaimHolder, Holding
 from wc_cli.claims.registry import Registry
@@ -18,6 +19,7 @@ from wc_core.claims.record import MODES, READ, WRITE
 from wc_core.claims.upstreams import upstream_of
 from wc_core.claims.verdicts import PROCEED, Situation, ThreadBall
 from wc_core.errors import InvalidInputError, WcError
+from wc_core.graph import kept, parsing
 from wc_core.layout import Layout
 from wc_core.status import holders
 from wc_core.text import one_line
@@ -31,6 +33,9 @@ if TYPE_CHECKING:
     from wc_core.claims.book import Book
     from wc_core.claims.ids import ClaimId
     from wc_core.claims.verdicts import Judgement
+
+# Uncommitted changes come into the kept graph after so many milliseconds.
+_FRESH_MS = 300_000
 
 _ERRORS = (
     *(errors.ReadOnlyError, errors.NotYetError, errors.SwitchTaskError),
@@ -57,7 +62,10 @@ def check(context: Context, options: CheckOptions) -> None:
         raise InvalidInputError(
             f"{options.mode!r} is no mode of a claim.", "Use write or read."
         )
-    judgement = verdicts.judge(_situation(context, options))
+    situation = _situation(context, options)
+    judgement = verdicts.judge(situation)
+    if situation.rivals:
+        _refresh_graph(context, situation)
     if options.json:
         say_json(judgement.to_json())
     else:
@@ -68,9 +76,21 @@ def check(context: Context, options: CheckOptions) -> None:
         raise _BY_VERDICT[judgement.verdict](f"{judgement.verdict}: {first.text}", hint)
 
 
+def _refresh_graph(context: Context, situation: Situation) -> None:
+    """Have the graph computed for the next answer, unless that of this answer is of the
+    same commit and not old; never without the parsers."""
+    graph = situation.graph
+    age = now_ms() - graph.at_ms if graph is not None else _FRESH_MS
+    if graph is not None and graph.head == situation.graph_head and age < _FRESH_MS:
+        return
+    if not parsing.missing_modules():
+        layout = Layout(context.place.root)
+        spawn.start_graph(layout, repository_of(context).top, context.env)
+
+
 def _text(judgement: Judgement) -> str:
     lines = [judgement.verdict]
-    lines += [f"{item.code}: {item.text}" for item in judgement.reasons]
+    lines += [f"{item.code}: {item.text}" for item in judgement.shown_reasons]
     if judgement.verdict == verdicts.SWITCH_TASK and judgement.switch_to:
         lines.append(f"You have the ball of: {', '.join(judgement.switch_to)}")
     return "\n".join(map(one_line, lines))
@@ -107,6 +127,9 @@ def _situation(context: Context, options: CheckOptions) -> Situation:
         offline=offline,
         threads=_own_threads(context),
         hot=hot_targets(load_conflicts(layout, repository, now_ms()), targets),
+        graph=kept.load(layout, repository.worktree_id),
+        graph_head=repository.commit,
+        neighbor=context.settings.neighbor,
     )
 
 

@@ -1,0 +1,37 @@
+"""Computes the graph of a worktree in the background.
+
+``wc check`` does not wait for it: where others have claimed something, and the kept
+graph is not that of the worktree, it starts ``python -m wc_cli.graph.refreshing``. The
+next answer is made from its result.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+
+from wc_cli.graph.computing import GraphSource
+from wc_core.errors import WcError
+from wc_core.git import repository as repositories
+from wc_core.layout import Layout
+
+_NICENESS = 10
+
+
+def main() -> None:
+    """Run as ``python -m wc_cli.graph.refreshing ROOT HANDLE FOLDER``. HANDLE is a lock
+    that only one such process has; FOLDER is the top of the worktree."""
+    root, handle, folder = sys.argv[1:]
+    os.set_inheritable(int(handle), False)
+    with contextlib.suppress(OSError):
+        os.nice(_NICENESS)
+    repository = repositories.find(folder)
+    if repository is not None:
+        # What fails is left to wc neighbors, which says why.
+        with contextlib.suppress(WcError):
+            GraphSource(repository, Layout(root), dict(os.environ)).graph()
+
+
+if __name__ == "__main__":
+    main()

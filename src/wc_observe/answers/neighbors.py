@@ -1,0 +1,113 @@
+"""Which files use a file, as text and as JSON: the graph as ``wc`` kept it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from wc_core.claims.neighbours import GRAPH_STALE, GRAPH_UNAVAILABLE
+from wc_core.graph import kept
+from wc_core.graph.model import HUB, by_folder
+from wc_core.layout import Layout
+from wc_core.phrases import counted
+from wc_core.times import ago, rfc3339, seconds_between
+from wc_core.values import NamedTuple
+from wc_observe.answers.claims import claims_view, target_of
+from wc_observe.answers.quoting import clean_json, word
+from wc_observe.answers.schema import OBJECT, OPTIONAL_TEXT, TEXT, answer_schema
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from wc_core.graph.model import FileUse, Graph, Neighbourhood
+    from wc_observe.calls import Call
+
+OK = "OK"
+_ROWS, _NAMES, _WIDE = 50, 6, 200
+
+NEIGHBORS_SCHEMA = answer_schema(
+    {
+        "target": TEXT,
+        "status": TEXT,
+        "at": OPTIONAL_TEXT,
+        "uses": OBJECT,
+        "used_by": OBJECT,
+    }
+)
+
+
+class NeighborsView(NamedTuple):
+    """The neighbours of a target. They are ``None`` if they are not known, as opposed
+    to none; ``is_stale`` if the worktree has another commit than the graph."""
+
+    target: str
+    graph: Graph | None
+    neighbourhood: Neighbourhood | None
+    is_stale: bool
+
+    @property
+    def status(self) -> str:
+        """How far the answer goes."""
+        if self.neighbourhood is None:
+            return GRAPH_UNAVAILABLE
+        return GRAPH_STALE if self.is_stale else OK
+
+
+def neighbors_view(call: Call, target: str) -> NeighborsView:
+    """Find the neighbours of a path from the top of the worktree, with or without a
+    symbol. Raises InvalidInputError for what is no such path."""
+    view = claims_view(call)
+    claim_id = target_of(view, target)
+    graph = None
+    if view.repository is not None:
+        layout = Layout(view.opened.place.root)
+        graph = kept.load(layout, view.repository.worktree_id)
+    if graph is None or view.repository is None:
+        return NeighborsView(str(claim_id), None, None, is_stale=True)
+    neighbourhood = graph.neighbourhood(claim_id.path, claim_id.symbol)
+    is_stale = graph.head != view.repository.commit
+    return NeighborsView(str(claim_id), graph, neighbourhood, is_stale)
+
+
+def neighbors_json(view: NeighborsView) -> dict[str, Any]:
+    """The neighbours, for programs; without ``uses`` and ``used_by`` they are not
+    known."""
+    at = rfc3339(view.graph.at_ms) if view.graph is not None else None
+    fields = {"target": view.target, "status": view.status, "at": at}
+    if view.neighbourhood is not None:
+        fields |= view.neighbourhood.to_json()
+    return dict(clean_json(fields))
+
+
+def neighbors_markdown(view: NeighborsView, now_ms: int) -> str:
+    """The files that the target uses, and those that use it."""
+    name = word(view.target, _WIDE)
+    if view.graph is None:
+        return (
+            f"{view.status}: no graph was computed here yet. Compute it: wc neighbors\n"
+        )
+    if view.neighbourhood is None:
+        return (
+            f"{view.status}: {name} is not parsed, so its neighbours are not known.\n"
+        )
+    lines = [f"**{name}** · {ago(seconds_between(view.graph.at_ms, now_ms))}"]
+    if view.is_stale:
+        lines.append(f"{view.status}: of another commit. Compute it: wc neighbors")
+    sides = (("uses", view.neighbourhood.uses), ("used by", view.neighbourhood.used_by))
+    for verb, uses in sides:
+        lines.append(f"- {verb} {counted(len(uses), 'file')}")
+        lines += [f"  - {line}" for line in _rows(uses)]
+    return "\n".join(lines) + "\n"
+
+
+def _rows(uses: Sequence[FileUse]) -> Iterator[str]:
+    if len(uses) > HUB:
+        folders = by_folder(uses)
+        for folder, count in folders[:_ROWS]:
+            yield f"{word(folder, _WIDE)}/ · {counted(count, 'file')}"
+        if len(folders) > _ROWS:
+            yield f"and {counted(len(folders) - _ROWS, 'more folder')}"
+        return
+    for use in uses:
+        names = ", ".join(word(name) for name in use.names[:_NAMES])
+        path = word(use.path, _WIDE)
+        yield f"{path} · {names}" if names else path
