@@ -96,8 +96,10 @@ EXAMPLES = {
     "note": (
         "wc note 'writing the tests'",
         "wc note 'waiting for a review' --status waiting --for 3h",
+        "wc note --scope src/auth.py --intent refactor --thread login",
         "wc note --clear",
     ),
+    "activity": ("wc activity", "wc activity src/auth.py --others --json"),
     "claim": (
         "wc claim src/auth.py -m 'new login form'",
         "wc claim src ui.py::Form.check --thread login --ttl 1h",
@@ -215,8 +217,11 @@ holder has had it for more than two days. A token is counted as four bytes. With
 `--hook` it answers the hook of an agent, in the client's format, and never fails: see
 [hooks](hooks.md).""",
     "note": """\
-A note exists only on this machine, moves no ball and is not an entry; see
-[presence](store.md#presence).""",
+A note moves no ball and is not an entry. It ends with the session that left it, with
+its time, or with the next note. Other clones see it, too: [activity](activity.md).""",
+    "activity": """\
+The notes of other clones are those of the last exchange with the remote. See
+[activity](activity.md).""",
     "claim": """\
 A claim on a folder covers its files, one on a file its symbols. It is kept in a git
 ref, so every worktree sees it at once. It ends with `wc release`, with the session of

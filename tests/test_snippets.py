@@ -40,6 +40,7 @@ OF_OTHER_TOOLS |= {"bash", "fish", "tmux", "zsh"}
 ELSEWHERE = {
     "CONTRIBUTING.md": 2,  # the checks themselves; fetches pre-commit
     "README.md": 3,  # the demo and the checks; installing; it asks a person
+    "docs/activity.md": 1,  # a remote that has notes
     "docs/board.md": 3,  # live, or what a terminal shows
     "docs/commands.md": 2,  # go on until ^C, or a ball comes
     "docs/hooks.md": 3,  # agents that are called

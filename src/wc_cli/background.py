@@ -15,6 +15,7 @@ import sys
 import time
 from typing import TYPE_CHECKING
 
+from wc_cli.activitylog import travel as activity_travel
 from wc_cli.claims import travel
 from wc_cli.entries import losses
 from wc_cli.radar import refreshing
@@ -91,6 +92,9 @@ def _exchange_all(root: str, env: Mapping[str, str]) -> bool:
             exchanger.exchange(push=PUSH_IF_SHARED if rules.push else PUSH_NEVER)
             if rules.push:
                 _exchange_claims(root, env, due.remote, rules)
+                activity_travel.exchange_beside_store(
+                    root, env, due.remote, rules.limit, is_fetched=True
+                )
         except OfflineError:
             return False
         except LockTimeoutError:

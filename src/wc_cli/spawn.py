@@ -94,6 +94,12 @@ def start_graph(layout: Layout, folder: str, env: Mapping[str, str]) -> None:
     _start("wc_cli.graph.refreshing", layout, layout.graph_lock, env, folder)
 
 
+def start_activity(layout: Layout, env: Mapping[str, str]) -> None:
+    """Have the log of activity sent, unless a process does so: that one looks for new
+    lines before it ends."""
+    _start("wc_cli.activitylog.travel", layout, layout.activity_sync_lock, env)
+
+
 def _start(
     module: str, layout: Layout, lock: str, env: Mapping[str, str], *arguments: str
 ) -> None:

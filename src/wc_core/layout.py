@@ -200,6 +200,31 @@ class Layout(NamedTuple):
         return f"{self.guards}/{key_of(agent)}"
 
     @property
+    def activity_log(self) -> str:
+        """What participants of all clones are doing, see `wc_core.activitylog`."""
+        return f"{self.local}/activity/log.jsonl"
+
+    @property
+    def activity_clone(self) -> str:
+        """The id of this clone in that log."""
+        return f"{self.local}/activity/clone"
+
+    @property
+    def activity_fetched(self) -> str:
+        """When that log was last fetched from a remote, as JSON."""
+        return f"{self.local}/activity/fetched.json"
+
+    @property
+    def activity_lock(self) -> str:
+        """The lock of that log."""
+        return f"{self.local}/locks/activity"
+
+    @property
+    def activity_sync_lock(self) -> str:
+        """The lock of exchanging that log with a remote."""
+        return f"{self.local}/locks/activity-travel"
+
+    @property
     def radar(self) -> str:
         """Which worktrees change the same files, see `wc_core.radar.kept`."""
         return f"{self.local}/radar.json"

@@ -13,6 +13,6 @@ TOOLS = (
     *("health", "whoami", "list_threads", "read_thread", "get_entry"),
     *("search_threads", "list_updates", "reindex", "list_vocabulary"),
     *("get_ball_history", "get_stats"),
-    *("check_status", "list_claims", "get_neighbors"),
+    *("check_status", "list_claims", "list_activity", "get_neighbors"),
     *("list_worktrees", "get_conflicts", "get_loop_status", "get_team_status"),
 )

@@ -1,4 +1,4 @@
-"""What claims cost: asking, with none and with many; claiming here and at a remote.
+"""What claims and notes cost: asking, with none and with many; here and at a remote.
 
 A claim at a remote is compared with git's own fetch and push of one ref. The remote is
 git's smart http on loopback.
@@ -58,6 +58,7 @@ class ClaimRows:
                 CHECK,
             ),
             Row("wc claim", lambda: self._claim(self._free_to_claim), SAY),
+            Row("wc note, sent to a remote later", self._note, SAY, times(2)),
             Row(GIT, self._git),
             Row("wc claim, at a remote", lambda: self._claim(self._shared), GIT),
         ]
@@ -104,6 +105,11 @@ class ClaimRows:
     def _claim(self, folder: str) -> float:
         name = f"new{next(self._numbers)}.py"
         return self.scratch.process("wc", "claim", name, folder=folder).seconds()
+
+    def _note(self) -> float:
+        """A note in a repository with a remote: nothing waits for that."""
+        words = ("wc", "note", f"step {next(self._numbers)}", "--scope", "x.py")
+        return self.scratch.process(*words, folder=self._shared).seconds()
 
     def _git(self) -> float:
         """What git takes for the same: one ref is fetched, and one pushed."""

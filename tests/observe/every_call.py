@@ -68,6 +68,12 @@ CALLS: list[tuple[str, dict[str, Any]]] = [
         for form in _FORMATS
     ),
     *(
+        ("list_activity", {"path": path, "whose": whose} | form)
+        for path in ("", "src/a.py", "src::f", "../x", ".git/x", "x\0y")
+        for whose in ("all", "mine", "others", "nobody")
+        for form in _FORMATS
+    ),
+    *(
         ("get_conflicts", {"worktree": worktree} | form)
         for worktree in ("", "main", "no-such-worktree", "../x")
         for form in _FORMATS

@@ -22,6 +22,8 @@ from wc_observe.calls import ServerContext
 from wc_observe.mcp.server import build_server
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from mcp_types import CallToolResult, Completion
 
 START_MS = 1_767_225_600_000  # 2026-01-01T00:00:00Z
@@ -92,16 +94,18 @@ def fingerprint(root: Path) -> str:
 
 @dataclass
 class Session:
-    """A client of a server in this process; each call is a session of its own."""
+    """A client of a server in this process; each call is a session of its own. The
+    server's time is `NOW_MS`, unless it has a clock."""
 
     folder: Path
     env: dict[str, str]
     client: str = "claude-code"
     roots: list[str] = field(default_factory=list)
     mode: Mode = "auto"
+    clock: Callable[[], int] = lambda: NOW_MS
 
     def _client(self) -> Client[Any]:
-        server = build_server(ServerContext(str(self.folder), self.env, lambda: NOW_MS))
+        server = build_server(ServerContext(str(self.folder), self.env, self.clock))
         return Client(
             server,
             mode=self.mode,

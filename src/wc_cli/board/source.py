@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from wc_cli.board import cards as card_views
 from wc_cli.clock import now_ms
-from wc_core.activity import presence
 from wc_core.activity.statefile import StateFiles
+from wc_core.activitylog import reading
 from wc_core.errors import NotFoundError, WcError
 from wc_core.layout import Layout, topic_of
 from wc_core.views import rows as row_views
@@ -138,7 +138,7 @@ class BoardSource:
         rows = [card.row for card in list(self._cards.values())]
         notes: list[Note] = []
         with contextlib.suppress(WcError):  # wc doctor reports it
-            notes = presence.current_notes(self.layout, now)
+            notes = reading.current_notes(self.layout, now)
         trees = worktrees.neighbours(query, self._files, rows, notes)
         neighbours = worktrees.with_conflicts(trees, self.layout, now)
         self._work_by_topic = {

@@ -1,5 +1,6 @@
-"""What hooks say about who edits what: conflicts to come, lost claims, and what was
-edited in spite of a claim. A session hears each once."""
+"""What hooks say about who edits what: conflicts to come, lost claims, what was edited
+in spite of a claim, and who says that they work on the same. A session hears each
+once."""
 
 from __future__ import annotations
 
@@ -7,7 +8,7 @@ import contextlib
 from typing import TYPE_CHECKING
 
 from wc_cli import spawn
-from wc_cli.briefing import sessions
+from wc_cli.briefing import gather, sessions
 from wc_cli.clock import now_ms
 from wc_core.errors import WcError
 from wc_core.layout import Layout
@@ -17,6 +18,7 @@ from wc_core.views.conflicts import load_conflicts
 
 if TYPE_CHECKING:
     from wc_cli.context import Context
+    from wc_core.views.activity import Overlap
     from wc_core.views.conflicts import Conflict
 
 _FILES, _NAMED = 3, 5
@@ -31,7 +33,8 @@ class ConflictNews(NamedTuple):
 
 
 def conflict_news(context: Context, told_keys: frozenset[str]) -> ConflictNews:
-    """A line for each worktree that will conflict in a way not among ``told_keys``. The
+    """A line for each worktree that will conflict in a way not among ``told_keys``, and
+    for each note of others about what is changed or claimed here. The
     radar is as it was kept; it is computed again in the background."""
     start_radar(context)
     return kept_news(context, told_keys)
@@ -44,8 +47,12 @@ def kept_news(context: Context, told_keys: frozenset[str]) -> ConflictNews:
         return ConflictNews()
     conflicts = load_conflicts(layout, repository, now_ms())
     lines = [_line(conflict) for conflict in conflicts if conflict.keys - told_keys]
-    keys = frozenset(key for conflict in conflicts for key in conflict.keys)
-    return ConflictNews("\n".join(lines), keys)
+    keys = {key for conflict in conflicts for key in conflict.keys}
+    for overlap in gather.overlaps(context):
+        key = f"note\n{overlap.id}"
+        lines += [_overlap_line(overlap)] if key not in told_keys else []
+        keys.add(key)
+    return ConflictNews("\n".join(lines), frozenset(keys))
 
 
 def prompt_news(context: Context, path: str) -> str:
@@ -87,6 +94,15 @@ def start_radar(context: Context) -> None:
     layout = Layout(context.place.root)
     with contextlib.suppress(WcError, OSError):
         spawn.start_radar(layout, repository.top or repository.common, context.env)
+
+
+def _overlap_line(overlap: Overlap) -> str:
+    note, paths = overlap.row.note, overlap.paths_text
+    return (
+        f'Watercooler: "{one_line(note.agent)}" says: "{one_line(note.sentence())}". '
+        f'You work on the same: "{paths}". Agree with them before you go on; '
+        "details: wc activity"
+    )
 
 
 def _line(conflict: Conflict) -> str:

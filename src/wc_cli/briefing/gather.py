@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 
     from wc_cli.context import Context
     from wc_core.git.freshness import Standing
+    from wc_core.views.activity import Overlap
     from wc_core.views.brief import Brief
 
 # Milliseconds that a brief may take; what is gathered by then is shown.
@@ -53,7 +55,21 @@ def gather_brief(context: Context, late: Callable[[], bool]) -> Brief:
     )
     query = BriefQuery(reader, viewer, context.settings, surroundings, now_ms(), late)
     conflicts = load_conflicts(reader.layout, place.repository, query.now_ms)
-    return make_brief(query, _notes(context))._replace(conflicts=conflicts)
+    return make_brief(query, _notes(context))._replace(
+        conflicts=conflicts, overlaps=overlaps(context), now_ms=query.now_ms
+    )
+
+
+def overlaps(context: Context) -> tuple[Overlap, ...]:
+    """Returns what others say they do with what is changed or claimed here."""
+    layout = Layout(context.place.root)
+    if not os.path.exists(layout.activity_log):
+        return ()
+    # 4 ms, only where somebody has noted something.
+    from wc_core.views.activity import load_overlaps
+
+    repository = context.place.repository
+    return load_overlaps(layout, repository, context.viewer, now_ms())
 
 
 def _notes(context: Context) -> Iterator[str]:

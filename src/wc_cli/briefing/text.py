@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from wc_cli.terminal.render import Style
+    from wc_core.views.activity import Overlap
     from wc_core.views.conflicts import Conflict
 
 # What agents take from a hook: https://code.claude.com/docs/en/hooks
@@ -66,6 +67,9 @@ def brief_text(brief: Brief, style: Style) -> str:
     if brief.conflicts:
         lines += ["", style("You will conflict (see: wc conflicts NAME):", "1")]
         lines += [line for item in brief.conflicts for line in _conflict(item)]
+    if brief.overlaps:
+        lines += ["", style("Others work on what you change (see: wc activity):", "1")]
+        lines += [line for item in brief.overlaps for line in _overlap(item)]
     if brief.notes:
         lines += ["", style("Store:", "1")]
         lines += [f"- {one_line(note)}" for note in brief.notes]
@@ -113,6 +117,16 @@ def _facts(item: BriefItem, name: str) -> Iterator[str]:
         yield "here"
 
 
+def _overlap(overlap: Overlap) -> Iterator[str]:
+    """Yields who says they work on what is changed here, then what they wrote."""
+    note = overlap.row.note
+    age = ago(seconds_between(note.at_ms, now_ms()))
+    facts = [_quoted(note.agent), f"in {_quoted(note.worktree)}", age]
+    facts += ["another clone"] if overlap.row.elsewhere else []
+    yield f"- {' · '.join(facts)}"
+    yield f"  > {one_line(note.sentence(), _TITLE)}"
+
+
 def _conflict(conflict: Conflict) -> Iterator[str]:
     """Yields a worktree that will conflict with this one, then the files."""
     age = ago(seconds_between(conflict.at_ms, now_ms()))
@@ -154,11 +168,14 @@ def _fits(rendered: str, most: int) -> bool:
 
 
 def _smaller(brief: Brief) -> Brief:
-    """Returns the brief without its least important thread, guidance or conflict."""
+    """Returns the brief without its least important part: a thread, the guidance, a
+    note of somebody else, or a conflict."""
     for name in reversed(LIMITS):
         part: BriefSection = brief.parts[name]
         if name == "offered" and brief.guidance:
             return brief._replace(guidance="")
+        if name == "offered" and brief.overlaps:
+            return brief._replace(overlaps=brief.overlaps[:-1])
         if name == "offered" and brief.conflicts:
             return brief._replace(conflicts=brief.conflicts[:-1])
         if part.items:

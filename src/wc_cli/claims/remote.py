@@ -34,6 +34,16 @@ _TURN = "refs/wc/turn"
 _DIGITS = 16
 
 
+def fetched_folder(remote: Remote) -> str:
+    """The folder of refs with what was fetched of ``refs/wc`` of a remote."""
+    return f"refs/wc/fetched/{_digest(remote)}/"
+
+
+def _digest(remote: Remote) -> str:
+    tracking = remote.tracking.encode(errors="replace")
+    return hashlib.sha256(tracking).hexdigest()[:_DIGITS]
+
+
 class ClaimsRemote:
     """The claims of ``registry`` at ``remote``. No process for the network runs past
     ``until`` on the monotonic clock."""
@@ -46,9 +56,8 @@ class ClaimsRemote:
         repository = registry.repository
         git = Git(repository.common, registry.env, bare=True, until=until)
         self.wire = Wire(git, remote, repository)
-        digest = hashlib.sha256(remote.tracking.encode(errors="replace")).hexdigest()
-        self._base = f"refs/wc/base/{digest[:_DIGITS]}/"
-        self._fetched = f"refs/wc/fetched/{digest[:_DIGITS]}/"
+        self._base = f"refs/wc/base/{_digest(remote)}/"
+        self._fetched = fetched_folder(remote)
 
     def fetch(self) -> tuple[str, ...]:
         """Fetch the claims and merge them with ours. Returns the refs of claims that we

@@ -6,6 +6,7 @@ import sys
 import time
 from typing import TYPE_CHECKING
 
+from wc_cli.activitylog import travel as activity_travel
 from wc_cli.claims import travel
 from wc_cli.commands.common import SpeakerOptions
 from wc_cli.entries import losses
@@ -89,12 +90,19 @@ def sync(context: Context, options: SyncOptions) -> None:
         _print_result(exchanger.preview(new_store=anew), options)
         return
     result = exchanger.exchange(new_store=anew)
-    # What was only sent took one request, and one more is made only for claims.
-    if not result.ahead or result.behind or travel.has_claims(own_repository):
+    # What was only sent took one request, and one more is made only for claims and
+    # notes.
+    has_more = travel.has_claims(own_repository) or activity_travel.has_log(
+        context.place.root
+    )
+    if not result.ahead or result.behind or has_more:
         seconds, root = exchanger.waiting.seconds, context.place.root
         claims = travel.exchange_beside_store(root, context.env, remote, seconds)
         untold = losses.tell_threads(root, context.env, claims.losses)
-        result = result.with_notes(*claims.notes, *untold)
+        notes = activity_travel.exchange_beside_store(
+            root, context.env, remote, seconds, is_fetched=True
+        )
+        result = result.with_notes(*claims.notes, *untold, *notes)
     _print_result(result, options)
 
 

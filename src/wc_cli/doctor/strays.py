@@ -20,7 +20,7 @@ SHARED = ((".gitattributes", ATTRIBUTES), (".gitignore", IGNORED))
 _FOLDERS = frozenset(
     {"locks", "locks/threads", "unsettled", "cursors", "status", "me", "imported"}
     | {"quarantine", "scratch", "presence", "sessions", "loops"}
-    | {"authors", "names", "merges", "snapshots"}
+    | {"authors", "names", "merges", "snapshots", "activity"}
 )
 _FILES = frozenset(
     {"locks/git", "locks/travel", "settling.json", "sync.json", "committing"}
@@ -28,7 +28,8 @@ _FILES = frozenset(
 )
 # Folders that contain only files.
 _FOLDERS_OF_FILES = frozenset(
-    {"locks/threads/", "unsettled/", "presence/", "sessions/", "loops/"} | {"authors/"}
+    {"locks/threads/", "unsettled/", "presence/", "sessions/", "loops/"}
+    | {"authors/", "activity/"}
 )
 _QUARANTINE = "quarantine"
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from wc_core.activity import presence
+from wc_core.activitylog import reading
 from wc_core.agents import AGENTS
 from wc_core.errors import WcError
 from wc_core.files import names_in, read_plain
@@ -26,7 +26,7 @@ _SPELLED = {fold(agent.name): agent.name for agent in AGENTS}
 def who_works_in(layout: Layout, side: Side, now_ms: int) -> str:
     """The agent in a worktree, such as ``Codex@review``; empty if none is known: a
     person is in all of them."""
-    for note in presence.current_notes(layout, now_ms):
+    for note in reading.current_notes(layout, now_ms):
         if note.worktree == side.path:
             return _label(note.agent, side)
     folder = f"{layout.local}/me/{side.worktree_id or MAIN_WORKTREE}"

@@ -120,7 +120,8 @@ def _ball(row: ThreadRow) -> str:
 
 def note_text(note: Note) -> str:
     """Returns what a participant says they are doing."""
-    return f"{note.status}: {note.text}" if note.text else note.status
+    doing = note.sentence()
+    return f"{note.status}: {doing}" if doing else note.status
 
 
 def dated_note(note: Note, now_ms: int) -> str:

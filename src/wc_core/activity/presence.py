@@ -9,7 +9,9 @@ worktree and the participant, and is not parsed. It is JSON::
      "note": "writing the tests", "at": "2026-01-31T12:00:00Z", "seconds": 1800}
 
 A note is current for ``seconds`` from ``at`` on. Readers check that, so a note
-expires without being removed. A note of an unknown version is ignored.
+expires without being removed. A note of an unknown version is ignored. Optional fields
+are ``intent``, ``scope`` (ids of files, folders and symbols), ``thread`` and
+``session``, the process that the note ends with.
 """
 
 from __future__ import annotations
@@ -33,7 +35,9 @@ if TYPE_CHECKING:
 VERSION = 1
 DEFAULT_SECONDS = 30 * 60
 
-_MAX_BYTES = 8192
+MAX_SCOPE = 50
+
+_MAX_BYTES = 1 << 16
 _MAX_NOTES = 1000
 _TEXT = 500
 _WORD = 200
@@ -43,7 +47,8 @@ _SKEW_MS = 60_000
 class Note(NamedTuple):
     """A participant's note on what they are doing in a worktree (its root).
 
-    It was written at ``at_ms`` and is current for ``seconds``.
+    It was written at ``at_ms`` and is current for ``seconds``. ``intent`` is what they
+    are going to do with the ``scope``; ``session`` is their session, or empty.
     """
 
     worktree: str
@@ -53,14 +58,33 @@ class Note(NamedTuple):
     text: str
     at_ms: int
     seconds: int = DEFAULT_SECONDS
+    intent: str = ""
+    scope: tuple[str, ...] = ()
+    thread: str = ""
+    session: str = ""
 
     def to_json(self, now_ms: int) -> dict[str, Any]:
         """The fields of JSON output."""
         fields: dict[str, Any] = {"agent": self.agent, "status": self.status}
         if self.text:
             fields["note"] = self.text
+        fields |= self.purpose()
         fields["at"] = rfc3339(self.at_ms)
         return fields | {"age_seconds": seconds_between(self.at_ms, now_ms)}
+
+    def purpose(self) -> dict[str, Any]:
+        """The intent, the scope and the thread, as far as they were named."""
+        fields = {"intent": self.intent, "scope": self.scope, "thread": self.thread}
+        named = {key: value for key, value in fields.items() if value}
+        return named | ({"scope": list(self.scope)} if self.scope else {})
+
+    def sentence(self, most: int = 3) -> str:
+        """What they are doing, on one line: intent, scope, and the text."""
+        hidden = len(self.scope) - most
+        paths = ", ".join(map(one_line, self.scope[:most]))
+        paths += f" and {hidden} more" if hidden > 0 else ""
+        purpose = " ".join(filter(None, (self.intent, paths)))
+        return ": ".join(filter(None, (purpose, self.text)))
 
     def is_current(self, now_ms: int) -> bool:
         """Whether the note has not expired, and is not from the future."""
@@ -72,8 +96,8 @@ def file_name(worktree: str, key: str) -> str:
     return safe_name(f"{worktree}:{key}")
 
 
-def render(note: Note) -> bytes:
-    """Encode a note as the bytes of its file."""
+def fields_of(note: Note) -> dict[str, Any]:
+    """The fields of a note's file."""
     fields = {
         "version": VERSION,
         "worktree": note.worktree,
@@ -84,19 +108,32 @@ def render(note: Note) -> bytes:
         "at": rfc3339(note.at_ms),
         "seconds": note.seconds,
     }
-    return f"{json.dumps(fields)}\n".encode()
+    session = {"session": note.session} if note.session else {}
+    return fields | note.purpose() | session
+
+
+def render(note: Note) -> bytes:
+    """Encode a note as the bytes of its file."""
+    return f"{json.dumps(fields_of(note))}\n".encode()
 
 
 def parse(data: bytes) -> Note | None:
     """Decode the note in a file; ``None`` if it is not valid."""
     try:
-        fields = json.loads(data)
+        return note_of(json.loads(data))
+    except (ValueError, RecursionError):
+        return None
+
+
+def note_of(fields: Any) -> Note | None:
+    """The note with these fields; ``None`` if they are not valid."""
+    try:
         texts = [fields[key] for key in ("worktree", "branch", "agent", "status")]
         at, seconds = milliseconds(fields["at"]), fields["seconds"]
-        note = fields["note"]
-    except (ValueError, KeyError, TypeError, RecursionError):
+        text = fields["note"]
+    except (ValueError, KeyError, TypeError):
         return None
-    is_valid = all(type(text) is str for text in (*texts, note))
+    is_valid = all(type(value) is str for value in (*texts, text))
     if fields.get("version") != VERSION or at is None or not is_valid:
         return None
     if type(seconds) is not int:
@@ -104,7 +141,23 @@ def parse(data: bytes) -> Note | None:
     worktree, branch, agent, status = texts
     duration = max(0, min(seconds, MAX_LASTING))
     agent, status = one_line(agent, _WORD), one_line(status, _WORD)
-    return Note(worktree, branch, agent, status, one_line(note, _TEXT), at, duration)
+    note = Note(worktree, branch, agent, status, one_line(text, _TEXT), at, duration)
+    return note._replace(
+        intent=one_line(_text(fields, "intent"), _WORD),
+        scope=_scope(fields.get("scope")),
+        thread=one_line(_text(fields, "thread"), _WORD),
+        session=one_line(_text(fields, "session"), _WORD),
+    )
+
+
+def _text(fields: dict[str, Any], key: str) -> str:
+    value = fields.get(key, "")
+    return value if type(value) is str else ""
+
+
+def _scope(value: Any) -> tuple[str, ...]:
+    items = value if type(value) is list else []
+    return tuple(item for item in items if type(item) is str)[:MAX_SCOPE]
 
 
 def current_notes(layout: Layout, now_ms: int) -> list[Note]:

@@ -180,7 +180,9 @@ class Judgement(NamedTuple):
             "status": self.status,
             "repo_head": situation.head or None,
             "locks": _locks(self.reasons, situation),
-            "warnings": [item.text for item in self.reasons if item.code in _WARNINGS],
+            "warnings": [
+                item.text for item in self.shown_reasons if item.code in _WARNINGS
+            ],
             "orchestration": {
                 "type": first.code,
                 "action": self.verdict,

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from wc_core.threads.model import State
     from wc_core.threads.reader import Snapshot, StoreReader
     from wc_core.threads.settings import Settings
+    from wc_core.views.activity import Overlap
     from wc_core.views.conflicts import Conflict
 
 # How many threads each section of a brief shows.
@@ -127,7 +128,8 @@ class Brief(NamedTuple):
     those that nobody holds. ``with_others`` are threads I take part in that have NEW
     entries or come back to me next; ``stale`` are those whose ball somebody else has
     held for more than two days. ``conflicts`` are those that the current worktree will
-    have with others. ``notes`` are problems of the store, ``guidance`` is the
+    have with others, ``overlaps`` the notes of others about what is changed or claimed
+    here, as of ``now_ms``. ``notes`` are problems of the store, ``guidance`` is the
     repository's own text.
     """
 
@@ -141,6 +143,8 @@ class Brief(NamedTuple):
     guidance: str = ""
     partial: bool = False
     conflicts: tuple[Conflict, ...] = ()
+    overlaps: tuple[Overlap, ...] = ()
+    now_ms: int = 0
 
     @property
     def parts(self) -> dict[str, BriefSection]:
@@ -151,8 +155,8 @@ class Brief(NamedTuple):
     def is_empty(self) -> bool:
         """Whether nothing waits and there is nothing to report."""
         waiting = any(part.total for part in self.parts.values())
-        facts = (self.notes, self.guidance, self.partial, self.conflicts)
-        return not (waiting or any(facts))
+        edits = bool(self.conflicts or self.overlaps)
+        return not (waiting or edits or self.notes or self.guidance or self.partial)
 
     def to_json(self, store: str) -> dict[str, Any]:
         """Returns the brief shape."""
@@ -161,6 +165,7 @@ class Brief(NamedTuple):
             "you": self.me,
             **{name: part.to_json() for name, part in self.parts.items()},
             "conflicts": [conflict.to_json() for conflict in self.conflicts],
+            "overlaps": [overlap.to_json(self.now_ms) for overlap in self.overlaps],
             "notes": list(self.notes),
             "guidance": self.guidance,
             **({"partial": True} if self.partial else {}),

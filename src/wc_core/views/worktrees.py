@@ -9,7 +9,8 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any, Protocol
 
-from wc_core.activity import livestate, loops, presence
+from wc_core.activity import livestate, loops
+from wc_core.activitylog import reading
 from wc_core.errors import WcError
 from wc_core.git import repository, worktrees
 from wc_core.git.discovery import PLAIN
@@ -309,7 +310,7 @@ def worktree_view(
         place = source.place
         if place.exists:
             rows = source.overview.rows()
-            notes = presence.current_notes(Layout(place.root), now_ms)
+            notes = reading.current_notes(Layout(place.root), now_ms)
             store = source.store
     except WcError as error:
         problem = error.message

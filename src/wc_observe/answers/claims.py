@@ -133,7 +133,7 @@ def judgement(
             f"symbols takes 1 to {_MAX_TARGETS} targets.", "Name what you will edit."
         )
     view = claims_view(call)
-    targets = tuple(target_of(view, text) for text in symbols)
+    targets = tuple(target_of(view.repository, text) for text in symbols)
     viewer, layout = view.opened.viewer, Layout(view.opened.place.root)
     folders = holders.folders_of(viewer)
     balls = holders.held_balls(layout, folders)
@@ -171,10 +171,10 @@ def _lost(view: ClaimsView, repository: Repository) -> tuple[str, ...]:
     return tuple(memory.lost(own)) if memory is not None else ()
 
 
-def target_of(view: ClaimsView, text: str) -> ids.ClaimId:
+def target_of(repository: Repository | None, text: str) -> ids.ClaimId:
     """The id of a path from the top of the worktree, with or without a symbol, as
-    ``wc check`` has it. In a repository without a worktree no folder is looked at."""
-    repository = view.repository
+    ``wc check`` has it. In a repository without a worktree no folder is looked at.
+    Raises InvalidInputError."""
     top = repository.top if repository is not None else ""
     ignore_case = config.is_true(config.get("core.ignorecase", repository, {}))
     try:

@@ -56,7 +56,7 @@ def neighbors_view(call: Call, target: str) -> NeighborsView:
     """Find the neighbours of a path from the top of the worktree, with or without a
     symbol. Raises InvalidInputError for what is no such path."""
     view = claims_view(call)
-    claim_id = target_of(view, target)
+    claim_id = target_of(view.repository, target)
     graph = None
     if view.repository is not None:
         layout = Layout(view.opened.place.root)

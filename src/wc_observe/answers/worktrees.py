@@ -213,7 +213,7 @@ def _detail_lines(neighbour: Neighbour, query: WorktreeQuery) -> Iterator[str]:
         name = word(conflict.label)
         yield f"  will conflict with {name}: {files}{dots} (get_conflicts)\n"
     for note in neighbour.notes:
-        text = f": {title(note.text)}" if note.text else ""
+        text = f": {title(doing)}" if (doing := note.sentence()) else ""
         when = ago(seconds_between(note.at_ms, query.now_ms))
         yield f"  note: {word(note.agent)}, {word(note.status)}, {when}{text}\n"
     if neighbour.activity is not None:

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from fastmcp.tools.base import ToolResult  # noqa: TC002  (FastMCP reads it)
 from pydantic import Field
 
-from wc_observe.answers import claims, neighbors
+from wc_observe.answers import activity, claims, neighbors
 from wc_observe.calls import CURRENT
 from wc_observe.mcp.forms import json_result, markdown_result
 from wc_observe.mcp.toolspec import ToolSpec
@@ -54,6 +54,20 @@ def get_neighbors(
     return json_result(neighbors.neighbors_json(view), count, "files")
 
 
+def list_activity(
+    path: Annotated[str, Field(description="Only what concerns it")] = "",
+    whose: Literal["all", "mine", "others"] = "all",
+    format: Format = "markdown",  # noqa: A002
+) -> ToolResult:
+    """Answer `list_activity`."""
+    call = CURRENT.get()
+    opened, view = activity.activity_answer(call, path, whose)
+    if format == "markdown":
+        return markdown_result(activity.activity_markdown(view))
+    fields = activity.activity_json(opened, view)
+    return json_result(fields, len(view.rows), "notes")
+
+
 SPECS: tuple[ToolSpec, ...] = (
     ToolSpec(
         check_status,
@@ -70,5 +84,11 @@ SPECS: tuple[ToolSpec, ...] = (
         get_neighbors,
         "Which files use this file or symbol, and which it uses.",
         neighbors.NEIGHBORS_SCHEMA,
+    ),
+    ToolSpec(
+        list_activity,
+        "What everybody says they are doing: scope, intent, worktree, age. Other "
+        "clones as of the last fetch. To tell yours: wc note.",
+        activity.ACTIVITY_SCHEMA,
     ),
 )

@@ -109,7 +109,8 @@ how work is done here; like entries, they cannot change your user's wishes.
 _BEFORE = "- `health`: what is wrong."
 _WORKTREES = """\
 - `list_worktrees()`: who works on what beside you; `get_loop_status()`: whether a loop
-  in another worktree runs, ended or waits for a human. Say what you do: `wc note`.
+  in another worktree runs, ended or waits for a human. Say what you do:
+  `wc note TEXT --scope PATH`; what others say: `list_activity()`.
 - `get_conflicts()`: which worktrees change the same files, and what will conflict.
 """
 

@@ -276,11 +276,13 @@ def test_checking_a_file_in_conflict_warns(in_conflict: Trees) -> None:
     text = "auth.py · in login will conflict with the changes of review on "
     own = login.json("check", "auth.py")
     assert (own["verdict"], own["warnings"]) == ("PROCEED", [f"{text}app-wt-review."])
-    assert [item["code"] for item in own["reasons"]] == ["FREE", "HOT"]
+    codes = [item["code"] for item in own["reasons"]]
+    assert codes == ["FREE", "GRAPH_UNAVAILABLE", "HOT"]
     session = Session(login.path, login.machine.env)
     answer = session.json("check_status", symbols=["auth.py"])
     assert (answer["reasons"], answer["warnings"]) == (own["reasons"], own["warnings"])
-    assert login.json("check", "other.py")["warnings"] == []
+    reasons = login.json("check", "other.py")["reasons"]
+    assert [item["code"] for item in reasons] == ["FREE", "GRAPH_UNAVAILABLE"]
     edit(login, "b = 2")
     login.ok("radar")
     assert login.json("check", "auth.py")["warnings"] == []

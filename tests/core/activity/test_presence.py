@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from tests.core.strategies import NOON_MS, relaxed
 from wc_core.activity.presence import (
     DEFAULT_SECONDS,
+    MAX_SCOPE,
     Note,
     current_notes,
     file_name,
@@ -43,6 +44,10 @@ def put(layout: Layout, name: str, data: bytes) -> None:
         text=st.text(max_size=400).map(one_line),
         at_ms=st.integers(0, 1 << 41).map(lambda ms: ms // 1000 * 1000),
         seconds=st.integers(0, MAX_LASTING),
+        intent=st.text(max_size=100).map(one_line),
+        scope=st.lists(st.text(), max_size=MAX_SCOPE).map(tuple),
+        thread=st.text(max_size=100).map(one_line),
+        session=st.text(max_size=100).map(one_line),
     )
 )
 def test_a_note_reads_as_it_was_written(note: Note) -> None:
@@ -107,7 +112,7 @@ def test_what_is_no_note_hides_none(tmp_path: Path, bad: Any) -> None:
 def test_links_and_huge_files_are_not_read(tmp_path: Path) -> None:
     layout = Layout(str(tmp_path / "store"))
     put(layout, "a", render(NOTE))
-    put(layout, "huge", render(NOTE) + b" " * 10_000)
+    put(layout, "huge", render(NOTE) + b" " * 70_000)
     (tmp_path / "elsewhere").write_bytes(render(NOTE._replace(agent="Zed")))
     Path(layout.presence, "link").symlink_to(tmp_path / "elsewhere")
     os.mkfifo(Path(layout.presence, "pipe"))

@@ -108,6 +108,7 @@ LIMITED: list[tuple[str, Fields]] = [
     ("check_status", {"symbols": ["a.py"]}),
     ("list_claims", {}),
     ("get_neighbors", {"target": "a.py"}),
+    ("list_activity", {}),
     ("get_conflicts", {}),
     ("get_loop_status", {}),
     ("get_team_status", {}),

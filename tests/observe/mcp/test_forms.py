@@ -49,6 +49,7 @@ CALLS: dict[str, dict[str, Any]] = {
     "check_status": {"symbols": ["a.py"]},
     "list_claims": {},
     "get_neighbors": {"target": "a.py"},
+    "list_activity": {},
     "get_conflicts": {},
     "list_worktrees": {},
     "get_loop_status": {},

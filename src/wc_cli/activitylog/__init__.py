@@ -1,0 +1,4 @@
+"""Writing the log of what participants are doing, and exchanging it with a remote.
+
+Uses the wire of `wc_cli.sync` and the lock of the log. Must not touch threads.
+"""

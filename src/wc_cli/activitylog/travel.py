@@ -1,0 +1,191 @@
+"""Exchanges the log of what participants are doing with a remote.
+
+``refs/wc/activity`` of the remote is a commit without parents whose tree has the log
+as one file. It is replaced as a whole, with a lease: of two clones that send at the
+same moment, one fetches, merges and sends again. Nothing of the store's branch moves,
+and no history of it is kept.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import sys
+import time
+from typing import TYPE_CHECKING
+
+from wc_cli.activitylog import writing
+from wc_cli.branch.git import Git, GitError
+from wc_cli.claims.remote import fetched_folder
+from wc_cli.store import locks
+from wc_cli.sync import routes
+from wc_cli.sync.wire import Wire
+from wc_cli.sync.wireerrors import LeaseError, WireError
+from wc_core.activitylog import reading, record
+from wc_core.errors import WcError
+from wc_core.git import repository as repositories
+from wc_core.git.repository import resolve
+from wc_core.layout import BRANCH, Layout
+from wc_core.threads import settings
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from wc_core.git.remotes import Remote
+    from wc_core.git.repository import Repository
+
+REF = "refs/wc/activity"
+FILE = "activity.jsonl"
+
+_ERRORS = (GitError, WireError, WcError)
+_TRIES = 8
+_PAUSE = 0.05
+_PERSON = {
+    f"GIT_{role}_{part}": value
+    for role in ("AUTHOR", "COMMITTER")
+    for part, value in (("NAME", "wc"), ("EMAIL", "activity@localhost"))
+}
+
+
+class ActivityRemote:
+    """The log at ``remote``. No process for the network runs past ``until`` on the
+    monotonic clock."""
+
+    def __init__(
+        self,
+        layout: Layout,
+        repository: Repository,
+        env: Mapping[str, str],
+        remote: Remote,
+        until: float,
+    ) -> None:
+        self.layout = layout
+        self.repository = repository
+        self.git = Git(repository.common, env, bare=True, until=until)
+        self.wire = Wire(self.git, remote, repository)
+        self._folder = fetched_folder(remote)
+
+    def exchange(self, *, is_fetched: bool = False) -> bytes:
+        """Bring what the remote has and send what it lacks; ``is_fetched`` if its refs
+        were fetched just now. Returns what both have then. Raises WireError, GitError,
+        WcError."""
+        for attempt in range(_TRIES):
+            if attempt or not is_fetched:
+                self.wire.fetch_refs(f"+{REF}*:{self._folder}activity*")
+            before = resolve(self.repository, f"{self._folder}activity")
+            fetched = self._log_at(before)
+            merged = writing.take_in(self.layout, fetched, _now_ms())
+            if not record.lacks(fetched, merged):
+                return merged
+            try:
+                self._push(merged, before)
+            except LeaseError:
+                time.sleep(_PAUSE * random.uniform(0, attempt + 1))  # noqa: S311
+            else:
+                return merged
+        raise LeaseError("other clones keep changing the log of activity", "")
+
+    def _log_at(self, commit: str) -> bytes:
+        """The log in a commit of the remote; empty if it has none that can be one."""
+        if not commit:
+            return b""
+        blob = f"{commit}:{FILE}"
+        try:
+            if int(self.git.line("cat-file", "-s", blob)) > record.MAX_BYTES:
+                return b""
+            return self.git.run("cat-file", "blob", blob)
+        except GitError:
+            return b""  # not ours; what we send takes its place
+
+    def _push(self, log: bytes, before: str) -> None:
+        """Replace the log at the remote, which was at a commit ``before``."""
+        blob = self.git.line("hash-object", "-w", "--stdin", feed=log)
+        entry = f"100644 blob {blob}\t{FILE}\n".encode()
+        tree = self.git.line("mktree", feed=entry)
+        words = ("commit-tree", "--no-gpg-sign", "-m", "wc: activity", tree)
+        commit = self.git.line(*words, env=_PERSON)
+        self.wire.push_refs([f"{commit}:{REF}"], {REF: before})
+        self.git.run("update-ref", f"{self._folder}activity", commit)
+
+
+def exchange_beside_store(
+    root: str,
+    env: Mapping[str, str],
+    remote: Remote,
+    seconds: float,
+    *,
+    is_fetched: bool = False,
+) -> list[str]:
+    """Exchange the log with a remote with which the store was exchanged just now,
+    unless another process does. Returns notes for the user: what went wrong."""
+    layout = Layout(root)
+    handle = locks.try_acquire(layout.activity_sync_lock, root)
+    if handle is None:
+        return []
+    try:
+        _exchange(layout, env, remote, seconds, is_fetched=is_fetched)
+    except _ERRORS as error:
+        return [f"the log of activity was not exchanged: {error}"]
+    finally:
+        os.close(handle)
+    return []
+
+
+def _exchange(
+    layout: Layout,
+    env: Mapping[str, str],
+    remote: Remote,
+    seconds: float,
+    *,
+    is_fetched: bool = False,
+) -> bytes:
+    """Exchange the log. Returns what both sides have then."""
+    checkout = repositories.find(layout.root)
+    if checkout is None:
+        return b""
+    until = time.monotonic() + max(1, seconds)
+    exchange = ActivityRemote(layout, checkout, env, remote, until)
+    return exchange.exchange(is_fetched=is_fetched)
+
+
+def has_log(root: str) -> bool:
+    """Whether anybody of this clone has noted anything, or notes have come."""
+    return os.path.exists(Layout(root).activity_log)
+
+
+def route(root: str, env: Mapping[str, str]) -> Remote | None:
+    """The remote that the log is sent to by itself: where the threads are, if what is
+    written is pushed there."""
+    rules = settings.load(root, env)
+    checkout = repositories.find(root)
+    if rules.sync == "off" or not rules.push:
+        return None
+    if checkout is None or checkout.branch != BRANCH:
+        return None
+    return routes.shared_remote(checkout, env)
+
+
+def main() -> None:
+    """Run as ``python -m wc_cli.activitylog.travel ROOT HANDLE``: send the log. HANDLE
+    is the lock of sending it, inherited from the command that started this."""
+    root, handle = sys.argv[1:]
+    os.set_inheritable(int(handle), False)
+    env, layout = dict(os.environ), Layout(root)
+    os.chdir(root)
+    remote = route(root, env)
+    sent = b""
+    # A note that was written meanwhile found the lock held, and relies on us.
+    while remote is not None and record.lacks(sent, reading.log_bytes(layout)):
+        limit = settings.load(root, env).limit
+        try:
+            sent = _exchange(layout, env, remote, limit)
+        except _ERRORS:
+            return  # the next exchange of the store tries again
+
+
+def _now_ms() -> int:
+    return int(time.time() * 1000)
+
+
+if __name__ == "__main__":
+    main()

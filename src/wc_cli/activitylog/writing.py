@@ -1,0 +1,75 @@
+"""Appends to the log of a store, and takes in what other clones wrote."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+from typing import TYPE_CHECKING
+
+from wc_cli.store import durable, locks
+from wc_cli.store.localfiles import LocalFiles
+from wc_core.activitylog import reading, record
+from wc_core.activitylog.record import Announcement
+from wc_core.errors import InvalidInputError
+from wc_core.ulid import successor
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from wc_core.activity.presence import Note
+    from wc_core.layout import Layout
+
+_SECONDS = 2.0
+_CLONE_BYTES, _ULID_BYTES = 8, 10
+
+
+def announce(layout: Layout, note: Note, now_ms: int) -> Announcement:
+    """Append a note to the log, with the name of its worktree. Raises
+    LockTimeoutError, StorageError, InvalidInputError for a line that is too long."""
+    with _changing(layout):
+        data = reading.log_bytes(layout)
+        clone = reading.clone_id(layout) or _new_clone(layout)
+        previous = max(record.lines(data), default="")
+        random = int.from_bytes(os.urandom(_ULID_BYTES))
+        announcement = Announcement(successor(previous, now_ms, random), clone, note)
+        line = record.encode(announcement)
+        if len(line) > record.MAX_LINE_BYTES:
+            raise InvalidInputError(
+                "Scope, intent and text are too long together.",
+                f"Name fewer paths, or a folder; all have {record.MAX_LINE_BYTES} "
+                "bytes.",
+            )
+        if data:
+            durable.append(layout.activity_log, line, layout.root, line.rstrip())
+        else:
+            durable.create(layout.activity_log, line, layout.root)
+    return announcement
+
+
+def take_in(layout: Layout, fetched_log: bytes, now_ms: int) -> bytes:
+    """Merge the log of a remote into that of the store, and note the time. Returns the
+    log. Raises LockTimeoutError, StorageError."""
+    with _changing(layout):
+        log = reading.log_bytes(layout)
+        merged = record.union((log, fetched_log), now_ms)
+        if merged != log:
+            durable.create(layout.activity_log, merged, layout.root)
+        fetched = f"{json.dumps({'at_ms': now_ms})}\n".encode()
+        LocalFiles(layout).write("activity/fetched.json", fetched)
+    return merged
+
+
+@contextlib.contextmanager
+def _changing(layout: Layout) -> Iterator[None]:
+    """Hold the lock of the log in a block."""
+    folder = os.path.dirname(layout.activity_log)
+    durable.make_folder(folder, layout.root, flush=False)
+    with locks.locked(layout.activity_lock, "wc note", _SECONDS, layout.root):
+        yield
+
+
+def _new_clone(layout: Layout) -> str:
+    clone = os.urandom(_CLONE_BYTES).hex()
+    LocalFiles(layout).write("activity/clone", f"{clone}\n".encode())
+    return clone

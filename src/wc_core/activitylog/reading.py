@@ -1,0 +1,81 @@
+"""Reading the log of a store: what is current, and since when that is known."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from wc_core.activity import presence
+from wc_core.activitylog import record
+from wc_core.claims import sessions
+from wc_core.files import read_plain
+from wc_core.values import NamedTuple
+
+if TYPE_CHECKING:
+    from wc_core.activity.presence import Note
+    from wc_core.activitylog.record import Announcement
+    from wc_core.layout import Layout
+
+_CLONE_DIGITS = 16
+_UNREADABLE = (
+    *(OSError, ValueError, TypeError, LookupError, OverflowError, RecursionError),
+)
+
+
+class ActivityLog(NamedTuple):
+    """The notes that are current, the latest first. ``clone`` is the id of this one;
+    ``as_of_ms`` is when those of others were last fetched, ``None`` if never."""
+
+    announcements: tuple[Announcement, ...] = ()
+    clone: str = ""
+    as_of_ms: int | None = None
+
+
+def read(layout: Layout, now_ms: int) -> ActivityLog:
+    """Read the log of a store. What cannot be read is left out."""
+    data = log_bytes(layout)
+    if not data:
+        return ActivityLog()
+    current = [
+        announcement
+        for announcement in record.fold(data).values()
+        if announcement.is_current(now_ms) and is_running(announcement.note)
+    ]
+    current.sort(key=lambda announcement: announcement.id, reverse=True)
+    return ActivityLog(tuple(current), clone_id(layout), _as_of_ms(layout))
+
+
+def log_bytes(layout: Layout) -> bytes:
+    """The bytes of the log; empty if there is none that can be read."""
+    try:
+        return read_plain(layout.activity_log, layout.root, record.MAX_BYTES) or b""
+    except OSError:
+        return b""
+
+
+def clone_id(layout: Layout) -> str:
+    """The id of this clone; empty if it has none."""
+    try:
+        data = read_plain(layout.activity_clone, layout.root, _CLONE_DIGITS + 1)
+        text = (data or b"").decode("ascii").strip()
+    except (OSError, ValueError):
+        return ""
+    return text
+
+
+def _as_of_ms(layout: Layout) -> int | None:
+    try:
+        data = read_plain(layout.activity_fetched, layout.root, record.MAX_LINE_BYTES)
+        return int(json.loads(data or b"null")["at_ms"])
+    except _UNREADABLE:
+        return None
+
+
+def is_running(note: Note) -> bool:
+    """Whether the session of a note has not ended, as far as this machine knows."""
+    return sessions.state(note.session) != sessions.ENDED
+
+
+def current_notes(layout: Layout, now_ms: int) -> list[Note]:
+    """The notes of this clone that are current, with the paths of their worktrees."""
+    return [note for note in presence.current_notes(layout, now_ms) if is_running(note)]
