@@ -24,7 +24,7 @@ from wc_core.errors import (
     OfflineError,
 )
 from wc_core.phrases import counted, quoted
-from wc_core.times import age_text
+from wc_core.times import ago
 from wc_core.values import NamedTuple
 
 if TYPE_CHECKING:
@@ -293,9 +293,9 @@ def nonce() -> str:
 def claimed_error(claim: Claim, count: int = 1) -> ClaimedError:
     """The error for what somebody else has claimed, with the ways on."""
     verb = "edits" if claim.mode == WRITE else "relies on"
-    age = age_text(max(0, int(time.time()) - claim.at))
+    age = ago(max(0, int(time.time()) - claim.at))
     facts = [
-        f"since {age} ago" if age != "now" else "since just now",
+        f"active {age}",
         *([f"thread {claim.thread}"] if claim.thread else []),
         *([claim.note] if claim.note else []),
     ]
@@ -323,4 +323,4 @@ def _not_held_error(target: ClaimId, own: Sequence[Claim], book: Book) -> NotFou
     rival = f"; {rivals[0].holder} has {rivals[0].id}" if rivals else ""
     yours = ", ".join(names)
     hint = f"You have claimed: {yours}" if names else _NO_CLAIMS
-    return NotFoundError(f"You have not claimed {target}{rival}.", hint)
+    return NotFoundError(f"You have no claim on {target}{rival}.", hint)

@@ -48,7 +48,7 @@ def test_one_worktree_claims_and_the_other_is_refused(
     answer = login.ok("claim", "src/a.py", "./src/../b.py", "-m", "the form", *CODEX)
     assert answer.out == "claimed for 15m: src/a.py, b.py\n"
     problem = review.fails(20, "claim", "free.py", "src", *CLAUDE)
-    assert "Codex@login (Pat) edits src/a.py (since just now; the form)" in problem
+    assert "Codex@login (Pat) edits src/a.py (active just now; the form)" in problem
     assert "wc takeover src/a.py" in problem
     assert claimed(review) == {
         "src/a.py": "Codex@login (Pat)",
@@ -71,7 +71,7 @@ def test_releasing_what_one_does_not_have_is_an_error(
 ) -> None:
     login.ok("claim", "a.py", *CODEX)
     problem = review.fails(3, "release", "a.py", *CLAUDE)
-    assert "You have not claimed a.py; Codex@login (Pat) has a.py." in problem
+    assert "You have no claim on a.py; Codex@login (Pat) has a.py." in problem
     assert "You have claimed: a.py" in login.fails(3, "release", "b.py", *CODEX)
     review.fails(3, "renew", "a.py", *CLAUDE)
     review.fails(2, "release", *CLAUDE)
@@ -276,3 +276,11 @@ def test_the_record_is_as_documented(login: Here) -> None:
     assert fields["holder"] == "Codex@login (Pat)"
     assert len(fields["nonce"]) == 32
     assert str(login.path) not in lines[3]
+
+
+def test_publishing_needs_a_commit_and_a_remote(machine: Machine) -> None:
+    repo = Here(machine, machine.repo().path)
+    repo.ok("init")
+    assert "There is no remote to publish to." in repo.fails(2, "publish")
+    repo.git("checkout", "-q", "--orphan", "empty")
+    assert "There is no commit to publish." in repo.fails(2, "publish", "origin")

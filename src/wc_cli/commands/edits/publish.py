@@ -58,11 +58,14 @@ def _publication(
     if not branch:
         upstream = config.get(f"branch.{current}.merge", repository, env)
         branch = upstream.removeprefix("refs/heads/") or current
-    if not name or not branch or not repository.commit:
-        noun = "a remote" if not name else "a branch"
+    if not repository.commit:
         raise InvalidInputError(
-            f"There is not {noun} to publish to, or no commit.",
-            "Name both: wc publish origin main",
+            "There is no commit to publish.", "Commit first: git commit"
+        )
+    if not name or not branch:
+        noun = "no remote" if not name else "no branch"
+        raise InvalidInputError(
+            f"There is {noun} to publish to.", "Name both: wc publish origin main"
         )
     remote = remotes.by_name(repository, env, name)
     return Publication(remote, vocabulary.branch(branch), repository.commit)
