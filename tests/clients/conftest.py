@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 import time
@@ -96,14 +97,7 @@ class Place(NamedTuple):
 @pytest.fixture(scope="session")
 def place(tmp_path_factory: pytest.TempPathFactory) -> Place:
     """One store for all clients: they only read it."""
-    machine = Machine(tmp_path_factory.mktemp("clients"))
-    folder = machine.root / "bin"
-    folder.mkdir()
-    wc = [sys.executable, "-c", "from wc_cli.main import main; main()"]
-    _command(folder / "wc", wc)
-    _command(folder / "wc-observe", forking.observing({}))
-    machine.env["PATH"] = f"{folder}:{machine.env['PATH']}"
-    repo = machine.repo()
+    repo = installed(tmp_path_factory.mktemp("clients")).repo()
     repo.ok("init")
     repo.ok("new", TOPIC, "--title", "Sign in with a passkey")
     repo.ok("say", TOPIC, "--title", "The plan", "--body", SAID, "--to", "Codex")
@@ -113,6 +107,20 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Place:
     )
     repo.ok("new", WATCHED, "--title", "Notes")
     return Place(repo)
+
+
+def installed(root: Path) -> Machine:
+    """A machine that has our commands on PATH."""
+    machine = Machine(root)
+    folder = machine.root / "bin"
+    folder.mkdir()
+    wc = [sys.executable, "-c", "from wc_cli.main import main; main()"]
+    for name in ("wc", "wc-cli"):
+        _command(folder / name, wc)
+    _command(folder / "wc-observe", forking.observing({}))
+    shutil.copy(SOURCE.parent / "bin/wc-guard", folder)
+    machine.env["PATH"] = f"{folder}:{machine.env['PATH']}"
+    return machine
 
 
 def _command(path: Path, words: list[str]) -> None:

@@ -39,14 +39,12 @@ def test_claude_code_finds_nothing_wrong(
 
 @pytest.mark.long
 def test_claude_code_installs_and_uses_it(place: Place, program: str) -> None:
-    programs = place.repo.machine.root / "bin"
-    (programs / "wc-cli").symlink_to(programs / "wc")
     plugin = [program, "plugin"]
     run(place, [*plugin, "marketplace", "add", str(ROOT)])
     run(place, [*plugin, "install", ID])
     details = run(place, [*plugin, "details", "watercooler"])
     assert "Skills (1)  watercooler" in details
-    assert "Hooks (3)" in details
+    assert "Hooks (5)" in details
     listed = run(place, [program, "mcp", "list"])
     assert "plugin:watercooler:watercooler: wc-observe  - ✔ Connected" in listed
     with stand_in.serving() as service:

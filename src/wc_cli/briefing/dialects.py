@@ -84,7 +84,10 @@ DIALECTS: Mapping[str, Dialect] = {
         tool_shapes=("context", "context"),
     ),
     "codex": Dialect(
-        "Codex", login_shell=True, tool_events=("PreToolUse", "PostToolUse")
+        "Codex",
+        login_shell=True,
+        tool_events=("PreToolUse", "PostToolUse"),
+        tool_shapes=("context", "context"),
     ),
     "qwen": Dialect("Qwen Code"),
     "gemini": Dialect(
@@ -111,13 +114,15 @@ _PLAIN = Dialect("")
 
 class HookInput(NamedTuple):
     """What a client says when it calls a hook: folder, session, whether the agent is
-    only running because a hook asked it to go on, and the tool that it calls."""
+    only running because a hook asked it to go on, the tool that it calls, and which of
+    its sub-agents calls it, if one does."""
 
     folder: str = ""
     session: str = ""
     again: bool = False
     tool: str = ""
     arguments: Mapping[str, Any] = MappingProxyType({})
+    subagent: str = ""
 
 
 def dialect_of(client: str) -> Dialect:
@@ -151,6 +156,7 @@ def parse_input(data: bytes) -> HookInput:
         again,
         str(fields.get("tool_name", "")),
         arguments if isinstance(arguments, dict) else {},
+        str(fields.get("agent_id") or ""),
     )
 
 

@@ -62,8 +62,8 @@ def before_tool(
     if guard is None:
         return ToolReply("", session)
     call = ToolCall(hook_input.tool, hook_input.arguments, context.cwd)
-    answer = guard.before(call, GuardMemory(session.files, session.warned))
-    session = session._replace(**answer.memory._asdict())
+    answer = guard.before(call, _memory(session, hook_input))
+    session = _remembering(session, answer.memory)
     if answer.refused:
         return ToolReply("", session, answer.text)
     return ToolReply(str(answer.text or ""), session)
@@ -79,8 +79,8 @@ def after_tool(
     texts = []
     guard = _guard(context, dialect)
     if guard is not None:
-        answer = guard.after(GuardMemory(session.files, session.warned))
-        session = session._replace(**answer.memory._asdict())
+        answer = guard.after(_memory(session, hook_input))
+        session = _remembering(session, answer.memory)
         if answer.text is not None and guard.level == NOTICE:
             session = session._replace(untold=(*session.untold, str(answer.text)))
         elif answer.text is not None:
@@ -108,6 +108,14 @@ def _guard(context: Context, dialect: Dialect) -> ClaimGuard | None:
     return ClaimGuard(
         rivals, alternatives, settings.guard, bool(dialect.tool_shapes[0])
     )
+
+
+def _memory(session: Session, hook_input: HookInput) -> GuardMemory:
+    return GuardMemory(session.files, session.warned, hook_input.subagent)
+
+
+def _remembering(session: Session, memory: GuardMemory) -> Session:
+    return session._replace(files=memory.files, warned=memory.warned)
 
 
 def _leave_trace(layout: Layout, dialect: Dialect) -> None:

@@ -21,15 +21,24 @@ if TYPE_CHECKING:
 
 
 class GuardMemory(NamedTuple):
-    """What a session remembers: the changed ``files`` of each claim, and the keys of
-    the rivals that it was ``warned`` of."""
+    """What a session remembers: the changed ``files`` of each claim, and what was
+    ``warned`` of. The agent of a session and each ``subagent`` have read different
+    warnings."""
 
     files: FilesByClaim
     warned: frozenset[str]
+    subagent: str = ""
+
+    def unwarned(self, rivals: Sequence[Rival]) -> list[Rival]:
+        """Those that the one who asks was not warned of."""
+        return [rival for rival in rivals if self._key(rival) not in self.warned]
 
     def with_warned(self, rivals: Sequence[Rival]) -> GuardMemory:
         """The same after a warning of these."""
-        return self._replace(warned=self.warned | {rival.key for rival in rivals})
+        return self._replace(warned=self.warned | set(map(self._key, rivals)))
+
+    def _key(self, rival: Rival) -> str:
+        return f"{rival.key}\n{self.subagent}" if self.subagent else rival.key
 
 
 class GuardAnswer(NamedTuple):
@@ -64,7 +73,7 @@ class ClaimGuard(NamedTuple):
         if self.level == REFUSE and refusing:
             text = texts.refusal(refusing, self.alternatives)
             return GuardAnswer(memory, text, refused=True)
-        fresh = [rival for rival in concerned if rival.key not in memory.warned]
+        fresh = memory.unwarned(concerned)
         if self.level == NOTICE or not self.advises or not fresh:
             return GuardAnswer(memory)
         text = texts.advice(fresh, self.alternatives)
@@ -77,7 +86,7 @@ class ClaimGuard(NamedTuple):
             return GuardAnswer(memory._replace(files={}))
         files = self.rivals.changed_files()
         changed = self.rivals.newly_changed(memory.files, files)
-        fresh = [rival for rival in changed if rival.key not in memory.warned]
+        fresh = memory.unwarned(changed)
         memory = memory._replace(files=files).with_warned(fresh)
         text = texts.notice(fresh, self.alternatives) if fresh else None
         return GuardAnswer(memory, text)

@@ -41,15 +41,17 @@ class Agent(NamedTuple):
     repo: Here
     client: str = "claude"
     level: str = ""
+    subagent: str = ""
 
     def hook(self, event: str, tool: str = "", **arguments: Any) -> Done:
         """How a hook around a tool ends."""
-        fields = {
+        fields: dict[str, Any] = {
             "session_id": "s1",
             "cwd": str(self.repo.path),
             "tool_name": tool,
             "tool_input": arguments,
         }
+        fields |= {"agent_id": self.subagent} if self.subagent else {}
         words = ("brief", "--hook", event, "--client", self.client)
         env = SLOWLY | ({"WATERCOOLER_GUARD": self.level} if self.level else {})
         return self.repo.wc(*words, feed=json.dumps(fields).encode(), env=env)
@@ -164,11 +166,19 @@ def test_what_the_shell_hid_is_noticed_afterwards(
 def test_advice_comes_before_the_tool_where_the_client_passes_it_on(
     claimed: Here,
 ) -> None:
-    told = answered(Agent(claimed, "claude").before())
-    assert told.startswith('Watercooler: "Aider@review (Pat)" has claimed "auth.py"')
-    assert answered(Agent(claimed, "claude").before()) == ""
-    for client in ("codex", "gemini", "opencode"):
+    for client in ("claude", "codex"):
+        told = answered(Agent(claimed, client).before())
+        assert told.startswith('Watercooler: "Aider@review (Pat)" has claimed "auth.py')
+        assert answered(Agent(claimed, client).before()) == ""
+    for client in ("gemini", "opencode"):
         assert Agent(claimed, client).before().out == ""
+
+
+def test_a_sub_agent_is_advised_like_the_agent_that_started_it(claimed: Here) -> None:
+    for subagent in ("", "a1", "a2"):
+        agent = Agent(claimed, "claude", subagent=subagent)
+        assert '"Aider@review (Pat)" has claimed' in answered(agent.before())
+        assert answered(agent.before()) == ""
 
 
 def test_a_notice_waits_for_the_next_prompt(claimed: Here) -> None:
@@ -199,7 +209,7 @@ def test_a_change_that_was_there_before_the_claim_is_not_reported(repo: Here) ->
     (repo.path / "auth.py").write_text("mine\n")
     review = repo.worktree("app-wt-review")
     review.ok("claim", "auth.py", "src", "--as", "Aider")
-    agent = Agent(repo, "codex")
+    agent = Agent(repo, "gemini")
     _, after = agent.run("true")
     assert after.out == ""
     _, after = agent.run("echo y >> src/ui.py; touch src/new.py")
