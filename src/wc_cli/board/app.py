@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from wc_cli.board.cards import CardFilter
     from wc_cli.board.source import BoardSource
     from wc_cli.board.view import BoardSigns, Size
+    from wc_core.claims.record import Claim
     from wc_core.views.worktrees import Neighbour
 
 # Seconds between refreshes of what no watcher reports: ages, loops, other folders.
@@ -213,6 +214,7 @@ class BoardApp(App[None]):
         self.runner = CommandRunner(source.context) if write else None
         self.cards = Cards(signs)
         self.neighbours: list[Neighbour] = []
+        self.claims: tuple[Claim, ...] = ()
         self.end_reason = ""
         self.watch_problem = ""
         self.read_lock = asyncio.Lock()
@@ -258,6 +260,7 @@ class BoardApp(App[None]):
             await asyncio.to_thread(self.source.refresh, topics)
             if topics is None:
                 _, self.neighbours = await asyncio.to_thread(self.source.neighbours)
+                self.claims = await asyncio.to_thread(self.source.claims)
         self.update_widgets()
         for screen in self.screen_stack:
             if isinstance(screen, panes.ThreadScreen):
@@ -269,7 +272,7 @@ class BoardApp(App[None]):
         self.cards.show(self.cards.board.with_columns(columns))
         self.query_one("#top", Static).update(self._top_line())
         trees = self.query_one("#worktrees", Static)
-        text = worktree_lines(self.neighbours)
+        text = worktree_lines(self.neighbours, self.claims)
         trees.display = bool(text.plain)
         trees.update(text)
 

@@ -10,6 +10,8 @@ from wc_cli.board import cards as card_views
 from wc_cli.clock import now_ms
 from wc_core.activity.statefile import StateFiles
 from wc_core.activitylog import reading
+from wc_core.claims import book as books
+from wc_core.claims.record import WRITE
 from wc_core.errors import NotFoundError, WcError
 from wc_core.layout import Layout, topic_of
 from wc_core.views import rows as row_views
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     from wc_cli.board.cards import Card, CardColumn, CardFilter
     from wc_cli.context import Context
     from wc_core.activity.presence import Note
+    from wc_core.claims.record import Claim
     from wc_core.views.worktrees import Neighbour, WorktreeQuery
 
 
@@ -129,6 +132,19 @@ class BoardSource:
     def count(self) -> int:
         """The number of threads."""
         return len(self._cards)
+
+    def claims(self) -> tuple[Claim, ...]:
+        """The claims to edit that are held now."""
+        repository = self.context.place.repository
+        if repository is None:
+            return ()
+        index = books.load_index(self.layout)
+        book = books.read(repository.common, index, books.no_commits)
+        return tuple(
+            claim
+            for claim in book.claims
+            if claim.mode == WRITE and book.standing(claim) == books.HELD
+        )
 
     def neighbours(self) -> tuple[WorktreeQuery, list[Neighbour]]:
         """Read the state of each worktree, and note its loop on the cards of its

@@ -1,4 +1,4 @@
-"""The lines of the board about worktrees: their conflicts, and their loops."""
+"""The lines of the board about worktrees: their conflicts, claims and loops."""
 
 from __future__ import annotations
 
@@ -11,18 +11,23 @@ from wc_core.text import one_line
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from wc_core.claims.record import Claim
     from wc_core.views.worktrees import Neighbour
 
 _FILES = 2
+_HOLDERS = 4
 _URGENT, _CALM = "bold yellow", "dim"
 
 
-def worktree_lines(neighbours: Iterable[Neighbour]) -> Text:
-    """A line for each pair of worktrees that will conflict, then for each loop that is
-    running or waits for a human."""
+def worktree_lines(
+    neighbours: Iterable[Neighbour], claims: Iterable[Claim] = ()
+) -> Text:
+    """A line for each pair of worktrees that will conflict, for each participant who
+    has claims, and for each loop that is running or waits for a human."""
     trees = list(neighbours)
     text = Text(no_wrap=True, overflow="ellipsis")
-    for line, style in (*_conflict_lines(trees), *_loop_lines(trees)):
+    lines = (*_conflict_lines(trees), *_claim_lines(claims), *_loop_lines(trees))
+    for line, style in lines:
         text.append("\n " if text.plain else " ")
         text.append(line, style)
     return text
@@ -36,6 +41,18 @@ def _conflict_lines(trees: Iterable[Neighbour]) -> Iterator[tuple[str, str]]:
             if conflict.opposite.path not in named:
                 text = f"⚠ {tree.name} conflicts {conflict.sentence(_FILES)}"
                 yield one_line(text), _URGENT
+
+
+def _claim_lines(claims: Iterable[Claim]) -> Iterator[tuple[str, str]]:
+    by_holder: dict[str, list[Claim]] = {}
+    for claim in claims:
+        by_holder.setdefault(claim.holder, []).append(claim)
+    for holder, own in list(by_holder.items())[:_HOLDERS]:
+        paths = ", ".join(claim.id for claim in own[:_FILES])
+        hidden = f" and {len(own) - _FILES} more" if len(own) > _FILES else ""
+        yield one_line(f"✎ {holder} edits {paths}{hidden}"), _CALM
+    if len(by_holder) > _HOLDERS:
+        yield f"✎ {len(by_holder) - _HOLDERS} others: wc claims", _CALM
 
 
 def _loop_lines(trees: Iterable[Neighbour]) -> Iterator[tuple[str, str]]:

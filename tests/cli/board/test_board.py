@@ -317,6 +317,23 @@ def test_a_loop_is_shown_above_and_on_the_cards_of_its_worktree(
     live.run(steps, (160, 30))
 
 
+def test_claims_are_shown_above_until_they_are_released(
+    repo: Repo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    repo.ok("new", "auth", "--title", "T")
+    repo.ok("claim", "a.py", "b.py", "c.py", *CODEX)
+    repo.ok("claim", "d.py", "--mode", "read", *CODEX)
+    live = Live(repo, monkeypatch)
+    line = "✎ Codex (Pat) edits a.py, b.py and 1 more"
+
+    async def steps(pilot: Pilot[None]) -> None:
+        await until(pilot, lambda: line in live.text)
+        repo.ok("release", "--all", *CODEX)
+        await until(pilot, lambda: "✎" not in live.text)
+
+    live.run(steps, (160, 30))
+
+
 # --- keys that write ---------------------------------------------------------
 
 
