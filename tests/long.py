@@ -103,6 +103,8 @@ PARTS = (
          _contract("kills", alone=True)),
     Part("races", (3, 4), "crowds of writers; the same ball at the same instant",
          _contract("races", "same_instant", "clocks", "locks")),
+    Part("claims", (), "8 processes claim at once, 50 times, here and at a remote",
+         (_tests("tests/cli/claims"),)),
     Part("readers", (6,), "every state seen while others write was one",
          _contract("readers_during_writes", "torn_states")),
     Part("damage", (6,), "every kind of damage; a log of 100 MB",

@@ -6,7 +6,9 @@ import base64
 import contextlib
 import os
 import subprocess
+import sys
 import threading
+import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING
 
@@ -21,13 +23,18 @@ class HttpHub(ThreadingHTTPServer):
     """git's own http-backend, on loopback.
 
     ``private`` asks for a user; ``answer`` is the status of every answer,
-    with a page that a browser would show.
+    with a page that a browser would show. Each answer takes ``delay`` seconds longer.
+    What git says of its errors goes to standard error, which pytest shows if a test
+    fails.
     """
 
-    def __init__(self, folder: Path, *, private: bool = False) -> None:
+    def __init__(
+        self, folder: Path, *, private: bool = False, delay: float = 0
+    ) -> None:
         super().__init__(("127.0.0.1", 0), _Handler)
         self.folder = folder
         self.private = private
+        self.delay = delay
         self.answer = 0
         self.plain = False
 
@@ -48,6 +55,7 @@ class _Handler(BaseHTTPRequestHandler):
         body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
         wanted = base64.b64encode(f"{USER}:{PASSWORD}".encode()).decode()
         said = self.headers.get("Authorization")
+        time.sleep(self.server.delay)
         if self.server.answer:
             self._say(self.server.answer, b"<html>\nSign in\n</html>\n")
         elif self.server.private and said != f"Basic {wanted}":
@@ -97,7 +105,11 @@ class _Handler(BaseHTTPRequestHandler):
             capture_output=True,
             check=False,
         )
+        sys.stderr.write(os.fsdecode(done.stderr))
         head, _, content = done.stdout.partition(b"\r\n\r\n")
+        if not head:
+            self._say(500, done.stderr, "text/plain")
+            return
         fields = dict(line.split(": ", 1) for line in head.decode().split("\r\n"))
         status = int(fields.get("Status", "200").split()[0])
         self._say(status, content, fields.get("Content-Type", "text/plain"))
@@ -107,9 +119,9 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 @contextlib.contextmanager
-def http(folder: Path, *, private: bool = False) -> Iterator[HttpHub]:
+def http(folder: Path, *, private: bool = False, delay: float = 0) -> Iterator[HttpHub]:
     """Serve the repositories in a folder."""
-    with HttpHub(folder, private=private) as server:
+    with HttpHub(folder, private=private, delay=delay) as server:
         thread = threading.Thread(target=server.serve_forever, args=(0.02,))
         thread.start()
         try:

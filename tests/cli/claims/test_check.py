@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -63,6 +64,20 @@ def test_somebody_edits_it(repo: Here) -> None:
     ]
     assert "Next: wc read ui --new" in done.err
     assert verdict(repo, "src", "--mode", "read", *GEMINI)[0] == 32
+
+
+def test_the_answer_is_right_among_two_thousand_claims(repo: Here) -> None:
+    off = {"WATERCOOLER_PUSH": "off"}
+    names = [f"many/{number}.py" for number in range(2000)]
+    repo.ok("claim", *names, *CODEX, env=off)
+    repo.ok("claim", "src", *GEMINI, env=off)
+    for _ in range(2):  # from the refs, and from what was remembered of them
+        assert verdict(repo, "free.py", *GEMINI) == (0, "PROCEED", ["FREE"])
+        assert verdict(repo, "many/1999.py", *CODEX) == (0, "PROCEED", ["OWN"])
+        answer = repo.wc("check", "many/1234.py", "--json", *GEMINI)
+        assert (answer.code, list(answer.json["locks"])) == (32, ["many/1234.py"])
+        time.sleep(0.15)
+    assert len(repo.json("claims")["claims"]) == 2001
 
 
 def test_a_claim_that_lapses_soon_is_waited_for(repo: Here) -> None:

@@ -33,13 +33,13 @@ for line in sys.stdin:
 
 
 def start(repo: Repo, number: int) -> subprocess.Popen[str]:
-    """A process that takes part."""
+    """A process that takes part. What it says of errors, pytest shows if the test
+    fails."""
     return subprocess.Popen(
         [sys.executable, "-c", RACER, str(repo.path), f"Racer{number}"],
         env=repo.machine.env,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
         text=True,
     )
 
