@@ -386,7 +386,7 @@ for number in range(folders):
 if folders:
     # Nobody says that there is no room for these: the next look finds out.
     time.sleep(0.3)
-    watcher._next = 0.0
+    watcher._next_full = 0.0
     until = time.monotonic() + 20
     while watcher.health.kind == "watching" and time.monotonic() < until:
         time.sleep(0.01)
