@@ -17,6 +17,7 @@ from wc_core.values import NamedTuple
 BRANCH = "watercooler/threads"
 IN_TREE = ".watercooler"
 GUIDANCE = "guidance.md"
+ALLOWED_SIGNERS = "allowed_signers"
 MAX_TOPIC_BYTES = 100
 
 # For git: bytes stay as they are, logs merge as unions even without wc, and local
@@ -283,6 +284,11 @@ class Layout(NamedTuple):
     def config(self) -> str:
         """The settings that all clones share."""
         return f"{self.root}/config.toml"
+
+    @property
+    def allowed_signers(self) -> str:
+        """Whose signatures count, in the format of ssh-keygen(1)."""
+        return f"{self.root}/{ALLOWED_SIGNERS}"
 
     @property
     def guidance(self) -> str:

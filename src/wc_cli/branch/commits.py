@@ -201,7 +201,7 @@ def commit(
     if not options.sign:
         return out
     tree = out.split()[2]
-    signed = _signed_commit(git, tree, message, parents, options.authorship)
+    signed = signed_commit(git, tree, message, parents, options.authorship)
     git.run("update-ref", f"refs/heads/{BRANCH}", signed, *parents[:1], env=variables)
     return signed
 
@@ -235,26 +235,30 @@ def _header(
     return b"".join(parts)
 
 
-def _signed_commit(
+def signed_commit(
     git: Git,
     tree: str,
     message: str,
     parents: tuple[str, ...],
     authorship: Authorship,
+    date: str = "",
 ) -> str:
-    """Make a commit with the signature of its committer. Returns its id.
+    """Make a commit with the signature of its committer, as of now or of a ``date``.
+    Returns its id.
 
     The program that signs has no terminal and little time. Raises GitError.
     """
     deadline = git.until
     git.until = min(deadline, time.monotonic() + _SIGNING_SECONDS)
     words = [word for parent in parents for word in ("-p", parent)]
+    names = ("GIT_AUTHOR_DATE", "GIT_COMMITTER_DATE") if date else ()
+    dates = dict.fromkeys(names, date)
     try:
         return git.line(
             *_signing_options(authorship),
             *("commit-tree", "-S", *words, tree),
             feed=message.encode(errors="replace"),
-            env=_person_variables(authorship),
+            env={**_person_variables(authorship), **dates},
         )
     except GitKilledError as error:
         # Not killed in the middle of a write: there is nothing to tidy up.

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from wc_core.claims import record
 from wc_core.git import config
-from wc_core.git.authorship import Person, clean, git_identity
+from wc_core.git.authorship import Authorship, Person, clean, git_identity
 from wc_core.values import NamedTuple
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ class ClaimCommitter(NamedTuple):
     """Who makes the commits of claims in a repository, and by which hash it names
     objects."""
 
-    person: Person
+    identity: Authorship
     algorithm: str
 
     @classmethod
@@ -37,17 +37,22 @@ class ClaimCommitter(NamedTuple):
         """The user that git is configured for."""
         format_key = "extensions.objectformat"
         algorithm = config.get(format_key, repository, env).lower()
-        person = git_identity(repository, env).committer
-        return cls(person, "sha256" if algorithm == "sha256" else "sha1")
+        identity = git_identity(repository, env)
+        return cls(identity, "sha256" if algorithm == "sha256" else "sha1")
+
+    def authorship_of(self, claim: Claim) -> Authorship:
+        """The holder as the author, and the user as the committer."""
+        person = self.identity.committer
+        author = Person(clean(claim.holder), person.email or _ADDRESS)
+        return self.identity._replace(author=author, committer=person.or_else(author))
 
     def commit_of(self, claim: Claim) -> bytes:
         """The content of the commit of a claim."""
-        author = Person(clean(claim.holder), self.person.email or _ADDRESS)
-        committer = self.person.or_else(author)
+        authorship = self.authorship_of(claim)
         head = (
             f"tree {self.oid(b'tree', b'')}\n"
-            f"author {author} {claim.at} +0000\n"
-            f"committer {committer} {claim.at} +0000\n\n"
+            f"author {authorship.author} {claim.at} +0000\n"
+            f"committer {authorship.committer} {claim.at} +0000\n\n"
         )
         return head.encode(errors="replace") + record.encode(claim)
 
@@ -63,11 +68,11 @@ def store_claims(
     """Store the commits of claims, which no ref points to yet. Returns the commit of
     each ref. Raises GitError."""
     contents = {claim.ref: committer.commit_of(claim) for claim in claims}
-    git.run("unpack-objects", "-q", feed=_pack(contents.values(), committer))
+    git.run("unpack-objects", "-q", feed=pack_of(contents.values(), committer))
     return {ref: committer.oid(b"commit", data) for ref, data in contents.items()}
 
 
-def _pack(commits: Iterable[bytes], committer: ClaimCommitter) -> bytes:
+def pack_of(commits: Iterable[bytes], committer: ClaimCommitter) -> bytes:
     """A pack with the commits and their tree, which is empty."""
     objects = [(_TREE, b""), *((_COMMIT, content) for content in commits)]
     parts = [b"PACK", (2).to_bytes(4), len(objects).to_bytes(4)]

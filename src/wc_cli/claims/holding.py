@@ -15,7 +15,6 @@ from wc_cli.claims.transactions import LostRaceError
 from wc_cli.store.localfiles import LocalFiles
 from wc_cli.sync.wireerrors import LeaseError, RefusedError, WireError
 from wc_core.claims import held, ids, rules
-from wc_core.claims.book import HELD
 from wc_core.claims.record import WRITE, Claim
 from wc_core.errors import (
     ClaimedError,
@@ -138,12 +137,12 @@ class Holding:
         released: list[str] = []
 
         def plan(book: Book) -> ClaimPlan:
-            own = {claim.id for claim in self.own(book)}
-            lost = self.memory().lost(own)
+            named = self._named(book)
+            lost = self.memory().lost({claim.id for claim in named})
             wanted = targets
             if wanted is not None:
                 wanted = [target for target in wanted if str(target) not in lost]
-            chosen = self._chosen(book, wanted)
+            chosen = self._chosen(book, named, wanted)
             names = lost if targets is None else list(map(str, targets))
             released[:] = dict.fromkeys([*(claim.id for claim in chosen), *names])
             return rules.plan_release(chosen)
@@ -159,7 +158,7 @@ class Holding:
         renewed: list[Claim] = []
 
         def plan(book: Book) -> ClaimPlan:
-            chosen = self._chosen(book, targets)
+            chosen = self._chosen(book, self.own(book), targets)
             renewed[:] = [self.renewed(claim, ttl_s) for claim in chosen]
             return rules.plan_renewal(renewed)
 
@@ -179,7 +178,12 @@ class Holding:
         )
 
     def own(self, book: Book) -> list[Claim]:
-        """The holder's claims in this worktree."""
+        """The holder's claims in this worktree. One whose signature is refused is not
+        among them: anybody may have made it."""
+        return [claim for claim in self._named(book) if not book.refusal(claim)]
+
+    def _named(self, book: Book) -> list[Claim]:
+        """The claims in the holder's name in this worktree."""
         holder = self.holder
         return [
             claim
@@ -187,8 +191,9 @@ class Holding:
             if claim.worktree == holder.worktree and holder.is_mine(claim.holder)
         ]
 
-    def _chosen(self, book: Book, targets: Sequence[ClaimId] | None) -> list[Claim]:
-        own = self.own(book)
+    def _chosen(
+        self, book: Book, own: list[Claim], targets: Sequence[ClaimId] | None
+    ) -> list[Claim]:
         if targets is None:
             return own
         by_id = {claim.target: claim for claim in own}
@@ -318,7 +323,7 @@ def _not_held_error(target: ClaimId, own: Sequence[Claim], book: Book) -> NotFou
     rivals = [
         claim
         for claim in book.overlapping(target)
-        if claim not in own and book.standing(claim) == HELD
+        if claim not in own and book.binds(claim)
     ]
     rival = f"; {rivals[0].holder} has {rivals[0].id}" if rivals else ""
     yours = ", ".join(names)

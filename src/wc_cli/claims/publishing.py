@@ -21,7 +21,6 @@ from wc_cli.sync.wireerrors import (
     WireError,
 )
 from wc_core.claims import rules
-from wc_core.claims.book import HELD
 from wc_core.claims.ids import parse
 from wc_core.errors import ConflictError, FencedError, OfflineError
 from wc_core.git import config
@@ -158,7 +157,7 @@ def _fenced_error(holding: Holding, book: Book, lost: list[str]) -> FencedError:
         claim
         for claim_id in lost
         for claim in book.overlapping(parse(claim_id))
-        if not holding.holder.is_mine(claim.holder) and book.standing(claim) == HELD
+        if not holding.holder.is_mine(claim.holder) and book.binds(claim)
     ]
     by = f"; {rivals[0].holder} has it now" if rivals else ""
     return FencedError(

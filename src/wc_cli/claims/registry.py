@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import os
 import time
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from wc_cli.branch.git import Git, GitError
@@ -17,17 +18,20 @@ from wc_cli.claims.commits import ClaimCommitter
 from wc_cli.store import locks
 from wc_cli.store.localfiles import LocalFiles
 from wc_core.claims import book as books
-from wc_core.claims import refs
+from wc_core.claims import refs, signatures
 from wc_core.claims.record import FOLDER
 from wc_core.claims.rules import RefMove
 from wc_core.errors import StorageError, WcError
 from wc_core.phrases import counted
+from wc_core.threads import settings
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from wc_core.claims.book import Book
+    from wc_core.claims.book import Book, Index
+    from wc_core.claims.record import Claim
     from wc_core.claims.rules import Change
+    from wc_core.claims.signatures import Signers
     from wc_core.git.repository import Repository
     from wc_core.layout import Layout
 
@@ -43,6 +47,15 @@ class Registry:
         self.layout = layout
         self.env = env
         self.git = Git(repository.common, env, bare=True)
+        self._checks: dict[str, str] = {}
+
+    @cached_property
+    def signers(self) -> Signers | None:
+        """Whose claims count, if they must be signed."""
+        rules = settings.load(self.layout.root, self.env)
+        if rules.verify != settings.SIGNED:
+            return None
+        return signatures.signers_of(self.layout, self.repository, self.env)
 
     def read(self) -> Book:
         """The claims, which are remembered with when they were first seen."""
@@ -53,11 +66,32 @@ class Registry:
         else:
             names = self._listed_refs()
             book = books.assemble(names, index, common, self._read_commits)
-        if index.refs != book.refs or (book.refs and index.stamp != stamp):
+        if book.refs and self.signers is not None:
+            book = self._verified(book, index, self.signers)
+        is_checked = book.checks is None or (
+            (book.checks, book.signers) == (index.checks, index.signers)
+        )
+        is_current = index.refs == book.refs and is_checked
+        if not is_current or (book.refs and index.stamp != stamp):
             # A store that is read-only must not make reading fail.
             with contextlib.suppress(WcError, OSError):
                 self._remember(book, stamp)
         return book
+
+    def _verified(self, book: Book, index: Index, signers: Signers) -> Book:
+        """The claims with what git says of their signatures, which it is asked once for
+        each commit. What it cannot say now stays unverified."""
+        from wc_cli.claims import signing  # 4 ms, only where claims are signed
+
+        if index.signers == signers.state:
+            self._checks = {**index.checks, **self._checks}
+        missing = [claim for claim in book.claims if claim.oid not in self._checks]
+        with contextlib.suppress(GitError):
+            for batch in signing.batches(missing):
+                self._checks |= signing.verify(self.git, signers, batch)
+        oids = {claim.oid for claim in book.claims}
+        checks = {oid: text for oid, text in self._checks.items() if oid in oids}
+        return book._replace(checks=checks, signers=signers.state)
 
     def _remember(self, book: Book, stamp: refs.RefsStamp) -> None:
         """Write the index, if the store has been made."""
@@ -103,15 +137,18 @@ class Registry:
             yield
 
     def store(self, changes: Iterable[Change]) -> list[RefMove]:
-        """Store the commits of changes. Returns how the refs are to move. Raises
-        StorageError."""
+        """Store the commits of changes, signed if they must be. Returns how the refs
+        are to move. Raises StorageError."""
         changes = tuple(changes)
         claims = [change.claim for change in changes if change.claim is not None]
         stored: dict[str, str] = {}
         if claims:
             committer = ClaimCommitter.of(self.repository, self.env)
             try:
-                stored = commits.store_claims(self.git, committer, claims)
+                if self.signers is not None:
+                    stored = self._signed(committer, claims, self.signers)
+                else:
+                    stored = commits.store_claims(self.git, committer, claims)
             except GitError as error:
                 raise StorageError(
                     f"{counted(len(claims), 'claim')} could not be stored: {error}.",
@@ -121,6 +158,33 @@ class Registry:
             RefMove(change.ref, change.old, stored[change.ref] if change.claim else "")
             for change in changes
         ]
+
+    def _signed(
+        self, committer: ClaimCommitter, claims: Sequence[Claim], signers: Signers
+    ) -> dict[str, str]:
+        """Store the commits of claims with a signature that counts here."""
+        from wc_cli.claims import signing  # 4 ms, only where claims are signed
+
+        try:
+            stored = signing.sign_claims(self.git, committer, claims)
+        except GitError as error:
+            raise StorageError(
+                f"Claims must be signed here, and git could not sign: {error}.",
+                "Nothing was changed. Name your key: git config gpg.format ssh, and "
+                "git config user.signingKey ~/.ssh/id_ed25519.pub",
+            ) from error
+        signed = [claim._replace(oid=stored[claim.ref]) for claim in claims]
+        checks = signing.verify(self.git, signers, signed)
+        for claim in signed:
+            if problem := checks.get(claim.oid, ""):
+                person = signatures.person_of(claim.holder)
+                raise StorageError(
+                    f"A claim of {claim.holder} would not count: {problem}.",
+                    "Nothing was changed. If the key is yours, add a line such as "
+                    f'"{person}" ssh-ed25519 AAAA… to {self.layout.allowed_signers}',
+                )
+        self._checks |= checks
+        return stored
 
     def move(self, moves: Iterable[RefMove]) -> None:
         """Move refs, all or none. Raises LostRaceError, LockTimeoutError,

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from wc_cli.branch.git import Git
 from wc_cli.claims.registry import Registry
 from wc_core.claims import ids
-from wc_core.claims.book import HELD
 from wc_core.claims.record import WRITE
 from wc_core.errors import InvalidInputError
 from wc_core.git import config
@@ -69,7 +68,7 @@ class Rivals:
             for claim in book.claims
             if claim.mode == WRITE
             and not viewer.is_me(claim.holder)
-            and book.standing(claim) == HELD
+            and book.binds(claim)
         ]
 
     def on(self, paths: Iterable[str]) -> list[Rival]:

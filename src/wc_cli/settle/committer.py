@@ -13,7 +13,7 @@ from wc_cli.settle.authorsplit import Authors, split_by_author
 from wc_cli.settle.commitplan import plan_commit
 from wc_cli.store import authors
 from wc_core.files import read_plain
-from wc_core.layout import GUIDANCE
+from wc_core.layout import ALLOWED_SIGNERS, GUIDANCE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from wc_core.git.authorship import Authorship
 
 # The files that all threads share.
-_SHARED = (".gitattributes", ".gitignore", "config.toml", GUIDANCE)
+_SHARED = (".gitattributes", ".gitignore", "config.toml", GUIDANCE, ALLOWED_SIGNERS)
 
 
 class Committer:

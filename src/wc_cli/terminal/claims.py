@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from wc_core.claims.book import ENDED, HELD
+from wc_core.claims.book import ENDED, HELD, LAPSED, REFUSED
 from wc_core.claims.record import READ
 from wc_core.text import one_line
 from wc_core.times import ago, seconds_between, span
@@ -40,7 +40,7 @@ def claim_line(claim: Claim, book: Book, now_ms: int) -> str:
         *(["read"] if claim.mode == READ else []),
         claim.holder,
         ago(seconds_between(claim.at * 1000, now_ms)),
-        _standing_text(standing, book.seconds_left(claim)),
+        _standing_text(standing, book.seconds_left(claim), book.refusal(claim)),
         *([f"thread {claim.thread}"] if claim.thread else []),
         *([f"on {claim.branch}"] if claim.branch else []),
         *([claim.note] if claim.note else []),
@@ -48,7 +48,11 @@ def claim_line(claim: Claim, book: Book, now_ms: int) -> str:
     return " · ".join(facts)
 
 
-def _standing_text(standing: str, seconds: float) -> str:
-    if standing == HELD:
-        return f"{span(int(seconds))} left"
-    return "its session has ended" if standing == ENDED else "not renewed in time"
+def _standing_text(standing: str, seconds: float, refusal: str) -> str:
+    texts = {
+        HELD: f"{span(max(0, int(seconds)))} left",
+        ENDED: "its session has ended",
+        LAPSED: "not renewed in time",
+        REFUSED: f"refused: {refusal}",
+    }
+    return texts.get(standing, "its signature could not be verified")

@@ -39,6 +39,7 @@ _UNREADABLE = (
 _SHOWN = ("id", "mode", "holder", "worktree", "branch", "head", "ttl_s", "note", "new")
 
 HELD, ENDED, LAPSED = "held", "ended", "lapsed"
+REFUSED, UNVERIFIED = "refused", "unverified"
 
 
 class Book(NamedTuple):
@@ -48,6 +49,9 @@ class Book(NamedTuple):
     - ``seen_ms``: when this machine first saw a commit, on its monotonic clock
     - ``now_ms``: the time on that clock when the claims were read
     - ``unread``: the refs whose commit is no record, or cannot be read here
+    - ``checks``: where claims must be signed, why that of a commit is refused, or an
+      empty text; commits that are not in it were not verified yet
+    - ``signers``: the state of the allowed signers then
     """
 
     claims: tuple[Claim, ...] = ()
@@ -55,13 +59,31 @@ class Book(NamedTuple):
     seen_ms: Mapping[str, int] = _NOTHING
     now_ms: int = 0
     unread: tuple[str, ...] = ()
+    checks: Mapping[str, str] | None = None
+    signers: str = ""
 
     def standing(self, claim: Claim) -> str:
         """Whether a claim is `HELD`, has `ENDED` with its session, or has `LAPSED`
-        because it was not renewed in time."""
+        because it was not renewed in time; where claims must be signed, also whether it
+        is `REFUSED`, or `UNVERIFIED` so far."""
+        if self.refusal(claim):
+            return REFUSED
         if sessions.state(claim.session) == sessions.ENDED:
             return ENDED
-        return HELD if self.seconds_left(claim) > 0 else LAPSED
+        if self.seconds_left(claim) <= 0:
+            return LAPSED
+        is_verified = self.checks is None or claim.oid in self.checks
+        return HELD if is_verified else UNVERIFIED
+
+    def refusal(self, claim: Claim) -> str:
+        """Why a claim does not count, whoever seems to have made it; empty if it may
+        count."""
+        return (self.checks or {}).get(claim.oid, "")
+
+    def binds(self, claim: Claim) -> bool:
+        """Whether others have to respect a claim. One that nobody could verify yet may
+        be good."""
+        return self.standing(claim) in {HELD, UNVERIFIED}
 
     def seconds_left(self, claim: Claim) -> float:
         """The seconds until a claim lapses unless it is renewed. Only this machine's
@@ -76,6 +98,7 @@ class Book(NamedTuple):
             "thread": claim.thread or None,
             "mine": own,
             "standing": self.standing(claim),
+            "refusal": self.refusal(claim) or None,
             "session": sessions.state(claim.session),
             "seconds_left": max(0, int(self.seconds_left(claim))),
             "at": rfc3339(claim.at * 1000),
@@ -88,12 +111,14 @@ class Book(NamedTuple):
 
 class Index(NamedTuple):
     """What the file of the index has: the state of the refs when it was written, the
-    records by commit, and when each was first seen."""
+    records by commit, when each was first seen, and what `Book` has of signatures."""
 
     stamp: refs.RefsStamp | None = None
     refs: Mapping[str, str] = MappingProxyType({})
     claims: Mapping[str, Claim] = MappingProxyType({})
     seen_ms: Mapping[str, int] = _NOTHING
+    checks: Mapping[str, str] = MappingProxyType({})
+    signers: str = ""
 
 
 def monotonic_ms() -> int:
@@ -161,11 +186,15 @@ def load_index(layout: Layout) -> Index:
         if fields["v"] != VERSION:
             return Index()
         claims = {row[-1]: Claim(*row) for row in fields["claims"]}
+        checks = {oid: str(text) for oid, text in fields.get("checks", {}).items()}
+        index = Index(
+            claims=claims, checks=checks, signers=str(fields.get("signers", ""))
+        )
         if fields["boot"] != sessions.boot():
-            return Index(claims=claims)
+            return index
         stamp = refs.RefsStamp(*fields["stamp"]) if fields["stamp"] else None
         seen_ms = {oid: int(ms) for oid, ms in fields["seen"].items()}
-        return Index(stamp, dict(fields["refs"]), claims, seen_ms)
+        return index._replace(stamp=stamp, refs=dict(fields["refs"]), seen_ms=seen_ms)
     except _UNREADABLE:
         return Index()
 
@@ -180,4 +209,6 @@ def index_bytes(book: Book, stamp: refs.RefsStamp, now_ns: int) -> bytes:
         "claims": [list(claim) for claim in book.claims],
         "seen": dict(book.seen_ms),
     }
+    if book.checks is not None:
+        fields |= {"checks": dict(book.checks), "signers": book.signers}
     return json.dumps(fields, separators=(",", ":")).encode()

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from wc_core.claims.book import HELD
 from wc_core.claims.record import READ, Claim
 from wc_core.values import NamedTuple
 
@@ -62,13 +61,13 @@ def plan_claims(
     renewed = []
     for wish in wishes:
         for claim in book.overlapping(wish.target):
-            if is_mine(claim.holder):
+            if is_mine(claim.holder) and not book.refusal(claim):
                 if claim.id == wish.id:
                     renewed.append(wish.id)
                     changes[claim.ref] = Change(claim.ref, claim.oid)
-            elif not forbids(claim, wish):
+            elif not _meets(book, claim, wish, takeover=takeover):
                 continue
-            elif takeover or book.standing(claim) != HELD:
+            elif takeover or not book.binds(claim):
                 replaced[claim.ref] = claim
                 changes[claim.ref] = Change(claim.ref, claim.oid)
             else:
@@ -82,6 +81,14 @@ def plan_claims(
         replaced=tuple(replaced.values()),
         renewed=tuple(dict.fromkeys(renewed)),
     )
+
+
+def _meets(book: Book, claim: Claim, wish: Claim, *, takeover: bool) -> bool:
+    """Whether one of two claims on the same thing has to go. One that is refused here
+    stays, because other clones may know its signer, unless its ref is needed."""
+    if book.refusal(claim) and not takeover:
+        return claim.ref == wish.ref
+    return forbids(claim, wish)
 
 
 def forbids(claim: Claim, wish: Claim) -> bool:
@@ -140,7 +147,7 @@ def outvoted(book: Book, unsent: Container[str]) -> list[tuple[Claim, Claim]]:
             continue
         for rival in book.overlapping(claim.target):
             is_sent = rival.ref not in unsent and rival.holder != claim.holder
-            if is_sent and forbids(rival, claim) and book.standing(rival) == HELD:
+            if is_sent and forbids(rival, claim) and book.binds(rival):
                 pairs.append((claim, rival))
                 break
     return pairs

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from wc_core.claims import neighbours
-from wc_core.claims.book import HELD, Book
+from wc_core.claims.book import UNVERIFIED, Book
 from wc_core.claims.ids import TOP, label
 from wc_core.claims.neighbours import GRAPH_STALE, GRAPH_UNAVAILABLE
 from wc_core.claims.record import READ, WRITE
@@ -32,6 +32,7 @@ VERDICTS = (PROCEED, READ_ONLY, WAIT, SWITCH_TASK, PULL, PUSH, STOP)
 FREE, OWN, DIRECT_WRITE, DIRECT_READ = "FREE", "OWN", "DIRECT_WRITE", "DIRECT_READ"
 STALE_HEAD, UNPUSHED, BALL_ELSEWHERE = "STALE_HEAD", "UNPUSHED", "BALL_ELSEWHERE"
 REMOTE_UNREACHABLE, FENCED, HOT = "REMOTE_UNREACHABLE", "FENCED", "HOT"
+UNTRUSTED, UNVERIFIED_CLAIM = "UNTRUSTED", "UNVERIFIED"
 NEIGHBOR_CODES = (neighbours.NEIGHBOR_DEPENDENCY, neighbours.NEIGHBOR_DEPENDENT)
 GRAPH_CODES = (GRAPH_STALE, GRAPH_UNAVAILABLE)
 
@@ -97,7 +98,7 @@ class Situation(NamedTuple):
             for claim in self.book.claims
             if claim.mode == WRITE
             and not self.is_mine(claim.holder)
-            and self.book.standing(claim) == HELD
+            and self.book.binds(claim)
         ]
 
 
@@ -125,7 +126,7 @@ class Judgement(NamedTuple):
         codes = {item.code for item in self.reasons}
         if REMOTE_UNREACHABLE in codes:
             return OFFLINE
-        direct = {DIRECT_WRITE, DIRECT_READ, FENCED}
+        direct = {DIRECT_WRITE, DIRECT_READ, UNVERIFIED_CLAIM, FENCED}
         if codes & direct or self.reasons[0].code in NEIGHBOR_CODES:
             return CONFLICT
         return STALE if self.situation.behind else OK
@@ -167,7 +168,7 @@ class Judgement(NamedTuple):
         rivals = [
             item.claim
             for item in self.reasons
-            if item.claim is not None and _is_rival(item, situation)
+            if item.claim is not None and _is_rival(item)
         ]
         return {
             "verdict": self.verdict,
@@ -203,14 +204,15 @@ def _word(target: ClaimId) -> str:
 
 
 _WARNINGS = frozenset(
-    (HOT, REMOTE_UNREACHABLE, UNPUSHED, STALE_HEAD, *GRAPH_CODES, *NEIGHBOR_CODES)
+    {HOT, REMOTE_UNREACHABLE, UNPUSHED, STALE_HEAD, UNTRUSTED, UNVERIFIED_CLAIM}
+    | {*GRAPH_CODES, *NEIGHBOR_CODES}
 )
 
 
-def _is_rival(reason: Reason, situation: Situation) -> bool:
+def _is_rival(reason: Reason) -> bool:
     """Whether a reason is in somebody else's claim that keeps the caller off."""
     claim = reason.claim
-    if claim is None or situation.is_mine(claim.holder):
+    if claim is None or reason.code in {OWN, UNTRUSTED}:
         return False
     return reason.code not in NEIGHBOR_CODES or reason.verdict != PROCEED
 
@@ -249,12 +251,11 @@ def judge(situation: Situation) -> Judgement:
 def _claimed(target: ClaimId, situation: Situation) -> Iterator[Reason]:
     """The reasons in the claims on a target."""
     book, name = situation.book, str(target)
-    claims = [
-        claim for claim in book.overlapping(target) if book.standing(claim) == HELD
-    ]
+    overlapping = book.overlapping(target)
+    claims = [claim for claim in overlapping if book.binds(claim)]
     reasons = []
     for claim in claims:
-        if situation.is_mine(claim.holder):
+        if situation.is_mine(claim.holder) and book.standing(claim) != UNVERIFIED:
             text = f"You have claimed {label(claim.id)}."
             reasons.append(Reason(OWN, PROCEED, name, text, claim))
         elif not (claim.mode == READ and situation.mode == READ):
@@ -265,10 +266,18 @@ def _claimed(target: ClaimId, situation: Situation) -> Iterator[Reason]:
         if claims:
             text = f"{claims[0].holder} only reads {label(claims[0].id)}, too."
         yield Reason(FREE, PROCEED, name, text)
+    for claim in overlapping:
+        if refusal := book.refusal(claim):
+            text = f"The claim of {claim.holder} on {label(claim.id)} does not count:"
+            yield Reason(UNTRUSTED, PROCEED, name, f"{text} {refusal}.", claim)
 
 
 def _rival(claim: Claim, name: str, situation: Situation) -> Reason:
-    """The reason in a claim of somebody else."""
+    """The reason in a claim of somebody else, or of whoever signed it."""
+    if situation.book.standing(claim) == UNVERIFIED:
+        verdict = READ_ONLY if claim.mode == READ else WAIT
+        text = f"{claim.holder} claims {label(claim.id)}. Its signature is not verified"
+        return Reason(UNVERIFIED_CLAIM, verdict, name, f"{text} yet: wc check", claim)
     about = f" for the thread {claim.thread}" if claim.thread else ""
     if claim.mode == READ:
         text = f"{claim.holder} relies on {label(claim.id)}{about}."

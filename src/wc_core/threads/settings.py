@@ -23,6 +23,7 @@
     [claims]
     ttl = 900                 # seconds that a claim lasts without a sign of life
     neighbor = "advise"       # advise | readonly | block: somebody edits a neighbour
+    verify = "none"           # none | signed: see docs/claims.md
     guard = "advise"          # off | notice | advise | refuse: see docs/guards.md
     guard_failure = "open"    # open | block: what happens if a guard fails
     [observe]
@@ -61,6 +62,8 @@ NEIGHBOR = ("advise", "readonly", "block")
 OFF, NOTICE, ADVISE, REFUSE = "off", "notice", "advise", "refuse"
 GUARD = (OFF, NOTICE, ADVISE, REFUSE)
 GUARD_FAILURE = ("open", "block")
+SIGNED = "signed"
+VERIFY = ("none", SIGNED)
 
 _BOUNCES = 6
 _MAX_BOUNCES = 1000
@@ -80,7 +83,7 @@ _KNOWN: dict[str, tuple[str, ...]] = {
     "aliases": (),
     "sync": ("push", "fetch_every", "limit"),
     "git": ("sign",),
-    "claims": ("ttl", "neighbor", "guard", "guard_failure"),
+    "claims": ("ttl", "verify", "neighbor", "guard", "guard_failure"),
     "observe": ("watch",),
 }
 
@@ -114,6 +117,7 @@ class Settings(NamedTuple):
     watch: str = "auto"
     claim_ttl: int = _CLAIM_TTL
     neighbor: str = "advise"
+    verify: str = "none"
     guard: str = ADVISE
     guard_failure: str = "open"
     ignored: tuple[str, ...] = ()
@@ -242,6 +246,7 @@ def _with_toml(settings: Settings, data: bytes, name: str) -> Settings:
         watch=_choice(_table(fields, "observe"), "watch", WATCH, "auto"),
         claim_ttl=_claim_ttl(claims),
         neighbor=_choice(claims, "neighbor", NEIGHBOR, settings.neighbor),
+        verify=_choice(claims, "verify", VERIFY, settings.verify),
         guard=_choice(claims, "guard", GUARD, settings.guard),
         guard_failure=_choice(
             claims, "guard_failure", GUARD_FAILURE, settings.guard_failure

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from wc_core.claims import book as books
-from wc_core.claims import held, history, ids, verdicts
+from wc_core.claims import held, history, ids, signatures, verdicts
 from wc_core.claims.book import Book
 from wc_core.claims.upstreams import upstream_of
 from wc_core.claims.verdicts import Situation
@@ -17,6 +17,7 @@ from wc_core.layout import Layout
 from wc_core.status import holders
 from wc_core.text import one_line
 from wc_core.threads import vocabulary
+from wc_core.threads.settings import SIGNED
 from wc_core.times import ago, seconds_between, span
 from wc_core.values import NamedTuple
 from wc_core.views.conflicts import hot_targets, load_conflicts
@@ -78,8 +79,13 @@ def read_claims(opened: OpenStore) -> ClaimsView:
     repository = opened.place.repository
     if repository is None:
         return ClaimsView(opened, None, Book())
-    index = books.load_index(Layout(opened.place.root))
+    layout = Layout(opened.place.root)
+    index = books.load_index(layout)
     book = books.read(repository.common, index, books.no_commits)
+    if opened.settings.verify == SIGNED:
+        # What wc verified: the server runs no git.
+        is_current = signatures.is_current(layout, index.signers)
+        book = book._replace(checks=index.checks if is_current else {})
     return ClaimsView(opened, repository, book)
 
 
@@ -111,6 +117,7 @@ def claims_markdown(view: ClaimsView, now_ms: int) -> str:
             word(claim.holder, 250),
             ago(seconds_between(claim.at * 1000, now_ms)),
             f"{remaining} left" if standing == books.HELD else standing,
+            *([word(refusal, 250)] if (refusal := book.refusal(claim)) else []),
             *([f"thread {word(claim.thread)}"] if claim.thread else []),
             *([f"branch {word(claim.branch)}"] if claim.branch else []),
             *([word(claim.note, 200)] if claim.note else []),
@@ -167,7 +174,11 @@ def _lost(view: ClaimsView, repository: Repository) -> tuple[str, ...]:
     """The claims that the caller had in this worktree and lost."""
     viewer, layout = view.opened.viewer, Layout(view.opened.place.root)
     memory = held.load(layout, held.file_name(repository.worktree_id, viewer.key))
-    own = {claim.id for claim in view.book.claims if viewer.is_me(claim.holder)}
+    own = {
+        claim.id
+        for claim in view.book.claims
+        if viewer.is_me(claim.holder) and not view.book.refusal(claim)
+    }
     return tuple(memory.lost(own)) if memory is not None else ()
 
 

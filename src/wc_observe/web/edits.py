@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from wc_core.claims.book import ENDED, HELD
+from wc_core.claims.book import ENDED, HELD, REFUSED, UNVERIFIED
 from wc_core.claims.record import READ
 from wc_core.layout import Layout
 from wc_core.phrases import counted
@@ -171,5 +171,10 @@ def _claim(view: ClaimsView, claim: Claim, context: PageContext) -> Iterator[Htm
     )
     standing = view.book.standing(claim)
     remaining = f"in {span(max(0, int(view.book.seconds_left(claim))))}"
-    ends = {HELD: remaining, ENDED: "its session has ended"}
+    ends = {
+        HELD: remaining,
+        ENDED: "its session has ended",
+        REFUSED: f"refused: {one_line(view.book.refusal(claim), 160)}",
+        UNVERIFIED: "its signature is not verified yet",
+    }
     yield element("td", ends.get(standing, "not renewed in time"), class_="number")

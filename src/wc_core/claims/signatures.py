@@ -1,0 +1,115 @@
+"""Which signatures make a claim count, where the setting ``verify`` asks for them.
+
+git checks the signature; here is decided whether who signed is the person that the
+claim names. What git said is remembered with the state of the file of the signers, so
+that a change of it counts at once.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from typing import TYPE_CHECKING
+
+from wc_core import names
+from wc_core.files import read_plain
+from wc_core.git import config
+from wc_core.values import NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from wc_core.git.repository import Repository
+    from wc_core.layout import Layout
+
+_KEY = "gpg.ssh.allowedSignersFile"
+_REVOKED = "gpg.ssh.revocationFile"
+_STORE, _GIT = "store:", "git:"
+GOOD, NONE = "G", "N"
+# What git says of a signature, see "%G?" in git-log(1).
+_PROBLEMS = {
+    NONE: "it is not signed",
+    "U": "it is signed by a key that is not among the allowed signers",
+    "E": "its signature cannot be checked: the key is not known here",
+    "X": "its signature has expired",
+    "Y": "the key of its signature has expired",
+    "R": "the key of its signature was revoked",
+}
+_BAD = "its signature is not valid"
+
+
+class Signers(NamedTuple):
+    """The allowed signers: the file of the store, or an empty ``path`` for what git is
+    configured to use, if it ``is_set``. ``state`` is another one when they have
+    changed."""
+
+    path: str
+    state: str
+    is_set: bool
+
+
+def signers_of(
+    layout: Layout, repository: Repository, env: Mapping[str, str]
+) -> Signers:
+    """The signers that are allowed in a repository. Of gpg's keyring, which git asks
+    for other signatures, the state is not known."""
+    revoked = _digest(_configured(_REVOKED, repository, env))
+    if os.path.lexists(layout.allowed_signers):
+        state = f"{_store_state(layout)}{revoked}"
+        return Signers(layout.allowed_signers, state, is_set=True)
+    path = _configured(_KEY, repository, env)
+    return Signers("", f"{_GIT}{_digest(path)}{revoked}", is_set=bool(path))
+
+
+def is_current(layout: Layout, state: str) -> bool:
+    """Whether what was remembered with a state of the signers still counts, as far as
+    the store itself tells."""
+    if os.path.lexists(layout.allowed_signers):
+        return state.startswith(_store_state(layout))
+    return state.startswith(_GIT)
+
+
+def _store_state(layout: Layout) -> str:
+    return f"{_STORE}{_digest(layout.allowed_signers)}"
+
+
+def _configured(key: str, repository: Repository, env: Mapping[str, str]) -> str:
+    """The path in a key of git's configuration; empty if there is none."""
+    path = config.get(key, repository, env)
+    if path.startswith("~/"):
+        path = f"{env.get('HOME', '')}{path[1:]}"
+    return path
+
+
+def _digest(path: str) -> str:
+    """A digest of a file; of nothing, if it cannot be read."""
+    try:
+        data = read_plain(os.path.realpath(path)) if path else None
+    except OSError:
+        data = None
+    return hashlib.sha256(data or b"").hexdigest()[:16]
+
+
+def refusal(status: str, signer: str, holder: str) -> str:
+    """Why a claim of ``holder`` does not count, from what git says of its signature:
+    the status, and who signed it. Empty if it counts."""
+    if status != GOOD:
+        return _PROBLEMS.get(status, _BAD)
+    if names.fold(person_of(holder)) in {names.fold(name) for name in _names(signer)}:
+        return ""
+    return f"it is signed by {signer}, not by {person_of(holder)}"
+
+
+def person_of(holder: str) -> str:
+    """The person whom a full name names: the tag of an agent, or who has none."""
+    name = names.parse(holder)
+    return name.tag or name.agent
+
+
+def _names(signer: str) -> list[str]:
+    """The names of a signer: a principal such as ``pat@example.org``, or a user id of
+    gpg such as ``Pat <pat@example.org>``; of an address also the part before the @."""
+    name, _, address = signer.partition("<")
+    address = address.rstrip("> ") or signer
+    every = (signer, name.strip(), address, address.partition("@")[0])
+    return [text for text in every if text]
