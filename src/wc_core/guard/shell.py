@@ -1,30 +1,41 @@
 """The files that a shell command changes, where they are written out in it.
 
-Known are ``>``, ``>>``, ``tee``, ``sed -i``, ``mv``, ``rm``, and ``git checkout`` and
-``git restore`` with ``--``. Other programs, and targets that only a shell can work out,
-are left to the look at the files afterwards.
+Known are ``>``, ``>>``, and the programs of `programs`. Other programs, and targets
+that only a shell can work out, are left to the look at the files afterwards; so is the
+rest of a command in which it is no longer clear what is run, or in which folder.
 """
 
 from __future__ import annotations
 
 import os
+import re
 from typing import TYPE_CHECKING
 
+from wc_core.guard import patches
+from wc_core.guard.programs import PROGRAMS
 from wc_core.guard.words import ShellWord, UnreadableCommandError, words
+from wc_core.values import NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
-_WRITES = frozenset({">", ">>", ">|", "&>", "&>>", "<>"})
-_REDIRECTIONS = _WRITES | {"<", "<<<", ">&", "<&"}
+_WRITES = frozenset({">", ">>", ">|", "&>", "&>>", "<>", ">&"})
+_REDIRECTIONS = _WRITES | {"<", "<<<", "<&"}
+# What follows `>&` if it is no file: the number of one that is open.
+_OPEN_FILE = re.compile(r"\d*-?")
 # Programs that start another, and words of the shell before a command.
 _PREFIXES = frozenset(
-    {
-        *("sudo", "command", "env", "nohup", "time", "exec", "builtin"),
-        *("then", "do", "else", "{", "!"),
-    }
+    {"sudo", "command", "env", "nohup", "time", "exec", "builtin", "!"}
 )
-_SED_ARGUMENTS = ("-e", "-f", "-l", "--expression", "--file", "--line-length")
+# Words of the shell, each in the place of a command.
+_BEGIN = frozenset({"if", "while", "until", "for", "select", "{"})
+_END = frozenset({"fi", "done", "}"})
+_BETWEEN = frozenset({"then", "elif", "else", "do"})
+# What is run after these depends on more than the command.
+_UNCLEAR = frozenset({"case", "function", "eval"})
+_ELSEWHERE = ("GIT_WORK_TREE=", "GIT_DIR=")
+_PIPES = frozenset({"|", "|&"})
+_ENDS_OF_LIST = frozenset({";", "\n", "&"})
 
 
 def targets(command: str, cwd: str) -> tuple[str, ...]:
@@ -37,66 +48,162 @@ def targets(command: str, cwd: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(_Reader(cwd).paths(line)))
 
 
+class _Folder(NamedTuple):
+    """The folder in which the next command is run, ``None`` where it is unknown.
+
+    The rest is about the list of ``&&`` and ``||`` that the command is in. ``chained``:
+    it is not the first. ``moved``: ``cd`` was run in it. ``is_sure``: whatever the
+    commands of the list do, it is the folder after it, too. ``later``: what is after
+    the list, where ``cd`` may have failed before ``||``.
+    """
+
+    cwd: str | None
+    chained: bool = False
+    moved: bool = False
+    is_sure: bool = True
+    later: str | None = None
+
+
+_LOST = _Folder(None, moved=True)
+
+
 class _Reader:
-    """Goes through the commands of a line. ``cwd`` is ``None`` where it is unknown."""
+    """Goes through the commands of a line, up to one that makes the rest unclear."""
 
     def __init__(self, cwd: str) -> None:
-        self.cwd: str | None = cwd
-        self.outer: list[str | None] = []
+        self.folder = _Folder(cwd)
+        self.shells: list[_Folder] = []
+        self.blocks: list[_Folder] = []
+        self.is_piped = False  # the current command
+        self.is_unclear = False
+        self.patch_folder: str | None = None
 
     def paths(self, line: Sequence[ShellWord]) -> Iterator[str]:
         command: list[ShellWord] = []
-        pending = ""
+        redirection = ""
         for word in _without_arithmetic(line):
-            if pending and not word.operator:
-                is_comparison = bool(command) and command[0].text == "[["
-                if pending in _WRITES and not is_comparison:
-                    yield from self._resolved([word])
-                pending = ""
+            if word.document:
+                yield from self._patched(word.text)
+            elif redirection and not word.operator:
+                yield from self._redirected(redirection, word, command)
+                redirection = ""
             elif word.operator and word.text in _REDIRECTIONS:
-                pending = word.text
+                redirection = word.text
             elif word.operator:
-                pending = ""
-                yield from self._command(command)
-                command = []
-                self._enter_or_leave(word.text)
-            else:
+                yield from self._operator(word.text, command, redirection)
+                command, redirection = [], ""
+            elif _without_prefixes(command) or not self._is_keyword(word.text):
                 command.append(word)
+            if self.is_unclear:
+                return
         yield from self._command(command)
+
+    def _is_keyword(self, text: str) -> bool:
+        """Whether a word at the place of a command is one of the shell's that more may
+        follow. What is run in a block may not be run, or more than once."""
+        if text in _BEGIN:
+            self.blocks.append(self.folder)
+            self.folder = _Folder(self.folder.cwd)
+            return text not in {"for", "select"}
+        if text not in _END | _BETWEEN:
+            return False
+        start = self.blocks[-1] if self.blocks else _LOST
+        if text in _END and self.blocks:
+            self.blocks.pop()
+        if text in _END or text in {"elif", "else"}:
+            is_same = self.folder.cwd == start.cwd
+            same = start if text in _END else _Folder(start.cwd)
+            self.folder = same if is_same else _LOST
+        return True
+
+    def _operator(
+        self, operator: str, command: list[ShellWord], redirection: str
+    ) -> Iterator[str]:
+        is_list = bool(command) and command[-1].text.endswith("=")
+        is_function = bool(_without_prefixes(command)) and not redirection
+        if operator == "(" and (is_list or is_function):
+            self.is_unclear = True
+            return
+        folder = self.folder
+        yield from self._command(command)
+        self.is_piped = operator in _PIPES
+        if self.is_piped and self.folder != folder:
+            self.folder = _LOST
+        self._enter_or_leave(operator)
 
     def _enter_or_leave(self, operator: str) -> None:
         """A subshell has a folder of its own."""
+        folder = self.folder
         if operator == "(":
-            self.outer.append(self.cwd)
+            self.shells.append(folder)
+            self.folder = _Folder(folder.cwd)
         elif operator == ")":
-            self.cwd = self.outer.pop() if self.outer else None
+            self.folder = self.shells.pop() if self.shells else _LOST
+        elif operator in _ENDS_OF_LIST:
+            is_sure = folder.is_sure and not (operator == "&" and folder.moved)
+            self.folder = _Folder((folder.later or folder.cwd) if is_sure else None)
+        elif operator == "||" and folder.moved and folder.later is None:
+            later = folder.cwd if folder.is_sure else None
+            self.folder = _LOST._replace(chained=True, later=later)
+        elif operator in {"&&", "||"}:
+            self.folder = folder._replace(chained=True)
+
+    def _redirected(
+        self, redirection: str, target: ShellWord, command: list[ShellWord]
+    ) -> Iterator[str]:
+        arguments = _without_prefixes(command)
+        is_comparison = bool(arguments) and arguments[0].text == "[["
+        is_number = redirection == ">&" and _OPEN_FILE.fullmatch(target.text)
+        if redirection in _WRITES and not is_comparison and not is_number:
+            yield from self._resolved([target], self.folder.cwd)
 
     def _command(self, command: list[ShellWord]) -> Iterator[str]:
         arguments = _without_prefixes(command)
         if not arguments or not arguments[0].literal:
             return
-        name = os.path.basename(arguments[0].text)
+        name, cwd = os.path.basename(arguments[0].text), self.folder.cwd
         if name in {"cd", "pushd", "popd"}:
             self._change_folder(name, arguments[1:])
-        elif name in _PROGRAMS:
-            yield from self._resolved(_PROGRAMS[name](arguments[1:], self.cwd))
+        elif name in _UNCLEAR:
+            self.is_unclear = True
+        elif name in PROGRAMS and not _works_elsewhere(name, command):
+            yield from self._resolved(PROGRAMS[name](arguments[1:], cwd), cwd)
+            if name in patches.PROGRAMS:
+                self.patch_folder = cwd
+
+    def _patched(self, document: str) -> Iterator[str]:
+        """The files of a here-document for a patch on the line before it."""
+        if self.patch_folder is not None:
+            names = map(ShellWord, patches.paths(document))
+            yield from self._resolved(list(names), self.patch_folder)
 
     def _change_folder(self, name: str, arguments: list[ShellWord]) -> None:
         names = [word for word in arguments if word.text != "--"]
-        if name != "cd" or len(names) != 1 or names[0].text == "-":
-            self.cwd = None
+        is_clear = name == "cd" and len(names) == 1 and names[0].text != "-"
+        folder = self.folder
+        if self.is_piped or folder.later is not None or not is_clear:
+            self.folder = _LOST
             return
-        self.cwd = next(iter(self._resolved(names)), None)
+        cwd = next(iter(self._resolved(names, folder.cwd)), None)
+        is_sure = folder.is_sure and not folder.chained
+        self.folder = folder._replace(cwd=cwd, moved=True, is_sure=is_sure)
 
-    def _resolved(self, operands: Sequence[ShellWord]) -> Iterator[str]:
+    def _resolved(
+        self, operands: Sequence[ShellWord], cwd: str | None
+    ) -> Iterator[str]:
         """The paths of words that are written out."""
         for word in operands:
             if not word.literal or not word.text or "\0" in word.text:
                 continue
             if os.path.isabs(word.text):
                 yield os.path.normpath(word.text)
-            elif self.cwd is not None:
-                yield os.path.normpath(os.path.join(self.cwd, word.text))
+            elif cwd is not None:
+                yield os.path.normpath(os.path.join(cwd, word.text))
+
+
+def _works_elsewhere(name: str, command: Sequence[ShellWord]) -> bool:
+    """Whether git was told where to work."""
+    return name == "git" and any(word.text.startswith(_ELSEWHERE) for word in command)
 
 
 def _without_arithmetic(line: Sequence[ShellWord]) -> Iterator[ShellWord]:
@@ -123,135 +230,3 @@ def _without_prefixes(command: list[ShellWord]) -> list[ShellWord]:
             break
         at += 1
     return command[at:]
-
-
-def _operands(arguments: Sequence[ShellWord]) -> tuple[list[str], list[ShellWord]]:
-    """The options and the other words; behind ``--`` there are no options."""
-    options: list[str] = []
-    operands: list[ShellWord] = []
-    for at, word in enumerate(arguments):
-        if word.text == "--" and word.literal:
-            operands += arguments[at + 1 :]
-            break
-        if word.text.startswith("-") and word.text != "-":
-            options.append(word.text)
-        else:
-            operands.append(word)
-    return options, operands
-
-
-def _all_operands(arguments: list[ShellWord], _: str | None) -> list[ShellWord]:
-    return _operands(arguments)[1]
-
-
-def _mv(arguments: list[ShellWord], cwd: str | None) -> list[ShellWord]:
-    """What is moved away, and where it gets to. An option with an argument makes it
-    unclear which is which."""
-    options, operands = _operands(arguments)
-    if len(operands) <= 1 or any(_names_folder(option) for option in options):
-        return []
-    *sources, destination = operands
-    folder = os.path.join(cwd or "", destination.text)
-    if not destination.literal or (cwd is None and not os.path.isabs(destination.text)):
-        return sources
-    if len(sources) == 1 and not os.path.isdir(folder):
-        return operands
-    inside = [
-        source._replace(text=f"{destination.text}/{os.path.basename(source.text)}")
-        for source in sources
-        if source.literal
-    ]
-    return [*sources, *inside]
-
-
-def _names_folder(option: str) -> bool:
-    """Whether an option of mv takes the folder, or a suffix, as an argument."""
-    if option.startswith("--"):
-        return option.startswith(("--target", "--suffix"))
-    return "t" in option or "S" in option
-
-
-def _sed(arguments: list[ShellWord], _: str | None) -> list[ShellWord]:
-    """The files that sed edits in place."""
-    in_place = has_script = False
-    files: list[ShellWord] = []
-    at = 0
-    while at < len(arguments):
-        word = arguments[at]
-        at += 1
-        text = word.text
-        if not word.literal and text.startswith("-"):
-            return []
-        if not text.startswith("-") or text == "-":
-            files.append(word)
-        elif text == "--":
-            files += arguments[at:]
-            break
-        else:
-            in_place = in_place or _edits_in_place(text)
-            has_script = has_script or _has_script(text)
-            at += text in _SED_ARGUMENTS or _ends_in_argument(text)
-    if not in_place:
-        return []
-    if files and not files[0].text:
-        del files[0]  # BSD's sed -i ''
-    return files if has_script else files[1:]
-
-
-def _edits_in_place(option: str) -> bool:
-    if option.startswith("--"):
-        return option.startswith("--in-place")
-    letters = option[1:].partition("i")
-    return bool(letters[1]) and not set(letters[0]) & set("efl")
-
-
-def _has_script(option: str) -> bool:
-    if option.startswith("--"):
-        return option.startswith(("--expression", "--file"))
-    before = option[1:].partition("i")[0]
-    return bool(set(before) & set("ef"))
-
-
-def _ends_in_argument(option: str) -> bool:
-    """Whether short options end in one whose argument is the next word, as in
-    ``-ne SCRIPT``."""
-    if option.startswith("--") or option in _SED_ARGUMENTS:
-        return False
-    return option[-1] in "ef" and "i" not in option
-
-
-def _git(arguments: list[ShellWord], cwd: str | None) -> list[ShellWord]:
-    """The paths behind ``--`` of checkout and restore."""
-    at, folder = 0, ""
-    while at < len(arguments) and arguments[at].text.startswith("-"):
-        if arguments[at].text == "-C" and at + 1 < len(arguments):
-            if not arguments[at + 1].literal:
-                return []
-            folder = os.path.join(folder, arguments[at + 1].text)
-            at += 1
-        elif arguments[at].text == "-c":
-            at += 1
-        at += 1
-    following = arguments[at:]
-    texts = [word.text for word in following]
-    if not texts or texts[0] not in {"checkout", "restore"} or "--" not in texts:
-        return []
-    if "--staged" in texts and "--worktree" not in texts:
-        return []  # the index alone
-    paths = following[texts.index("--") + 1 :]
-    plain = [word for word in paths if not word.text.startswith(":")]
-    if not folder:
-        return plain
-    if cwd is None and not os.path.isabs(folder):
-        return []
-    return [word._replace(text=os.path.join(folder, word.text)) for word in plain]
-
-
-_PROGRAMS: dict[str, Callable[[list[ShellWord], str | None], list[ShellWord]]] = {
-    "tee": _all_operands,
-    "rm": _all_operands,
-    "mv": _mv,
-    "sed": _sed,
-    "gsed": _sed,
-    "git": _git,
-}

@@ -8,11 +8,10 @@ in the text of the patch.
 from __future__ import annotations
 
 import os
-import re
 import shlex
 from typing import TYPE_CHECKING, Any
 
-from wc_core.guard import shell
+from wc_core.guard import patches, shell
 from wc_core.values import NamedTuple
 
 if TYPE_CHECKING:
@@ -34,10 +33,6 @@ _SHELLS = frozenset(
         "run_shell_command",  # Gemini CLI
     }
 )
-_PATCH_LINE = re.compile(
-    r"^\*\*\* (?:(?:Add|Update|Delete) File|Move to): (.+?)[ \t\r]*$", re.MULTILINE
-)
-_PATCH_START = "*** Begin Patch"
 
 
 class ToolCall(NamedTuple):
@@ -72,19 +67,10 @@ def _paths(call: ToolCall) -> Iterator[str]:
                 yield os.path.normpath(os.path.join(call.cwd, value))
     elif call.tool in _PATCHES:
         for value in call.arguments.values():
-            yield from _patched(_text(value), call.cwd)
+            for path in patches.paths(value if isinstance(value, str) else ""):
+                yield os.path.normpath(os.path.join(call.cwd, path))
     elif call.tool in _SHELLS:
-        folder = _folder(call)
-        command = _command(call.arguments)
-        if _PATCH_START in command:
-            yield from _patched(command, folder)
-        yield from shell.targets(command, folder)
-
-
-def _patched(patch: str, folder: str) -> Iterator[str]:
-    """The files that the text of a patch names."""
-    for match in _PATCH_LINE.finditer(patch):
-        yield os.path.normpath(os.path.join(folder, match[1]))
+        yield from shell.targets(_command(call.arguments), _folder(call))
 
 
 def _folder(call: ToolCall) -> str:
@@ -109,7 +95,3 @@ def _command(arguments: Mapping[str, Any]) -> str:
 
 
 _SHELL_WORDS = 3
-
-
-def _text(value: Any) -> str:
-    return value if isinstance(value, str) else ""

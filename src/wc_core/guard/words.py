@@ -27,12 +27,14 @@ _ENDS = frozenset(" \t\r\n;&|()<>")
 
 
 class ShellWord(NamedTuple):
-    """A word of a command, or an operator between words. ``text`` of a literal word is
-    without its quotes."""
+    """A word of a command, or an operator between words, or the text of a
+    here-document, which comes after its line. ``text`` of a literal word is without its
+    quotes."""
 
     text: str
     literal: bool = True
     operator: bool = False
+    document: bool = False
 
 
 class UnreadableCommandError(ValueError):
@@ -76,8 +78,8 @@ class _Scanner:
         if operator in {"<<", "<<-"}:
             self._begin_document(strips_tabs=operator == "<<-")
         elif operator == "\n":
-            self._skip_documents()
             yield ShellWord("\n", operator=True)
+            yield from self._read_documents()
         else:
             yield ShellWord(operator, operator=True)
 
@@ -86,16 +88,19 @@ class _Scanner:
             self.at += 1
         self.documents.append((self._word().text, strips_tabs))
 
-    def _skip_documents(self) -> None:
-        """Skip the text of the here-documents of the line that has ended."""
+    def _read_documents(self) -> Iterator[ShellWord]:
+        """The here-documents of the line that has ended."""
         for end, strips_tabs in self.documents:
+            start = self.at
             while True:
                 if self.at >= len(self.text):
                     raise UnreadableCommandError("a here-document without its end")
                 line, _, _ = self.text[self.at :].partition("\n")
-                self.at += len(line) + 1
                 if (line.lstrip("\t") if strips_tabs else line) == end:
                     break
+                self.at += len(line) + 1
+            yield ShellWord(self.text[start : self.at], document=True)
+            self.at += len(line) + 1
         self.documents = []
 
     def _word(self) -> ShellWord:

@@ -37,6 +37,8 @@ PATCHED = ("src/a.py", "b.py", "c.py", "d.py", "e.py")
         ("shell", {"command": ["rm", "my file"], "workdir": "src"}, ["src/my file"]),
         ("exec_command", {"cmd": "rm a.py"}, ["a.py"]),
         ("Bash", {"command": f"apply_patch <<'EOF'\n{PATCH}\nEOF"}, PATCHED),
+        ("Bash", {"command": f"cat > notes <<'EOF'\n{PATCH}\nEOF"}, ["notes"]),
+        ("Bash", {"command": f"git commit -m '{PATCH}'"}, []),
         ("write_file", {"file_path": "a.py", "content": ""}, ["a.py"]),
         ("replace", {"file_path": "/app/src/../a.py"}, ["a.py"]),
         ("run_shell_command", {"command": "rm a.py", "dir_path": "src"}, ["src/a.py"]),
