@@ -92,6 +92,18 @@ def test_a_claim_is_left_to_python(repo: Here, guard: Guard, how: str) -> None:
     assert guard.calls == [f"brief --hook {event} --client codex" for event in events]
 
 
+def test_a_folder_of_git_may_be_named_without_a_newline(
+    repo: Here, guard: Guard
+) -> None:
+    repo.ok("claim", "auth.py", "--as", "Aider")
+    review = repo.worktree("app-wt-review").path
+    file = review / ".git"
+    file.write_text(file.read_text().rstrip("\n"))
+    assert guard.run(review, "before-tool", "claude").returncode == 2
+    file.write_text("")
+    assert guard.run(review, "before-tool", "claude").returncode == 0
+
+
 @pytest.mark.parametrize("code", [0, 1, 2, 6, 127])
 def test_a_guard_that_fails_stops_nobody(repo: Here, guard: Guard, code: int) -> None:
     repo.ok("claim", "auth.py", "--as", "Aider")

@@ -41,6 +41,8 @@ _TOOL_SECONDS = 2.0
 # A timer of 0 would mean no limit.
 _AT_ONCE = 1e-6
 _MAX_BYTES = 1 << 20
+# With the contents of a file that a tool writes.
+_MAX_TOOL_BYTES = 1 << 26
 # The clock of file times is coarser than ours; what was told is remembered for longer
 # than the difference.
 _MARGIN_NS = 2_000_000_000
@@ -62,6 +64,10 @@ class _TooLateError(Exception):
     """The time of a hook is up."""
 
 
+class _NoToolError(Exception):
+    """What was sent names no tool, or could not be read."""
+
+
 def answer_hook(context: Context, options: HookOptions) -> None:
     """Prints what the client should take up, often nothing."""
     events = (*dialects.EVENTS, *dialects.TOOL_EVENTS)
@@ -69,11 +75,13 @@ def answer_hook(context: Context, options: HookOptions) -> None:
         remark(f"wc: {options.hook!r} is no event; one of: {', '.join(events)}")
         return
     hook_input, seconds = dialects.HookInput(), limit_ms(context) / 1000
-    if options.hook in dialects.TOOL_EVENTS:
+    is_tool = options.hook in dialects.TOOL_EVENTS
+    if is_tool:
         seconds = max(seconds, _TOOL_SECONDS)
+    limit = _MAX_TOOL_BYTES if is_tool else _MAX_BYTES
     try:
         with _within(seconds * _GRACE):
-            hook_input = dialects.parse_input(_read_input(seconds))
+            hook_input = dialects.parse_input(_read_input(seconds, limit))
             reply = _reply(context, options, hook_input)
     except ClaimedError:
         raise  # the guard refuses the call of a tool
@@ -134,6 +142,8 @@ def _reply(
     context: Context, options: HookOptions, hook_input: dialects.HookInput
 ) -> str:
     """Returns what the agent is told."""
+    if options.hook in dialects.TOOL_EVENTS and not hook_input.tool:
+        raise _NoToolError
     client = dialects.dialect_of(options.client)
     asked_identity = Asked(options.as_name, options.seat, client.agent)
     env = client.with_session(context.env, hook_input.session)
@@ -149,7 +159,7 @@ def _reply(
         # Clients hide git's configuration from commands rather than from hooks.
         context.record_user()
         return _start(context, options, path, late)
-    if not path:
+    if not path and options.hook != dialects.BEFORE:
         return ""  # without a session it would hear the same news forever
     if options.hook in dialects.TOOL_EVENTS:
         from wc_cli.briefing import toolhooks  # 12 ms that the other hooks do not need
@@ -173,24 +183,25 @@ def _adopt(context: Context) -> None:
         signal.setitimer(signal.ITIMER_REAL, seconds)
 
 
-def _read_input(seconds: float) -> bytes:
-    """Returns standard input, as far as it arrives in time; nothing at a terminal."""
+def _read_input(seconds: float, limit: int) -> bytes:
+    """Returns standard input, as far as it arrives in time, and no more bytes than the
+    limit; nothing at a terminal."""
     if sys.stdin.isatty():
         return b""
     try:
         handle = sys.stdin.fileno()
     except OSError:  # not a real file: everything is there already
-        return sys.stdin.buffer.read(_MAX_BYTES)
-    data = b""
+        return sys.stdin.buffer.read(limit)
+    data = bytearray()
     end = time.monotonic() + seconds
-    while len(data) < _MAX_BYTES:
+    while len(data) < limit:
         if not select.select([handle], [], [], max(0, end - time.monotonic()))[0]:
             break
         piece = os.read(handle, _MAX_BYTES)
         data += piece
         if not piece:
             break
-    return data
+    return bytes(data)
 
 
 class _SessionView:

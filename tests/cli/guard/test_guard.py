@@ -305,6 +305,32 @@ def test_whatever_is_sent_the_guard_does_not_stop_anybody(
     assert (done.code, done.out, done.err) == (0, "", "")
 
 
+def test_a_large_file_is_refused_like_a_small_one(claimed: Here) -> None:
+    agent = Agent(claimed, "claude", "refuse")
+    large = "line\n" * 1_000_000
+    done = agent.hook("before-tool", "Write", content=large, file_path="auth.py")
+    assert done.code == 20
+
+
+def test_what_no_tool_is_named_by_is_a_failure(claimed: Here) -> None:
+    config = '[claims]\nguard = "refuse"\nguard_failure = "block"\n'
+    (claimed.store / "config.toml").write_text(config)
+    words = ("brief", "--hook", "before-tool", "--client", "claude")
+    for sent in (b"", b"{", b'{"session_id": "s1"}'):
+        assert claimed.wc(*words, feed=sent, env=SLOWLY).code == 20
+    after = ("brief", "--hook", "after-tool", "--client", "claude")
+    assert claimed.wc(*after, feed=b"{", env=SLOWLY).code == 0
+
+
+def test_an_edit_without_a_session_is_refused(claimed: Here) -> None:
+    fields = {"tool_name": "Edit", "tool_input": {"file_path": "auth.py"}}
+    words = ("brief", "--hook", "before-tool", "--client", "claude")
+    env = {**SLOWLY, "WATERCOOLER_GUARD": "refuse"}
+    done = claimed.wc(*words, feed=json.dumps(fields).encode(), env=env)
+    assert done.code == 20
+    assert '"Aider@review (Pat)" has claimed "auth.py"' in done.err
+
+
 def test_who_is_guarded_is_said(claimed: Here) -> None:
     codex = {"WATERCOOLER_AGENT": "Codex"}
     claimed.ok("say", "login", "--title", "x", env=codex)
