@@ -15,6 +15,8 @@ from wc_core.errors import InvalidInputError
 from wc_core.values import NamedTuple
 
 BRANCH = "watercooler/threads"
+# At remotes that take no other refs, see `wc_core.claims.combined`.
+CLAIMS_BRANCH = "watercooler/claims"
 IN_TREE = ".watercooler"
 GUIDANCE = "guidance.md"
 ALLOWED_SIGNERS = "allowed_signers"
@@ -176,6 +178,10 @@ class Layout(NamedTuple):
     def claims_index(self) -> str:
         """The claims as last read, see `wc_core.claims.book`."""
         return f"{self.local}/claims/index.json"
+
+    def declined_claims(self, digest: str) -> str:
+        """Why a remote takes no claims, see `wc_cli.claims.declined`."""
+        return f"{self.local}/claims/declined-{digest}"
 
     @property
     def held(self) -> str:

@@ -1,12 +1,14 @@
-"""The commits of claims, stored by one git process for all of a set."""
+"""The commits of claims, stored by one git process for all of a set, and the commit
+with all claims of a remote."""
 
 from __future__ import annotations
 
 import hashlib
+import time
 import zlib
 from typing import TYPE_CHECKING
 
-from wc_core.claims import record
+from wc_core.claims import combined, record
 from wc_core.git import config
 from wc_core.git.authorship import Authorship, Person, clean, git_identity
 from wc_core.values import NamedTuple
@@ -15,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from wc_cli.branch.git import Git
+    from wc_core.claims.combined import CombinedClaims
     from wc_core.claims.record import Claim
     from wc_core.git.repository import Repository
 
@@ -49,12 +52,24 @@ class ClaimCommitter(NamedTuple):
     def commit_of(self, claim: Claim) -> bytes:
         """The content of the commit of a claim."""
         authorship = self.authorship_of(claim)
-        head = (
-            f"tree {self.oid(b'tree', b'')}\n"
-            f"author {authorship.author} {claim.at} +0000\n"
-            f"committer {authorship.committer} {claim.at} +0000\n\n"
+        return self._head((), authorship, claim.at) + record.encode(claim)
+
+    def commit_of_all(self, claims: CombinedClaims, parents: Iterable[str]) -> bytes:
+        """The content of a commit with all claims of a remote."""
+        person = self.identity.committer.or_else(Person("wc", _ADDRESS))
+        authorship = self.identity._replace(author=person, committer=person)
+        head = self._head(parents, authorship, int(time.time()))
+        return head + combined.encode(claims)
+
+    def _head(self, parents: Iterable[str], authorship: Authorship, at: int) -> bytes:
+        """The head of a commit of the empty tree."""
+        lines = (
+            f"tree {self.oid(b'tree', b'')}\n",
+            *(f"parent {parent}\n" for parent in parents),
+            f"author {authorship.author} {at} +0000\n",
+            f"committer {authorship.committer} {at} +0000\n\n",
         )
-        return head.encode(errors="replace") + record.encode(claim)
+        return "".join(lines).encode(errors="replace")
 
     def oid(self, kind: bytes, content: bytes) -> str:
         """The id of an object."""
@@ -70,6 +85,15 @@ def store_claims(
     contents = {claim.ref: committer.commit_of(claim) for claim in claims}
     git.run("unpack-objects", "-q", feed=pack_of(contents.values(), committer))
     return {ref: committer.oid(b"commit", data) for ref, data in contents.items()}
+
+
+def store_combined(
+    git: Git, committer: ClaimCommitter, claims: CombinedClaims, parents: Iterable[str]
+) -> str:
+    """Store a commit with all claims of a remote. Returns its id. Raises GitError."""
+    content = committer.commit_of_all(claims, parents)
+    git.run("unpack-objects", "-q", feed=pack_of([content], committer))
+    return committer.oid(b"commit", content)
 
 
 def pack_of(commits: Iterable[bytes], committer: ClaimCommitter) -> bytes:

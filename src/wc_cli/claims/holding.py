@@ -238,7 +238,13 @@ class Holding:
             self.registry.move(moves)
         else:
             remote.push(moves, is_claiming=bool(planned.changes))
+            self._note_weakness(remote)
         return planned
+
+    def _note_weakness(self, remote: ClaimsRemote) -> None:
+        weakness = remote.weakness()
+        if weakness:
+            self.notes.append(f"advisory: {weakness}, see docs/claims.md")
 
     def _give_up_remote(self, error: WireError, *, needs_remote: bool) -> None:
         """Go on without the remote. Raises OfflineError if a claim would hold nobody in

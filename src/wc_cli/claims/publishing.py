@@ -33,9 +33,13 @@ if TYPE_CHECKING:
     from wc_cli.claims.holding import Holding
     from wc_cli.claims.remote import ClaimsRemote
     from wc_core.claims.book import Book
+    from wc_core.claims.record import Claim
     from wc_core.claims.rules import RefMove
     from wc_core.errors import WcError
     from wc_core.git.remotes import Remote
+
+_TRIES = 5
+_ELSEWHERE = "the claims are not on that remote"
 
 
 class Publication(NamedTuple):
@@ -52,11 +56,11 @@ class Publication(NamedTuple):
 
 
 class Published(NamedTuple):
-    """The claims that were renewed with the push; ``fenced`` says whether the remote
-    compared them."""
+    """The claims that were renewed with the push; ``weakness`` says why the remote did
+    not compare them, and is empty if it did."""
 
     claims: tuple[str, ...]
-    fenced: bool
+    weakness: str
 
 
 def publish(holding: Holding, publication: Publication) -> Published:
@@ -65,33 +69,46 @@ def publish(holding: Holding, publication: Publication) -> Published:
     Raises FencedError if a claim was lost, ConflictError if the branch has moved or the
     remote refuses it, and OfflineError; the branch at the remote is then where it was.
     """
-    registry, remote = holding.registry, holding.remote
+    registry = holding.registry
+    problem: LeaseError | None = None
     with registry.changing(holding.seconds):
-        book = registry.read()
-        own = holding.own(book)
-        _refuse_lost(holding, book)
-        renewed = [holding.renewed(claim) for claim in own]
-        moves = registry.store(rules.plan_renewal(renewed).changes)
-        fenced = remote is not None and remote.remote.name == publication.remote.name
-        try:
-            if remote is not None and fenced and moves:
-                fenced = _push_fenced(holding, remote, publication, moves)
-            else:
-                _push_alone(holding, publication)
-                registry.move(moves)
-        except LeaseError as error:
-            raise _fenced_after_push(holding, error) from error
-        except RejectedError as error:
-            raise ConflictError(
-                f"{publication.remote.label} has commits on {publication.branch} that "
-                "are not in yours.",
-                f"Nothing was published. Bring them: git pull --rebase, then again: "
-                f"wc publish {publication.remote.name} {publication.branch}",
-            ) from error
-        except WireError as error:
-            raise _wire_error(error, publication) from error
-        holding.remember(registry.read())
-    return Published(tuple(claim.id for claim in own), fenced)
+        for _ in range(_TRIES):
+            book = registry.read()
+            _refuse_lost(holding, book)
+            own = holding.own(book)
+            try:
+                weakness = _push(holding, publication, own)
+            except LeaseError as error:
+                # A claim of ours was lost, or others changed theirs in the meantime.
+                problem = error
+                _fetch_claims(holding)
+                continue
+            except RejectedError as error:
+                raise _behind_error(publication) from error
+            except WireError as error:
+                raise _wire_error(error, publication) from error
+            holding.remember(registry.read())
+            return Published(tuple(claim.id for claim in own), weakness)
+    raise ConflictError(
+        f"{problem}, or other pushes were under way.",
+        "Nothing was published. Try again.",
+    ) from problem
+
+
+def _push(holding: Holding, publication: Publication, own: Sequence[Claim]) -> str:
+    """Push a branch with the claims of the holder, renewed. Returns why the remote did
+    not compare them; empty if it did. Raises WireError, LostRaceError."""
+    registry, remote = holding.registry, holding.remote
+    renewed = [holding.renewed(claim) for claim in own]
+    moves = registry.store(rules.plan_renewal(renewed).changes)
+    if remote is None or remote.remote.name != publication.remote.name:
+        _push_alone(holding, publication)
+        registry.move(moves)
+        return _ELSEWHERE
+    if moves:
+        return _push_fenced(holding, remote, publication, moves)
+    _push_alone(holding, publication)
+    return ""
 
 
 def _push_fenced(
@@ -99,9 +116,9 @@ def _push_fenced(
     remote: ClaimsRemote,
     publication: Publication,
     moves: Sequence[RefMove],
-) -> bool:
-    """Push a branch with the claims. Returns ``False`` if the remote takes no claims,
-    and got the branch alone. Raises WireError, LostRaceError."""
+) -> str:
+    """Push a branch with the claims. If the remote takes none, it gets the branch
+    alone, and the reason is returned. Raises WireError, LostRaceError."""
     refspecs = (publication.refspec,)
     try:
         remote.push(moves, is_claiming=False, branch=refspecs, hooks=_hooks(holding))
@@ -111,8 +128,18 @@ def _push_fenced(
             raise  # it has taken claims before: without them, it cannot compare them
         _push_alone(holding, publication)
         holding.registry.move(moves)
-        return False
-    return True
+        return _ELSEWHERE
+    return remote.weakness()
+
+
+def _behind_error(publication: Publication) -> ConflictError:
+    """The error for a branch that others have moved."""
+    return ConflictError(
+        f"{publication.remote.label} has commits on {publication.branch} that are not "
+        "in yours.",
+        f"Nothing was published. Bring them: git pull --rebase, then again: "
+        f"wc publish {publication.remote.name} {publication.branch}",
+    )
 
 
 def _wire_error(error: WireError, publication: Publication) -> WcError:
@@ -135,21 +162,11 @@ def _refuse_lost(holding: Holding, book: Book) -> None:
         raise _fenced_error(holding, book, lost)
 
 
-def _fenced_after_push(holding: Holding, error: LeaseError) -> Exception:
-    """The error after the remote refused a claim: which one was lost, if the remote
-    still answers."""
-    before = [claim.id for claim in holding.own(holding.registry.read())]
+def _fetch_claims(holding: Holding) -> None:
+    """Fetch the claims, if the remote still answers; if not, the next push says so."""
     if holding.remote is not None:
         with contextlib.suppress(WireError, LostRaceError):
             holding.remote.fetch()
-    book = holding.registry.read()
-    own = {claim.id for claim in holding.own(book)}
-    lost = [claim_id for claim_id in before if claim_id not in own]
-    if lost:
-        return _fenced_error(holding, book, lost)
-    return ConflictError(
-        f"{error}, or another push was under way.", "Nothing was published. Try again."
-    )
 
 
 def _fenced_error(holding: Holding, book: Book, lost: list[str]) -> FencedError:

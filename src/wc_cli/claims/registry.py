@@ -62,10 +62,10 @@ class Registry:
         common = self.repository.common
         index, stamp = books.load_index(self.layout), refs.stamp(common)
         if refs.is_readable(common):
-            book = books.read(common, index, self._read_commits)
+            book = books.read(common, index, self.read_commits)
         else:
             names = self._listed_refs()
-            book = books.assemble(names, index, common, self._read_commits)
+            book = books.assemble(names, index, common, self.read_commits)
         if book.refs and self.signers is not None:
             book = self._verified(book, index, self.signers)
         is_checked = book.checks is None or (
@@ -99,7 +99,17 @@ class Registry:
             data = books.index_bytes(book, stamp, time.time_ns())
             LocalFiles(self.layout).write("claims/index.json", data)
 
-    def _read_commits(self, oids: list[str]) -> dict[str, bytes]:
+    def existing(self, oids: Iterable[str]) -> set[str]:
+        """Those of the ids that name a commit here. Raises StorageError."""
+        feed = "".join(f"{oid}\n" for oid in oids).encode()
+        try:
+            output = self.git.run("cat-file", "--batch-check", feed=feed)
+        except GitError as error:
+            raise StorageError(f"The claims cannot be read: {error}.") from error
+        lines = (line.split(" ") for line in output.decode().splitlines())
+        return {line[0] for line in lines if line[1] == "commit"}
+
+    def read_commits(self, oids: list[str]) -> dict[str, bytes]:
         """The content of packed commits, by git; those that are gone are left out."""
         feed = "".join(f"{oid}\n" for oid in oids).encode()
         try:

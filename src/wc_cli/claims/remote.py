@@ -8,6 +8,8 @@ taken for sent, wherever a process dies.
 
 Two claims that overlap may be different refs. So each push of a new claim also moves
 ``refs/wc/turn``: of two clones that claim at the same moment, one has to look again.
+
+A remote that takes no such refs has all of them in one branch, see `combined`.
 """
 
 from __future__ import annotations
@@ -17,11 +19,17 @@ import math
 from typing import TYPE_CHECKING
 
 from wc_cli.branch.git import Git
+from wc_cli.claims import combined
+from wc_cli.claims.combined import CombinedBranch
+from wc_cli.claims.declined import DeclinedClaims
 from wc_cli.sync.wire import Wire
+from wc_cli.sync.wireerrors import DeclinedError, LeaseError, NotAtomicError
 from wc_core.claims import refs, rules
+from wc_core.claims.combined import CombinedClaims
 from wc_core.claims.record import FOLDER
 from wc_core.claims.rules import RefMove
 from wc_core.git.repository import resolve
+from wc_core.values import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -32,6 +40,17 @@ if TYPE_CHECKING:
 
 _TURN = "refs/wc/turn"
 _DIGITS = 16
+_AGAIN = "Run the same command again."
+
+
+class Packet(NamedTuple):
+    """What is pushed at once: ``claims`` that differ from the ``base``, and a branch,
+    as refspecs, with a folder of ``hooks`` to run."""
+
+    claims: tuple[RefMove, ...]
+    base: Mapping[str, str]
+    branch: tuple[str, ...]
+    hooks: str
 
 
 def fetched_folder(remote: Remote) -> str:
@@ -58,14 +77,20 @@ class ClaimsRemote:
         self.wire = Wire(git, remote, repository)
         self._base = f"refs/wc/base/{_digest(remote)}/"
         self._fetched = fetched_folder(remote)
+        self.branch = CombinedBranch(registry, _digest(remote))
+        self.declined = DeclinedClaims(registry.layout, _digest(remote))
 
     def fetch(self) -> tuple[str, ...]:
         """Fetch the claims and merge them with ours. Returns the refs of claims that we
         had, and that another clone has now. Raises WireError, LostRaceError."""
-        self.wire.fetch_refs(f"+refs/wc/*:{self._fetched}*")
+        self.wire.fetch_refs(f"+refs/wc/*:{self._fetched}*", self.branch.refspec)
         common = self.registry.repository.common
         base, ours = self.base(), refs.claim_refs(common)
-        theirs = refs.claim_refs(common, f"{self._fetched}claims/")
+        existing = self.branch.read()
+        if existing is None:
+            theirs = refs.claim_refs(common, f"{self._fetched}claims/")
+        else:
+            theirs = dict(existing.claims)
         merged = rules.merge(base, ours, theirs)
         self.registry.move([*merged.moves, *self._base_moves(base, theirs)])
         return merged.lost
@@ -102,19 +127,73 @@ class ClaimsRemote:
         moves = tuple(moves)
         base = self.base()
         sent = [move for move in moves if base.get(move.ref, "") != move.new]
-        leases = {move.ref: base.get(move.ref, "") for move in sent}
-        refspecs = [f"{move.new}:{move.ref}" for move in sent]
-        fresh = [move.new for move in sent if move.new]
+        tips: list[RefMove] = []
+        if sent:
+            packet = Packet(tuple(sent), base, branch, hooks)
+            tips = self._send(packet, is_claiming=is_claiming)
+        elif branch:
+            self.wire.push_refs(branch, {}, hooks)
+        after = {**base, **{move.ref: move.new for move in sent}}
+        own = [move for move in moves if move.old != move.new]
+        self.registry.move([*own, *self._base_moves(base, after), *tips])
+
+    def _send(self, packet: Packet, *, is_claiming: bool) -> list[RefMove]:
+        """Push claims: each as a ref, or all in one branch if the remote has that, or
+        takes nothing else. Returns how our copy of that branch is to move."""
+        existing = self.branch.read()
+        if existing is not None:
+            return self._push_combined(packet, existing)
+        self.declined.raise_again()
+        try:
+            self._push_refs(packet, is_claiming=is_claiming)
+        except DeclinedError as error:
+            if packet.branch or self.branch.tip:
+                raise  # it may be the branch that it refuses, or it has another one
+            first = CombinedClaims(
+                claims=packet.base, atomic=not isinstance(error, NotAtomicError)
+            )
+            try:
+                return self._push_combined(packet, first)
+            except DeclinedError:
+                self.declined.remember(error)
+                raise error from None
+        return []
+
+    def _push_refs(self, packet: Packet, *, is_claiming: bool) -> None:
+        leases = {move.ref: packet.base.get(move.ref, "") for move in packet.claims}
+        refspecs = [f"{move.new}:{move.ref}" for move in packet.claims]
+        fresh = [move.new for move in packet.claims if move.new]
         if is_claiming and fresh:
             turn = f"{self._fetched}turn"
             leases[_TURN] = resolve(self.registry.repository, turn)
             refspecs.append(f"{fresh[0]}:{_TURN}")
-        if refspecs or branch:
-            self.wire.push_refs([*branch, *refspecs], leases, hooks)
-        pushed = {move.ref: move.new for move in sent}
-        after = {**base, **pushed}
-        own = [move for move in moves if move.old != move.new]
-        self.registry.move([*own, *self._base_moves(base, after)])
+        self.wire.push_refs([*packet.branch, *refspecs], leases, packet.hooks)
+
+    def _push_combined(self, packet: Packet, before: CombinedClaims) -> list[RefMove]:
+        base, claims = packet.base, before.claims
+        if any(claims.get(ref, "") != base.get(ref, "") for ref, *_ in packet.claims):
+            raise LeaseError(f"{self.remote.label} has other claims by now", _AGAIN)
+        after = {**claims, **{move.ref: move.new for move in packet.claims}}
+        commit = self.branch.store(
+            before, {ref: oid for ref, oid in after.items() if oid}
+        )
+        refspec, lease = f"{commit}:{combined.REF}", {combined.REF: before.tip}
+        if before.atomic:
+            self.wire.push_refs([*packet.branch, refspec], lease, packet.hooks)
+        else:
+            # The claims first: whoever has lost one does not get any further.
+            self.wire.push_refs([refspec], lease)
+            if packet.branch:
+                self.wire.push_refs(packet.branch, {}, packet.hooks)
+        return [RefMove(self.branch.tracking, before.tip, commit)]
+
+    def weakness(self) -> str:
+        """Why the remote cannot refuse a push of somebody who has lost a claim; empty
+        if nothing is known against it."""
+        existing = self.branch.read()
+        if existing is None or existing.atomic:
+            return ""
+        return f"{self.remote.label} does not take atomic pushes"
 
     def _base_moves(
         self, base: Mapping[str, str], after: Mapping[str, str]

@@ -10,7 +10,7 @@ from wc_cli.radar import snapshots
 from wc_core.errors import NotFoundError
 from wc_core.git import repository as repositories
 from wc_core.git.repository import Repository
-from wc_core.layout import BRANCH
+from wc_core.layout import BRANCH, CLAIMS_BRANCH
 from wc_core.radar.model import Side
 from wc_core.values import NamedTuple
 
@@ -189,7 +189,10 @@ class SideReader:
             ref, commit, seconds = line.split(" ")
             name = ref.removeprefix("refs/remotes/")
             branch = name.partition("/")[2]
-            if branch in {BRANCH, "HEAD", *local} or count == MAX_BRANCHES:
+            if (
+                branch in {BRANCH, CLAIMS_BRANCH, "HEAD", *local}
+                or count == MAX_BRANCHES
+            ):
                 continue
             count += 1
             changed_ms = int(seconds) * 1000

@@ -18,7 +18,7 @@ from wc_cli.branch.git import Git, GitError, GitKilledError, GitTimeoutError
 from wc_cli.sync import ssh
 from wc_cli.sync.wireerrors import (
     LeaseError,
-    RefusedError,
+    NotAtomicError,
     UnreachableError,
     WireError,
     classify,
@@ -164,13 +164,13 @@ class Wire:
         with self._classified_errors():
             return not _CREATED.search(self._run((*words, f"{commit}:{_REF}"), {}))
 
-    def fetch_refs(self, refspec: str) -> None:
-        """Fetch all refs of a pattern; what the remote no longer has is removed here,
+    def fetch_refs(self, *refspecs: str) -> None:
+        """Fetch all refs of patterns; what the remote no longer has is removed here,
         too. Raises WireError."""
         words = [word for word in _FETCH if word != "--no-prune"]
         with self._classified_errors():
-            command = ("fetch", *words, "--prune", "--", self.remote.name, refspec)
-            self._run(command, {})
+            command = ("fetch", *words, "--prune", "--", self.remote.name)
+            self._run((*command, *refspecs), {})
 
     def push_refs(
         self, refspecs: Sequence[str], leases: Mapping[str, str], hooks: str = ""
@@ -195,7 +195,7 @@ class Wire:
                     raise LeaseError(message, "Run the same command again.") from error
                 if _NOT_ATOMIC in error.err:
                     message = f"{self.remote.label} does not take atomic pushes"
-                    raise RefusedError(message, "Nothing was pushed.") from error
+                    raise NotAtomicError(message, "Nothing was pushed.") from error
                 raise
 
     @property

@@ -35,6 +35,14 @@ class RefusedError(WireError):
     """The remote, or git, does not permit it."""
 
 
+class DeclinedError(RefusedError):
+    """The remote takes pushes, but not this one, such as of a protected branch."""
+
+
+class NotAtomicError(DeclinedError):
+    """The remote does not take several refs at once, all or none."""
+
+
 class RejectedError(WireError):
     """The remote's branch has moved since the last fetch: fetch again."""
 
@@ -170,7 +178,7 @@ def _declined(
     elif "cannot create" in f"{reason}{detail}":
         hint = _OTHER_BRANCH
     message = _presentable(f"{reason}: {detail}" if detail else reason, env)
-    return RefusedError(f"{remote.label} refused: {message}", hint)
+    return DeclinedError(f"{remote.label} refused: {message}", hint)
 
 
 def _telling_line(text: str) -> str:

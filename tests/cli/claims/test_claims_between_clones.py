@@ -346,29 +346,6 @@ def test_giving_up_without_the_remote_is_sent_later(clones: Clones) -> None:
     clones.sam.ok("claim", "a.py", *GEMINI)
 
 
-@pytest.mark.parametrize("refusal", ["hook", "atomic"])
-def test_a_remote_that_takes_no_claims(clones: Clones, refusal: str) -> None:
-    if refusal == "hook":
-        clones.hook("update", 'case "$1" in refs/wc/*) exit 1;; esac')
-    else:
-        clones.pat.machine.git(
-            "config", "receive.advertiseAtomic", "false", cwd=clones.hub
-        )
-    done = clones.pat.ok("claim", "a.py", *CODEX)
-    assert "the remote takes no claims" in done.err
-    assert clones.refs("refs/wc") == {}
-    assert holders(clones.pat) == {"a.py": "Codex (Pat)"}
-    clones.pat.fails(20, "claim", "a.py", *GEMINI)
-    # The branch can be published nevertheless, without a fence.
-    head = commit(clones.pat)
-    assert "advisory" in clones.pat.ok("publish", *CODEX).out
-    assert clones.refs("refs/heads/main") == {"refs/heads/main": head}
-    clones.pat.ok("release", "--all", *CODEX)
-    head = commit(clones.pat)
-    clones.pat.ok("publish", *CODEX)
-    assert clones.refs("refs/heads/main") == {"refs/heads/main": head}
-
-
 def test_a_remote_that_took_claims_is_not_published_to_without_them(
     clones: Clones,
 ) -> None:

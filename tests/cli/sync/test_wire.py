@@ -13,6 +13,7 @@ from tests.contract.hubs import REF, Clone, Hub
 from wc_cli.branch.git import Git, GitError, GitTimeoutError
 from wc_cli.sync.wire import Wire
 from wc_cli.sync.wireerrors import (
+    DeclinedError,
     RefusedError,
     RejectedError,
     UnreachableError,
@@ -400,11 +401,11 @@ def test_words_of_git_are_sorted(err: str, kind: type[WireError], hint: str) -> 
         ("protected branch hook declined",
          ("remote: error: GH006: Protected branch update failed for refs/heads/x.\n"
          "remote: error: At least 1 approving review is required"),
-         RefusedError, "GH006: Protected branch update failed"),
+         DeclinedError, "GH006: Protected branch update failed"),
         ("pre-receive hook declined",
          "remote: \nremote: GitLab: You are not allowed to push code.",
-         RefusedError, "declined: GitLab: You are not allowed"),
-        ("pre-receive hook declined", "", RefusedError, "refused: pre-receive hook"),
+         DeclinedError, "declined: GitLab: You are not allowed"),
+        ("pre-receive hook declined", "", DeclinedError, "refused: pre-receive hook"),
     ],
 )  # fmt: skip
 def test_reasons_of_the_remote_are_sorted(

@@ -37,9 +37,11 @@ def publish(context: Context, options: PublishOptions) -> None:
     label, branch = publication.remote.label, publication.branch
     if options.json:
         fields = {"remote": label, "branch": branch, "commit": publication.commit}
-        say_json({**fields, "claims": list(result.claims), "fenced": result.fenced})
+        say_json(
+            {**fields, "claims": list(result.claims), "fenced": not result.weakness}
+        )
         return
-    how = "" if result.fenced else " · advisory: the claims are not on that remote"
+    how = f" · advisory: {result.weakness}" if result.weakness else ""
     count = f" · {len(result.claims)} claimed" if result.claims else ""
     text = f"published {publication.commit[:12]} as {branch} at {label}{count}{how}"
     say(one_line(text))

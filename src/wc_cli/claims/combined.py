@@ -1,0 +1,68 @@
+"""The claims of a remote in one branch there, changed by compare-and-swap.
+
+For remotes that take no refs below ``refs/wc``, or no atomic pushes. Whether a remote
+has that branch decides for all clones where its claims are.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from wc_cli.branch.git import GitError
+from wc_cli.claims import commits
+from wc_cli.claims.commits import ClaimCommitter
+from wc_core.claims import combined
+from wc_core.errors import StorageError
+from wc_core.git.repository import resolve
+from wc_core.layout import CLAIMS_BRANCH
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from wc_cli.claims.registry import Registry
+    from wc_core.claims.combined import CombinedClaims
+
+REF = f"refs/heads/{CLAIMS_BRANCH}"
+
+
+class CombinedBranch:
+    """The branch as it was fetched from a remote, which is known by a digest of it."""
+
+    def __init__(self, registry: Registry, digest: str) -> None:
+        self.registry = registry
+        self.tracking = f"refs/wc/combined/{digest}/claims"
+        # A pattern, because git does not fetch a single ref that is missing.
+        self.refspec = f"+{REF}*:{self.tracking}*"
+
+    @property
+    def tip(self) -> str:
+        """The commit that the branch was at; empty if the remote had none."""
+        return resolve(self.registry.repository, self.tracking)
+
+    def read(self) -> CombinedClaims | None:
+        """The claims at the tip; ``None`` if there is no branch, or another one of that
+        name. Raises StorageError."""
+        tip = self.tip
+        content = self.registry.read_commits([tip]).get(tip) if tip else None
+        claims = combined.decode(content, tip) if content is not None else None
+        if claims is None:
+            return None
+        # A hostile branch may name commits that it does not bring.
+        existing = self.registry.existing(claims.claims.values())
+        own = {ref: oid for ref, oid in claims.claims.items() if oid in existing}
+        return claims._replace(claims=own)
+
+    def store(self, before: CombinedClaims, after: Mapping[str, str]) -> str:
+        """Store a commit that has the claims ``after`` and follows ``before``. Returns
+        its id. Raises StorageError."""
+        registry = self.registry
+        came = set(after.values()) - set(before.claims.values() if before.tip else ())
+        parents = [before.tip] if before.tip else []
+        committer = ClaimCommitter.of(registry.repository, registry.env)
+        claims = before._replace(claims=after)
+        try:
+            return commits.store_combined(
+                registry.git, committer, claims, [*parents, *sorted(came)]
+            )
+        except GitError as error:
+            raise StorageError(f"The claims could not be stored: {error}.") from error
