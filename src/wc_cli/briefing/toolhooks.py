@@ -18,6 +18,7 @@ from wc_core.guard import toolcalls
 from wc_core.guard.toolcalls import ToolCall
 from wc_core.layout import Layout
 from wc_core.status import holders
+from wc_core.text import defused
 from wc_core.threads.settings import NOTICE, OFF
 from wc_core.values import NamedTuple
 
@@ -50,7 +51,8 @@ def answer_tool(
     finally:
         # What cannot be remembered is refused all the same.
         if reply.refusal is not None:
-            raise ClaimedError(reply.refusal.message, reply.refusal.ways_on)
+            message, ways_on = map(defused, reply.refusal)
+            raise ClaimedError(message, ways_on)
     return reply.text
 
 

@@ -71,8 +71,8 @@ def _who(rivals: Sequence[Rival], alternatives: Alternatives) -> str:
 
 def _ways_on(rival: Rival, alternatives: Alternatives) -> str:
     claim = rival.claim
-    topic, holder = quoted(claim.thread or "TOPIC"), quoted(claim.holder)
-    question = quoted(f"May I edit {rival.path}?")
+    topic, holder = quoted(one_line(claim.thread) or "TOPIC"), one_line(claim.holder)
+    question = quoted(one_line(f"May I edit {rival.path}?"))
     verb = "say" if claim.thread else "new"
     free = "wc list --ball anyone --open"
     topics = [name for name in alternatives.topics if name != claim.thread][:_NAMED]
@@ -80,7 +80,7 @@ def _ways_on(rival: Rival, alternatives: Alternatives) -> str:
         named = ", ".join(map(one_line, topics))
         free = f"wc read {quoted(topics[0])} --new (you have the ball of: {named})"
     return (
-        f"1. Ask: wc {verb} {topic} --title {question} --to {holder}\n"
+        f"1. Ask: wc {verb} {topic} --title {question} --to {quoted(holder)}\n"
         f"2. Do something else: {free}\n"
-        f"3. If they are gone: wc takeover {quoted(claim.id)} --reason '…'"
+        f"3. If they are gone: wc takeover {quoted(one_line(claim.id))} --reason '…'"
     )
