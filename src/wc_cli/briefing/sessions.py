@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 VERSION = 1
 # Seconds without a hook after which a session has expired.
 _LASTS = 14 * 24 * 3600
-_MAX_BYTES = 1 << 18
+_MAX_BYTES = 1 << 22
 _MOST = 1000
 _UNREADABLE = (
     *(OSError, ValueError, TypeError, LookupError, AttributeError),
@@ -46,7 +46,7 @@ class Session(NamedTuple):
     keys of the conflicts that it was told of and that have not gone away. ``files`` are
     the changed files in what others have claimed, by claim: path and stamp. ``warned``
     are the claims that it was warned of, ``untold`` what it will hear at its next
-    prompt.
+    prompt, ``log_length`` how long the log of HEAD was.
     """
 
     looked_ns: int = 0
@@ -57,6 +57,7 @@ class Session(NamedTuple):
     files: Mapping[str, Mapping[str, str]] = MappingProxyType({})
     warned: frozenset[str] = frozenset()
     untold: tuple[str, ...] = ()
+    log_length: int = 0
 
 
 def path_of(layout: Layout, client: str, session: str) -> str:
@@ -89,6 +90,7 @@ def load(layout: Layout, path: str) -> Session | None:
             },
             warned=frozenset(map(str, fields.get("warned", ()))),
             untold=tuple(map(str, fields.get("untold", ()))),
+            log_length=int(fields.get("log_length", 0)),
         )
     except _UNREADABLE:
         return None
@@ -112,6 +114,7 @@ def save(layout: Layout, path: str, session: Session) -> None:
         "files": {claim: dict(stamps) for claim, stamps in session.files.items()},
         "warned": sorted(session.warned)[-_MOST:],
         "untold": list(session.untold)[-_MOST:],
+        "log_length": session.log_length,
     }
     durable.replace(path, json.dumps(fields).encode(), layout.root)
 

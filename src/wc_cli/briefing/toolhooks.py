@@ -113,11 +113,13 @@ def _guard(context: Context, dialect: Dialect) -> ClaimGuard | None:
 
 
 def _memory(session: Session, hook_input: HookInput) -> GuardMemory:
-    return GuardMemory(session.files, session.warned, hook_input.subagent)
+    subagent = hook_input.subagent
+    return GuardMemory(session.files, session.warned, session.log_length, subagent)
 
 
 def _remembering(session: Session, memory: GuardMemory) -> Session:
-    return session._replace(files=memory.files, warned=memory.warned)
+    fields = {name: getattr(memory, name) for name in ("files", "warned", "log_length")}
+    return session._replace(**fields)
 
 
 def _leave_trace(layout: Layout, dialect: Dialect) -> None:

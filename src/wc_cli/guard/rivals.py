@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from wc_cli.branch.git import Git
 from wc_cli.claims.registry import Registry
+from wc_cli.guard import reflog
 from wc_core.claims import ids
 from wc_core.claims.record import WRITE
 from wc_core.errors import InvalidInputError
@@ -28,6 +29,7 @@ _STATUS = (
     *("status", "--porcelain=v2", "-z"),
     *("--untracked-files=all", "--no-renames"),
 )
+_COMMITTED = ("diff-tree", "-r", "-z", "--no-renames", "--name-only")
 _WORDS_BEFORE = {b"1": 8, b"u": 10, b"?": 1}
 _GONE = "gone"
 
@@ -116,12 +118,25 @@ class Rivals:
         stamps = {path: self._stamp(path) for path in _changed_paths(output)}
         return {
             claim_id: {
-                path: stamp
-                for path, stamp in stamps.items()
-                if ids.ClaimId(target.path).covers(ids.ClaimId(path))
+                path: stamp for path, stamp in stamps.items() if _covers(target, path)
             }
             for claim_id, target in targets.items()
         }
+
+    def committed_files(self, length_before: int) -> set[str]:
+        """The files in the commits that were made in the current worktree since its
+        log of HEAD was so long. Raises GitError."""
+        git = Git(self.repository.top, self.env)
+        return {
+            os.fsdecode(path)
+            for commit in reflog.commits_after(self.repository.gitdir, length_before)
+            for path in git.run(*_COMMITTED, *commit).split(b"\0")
+            if path
+        }
+
+    def log_length(self) -> int:
+        """How long the log of HEAD of the current worktree is."""
+        return reflog.length(self.repository.gitdir)
 
     def _stamp(self, path: str) -> str:
         try:
@@ -131,17 +146,31 @@ class Rivals:
         return f"{info.st_mtime_ns}:{info.st_size}:{info.st_ino}"
 
     def newly_changed(
-        self, before: Mapping[str, Mapping[str, str]], now: Mapping[str, dict[str, str]]
+        self,
+        before: Mapping[str, Mapping[str, str]],
+        now: Mapping[str, dict[str, str]],
+        committed: Iterable[str] = (),
     ) -> list[Rival]:
         """What has changed between two lists of `changed_files`, in claims that are in
-        both."""
-        return [
+        both, or was ``committed`` and not changed before."""
+        watched = [claim for claim in self.claims if claim.id in before]
+        changed = [
             Rival(claim, path)
-            for claim in self.claims
-            if claim.id in before
+            for claim in watched
             for path, stamp in now.get(claim.id, {}).items()
             if before[claim.id].get(path) != stamp
         ]
+        return changed + [
+            Rival(claim, path)
+            for claim in watched
+            for path in sorted(committed)
+            if _covers(claim.target, path)
+            and path not in {*before[claim.id], *now.get(claim.id, ())}
+        ]
+
+
+def _covers(target: ids.ClaimId, path: str) -> bool:
+    return ids.ClaimId(target.path).covers(ids.ClaimId(path))
 
 
 def _changed_paths(status: bytes) -> Iterator[str]:

@@ -22,11 +22,12 @@ if TYPE_CHECKING:
 
 class GuardMemory(NamedTuple):
     """What a session remembers: the changed ``files`` of each claim, and what was
-    ``warned`` of. The agent of a session and each ``subagent`` have read different
-    warnings."""
+    ``warned`` of. ``log_length``: how long the log of HEAD was before the tool. The
+    agent of a session and each ``subagent`` have read different warnings."""
 
     files: FilesByClaim
     warned: frozenset[str]
+    log_length: int
     subagent: str = ""
 
     def unwarned(self, rivals: Sequence[Rival]) -> list[Rival]:
@@ -67,7 +68,8 @@ class ClaimGuard(NamedTuple):
         """The answer before a tool is called."""
         if not self.is_on or not toolcalls.may_write(call):
             return GuardAnswer(memory)
-        memory = memory._replace(files=_watched(self.rivals, memory.files))
+        files, length = _watched(self.rivals, memory.files), self.rivals.log_length()
+        memory = memory._replace(files=files, log_length=length)
         concerned = self.rivals.on(toolcalls.paths(call))
         refusing = [rival for rival in concerned if rival.covers_file]
         if self.level == REFUSE and refusing:
@@ -85,9 +87,12 @@ class ClaimGuard(NamedTuple):
         if not self.is_on:
             return GuardAnswer(memory._replace(files={}))
         files = self.rivals.changed_files()
-        changed = self.rivals.newly_changed(memory.files, files)
+        length = memory.log_length or self.rivals.log_length()
+        committed = self.rivals.committed_files(length)
+        changed = self.rivals.newly_changed(memory.files, files, committed)
         fresh = memory.unwarned(changed)
-        memory = memory._replace(files=files).with_warned(fresh)
+        length = self.rivals.log_length()
+        memory = memory._replace(files=files, log_length=length).with_warned(fresh)
         text = texts.notice(fresh, self.alternatives) if fresh else None
         return GuardAnswer(memory, text)
 

@@ -68,7 +68,8 @@ class Agent(NamedTuple):
     def run(self, command: str) -> tuple[Done, Done]:
         """Run a command of the shell with the hooks before and after it."""
         before = self.shell("before-tool", command)
-        subprocess.run(["sh", "-c", command], cwd=self.repo.path, check=True)
+        env = self.repo.machine.env
+        subprocess.run(["sh", "-c", command], cwd=self.repo.path, env=env, check=True)
         return before, self.shell("after-tool", command)
 
 
@@ -161,6 +162,35 @@ def test_what_the_shell_hid_is_noticed_afterwards(
     assert "wc takeover auth.py" in told
     _, again = agent.run("f=auth; echo z >> $f.py")
     assert again.out == ""
+
+
+@pytest.mark.parametrize("more", ["", "git commit -q --amend -m again; "])
+def test_a_change_that_the_command_commits_is_noticed(claimed: Here, more: str) -> None:
+    agent = Agent(claimed, "claude", "refuse")
+    agent.run("echo y > free.py")
+    hidden = "f=auth; echo y >> $f.py; git commit -qam y; "
+    _, after = agent.run(f"{hidden}{more}echo z > free.py")
+    assert '"auth.py" was changed in this worktree' in answered(after)
+    assert agent.run("git commit -qam z")[1].out == ""
+
+
+def test_what_others_have_committed_is_no_change_of_the_agent(claimed: Here) -> None:
+    review = claimed.worktree("app-wt-other")
+    (review.path / "auth.py").write_text("theirs\n")
+    review.git("commit", "-qam", "theirs")
+    agent = Agent(claimed, "claude", "refuse")
+    for command in ("git merge -q app-wt-other", "git checkout -q -b new HEAD~1"):
+        assert agent.run(command)[1].out == ""
+    (claimed.path / "free.py").write_text("mine\n")
+    claimed.git("commit", "-qam", "mine")
+    assert agent.run("git merge -q --no-edit app-wt-other")[1].out == ""
+
+
+def test_a_change_from_before_the_claim_may_be_committed(repo: Here) -> None:
+    (repo.path / "auth.py").write_text("mine\n")
+    review = repo.worktree("app-wt-review")
+    review.ok("claim", "auth.py", "--as", "Aider")
+    assert Agent(repo, "claude").run("git commit -qam mine")[1].out == ""
 
 
 def test_advice_comes_before_the_tool_where_the_client_passes_it_on(

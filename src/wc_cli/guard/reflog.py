@@ -1,0 +1,56 @@
+"""The commits that were made in a worktree, by git's log of where HEAD has been."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from wc_core.values import NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_MAX_BYTES = 1 << 16
+_MAX_COMMITS = 20
+_MERGE = b"commit (merge)"
+
+
+class HeadMove(NamedTuple):
+    """A commit that moved HEAD, and where HEAD was before."""
+
+    before: str
+    id: str
+
+
+def length(gitdir: str) -> int:
+    """How long the log of a worktree is; 0 if there is none."""
+    try:
+        return os.path.getsize(_path(gitdir))
+    except OSError:
+        return 0
+
+
+def commits_after(gitdir: str, length_before: int) -> list[HeadMove]:
+    """The latest commits since the log was so long. Other moves of HEAD, such as those
+    of a merge, bring changes that others have made."""
+    try:
+        with open(_path(gitdir), "rb") as file:
+            file.seek(length_before)
+            lines = file.read(_MAX_BYTES).splitlines()
+    except OSError:
+        return []
+    return list(_commits(lines))[-_MAX_COMMITS:]
+
+
+def _path(gitdir: str) -> str:
+    return f"{gitdir}/logs/HEAD"
+
+
+def _commits(lines: list[bytes]) -> Iterator[HeadMove]:
+    for line in lines:
+        heading, _, message = line.partition(b"\t")
+        ids = heading.split(b" ", 2)[:2]
+        if message.startswith(b"commit") and not message.startswith(_MERGE):
+            before, commit_id = (value.decode("ascii", "replace") for value in ids)
+            if before.isalnum() and before.strip("0") and commit_id.isalnum():
+                yield HeadMove(before, commit_id)
