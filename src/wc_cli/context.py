@@ -208,8 +208,9 @@ class Context:
             f"as {now} (what is in it: wc doctor)"
         )
 
-    def writer(self) -> StoreWriter:
-        """The store, for writing. It is made if it does not exist yet."""
+    def writer(self, *, renews: bool = True) -> StoreWriter:
+        """The store, for writing. It is made if it does not exist yet. Who writes
+        ``renews`` their claims, unless the command does so itself."""
         from wc_cli.store.writer import Author, StoreWriter  # 8 ms, only to write
 
         self.ensure_store()
@@ -226,18 +227,25 @@ class Context:
         if not self._is_recorded(authorship):
             self.record_user()
         self._remember_identity()
-        self.renew_claims()
+        if renews:
+            self.remark_renewal()
         return writer
 
-    def renew_claims(self) -> None:
-        """Renew the claims of who speaks in this worktree, if that is due."""
+    def remark_renewal(self) -> None:
+        """Renew claims as `renew_claims` does, and say what was renamed."""
+        for note in self.renew_claims():
+            remark(f"note: {note}")
+
+    def renew_claims(self) -> list[str]:
+        """Renew the claims of who speaks in this worktree, if that is due. Returns what
+        they should know of what they renamed."""
         repository = self.place.repository
         layout = Layout(self.place.root)
         if repository is None or not os.path.isdir(layout.held):
-            return
+            return []
         from wc_cli.claims import renewal  # 2 ms, only where there are claims
 
-        renewal.renew_if_due(layout, self.viewer, repository, self.env)
+        return renewal.renew_if_due(layout, self.viewer, repository, self.env)
 
     def untold_losses(self) -> list[str]:
         """The claims that who speaks has lost in this worktree; each only once."""

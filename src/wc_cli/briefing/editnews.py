@@ -58,7 +58,7 @@ def kept_news(context: Context, told_keys: frozenset[str]) -> ConflictNews:
 def prompt_news(context: Context, path: str) -> str:
     """What an agent hears about edits at its prompt; ``path`` is the file of its
     session."""
-    lines = [_lost_claims(context)]
+    lines = [*renewal_lines(context), _lost_claims(context)]
     layout = Layout(context.place.root)
     session = sessions.load(layout, path)
     if session is not None:
@@ -71,10 +71,14 @@ def prompt_news(context: Context, path: str) -> str:
     return "\n".join(filter(None, lines))
 
 
+def renewal_lines(context: Context) -> list[str]:
+    """Renew their claims, of which any hook is a sign of life. Returns a line for each
+    that was renamed."""
+    return [f'Watercooler: "{one_line(note)}".' for note in context.renew_claims()]
+
+
 def _lost_claims(context: Context) -> str:
-    """Returns a line about claims that they have lost since their last prompt, which is
-    a sign of life for those that they have."""
-    context.renew_claims()
+    """Returns a line about claims that they have lost since their last prompt."""
     lost = [one_line(claim_id) for claim_id in context.untold_losses()]
     if not lost:
         return ""

@@ -76,9 +76,8 @@ def after_tool(
 ) -> ToolReply:
     """The answer after a tool was called: what it changed that others have claimed, and
     what the changes here will conflict with. It is a sign of life. Raises GitError."""
-    context.renew_claims()
+    texts = editnews.renewal_lines(context)
     call = ToolCall(hook_input.tool, hook_input.arguments, context.cwd)
-    texts = []
     guard = _guard(context, dialect)
     if guard is not None:
         answer = guard.after(_memory(session, hook_input))

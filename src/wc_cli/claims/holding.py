@@ -11,6 +11,7 @@ import random
 import time
 from typing import TYPE_CHECKING
 
+from wc_cli.claims import renames
 from wc_cli.claims.transactions import LostRaceError
 from wc_cli.store.localfiles import LocalFiles
 from wc_cli.sync.wireerrors import LeaseError, RefusedError, WireError
@@ -31,9 +32,10 @@ if TYPE_CHECKING:
 
     from wc_cli.claims.registry import Registry
     from wc_cli.claims.remote import ClaimsRemote
+    from wc_cli.claims.renames import Renamed
     from wc_core.claims.book import Book
     from wc_core.claims.ids import ClaimId
-    from wc_core.claims.rules import ClaimPlan, IsMine
+    from wc_core.claims.rules import Change, ClaimPlan, IsMine
     from wc_core.git.repository import Repository
     from wc_core.identity.viewer import Viewer
 
@@ -68,6 +70,25 @@ class ClaimHolder(NamedTuple):
             repository.commit,
             viewer.is_me,
         )
+
+
+class Renewal(NamedTuple):
+    """Claims that were renewed. ``followed`` has the old and the new id of what was
+    renamed and is claimed under both now; ``refused`` also who has claimed the new."""
+
+    claims: tuple[Claim, ...] = ()
+    followed: tuple[tuple[str, str], ...] = ()
+    refused: tuple[tuple[str, str, str], ...] = ()
+
+    @property
+    def notes(self) -> list[str]:
+        """What its holder should know."""
+        return [
+            f"{old} was renamed: {new} is claimed, too" for old, new in self.followed
+        ] + [
+            f"{old} was renamed to {new}, which is not yours: {holder} has claimed it"
+            for old, new, holder in self.refused
+        ]
 
 
 class Holding:
@@ -152,26 +173,51 @@ class Holding:
 
     def renew(
         self, targets: Sequence[ClaimId] | None = None, ttl_s: int = 0
-    ) -> list[Claim]:
+    ) -> Renewal:
         """Renew the claims on these targets, or all in this worktree; with another
-        time to live if one is given. Returns them. Raises as `release` does."""
-        renewed: list[Claim] = []
+        time to live if one is given. What was renamed is claimed under its new name,
+        too, unless somebody else has it. Raises as `release` does."""
+        done = [Renewal()]
 
         def plan(book: Book) -> ClaimPlan:
             chosen = self._chosen(book, self.own(book), targets)
-            renewed[:] = [self.renewed(claim, ttl_s) for claim in chosen]
-            return rules.plan_renewal(renewed)
+            claims = tuple(self.renewed(claim, ttl_s) for claim in chosen)
+            planned = rules.plan_renewal(claims)
+            done[0] = Renewal(claims)
+            for item in renames.renamed(self.registry, chosen):
+                done[0], changes = self._followed(done[0], book, item)
+                planned = planned._replace(changes=(*planned.changes, *changes))
+            return planned
 
         self._carry_out(plan)
-        return renewed
+        return done[0]
+
+    def _followed(
+        self, done: Renewal, book: Book, item: Renamed
+    ) -> tuple[Renewal, tuple[Change, ...]]:
+        """What claiming the new name of something renamed adds to a renewal."""
+        target, mode = item.target, item.claim.mode
+        own = [claim for claim in self.own(book) if claim.mode in {WRITE, mode}]
+        if any(claim.target.covers(target) for claim in own):
+            return done, ()
+        old = next(claim for claim in done.claims if claim.id == item.claim.id)
+        wish = self.draft(target, old, old.set)._replace(session=old.session)
+        planned = rules.plan_claims(book, [wish], self.holder.is_mine)
+        pair = (old.id, wish.id)
+        if planned.conflicts:
+            refusal = (*pair, planned.conflicts[0].holder)
+            return done._replace(refused=(*done.refused, refusal)), ()
+        return done._replace(followed=(*done.followed, pair)), planned.changes
 
     def renewed(self, claim: Claim, ttl_s: int = 0) -> Claim:
-        """A claim of the holder with a new nonce."""
+        """A claim of the holder with a new nonce. While its path is gone, it stays at
+        the commit that git can tell a new name from."""
         holder = self.holder
+        is_gone = bool(held.absent(self.registry.repository.top, [claim]))
         return claim._replace(
             session=holder.session or claim.session,
             branch=holder.branch,
-            head=holder.head,
+            head=claim.head if is_gone else holder.head,
             ttl_s=ttl_s or claim.ttl_s,
             nonce=nonce(),
             at=int(time.time()),
@@ -283,7 +329,8 @@ class Holding:
         """Record in the store what the holder has."""
         name = held.file_name(self.holder.worktree, self.holder.key)
         local = LocalFiles(self.registry.layout)
-        after = held.update(self.memory(), self.own(book), given_up)
+        top = self.registry.repository.top
+        after = held.update(self.memory(), self.own(book), given_up, top)
         if after.claims:
             local.write(f"claims/held/{name}", held.render(after))
         else:

@@ -19,19 +19,21 @@ if TYPE_CHECKING:
 
 def renew_if_due(
     layout: Layout, viewer: Viewer, repository: Repository, env: Mapping[str, str]
-) -> None:
+) -> list[str]:
     """Renew all claims of the viewer in this worktree if that is due. Whatever they do
-    goes on if it fails: their next sign of life tries again."""
+    goes on if it fails: their next sign of life tries again. Returns what they should
+    know of what was renamed."""
     name = held.file_name(repository.worktree_id, viewer.key)
-    if not held.is_due(layout, name):
-        return
+    if not held.is_due(layout, name, repository.top):
+        return []
     # 20 ms, once in five minutes.
     from wc_cli.claims.holding import ClaimHolder, Holding
     from wc_cli.claims.registry import Registry
 
     holder = ClaimHolder.of(viewer, repository, "")
     with contextlib.suppress(WcError, OSError):
-        Holding(Registry(repository, layout, env), holder, 0.0).renew()
+        return Holding(Registry(repository, layout, env), holder, 0.0).renew().notes
+    return []
 
 
 def untold_losses(

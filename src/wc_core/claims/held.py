@@ -3,10 +3,12 @@
 Whoever has lost a claim finds nothing of it in the refs. This file, which only the
 holder's own commands write, says what they had. It is JSON::
 
-    {"version": 1, "ttl_s": 900, "claims": {"src/auth.py": "5f0c…"}, "told": []}
+    {"version": 1, "ttl_s": 900, "claims": {"src/auth.py": "5f0c…"}, "told": [],
+     "absent": [], "at": 1767225600}
 
 What was lost stays in it, so that it fences what its holder publishes, until they give
-it up or claim it again. ``told`` has what they have been told of.
+it up or claim it again. ``told`` has what they have been told of, ``absent`` what was
+not in the worktree.
 """
 
 from __future__ import annotations
@@ -16,13 +18,15 @@ import os
 import time
 from typing import TYPE_CHECKING
 
+from wc_core.claims.ids import TOP, parse
 from wc_core.files import read_plain
 from wc_core.layout import safe_name
 from wc_core.values import NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
+    from wc_core.claims.ids import ClaimId
     from wc_core.claims.record import Claim
     from wc_core.layout import Layout
 
@@ -37,11 +41,15 @@ _UNREADABLE = (
 
 class Held(NamedTuple):
     """The commit of each claim that a participant has or has lost, by id; ``ttl_s`` is
-    the shortest time to live of them, ``told`` the lost ones that they know of."""
+    the shortest time to live of them, ``at`` when the oldest was made or renewed, in
+    seconds since 1970, ``told`` the lost ones that they know of, and ``absent`` those
+    whose path was not in the worktree at the last change of them."""
 
     claims: Mapping[str, str]
     ttl_s: int
     told: tuple[str, ...] = ()
+    absent: tuple[str, ...] = ()
+    at: int = 0
 
     def lost(self, own: Collection[str]) -> list[str]:
         """The ids of the claims that are not among the participant's ``own`` now."""
@@ -56,8 +64,11 @@ def file_name(worktree: str, key: str) -> str:
 NOTHING = Held({}, 0)
 
 
-def update(before: Held, own: Sequence[Claim], given_up: Collection[str]) -> Held:
-    """What a participant has or has lost, after they gave up some claims."""
+def update(
+    before: Held, own: Sequence[Claim], given_up: Collection[str], top: str = ""
+) -> Held:
+    """What a participant has or has lost in the worktree at ``top``, after they gave up
+    some claims."""
     current = {claim.id: claim.oid for claim in own}
     kept = {
         claim_id: before.claims[claim_id]
@@ -66,7 +77,8 @@ def update(before: Held, own: Sequence[Claim], given_up: Collection[str]) -> Hel
     }
     told = tuple(claim_id for claim_id in before.told if claim_id in kept)
     ttl_s = min((claim.ttl_s for claim in own), default=before.ttl_s)
-    return Held({**kept, **current}, ttl_s, told)
+    at = min((claim.at for claim in own), default=before.at)
+    return Held({**kept, **current}, ttl_s, told, (*absent(top, own), *kept), at)
 
 
 def render(held: Held) -> bytes:
@@ -82,17 +94,37 @@ def load(layout: Layout, name: str) -> Held | None:
         fields = json.loads(data or b"null")
         claims = {str(key): str(oid) for key, oid in fields["claims"].items()}
         told = tuple(map(str, fields.get("told", ())))
-        return Held(claims, int(fields["ttl_s"]), told)
+        absent = tuple(map(str, fields.get("absent", ())))
+        at = int(fields.get("at", 0))
+        return Held(claims, int(fields["ttl_s"]), told, absent, at)
     except _UNREADABLE:
         return None
 
 
-def is_due(layout: Layout, name: str) -> bool:
-    """Whether a participant has claims that should be renewed now. It costs nothing
-    for whoever has none."""
+def absent(top: str, claims: Iterable[Claim]) -> tuple[str, ...]:
+    """The ids of the claims whose path is not in the worktree at ``top``."""
+    return tuple(claim.id for claim in claims if top and not _is_in(top, claim.target))
+
+
+def _is_in(top: str, target: ClaimId) -> bool:
+    """Whether a worktree has the path of a target; git leaves empty folders behind."""
+    path = f"{top}/{target.path}"
     try:
-        age = abs(time.time() - os.stat(layout.held_claims(name)).st_mtime)
+        with os.scandir(path) as items:
+            return target.path == TOP or any(True for _ in items)
     except OSError:
-        return False
+        return os.path.lexists(path)
+
+
+def is_due(layout: Layout, name: str, top: str) -> bool:
+    """Whether a participant has claims in the worktree at ``top`` that should be
+    renewed now: a third of their time is over, or a path is gone, which may have been
+    renamed. It costs nothing for whoever has none."""
     current = load(layout, name)
-    return current is not None and age * _SHARE >= current.ttl_s
+    if current is None:
+        return False
+    present = current.claims.keys() - {*current.absent}
+    age = abs(time.time() - current.at)
+    return age * _SHARE >= current.ttl_s or (
+        top != "" and not all(_is_in(top, parse(claim_id)) for claim_id in present)
+    )

@@ -277,6 +277,18 @@ def test_a_lost_claim_is_said_once_and_to_its_holder_alone(agent: Agent) -> None
     assert agent.prompt() == ""
 
 
+def test_a_prompt_says_what_follows_a_rename(agent: Agent) -> None:
+    repo = agent.repo
+    (repo.path / "a.py").write_text("code\n" * 9)
+    repo.git("add", "a.py")
+    repo.git("commit", "-qm", "code")
+    repo.ok("claim", "a.py", "--as", "Codex")
+    repo.git("mv", "a.py", "b.py")
+    line = 'Watercooler: "a.py was renamed: b.py is claimed, too".'
+    assert line in agent.prompt()
+    assert agent.prompt() == ""
+
+
 def test_a_prompt_renews_claims(agent: Agent) -> None:
     repo = agent.repo
     repo.ok("claim", "a.py", "--as", "Codex")
@@ -284,7 +296,8 @@ def test_a_prompt_renews_claims(agent: Agent) -> None:
     agent.prompt()
     assert repo.git("for-each-ref", "refs/wc/claims") == before
     memory = next((repo.store / ".local/claims/held").iterdir())
-    os.utime(memory, (0, 0))
+    fields = json.loads(memory.read_text())
+    memory.write_text(json.dumps({**fields, "at": 0}))
     agent.prompt()
     assert repo.git("for-each-ref", "refs/wc/claims") != before
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
+import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -83,7 +83,7 @@ def test_claiming_again_renews(login: Here) -> None:
     again = login.json("claim", "a.py", "c.py", "--ttl", "2h", *CODEX)
     assert (again["renewed"], again["claimed"]) == (["a.py"], ["c.py"])
     assert {c["ttl_s"] for c in login.json("claims")["claims"]} == {7200}
-    assert login.json("renew", "--ttl", "1h", *CODEX) == {"renewed": ["a.py", "c.py"]}
+    assert login.json("renew", "--ttl", "1h", *CODEX)["renewed"] == ["a.py", "c.py"]
     assert {c["ttl_s"] for c in login.json("claims")["claims"]} == {3600}
 
 
@@ -253,12 +253,23 @@ def test_a_write_renews_when_it_is_time(login: Here) -> None:
     login.ok("say", "auth", "--title", "Soon", *CODEX)
     assert nonces(login) == first
     memory = next((login.store / ".local/claims/held").iterdir())
-    old = memory.stat().st_mtime - 400
-    os.utime(memory, (old, old))
+    fields = json.loads(memory.read_text())
+    memory.write_text(json.dumps({**fields, "at": fields["at"] - 400}))
     login.ok("say", "auth", "--title", "Later", "--as", "Somebody")
     assert nonces(login) == first
     login.ok("say", "auth", "--title", "Later", *CODEX)
     assert nonces(login) != first
+
+
+def test_claiming_something_else_does_not_put_a_renewal_off(login: Here) -> None:
+    login.ok("claim", "a.py", "--ttl", "1h", *CODEX)
+    memory = next((login.store / ".local/claims/held").iterdir())
+    first = json.loads(memory.read_text())["at"]
+    time.sleep(1.1)
+    login.ok("claim", "b.py", "--ttl", "1h", *CODEX)
+    assert json.loads(memory.read_text())["at"] == first
+    login.ok("renew", *CODEX)
+    assert json.loads(memory.read_text())["at"] > first
 
 
 def nonces(repo: Here) -> list[str]:

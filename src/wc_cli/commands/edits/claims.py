@@ -149,7 +149,7 @@ def release(context: Context, options: ReleaseOptions) -> None:
             "See what you have: wc claims --mine",
         )
     targets = None if options.all else targets_of(context, options.targets)
-    holding = holding_of(context, options)
+    holding = holding_of(context, options, renews=False)
     planned = [claim for claim in holding.own(holding.registry.read()) if claim.new]
     released = holding.release(targets)
     _print_ids(options, "released", released)
@@ -158,6 +158,7 @@ def release(context: Context, options: ReleaseOptions) -> None:
         noun = "symbol" if target.symbol else "file"
         remark(one_line(f"warning: {target}: the {noun} is not there"))
     _print_notes(holding)
+    context.remark_renewal()
 
 
 @command(RenewOptions)
@@ -165,10 +166,17 @@ def renew(context: Context, options: RenewOptions) -> None:
     """Renew claims."""
     targets = targets_of(context, options.targets) if options.targets else None
     seconds = _seconds(options.ttl) if options.ttl else 0
-    holding = holding_of(context, options)
-    renewed = holding.renew(targets, seconds)
-    _print_ids(options, "renewed", [claim.id for claim in renewed])
+    holding = holding_of(context, options, renews=False)
+    renewal = holding.renew(targets, seconds)
+    renewed = [claim.id for claim in renewal.claims]
+    if options.json:
+        pairs = [{"from": old, "to": new} for old, new in renewal.followed]
+        say_json({"renewed": renewed, "followed": pairs})
+    else:
+        _print_ids(options, "renewed", renewed)
+    holding.notes += renewal.notes
     _print_notes(holding)
+    context.remark_renewal()
 
 
 @command(ClaimsOptions)
@@ -204,10 +212,13 @@ def claims(context: Context, options: ClaimsOptions) -> None:
 # --- from words to values ---------------------------------------------------------
 
 
-def holding_of(context: Context, options: ChangeOptions) -> Holding:
-    """The claims of who speaks, in a store that is planned if it does not exist yet."""
+def holding_of(
+    context: Context, options: ChangeOptions, *, renews: bool = True
+) -> Holding:
+    """The claims of who speaks, in a store that is planned if it does not exist yet.
+    Those that are due are renewed first, where the command ``renews`` them."""
     repository = repository_of(context)
-    layout = context.writer().reader.layout
+    layout = context.writer(renews=renews).reader.layout
     session = sessions.session_of(ancestors.session_process(context.env))
     registry = Registry(repository, layout, context.env)
     holder = ClaimHolder.of(context.viewer, repository, session)
