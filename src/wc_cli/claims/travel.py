@@ -3,11 +3,13 @@ store."""
 
 from __future__ import annotations
 
+import math
 import os
 import time
 from typing import TYPE_CHECKING
 
 from wc_cli.branch.git import Git
+from wc_cli.claims import probing
 from wc_cli.claims.registry import Registry
 from wc_cli.claims.remote import ClaimsRemote
 from wc_cli.claims.transactions import LostRaceError
@@ -41,9 +43,12 @@ class ClaimsExchange(NamedTuple):
     notes: tuple[str, ...] = ()
 
 
-def claims_remote(registry: Registry, rules: Settings) -> ClaimsRemote | None:
+def claims_remote(
+    registry: Registry, rules: Settings, seconds: float = math.inf
+) -> ClaimsRemote | None:
     """The remote that has the store of this repository, if what is written is pushed
-    there by itself; claims go where the threads go."""
+    there by itself; claims go where the threads go. It is waited for as long as the
+    settings say, but no longer than ``seconds``."""
     root, env = registry.layout.root, registry.env
     checkout = repositories.find(root)
     is_ours = checkout is not None and checkout.common == registry.repository.common
@@ -52,7 +57,19 @@ def claims_remote(registry: Registry, rules: Settings) -> ClaimsRemote | None:
     remote = routes.shared_remote(checkout, env)
     if remote is None:
         return None
-    return ClaimsRemote(registry, remote, _until(rules.limit))
+    return ClaimsRemote(registry, remote, _until(min(rules.limit, seconds)))
+
+
+def probe_remote(registry: Registry, rules: Settings, seconds: float) -> str:
+    """Try what the remote takes. Returns what follows for claims between clones; empty
+    if they go to no remote."""
+    claims = claims_remote(registry, rules, seconds)
+    if claims is None:
+        return ""
+    ability = probing.probe(claims)
+    if ability.refs is not None or ability.atomic is not None:
+        claims.declined.forget()
+    return probing.sentence(claims, ability)
 
 
 def has_claims(repository: Repository) -> bool:

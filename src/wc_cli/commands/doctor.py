@@ -1,6 +1,7 @@
 """``wc doctor``: checks everything, and reports what is wrong and how to repair it.
 
-Without ``--repair`` nothing is changed. Every check is a function that yields
+Without ``--repair`` nothing is changed; two refs are made at the remote and removed
+again, to see whether it takes claims. Every check is a function that yields
 findings; a check that cannot be made is a finding itself, never silence.
 """
 
@@ -11,6 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 from wc_cli.branch import commits, git
 from wc_cli.branch.git import GitError
+from wc_cli.briefing.coverage import coverage, coverage_text
+from wc_cli.claims import travel
+from wc_cli.claims.registry import Registry
 from wc_cli.clock import now_ms
 from wc_cli.commands.common import SpeakerOptions
 from wc_cli.doctor.findings import SET_ASIDE, Finding, ThreadExaminer
@@ -19,11 +23,13 @@ from wc_cli.doctor.strays import SHARED, find_strays, obstruction
 from wc_cli.options import command, flag
 from wc_cli.output import say, say_json
 from wc_cli.store import pending
+from wc_core.claims import book as books
 from wc_core.errors import FindingsError, InvalidInputError, WcError
 from wc_core.files import read_plain
 from wc_core.git import discovery, storefolder
 from wc_core.git.discovery import BRANCH_STORE
 from wc_core.graph import parsing
+from wc_core.layout import Layout
 from wc_core.phrases import counted, quoted, with_home
 from wc_core.text import one_line
 from wc_core.values import NamedTuple
@@ -36,6 +42,7 @@ if TYPE_CHECKING:
     from wc_core.threads.reader import StoreReader
 
 _LEAST_GIT = (2, 38)
+_PROBE_SECONDS = 10
 
 
 class DoctorOptions(SpeakerOptions):
@@ -234,6 +241,26 @@ def _report_notes(context: Context, examined: ThreadExaminer) -> Iterator[str]:
     yield from _set_aside_notes(context, examined.recovery.set_aside)
     if (standing := context.standing) is not None:
         yield standing.sentence(now_ms())
+    yield from _claims_notes(context)
+
+
+def _claims_notes(context: Context) -> Iterator[str]:
+    """Yields which agents' edits are guarded, and whether claims hold between clones,
+    for which the remote is asked."""
+    repository = context.place.repository
+    if repository is None:
+        return
+    layout, level = Layout(context.place.root), context.settings.guard
+    index = books.load_index(layout)
+    book = books.read(repository.common, index, books.no_commits)
+    rows = coverage(layout, level, [claim.holder for claim in book.claims])
+    yield from (f"edits: {line}" for line in coverage_text(level, rows).splitlines())
+    registry = Registry(repository, layout, context.env)
+    try:
+        if note := travel.probe_remote(registry, context.settings, _PROBE_SECONDS):
+            yield note
+    except WcError as error:
+        yield f"whether claims hold between clones is not known: {error.message}"
 
 
 def _set_aside_notes(context: Context, aside: SetAsideStores) -> Iterator[str]:

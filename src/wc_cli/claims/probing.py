@@ -1,0 +1,91 @@
+"""Tries whether a remote takes what claims need: refs below ``refs/wc``, several at
+once, and their removal.
+
+Two refs are made there in one atomic push and removed in another. They point to a
+commit that the remote has, so nothing but their names is sent. They are no claims and
+move no turn. Their names are fixed: what a probe that was killed left is removed by the
+next one.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from wc_cli.branch.git import GitError
+from wc_cli.sync.wireerrors import (
+    DeclinedError,
+    LeaseError,
+    NotAtomicError,
+    WireError,
+)
+from wc_core.git.repository import resolve
+from wc_core.layout import CLAIMS_BRANCH
+from wc_core.values import NamedTuple
+
+if TYPE_CHECKING:
+    from wc_cli.claims.remote import ClaimsRemote
+
+_REFS = ("refs/wc/probe/1", "refs/wc/probe/2")
+# git's own words, in the C locale.
+_GONE = b"remote ref does not exist"
+
+
+class RemoteAbility(NamedTuple):
+    """What a remote takes, and its reason if it does not; ``None`` if that is not known
+    because it was not reached, or because what comes first failed."""
+
+    refs: bool | None
+    atomic: bool | None
+    reason: str = ""
+
+
+def probe(claims: ClaimsRemote) -> RemoteAbility:
+    """Try it. Nothing stays at the remote, unless it lets nobody remove refs."""
+    commit = resolve(claims.registry.repository, claims.remote.tracking)
+    try:
+        claims.wire.push_refs([f"+{commit}:{ref}" for ref in _REFS], {})
+        _remove(claims)
+    except LeaseError:
+        pass  # another probe makes and removes the same refs: the remote takes them
+    except NotAtomicError as error:
+        return RemoteAbility(refs=None, atomic=False, reason=str(error))
+    except DeclinedError as error:
+        return RemoteAbility(refs=False, atomic=True, reason=str(error))
+    except WireError as error:
+        return RemoteAbility(refs=None, atomic=None, reason=str(error))
+    return RemoteAbility(refs=True, atomic=True)
+
+
+def _remove(claims: ClaimsRemote) -> None:
+    try:
+        claims.wire.push_refs([f":{ref}" for ref in _REFS], {})
+    except WireError as error:
+        cause = error.__cause__
+        if not isinstance(cause, GitError) or _GONE not in cause.err:
+            raise
+
+
+def sentence(claims: ClaimsRemote, ability: RemoteAbility) -> str:
+    """What follows for claims between clones."""
+    label = claims.remote.label
+    has_branch = claims.branch.read() is not None
+    in_branch = f"they are kept in the branch {CLAIMS_BRANCH}"
+    if not has_branch:
+        in_branch += ", which the first claim makes"
+    if ability.atomic is None:
+        return f"whether claims hold between clones is not known: {ability.reason}"
+    if not ability.atomic:
+        return (
+            f"claims are advisory between clones: {ability.reason}; {in_branch}; "
+            "and git does not refuse the push of somebody who has lost one"
+        )
+    if not ability.refs:
+        hold = "hold" if has_branch else "can hold"
+        return f"claims {hold} between clones: {in_branch}, because {ability.reason}"
+    if has_branch:
+        return (
+            f"claims hold between clones: {in_branch}, though {label} takes refs/wc. "
+            "To leave it, when nothing is claimed: "
+            f"git push {label} --delete {CLAIMS_BRANCH}"
+        )
+    return f"claims hold between clones: {label} takes refs/wc and atomic pushes"
