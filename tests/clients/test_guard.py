@@ -129,9 +129,7 @@ def test_advice_is_read_and_the_edit_goes_on(worktree: Worktree) -> None:
     assert f'{HOLDER}auth.py" (just now; thread "login"; "new form").' in after
     assert says_all(after, refusal("auth.py")[1:])
     assert worktree.file("auth.py").read_text() == NEW
-    in_time = worktree.agent.client in {"claude", "codex"}
-    assert ("Agree with them before you go on." in after) == in_time
-    assert ('"src/auth.py" was changed in this worktree' in after) != in_time
+    assert "Agree with them before you go on." in after
 
 
 @pytest.mark.long

@@ -46,7 +46,8 @@ class Session(NamedTuple):
     keys of the conflicts that it was told of and that have not gone away. ``files`` are
     the changed files in what others have claimed, by claim: path and stamp. ``warned``
     are the claims that it was warned of, ``untold`` what it will hear at its next
-    prompt, ``log_length`` how long the log of HEAD was.
+    prompt, ``advice`` what it will hear after the tool that is running.
+    ``log_length`` is how long the log of HEAD was.
     """
 
     looked_ns: int = 0
@@ -58,6 +59,7 @@ class Session(NamedTuple):
     warned: frozenset[str] = frozenset()
     untold: tuple[str, ...] = ()
     log_length: int = 0
+    advice: tuple[str, ...] = ()
 
 
 def path_of(layout: Layout, client: str, session: str) -> str:
@@ -91,6 +93,7 @@ def load(layout: Layout, path: str) -> Session | None:
             warned=frozenset(map(str, fields.get("warned", ()))),
             untold=tuple(map(str, fields.get("untold", ()))),
             log_length=int(fields.get("log_length", 0)),
+            advice=tuple(map(str, fields.get("advice", ()))),
         )
     except _UNREADABLE:
         return None
@@ -115,6 +118,7 @@ def save(layout: Layout, path: str, session: Session) -> None:
         "warned": sorted(session.warned)[-_MOST:],
         "untold": list(session.untold)[-_MOST:],
         "log_length": session.log_length,
+        "advice": list(session.advice)[-_MOST:],
     }
     durable.replace(path, json.dumps(fields).encode(), layout.root)
 

@@ -68,7 +68,11 @@ def before_tool(
     session = _remembering(session, answer.memory)
     if answer.refused:
         return ToolReply("", session, answer.text)
-    return ToolReply(str(answer.text or ""), session)
+    text = str(answer.text or "")
+    if text and not dialect.tool_shapes[0]:
+        # The client passes nothing on before a tool: it is told after it.
+        return ToolReply("", session._replace(advice=(*session.advice, text)))
+    return ToolReply(text, session)
 
 
 def after_tool(
@@ -78,6 +82,8 @@ def after_tool(
     what the changes here will conflict with. It is a sign of life. Raises GitError."""
     texts = editnews.renewal_lines(context)
     call = ToolCall(hook_input.tool, hook_input.arguments, context.cwd)
+    texts += session.advice
+    session = session._replace(advice=())
     guard = _guard(context, dialect)
     if guard is not None:
         answer = guard.after(_memory(session, hook_input))
@@ -106,9 +112,7 @@ def _guard(context: Context, dialect: Dialect) -> ClaimGuard | None:
     balls = holders.held_balls(layout, holders.folders_of(viewer))
     topics = [ball.topic for ball in balls if ball.topic]
     alternatives = Alternatives(topics, now_ms())
-    return ClaimGuard(
-        rivals, alternatives, settings.guard, bool(dialect.tool_shapes[0])
-    )
+    return ClaimGuard(rivals, alternatives, settings.guard)
 
 
 def _memory(session: Session, hook_input: HookInput) -> GuardMemory:

@@ -51,13 +51,11 @@ class GuardAnswer(NamedTuple):
 
 
 class ClaimGuard(NamedTuple):
-    """The guard of one agent in one worktree. ``level`` is one of the settings;
-    ``advises`` says whether the client passes advice on before a tool runs."""
+    """The guard of one agent in one worktree; ``level`` is one of the settings."""
 
     rivals: Rivals
     alternatives: Alternatives
     level: str
-    advises: bool
 
     @property
     def is_on(self) -> bool:
@@ -76,7 +74,7 @@ class ClaimGuard(NamedTuple):
             text = texts.refusal(refusing, self.alternatives)
             return GuardAnswer(memory, text, refused=True)
         fresh = memory.unwarned(concerned)
-        if self.level == NOTICE or not self.advises or not fresh:
+        if self.level == NOTICE or not fresh:
             return GuardAnswer(memory)
         text = texts.advice(fresh, self.alternatives)
         return GuardAnswer(memory.with_warned(fresh), text)

@@ -191,7 +191,7 @@ def test_a_change_from_before_the_claim_may_be_committed(repo: Here) -> None:
     assert Agent(repo, "claude").run("git commit -qam mine")[1].out == ""
 
 
-def test_advice_comes_before_the_tool_where_the_client_passes_it_on(
+def test_advice_comes_before_the_tool_or_after_it_as_the_client_passes_it_on(
     claimed: Here,
 ) -> None:
     for client in ("claude", "codex"):
@@ -199,7 +199,12 @@ def test_advice_comes_before_the_tool_where_the_client_passes_it_on(
         assert told.startswith('Watercooler: "Aider@review (Pat)" has claimed "auth.py')
         assert answered(Agent(claimed, client).before()) == ""
     for client in ("gemini", "opencode"):
-        assert Agent(claimed, client).before().out == ""
+        agent = Agent(claimed, client)
+        assert agent.before().out == ""
+        tool, arguments = EDITS[client]
+        told = answered(agent.hook("after-tool", tool, **arguments))
+        assert told.startswith('Watercooler: "Aider@review (Pat)" has claimed "auth.py')
+        assert answered(agent.hook("after-tool", tool, **arguments)) == ""
 
 
 def test_a_sub_agent_is_advised_like_the_agent_that_started_it(claimed: Here) -> None:
@@ -240,7 +245,7 @@ def test_a_change_that_was_there_before_the_claim_is_not_reported(repo: Here) ->
     agent = Agent(repo, "gemini")
     _, after = agent.run("true")
     assert after.out == ""
-    _, after = agent.run("echo y >> src/ui.py; touch src/new.py")
+    _, after = agent.run("f=ui; echo y >> src/$f.py; touch src/new.py")
     assert '"src/ui.py" was changed' in answered(after)
     assert ", and 1 more file of this call" in answered(after)
 
