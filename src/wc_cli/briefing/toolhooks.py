@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from wc_cli.briefing import editnews, sessions
@@ -13,7 +14,7 @@ from wc_cli.guard.rivals import Rivals
 from wc_cli.guard.texts import Alternatives
 from wc_cli.guard.watching import ClaimGuard, GuardMemory
 from wc_cli.store.localfiles import LocalFiles
-from wc_core.errors import ClaimedError
+from wc_core.errors import ClaimedError, WcError
 from wc_core.guard import toolcalls
 from wc_core.guard.toolcalls import ToolCall
 from wc_core.layout import Layout
@@ -108,7 +109,8 @@ def _guard(context: Context, dialect: Dialect) -> ClaimGuard | None:
     rivals = Rivals(repository, layout, viewer, context.env)
     if not rivals.claims:
         return None
-    _leave_trace(layout, dialect)
+    with suppress(OSError, WcError):  # it guards all the same, though nobody sees it
+        _leave_trace(layout, dialect)
     balls = holders.held_balls(layout, holders.folders_of(viewer))
     topics = [ball.topic for ball in balls if ball.topic]
     alternatives = Alternatives(topics, now_ms())

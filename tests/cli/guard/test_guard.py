@@ -366,6 +366,13 @@ def test_words_of_others_are_no_words_of_the_client(repo: Here, level: str) -> N
     assert tag not in done.out + done.err
 
 
+def test_a_guard_that_can_remember_nothing_refuses(claimed: Here) -> None:
+    layout = Layout(str(claimed.store))
+    for folder in (layout.guards, layout.sessions):
+        Path(folder).write_text("in the way")
+    assert Agent(claimed, "claude", "refuse").before().code == 20
+
+
 def test_an_edit_without_a_session_is_refused(claimed: Here) -> None:
     fields = {"tool_name": "Edit", "tool_input": {"file_path": "auth.py"}}
     words = ("brief", "--hook", "before-tool", "--client", "claude")
