@@ -290,7 +290,7 @@ class Holding:
     def _note_weakness(self, remote: ClaimsRemote) -> None:
         weakness = remote.weakness()
         if weakness:
-            self.notes.append(f"advisory: {weakness}, see docs/claims.md")
+            self.notes.append(f"advisory between clones: {weakness}")
 
     def _give_up_remote(self, error: WireError, *, needs_remote: bool) -> None:
         """Go on without the remote. Raises OfflineError if a claim would hold nobody in

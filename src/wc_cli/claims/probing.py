@@ -68,24 +68,24 @@ def _remove(claims: ClaimsRemote) -> None:
 def sentence(claims: ClaimsRemote, ability: RemoteAbility) -> str:
     """What follows for claims between clones."""
     label = claims.remote.label
-    has_branch = claims.branch.read() is not None
-    in_branch = f"they are kept in the branch {CLAIMS_BRANCH}"
-    if not has_branch:
-        in_branch += ", which the first claim makes"
+    existing = claims.branch.read()
+    place = f"in the branch {CLAIMS_BRANCH}"
+    if existing is None:
+        place += " that the first one makes"
     if ability.atomic is None:
         return f"whether claims hold between clones is not known: {ability.reason}"
     if not ability.atomic:
         return (
-            f"claims are advisory between clones: {ability.reason}; {in_branch}; "
-            "and git does not refuse the push of somebody who has lost one"
+            f"claims are advisory between clones, {place}: {ability.reason}, so git "
+            "cannot refuse the push of somebody who has lost one"
         )
-    if not ability.refs:
-        hold = "hold" if has_branch else "can hold"
-        return f"claims {hold} between clones: {in_branch}, because {ability.reason}"
-    if has_branch:
+    if existing is not None and (ability.refs or not existing.atomic):
+        better = "refs/wc" if ability.refs else "atomic pushes"
         return (
-            f"claims hold between clones: {in_branch}, though {label} takes refs/wc. "
-            "To leave it, when nothing is claimed: "
+            f"claims hold between clones, {place}; {label} takes {better} by now, so "
+            "delete that branch when nothing is claimed: "
             f"git push {label} --delete {CLAIMS_BRANCH}"
         )
+    if not ability.refs:
+        return f"claims hold between clones, {place}: {ability.reason}"
     return f"claims hold between clones: {label} takes refs/wc and atomic pushes"

@@ -174,15 +174,18 @@ class ClaimsRemote:
         if any(claims.get(ref, "") != base.get(ref, "") for ref, *_ in packet.claims):
             raise LeaseError(f"{self.remote.label} has other claims by now", _AGAIN)
         after = {**claims, **{move.ref: move.new for move in packet.claims}}
-        commit = self.branch.store(
-            before, {ref: oid for ref, oid in after.items() if oid}
-        )
-        refspec, lease = f"{commit}:{combined.REF}", {combined.REF: before.tip}
-        if before.atomic:
-            self.wire.push_refs([*packet.branch, refspec], lease, packet.hooks)
+        after = {ref: oid for ref, oid in after.items() if oid}
+        lease = {combined.REF: before.tip}
+        commit = self.branch.store(before, after)
+        refspecs = [f"{commit}:{combined.REF}"]
+        if packet.branch and before.atomic:
+            try:
+                self.wire.push_refs([*packet.branch, *refspecs], lease, packet.hooks)
+            except NotAtomicError:  # it took them when the branch was made
+                return self._push_combined(packet, before._replace(atomic=False))
         else:
             # The claims first: whoever has lost one does not get any further.
-            self.wire.push_refs([refspec], lease)
+            self.wire.push_refs(refspecs, lease)
             if packet.branch:
                 self.wire.push_refs(packet.branch, {}, packet.hooks)
         return [RefMove(self.branch.tracking, before.tip, commit)]

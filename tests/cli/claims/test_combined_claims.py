@@ -140,6 +140,18 @@ def test_publishing(clones: Clones, refusal: str) -> None:
     assert (weakness in done.out) is (refusal == NOT_ATOMIC)
 
 
+def test_publishing_when_the_remote_takes_several_refs_no_more(clones: Clones) -> None:
+    refuse(clones, HIDDEN)
+    clones.pat.ok("claim", "code.txt", *CODEX)
+    assert "advisory between" not in clones.pat.ok("claims").err
+    refuse(clones, NOT_ATOMIC)
+    head = commit(clones.pat)
+    assert clones.pat.json("publish", *CODEX)["fenced"] is False
+    assert clones.refs("refs/heads/main") == {"refs/heads/main": head}
+    weakness = "note: advisory between clones: origin does not take atomic pushes"
+    assert weakness in clones.pat.ok("claims").err
+
+
 @pytest.mark.parametrize("refusal", REFUSALS)
 def test_a_zombie_publishes_nothing(clones: Clones, refusal: str) -> None:
     refuse(clones, refusal)

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from tests.contract.inprocess import Here
 
 CODEX, GEMINI = ("--as", "Codex"), ("--as", "Gemini")
-KEPT = "they are kept in the branch watercooler/claims"
-FIRST = ", which the first claim makes"
+PLACE = "in the branch watercooler/claims"
+FIRST = " that the first one makes"
 
 
 @pytest.fixture
@@ -62,11 +62,11 @@ def test_a_remote_that_takes_only_branches(
 ) -> None:
     refuse(clones, refusal)
     before = clones.refs("refs")
-    expected = f"claims can hold between clones: {KEPT}{FIRST}, because {reason}"
+    expected = f"claims hold between clones, {PLACE}{FIRST}: {reason}"
     assert note(clones.pat) == expected
     assert clones.refs("refs") == before
     clones.pat.ok("claim", "a.py", *CODEX)
-    expected = f"claims hold between clones: {KEPT}, because {reason}"
+    expected = f"claims hold between clones, {PLACE}: {reason}"
     assert note(clones.pat) == expected
 
 
@@ -74,8 +74,8 @@ def test_a_remote_that_takes_no_atomic_pushes(clones: Clones) -> None:
     refuse(clones, NOT_ATOMIC)
     before = clones.refs("refs")
     advisory = (
-        "claims are advisory between clones: origin does not take atomic pushes; "
-        f"{KEPT}%s; and git does not refuse the push of somebody who has lost one"
+        f"claims are advisory between clones, {PLACE}%s: origin does not take atomic "
+        "pushes, so git cannot refuse the push of somebody who has lost one"
     )
     assert note(clones.pat) == advisory % FIRST
     assert clones.refs("refs") == before
@@ -83,12 +83,20 @@ def test_a_remote_that_takes_no_atomic_pushes(clones: Clones) -> None:
     assert note(clones.pat) == advisory % ""
 
 
+def test_a_remote_that_takes_several_refs_by_now(clones: Clones) -> None:
+    refuse(clones, NOT_ATOMIC)
+    clones.pat.ok("claim", "a.py", *CODEX)
+    refuse(clones, HIDDEN)
+    set_in(clones, "receive.advertiseAtomic", "true")
+    assert "origin takes atomic pushes by now" in note(clones.pat)
+
+
 def test_a_remote_that_takes_them_by_now(clones: Clones) -> None:
     refuse(clones, HOOK)
     clones.pat.ok("claim", "a.py", *CODEX)
     clones.hook("pre-receive", "")
     text = note(clones.pat)
-    assert "though origin takes refs/wc" in text
+    assert "origin takes refs/wc by now" in text
     assert "git push origin --delete watercooler/claims" in text
     clones.pat.ok("release", "--all", *CODEX)
     set_in(clones, "receive.denyDeletes", "false")

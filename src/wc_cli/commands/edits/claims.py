@@ -183,8 +183,9 @@ def renew(context: Context, options: RenewOptions) -> None:
 def claims(context: Context, options: ClaimsOptions) -> None:
     """List claims."""
     targets = targets_of(context, options.targets)
-    repository = repository_of(context)
-    book = Registry(repository, Layout(context.place.root), context.env).read()
+    layout = Layout(context.place.root)
+    registry = Registry(repository_of(context), layout, context.env)
+    book = registry.read()
     chosen = [
         claim
         for claim in book.claims
@@ -193,7 +194,7 @@ def claims(context: Context, options: ClaimsOptions) -> None:
     ]
     book = book._replace(claims=tuple(chosen))
     level, holders = context.settings.guard, [claim.holder for claim in chosen]
-    rows = coverage(Layout(context.place.root), level, holders)
+    rows = coverage(layout, level, holders)
     if options.json:
         guard = {"level": level, "agents": [row.to_json() for row in rows]}
         say_json({**_book_json(context, book), "guard": guard})
@@ -204,6 +205,9 @@ def claims(context: Context, options: ClaimsOptions) -> None:
         remark("Nothing is claimed." if not options.targets else "It is not claimed.")
     elif rows:
         remark(coverage_text(level, rows))
+    remote = travel.claims_remote(registry, context.settings)
+    if remote is not None and (weakness := remote.weakness()):
+        remark(one_line(f"note: advisory between clones: {weakness}"))
     if book.unread:
         count = counted(len(book.unread), "ref")
         remark(f"note: not a claim that wc can read: {count} below refs/wc/claims")
