@@ -12,23 +12,26 @@ import time
 from typing import TYPE_CHECKING
 
 from wc_cli.claims import renames
+from wc_cli.claims.refusals import claimed_error, not_held_error
 from wc_cli.claims.transactions import LostRaceError
 from wc_cli.store.localfiles import LocalFiles
-from wc_cli.sync.wireerrors import LeaseError, RefusedError, WireError
-from wc_core.claims import held, ids, rules
+from wc_cli.sync.wireerrors import (
+    LeaseError,
+    RefusedError,
+    SilentError,
+    UnreachableError,
+    WireError,
+)
+from wc_core.claims import held, rules
 from wc_core.claims.record import WRITE, Claim
 from wc_core.errors import (
-    ClaimedError,
     LockTimeoutError,
-    NotFoundError,
     OfflineError,
 )
-from wc_core.phrases import counted, quoted
-from wc_core.times import ago
 from wc_core.values import NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Sequence
 
     from wc_cli.claims.registry import Registry
     from wc_cli.claims.remote import ClaimsRemote
@@ -42,8 +45,6 @@ if TYPE_CHECKING:
 _TRIES = 20
 _PAUSE = 0.05
 _NONCE_BYTES = 16
-_SHOWN = 3
-_NO_CLAIMS = "You have no claims in this worktree."
 
 
 class ClaimHolder(NamedTuple):
@@ -140,6 +141,7 @@ class Holding:
         """
         group = nonce()
         wishes = [self.draft(target, like, group) for target in dict.fromkeys(targets)]
+        namesakes: dict[str, str] = {}
 
         def plan(book: Book) -> ClaimPlan:
             planned = rules.plan_claims(
@@ -147,9 +149,26 @@ class Holding:
             )
             if planned.conflicts:
                 raise claimed_error(planned.conflicts[0], len(planned.conflicts))
+            namesakes.update(self._namesakes(book, wishes))
             return planned
 
-        return self._carry_out(plan, needs_remote=not local_only)
+        planned = self._carry_out(plan, needs_remote=not local_only)
+        self.notes += [
+            f"{claim_id} was claimed by another session of {name}, too"
+            for claim_id, name in namesakes.items()
+        ]
+        return planned
+
+    def _namesakes(
+        self, book: Book, wishes: Iterable[Claim]
+    ) -> Iterator[tuple[str, str]]:
+        """The claims on the same things by other sessions with the holder's name, which
+        do not exclude each other, with the name."""
+        for wish in wishes:
+            for claim in book.overlapping(wish.target):
+                is_other = claim.session not in {"", wish.session}
+                if is_other and self.holder.is_mine(claim.holder) and book.binds(claim):
+                    yield claim.id, claim.holder
 
     def release(self, targets: Sequence[ClaimId] | None) -> list[str]:
         """Give up the claims on these targets, lost ones as well; ``None``: all in this
@@ -245,7 +264,7 @@ class Holding:
         by_id = {claim.target: claim for claim in own}
         for target in targets:
             if target not in by_id:
-                raise _not_held_error(target, own, book)
+                raise not_held_error(target, own, book)
         return [by_id[target] for target in dict.fromkeys(targets)]
 
     def _carry_out(
@@ -283,7 +302,11 @@ class Holding:
         if remote is None:
             self.registry.move(moves)
         else:
-            remote.push(moves, is_claiming=bool(planned.changes))
+            try:
+                remote.push(moves, is_claiming=bool(planned.changes))
+            except UnreachableError as error:
+                if not remote.has_arrived(moves, error):
+                    raise
             self._note_weakness(remote)
         return planned
 
@@ -296,6 +319,11 @@ class Holding:
         """Go on without the remote. Raises OfflineError if a claim would hold nobody in
         other clones off; a remote that takes no claims cannot do so anyway."""
         refuses = isinstance(error, RefusedError)
+        if needs_remote and isinstance(error, SilentError):
+            raise OfflineError(
+                f"{error}. Whether it has the claim is not known.",
+                "Look when it is back: wc sync, then wc claims --mine",
+            ) from error
         if needs_remote and not refuses:
             raise OfflineError(
                 f"{error}. Nothing was claimed.",
@@ -346,39 +374,3 @@ if TYPE_CHECKING:
 def nonce() -> str:
     """128 random bits as text."""
     return os.urandom(_NONCE_BYTES).hex()
-
-
-def claimed_error(claim: Claim, count: int = 1) -> ClaimedError:
-    """The error for what somebody else has claimed, with the ways on."""
-    verb = "edits" if claim.mode == WRITE else "relies on"
-    age = ago(max(0, int(time.time()) - claim.at))
-    facts = [
-        f"active {age}",
-        *([f"thread {claim.thread}"] if claim.thread else []),
-        *([claim.note] if claim.note else []),
-    ]
-    count_text = f", and {counted(count - 1, 'more claim')}" if count > 1 else ""
-    # Another clone may have written anything into the record.
-    topic = quoted(claim.thread) if claim.thread else "TOPIC"
-    ask = f"wc say {topic} --title '…' --to {quoted(claim.holder)}"
-    path = quoted(claim.id)
-    return ClaimedError(
-        f"{claim.holder} {verb} {ids.label(claim.id)} ({'; '.join(facts)})"
-        f"{count_text}.",
-        f"Nothing was claimed. Ask: {ask}. See what is free: wc claims. "
-        f"Take it over: wc takeover {path} --reason '…'",
-    )
-
-
-def _not_held_error(target: ClaimId, own: Sequence[Claim], book: Book) -> NotFoundError:
-    """The error for giving up or renewing what the holder has not claimed."""
-    names = [claim.id for claim in own][:_SHOWN]
-    rivals = [
-        claim
-        for claim in book.overlapping(target)
-        if claim not in own and book.binds(claim)
-    ]
-    rival = f"; {rivals[0].holder} has {rivals[0].id}" if rivals else ""
-    yours = ", ".join(names)
-    hint = f"You have claimed: {yours}" if names else _NO_CLAIMS
-    return NotFoundError(f"You have no claim on {target}{rival}.", hint)

@@ -144,15 +144,17 @@ def _behind_error(publication: Publication) -> ConflictError:
 
 def _wire_error(error: WireError, publication: Publication) -> WcError:
     """The error for a push that failed for another reason than a claim."""
-    message = f"{error}. Nothing was published."
     name, branch = quoted(publication.remote.name), quoted(publication.branch)
     hint = (
         f"To see all that git and your hooks say: git push --dry-run {name} "
         f"HEAD:{branch}"
     )
     if isinstance(error, UnreachableError):
-        return OfflineError(message, hint)
-    return ConflictError(message, hint)
+        return OfflineError(
+            f"{error}. As far as is known, nothing was published.",
+            f"Look when it is back: git fetch {name}",
+        )
+    return ConflictError(f"{error}. Nothing was published.", hint)
 
 
 def _refuse_lost(holding: Holding, book: Book) -> None:

@@ -16,14 +16,23 @@ from __future__ import annotations
 
 import hashlib
 import math
+import time
 from typing import TYPE_CHECKING
 
 from wc_cli.branch.git import Git
 from wc_cli.claims import combined
 from wc_cli.claims.combined import CombinedBranch
 from wc_cli.claims.declined import DeclinedClaims
+from wc_cli.claims.transactions import LostRaceError
 from wc_cli.sync.wire import Wire
-from wc_cli.sync.wireerrors import DeclinedError, LeaseError, NotAtomicError
+from wc_cli.sync.wireerrors import (
+    DeclinedError,
+    LeaseError,
+    NotAtomicError,
+    SilentError,
+    UnreachableError,
+    WireError,
+)
 from wc_core.claims import refs, rules
 from wc_core.claims.combined import CombinedClaims
 from wc_core.claims.record import FOLDER
@@ -41,6 +50,7 @@ if TYPE_CHECKING:
 _TURN = "refs/wc/turn"
 _DIGITS = 16
 _AGAIN = "Run the same command again."
+_ASKING_SECONDS = 5.0
 
 
 class Packet(NamedTuple):
@@ -189,6 +199,18 @@ class ClaimsRemote:
             if packet.branch:
                 self.wire.push_refs(packet.branch, {}, packet.hooks)
         return [RefMove(self.branch.tracking, before.tip, commit)]
+
+    def has_arrived(self, moves: Iterable[RefMove], error: UnreachableError) -> bool:
+        """Whether the remote has what a push wanted, whose answer did not come: only
+        what the remote has counts. Raises SilentError, from the ``error`` of the push,
+        if it does not say."""
+        until = time.monotonic() + _ASKING_SECONDS
+        try:
+            ClaimsRemote(self.registry, self.remote, until).fetch()
+        except (WireError, LostRaceError) as problem:
+            raise SilentError(str(error), error.hint) from problem
+        ours = refs.claim_refs(self.registry.repository.common)
+        return all(ours.get(move.ref, "") == move.new for move in moves)
 
     def weakness(self) -> str:
         """Why the remote cannot refuse a push of somebody who has lost a claim; empty

@@ -31,6 +31,10 @@ class UnreachableError(WireError):
     """The remote, or the repository there, could not be reached."""
 
 
+class SilentError(UnreachableError):
+    """The remote was asked to move refs, and no answer came: it may have done so."""
+
+
 class RefusedError(WireError):
     """The remote, or git, does not permit it."""
 

@@ -246,6 +246,19 @@ def test_a_claim_ends_when_its_holder_is_killed(
     assert answer["replaced"] == [{"id": "a.py", "holder": "Codex@login (Pat)"}]
 
 
+def test_two_sessions_of_one_name_hear_of_each_other(
+    login: Here, session: subprocess.Popen[bytes]
+) -> None:
+    env = {"WATERCOOLER_SESSION_PID": str(session.pid)}
+    assert login.ok("claim", "src", *CODEX, env=env).err == ""
+    note = "note: src was claimed by another session of Codex@login (Pat), too\n"
+    assert login.ok("claim", "src/a.py", *CODEX).err == note
+    assert login.ok("claim", "src/a.py", *CODEX, env=env).err == ""
+    session.kill()
+    session.wait()
+    assert login.ok("claim", "src/a.py", *CODEX).err == ""
+
+
 def test_a_write_renews_when_it_is_time(login: Here) -> None:
     login.ok("new", "auth", "--title", "Auth", *CODEX)
     login.ok("claim", "a.py", *CODEX)

@@ -357,6 +357,29 @@ def test_a_remote_that_took_claims_is_not_published_to_without_them(
     assert clones.refs("refs") == before
 
 
+def test_what_the_remote_has_counts_even_if_it_does_not_say_so(clones: Clones) -> None:
+    clones.hook("post-receive", "sleep 3")
+    env = {"WATERCOOLER_LIMIT": "1"}
+    answer = clones.pat.ok("claim", "a.py", *CODEX, env=env)
+    assert answer.out == "claimed for 15m: a.py\n"
+    assert len(clones.refs()) == 1
+    assert holders(clones.pat) == {"a.py": "Codex (Pat)"}
+    clones.sam.fails(20, "claim", "a.py", *GEMINI)
+
+
+def test_a_remote_that_goes_away_may_have_the_claim(clones: Clones) -> None:
+    away = clones.hub.with_name("away.git")
+    clones.hook("post-receive", f"mv '{clones.hub}' '{away}'; sleep 3")
+    env = {"WATERCOOLER_LIMIT": "1"}
+    problem = clones.pat.fails(8, "claim", "a.py", *CODEX, env=env)
+    assert "Whether it has the claim is not known" in problem
+    assert holders(clones.pat) == {}
+    away.rename(clones.hub)
+    clones.hook("post-receive", "")
+    clones.pat.ok("sync")
+    assert holders(clones.pat) == {"a.py": "Codex (Pat)"}
+
+
 def test_a_killed_claim_leaves_nothing_half(clones: Clones) -> None:
     """Killed while the remote works: the claims are ours at the next look."""
     clones.hook("post-receive", "sleep 2")
