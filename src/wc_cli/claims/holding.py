@@ -45,6 +45,10 @@ if TYPE_CHECKING:
 _TRIES = 20
 _PAUSE = 0.05
 _NONCE_BYTES = 16
+_CLAIM_HERE = (
+    "Try again; or claim it for this clone, until the remote is back: --local-only"
+)
+_TAKE_LATER = "Try again when the remote is back."
 
 
 class ClaimHolder(NamedTuple):
@@ -152,7 +156,8 @@ class Holding:
             namesakes.update(self._namesakes(book, wishes))
             return planned
 
-        planned = self._carry_out(plan, needs_remote=not local_only)
+        hint = _TAKE_LATER if takeover else _CLAIM_HERE
+        planned = self._carry_out(plan, offline_hint="" if local_only else hint)
         self.notes += [
             f"{claim_id} was claimed by another session of {name}, too"
             for claim_id, name in namesakes.items()
@@ -271,11 +276,12 @@ class Holding:
         self,
         plan: PlanMaker,
         *,
-        needs_remote: bool = False,
+        offline_hint: str = "",
         given_up: Collection[str] = (),
     ) -> ClaimPlan:
         """Carry out the plan for the claims as they are; again if another process,
-        which does not know our lock, or another clone was faster."""
+        which does not know our lock, or another clone was faster. With an
+        ``offline_hint``, it is not done without the remote."""
         remote = self.remote
         with self.registry.changing(self.seconds):
             for attempt in range(_TRIES):
@@ -284,7 +290,7 @@ class Holding:
                 except (LostRaceError, LeaseError):
                     time.sleep(_PAUSE * attempt * random.random())  # noqa: S311
                 except WireError as error:
-                    self._give_up_remote(error, needs_remote=needs_remote)
+                    self._give_up_remote(error, offline_hint)
                     remote = None
                 else:
                     self.remember(self.registry.read(), given_up)
@@ -315,20 +321,18 @@ class Holding:
         if weakness:
             self.notes.append(f"advisory between clones: {weakness}")
 
-    def _give_up_remote(self, error: WireError, *, needs_remote: bool) -> None:
+    def _give_up_remote(self, error: WireError, offline_hint: str) -> None:
         """Go on without the remote. Raises OfflineError if a claim would hold nobody in
         other clones off; a remote that takes no claims cannot do so anyway."""
         refuses = isinstance(error, RefusedError)
-        if needs_remote and isinstance(error, SilentError):
+        if offline_hint and isinstance(error, SilentError):
             raise OfflineError(
                 f"{error}. Whether it has the claim is not known.",
                 "Look when it is back: wc sync, then wc claims --mine",
             ) from error
-        if needs_remote and not refuses:
+        if offline_hint and not refuses:
             raise OfflineError(
-                f"{error}. Nothing was claimed.",
-                "Try again; or claim it for this clone, until the remote is back: "
-                "--local-only",
+                f"{error}. Nothing was claimed.", offline_hint
             ) from error
         why = "takes no claims" if refuses else "was not reached"
         self.notes.append(f"only this clone knows; the remote {why}: {error}")

@@ -20,6 +20,7 @@ from wc_core.threads import vocabulary
 from wc_core.threads.settings import SIGNED
 from wc_core.times import ago, seconds_between, span
 from wc_core.values import NamedTuple
+from wc_core.views.claimball import ball_elsewhere
 from wc_core.views.conflicts import hot_targets, load_conflicts
 from wc_observe.answers.quoting import clean_json, word
 from wc_observe.answers.schema import (
@@ -149,6 +150,7 @@ def judgement(
         book=view.book,
         is_mine=viewer.is_me,
         threads=tuple(ball.topic for ball in balls if ball.topic),
+        ball=ball_elsewhere(view.opened.reader, viewer, view.book, targets),
     )
     if view.repository is not None:
         conflicts = load_conflicts(layout, view.repository, call.now_ms())

@@ -112,6 +112,9 @@ def test_being_ahead_is_fine_but_for_what_nobody_sees(repo: Here) -> None:
     assert verdict(repo, "code.txt", *CODEX) == (34, "PUSH", ["UNPUSHED", "FREE"])
     repo.ok("claim", "code.txt", *CODEX)
     assert verdict(repo, "code.txt", *CODEX) == (0, "PROCEED", ["OWN"])
+    repo.ok("release", "--all", *CODEX)
+    repo.ok("claim", ".", *CODEX)
+    assert verdict(repo, "code.txt", *CODEX) == (0, "PROCEED", ["OWN"])
     repo.ok("publish", *CODEX)
     repo.ok("release", "--all", *CODEX)
     assert verdict(repo, "code.txt", *CODEX) == (0, "PROCEED", ["FREE"])
@@ -124,6 +127,8 @@ def test_the_ball_is_elsewhere(repo: Here) -> None:
     repo.ok("claim", "a.py", "--thread", "ui", *CODEX)
     assert verdict(repo, "a.py", *CODEX)[2] == ["BALL_ELSEWHERE", "OWN"]
     repo.fails(3, "check", "a.py", "--thread", "nowhere", *CODEX)
+    repo.ok("rename", "ui", "screens", *CODEX)
+    assert verdict(repo, "a.py", *CODEX)[2] == ["BALL_ELSEWHERE", "OWN"]
 
 
 def test_what_was_lost_is_fenced_until_it_is_given_up(repo: Here) -> None:
@@ -213,9 +218,12 @@ def server(repo: Here, agent: str) -> Session:
 def test_the_server_gives_the_same_answer(clones: Clones) -> None:
     repo = clones.pat
     repo.ok("claim", "src/a.py", "-m", "why", *CODEX)
+    repo.ok("claim", "d.py", "--thread", "auth", *GEMINI)
+    repo.ok("handoff", "auth", "--to", "Cursor", "--reason", "x", *CODEX)
     repo.ok("graph")
     session = server(repo, "Gemini")
-    for symbols in (["src"], ["b.py"], ["src/a.py::f", "c.py"]):
+    assert session.json("check_status", symbols=["d.py"])["verdict"] == "SWITCH_TASK"
+    for symbols in (["src"], ["b.py"], ["src/a.py::f", "c.py"], ["d.py"]):
         own = json.loads(repo.wc("check", *symbols, "--json", *GEMINI).out)
         assert session.json("check_status", symbols=symbols) == own
     assert "**SWITCH_TASK**" in session.text("check_status", symbols=["src"])

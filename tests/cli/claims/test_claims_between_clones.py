@@ -380,6 +380,16 @@ def test_a_remote_that_goes_away_may_have_the_claim(clones: Clones) -> None:
     assert holders(clones.pat) == {"a.py": "Codex (Pat)"}
 
 
+def test_a_takeover_takes_the_remote(clones: Clones) -> None:
+    clones.pat.ok("claim", "a.py", *CODEX)
+    clones.sam.ok("sync")
+    clones.hub.rename(clones.hub.with_name("away.git"))
+    words = ("takeover", "a.py", "--reason", "gone")
+    problem = clones.sam.fails(8, *words, *GEMINI)
+    assert "Nothing was claimed.\n    Try again when the remote is back." in problem
+    assert holders(clones.sam) == {"a.py": "Codex (Pat)"}
+
+
 def test_a_killed_claim_leaves_nothing_half(clones: Clones) -> None:
     """Killed while the remote works: the claims are ours at the next look."""
     clones.hook("post-receive", "sleep 2")

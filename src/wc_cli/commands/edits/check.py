@@ -14,24 +14,20 @@ from wc_cli.commands.edits.targets import repository_of, targets_of
 from wc_cli.options import command, flag, text, words
 from wc_cli.output import say, say_json
 from wc_core import errors
-from wc_core.claims import verdicts
+from wc_core.claims import ids, verdicts
 from wc_core.claims.record import MODES, READ, WRITE
 from wc_core.claims.upstreams import upstream_of
-from wc_core.claims.verdicts import PROCEED, Situation, ThreadBall
+from wc_core.claims.verdicts import PROCEED, Situation
 from wc_core.errors import InvalidInputError, WcError
 from wc_core.graph import kept, parsing
 from wc_core.layout import Layout
 from wc_core.status import holders
 from wc_core.text import one_line
-from wc_core.threads.model import holder_text
+from wc_core.views.claimball import ball_elsewhere
 from wc_core.views.conflicts import hot_targets, load_conflicts
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from wc_cli.context import Context
-    from wc_core.claims.book import Book
-    from wc_core.claims.ids import ClaimId
     from wc_core.claims.verdicts import Judgement
 
 # Uncommitted changes come into the kept graph after so many milliseconds.
@@ -111,7 +107,7 @@ def _situation(context: Context, options: CheckOptions) -> Situation:
     unclaimed = [
         name
         for name in diverged.unpushed
-        if not any(str(claim.target) == name for claim in own)
+        if not any(claim.target.covers(ids.parse(name)) for claim in own)
     ]
     return Situation(
         targets=tuple(targets),
@@ -123,7 +119,7 @@ def _situation(context: Context, options: CheckOptions) -> Situation:
         remote_head=diverged.remote_head,
         behind=diverged.behind,
         unpushed=tuple(unclaimed),
-        ball=_ball(context, options.thread, book, targets),
+        ball=ball_elsewhere(context.reader, viewer, book, targets, options.thread),
         offline=offline,
         threads=_own_threads(context),
         hot=hot_targets(load_conflicts(layout, repository, now_ms()), targets),
@@ -139,28 +135,6 @@ def _fetch(context: Context, registry: Registry) -> str:
     remote = travel.claims_remote(registry, context.settings)
     branch = upstream_of(registry.repository, context.env)
     return travel.fetch_for_check(registry, remote, branch, context.settings.limit)
-
-
-def _ball(
-    context: Context, topic: str, book: Book, targets: Sequence[ClaimId]
-) -> ThreadBall | None:
-    """The thread of the work, if somebody else has its ball: the one that was named, or
-    that of the caller's own claims."""
-    viewer = context.viewer
-    topics = [topic] if topic else []
-    topics += [
-        claim.thread
-        for target in targets
-        for claim in book.overlapping(target)
-        if claim.thread and viewer.is_me(claim.holder)
-    ]
-    reader = context.reader
-    for name in topics:
-        if name == topic or reader.has(name):
-            state = reader.snapshot(reader.find(name)).state
-            if state.ball is not None and not viewer.holds(state.ball):
-                return ThreadBall(state.topic, holder_text(state.ball))
-    return None
 
 
 def _own_threads(context: Context) -> tuple[str, ...]:

@@ -1,0 +1,47 @@
+"""Who has the ball of the thread that claimed work is about. The same to the command
+and the server."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from wc_core.claims.verdicts import ThreadBall
+from wc_core.errors import NotFoundError
+from wc_core.threads.model import holder_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from wc_core.claims.book import Book
+    from wc_core.claims.ids import ClaimId
+    from wc_core.identity.viewer import Viewer
+    from wc_core.threads.reader import StoreReader
+
+
+def ball_elsewhere(
+    reader: StoreReader,
+    viewer: Viewer,
+    book: Book,
+    targets: Iterable[ClaimId],
+    topic: str = "",
+) -> ThreadBall | None:
+    """The thread of the work, if somebody else has its ball: the one that was named, or
+    that of the viewer's own claims on the targets. Raises NotFoundError if there is no
+    thread that was named."""
+    topics = [topic] if topic else []
+    topics += [
+        claim.thread
+        for target in targets
+        for claim in book.overlapping(target)
+        if claim.thread and viewer.is_me(claim.holder) and book.binds(claim)
+    ]
+    for name in dict.fromkeys(topics):
+        try:
+            state = reader.snapshot(reader.find(name)).state
+        except NotFoundError:
+            if name == topic:
+                raise
+            continue  # the record of a claim may name any thread
+        if state.ball is not None and not viewer.holds(state.ball):
+            return ThreadBall(state.topic, holder_text(state.ball))
+    return None
