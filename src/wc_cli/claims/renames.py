@@ -43,7 +43,9 @@ def renamed(registry: Registry, claims: Sequence[Claim]) -> list[Renamed]:
     path is gone."""
     top = registry.repository.top
     absent = set(held.absent(top, claims))
-    gone = [claim for claim in claims if claim.id in absent and not claim.new]
+    # A file that is yet to be made is gone from nowhere.
+    planned = {claim.id for claim in claims if claim.new and not claim.target.symbol}
+    gone = [claim for claim in claims if claim.id in absent - planned]
     until = time.monotonic() + _SECONDS
     by_ref: dict[str, Renamed] = {}
     for head in sorted({claim.head for claim in gone if _COMMIT.fullmatch(claim.head)}):

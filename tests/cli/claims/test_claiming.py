@@ -162,7 +162,7 @@ def test_the_list_is_filtered(login: Here, review: Here) -> None:
     about = login.json("claims", "src", *CODEX)["claims"]
     assert [c["id"] for c in about] == ["src/a.py"]
     assert "It is not claimed." in login.ok("claims", "c.py", *CODEX).err
-    assert "Nothing is claimed." in login.ok("claims", "--mine", "--as", "Gemini").err
+    assert "You have no claims." in login.ok("claims", "--mine", "--as", "Gemini").err
 
 
 @pytest.mark.parametrize(
@@ -308,3 +308,20 @@ def test_publishing_needs_a_commit_and_a_remote(machine: Machine) -> None:
     assert "There is no remote to publish to." in repo.fails(2, "publish")
     repo.git("checkout", "-q", "--orphan", "empty")
     assert "There is no commit to publish." in repo.fails(2, "publish", "origin")
+
+
+@pytest.mark.parametrize(
+    ("words", "text"),
+    [
+        ((), "Nothing is claimed."),
+        (("b.py",), "It is not claimed."),
+        (("--mine",), "You have no claims."),
+        (("a.py", "--mine"), "You have claimed none of it."),
+    ],
+)
+def test_an_empty_list_says_of_what(
+    login: Here, words: tuple[str, ...], text: str
+) -> None:
+    if words:
+        login.ok("claim", "a.py", *CODEX)
+    assert login.ok("claims", *words, *CLAUDE).err == f"{text}\n"

@@ -80,6 +80,7 @@ def test_both_claims_are_of_one_set(login: Here) -> None:
     ("claimed", "moves", "expected"),
     [
         (["src/a.py::f"], [("src/a.py", "src/c.py")], ["src/c.py::f"]),
+        (["src/a.py::new"], [("src/a.py", "src/c.py")], ["src/c.py::new"]),
         (["src"], [("src", "source")], ["source"]),
         (["src"], [("src/a.py", "lib/a.py"), ("src/b.py", "lib/b.py")], FILES[:0]),
         (["src/a.py"], [("src/a.py", "a b\u00e9.py")], ["a b\u00e9.py"]),
@@ -98,7 +99,8 @@ def test_what_follows(
     expected: list[str],
     committed: bool,  # noqa: FBT001
 ) -> None:
-    login.ok("claim", *claimed, *CODEX)
+    option = ["--new"] if claimed == ["src/a.py::new"] else []
+    login.ok("claim", *claimed, *option, *CODEX)
     for old, new in moves:
         move(login, old, new)
     if committed:
