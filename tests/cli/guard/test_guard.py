@@ -121,6 +121,13 @@ def test_an_edit_is_refused_with_three_ways_on(claimed: Here, client: str) -> No
     assert " 3. If they are gone: wc takeover auth.py --reason '…'" in done.err
 
 
+def test_a_claim_that_its_holder_has_not_signed_refuses_nobody(claimed: Here) -> None:
+    agent = Agent(claimed, "claude", "refuse")
+    assert agent.before().code == 20
+    (claimed.store / "config.toml").write_text('[claims]\nverify = "signed"\n')
+    assert agent.before().code == 0
+
+
 @pytest.mark.parametrize("client", CLIENTS)
 def test_a_free_file_and_a_claim_of_ones_own(claimed: Here, client: str) -> None:
     agent = Agent(claimed, client, "refuse")
