@@ -179,8 +179,12 @@ class Layout(NamedTuple):
         """The claims as last read, see `wc_core.claims.book`."""
         return f"{self.local}/claims/index.json"
 
+    def declined_activity(self, digest: str) -> str:
+        """Why a remote takes no notes, see `wc_cli.sync.declined`."""
+        return f"{self.local}/activity/declined-{digest}"
+
     def declined_claims(self, digest: str) -> str:
-        """Why a remote takes no claims, see `wc_cli.claims.declined`."""
+        """Why a remote takes no claims, see `wc_cli.sync.declined`."""
         return f"{self.local}/claims/declined-{digest}"
 
     @property

@@ -16,11 +16,12 @@ from typing import TYPE_CHECKING
 
 from wc_cli.activitylog import writing
 from wc_cli.branch.git import Git, GitError
-from wc_cli.claims.remote import fetched_folder
+from wc_cli.claims.remote import digest_of, fetched_folder
 from wc_cli.store import locks
 from wc_cli.sync import routes
+from wc_cli.sync.declined import Declined
 from wc_cli.sync.wire import Wire
-from wc_cli.sync.wireerrors import LeaseError, WireError
+from wc_cli.sync.wireerrors import DeclinedError, LeaseError, WireError
 from wc_core.activitylog import reading, record
 from wc_core.errors import WcError
 from wc_core.git import repository as repositories
@@ -64,6 +65,7 @@ class ActivityRemote:
         self.git = Git(repository.common, env, bare=True, until=until)
         self.wire = Wire(self.git, remote, repository)
         self._folder = fetched_folder(remote)
+        self._declined = Declined(layout, layout.declined_activity(digest_of(remote)))
 
     def exchange(self, *, is_fetched: bool = False) -> bytes:
         """Bring what the remote has and send what it lacks; ``is_fetched`` if its refs
@@ -75,12 +77,15 @@ class ActivityRemote:
             before = resolve(self.repository, f"{self._folder}activity")
             fetched = self._log_at(before)
             merged = writing.take_in(self.layout, fetched, _now_ms())
-            if not record.lacks(fetched, merged):
+            if not record.lacks(fetched, merged) or self._declined.is_recent:
                 return merged
             try:
                 self._push(merged, before)
             except LeaseError:
                 time.sleep(_PAUSE * random.uniform(0, attempt + 1))  # noqa: S311
+            except DeclinedError as error:
+                self._declined.remember(error)
+                raise
             else:
                 return merged
         raise LeaseError("other clones keep changing the log of activity", "")

@@ -22,8 +22,8 @@ from typing import TYPE_CHECKING
 from wc_cli.branch.git import Git
 from wc_cli.claims import combined
 from wc_cli.claims.combined import CombinedBranch
-from wc_cli.claims.declined import DeclinedClaims
 from wc_cli.claims.transactions import LostRaceError
+from wc_cli.sync.declined import Declined
 from wc_cli.sync.wire import Wire
 from wc_cli.sync.wireerrors import (
     DeclinedError,
@@ -65,10 +65,11 @@ class Packet(NamedTuple):
 
 def fetched_folder(remote: Remote) -> str:
     """The folder of refs with what was fetched of ``refs/wc`` of a remote."""
-    return f"refs/wc/fetched/{_digest(remote)}/"
+    return f"refs/wc/fetched/{digest_of(remote)}/"
 
 
-def _digest(remote: Remote) -> str:
+def digest_of(remote: Remote) -> str:
+    """What stands for a remote in the names of refs and files."""
     tracking = remote.tracking.encode(errors="replace")
     return hashlib.sha256(tracking).hexdigest()[:_DIGITS]
 
@@ -85,10 +86,11 @@ class ClaimsRemote:
         repository = registry.repository
         git = Git(repository.common, registry.env, bare=True, until=until)
         self.wire = Wire(git, remote, repository)
-        self._base = f"refs/wc/base/{_digest(remote)}/"
+        self._base = f"refs/wc/base/{digest_of(remote)}/"
         self._fetched = fetched_folder(remote)
-        self.branch = CombinedBranch(registry, _digest(remote))
-        self.declined = DeclinedClaims(registry.layout, _digest(remote))
+        self.branch = CombinedBranch(registry, digest_of(remote))
+        layout = registry.layout
+        self.declined = Declined(layout, layout.declined_claims(digest_of(remote)))
 
     def fetch(self) -> tuple[str, ...]:
         """Fetch the claims and merge them with ours. Returns the refs of claims that we

@@ -109,6 +109,9 @@ def test_a_remote_that_takes_no_such_refs(clones: Clones) -> None:
     done = clones.pat.ok("note", "x", *CODEX)
     assert "not exchanged" in done.err
     assert notes(clones.pat).keys() == {"x"}
+    # It is said once, and not tried again for a day.
+    assert "not exchanged" not in clones.pat.ok("note", "y", *CODEX).err
+    assert "activity" not in clones.pat.ok("sync").err
     clones.pat.ok("say", "auth", "--title", "T", *CODEX)
 
 

@@ -1,5 +1,5 @@
-"""Remembers, for a day, that a remote takes no claims in any form, so that not every
-claim has to try. ``wc doctor`` tries at once."""
+"""Remembers, for a day, that a remote takes no claims in any form, or no notes, so that
+not each of them has to try. ``wc doctor`` tries claims at once."""
 
 from __future__ import annotations
 
@@ -18,22 +18,26 @@ _SECONDS = 24 * 3600
 _HINT = "Try again now: wc doctor"
 
 
-class DeclinedClaims:
-    """What is remembered of a remote, by a digest of it."""
+class Declined:
+    """What is remembered of a remote, in a file below ``.local``."""
 
-    def __init__(self, layout: Layout, digest: str) -> None:
+    def __init__(self, layout: Layout, path: str) -> None:
         self.layout = layout
-        self.path = layout.declined_claims(digest)
+        self.path = path
         self.name = os.path.relpath(self.path, layout.local)
+
+    @property
+    def is_recent(self) -> bool:
+        """Whether there was an error in the last day."""
+        try:
+            return abs(time.time() - os.lstat(self.path).st_mtime) < _SECONDS
+        except OSError:
+            return False
 
     def raise_again(self) -> None:
         """Raise the DeclinedError of the last day, if there was one."""
-        try:
-            age = abs(time.time() - os.lstat(self.path).st_mtime)
-        except OSError:
-            return
-        text = read_plain(self.path, self.layout.root) or b""
-        if age < _SECONDS:
+        if self.is_recent:
+            text = read_plain(self.path, self.layout.root) or b""
             raise DeclinedError(os.fsdecode(text), _HINT)
 
     def remember(self, error: DeclinedError) -> None:
@@ -44,6 +48,6 @@ class DeclinedClaims:
             LocalFiles(self.layout).write(self.name, os.fsencode(str(error)))
 
     def forget(self) -> None:
-        """Let the next claim try again."""
+        """Let the next one try again."""
         if os.path.lexists(self.path):
             LocalFiles(self.layout).remove(self.name)
