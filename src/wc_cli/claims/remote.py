@@ -241,11 +241,9 @@ class ClaimsRemote:
         before = {claim.ref: claim for claim in self.registry.read().claims}
         overwritten = self.fetch()
         book = self.registry.read()
-        now = {claim.ref: claim for claim in book.claims}
+        taken = [before[ref] for ref in overwritten if ref in before]
         lost = [
-            (before[ref], now[ref])
-            for ref in overwritten
-            if ref in before and ref in now and before[ref].holder != now[ref].holder
+            (claim, rival) for claim in taken if (rival := rules.rival_of(book, claim))
         ]
         unsent = self.unsent()
         beaten = rules.outvoted(book, unsent)

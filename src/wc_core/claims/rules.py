@@ -141,13 +141,18 @@ def merge(
 def outvoted(book: Book, unsent: Container[str]) -> list[tuple[Claim, Claim]]:
     """The claims that were made without the remote, and that another clone's claims
     there forbid, each with one of these."""
-    pairs = []
-    for claim in book.claims:
-        if claim.ref not in unsent:
-            continue
-        for rival in book.overlapping(claim.target):
-            is_sent = rival.ref not in unsent and rival.holder != claim.holder
-            if is_sent and forbids(rival, claim) and book.binds(rival):
-                pairs.append((claim, rival))
-                break
-    return pairs
+    return [
+        (claim, rival)
+        for claim in book.claims
+        if claim.ref in unsent and (rival := rival_of(book, claim, unsent)) is not None
+    ]
+
+
+def rival_of(book: Book, claim: Claim, unsent: Container[str] = ()) -> Claim | None:
+    """The first claim of somebody else that forbids a claim; not one whose ref is
+    ``unsent``."""
+    for rival in book.overlapping(claim.target):
+        is_other = rival.ref not in unsent and rival.holder != claim.holder
+        if is_other and forbids(rival, claim) and book.binds(rival):
+            return rival
+    return None

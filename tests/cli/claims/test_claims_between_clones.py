@@ -322,6 +322,21 @@ def test_offline_and_back(clones: Clones) -> None:
     assert clones.pat.ball("login") == "Pat"
 
 
+def test_who_renewed_offline_is_told_who_took_over(clones: Clones) -> None:
+    clones.pat.ok("claim", "src/a.py", "--thread", "auth", *CODEX)
+    away = clones.hub.with_name("away.git")
+    clones.hub.rename(away)
+    assert "only this clone knows" in clones.pat.ok("renew", *CODEX).err
+    away.rename(clones.hub)
+    clones.sam.ok("takeover", "src", "--reason", "silence", *GEMINI)
+    result = clones.pat.ok("sync")
+    note = "Codex (Pat) lost the claim on src/a.py to Gemini CLI (Sam)"
+    assert note in result.out + result.err
+    told = clones.pat.entries("auth")[-1]
+    assert told["title"] == "Lost the claim on src/a.py to Gemini CLI (Sam)"
+    assert holders(clones.pat) == {"src": "Gemini CLI (Sam)"}
+
+
 def test_what_was_claimed_offline_yields_to_a_folder(clones: Clones) -> None:
     away = clones.hub.with_name("away.git")
     shutil.move(clones.hub, away)
