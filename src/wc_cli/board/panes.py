@@ -19,7 +19,7 @@ from wc_cli.clock import now_ms
 from wc_cli.terminal import markdown, render
 from wc_core.errors import WcError
 from wc_core.text import one_line
-from wc_core.views import rows
+from wc_core.views import entries as entry_views
 
 if TYPE_CHECKING:
     from textual.app import ComposeResult
@@ -212,7 +212,9 @@ class ThreadScreen(Screen[None]):
         count = len(thread.entries)
         new, now = -1, now_ms()
         first_new = max(self._first, count - max(1, self._new_count))
-        visible = [item for item in rows.numbered(thread) if item.idx >= self._first]
+        visible = [
+            item for item in entry_views.numbered(thread) if item.idx >= self._first
+        ]
         for entry in visible:
             if new < 0 and (entry.idx >= first_new or entry is visible[-1]):
                 new = len(lines)

@@ -27,7 +27,7 @@ from wc_core.text import one_line
 from wc_core.threads.model import holder_text
 from wc_core.times import utc
 from wc_core.values import NamedTuple
-from wc_core.views import rows as row_views
+from wc_core.views import entries as entry_views
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from wc_cli.terminal.render import Style
     from wc_core.git.repository import Repository
     from wc_core.threads.reader import Thread
-    from wc_core.views.rows import Numbered
+    from wc_core.views.entries import Numbered
 
 _SEPARATOR = "\x1f"
 # Fields of git-rev-list(1), one line for each commit; then the entries it names.
@@ -79,7 +79,7 @@ def log(context: Context, options: LogOptions) -> None:
     reader = context.reader
     thread = reader.thread(reader.find(options.topic))
     history = thread_commits(thread, reader.layout.log(thread.state.topic), context.env)
-    numbered = row_views.numbered(thread, history=True)[::-1]
+    numbered = entry_views.numbered(thread, history=True)[::-1]
     visible = numbered[: options.limit] if options.limit else numbered
     if options.json:
         rows = [_entry_json(entry, history) for entry in visible]

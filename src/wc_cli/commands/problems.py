@@ -31,7 +31,7 @@ from wc_core.text import one_line
 from wc_core.threads.model import holder_text
 from wc_core.threads.moves import bounces_text
 from wc_core.times import age_text
-from wc_core.views import rows as row_views
+from wc_core.views import entries as entry_views
 from wc_core.views import worktrees
 from wc_core.views.conflicts import load_conflicts
 
@@ -264,7 +264,7 @@ def _fork_findings(thread: Thread) -> Iterator[Finding]:
     """Yields a finding if both sides of a fork passed the ball: then the later holder
     has it, although nobody decided so. The next entry joins any other fork."""
     topic = thread.state.topic
-    forked = [item.entry for item in row_views.numbered(thread) if item.forked]
+    forked = [item.entry for item in entry_views.numbered(thread) if item.forked]
     sides = {entry.ball.holder for entry in forked if entry.ball is not None}
     if len(sides) > 1:
         names = ", ".join(sorted(map(holder_text, sides))[:_MAX_NAMES])

@@ -26,8 +26,8 @@ from wc_core.errors import NotFoundError, WcError
 from wc_core.phrases import quoted
 from wc_core.text import one_line
 from wc_core.threads import vocabulary
+from wc_core.views import entries as entry_views
 from wc_core.views import index
-from wc_core.views import rows as row_views
 from wc_core.views import search as search_views
 from wc_core.views import updates as update_views
 from wc_core.views.mentions import Mentions, is_written_on
@@ -40,8 +40,8 @@ if TYPE_CHECKING:
     from wc_cli.options import Options
     from wc_core.threads.model import State
     from wc_core.threads.reader import StoreReader, Thread
+    from wc_core.views.entries import Numbered
     from wc_core.views.overview import Overview
-    from wc_core.views.rows import Numbered
 
 # Seconds to wait for a writer. If it takes longer, the next reading moves the cursor.
 _PATIENCE = 0.1
@@ -211,12 +211,12 @@ def read(context: Context, options: ReadOptions) -> None:
     """Show a thread."""
     reader = context.reader
     thread = reader.thread(reader.find(options.topic))
-    entries = row_views.numbered(thread, history=options.history)
+    entries = entry_views.numbered(thread, history=options.history)
     if options.new:
         cursor = reader.cursor(thread.state.topic, context.viewer.key)
-        new = row_views.new_ids(thread, context.viewer, cursor)
+        new = entry_views.new_ids(thread, context.viewer, cursor)
         entries = [entry for entry in entries if entry.entry.id in new]
-    start = row_views.first_index(options.start, len(thread.entries))
+    start = entry_views.first_index(options.start, len(thread.entries))
     branch = options.branch.strip()
     entries = [
         entry
@@ -226,7 +226,7 @@ def read(context: Context, options: ReadOptions) -> None:
     left_out = entries[options.limit :] if options.limit else []
     entries = entries[: options.limit] if options.limit else entries
     if options.json:
-        say_json(row_views.read_json(thread, context.store, entries, left_out))
+        say_json(entry_views.read_json(thread, context.store, entries, left_out))
     else:
         _print_thread(context, thread, entries, raw=options.raw)
         if branch and not entries:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from markdown_it.token import Token
     from rich.console import ConsoleOptions, RenderableType, RenderResult
 
-    from wc_core.views.rows import Numbered
+    from wc_core.views.entries import Numbered
 
 # Columns (longer lines are harder to read), then characters: a longer body is shown
 # as source, and a still longer one without word wrapping. rich takes a second for a

@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from wc_core.threads.codec import Damage
     from wc_core.threads.model import Entry
     from wc_core.threads.reader import Thread
-    from wc_core.views.rows import Numbered, ThreadRow
+    from wc_core.views.entries import Numbered
+    from wc_core.views.rows import ThreadRow
     from wc_core.views.search import Hit
     from wc_core.views.updates import News
 

@@ -15,7 +15,7 @@ from wc_core.names import parse
 from wc_core.phrases import Table, counted
 from wc_core.threads.model import CLOSED, holder_text, written_by_wc
 from wc_core.values import NamedTuple
-from wc_core.views.rows import thread_head
+from wc_core.views.entries import thread_head
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence

@@ -14,17 +14,18 @@ from wc_core.errors import InvalidInputError, NotFoundError, WcError
 from wc_core.times import utc
 from wc_core.values import NamedTuple
 from wc_core.views import words
+from wc_core.views.entries import numbered
 from wc_core.views.mentions import Mentions, recorded
 from wc_core.views.overview import cursor_of, cursor_parts
-from wc_core.views.rows import numbered
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from wc_core.threads.model import Entry
     from wc_core.threads.reader import StoreReader
+    from wc_core.views.entries import Numbered
     from wc_core.views.overview import Overview
-    from wc_core.views.rows import Filter, Numbered
+    from wc_core.views.rows import Filter
     from wc_core.views.words import Term
 
 _AROUND = 60

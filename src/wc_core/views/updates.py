@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 from wc_core import times
 from wc_core.errors import WcError
 from wc_core.values import NamedTuple
+from wc_core.views.entries import Numbered, numbered
 from wc_core.views.mentions import is_written_on
-from wc_core.views.rows import Numbered, numbered
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -9,7 +9,7 @@ from wc_core.text import clean, one_line, whole_number
 from wc_core.threads.model import holder_text
 from wc_core.times import utc
 from wc_core.values import NamedTuple
-from wc_core.views import rows
+from wc_core.views import entries as entry_views
 from wc_core.views.mentions import is_written_on
 from wc_core.views.references import code_words, references
 from wc_observe.answers.quoting import (
@@ -35,7 +35,7 @@ from wc_observe.answers.schema import (
 if TYPE_CHECKING:
     from wc_core.threads.model import Entry
     from wc_core.threads.reader import Thread
-    from wc_core.views.rows import Numbered
+    from wc_core.views.entries import Numbered
     from wc_observe.open_store import OpenStore
 
 # Limits in characters: one body in a thread, all entries of an answer (about ten
@@ -149,10 +149,10 @@ def entry_page(store: OpenStore, topic: str, span: EntrySpan) -> EntryPage:
     """
     thread = store.reader.thread(store.reader.find(topic))
     branch = span.branch.strip()
-    start = rows.first_index(span.start, len(thread.entries))
+    start = entry_views.first_index(span.start, len(thread.entries))
     matching = [
         numbered
-        for numbered in rows.numbered(thread, history=span.history)
+        for numbered in entry_views.numbered(thread, history=span.history)
         if numbered.idx >= start and is_written_on(numbered.entry, branch)
     ]
     chosen: list[ShownEntry] = []
@@ -179,7 +179,7 @@ def _cut_body(body: str, limit: int) -> str:
 
 def page_json(store: OpenStore, page: EntryPage) -> dict[str, Any]:
     """Returns the read shape."""
-    fields = rows.thread_head(page.thread, store.label)
+    fields = entry_views.thread_head(page.thread, store.label)
     fields["entry_count"] = len(page.thread.entries)
     fields["entries"] = [entry.to_json() for entry in page.entries]
     if page.next_index >= 0:
@@ -218,7 +218,7 @@ def page_markdown(store: OpenStore, page: EntryPage) -> str:
 def _thread_lines(store: OpenStore, thread: Thread) -> str:
     state = thread.state
     ball = holder(state.ball, store.viewer.whose(state.ball))
-    people = ", ".join(word(name) for name in rows.participants(thread.entries))
+    people = ", ".join(word(name) for name in entry_views.participants(thread.entries))
     count = f"{entry_count(state.entry_count)}{tag_words(thread.snapshot.tags)}"
     lines = [
         f"thread {thread.name}: {title(state.title)}",
@@ -301,7 +301,7 @@ def find_entry(
 ) -> tuple[Thread, ShownEntry]:
     """Returns one entry, by its id or its number, or 100,000 characters of it from
     ``offset`` on. A negative number counts from the end. ``history`` is as for
-    `rows.find_entry`.
+    `entry_views.find_entry`.
 
     Raises NotFoundError if it does not exist, and InvalidInputError if the offset is
     beyond the end.
@@ -310,7 +310,7 @@ def find_entry(
     from_end = whole_number(reference.removeprefix("-"), 9) or 0
     if reference.startswith("-") and 0 < from_end <= len(thread.entries):
         reference = str(len(thread.entries) - from_end)
-    numbered = rows.find_entry(thread, reference, history=history)
+    numbered = entry_views.find_entry(thread, reference, history=history)
     body = clean(numbered.entry.body)
     if offset > len(body):
         raise InvalidInputError(

@@ -28,7 +28,7 @@ from wc_observe.answers.schema import (
 
 if TYPE_CHECKING:
     from wc_core.threads.model import Entry
-    from wc_core.views.rows import Numbered
+    from wc_core.views.entries import Numbered
     from wc_core.views.search import Hits, Matches, Question
     from wc_core.views.updates import Digest, Updates
     from wc_observe.open_store import OpenStore

@@ -19,8 +19,8 @@ from wc_core.files import read_from
 from wc_core.threads import codec
 from wc_core.threads.model import Entry
 from wc_core.values import NamedTuple
+from wc_core.views.entries import Numbered, numbered
 from wc_core.views.mentions import recorded
-from wc_core.views.rows import Numbered, numbered
 from wc_core.views.search import (
     ALL_IN_TITLE,
     ELSEWHERE,

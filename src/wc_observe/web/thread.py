@@ -9,7 +9,8 @@ from wc_core.text import one_line
 from wc_core.threads.model import OPEN
 from wc_core.times import utc
 from wc_core.values import NamedTuple
-from wc_core.views import rows, timeline
+from wc_core.views import entries as entry_views
+from wc_core.views import timeline
 from wc_core.views.references import code_words, references
 from wc_observe.answers import entries
 from wc_observe.answers.entries import EntrySpan
@@ -63,7 +64,7 @@ def thread_page(
         part = _latest(store, topic)
     state = part.thread.state
     cursor = store.reader.cursor(state.topic, store.viewer.key)
-    new = frozenset(rows.new_ids(part.thread, store.viewer, cursor))
+    new = frozenset(entry_views.new_ids(part.thread, store.viewer, cursor))
     entry_context = _EntryContext(state.topic, new, context)
     first = part.entries[0].numbered.idx if part.entries else 0
     main = joined(
@@ -119,7 +120,7 @@ def _latest(store: OpenStore, topic: str) -> EntryPage:
 
 def _head(store: OpenStore, thread: Thread, context: PageContext) -> Html:
     state = thread.state
-    people = rows.participants(thread.entries)
+    people = entry_views.participants(thread.entries)
     ball = [
         element("span", class_="ball", aria_hidden="true"),
         holder_name(state.ball),

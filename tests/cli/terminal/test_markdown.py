@@ -17,7 +17,7 @@ from tests.core.strategies import NOON_MS, entries, entry, relaxed
 from wc_cli.terminal import markdown, pager
 from wc_core.text import clean
 from wc_core.threads.model import Ball, Entry
-from wc_core.views.rows import Numbered
+from wc_core.views.entries import Numbered
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -27,10 +27,12 @@ from wc_core.errors import InvalidInputError, NotFoundError
 from wc_core.threads.cursors import Cursor
 from wc_core.threads.model import FREE, Ball
 from wc_core.threads.reader import StoreReader
+from wc_core.views import entries as entry_views
 from wc_core.views import overview
 from wc_core.views import rows as views
+from wc_core.views.entries import Numbered
 from wc_core.views.overview import Overview
-from wc_core.views.rows import Filter, Numbered, RowPage, ThreadRow
+from wc_core.views.rows import Filter, RowPage, ThreadRow
 
 PAT, CLAUDE, SAM = AGENTS
 ALL = Filter()
@@ -98,8 +100,8 @@ def test_what_was_read_is_not_new(store: Path) -> None:
     found = {one.topic: one for one in views.thread_rows(reader, me)}
     assert found["c"].new_for_you == 1
     thread = reader.thread("c")
-    assert views.new_ids(thread, me, reader.cursor("c", me.key)) == {entry_id(7)}
-    assert views.new_ids(thread, me, Cursor("x")) == {entry_id(3), entry_id(7)}
+    assert entry_views.new_ids(thread, me, reader.cursor("c", me.key)) == {entry_id(7)}
+    assert entry_views.new_ids(thread, me, Cursor("x")) == {entry_id(3), entry_id(7)}
 
 
 @pytest.mark.parametrize("meta", [True, False])
@@ -111,7 +113,7 @@ def test_new_is_for_a_participant_however_they_are_spelt(
     write_thread(tmp_path, "t", log, meta=meta)
     reader, me = reader_of(tmp_path), viewer(CLAUDE)
     (row,) = views.thread_rows(reader, me)
-    found = views.new_ids(reader.thread("t"), me, reader.cursor("t", me.key))
+    found = entry_views.new_ids(reader.thread("t"), me, reader.cursor("t", me.key))
     assert (row.new_for_you, found) == (1, {entry_id(3)})
 
 
@@ -143,9 +145,12 @@ def test_a_fork_is_shown(tmp_path: Path) -> None:
     (row,) = views.thread_rows(reader, viewer())
     assert row.to_json()["forked"] is True
     thread = reader.thread("t")
-    found = views.numbered(thread)
+    found = entry_views.numbered(thread)
     assert [one.forked for one in found] == [False, True, True]
-    assert views.thread_head(thread, "here")["heads"] == [entry_id(1), entry_id(2)]
+    assert entry_views.thread_head(thread, "here")["heads"] == [
+        entry_id(1),
+        entry_id(2),
+    ]
     assert found[2].to_json() == {
         "idx": 2,
         "id": entry_id(2),
@@ -320,8 +325,8 @@ def test_a_thread_that_gets_unreadable_during_a_walk_is_still_shown() -> None:
 
 def test_a_thread_is_shown_with_its_entries(store: Path) -> None:
     thread = reader_of(store).thread("a")
-    found = views.numbered(thread)
-    shape = views.read_json(thread, "here", found[:1], found[1:])
+    found = entry_views.numbered(thread)
+    shape = entry_views.read_json(thread, "here", found[:1], found[1:])
     assert shape == {
         "store": "here",
         "topic": "a",
@@ -333,7 +338,7 @@ def test_a_thread_is_shown_with_its_entries(store: Path) -> None:
         "next_entry_index": 1,
         "truncated": True,
     }
-    assert "truncated" not in views.read_json(thread, "here", found, [])
+    assert "truncated" not in entry_views.read_json(thread, "here", found, [])
 
 
 def test_damage_is_shown_where_it_is(tmp_path: Path) -> None:
@@ -341,7 +346,7 @@ def test_damage_is_shown_where_it_is(tmp_path: Path) -> None:
     log = tmp_path / "graph/baseline/threads/t/entries.jsonl"
     with log.open("ab") as file:
         file.write(b"garbage\n")
-    shape = views.thread_head(reader_of(tmp_path).thread("t"), "here")
+    shape = entry_views.thread_head(reader_of(tmp_path).thread("t"), "here")
     name = "graph/baseline/threads/t/entries.jsonl"
     assert shape["damage"] == [
         f"{name}:1: entry {entry_id(1)} is there in two versions",
@@ -420,16 +425,16 @@ def test_an_entry_is_found_by_number_or_id(
     write_thread(tmp_path, "t", FOUND)
     thread = reader_of(tmp_path).thread("t")
     if idx is not None:
-        assert views.find_entry(thread, wanted).idx == idx
+        assert entry_views.find_entry(thread, wanted).idx == idx
         return
     with pytest.raises(NotFoundError) as caught:
-        views.find_entry(thread, wanted)
+        entry_views.find_entry(thread, wanted)
     assert "0 to 3: wc read t" in caught.value.hint
 
 
 def test_an_id_counts_before_ids_that_begin_with_it(tmp_path: Path) -> None:
     write_thread(tmp_path, "t", [entry(1, id="x"), entry(2, id="x1")])
-    assert views.find_entry(reader_of(tmp_path).thread("t"), "x").idx == 0
+    assert entry_views.find_entry(reader_of(tmp_path).thread("t"), "x").idx == 0
 
 
 def test_a_thread_without_entries_has_none_to_find(tmp_path: Path) -> None:
@@ -437,5 +442,5 @@ def test_a_thread_without_entries_has_none_to_find(tmp_path: Path) -> None:
     log = tmp_path / "graph/baseline/threads/t/entries.jsonl"
     log.write_text("garbage\n")
     with pytest.raises(NotFoundError) as caught:
-        views.find_entry(reader_of(tmp_path).thread("t"), "0")
+        entry_views.find_entry(reader_of(tmp_path).thread("t"), "0")
     assert "none" in caught.value.hint

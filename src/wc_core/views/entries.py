@@ -1,0 +1,201 @@
+"""Entries and whole threads as they are shown, the same to ``wc … --json`` and the
+server.
+
+Keys may be added later and are never renamed. Times are RFC 3339 in UTC.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from wc_core.errors import NotFoundError
+from wc_core.threads import model, revisions
+from wc_core.times import utc
+from wc_core.values import NamedTuple
+from wc_core.views.references import references
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from wc_core.identity.viewer import Viewer
+    from wc_core.threads.cursors import Cursor
+    from wc_core.threads.model import Entry
+    from wc_core.threads.reader import Thread
+
+
+class Numbered(NamedTuple):
+    """An entry with its position in the thread, counted from 0.
+
+    ``corrections`` are the ids of the entries that replaced its text, or removed it
+    from view (``retracted``).
+    """
+
+    idx: int
+    entry: Entry
+    forked: bool = False
+    corrections: tuple[str, ...] = ()
+    retracted: bool = False
+
+    @property
+    def mark(self) -> str:
+        """``amended``, ``retracted`` or empty."""
+        if self.retracted:
+            return "retracted"
+        return "amended" if self.corrections else ""
+
+    @property
+    def changed_id(self) -> str:
+        """The entry that changed it last: its last correction, or itself."""
+        return self.corrections[-1] if self.corrections else self.entry.id
+
+    def to_json(self, body: str | None = None) -> dict[str, Any]:
+        """Returns the entry in the read shape; ``body`` replaces a long one."""
+        entry = self.entry
+        fields: dict[str, Any] = {
+            "idx": self.idx,
+            "id": entry.id,
+            "at": utc(entry.at),
+            "author": entry.agent,
+            "role": entry.role,
+            "type": entry.type,
+            "title": entry.title,
+            "body": entry.body if body is None else body,
+        }
+        if entry.action:
+            fields["action"] = entry.action
+        if entry.ball is not None:
+            fields["ball"] = entry.ball.holder
+        optional: dict[str, Any] = {
+            "status": entry.status,
+            "thread_branch": entry.thread_branch,
+            "new_topic": entry.new_topic,
+            "tags_added": list(entry.tags_added),
+            "tags_removed": list(entry.tags_removed),
+            "reason": entry.reason,
+            "summary": entry.summary,
+            **references(entry).to_json(),
+            "code_branch": entry.code_branch,
+            "code_commit": entry.code_commit,
+            "parents": list(entry.parents or ()),
+            "supersedes": entry.supersedes,
+            "forked": self.forked,
+            "amended": self.mark == "amended",
+            "retracted": self.retracted,
+        }
+        fields |= {name: value for name, value in optional.items() if value}
+        return fields
+
+
+def numbered(thread: Thread, *, history: bool = False) -> list[Numbered]:
+    """Returns the entries of a thread with their positions and their latest text;
+    with ``history`` all entries as they were written, corrections included.
+
+    In a forked thread, entries that are not ancestors of every head are marked as
+    forked.
+    """
+    entries = thread.entries
+    texts = revisions.history(entries) if history else revisions.revisions(entries)
+    if not thread.state.forked:
+        return [
+            Numbered(idx, entry, False, ids, retracted)
+            for idx, entry, ids, retracted in texts
+        ]
+    graph = model.parent_graph(entries)
+    common = set.intersection(
+        *(model.ancestors((head,), graph) for head in thread.state.heads)
+    )
+    return [
+        Numbered(idx, entry, entry.id not in common, ids, retracted)
+        for idx, entry, ids, retracted in texts
+    ]
+
+
+def participants(entries: Sequence[Entry]) -> list[str]:
+    """Returns everyone who wrote, in the order they first did."""
+    return list(dict.fromkeys(entry.agent for entry in entries))
+
+
+def thread_head(thread: Thread, store: str) -> dict[str, Any]:
+    """Returns the read shape without its entries."""
+    state = thread.state
+    fields: dict[str, Any] = {
+        "store": store,
+        "topic": thread.name,
+        "title": state.title,
+        "status": state.status,
+        "ball": state.ball,
+        "participants": participants(thread.entries),
+    }
+    if thread.snapshot.tags:
+        fields["tags"] = list(thread.snapshot.tags)
+    if state.forked:
+        fields["heads"] = list(state.heads)
+    if thread.damage:
+        fields["damage"] = [
+            f"{damage.place}: {damage.message}" for damage in thread.damage
+        ]
+    return fields
+
+
+def read_json(
+    thread: Thread, store: str, visible: list[Numbered], hidden: list[Numbered]
+) -> dict[str, Any]:
+    """Returns the read shape; ``hidden`` are the entries left for the next call."""
+    fields = thread_head(thread, store)
+    fields["entries"] = [entry.to_json() for entry in visible]
+    if hidden:
+        fields |= {"next_entry_index": hidden[0].idx, "truncated": True}
+    return fields
+
+
+def new_ids(thread: Thread, viewer: Viewer, cursor: Cursor) -> set[str]:
+    """Returns the ids of the entries that are NEW for ``viewer``, themselves or by a
+    correction."""
+    entries = model.new_entries(viewer.is_me, thread.entries, cursor.heads)
+    new = {entry.id for entry in entries}
+    corrections = revisions.corrections(thread.entries)
+    corrected = {
+        entry_id
+        for entry_id, corrected_by in corrections.items()
+        if any(correction.id in new for correction in corrected_by)
+    }
+    return new | corrected
+
+
+def first_index(start: int, count: int) -> int:
+    """Returns the index of the first of ``count`` entries to show. A negative ``start``
+    counts from the end."""
+    return start if start >= 0 else max(0, count + start)
+
+
+def find_entry(thread: Thread, position: str, *, history: bool = False) -> Numbered:
+    """Returns the entry with an id, with a unique beginning of one, or at a position
+    (``#3`` or ``3``). For a correction, that is the entry it corrects; with ``history``
+    every entry is the one that was written.
+
+    Raises NotFoundError.
+    """
+    by_id = _entries_by_id(thread, history=history)
+    text = position.strip().removeprefix("#")
+    if text.isdecimal() and len(text) < len("0123456789"):
+        if int(text) < len(thread.entries):
+            return by_id[thread.entries[int(text)].id]
+    else:
+        matching_ids = [name for name in by_id if text and name.startswith(text)]
+        exact = [name for name in matching_ids if name == text]
+        if len(exact or matching_ids) == 1:
+            return by_id[(exact or matching_ids)[0]]
+    topic = thread.name
+    count = len(thread.entries)
+    numbers = f"numbered 0 to {count - 1}" if count else "none"
+    raise NotFoundError(
+        f"{topic} has no entry {position!r}.",
+        f"Its entries are {numbers}: wc read {topic}",
+    )
+
+
+def _entries_by_id(thread: Thread, *, history: bool) -> dict[str, Numbered]:
+    """Returns every entry by its id, and the corrected one by that of a correction."""
+    visible = numbered(thread, history=history)
+    by_correction = {name: item for item in visible for name in item.corrections}
+    return by_correction | {item.entry.id: item for item in visible}
