@@ -56,6 +56,15 @@ EXAMPLES = {
     ),
     "retract": ("wc retract login",),
     "rename": ("wc rename login sign-in",),
+    "link": (
+        "wc link logout waits-for login",
+        "wc link logout relates-to login",
+    ),
+    "unlink": ("wc unlink logout waits-for login", "wc unlink logout login"),
+    "block": ("wc block logout --by login",),
+    "ready": ("wc ready", "wc ready --mine --json"),
+    "why": ("wc why logout",),
+    "tree": ("wc tree", "wc tree logout --json"),
     "tag": ("wc tag login +urgent +auth", "wc tag login -urgent"),
     "new": (
         "wc new signup --title 'Sign up with a passkey' --body @plan.md --to Codex",

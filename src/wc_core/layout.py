@@ -236,6 +236,17 @@ class Layout(NamedTuple):
         return f"{self.local}/locks/activity-travel"
 
     @property
+    def links(self) -> str:
+        """The folder with a file for each link between threads, see
+        `wc_core.planning.linkfiles`."""
+        return f"{self.local}/links"
+
+    @property
+    def link_lock(self) -> str:
+        """The lock of changing links between threads."""
+        return f"{self.local}/locks/links"
+
+    @property
     def radar(self) -> str:
         """Which worktrees change the same files, see `wc_core.radar.kept`."""
         return f"{self.local}/radar.json"

@@ -12,7 +12,7 @@ PREFIX = "watercooler_v1_"
 TOOLS = (
     *("health", "whoami", "list_threads", "read_thread", "get_entry"),
     *("search_threads", "list_updates", "reindex", "list_vocabulary"),
-    *("get_ball_history", "get_stats"),
+    *("get_ball_history", "get_stats", "list_ready", "explain_readiness"),
     *("check_status", "list_claims", "list_activity", "get_neighbors"),
     *("list_worktrees", "get_conflicts", "get_loop_status", "get_team_status"),
 )

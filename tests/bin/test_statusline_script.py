@@ -301,6 +301,7 @@ BRANCHES = st.sampled_from(
         *("../../x", "/etc", "a//b", "a/.t/b", "x\ny", chr(0xD800), "b" * 300),
     ]
 )
+WAITS = ((), (), (), ("api",), ("api", "db"), ("odd \x1b[1m one",), ("語", "x"))
 COUNTS = st.integers(0, 999)
 CONFLICTS = st.sampled_from(
     ["", "", "auth.py with Codex@review", "a.py with Zoë +2", "שלום.py with Codex"]
@@ -325,7 +326,7 @@ def views(draw: st.DrawFn) -> list[StatusView]:
             entry_count=draw(COUNTS),
             branch=draw(BRANCHES),
         )
-        made.append(StatusView(one, keys))
+        made.append(StatusView(one, keys, waits=draw(st.sampled_from(WAITS))))
     return made
 
 
@@ -407,7 +408,7 @@ def _rows(made: Iterable[StatusView], who: Who, me: Name | None) -> Iterator[Sta
         known = view.new.get(key) if key is not None else None
         if known is None and who.written:
             known = view.state.entry_count
-        yield StatusRow(view.state, known)
+        yield StatusRow(view.state, known, view.waits)
 
 
 def _options(look: LineStyle) -> list[str]:

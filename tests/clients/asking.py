@@ -31,6 +31,7 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
     "get_entry": {"topic": TOPIC, "index": 1},
     "search_threads": {"query": "src/auth.py"},
     "get_ball_history": {"topic": TOPIC},
+    "explain_readiness": {"topic": TOPIC},
     "check_status": {"symbols": ["README.md"]},
     "get_neighbors": {"target": "README.md"},
 }

@@ -62,6 +62,14 @@ CALLS: list[tuple[str, dict[str, Any]]] = [
     *(("check_status", {"symbols": ["x"]} | form) for form in _FORMATS),
     ("check_status", {}),
     *(("list_claims", form) for form in _FORMATS),
+    *(("list_ready", form) for form in _FORMATS),
+    ("list_ready", {"mine": True, "limit": 1}),
+    ("list_ready", {"limit": 1, "cursor": "no-cursor"}),
+    *(
+        ("explain_readiness", {"topic": topic} | form)
+        for topic in ("auth", "nowhere", "../x", "")
+        for form in _FORMATS
+    ),
     *(
         ("get_neighbors", {"target": target} | form)
         for target in ("src/a.py", "src/a.py::f", ".", "../x", "", "x\0y")

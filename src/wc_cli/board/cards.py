@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from wc_core.threads.model import State
     from wc_core.views.rows import ThreadRow
 
-_YOURS, _OTHERS, _FREE, _REVIEW, _CLOSED = range(5)
+_YOURS, _OTHERS, _FREE, _REVIEW, _WAITING, _CLOSED = range(6)
 _UNREADABLE = "?"
 
 
@@ -137,6 +137,8 @@ def _column_key(row: ThreadRow, key: Callable[[str], str]) -> tuple[int, str]:
     """The kind of column that a thread belongs to, and the key of its holder."""
     if row.status == CLOSED:
         return _CLOSED, ""
+    if row.waits:
+        return _WAITING, ""
     if row.have_ball:
         return _YOURS, ""
     if row.status == _UNREADABLE:
@@ -149,7 +151,7 @@ def _column_key(row: ThreadRow, key: Callable[[str], str]) -> tuple[int, str]:
 def _column_name(kind: int, members: Sequence[Card]) -> str:
     if kind == _OTHERS:
         return one_line(members[0].row.ball or "Cannot be read")
-    return ("You", "", "Anyone", "In review", "Closed")[kind]
+    return ("You", "", "Anyone", "In review", "Waiting", "Closed")[kind]
 
 
 def _sort_key(column: CardColumn, now_ms: int) -> tuple[str, int, int, str]:

@@ -14,8 +14,8 @@ from wc_core.claims import book as books
 from wc_core.claims.record import WRITE
 from wc_core.errors import NotFoundError, WcError
 from wc_core.layout import Layout, topic_of
+from wc_core.views import planning, worktrees
 from wc_core.views import rows as row_views
-from wc_core.views import worktrees
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -121,9 +121,11 @@ class BoardSource:
     def columns(self, card_filter: CardFilter) -> tuple[CardColumn, ...]:
         """The cards that pass the filter, in columns."""
         work = self._work_by_topic
+        known = list(self._cards.values())
+        rows = planning.with_waits([card.row for card in known])
         cards = (
-            card._replace(work=work[card.topic]) if card.topic in work else card
-            for card in list(self._cards.values())
+            card._replace(row=row, work=work.get(card.topic, card.work))
+            for card, row in zip(known, rows, strict=True)
         )
         directory = self.context.settings.directory
         return card_views.group_into_columns(cards, card_filter, directory, now_ms())

@@ -240,7 +240,8 @@ class Painter(NamedTuple):
         age = cut_to_width(card.age(self.now_ms), room)
         yield age, WARNING if card.is_stale(self.now_ms) else DIM
         status = "" if card.row.status == "OPEN" else one_line(card.row.status)
-        facts = (fact for fact in (status, card.work) if fact)
+        waits = one_line(card.row.waits_text)
+        facts = (fact for fact in (waits, status, card.work) if fact)
         facts_text = "".join(f" {self.signs.dot} {fact}" for fact in facts)
         yield _fit(facts_text, max(0, room - width_of(age))), DIM
 

@@ -27,12 +27,13 @@ from wc_core.git import storefolder
 from wc_core.git.discovery import BRANCH_STORE
 from wc_core.layout import topic_of
 from wc_core.phrases import counted, quoted, with_home
+from wc_core.planning import linkfiles
 from wc_core.text import one_line
 from wc_core.threads.model import holder_text
 from wc_core.threads.moves import bounces_text
 from wc_core.times import age_text
 from wc_core.views import entries as entry_views
-from wc_core.views import worktrees
+from wc_core.views import planning, worktrees
 from wc_core.views.conflicts import load_conflicts
 
 if TYPE_CHECKING:
@@ -126,6 +127,7 @@ class _ProblemSearch:
         yield from self._conflict_findings(reader)
         yield from self._quarantine_findings(reader)
         yield from self._thread_findings(reader)
+        yield from self._cycle_findings(reader)
 
     def _set_aside_findings(self) -> Iterator[Finding]:
         """Yields stores that were set aside when this one was checked out: only a human
@@ -144,6 +146,17 @@ class _ProblemSearch:
             fix = f"Agree on who changes what: wc conflicts {quoted(conflict.name)}"
             message = f"will conflict {conflict.sentence(_MAX_NAMES)}"
             yield Finding("this worktree", 0, message, fix)
+
+    def _cycle_findings(self, reader: StoreReader) -> Iterator[Finding]:
+        """Yields the links that do not count because two clones made a cycle."""
+        if self.late() or not linkfiles.has_links(reader.layout):
+            return
+        plan = planning.plan_of(self.context.overview.rows())
+        for (topic, link), sentence in planning.ignored_links(plan):
+            name, other_name = map(plan.name, (topic, link.topic))
+            message = f"{sentence} does not count: it closes a cycle"
+            fix = f"Take one of its links back: wc unlink {name} {other_name}"
+            yield Finding(name, 0, message, fix)
 
     def _quarantine_findings(self, reader: StoreReader) -> Iterator[Finding]:
         """Yields what a repair set aside: only a human knows whether it matters."""

@@ -78,6 +78,8 @@ class ListOptions(FilterOptions):
     branch: str = text("--branch", "BRANCH", "Only threads that are at this branch.")
     open: bool = flag("--open", help="Leave closed threads out.")
     mine: bool = flag("--mine", help="Only threads whose ball is yours.")
+    ready: bool = flag("--ready", help="Only threads that you may begin with.")
+    blocked: bool = flag("--blocked", help="Only threads that wait for another one.")
 
 
 class ReadOptions(SpeakerOptions):
@@ -141,7 +143,9 @@ def list_threads(context: Context, options: ListOptions) -> None:
     """List threads."""
     context.remember()
     thread_filter = options.filter(open_only=options.open, own=options.mine)
-    thread_filter = thread_filter._replace(branch=options.branch)
+    thread_filter = thread_filter._replace(
+        branch=options.branch, ready=options.ready, waiting=options.blocked
+    )
     overview = context.overview
     thread_filter, unreadable = _about_file(context, overview, options, thread_filter)
     page = overview.page(thread_filter, options.limit, options.cursor)

@@ -14,6 +14,7 @@ from wc_core.activity import loops
 from wc_core.errors import InvalidInputError, WcError
 from wc_core.git.discovery import StoreMissingError, StoreMovedError
 from wc_core.layout import Layout
+from wc_core.planning import linkfiles
 from wc_core.status import conflictmarks, line
 from wc_core.status.line import LinePlace, Mark, StatusRow
 from wc_core.status.look import LineStyle, link_prefix
@@ -77,9 +78,9 @@ def _status_line(context: Context, style: LineStyle) -> str:
             state = reader.snapshot(topic).state
         except WcError:
             continue  # errors do not belong into a prompt; wc doctor shows it
-        rows.append(
-            StatusRow(state, viewer.new_count(state, reader.cursor(topic, viewer.key)))
-        )
+        new = viewer.new_count(state, reader.cursor(topic, viewer.key))
+        waits = linkfiles.waits_of(reader, state)
+        rows.append(StatusRow(state, new, waits))
     prefix = link_prefix(style.links, Layout(place.root).pages)
     place_of_line = LinePlace(surroundings, loop, _conflict(context))
     return line.status_line(rows, place_of_line, style._replace(links=prefix))

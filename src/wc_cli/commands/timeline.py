@@ -15,7 +15,8 @@ from wc_core import times, ulid
 from wc_core.errors import InvalidInputError, StorageError, WcError
 from wc_core.phrases import quoted
 from wc_core.text import one_line
-from wc_core.views import timeline, timelinesvg
+from wc_core.views import timeline
+from wc_core.views.drawing import timelinesvg
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -69,7 +69,9 @@ class PassOptions(Options):
         "Pass the ball to this name (or: anyone, asker, me).",
         complete="agent",
     )
-    force: bool = flag("--force", help="Allow a name that is new in this store.")
+    force: bool = flag(
+        "--force", help="Allow a new name, and to close what has open parts."
+    )
 
 
 class ContributionOptions(PassOptions, EntryOptions, EditorOptions):
@@ -107,6 +109,13 @@ class NewOptions(PassOptions, EntryOptions, EditorOptions):
     status: str = text("--status", "STATUS", "Its status.", complete="status")
     branch: str = text(
         "--branch", "BRANCH", "The branch that it belongs to, if not this one."
+    )
+    parent: str = text("--parent", "TOPIC", "It is part of this.", complete="topic")
+    sidequest_of: str = text(
+        "--sidequest-of", "TOPIC", "It is a sidequest of this.", complete="topic"
+    )
+    blocked_by: tuple[str, ...] = texts(
+        "--blocked-by", "TOPIC", "It waits for this (or: A,B); may be repeated."
     )
 
 
@@ -153,6 +162,7 @@ class SetStatusOptions(WriteOptions):
         "STATUS", "OPEN, IN_REVIEW, BLOCKED or CLOSED.", complete="status"
     )
     reason: str = text("--reason", "TEXT", "Why.")
+    force: bool = flag("--force", help="Close it although parts of it are open.")
 
 
 @command(SayOptions)
@@ -173,6 +183,11 @@ def new(context: Context, options: NewOptions) -> None:
     """Create a thread."""
     draft = _entry_draft("new", options)
     draft = draft._replace(thread_branch=vocabulary.branch(options.branch))
+    named = (options.parent, options.sidequest_of, options.blocked_by)
+    if any(named):
+        from wc_cli.plan import linking  # 2 ms, only for a thread with links
+
+        draft = draft._replace(links_added=linking.first_links(context.reader, *named))
     _write_text_entry(context, options, draft)
     _note_missing_branch(context, draft.thread_branch)
 
@@ -255,7 +270,7 @@ def set_status(context: Context, options: SetStatusOptions) -> None:
     reason = vocabulary.reason(options.reason)
     title = f"Status: {status}"
     draft = Draft(options.topic, "set_status", title, status=status, reason=reason)
-    write_entry(context, options, draft)
+    write_entry(context, options, draft._replace(force=options.force))
 
 
 def _write_text_entry(

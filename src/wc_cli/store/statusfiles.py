@@ -16,6 +16,7 @@ from wc_core.layout import safe_name
 from wc_core.status.files import StatusView, status_files
 from wc_core.threads import model
 from wc_core.threads.aliases import COMPLETE, alias_files, is_complete, own_names
+from wc_core.threads.model import CLOSED
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -34,6 +35,8 @@ class StatusFiles:
         self.reader = reader
         self.local = local
         self.directory = directory
+        # The threads that were closed, opened or linked: others may wait for them.
+        self.replanned: set[str] = set()
         self._paths_by_name: dict[str, set[str]] | None = None
 
     def write(self, state: State, before: State | None = None) -> bool:
@@ -46,7 +49,7 @@ class StatusFiles:
         if before is None:
             old = self.paths_of(state.topic)
         else:
-            old = set(status_files(StatusView(before, {}, self.directory)))
+            old = self._possible_paths(before)
         # The prompt reads branches before holders. Files appear at the branch
         # first and leave it last, so that no reader finds a ball of its branch
         # somewhere else.
@@ -55,9 +58,45 @@ class StatusFiles:
             self.local.remove(path)
         if before is None or state.names != before.names:
             changed += [self.local.write(path, b"") for path in alias_files(state)]
+        changed += self._index_links(state, before)
+        if self._changes_plan(state, before):
+            self.replanned.add(state.topic)
         if before is None:
             self._index()[safe_name(state.topic)] = set(new)
         return any(changed) or old != set(new)
+
+    def _possible_paths(self, state: State) -> set[str]:
+        """The status files that a thread in this state can have: whether it waits for
+        another one may have changed since."""
+        view = StatusView(state, {}, self.directory)
+        paths = set(status_files(view))
+        if os.path.isdir(self.reader.layout.links):
+            paths |= set(status_files(view._replace(waits=("other",))))
+        return paths
+
+    def _changes_plan(self, state: State, before: State | None) -> bool:
+        """Whether other threads may have become ready, or not."""
+        if not os.path.isdir(self.reader.layout.links):
+            return False
+        if before is None:
+            return True
+        is_closed, was_closed = state.status == CLOSED, before.status == CLOSED
+        return is_closed != was_closed or state.links != before.links
+
+    def _index_links(self, state: State, before: State | None) -> list[bool]:
+        """Write the index of the links of a thread, `wc_core.planning.linkfiles`.
+        Returns whether any of its files changed."""
+        links_before = before.links if before is not None else ()
+        if not (state.links or links_before) or state.links == links_before:
+            return []
+        from wc_core.planning.linkfiles import (
+            link_files,  # 1 ms, for threads with links
+        )
+
+        new = link_files(state)
+        for path in link_files(before) - new if before is not None else ():
+            self.local.remove(path)
+        return [self.local.write(path, b"") for path in sorted(new)]
 
     def are_current(self, state: State) -> bool:
         """Return whether a thread has the status files it should have."""
@@ -144,4 +183,15 @@ class StatusFiles:
             count = cursors[key].entry_count if key in cursors else 0
             new[key] = model.new_count(state, spellings.__contains__, count)
         names_here = own_names(self.reader, state) if state.names else ()
-        return StatusView(state._replace(names=names_here), new, self.directory)
+        waits = self._waits(state)
+        state = state._replace(names=names_here)
+        return StatusView(state, new, self.directory, waits)
+
+    def _waits(self, state: State) -> tuple[str, ...]:
+        """The names of the threads that one waits for."""
+        # The first link of a store is not in the index yet.
+        if not (state.links or os.path.isdir(self.reader.layout.links)):
+            return ()
+        from wc_core.planning.linkfiles import waits_of  # 1 ms, for stores with links
+
+        return waits_of(self.reader, state)

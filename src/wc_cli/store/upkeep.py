@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from wc_cli.store import durable, locks, olderlock, quarantine
 from wc_cli.store.localfiles import LocalFiles
 from wc_cli.store.statusfiles import StatusFiles
-from wc_core.errors import StorageError
+from wc_core.errors import StorageError, WcError
 from wc_core.files import names_in, read_plain
 from wc_core.layout import file_name
 from wc_core.processes import is_running
@@ -60,13 +60,32 @@ class Upkeep:
     def lock(
         self, topic: str, holder: str = "settling", seconds: float = LOCK_SECONDS
     ) -> Iterator[None]:
-        """Hold the lock of one thread for a block, and the older tool's lock of it."""
+        """Hold the lock of one thread for a block, and the older tool's lock of it.
+
+        Threads that wait for what changed in the block get their status files after it.
+        """
         layout = self.layout
         with (
             locks.locked(layout.lock(topic), holder, seconds, layout.root),
             olderlock.locked(layout, topic, seconds),
         ):
             yield
+        if self.status.replanned:
+            self._refresh_waiting(holder)
+
+    def _refresh_waiting(self, holder: str) -> None:
+        """Write the status files of the threads that may have become ready, or not.
+        What cannot be written now is in step again at its next write."""
+        from wc_core.planning import linkfiles  # 1 ms, only when a plan has changed
+
+        topics, self.status.replanned = self.status.replanned, set()
+        waiting: set[str] = set()
+        for topic in topics:
+            waiting.update(linkfiles.affected(self.reader, topic))
+        for topic in sorted(waiting):
+            with contextlib.suppress(WcError, OSError), self.lock(topic, holder):
+                state = self.reader.snapshot(topic).state
+                self.status.write(state, state)
 
     def marker(self, topic: str) -> str:
         """The path of the marker that says that a thread awaits settling."""

@@ -122,14 +122,14 @@ def _cells(row: ThreadRow, now_ms: int) -> tuple[tuple[str, ...], bool]:
     new = f" (+{row.new_for_you} new)" if row.new_for_you else ""
     marks = f"{' ⑂' if row.forked else ''}{' ⚠' if row.damaged else ''}"
     return (
-        ">" if row.have_ball else "",
+        ">" if row.is_due else "",
         one_line(row.name) + marks,
         one_line(holder_text(row.ball)),
-        one_line(row.status),
+        one_line(row.waits_text or row.status),
         f"{row.entry_count}{new}",
         age(row.updated_at, now_ms) if row.updated_at else "",
         " ".join([one_line(row.title), *tag_words(row.tags)]),
-    ), row.have_ball
+    ), row.is_due
 
 
 def tag_words(tags: Iterable[str]) -> list[str]:

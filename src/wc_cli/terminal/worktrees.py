@@ -75,7 +75,7 @@ def _below(neighbour: Neighbour, query: WorktreeQuery) -> Iterator[tuple[str, st
         stale = neighbour.activity.state_age.stale
         yield _line("at", _activity(neighbour.activity)), _DIM if stale else ""
     for row in neighbour.threads[:MAX_THREADS]:
-        yield _line("ball", _ball(row)), _URGENT if row.have_ball else ""
+        yield _line("ball", _ball(row)), _URGENT if row.is_due else ""
     hidden = len(neighbour.threads) - MAX_THREADS
     if hidden > 0:
         yield _line("", f"and {counted(hidden, 'thread')} more: wc list"), _DIM
@@ -114,7 +114,8 @@ def _when(age: StateAge) -> str:
 
 def _ball(row: ThreadRow) -> str:
     holder = "you" if row.have_ball else one_line(holder_text(row.ball))
-    status = "" if row.status == "OPEN" else f", {one_line(row.status)}"
+    status = one_line(row.waits_text) or one_line(row.status)
+    status = "" if status == "OPEN" else f", {status}"
     return f"{one_line(row.name)} → {holder}{status}"
 
 

@@ -10,7 +10,9 @@ of its places (`wc_core.status.places`), usually two or three in all::
     status/holder/<holder>/<since>.<topic>
     status/branch/<place>/.t/<holder>/<since>.<topic>
 
-``<holder>`` is the key of who has the ball, made `layout.safe_name`, or ``=free``.
+``<holder>`` is the key of who has the ball, made `layout.safe_name`, or ``=free``. Of
+a thread that waits for another it is ``=waiting``, with the name of the other in the
+place of the holder, and there is no file below ``status/holder``.
 ``<since>`` is the ULID of the entry that gave it, so names sort by how long
 the ball has been there and a folder's names tell who has waited longest.
 ``<place>`` is one folder for each part of a branch's name; ``.t`` cannot be a part
@@ -55,12 +57,13 @@ from wc_core.threads.model import CLOSED, OPEN, State
 from wc_core.values import NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from wc_core.identity.resolve import Identity
 
 VERSION = "wc1"
 FREE_FOLDER = "=free"
+WAITING_FOLDER = "=waiting"
 DEFAULT_NAME = "=default"
 MAIN_WORKTREE = "=main"
 
@@ -85,12 +88,14 @@ class StatusView(NamedTuple):
     """A thread as the status line sees it.
 
     ``new`` counts the NEW entries by identity key (`Directory.key`), zeros included,
-    for every participant and everyone with a read cursor.
+    for every participant and everyone with a read cursor. ``waits`` are the names of
+    the threads that it waits for.
     """
 
     state: State
     new: Mapping[str, int]
     directory: Directory = Directory()
+    waits: tuple[str, ...] = ()
 
 
 def asked_name(agent: str) -> str:
@@ -163,15 +168,24 @@ def status_files(view: StatusView) -> dict[str, bytes]:
     if state.status == CLOSED:
         return {}
     key = holder_key(state, view.directory)
-    content = _file_content(view)
-    name = f"{FREE_FOLDER if key is None else safe_name(key)}/{file_name(state)}"
-    at_places = (f"status/branch/{place}/.t/{name}" for place in places_of(state))
-    return dict.fromkeys((f"status/holder/{name}", *at_places), content)
+    folder = FREE_FOLDER if key is None else safe_name(key)
+    # What waits for another thread calls nobody to act.
+    name = f"{WAITING_FOLDER if view.waits else folder}/{file_name(state)}"
+    at_places = [f"status/branch/{place}/.t/{name}" for place in places_of(state)]
+    at_holder = [] if view.waits else [f"status/holder/{name}"]
+    return dict.fromkeys([*at_holder, *at_places], _file_content(view))
+
+
+def waits_text(waits: Sequence[str]) -> str:
+    """Returns what a thread waits for, for display."""
+    hidden = f" +{len(waits) - 1}" if len(waits) > 1 else ""
+    return display_text(waits[0], _MAX_HOLDER_BYTES) + hidden
 
 
 def _file_content(view: StatusView) -> bytes:
     state = view.state
-    lines = [f"{VERSION} {status_text(state)}", topic_text(state), holder_text(state)]
+    holder = waits_text(view.waits) if view.waits else holder_text(state)
+    lines = [f"{VERSION} {status_text(state)}", topic_text(state), holder]
     size = sum(len(line.encode()) + 1 for line in lines)
     everybody_else = f"{state.entry_count} *"
     room = MAX_FILE_BYTES - len(everybody_else) - 1

@@ -17,6 +17,7 @@ from wc_core.status.files import (
     holder_text,
     status_text,
     topic_text,
+    waits_text,
 )
 from wc_core.status.look import (
     MAX_ROWS,
@@ -49,10 +50,11 @@ _MAX_COUNT = 999_999
 
 class StatusRow(NamedTuple):
     """A thread and the number of its entries that are NEW for the viewer; ``None``
-    if unknown."""
+    if unknown. ``waits`` are the names of the threads that it waits for."""
 
     state: State
     new: int | None = None
+    waits: tuple[str, ...] = ()
 
 
 class Mark(NamedTuple):
@@ -175,7 +177,7 @@ def _split(
     for row in sorted(rows, key=lambda row: file_name(row.state).encode()):
         if row.state.status == CLOSED:
             continue
-        is_mine = holder_key(row.state, directory) in keys
+        is_mine = not row.waits and holder_key(row.state, directory) in keys
         if surroundings.has(row.state):
             (my_local_rows if is_mine else around).append(row)
         elif is_mine:
@@ -231,6 +233,10 @@ def _my_ball(row: StatusRow, mark: Mark, style: LineStyle, hidden: str) -> _Line
 
 def _others_ball(row: StatusRow, mark: Mark, hidden: str) -> _LineParts:
     parts = _shared_parts(row, mark, hidden)
+    if row.waits:
+        waits = waits_text(row.waits)
+        head = Word(f"waits for {waits}", f"waits for {isolate_rtl(waits)}")
+        return parts._replace(head=head)
     holder = holder_text(row.state)
     if not holder:
         free = "anyone can take"

@@ -10,7 +10,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from wc_core.threads.jsontext import dumps, loads
-from wc_core.threads.model import Ball, Base, Entry, in_order
+from wc_core.threads.model import Ball, Base, Entry, Link, in_order
 from wc_core.values import NamedTuple
 
 if TYPE_CHECKING:
@@ -82,7 +82,8 @@ class Log(NamedTuple):
 # The fields that only wc writes, and only where they have a value.
 _OPTIONAL = (
     *("code_commit", "action", "status", "thread_branch", "new_topic"),
-    *("supersedes", "tags_added", "tags_removed", "key", "reason"),
+    *("supersedes", "tags_added", "tags_removed", "links_added", "links_removed"),
+    *("key", "reason"),
 )
 
 
@@ -109,6 +110,8 @@ def to_fields(entry: Entry) -> dict[str, Any]:
         "supersedes": entry.supersedes,
         "tags_added": list(entry.tags_added),
         "tags_removed": list(entry.tags_removed),
+        "links_added": link_fields(entry.links_added),
+        "links_removed": link_fields(entry.links_removed),
         "key": entry.key,
         "reason": entry.reason,
     }
@@ -122,6 +125,11 @@ def to_fields(entry: Entry) -> dict[str, Any]:
     if entry.base is not None:
         fields["base"] = entry.base._asdict()
     return fields | dict(entry.extra)
+
+
+def link_fields(links: Iterable[Link]) -> list[dict[str, str]]:
+    """Links as an entry has them in a log."""
+    return [{"kind": link.kind, "topic": link.topic} for link in links]
 
 
 def to_line(entry: Entry, index: int) -> bytes:
@@ -164,6 +172,20 @@ def _as_numbers(value: Any) -> tuple[int, ...] | None:
     return None
 
 
+def _as_links(value: Any) -> tuple[Link, ...] | None:
+    if not isinstance(value, list):
+        return None
+    links = [_as_link(item) for item in value]
+    return tuple(link for link in links if link) if all(links) else None
+
+
+def _as_link(value: Any) -> Link | None:
+    if not isinstance(value, dict) or set(value) != {"kind", "topic"}:
+        return None
+    kind, topic = value["kind"], value["topic"]
+    return Link(kind, topic) if type(kind) is type(topic) is str else None
+
+
 def _as_ball(value: Any) -> Ball | None:
     return Ball(value or None) if value is None or isinstance(value, str) else None
 
@@ -194,6 +216,8 @@ _FIELDS: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "supersedes": ("supersedes", _as_text),
     "tags_added": ("tags_added", _as_texts),
     "tags_removed": ("tags_removed", _as_texts),
+    "links_added": ("links_added", _as_links),
+    "links_removed": ("links_removed", _as_links),
     "parents": ("parents", _as_texts),
     "base": ("base", _as_base),
     "summary": ("summary", _as_text),

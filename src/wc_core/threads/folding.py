@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from wc_core.names import Directory, parse
 from wc_core.threads.model import (
     CLOSED,
+    Link,
     Participant,
     Pass,
     initial_state,
@@ -72,6 +73,7 @@ class _Folding:
         self.names = dict.fromkeys(state.names)
         self.tags = set(state.tags)
         self.tags_id = state.tags_id
+        self.links = {(link.kind, link.topic): link for link in state.links}
 
     def begin(self, entry: Entry) -> None:
         """Take what the first entry says because it is the first."""
@@ -132,6 +134,11 @@ class _Folding:
             self.tags_id = entry.id
         self.tags.difference_update(entry.tags_removed)
         self.tags.update(entry.tags_added)
+        for link in entry.links_removed:
+            self.links.pop((link.kind, link.topic), None)
+        for link in entry.links_added:
+            key = (link.kind, link.topic)
+            self.links.setdefault(key, Link(*key, entry.id))
 
     def _correct_title(self, entry: Entry) -> None:
         if same_author(self.first_by, entry.agent):
@@ -153,6 +160,7 @@ class _Folding:
             "names": tuple(self.names),
             "tags": tuple(sorted(self.tags)),
             "tags_id": self.tags_id,
+            "links": tuple(self.links.values()),
         }
 
 

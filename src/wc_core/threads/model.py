@@ -20,7 +20,7 @@ ROLES = ("planner", "critic", "implementer", "tester", "pm", "scribe")
 ENTRY_TYPES = ("Note", "Plan", "Decision", "PR", "Closure")
 ACTIONS = (
     *("new", "say", "ack", "handoff", "take", "set_status", "done"),
-    *("move", "amend", "retract", "rename", "tag"),
+    *("move", "amend", "retract", "rename", "tag", "link", "unlink"),
 )
 
 OPEN, IN_REVIEW, BLOCKED, CLOSED = STATUSES
@@ -52,6 +52,15 @@ class Base(NamedTuple):
     summary: str = ""
 
 
+class Link(NamedTuple):
+    """What a thread has to do with another: one of `wc_core.planning.kinds`, the topic
+    of the other, and the id of the entry that made the link (in an entry: empty)."""
+
+    kind: str
+    topic: str
+    id: str = ""
+
+
 class Entry(NamedTuple):
     """One line of a log.
 
@@ -81,6 +90,8 @@ class Entry(NamedTuple):
     supersedes: str = ""
     tags_added: tuple[str, ...] = ()
     tags_removed: tuple[str, ...] = ()
+    links_added: tuple[Link, ...] = ()
+    links_removed: tuple[Link, ...] = ()
     parents: tuple[str, ...] | None = None
     base: Base | None = None
     summary: str = ""
@@ -95,7 +106,8 @@ class Entry(NamedTuple):
 
     @property
     def is_rare(self) -> bool:
-        """Whether it changes what few entries change: place, name, text or tags."""
+        """Whether it changes what few entries change: place, name, text, tags or
+        links."""
         return self[_RARE] != _NOT_RARE
 
     @property
@@ -107,7 +119,7 @@ class Entry(NamedTuple):
 
 
 _RARE = slice(
-    Entry._fields.index("thread_branch"), Entry._fields.index("tags_removed") + 1
+    Entry._fields.index("thread_branch"), Entry._fields.index("links_removed") + 1
 )
 _NOT_RARE = Entry("", "", "", "")[_RARE]
 
@@ -149,7 +161,8 @@ class State(NamedTuple):
     ``names`` are the names it was given after ``topic``, under which it is
     stored; the latest, which is its name now, is the last.
 
-    ``tags_id`` is the last entry that changed ``tags``.
+    ``tags_id`` is the last entry that changed ``tags``. ``links`` are those to other
+    threads, the oldest first.
 
     ``lost`` counts the lines of the log that are no entry; it is here so that
     a reader of ``meta.json`` learns of the damage without reading the log.
@@ -177,6 +190,7 @@ class State(NamedTuple):
     names: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
     tags_id: str = ""
+    links: tuple[Link, ...] = ()
     lost: int = 0
 
     @property

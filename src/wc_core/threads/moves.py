@@ -230,6 +230,8 @@ _MOVES = {
     "retract": _remark,
     "rename": _remark,
     "tag": _remark,
+    "link": _remark,
+    "unlink": _remark,
 }
 
 

@@ -14,7 +14,15 @@ from typing import TYPE_CHECKING, Any
 from wc_core.names import FREE_WORDS, fold, parse
 from wc_core.threads.codec import Damage
 from wc_core.threads.jsontext import dumps, loads
-from wc_core.threads.model import OPEN, Base, Participant, Pass, State, holder_text
+from wc_core.threads.model import (
+    OPEN,
+    Base,
+    Link,
+    Participant,
+    Pass,
+    State,
+    holder_text,
+)
 from wc_core.values import NamedTuple
 
 if TYPE_CHECKING:
@@ -112,6 +120,7 @@ def render_meta(state: State, log_size: int, unknown: Mapping[str, Any]) -> byte
         **({"names": state.names} if state.names else {}),
         **({"tags": state.tags} if state.tags else {}),
         **({"tags_id": state.tags_id} if state.tags_id else {}),
+        **({"links": state.links} if state.links else {}),
         **({"lost": state.lost} if state.lost else {}),
     }
     text = json.dumps(fields | dict(unknown), ensure_ascii=False, indent=2)
@@ -230,6 +239,7 @@ def _state(topic: str, base: Base, meta: Meta, own: Mapping[str, Any]) -> State:
         names=tuple(map(str, own.get("names", ()))),
         tags=tuple(map(str, own.get("tags", ()))),
         tags_id=_string(own.get("tags_id")),
+        links=tuple(Link(*map(str, link)) for link in own.get("links", ())),
         lost=_integer(own.get("lost")),
     )
 

@@ -8,7 +8,7 @@ from wc_core import names
 from wc_core.errors import ConflictError
 from wc_core.names import ASKER, FREE_WORDS, ME
 from wc_core.threads.counterparts import default_holder
-from wc_core.threads.model import CLOSED, FREE, Ball, State, holder_text
+from wc_core.threads.model import CLOSED, FREE, Ball, Link, State, holder_text
 from wc_core.values import NamedTuple
 
 if TYPE_CHECKING:
@@ -46,6 +46,8 @@ class Draft(NamedTuple):
     supersedes: str = ""
     tags_added: tuple[str, ...] = ()
     tags_removed: tuple[str, ...] = ()
+    links_added: tuple[Link, ...] = ()
+    links_removed: tuple[Link, ...] = ()
     file_refs: tuple[str, ...] = ()
     pr_refs: tuple[int, ...] = ()
     commit_refs: tuple[str, ...] = ()

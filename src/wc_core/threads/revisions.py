@@ -26,7 +26,7 @@ CORRECTIONS = frozenset({AMEND, RETRACT})
 RETRACTED = "(retracted)"
 
 # The actions whose entries have no text of their own that could be corrected.
-_WITHOUT_TEXT = CORRECTIONS | {"rename", "tag", "move"}
+_WITHOUT_TEXT = CORRECTIONS | {"rename", "tag", "move", "link", "unlink"}
 
 
 class Revision(NamedTuple):

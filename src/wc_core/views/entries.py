@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from wc_core.errors import NotFoundError
 from wc_core.threads import model, revisions
+from wc_core.threads.codec import link_fields
 from wc_core.times import utc
 from wc_core.values import NamedTuple
 from wc_core.views.references import references
@@ -71,6 +72,8 @@ class Numbered(NamedTuple):
             "new_topic": entry.new_topic,
             "tags_added": list(entry.tags_added),
             "tags_removed": list(entry.tags_removed),
+            "links_added": link_fields(entry.links_added),
+            "links_removed": link_fields(entry.links_removed),
             "reason": entry.reason,
             "summary": entry.summary,
             **references(entry).to_json(),

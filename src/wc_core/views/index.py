@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 
 _OFFERED = "Offered to me"
+_WAITING = "Waiting for another thread"
 
 
 def render_index(rows: list[ThreadRow], *, closed: bool = False) -> str:
@@ -26,6 +27,7 @@ def render_index(rows: list[ThreadRow], *, closed: bool = False) -> str:
         "Free to take": [],
         "In review": [],
         "Waiting on others": [],
+        _WAITING: [],
     }
     if closed:
         groups["Closed"] = []
@@ -35,6 +37,8 @@ def render_index(rows: list[ThreadRow], *, closed: bool = False) -> str:
             groups[group].append(row)
     if not groups[_OFFERED]:
         del groups[_OFFERED]  # rare, so the page is shorter without it
+    if not groups[_WAITING]:
+        del groups[_WAITING]
     parts = ["# Threads\n"]
     for heading, members in groups.items():
         parts.append(f"\n## {heading} ({len(members)})\n\n")
@@ -47,6 +51,8 @@ def render_index(rows: list[ThreadRow], *, closed: bool = False) -> str:
 def _group(row: ThreadRow) -> str:
     if row.status == CLOSED:
         return "Closed"
+    if row.waits:
+        return _WAITING
     if row.ownership == OFFERED:
         return _OFFERED
     if row.have_ball:
@@ -58,10 +64,11 @@ def _group(row: ThreadRow) -> str:
 
 def _line(row: ThreadRow) -> str:
     new = f", {row.new_for_you} new" if row.new_for_you else ""
+    waits = f", {one_line(row.waits_text)}" if row.waits else ""
     damaged = ", damaged: see wc doctor" if row.damaged else ""
     entries = counted(row.entry_count, "entry", "entries")
     return (
         f"- **{one_line(row.name)}** {one_line(row.title)} "
         f"({one_line(row.status)}, ball: {one_line(holder_text(row.ball))}, "
-        f"{entries}{new}{damaged})\n"
+        f"{entries}{new}{waits}{damaged})\n"
     )

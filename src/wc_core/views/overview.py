@@ -6,6 +6,8 @@ import contextlib
 from typing import TYPE_CHECKING
 
 from wc_core.errors import InvalidInputError, WcError
+from wc_core.planning import linkfiles
+from wc_core.views import planning
 from wc_core.views import rows as row_views
 from wc_core.views.rows import RowPage, recency
 
@@ -27,7 +29,7 @@ class Overview:
 
     def rows(self) -> list[ThreadRow]:
         """Returns all threads, latest move first. A damaged one hides no other."""
-        return row_views.thread_rows(self.reader, self.viewer)
+        return planning.with_waits(row_views.thread_rows(self.reader, self.viewer))
 
     def matching(self, criteria: Filter) -> list[ThreadRow]:
         """Returns the threads that a filter lets through, latest move first."""
@@ -37,7 +39,8 @@ class Overview:
     def _candidates(self, criteria: Filter) -> list[ThreadRow]:
         """Returns the threads that may pass a filter, latest move first: of a store
         that is read from its files, no others need to be read."""
-        if criteria.topics is None:
+        # What a thread waits for may be in any other.
+        if criteria.topics is None or linkfiles.has_links(self.reader.layout):
             return self.rows()
         return row_views.thread_rows(self.reader, self.viewer, criteria.topics)
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from wc_core import names
 from wc_core.errors import NotFoundError, WcError
 from wc_core.names import FREE_WORDS, MINE, OFFERED, OTHERS
+from wc_core.planning.readiness import own_obstacles
 from wc_core.status.places import Surroundings, branch_places
 from wc_core.threads.model import CLOSED, State
 from wc_core.threads.tags import has_all
@@ -20,12 +21,15 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from wc_core.identity.viewer import Viewer
+    from wc_core.threads.model import Link
     from wc_core.threads.reader import Snapshot, StoreReader
 
 
 class ThreadRow(NamedTuple):
     """One thread in a list. ``ownership`` says whose its ball is, for the viewer:
-    see `names.Directory.whose`. It is stored under ``topic``, and shown as ``name``."""
+    see `names.Directory.whose`. It is stored under ``topic``, and shown as ``name``.
+    ``waits`` has the names of the threads that have to be closed before it is ready;
+    see `wc_core.planning.readiness`."""
 
     topic: str
     title: str
@@ -42,11 +46,34 @@ class ThreadRow(NamedTuple):
     updated_by: str
     name: str
     tags: tuple[str, ...] = ()
+    links: tuple[Link, ...] = ()
+    waits: tuple[str, ...] = ()
 
     @property
     def have_ball(self) -> bool:
-        """Whether the viewer may make the next move: theirs, or offered to them."""
+        """Whether the viewer has the ball: theirs, or offered to them."""
         return self.ownership in {MINE, OFFERED}
+
+    @property
+    def is_due(self) -> bool:
+        """Whether the next move is the viewer's: they have the ball, and the thread
+        waits for no other."""
+        return self.have_ball and not self.waits
+
+    @property
+    def waits_text(self) -> str:
+        """What it waits for, in words; empty if it waits for nothing."""
+        if not self.waits:
+            return ""
+        hidden = f" +{len(self.waits) - 1}" if len(self.waits) > 1 else ""
+        return f"waits for {self.waits[0]}{hidden}"
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether the viewer may begin with it: then ``wc why`` has no reason against
+        it."""
+        own = own_obstacles(self.status, self.ball, self.ownership)
+        return not (self.waits or own)
 
     def to_json(self) -> dict[str, Any]:
         """Returns the thread in the list shape; ``branch``, tags and marks only where
@@ -67,6 +94,8 @@ class ThreadRow(NamedTuple):
             fields["branch"] = self.branch
         if self.tags:
             fields["tags"] = list(self.tags)
+        if self.waits:
+            fields["waits_for"] = list(self.waits)
         if self.forked:
             fields["forked"] = True
         if self.damaged:
@@ -77,7 +106,8 @@ class ThreadRow(NamedTuple):
 class Filter(NamedTuple):
     """Which threads to list: ``ball`` is a name, ``me`` or a word for "anyone";
     ``branch`` the one that they are at (`status.places`); ``topics``, if given, are
-    the only ones. They have all of the ``tags``."""
+    the only ones. They have all of the ``tags``. ``ready`` lets through those that the
+    viewer may begin with, ``waiting`` those that wait for another thread."""
 
     open_only: bool = False
     ball: str = ""
@@ -85,6 +115,8 @@ class Filter(NamedTuple):
     topics: frozenset[str] | None = None
     branch: str = ""
     tags: tuple[str, ...] = ()
+    ready: bool = False
+    waiting: bool = False
 
 
 class RowPage(NamedTuple):
@@ -127,6 +159,7 @@ def thread_row(reader: StoreReader, snapshot: Snapshot, viewer: Viewer) -> Threa
         updated_by=state.updated_by,
         name=snapshot.name,
         tags=snapshot.tags,
+        links=state.links,
     )
 
 
@@ -177,6 +210,8 @@ def filter_rows(
         and criteria.status in {"", row.status}
         and (criteria.topics is None or row.topic in criteria.topics)
         and has_all(row.tags, criteria.tags)
+        and (row.is_ready or not criteria.ready)
+        and (row.waits or not criteria.waiting)
     ]
     branch = criteria.branch.strip()
     if branch:

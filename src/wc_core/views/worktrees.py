@@ -152,6 +152,7 @@ def _thread(row: ThreadRow) -> dict[str, Any]:
         "ball": None if row.ball is None else one_line(row.ball, MAX_NAME),
         "have_ball": row.have_ball,
         **({"offered": True} if row.ownership == OFFERED else {}),
+        **({"waits_for": list(row.waits)} if row.waits else {}),
     }
 
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 from bisect import insort
 from typing import TYPE_CHECKING
 
+from wc_core.views import planning
 from wc_core.views import rows as row_views
 from wc_core.views.overview import Overview
 
@@ -32,6 +33,8 @@ class LiveOverview(Overview):
         self._rows: dict[str, ThreadRow] = {}
         # Least recent first, so that bisect can insert a row.
         self._sorted: list[ThreadRow] = []
+        # The latest first, with what they wait for.
+        self._complete: list[ThreadRow] = []
         self._stale: set[str] = {*reader.listed_topics}
         self._matching: dict[Filter, list[ThreadRow]] = {}
         # How many threads were read, and how many have to be.
@@ -54,7 +57,8 @@ class LiveOverview(Overview):
             if self._stale:
                 self._update()
                 self._matching.clear()
-            return self._sorted[::-1]
+                self._complete = planning.with_waits(self._sorted[::-1])
+            return list(self._complete)
 
     def matching(self, criteria: Filter) -> list[ThreadRow]:
         """Returns the threads that match a filter; the result is cached."""

@@ -40,6 +40,8 @@ gives structured content. Where an answer says `truncated`, it says how to go on
 - `read_thread(topic, summary_only=true)`: a long thread in brief;
   `read_thread(topic, from_entry=-10)`: its last ten. `get_entry(topic, index)`: the
   whole of a long one; -1 is the last.
+- `list_ready()`: what you may begin with, as nothing that it waits for is open;
+  `explain_readiness(topic)`: why another is not. Link with `wc link B waits-for A`.
 - `get_ball_history(topic)`: who held the ball, how long, how often it bounced.
   `get_stats()`: balls that lie too long, and with whom.
 - Before you edit: `check_status(symbols=["src/auth.py"])` says whether others have

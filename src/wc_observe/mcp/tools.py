@@ -26,7 +26,7 @@ from wc_observe.answers.vocabulary import (
 )
 from wc_observe.answers.whoami import WHOAMI_SCHEMA, whoami_fields, whoami_text
 from wc_observe.calls import CURRENT
-from wc_observe.mcp import claimtools, insighttools, worktreetools
+from wc_observe.mcp import claimtools, insighttools, plantools, worktreetools
 from wc_observe.mcp.forms import json_result, markdown_result
 from wc_observe.mcp.refusals import short_repr
 from wc_observe.mcp.toolspec import ToolSpec, as_tool
@@ -297,6 +297,7 @@ ALL_SPECS: tuple[ToolSpec, ...] = (
     *worktreetools.SPECS,
     *insighttools.SPECS,
     *claimtools.SPECS,
+    *plantools.SPECS,
 )
 
 

@@ -16,7 +16,7 @@ from starlette.routing import Route
 from wc_core.errors import NotFoundError, WcError
 from wc_core.text import one_line
 from wc_core.values import NamedTuple
-from wc_core.views import timelinesvg
+from wc_core.views.drawing import timelinesvg
 from wc_observe.calls import Call
 from wc_observe.http.leaving import Leaving, UnderWay
 from wc_observe.live.stores import Stores

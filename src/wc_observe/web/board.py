@@ -40,26 +40,32 @@ class HolderColumn(NamedTuple):
     holder: str | None
     rows: list[ThreadRow]
     mine: bool = False
+    waiting: bool = False
 
 
 def columns(rows: Iterable[ThreadRow]) -> list[HolderColumn]:
-    """Returns the open threads by holder: mine, then free balls, then all others.
+    """Returns the open threads by holder: mine, then free balls, then those that wait
+    for another thread, then all others.
 
     Within a column, and among the others, the latest move comes first."""
     mine = HolderColumn(None, [], mine=True)
     free = HolderColumn(None, [])
+    waiting = HolderColumn(None, [], waiting=True)
     others: dict[str, HolderColumn] = {}
     for row in rows:
         if row.status == CLOSED:
             continue
-        if row.have_ball:
+        if row.waits:
+            waiting.rows.append(row)
+        elif row.have_ball:
             mine.rows.append(row)
         elif row.ball is None:
             free.rows.append(row)
         else:
             column = others.setdefault(row.ball, HolderColumn(row.ball, []))
             column.rows.append(row)
-    return [mine, *([free] if free.rows else ()), *others.values()]
+    rare = [column for column in (free, waiting) if column.rows]
+    return [mine, *rare, *others.values()]
 
 
 def board_page(
@@ -122,6 +128,9 @@ def _column(column: HolderColumn, context: PageContext) -> Html:
     holder: Html = (
         element("bdi", context.me) if column.mine else holder_name(column.holder)
     )
+    if column.waiting:
+        # No holder has such a name.
+        key, holder = "=waiting", element("span", "Waiting for another thread")
     heading = [element("span", class_="ball", aria_hidden="true"), holder]
     if column.mine:
         heading.append(element("span", "you", class_="mark you"))

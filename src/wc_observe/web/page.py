@@ -194,6 +194,8 @@ def thread_marks(row: ThreadRow) -> Html:
         parts.append(element("span", f"{row.new_for_you} new", class_="mark new"))
     if row.status != OPEN:
         parts.append(status_mark(row.status))
+    if row.waits:
+        parts.append(element("span", one_line(row.waits_text), class_="mark waits"))
     if row.tags:
         parts.append(tag_marks(row.tags))
     if row.forked:

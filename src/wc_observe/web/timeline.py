@@ -10,8 +10,8 @@ from wc_core.errors import InvalidInputError, WcError
 from wc_core.text import one_line
 from wc_core.threads.model import BLOCKED, CLOSED, IN_REVIEW, holder_text
 from wc_core.views import timeline
+from wc_core.views.drawing.timelinesvg import COLOURS
 from wc_core.views.rows import Filter
-from wc_core.views.timelinesvg import COLOURS
 from wc_observe.web.forms import choice
 from wc_observe.web.html import NOTHING, Html, element, joined
 from wc_observe.web.page import WebPage, entry_count, holder_name

@@ -26,6 +26,7 @@ from wc_core.threads import folding, model
 from wc_core.threads.model import FREE, Ball, Base, Entry
 from wc_core.threads.reader import Snapshot, Thread
 from wc_core.views import timeline
+from wc_core.views.drawing.timelinesvg import COLOURS, svg
 from wc_core.views.timeline import (
     BallSpan,
     Chart,
@@ -35,7 +36,6 @@ from wc_core.views.timeline import (
     make_chart,
     ticks,
 )
-from wc_core.views.timelinesvg import COLOURS, svg
 
 A, B, _ = AGENTS
 HOUR_MS = 3600 * 1000

@@ -87,6 +87,7 @@ def test_the_schema_has_what_an_answer_can_have(
 # What an answer has only where there is very much, or something is wrong.
 RARE = {
     "list_threads": {"partial"},
+    "list_ready": {"partial", "cursor", "truncated", "unreadable"},
     "search_threads": {"partial"},
     "get_ball_history": {"truncated"},
     "get_stats": {"truncated"},
@@ -106,6 +107,8 @@ LIMITED: list[tuple[str, Fields]] = [
     ("get_stats", {}),
     ("list_worktrees", {}),
     ("check_status", {"symbols": ["a.py"]}),
+    ("list_ready", {"limit": 1}),
+    ("explain_readiness", {"topic": "plan"}),
     ("list_claims", {}),
     ("get_neighbors", {"target": "a.py"}),
     ("list_activity", {}),

@@ -48,6 +48,8 @@ CALLS: dict[str, dict[str, Any]] = {
     "get_stats": {},
     "check_status": {"symbols": ["a.py"]},
     "list_claims": {},
+    "list_ready": {},
+    "explain_readiness": {"topic": "plan"},
     "get_neighbors": {"target": "a.py"},
     "list_activity": {},
     "get_conflicts": {},

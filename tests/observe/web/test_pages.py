@@ -13,7 +13,7 @@ from starlette.routing import Route
 
 from tests.observe.stores import NOW_MS
 from tests.observe.web.pages import SECRET, Site, ask, elements, links, words
-from wc_core.views.timelinesvg import COLOURS
+from wc_core.views.drawing.timelinesvg import COLOURS
 from wc_observe.calls import ServerContext
 from wc_observe.web import app as webapp
 from wc_observe.web.links import Links

@@ -12,7 +12,7 @@ from wc_cli.output import remark, say, say_json
 from wc_core.errors import InvalidInputError
 from wc_core.phrases import counted
 from wc_core.times import rfc3339
-from wc_core.views import dependencies
+from wc_core.views.drawing import dependencies
 
 if TYPE_CHECKING:
     from wc_cli.context import Context

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from wc_core.text import one_line
 from wc_core.values import NamedTuple
-from wc_core.views.timelinesvg import escaped
+from wc_core.views.drawing.timelinesvg import escaped
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

@@ -1,0 +1,139 @@
+"""``wc link``, ``wc unlink`` and ``wc block`` say what threads have to do with each
+other."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from wc_cli.commands.common import WriteOptions
+from wc_cli.commands.writing import write_entry
+from wc_cli.options import REQUIRED, argument, command, text, words
+from wc_cli.output import say
+from wc_cli.plan import linking
+from wc_core.errors import InvalidInputError
+from wc_core.phrases import quoted
+from wc_core.planning import kinds
+from wc_core.text import one_line
+from wc_core.threads import vocabulary
+from wc_core.threads.model import Link
+from wc_core.threads.proposals import Draft
+
+if TYPE_CHECKING:
+    import contextlib
+    from collections.abc import Sequence
+
+    from wc_cli.context import Context
+    from wc_cli.plan.linking import ThreadLinks
+
+_EXAMPLE = "Write, for example: wc link ui waits-for api"
+_LEAST_WORDS = 3
+
+
+class LinkOptions(WriteOptions):
+    """Say what a thread has to do with another: wc link B waits-for A."""
+
+    words: tuple[str, ...] = words(
+        "B VERB A", "VERB: waits-for, blocks, part-of, sidequest-of, relates-to."
+    )
+
+
+class UnlinkOptions(WriteOptions):
+    """Take a link back; without a verb, all links from B to A."""
+
+    words: tuple[str, ...] = words("B [VERB] A", "As in wc link.")
+
+
+class BlockOptions(WriteOptions):
+    """Say that a thread waits for others until they are closed."""
+
+    topic: str = argument("TOPIC", "The thread that waits.", complete="topic")
+    by: str = text("--by", "TOPIC", "What it waits for: A or A,B.", default=REQUIRED)
+
+
+@command(LinkOptions)
+def link(context: Context, options: LinkOptions) -> None:
+    """Link threads."""
+    if len(options.words) < _LEAST_WORDS:
+        raise InvalidInputError("A link needs two threads and a verb.", _EXAMPLE)
+    first, *verb_words, second = options.words
+    verb = kinds.verb(verb_words)
+    owners, targets = ([second], [first]) if verb.is_inverse else ([first], [second])
+    _link(context, options, _names(owners), verb.kind, _names(targets))
+
+
+@command(BlockOptions)
+def block(context: Context, options: BlockOptions) -> None:
+    """Make a thread wait for others."""
+    by = _names([options.by])
+    _link(context, options, [options.topic], kinds.BLOCKED_BY, by)
+
+
+@command(UnlinkOptions)
+def unlink(context: Context, options: UnlinkOptions) -> None:
+    """Take links back."""
+    if len(options.words) < _LEAST_WORDS - 1:
+        raise InvalidInputError(
+            "Two threads are needed.", "Write, for example: wc unlink ui api"
+        )
+    first, *verb_words, second = options.words
+    verb = kinds.verb(verb_words) if verb_words else None
+    owner, target = (second, first) if verb and verb.is_inverse else (first, second)
+    with _locked(context, options):
+        for change in linking.removals(
+            context.reader, [owner], verb.kind if verb else "", _names([target])
+        ):
+            _write(context, options, change, "unlink")
+
+
+def _link(
+    context: Context,
+    options: WriteOptions,
+    owners: Sequence[str],
+    kind: str,
+    targets: Sequence[str],
+) -> None:
+    with _locked(context, options):
+        for change in linking.additions(context.reader, owners, kind, targets):
+            _write(context, options, change, "link")
+
+
+def _locked(
+    context: Context, options: WriteOptions
+) -> contextlib.AbstractContextManager[None]:
+    """The lock of linking, for a block."""
+    context.writer().prepare_store()
+    seconds = vocabulary.seconds(options.lock_timeout)
+    return linking.locked(context.reader.layout, context.identity.author, seconds)
+
+
+def _write(
+    context: Context, options: WriteOptions, change: ThreadLinks, action: str
+) -> None:
+    """Write an entry with the links of one thread, and say what was understood."""
+    sentences = "; ".join(change.sentences)
+    title = sentences if action == "link" else f"No more: {sentences}"
+    links = tuple(Link(item.kind, item.topic) for item in change.links)
+    draft = Draft(change.topic, action, _short(title))
+    if action == "link":
+        draft = draft._replace(links_added=links)
+    else:
+        draft = draft._replace(links_removed=links)
+    write_entry(context, options, draft)
+    if not options.json:
+        say(one_line(title))
+
+
+def _short(title: str) -> str:
+    """A title of an allowed length."""
+    most = vocabulary.MAX_TITLE_BYTES
+    if len(title.encode()) <= most:
+        return title
+    return title.encode()[: most - 3].decode(errors="ignore") + "…"
+
+
+def _names(typed: Sequence[str]) -> list[str]:
+    """The threads that were named, also as A,B."""
+    names = [name for item in typed for name in item.split(",") if name]
+    if not names:
+        raise InvalidInputError(f"{quoted(','.join(typed))} names no thread.", _EXAMPLE)
+    return list(dict.fromkeys(names))

@@ -1,0 +1,79 @@
+"""``wc ready``, ``wc why`` and ``wc tree``: what may be begun, and what is in the
+way."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from wc_cli.clock import now_ms
+from wc_cli.commands.common import SpeakerOptions
+from wc_cli.options import argument, command, flag
+from wc_cli.output import remark, say, say_json
+from wc_cli.terminal import plan as plan_rendering
+from wc_cli.terminal import render
+from wc_core.views import planning
+from wc_core.views.rows import Filter
+
+if TYPE_CHECKING:
+    from wc_cli.context import Context
+
+
+class ReadyOptions(SpeakerOptions):
+    """List the threads that you may begin with: open, the ball yours or free, and
+    nothing that they wait for is open."""
+
+    mine: bool = flag("--mine", help="Only threads whose ball is yours.")
+
+
+class WhyOptions(SpeakerOptions):
+    """Say why a thread is not ready: what it waits for, and who has that."""
+
+    topic: str = argument("TOPIC", "The thread.", complete="topic")
+
+
+class TreeOptions(SpeakerOptions):
+    """Show threads with their parts, sidequests and what they wait for."""
+
+    topic: str = argument(
+        "TOPIC", "Only this thread and its parts.", complete="topic", default=""
+    )
+
+
+@command(ReadyOptions)
+def ready(context: Context, options: ReadyOptions) -> None:
+    """List what is ready."""
+    context.remember()
+    criteria = Filter(ball="me" if options.mine else "", ready=True)
+    page = context.overview.page(criteria, 0)
+    if options.json:
+        say_json(page.to_json(context.store))
+        return
+    say(render.thread_list(page.rows, now_ms(), render.output_style(context.env)))
+    if not page.rows:
+        remark("Nothing is ready. See what waits for what: wc tree")
+
+
+@command(WhyOptions)
+def why(context: Context, options: WhyOptions) -> None:
+    """Say why a thread is not ready."""
+    topic = context.reader.find(options.topic)
+    chain = planning.chain_of(planning.plan_of(context.overview.rows()), topic)
+    if options.json:
+        say_json({"store": context.store} | chain.to_json())
+        return
+    say(plan_rendering.chain_text(chain, render.output_style(context.env)))
+
+
+@command(TreeOptions)
+def tree(context: Context, options: TreeOptions) -> None:
+    """Show the plan."""
+    topic = context.reader.find(options.topic) if options.topic else ""
+    rows = context.overview.rows()
+    view = planning.tree_of(planning.plan_of(rows), topic)
+    if options.json:
+        fields: dict[str, Any] = {"store": context.store}
+        say_json(fields | view.to_json())
+        return
+    say(plan_rendering.tree_text(view, render.output_style(context.env)))
+    if not view.nodes:
+        remark("No thread has a link. Link them: wc link B waits-for A")

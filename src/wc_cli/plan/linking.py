@@ -1,0 +1,130 @@
+"""What a change of links comes to: which thread gets which, and whether that is
+allowed."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import TYPE_CHECKING
+
+from wc_cli.store import locks
+from wc_core.errors import ConflictError
+from wc_core.planning import kinds, linkfiles
+from wc_core.planning.graph import OwnedLink
+from wc_core.threads.model import Link
+from wc_core.values import NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from wc_core.layout import Layout
+    from wc_core.threads.reader import StoreReader
+
+_NOTHING_WRITTEN = "Nothing was written."
+
+
+class ThreadLinks(NamedTuple):
+    """The links that a thread gets or loses, and each of them in words."""
+
+    topic: str
+    links: tuple[Link, ...]
+    sentences: tuple[str, ...]
+
+
+@contextlib.contextmanager
+def locked(layout: Layout, holder: str, seconds: float) -> Iterator[None]:
+    """Let nobody else change links in a block: two changes that are allowed, each for
+    itself, may close a cycle together."""
+    with locks.locked(layout.link_lock, holder, seconds, layout.root):
+        yield
+
+
+def additions(
+    reader: StoreReader, owners: Sequence[str], kind: str, targets: Sequence[str]
+) -> list[ThreadLinks]:
+    """The links that threads get. Raises NotFoundError, and ConflictError for a link
+    that is there already or closes a cycle."""
+    target_topics = [reader.find(name) for name in targets]
+    changes = []
+    for owner in owners:
+        topic = reader.find(owner)
+        links = []
+        for target in target_topics:
+            _check(reader, topic, Link(kind, target))
+            links.append(Link(kind, target))
+        changes.append(_in_words(reader, topic, links))
+    return changes
+
+
+def first_links(
+    reader: StoreReader, parent: str, sidequest_of: str, blocked_by: Sequence[str]
+) -> tuple[Link, ...]:
+    """The links of a thread that is about to be opened. Raises NotFoundError."""
+    blockers = [name for item in blocked_by for name in item.split(",") if name]
+    named = [
+        *([(kinds.PARENT, parent)] if parent else []),
+        *([(kinds.SIDEQUEST_OF, sidequest_of)] if sidequest_of else []),
+        *((kinds.BLOCKED_BY, name) for name in blockers),
+    ]
+    links = (Link(kind, reader.find(name)) for kind, name in named)
+    return tuple(dict.fromkeys(links))
+
+
+def _check(reader: StoreReader, topic: str, link: Link) -> None:
+    state = reader.snapshot(topic).state
+    name = _name(reader, topic)
+    text = kinds.sentence(name, link.kind, _name(reader, link.topic))
+    if any(item[:2] == link[:2] for item in state.links):
+        raise ConflictError(f"There is this link already: {text}.", _NOTHING_WRITTEN)
+    if link.topic == topic:
+        raise ConflictError(f"{name} cannot be linked to itself.", _NOTHING_WRITTEN)
+    if link.kind not in kinds.ORDERING:
+        return
+    plan = linkfiles.plan_around(reader, link.topic)
+    path = plan.would_cycle(OwnedLink(topic, link))
+    if path:
+        raise ConflictError(
+            f"{text} would be a cycle: {' → '.join(path)}.",
+            f"{_NOTHING_WRITTEN} See what waits for what: wc tree",
+        )
+
+
+def removals(
+    reader: StoreReader, owners: Sequence[str], kind: str, targets: Sequence[str]
+) -> list[ThreadLinks]:
+    """The links that threads lose: those of a ``kind``, or of all. Raises
+    NotFoundError, and ConflictError if there are none."""
+    changes = []
+    for owner in owners:
+        topic = reader.find(owner)
+        state = reader.snapshot(topic).state
+        for name in targets:
+            links = [
+                link
+                for link in state.links
+                if link.topic == _target(reader, name) and kind in {"", link.kind}
+            ]
+            if not links:
+                text = kinds.sentence(_name(reader, topic), kind or "links to", name)
+                raise ConflictError(
+                    f"There is no such link: {text}.",
+                    f"See its links: wc tree {_name(reader, topic)}",
+                )
+            changes.append(_in_words(reader, topic, links))
+    return changes
+
+
+def _target(reader: StoreReader, name: str) -> str:
+    """The topic of a thread that is linked to, which may be gone."""
+    return reader.find(name) if reader.has(name) else name
+
+
+def _in_words(reader: StoreReader, topic: str, links: Sequence[Link]) -> ThreadLinks:
+    name = _name(reader, topic)
+    sentences = (
+        kinds.sentence(name, link.kind, _name(reader, link.topic)) for link in links
+    )
+    return ThreadLinks(topic, tuple(links), tuple(sentences))
+
+
+def _name(reader: StoreReader, topic: str) -> str:
+    return reader.snapshot(topic).name if reader.has(topic) else topic

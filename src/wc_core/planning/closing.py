@@ -1,0 +1,68 @@
+"""What closing a thread means for others."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from wc_core.errors import ConflictError
+from wc_core.planning import linkfiles
+from wc_core.planning.kinds import SIDEQUEST_OF
+from wc_core.threads.model import CLOSED, holder_text
+
+if TYPE_CHECKING:
+    from wc_core.threads.model import State
+    from wc_core.threads.proposals import Draft
+    from wc_core.threads.reader import StoreReader
+
+_SHOWN = 5
+
+
+def checked(reader: StoreReader, draft: Draft, state: State) -> Draft:
+    """The draft that closes a thread. If it is forced although parts of the thread are
+    open, its reason says so. Raises ConflictError if it is not."""
+    plan = linkfiles.plan_around(reader, state.topic, state)
+    parts = [plan.name(topic) for topic in plan.open_parts(state.topic)]
+    if not parts:
+        return draft
+    names = _listed(parts)
+    if not draft.force:
+        raise ConflictError(
+            f"Parts of {state.name} are open: {names}.",
+            "Close them first, or close it all the same: --force",
+        )
+    forced = f"closed with open parts: {names}"
+    reason = f"{draft.reason}; {forced}" if draft.reason else forced
+    return draft._replace(reason=reason)
+
+
+def notes(reader: StoreReader, state: State, author: str) -> list[str]:
+    """What others may begin once a thread is closed, and where its author left off for
+    it."""
+    sentences = []
+    closed = state._replace(status=CLOSED)
+    for topic in linkfiles.affected(reader, state.topic):
+        plan = linkfiles.plan_around(reader, topic, states={state.topic: closed})
+        thread = plan.threads.get(topic)
+        if thread is None or thread.status == CLOSED or plan.waits(topic):
+            continue
+        ball = holder_text(thread.ball)
+        sentences.append(f"{thread.name} waits no longer (ball: {ball})")
+    for link in state.links:
+        if link.kind == SIDEQUEST_OF and reader.has(link.topic):
+            origin = reader.snapshot(link.topic)
+            if origin.state.status != CLOSED:
+                sentences.append(_way_back(origin.name, origin.state, author))
+    return sentences[:_SHOWN]
+
+
+def _way_back(name: str, origin: State, author: str) -> str:
+    if origin.ball == author:
+        return f"this was a sidequest of {name}, whose ball is still yours: go on there"
+    ball = holder_text(origin.ball)
+    command = f"wc take {name}" + (" --reason '…'" if origin.ball else "")
+    return f"this was a sidequest of {name} (ball: {ball}); to go on there: {command}"
+
+
+def _listed(names: list[str]) -> str:
+    hidden = len(names) - _SHOWN
+    return ", ".join(names[:_SHOWN]) + (f" and {hidden} more" if hidden > 0 else "")

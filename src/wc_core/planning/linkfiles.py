@@ -1,0 +1,130 @@
+"""Which threads have links to a thread: an index of small files, so that not all
+threads have to be read.
+
+``.local/links/<topic>/<source>`` is an empty file for each link of the thread
+``source`` to the thread ``topic``. Files may be left over: what a thread is linked to
+is in its state.
+"""
+
+from __future__ import annotations
+
+import os
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from wc_core.errors import WcError
+from wc_core.files import names_in
+from wc_core.layout import key_of, safe_name
+from wc_core.planning.kinds import ORDERING, PARENT
+from wc_core.planning.readiness import PlannedThread, ThreadPlan
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from wc_core.layout import Layout
+    from wc_core.threads.model import State
+    from wc_core.threads.reader import StoreReader
+
+# Relative to ``.local``.
+_FOLDER = "links"
+
+
+def link_files(state: State) -> set[str]:
+    """The files of the index for the links of a thread, relative to ``.local``."""
+    source = safe_name(state.topic)
+    return {f"{_FOLDER}/{safe_name(link.topic)}/{source}" for link in state.links}
+
+
+def has_links(layout: Layout) -> bool:
+    """Whether any thread of a store has a link, or had one."""
+    return os.path.isdir(layout.links)
+
+
+def sources(layout: Layout, topic: str) -> list[str]:
+    """The threads that have a link to another, or had one; sorted."""
+    try:
+        files = names_in(f"{layout.links}/{safe_name(topic)}", layout.root)
+    except WcError:
+        return []  # doctor reports what is in its place
+    return sorted(map(key_of, files))
+
+
+def plan_around(
+    reader: StoreReader,
+    topic: str,
+    state: State | None = None,
+    states: Mapping[str, State] = MappingProxyType({}),
+) -> ThreadPlan:
+    """The plan of a thread and of everything that it waits for, however far away. The
+    ownership of balls is not in it. ``state`` is that of the thread, and ``states`` are
+    those of others, if they differ from what is stored."""
+    if state is not None:
+        states = {**states, topic: state}
+    threads: dict[str, PlannedThread] = {}
+    pending = [topic]
+    for current in pending:
+        known = states.get(current) or _state(reader, current)
+        if known is None or current in threads:
+            continue
+        threads[current] = _planned(known)
+        pending += _needed(reader, known)
+    return ThreadPlan(threads.values())
+
+
+def waits_of(reader: StoreReader, state: State) -> tuple[str, ...]:
+    """The names of the threads that have to be closed before one is ready."""
+    if not (state.links or has_links(reader.layout)):
+        return ()
+    plan = plan_around(reader, state.topic, state)
+    return tuple(plan.name(item.topic) for item in plan.waits(state.topic))
+
+
+def affected(reader: StoreReader, topic: str) -> list[str]:
+    """The threads that may become ready, or not, when a thread is closed, opened or
+    linked: those that wait for it, with all their parts, and those that it is part
+    of."""
+    state = _state(reader, topic)
+    wholes = (
+        [link.topic for link in state.links if link.kind == PARENT] if state else []
+    )
+    pending = list(dict.fromkeys([*wholes, *sources(reader.layout, topic)]))
+    reached = {topic, *pending}
+    for current in pending[len(wholes) :]:
+        for part in _parts(reader, current):
+            if part not in reached:
+                reached.add(part)
+                pending.append(part)
+    return pending
+
+
+def _needed(reader: StoreReader, state: State) -> Iterator[str]:
+    for link in state.links:
+        if link.kind in ORDERING:
+            yield link.topic
+    yield from _parts(reader, state.topic)
+
+
+def _parts(reader: StoreReader, topic: str) -> Iterator[str]:
+    for source in sources(reader.layout, topic):
+        state = _state(reader, source)
+        if state and any(item[:2] == (PARENT, topic) for item in state.links):
+            yield source
+
+
+def _state(reader: StoreReader, topic: str) -> State | None:
+    try:
+        return reader.snapshot(topic).state if reader.has(topic) else None
+    except WcError:
+        return None
+
+
+def _planned(state: State) -> PlannedThread:
+    return PlannedThread(
+        topic=state.topic,
+        name=state.name,
+        title=state.title,
+        status=state.status,
+        ball=state.ball,
+        ownership="",
+        links=state.links,
+    )

@@ -1,0 +1,168 @@
+"""Whether a thread is ready to be worked on, and if not, why. Everything that shows or
+wakes asks here."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from wc_core.names import FREE, MINE, OFFERED
+from wc_core.planning.graph import Order
+from wc_core.planning.kinds import BLOCKED_BY, PARENT
+from wc_core.threads.model import BLOCKED, CLOSED, holder_text
+from wc_core.values import NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from wc_core.planning.graph import OwnedLink
+    from wc_core.threads.model import Link
+
+WAITS, PARTS, STATUS, BALL = "WAITS", "PARTS", "STATUS", "BALL"
+_DEPTH = 100
+
+
+class PlannedThread(NamedTuple):
+    """What a plan has of a thread. ``name`` is what it is shown as; ``ownership`` says
+    whose its ball is, for the viewer."""
+
+    topic: str
+    name: str
+    title: str
+    status: str
+    ball: str | None
+    ownership: str
+    links: tuple[Link, ...] = ()
+
+
+class Obstacle(NamedTuple):
+    """Why a thread is not ready.
+
+    - ``code``: ``WAITS`` for another thread, or for its ``PARTS``; its ``STATUS``; its
+      ``BALL`` is with somebody else
+    - ``topic``: the thread that is waited for, as it is stored; empty for the last two
+    - ``through``: the thread whose link it is: itself, or one that it is part of
+    """
+
+    code: str
+    text: str
+    topic: str = ""
+    through: str = ""
+
+    def to_json(self, name: str = "") -> dict[str, Any]:
+        """The obstacle shape; ``name`` is that of the thread that is waited for."""
+        fields: dict[str, Any] = {"code": self.code, "text": self.text}
+        return fields | ({"topic": name} if name else {})
+
+
+def own_obstacles(status: str, ball: str | None, ownership: str) -> list[Obstacle]:
+    """Why a thread is not ready for the viewer, apart from what it waits for."""
+    obstacles = []
+    if status == CLOSED:
+        return [Obstacle(STATUS, "it is closed")]
+    if status == BLOCKED:
+        obstacles.append(Obstacle(STATUS, "its status is BLOCKED"))
+    if ownership not in {MINE, OFFERED, FREE}:
+        obstacles.append(Obstacle(BALL, f"{holder_text(ball)} has the ball"))
+    return obstacles
+
+
+class ThreadPlan:
+    """The threads of a store, and what they wait for."""
+
+    def __init__(self, threads: Iterable[PlannedThread]) -> None:
+        self.threads = {thread.topic: thread for thread in threads}
+        linked = {t.topic: t.links for t in self.threads.values() if t.links}
+        self.order = Order(linked)
+        self._blockers = self._by_owner(BLOCKED_BY)
+        self._parents = self._by_owner(PARENT)
+        self._parts: dict[str, list[str]] = {}
+        for topic, parents in self._parents.items():
+            for parent in parents:
+                self._parts.setdefault(parent, []).append(topic)
+
+    def _by_owner(self, kind: str) -> dict[str, list[str]]:
+        targets: dict[str, list[str]] = {}
+        for item in self.order.counted:
+            if item.link.kind == kind:
+                targets.setdefault(item.topic, []).append(item.link.topic)
+        return targets
+
+    def name(self, topic: str) -> str:
+        """What a thread is shown as."""
+        thread = self.threads.get(topic)
+        return thread.name if thread is not None else topic
+
+    def is_open(self, topic: str) -> bool:
+        """Whether a thread is not closed. One that is not here may be."""
+        thread = self.threads.get(topic)
+        return thread is None or thread.status != CLOSED
+
+    def parts(self, topic: str) -> list[str]:
+        """The threads that are part of another."""
+        return sorted(self._parts.get(topic, ()))
+
+    def parents(self, topic: str) -> list[str]:
+        """The threads that one is part of."""
+        return self._parents.get(topic, [])
+
+    def open_parts(self, topic: str) -> list[str]:
+        """Its parts that are not closed."""
+        return [part for part in self.parts(topic) if self.is_open(part)]
+
+    def wholes(self, topic: str) -> list[str]:
+        """The threads that it is part of, directly or through others, nearest first."""
+        wholes = dict.fromkeys(self.parents(topic))
+        pending = list(wholes)
+        for whole in pending:
+            for parent in self.parents(whole):
+                if parent not in wholes:
+                    wholes[parent] = None
+                    pending.append(parent)
+        return pending
+
+    def waits(self, topic: str) -> list[Obstacle]:
+        """The threads that have to be closed before one is ready. Each once."""
+        obstacles: dict[str, Obstacle] = {}
+        for owner in (topic, *self.wholes(topic)):
+            for blocker in self._blockers.get(owner, ()):
+                if blocker not in obstacles and self.is_open(blocker):
+                    text = self._wait_text(topic, owner, blocker)
+                    obstacles[blocker] = Obstacle(WAITS, text, blocker, owner)
+        for part in self.open_parts(topic):
+            text = f"{self.name(part)} is part of it and open"
+            obstacles.setdefault(part, Obstacle(PARTS, text, part, topic))
+        return list(obstacles.values())
+
+    def _wait_text(self, topic: str, owner: str, blocker: str) -> str:
+        missing = "" if blocker in self.threads else ", which is not in this store"
+        text = f"waits for {self.name(blocker)}{missing}"
+        if owner == topic:
+            return f"it {text}"
+        return f"{self.name(owner)}, which it is part of, {text}"
+
+    def obstacles(self, topic: str) -> list[Obstacle]:
+        """Why a thread is not ready for the viewer; empty if it is."""
+        thread = self.threads[topic]
+        waits = self.waits(topic) if thread.status != CLOSED else []
+        return [*waits, *own_obstacles(thread.status, thread.ball, thread.ownership)]
+
+    def is_ready(self, topic: str) -> bool:
+        """Whether the viewer may begin with a thread."""
+        return not self.obstacles(topic)
+
+    def ready(self) -> list[str]:
+        """The topics of all threads that are ready."""
+        return [topic for topic in self.threads if self.is_ready(topic)]
+
+    def dependents(self, topic: str) -> list[str]:
+        """The open threads that wait for one, directly or as a part, or as what it is
+        part of."""
+        return [
+            other
+            for other in self.threads
+            if self.is_open(other) and any(o.topic == topic for o in self.waits(other))
+        ]
+
+    def would_cycle(self, item: OwnedLink) -> list[str]:
+        """The names on the cycle that a new link would close; empty if it is none."""
+        return [self.name(topic) for topic in self.order.cycle(item)]

@@ -1,0 +1,239 @@
+"""The plan of a store as one viewer sees it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from wc_core.planning import kinds
+from wc_core.planning.readiness import WAITS, PlannedThread, ThreadPlan
+from wc_core.values import NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from wc_core.planning.graph import OwnedLink
+    from wc_core.planning.readiness import Obstacle
+    from wc_core.views.rows import ThreadRow
+
+# How far a chain or a tree is shown.
+MAX_DEPTH = 12
+
+
+def plan_of(rows: Iterable[ThreadRow]) -> ThreadPlan:
+    """Returns the plan of all threads of a store."""
+    return ThreadPlan(
+        PlannedThread(
+            topic=row.topic,
+            name=row.name,
+            title=row.title,
+            status=row.status,
+            ball=row.ball,
+            ownership=row.ownership,
+            links=row.links,
+        )
+        for row in rows
+    )
+
+
+def with_waits(rows: list[ThreadRow]) -> list[ThreadRow]:
+    """Returns all threads of a store with the names of those that they wait for."""
+    if not any(row.links for row in rows):
+        return rows
+    plan = plan_of(rows)
+    return [
+        row._replace(waits=tuple(plan.name(item.topic) for item in obstacles))
+        if plan.is_open(row.topic) and (obstacles := plan.waits(row.topic))
+        else row
+        for row in rows
+    ]
+
+
+class Chain(NamedTuple):
+    """Why a thread is not ready, each reason with the chain of the thread that is
+    waited for. Each thread is followed once, and `MAX_DEPTH` links far."""
+
+    name: str
+    reasons: tuple[ChainLink, ...] = ()
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether the viewer may begin with the thread."""
+        return not self.reasons
+
+    def to_json(self) -> dict[str, Any]:
+        """The chain shape."""
+        reasons = [reason.to_json() for reason in self.reasons]
+        return {"topic": self.name, "ready": self.is_ready, "reasons": reasons}
+
+
+class ChainLink(NamedTuple):
+    """A reason, and for a thread that is waited for, why that is not closed yet: its
+    own chain, without reasons if the viewer may begin with it."""
+
+    obstacle: Obstacle
+    chain: Chain | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """The reason shape."""
+        fields: dict[str, Any] = {
+            "code": self.obstacle.code,
+            "text": self.obstacle.text,
+        }
+        if self.chain is not None:
+            fields["chain"] = self.chain.to_json()
+        return fields
+
+
+def chain_of(plan: ThreadPlan, topic: str) -> Chain:
+    """Returns why a thread is not ready."""
+    return _Chains(plan).chain(topic)
+
+
+class _Chains:
+    def __init__(self, plan: ThreadPlan) -> None:
+        self.plan = plan
+        self._followed: set[str] = set()
+
+    def chain(self, topic: str, depth: int = 0) -> Chain:
+        self._followed.add(topic)
+        if topic not in self.plan.threads:
+            return Chain(topic)
+        obstacles = self.plan.obstacles(topic)
+        reasons = tuple(
+            ChainLink(item, self._behind(item, depth + 1)) for item in obstacles
+        )
+        return Chain(self.plan.name(topic), reasons)
+
+    def _behind(self, obstacle: Obstacle, depth: int) -> Chain | None:
+        topic = obstacle.topic
+        if depth > MAX_DEPTH or topic in self._followed:
+            return None
+        return self.chain(topic, depth) if topic in self.plan.threads else None
+
+
+class TreeNode(NamedTuple):
+    """A thread in the tree. ``kind`` is how it belongs to the one above: ``part`` or
+    ``sidequest``; empty at the top."""
+
+    thread: PlannedThread
+    kind: str = ""
+    waits: tuple[str, ...] = ()
+    is_ready: bool = False
+    nodes: tuple[TreeNode, ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        """The tree shape of one thread."""
+        fields: dict[str, Any] = {
+            "topic": self.thread.name,
+            "title": self.thread.title,
+            "status": self.thread.status,
+            "ball": self.thread.ball,
+            "ready": self.is_ready,
+        }
+        if self.kind:
+            fields["kind"] = self.kind
+        if self.waits:
+            fields["waits_for"] = list(self.waits)
+        if self.nodes:
+            fields["threads"] = [node.to_json() for node in self.nodes]
+        return fields
+
+
+class Tree(NamedTuple):
+    """The threads of a plan below each other. ``ignored`` are the links that do not
+    count, because they would close a cycle with earlier ones, in words."""
+
+    nodes: tuple[TreeNode, ...] = ()
+    ignored: tuple[str, ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        """The tree shape."""
+        threads = [node.to_json() for node in self.nodes]
+        ignored = {"ignored": list(self.ignored)} if self.ignored else {}
+        return {"threads": threads, **ignored}
+
+
+def tree_of(plan: ThreadPlan, topic: str = "") -> Tree:
+    """Returns the threads that have links, or one thread with everything below it. A
+    thread that is part of several is shown below each, and followed once."""
+    trees = _Trees(plan)
+    tops = [topic] if topic else trees.tops()
+    return Tree(
+        tuple(trees.node(top) for top in tops),
+        tuple(text for _, text in ignored_links(plan)),
+    )
+
+
+def ignored_links(plan: ThreadPlan) -> list[tuple[OwnedLink, str]]:
+    """Returns the links that do not count, each with its words."""
+    return [
+        (item, kinds.sentence(plan.name(topic), link.kind, plan.name(link.topic)))
+        for item in plan.order.ignored
+        for topic, link in (item,)
+    ]
+
+
+class _Trees:
+    def __init__(self, plan: ThreadPlan) -> None:
+        self.plan = plan
+        self._followed: set[str] = set()
+        self._below: dict[str, list[tuple[str, str]]] = {}
+        for item in plan.order.counted:
+            if item.link.kind == kinds.PARENT:
+                self._add(item.link.topic, item.topic, "part")
+        for thread in plan.threads.values():
+            for link in thread.links:
+                if link.kind == kinds.SIDEQUEST_OF:
+                    self._add(link.topic, thread.topic, "sidequest")
+
+    def _add(self, above: str, topic: str, kind: str) -> None:
+        if above in self.plan.threads:
+            self._below.setdefault(above, []).append((topic, kind))
+
+    def tops(self) -> list[str]:
+        """Returns the threads with links that are below no other."""
+        below = {topic for nodes in self._below.values() for topic, _ in nodes}
+        linked = dict.fromkeys(
+            name
+            for thread in self.plan.threads.values()
+            for name in (
+                *([thread.topic] if thread.links else []),
+                *(link.topic for link in thread.links),
+            )
+        )
+        named = [name for name in linked if name in self.plan.threads]
+        tops = [name for name in named if name not in below]
+        # Two sidequests of each other are below no top: one of them is shown there.
+        reached = self._reached(tops)
+        for name in named:
+            if name not in reached:
+                tops.append(name)
+                reached |= self._reached([name])
+        return sorted(tops)
+
+    def _reached(self, tops: Iterable[str]) -> set[str]:
+        reached = set(tops)
+        pending = list(reached)
+        for topic in pending:
+            for lower, _ in self._below.get(topic, ()):
+                if lower not in reached:
+                    reached.add(lower)
+                    pending.append(lower)
+        return reached
+
+    def node(self, topic: str, kind: str = "", depth: int = 0) -> TreeNode:
+        """Returns a thread with what is below it."""
+        plan, nodes = self.plan, []
+        if topic not in self._followed and depth < MAX_DEPTH:
+            self._followed.add(topic)
+            lower = sorted(self._below.get(topic, ()))
+            nodes = [self.node(*item, depth + 1) for item in lower]
+        waits = [item for item in plan.waits(topic) if item.code == WAITS]
+        is_open = plan.is_open(topic)
+        return TreeNode(
+            thread=plan.threads[topic],
+            kind=kind,
+            waits=tuple(plan.name(item.topic) for item in waits if is_open),
+            is_ready=plan.is_ready(topic),
+            nodes=tuple(nodes),
+        )

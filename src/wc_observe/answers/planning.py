@@ -1,0 +1,50 @@
+"""What threads wait for, as text and as JSON."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from wc_core.views import planning
+from wc_observe.answers.quoting import clean_json, word
+from wc_observe.answers.schema import BOOLEAN, LIST, TEXT, answer_schema
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from wc_core.views.planning import Chain
+    from wc_observe.open_store import OpenStore
+
+_WIDE = 200
+
+READINESS_SCHEMA = answer_schema(
+    {"store": TEXT, "topic": TEXT, "ready": BOOLEAN, "reasons": LIST}
+)
+
+
+def chain(store: OpenStore, topic: str) -> Chain:
+    """Why the caller may not begin with a thread. Raises NotFoundError."""
+    stored = store.reader.find(topic)
+    return planning.chain_of(planning.plan_of(store.overview.rows()), stored)
+
+
+def chain_json(store: OpenStore, result: Chain) -> dict[str, Any]:
+    """The reasons, for programs."""
+    return dict(clean_json({"store": store.label} | result.to_json()))
+
+
+def chain_markdown(result: Chain) -> str:
+    """The reasons, a line each."""
+    if result.is_ready:
+        return f"Nothing: {word(result.name, _WIDE)} is ready.\n"
+    lines = [f"{word(result.name, _WIDE)} is not ready:"]
+    lines += _lines(result, 0)
+    return "\n".join(lines) + "\n"
+
+
+def _lines(result: Chain, depth: int) -> Iterator[str]:
+    for obstacle, behind in result.reasons:
+        ready = ", which is ready" if behind is not None and behind.is_ready else ""
+        name = f"{word(result.name, _WIDE)}: " if depth else ""
+        yield f"{'  ' * depth}- {name}{word(obstacle.text, _WIDE)}{ready}"
+        if behind is not None:
+            yield from _lines(behind, depth + 1)

@@ -1,0 +1,67 @@
+"""Links of two clones: each makes half of a cycle while they are apart."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.cli.claims.test_claims_between_clones import Clones
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.contract.inprocess import Here
+
+PAT, SAM = ("--as", "Codex"), ("--as", "Gemini")
+
+
+@pytest.fixture
+def clones(tmp_path: Path) -> Clones:
+    clones = Clones(tmp_path)
+    for topic in ("a", "b", "c"):
+        clones.pat.ok("new", topic, "--title", "T", "--to", "anyone", *PAT)
+    for repo in (clones.pat, clones.sam):
+        repo.ok("sync")
+    return clones
+
+
+def ready(repo: Here) -> list[str]:
+    return sorted(row["topic"] for row in repo.json("ready", *PAT)["threads"])
+
+
+def held(repo: Here) -> list[str]:
+    """The threads whose status files call somebody to act."""
+    folder = repo.store / ".local/status/holder"
+    return sorted(path.name.partition(".")[2] for path in folder.glob("*/*"))
+
+
+def test_every_clone_has_the_same_plan(clones: Clones) -> None:
+    away = clones.hub.with_name("away")
+    clones.hub.rename(away)
+    clones.pat.ok("link", "a", "waits-for", "b", *PAT)
+    clones.sam.ok("link", "b", "waits-for", "c", *SAM)
+    clones.sam.ok("link", "c", "waits-for", "a", *SAM)
+    away.rename(clones.hub)
+    for repo in (clones.pat, clones.sam, clones.pat):
+        repo.ok("sync")
+    for repo in (clones.pat, clones.sam):
+        assert ready(repo) == ["c"]
+        assert held(repo) == ["auth", "c"]
+        assert repo.json("tree", *PAT)["ignored"] == ["c waits for a"]
+        out = repo.wc("problems").out
+        assert "c waits for a does not count: it closes a cycle" in out
+        assert "wc unlink c a" in out
+
+
+def test_a_thread_that_another_clone_closes_frees_what_waits_here(
+    clones: Clones,
+) -> None:
+    clones.pat.ok("link", "a", "waits-for", "b", *PAT)
+    assert held(clones.pat) == ["auth", "b", "c"]
+    clones.sam.ok("sync")
+    assert held(clones.sam) == ["auth", "b", "c"]
+    clones.sam.ok("set-status", "b", "CLOSED", *SAM)
+    assert held(clones.sam) == ["a", "auth", "c"]
+    clones.pat.ok("sync")
+    assert held(clones.pat) == ["a", "auth", "c"]

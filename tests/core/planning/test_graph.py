@@ -1,0 +1,177 @@
+"""The graph of what has to be finished before what."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from wc_core.names import FREE, MINE, OTHERS
+from wc_core.planning.graph import Order, OwnedLink
+from wc_core.planning.kinds import BLOCKED_BY, PARENT, RELATES
+from wc_core.planning.readiness import PlannedThread, ThreadPlan
+from wc_core.threads.model import Link
+from wc_core.views import planning
+
+TOPICS = "abcdef"
+
+
+def order(*written: str) -> Order:
+    """An order of links written as "b>a" (b waits for a) and "c<p" (c is part of p),
+    made one after the other."""
+    links: dict[str, tuple[Link, ...]] = {}
+    for number, text in enumerate(written):
+        kind = BLOCKED_BY if ">" in text else PARENT
+        topic, _, target = text.replace("<", ">").partition(">")
+        links[topic] = (*links.get(topic, ()), Link(kind, target, f"{number:03}"))
+    return Order(links)
+
+
+def ignored(result: Order) -> list[str]:
+    signs = {BLOCKED_BY: ">", PARENT: "<"}
+    return [f"{o.topic}{signs[o.link.kind]}{o.link.topic}" for o in result.ignored]
+
+
+@pytest.mark.parametrize(
+    ("written", "expected"),
+    [
+        (["b>a", "c>b"], []),
+        (["b>a", "a>b"], ["a>b"]),
+        (["b>a", "c>b", "a>c"], ["a>c"]),
+        (["a>a"], ["a>a"]),
+        (["a<p", "p>a"], ["p>a"]),  # what it waits for, its parts wait for
+        (["a<p", "a>p"], ["a>p"]),  # the whole waits for its parts
+        (["a<p", "p<a"], ["p<a"]),
+        (["a<p", "b<p", "b>a"], []),
+        (["a<p", "b<q", "q>p"], []),
+        (["a<p", "b<q", "q>p", "a>b"], ["a>b"]),
+        (["b>a", "a>b", "c>b", "b>c"], ["a>b", "b>c"]),
+    ],
+)
+def test_the_later_link_of_a_cycle_does_not_count(
+    written: list[str], expected: list[str]
+) -> None:
+    assert ignored(order(*written)) == expected
+
+
+@pytest.mark.parametrize(
+    ("written", "link", "expected"),
+    [
+        (["b>a", "c>b"], ("a", BLOCKED_BY, "c"), ["a", "c", "b", "a"]),
+        (["b>a"], ("c", BLOCKED_BY, "a"), []),
+        (["b>a"], ("a", RELATES, "b"), []),
+        ([], ("a", BLOCKED_BY, "a"), ["a"]),
+        (["c<p"], ("p", BLOCKED_BY, "c"), ["p", "c", "p"]),
+    ],
+)
+def test_the_path_of_a_cycle(
+    written: list[str], link: tuple[str, str, str], expected: list[str]
+) -> None:
+    topic, kind, target = link
+    assert order(*written).cycle(OwnedLink(topic, Link(kind, target))) == expected
+
+
+LINKS = st.lists(
+    st.tuples(
+        st.sampled_from(TOPICS),
+        st.sampled_from((BLOCKED_BY, PARENT, RELATES)),
+        st.sampled_from(TOPICS),
+        st.integers(0, 5),
+    ),
+    max_size=14,
+)
+
+
+def mapping(links: list[tuple[str, str, str, int]]) -> dict[str, tuple[Link, ...]]:
+    result: dict[str, tuple[Link, ...]] = {}
+    for topic, kind, target, number in links:
+        result[topic] = (*result.get(topic, ()), Link(kind, target, f"{number:03}"))
+    return result
+
+
+@given(LINKS, st.randoms(use_true_random=False))
+def test_every_clone_leaves_out_the_same(
+    links: list[tuple[str, str, str, int]], random: object
+) -> None:
+    shuffled = list(links)
+    random.shuffle(shuffled)  # type: ignore[attr-defined]
+    one, two = Order(mapping(links)), Order(mapping(shuffled))
+    assert one.counted == two.counted
+    assert one.ignored == two.ignored
+    for item in one.ignored:
+        assert one.cycle(item)
+
+
+def thread(
+    topic: str, links: tuple[Link, ...], closed: str, held: str
+) -> PlannedThread:
+    return PlannedThread(
+        topic,
+        name=topic.upper(),
+        title="",
+        status="CLOSED" if topic in closed else "OPEN",
+        ball="Codex" if topic in held else None,
+        ownership=OTHERS if topic in held else FREE,
+        links=links,
+    )
+
+
+@given(LINKS, st.text(TOPICS, max_size=4), st.text(TOPICS, max_size=4))
+def test_something_can_always_be_begun(
+    links: list[tuple[str, str, str, int]], closed: str, held: str
+) -> None:
+    by_topic = mapping(links)
+    rows = [thread(topic, by_topic.get(topic, ()), closed, "") for topic in TOPICS]
+    plan = ThreadPlan(rows)
+    opened = [topic for topic in TOPICS if topic not in closed]
+    assert plan.ready() or not opened
+    for topic in TOPICS:
+        assert plan.is_ready(topic) == (plan.obstacles(topic) == [])
+    # Whoever does what is ready gets through the whole plan.
+    done = set(closed)
+    while len(done) < len(TOPICS):
+        rows = [
+            thread(topic, by_topic.get(topic, ()), "".join(done), "")
+            for topic in TOPICS
+        ]
+        done.add(ThreadPlan(rows).ready()[0])
+    rows = [thread(topic, by_topic.get(topic, ()), closed, held) for topic in TOPICS]
+    assert not set(ThreadPlan(rows).ready()) & set(held)
+
+
+def test_why() -> None:
+    links = {
+        "b": (Link(BLOCKED_BY, "a", "1"),),
+        "c": (Link(PARENT, "b", "2"), Link(BLOCKED_BY, "gone", "3")),
+    }
+    rows = [thread(topic, links.get(topic, ()), "", "c") for topic in "abc"]
+    plan = ThreadPlan(
+        [*rows, rows[0]._replace(topic="d", ownership=MINE, status="BLOCKED")]
+    )
+    texts = {topic: [o.text for o in plan.obstacles(topic)] for topic in "abcd"}
+    assert texts == {
+        "a": [],
+        "b": ["it waits for A", "C is part of it and open"],
+        "c": [
+            "it waits for gone, which is not in this store",
+            "B, which it is part of, waits for A",
+            "Codex has the ball",
+        ],
+        "d": ["its status is BLOCKED"],
+    }
+    assert plan.dependents("a") == ["b", "c"]
+    assert plan.ready() == ["a"]
+
+
+def test_long_chains_are_shown_to_a_depth() -> None:
+    names = [f"t{number:04}" for number in range(3000)]
+    rows = [
+        thread(name, (Link(PARENT if at % 2 else BLOCKED_BY, before, name),), "", "")
+        for at, (before, name) in enumerate(itertools.pairwise(names))
+    ]
+    plan = ThreadPlan([thread(names[0], (), "", ""), *rows])
+    assert planning.chain_of(plan, names[-1]).reasons
+    assert planning.tree_of(plan).nodes
+    assert plan.ready() == [names[0]]
