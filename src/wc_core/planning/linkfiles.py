@@ -63,11 +63,11 @@ def plan_around(
     threads: dict[str, PlannedThread] = {}
     pending = [topic]
     for current in pending:
-        known = states.get(current) or _state(reader, current)
-        if known is None or current in threads:
+        current_state = states.get(current) or _state(reader, current)
+        if current_state is None or current in threads:
             continue
-        threads[current] = _planned(known)
-        pending += _needed(reader, known)
+        threads[current] = _planned(current_state)
+        pending += _needed(reader, current_state)
     return ThreadPlan(threads.values())
 
 

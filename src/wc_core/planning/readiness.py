@@ -3,7 +3,7 @@ wakes asks here."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from wc_core.names import FREE, MINE, OFFERED
 from wc_core.planning.graph import Order
@@ -47,11 +47,6 @@ class Obstacle(NamedTuple):
     text: str
     topic: str = ""
     through: str = ""
-
-    def to_json(self, name: str = "") -> dict[str, Any]:
-        """The obstacle shape; ``name`` is that of the thread that is waited for."""
-        fields: dict[str, Any] = {"code": self.code, "text": self.text}
-        return fields | ({"topic": name} if name else {})
 
 
 def own_obstacles(status: str, ball: str | None, ownership: str) -> list[Obstacle]:
@@ -153,15 +148,6 @@ class ThreadPlan:
     def ready(self) -> list[str]:
         """The topics of all threads that are ready."""
         return [topic for topic in self.threads if self.is_ready(topic)]
-
-    def dependents(self, topic: str) -> list[str]:
-        """The open threads that wait for one, directly or as a part, or as what it is
-        part of."""
-        return [
-            other
-            for other in self.threads
-            if self.is_open(other) and any(o.topic == topic for o in self.waits(other))
-        ]
 
     def would_cycle(self, item: OwnedLink) -> list[str]:
         """The names on the cycle that a new link would close; empty if it is none."""
