@@ -59,6 +59,7 @@ EXAMPLES = {
     "link": (
         "wc link logout waits-for login",
         "wc link logout relates-to login",
+        "echo '- login relates to logout' | wc link --from -",
     ),
     "unlink": ("wc unlink logout waits-for login", "wc unlink logout login"),
     "block": ("wc block logout --by login",),

@@ -72,9 +72,10 @@ class Order:
             if in_group and self.cycle(item):
                 self.ignored.append(item)
             else:
-                self._add(item)
+                self.add(item)
 
-    def _add(self, item: OwnedLink) -> None:
+    def add(self, item: OwnedLink) -> None:
+        """Count a link, which must close no cycle."""
         self.counted.append(item)
         for after, before in item.edges():
             self._before.setdefault(after, []).append(before)

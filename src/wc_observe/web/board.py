@@ -135,6 +135,7 @@ def _column(column: HolderColumn, context: PageContext) -> Html:
     if column.mine:
         heading.append(element("span", "you", class_="mark you"))
     ball = "me" if column.mine else column.holder or "anyone"
+    of_holder = {} if column.waiting else {"ball": ball}
     cards = element("ul", *(_card(row, context) for row in rows)) if rows else NOTHING
     empty = element("p", "Nothing waits for you.", class_="none")
     return element(
@@ -147,7 +148,7 @@ def _column(column: HolderColumn, context: PageContext) -> Html:
             id=f"h-{key}",
         ),
         cards or empty,
-        more_link(context.links.threads(ball=ball, open="1"), f"{hidden} more")
+        more_link(context.links.threads(**of_holder, open="1"), f"{hidden} more")
         if hidden > 0
         else NOTHING,
         class_=f"column {_kind(column)}".strip(),

@@ -226,3 +226,51 @@ def test_a_renamed_thread_keeps_its_links(repo: Here) -> None:
     assert waits(repo) == {"ui": ["server"]}
     repo.ok("done", "server", "--title", "T", *CODEX)
     assert waits(repo) == {}
+
+
+MARKDOWN = """\
+# The plan
+
+- ui waits for api
+1. `db` blocks `api`
+* [ ] ui relates to db
+"""
+JSON_LINES = """\
+{"topic": "ui", "kind": "blocked_by", "target": "api"}
+{"topic": "db", "kind": "blocks", "target": "api"}
+{"topic": "ui", "kind": "relates", "target": "db"}
+"""
+
+
+@pytest.mark.parametrize("text", [MARKDOWN, JSON_LINES])
+def test_many_links_at_once(repo: Here, text: str) -> None:
+    (repo.path / "plan.md").write_text(text)
+    done = repo.ok("link", "--from", "plan.md", *CODEX)
+    assert done.out.splitlines()[-1] == "3 links"
+    assert waits(repo) == {"ui": ["api"], "api": ["db"]}
+    counts = [row["entry_count"] for row in repo.json("list")["threads"]]
+    again = repo.ok("link", "--from", "-", *CODEX, feed=text.encode())
+    assert again.out == "0 links, 3 there already\n"
+    assert [row["entry_count"] for row in repo.json("list")["threads"]] == counts
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "problem"),
+    [
+        ("- ui waits for api\n- api waits for ui\n", 4, "Line 2 would be a cycle: api"),
+        ("- ui waits for api\n- ui waits for nowhere\n", 3, "Line 2: There is no"),
+        ("- ui waits for api\n- ui\n", 2, "Line 2: it is no link"),
+        ('- ui waits for api\n{"topic": 5}\n', 2, "Line 2: it has not the fields"),
+        ("- ui foo api\n", 2, "Line 1: 'foo' is no link"),
+        ("- ui waits for ui\n", 4, "Line 1 would be a cycle"),
+        ("# nothing\n", 2, "There is no link in it"),
+    ],
+)
+def test_of_many_links_all_are_written_or_none(
+    repo: Here, text: str, code: int, problem: str
+) -> None:
+    error = repo.fails(code, "link", "--from", "-", *CODEX, feed=text.encode())
+    assert problem in error
+    assert waits(repo) == {}
+    repo.fails(2, "link", "ui", "waits-for", "api", "--from", "x", *CODEX)
+    repo.fails(3, "link", "--from", "no-such-file", *CODEX)

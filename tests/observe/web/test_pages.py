@@ -13,6 +13,7 @@ from starlette.routing import Route
 
 from tests.observe.stores import NOW_MS
 from tests.observe.web.pages import SECRET, Site, ask, elements, links, words
+from wc_core.threads.model import Link
 from wc_core.views.drawing.timelinesvg import COLOURS
 from wc_observe.calls import ServerContext
 from wc_observe.web import app as webapp
@@ -46,6 +47,22 @@ def test_the_board_has_a_column_for_each_holder_mine_first(
     assert column_names(site.get()) == [
         *("Pat you 1", "anyone 1", "Claude Code 1", "Codex 1")
     ]
+
+
+def test_what_waits_for_another_thread_has_a_column(site: Site, store: Store) -> None:
+    store.thread("db", store.give("db", "Codex"))
+    for number in range(15):
+        topic = f"ui-{number}"
+        first = store.give(topic, "Pat", title="T")
+        waits = (Link("blocked_by", "db"),)
+        second = store.entry(topic, action="link", links_added=waits)
+        store.thread(topic, first, second)
+    page = site.get()
+    names = ["Pat you 0", "Waiting for another thread 15", "Codex 1"]
+    assert column_names(page) == names
+    assert "waits for db" in words(page)
+    link = next(one for one in links(page) if "open=1" in one and "ball" not in one)
+    assert site.ask(link).text.count('id="t-ui-') == 15
 
 
 def test_the_tab_says_how_many_wait_for_me(site: Site, store: Store) -> None:

@@ -7,16 +7,18 @@ from typing import TYPE_CHECKING
 
 from wc_cli.commands.common import WriteOptions
 from wc_cli.commands.writing import write_entry
+from wc_cli.entries.body import body_text
 from wc_cli.options import REQUIRED, argument, command, text, words
 from wc_cli.output import say
-from wc_cli.plan import linking
+from wc_cli.plan import batch, linking
 from wc_core.errors import InvalidInputError
-from wc_core.phrases import quoted
+from wc_core.phrases import counted, quoted
 from wc_core.planning import kinds
 from wc_core.text import one_line
 from wc_core.threads import vocabulary
 from wc_core.threads.model import Link
 from wc_core.threads.proposals import Draft
+from wc_core.views import planning
 
 if TYPE_CHECKING:
     import contextlib
@@ -33,7 +35,12 @@ class LinkOptions(WriteOptions):
     """Say what a thread has to do with another: wc link B waits-for A."""
 
     words: tuple[str, ...] = words(
-        "B VERB A", "VERB: waits-for, blocks, part-of, sidequest-of, relates-to."
+        "B VERB A",
+        "VERB: waits-for, blocks, part-of, sidequest-of, relates-to.",
+        default=(),
+    )
+    file: str = text(
+        "--from", "FILE", "Many links, one on each line; '-' reads standard input."
     )
 
 
@@ -53,12 +60,33 @@ class BlockOptions(WriteOptions):
 @command(LinkOptions)
 def link(context: Context, options: LinkOptions) -> None:
     """Link threads."""
+    if options.file:
+        _link_many(context, options)
+        return
     if len(options.words) < _LEAST_WORDS:
         raise InvalidInputError("A link needs two threads and a verb.", _EXAMPLE)
     first, *verb_words, second = options.words
     verb = kinds.verb(verb_words)
     owners, targets = ([second], [first]) if verb.is_inverse else ([first], [second])
     _link(context, options, _names(owners), verb.kind, _names(targets))
+
+
+def _link_many(context: Context, options: LinkOptions) -> None:
+    """Write all links of a file, or none."""
+    if options.words:
+        raise InvalidInputError("--from has the links.", "Say either, not both.")
+    file = options.file if options.file == "-" else f"@{options.file}"
+    links = batch.parse(body_text(file, context))
+    with _locked(context, options):
+        plan = planning.plan_of(context.overview.rows())
+        changes = batch.additions(context.reader, plan, links)
+        for change in changes:
+            _write(context, options, change, "link")
+    if not options.json:
+        count = sum(len(change.links) for change in changes)
+        present = len(links) - count
+        there = f", {present} there already" if present else ""
+        say(f"{counted(count, 'link')}{there}")
 
 
 @command(BlockOptions)

@@ -1,0 +1,125 @@
+"""Many links at once: from lines of JSON, or from a markdown list."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING
+
+from wc_cli.plan.linking import ThreadLinks
+from wc_core.errors import ConflictError, InvalidInputError, NotFoundError
+from wc_core.planning import kinds
+from wc_core.planning.graph import OwnedLink
+from wc_core.threads.model import Link
+from wc_core.values import NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from wc_core.planning.readiness import ThreadPlan
+    from wc_core.threads.reader import StoreReader
+
+# What a list item begins with: "-", "*", "+" or "1.", and a box of a checklist.
+_BULLET = re.compile(r"\s*(?:[-*+]|\d+[.)])\s+(?:\[[ xX]\]\s+)?")
+_LEAST_WORDS = 3
+_FIELDS = ("topic", "kind", "target")
+_NOTHING_WRITTEN = "Nothing was written."
+
+
+class WrittenLink(NamedTuple):
+    """A link as it was written: the number of its line, the thread that has it, and the
+    one that it is to."""
+
+    number: int
+    owner: str
+    kind: str
+    target: str
+
+
+def parse(text: str) -> list[WrittenLink]:
+    """The links in a text, which has one on each line: ``{"topic": "ui", "kind":
+    "blocked_by", "target": "api"}``, or ``- ui waits for api``. Other lines must be
+    empty or headings. Raises InvalidInputError, with the number of the line."""
+    links = []
+    for number, line in enumerate(text.splitlines(), 1):
+        stripped = line.strip()
+        if not stripped or stripped.startswith("#"):
+            continue
+        try:
+            is_json = stripped.startswith("{")
+            link = _from_json(stripped) if is_json else _from_words(stripped)
+        except InvalidInputError as error:
+            message = f"Line {number}: {error.message}"
+            raise InvalidInputError(message, error.hint) from error
+        links.append(link._replace(number=number))
+    if not links:
+        raise InvalidInputError(
+            "There is no link in it.", "Write a link on each line: - ui waits for api"
+        )
+    return links
+
+
+def _from_json(line: str) -> WrittenLink:
+    try:
+        fields = json.loads(line)
+        topic, kind, target = (fields[name] for name in _FIELDS)
+    except (ValueError, LookupError, TypeError, RecursionError):
+        topic = kind = target = None
+    if not all(isinstance(value, str) for value in (topic, kind, target)):
+        raise InvalidInputError(
+            "it has not the fields of a link.",
+            'Write {"topic": "ui", "kind": "blocked_by", "target": "api"}',
+        )
+    return _directed(str(topic), [str(kind)], str(target))
+
+
+def _from_words(line: str) -> WrittenLink:
+    words = _BULLET.sub("", line, count=1).replace("`", "").split()
+    if len(words) < _LEAST_WORDS:
+        raise InvalidInputError(
+            "it is no link.", "Write two threads and a verb: - ui waits for api"
+        )
+    return _directed(words[0], words[1:-1], words[-1])
+
+
+def _directed(first: str, verb_words: list[str], second: str) -> WrittenLink:
+    verb = kinds.verb(verb_words)
+    owner, target = (second, first) if verb.is_inverse else (first, second)
+    return WrittenLink(0, owner, verb.kind, target)
+
+
+def additions(
+    reader: StoreReader, plan: ThreadPlan, links: Iterable[WrittenLink]
+) -> list[ThreadLinks]:
+    """What each thread gets, without the links that are there already. All of it is
+    checked before anything is written. Raises NotFoundError and ConflictError, with the
+    number of the line."""
+    added: dict[str, list[Link]] = {}
+    for written in links:
+        try:
+            owner, target = reader.find(written.owner), reader.find(written.target)
+        except NotFoundError as error:
+            message = f"Line {written.number}: {error.message}"
+            raise NotFoundError(message, f"{_NOTHING_WRITTEN} {error.hint}") from error
+        link = Link(written.kind, target)
+        present = (*plan.threads[owner].links, *added.get(owner, ()))
+        if any(item[:2] == link[:2] for item in present):
+            continue
+        path = plan.would_cycle(OwnedLink(owner, link))
+        if path or owner == target:
+            raise ConflictError(
+                f"Line {written.number} would be a cycle: {' → '.join(path)}.",
+                f"{_NOTHING_WRITTEN} See what waits for what: wc tree",
+            )
+        plan.order.add(OwnedLink(owner, link))
+        added.setdefault(owner, []).append(link)
+    return list(_changes(plan, added))
+
+
+def _changes(plan: ThreadPlan, added: dict[str, list[Link]]) -> Iterator[ThreadLinks]:
+    for owner, links in added.items():
+        name = plan.name(owner)
+        sentences = (
+            kinds.sentence(name, link.kind, plan.name(link.topic)) for link in links
+        )
+        yield ThreadLinks(owner, tuple(links), tuple(sentences))
