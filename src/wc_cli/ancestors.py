@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 _MOST = 64
 _SERVER = "wc-observe"
+_SHARED = ("web", "http")
 # Fields of proc_pid_stat(5) behind the program's name.
 _PARENT, _SESSION, _TERMINAL = 1, 3, 4
 _PSEUDO_TERMINALS, _CONSOLES = 136, 4
@@ -143,7 +144,13 @@ def _is_server(pid: str) -> bool:
 
 
 def _names_server(words: tuple[str, ...]) -> bool:
-    return any(program_name((word,)) == _SERVER for word in words[:4])
+    """Whether a command line is that of a server for the program that started it. One
+    that serves a page or HTTP is nobody's: init may have adopted it."""
+    names = [program_name((word,)) for word in words[:4]]
+    if _SERVER not in names:
+        return False
+    options = words[names.index(_SERVER) + 1 :]
+    return not any(word in _SHARED or word.startswith("--tr") for word in options)
 
 
 # --- ps -------------------------------------------------------------------------

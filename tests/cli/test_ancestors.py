@@ -24,13 +24,16 @@ pytestmark = pytest.mark.skipif(
 
 # Runs the words in its arguments as an agent does: none of the three is a terminal.
 # With "raw" it has its terminal's keys for itself meanwhile; with "detached" the
-# command has no terminal at all; "serve" starts our server first.
+# command has no terminal at all; "serve" starts our server first, "page" the one with
+# the web page.
 PROGRAM = """\
 import subprocess, sys, tty
 modes, words = sys.argv[1].split(","), sys.argv[2:]
 if "raw" in modes:
     tty.setraw(0)
 server = subprocess.Popen(["wc-observe"]) if "serve" in modes else None
+if "page" in modes:
+    server = subprocess.Popen(["wc-observe", "web", "--port", "0"])
 pipes = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE}
 done = subprocess.run(
     words, stderr=subprocess.STDOUT, start_new_session="detached" in modes, **pipes
@@ -188,6 +191,7 @@ def test_an_agent_of_the_table_by_its_package(stage: Stage, name: str) -> None:
         ("node", "plain", {"NODE_ENV": "test"}, PAT),
         ("newagent", "plain", {}, PAT),
         ("emacs", "serve,tty", {}, PAT),
+        ("newagent", "page", {}, PAT),
     ],
 )
 def test_others(
