@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 _MOST = 64
 _SERVER = "wc-observe"
-_SHARED = ("web", "http")
+_SHARED = frozenset({"web", "http", "--transport=http"})
 # Fields of proc_pid_stat(5) behind the program's name.
 _PARENT, _SESSION, _TERMINAL = 1, 3, 4
 _PSEUDO_TERMINALS, _CONSOLES = 136, 4
@@ -150,7 +150,7 @@ def _names_server(words: tuple[str, ...]) -> bool:
     if _SERVER not in names:
         return False
     options = words[names.index(_SERVER) + 1 :]
-    return not any(word in _SHARED or word.startswith("--tr") for word in options)
+    return not _SHARED.intersection(options)
 
 
 # --- ps -------------------------------------------------------------------------
