@@ -21,7 +21,7 @@ from wc_core.identity.viewer import Viewer
 from wc_core.layout import Layout
 from wc_core.names import Directory, parse
 from wc_core.threads import codec, folding, model
-from wc_core.threads.model import Ball, Base, Entry, State
+from wc_core.threads.model import Ball, Base, Entry, Link, State
 from wc_core.threads.projections import render_meta
 
 if TYPE_CHECKING:
@@ -101,6 +101,7 @@ KNOWN_KEYS = frozenset(
             0, action="say", ball=Ball("x"), status="OPEN", parents=("p",),
             base=Base(), code_commit="c", key="k", reason="r", thread_branch="b",
             new_topic="n", supersedes="s", tags_added=("x",), tags_removed=("y",),
+            links_added=(Link("k", "x"),), links_removed=(Link("k", "y"),),
         )
     )
 )  # fmt: skip
@@ -108,6 +109,16 @@ DERIVED_KEYS = frozenset({"id", "type", "index", "thread_topic"})
 foreign_keys = texts.filter(lambda key: key not in KNOWN_KEYS | DERIVED_KEYS)
 tags = st.lists(st.sampled_from(("urgent", "later")), max_size=2).map(tuple)
 references = st.lists(texts, max_size=3).map(tuple)
+any_links = st.lists(st.builds(Link, texts, texts, st.just("")), max_size=2).map(tuple)
+links = st.lists(
+    st.builds(
+        Link,
+        st.sampled_from(("blocked_by", "parent")),
+        st.sampled_from("uv"),
+        st.just(""),
+    ),
+    max_size=2,
+).map(tuple)
 
 entries = st.builds(
     Entry,
@@ -135,6 +146,8 @@ entries = st.builds(
     supersedes=texts,
     tags_added=references,
     tags_removed=references,
+    links_added=any_links,
+    links_removed=any_links,
     key=texts,
     reason=texts,
     extra=st.dictionaries(foreign_keys, json_values, max_size=3),
@@ -154,6 +167,7 @@ rare_changes = st.one_of(
         }
     ),
     st.fixed_dictionaries({"tags_added": tags, "tags_removed": tags}),
+    st.fixed_dictionaries({"links_added": links, "links_removed": links}),
 )
 
 
