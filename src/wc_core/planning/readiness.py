@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from wc_core.names import FREE, MINE, OFFERED
 from wc_core.planning.graph import Order
 from wc_core.planning.kinds import BLOCKED_BY, PARENT
-from wc_core.threads.model import BLOCKED, CLOSED, holder_text
+from wc_core.planning.obstacles import PARTS, WAITS, Obstacle, own_obstacles
+from wc_core.threads.model import CLOSED
 from wc_core.values import NamedTuple
 
 if TYPE_CHECKING:
@@ -16,9 +16,6 @@ if TYPE_CHECKING:
 
     from wc_core.planning.graph import OwnedLink
     from wc_core.threads.model import Link
-
-WAITS, PARTS, STATUS, BALL = "WAITS", "PARTS", "STATUS", "BALL"
-_DEPTH = 100
 
 
 class PlannedThread(NamedTuple):
@@ -32,33 +29,6 @@ class PlannedThread(NamedTuple):
     ball: str | None
     ownership: str
     links: tuple[Link, ...] = ()
-
-
-class Obstacle(NamedTuple):
-    """Why a thread is not ready.
-
-    - ``code``: ``WAITS`` for another thread, or for its ``PARTS``; its ``STATUS``; its
-      ``BALL`` is with somebody else
-    - ``topic``: the thread that is waited for, as it is stored; empty for the last two
-    - ``through``: the thread whose link it is: itself, or one that it is part of
-    """
-
-    code: str
-    text: str
-    topic: str = ""
-    through: str = ""
-
-
-def own_obstacles(status: str, ball: str | None, ownership: str) -> list[Obstacle]:
-    """Why a thread is not ready for the viewer, apart from what it waits for."""
-    obstacles = []
-    if status == CLOSED:
-        return [Obstacle(STATUS, "it is closed")]
-    if status == BLOCKED:
-        obstacles.append(Obstacle(STATUS, "its status is BLOCKED"))
-    if ownership not in {MINE, OFFERED, FREE}:
-        obstacles.append(Obstacle(BALL, f"{holder_text(ball)} has the ball"))
-    return obstacles
 
 
 class ThreadPlan:

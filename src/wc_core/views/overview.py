@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import os
 from typing import TYPE_CHECKING
 
 from wc_core.errors import InvalidInputError, WcError
-from wc_core.planning import linkfiles
-from wc_core.views import planning
 from wc_core.views import rows as row_views
 from wc_core.views.rows import RowPage, recency
 
@@ -29,7 +28,12 @@ class Overview:
 
     def rows(self) -> list[ThreadRow]:
         """Returns all threads, latest move first. A damaged one hides no other."""
-        return planning.with_waits(row_views.thread_rows(self.reader, self.viewer))
+        rows = row_views.thread_rows(self.reader, self.viewer)
+        if not any(row.links for row in rows):
+            return rows
+        from wc_core.views import planning  # 2 ms, only for stores with links
+
+        return planning.with_waits(rows)
 
     def matching(self, criteria: Filter) -> list[ThreadRow]:
         """Returns the threads that a filter lets through, latest move first."""
@@ -40,7 +44,7 @@ class Overview:
         """Returns the threads that may pass a filter, latest move first: of a store
         that is read from its files, no others need to be read."""
         # What a thread waits for may be in any other.
-        if criteria.topics is None or linkfiles.has_links(self.reader.layout):
+        if criteria.topics is None or os.path.isdir(self.reader.layout.links):
             return self.rows()
         return row_views.thread_rows(self.reader, self.viewer, criteria.topics)
 

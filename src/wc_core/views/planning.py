@@ -5,14 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from wc_core.planning import kinds
-from wc_core.planning.readiness import WAITS, PlannedThread, ThreadPlan
+from wc_core.planning.obstacles import WAITS
+from wc_core.planning.readiness import PlannedThread, ThreadPlan
 from wc_core.values import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from wc_core.planning.graph import OwnedLink
-    from wc_core.planning.readiness import Obstacle
+    from wc_core.planning.obstacles import Obstacle
     from wc_core.views.rows import ThreadRow
 
 # How far a chain or a tree is shown.

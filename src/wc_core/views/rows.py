@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from wc_core import names
 from wc_core.errors import NotFoundError, WcError
 from wc_core.names import FREE_WORDS, MINE, OFFERED, OTHERS
-from wc_core.planning.readiness import own_obstacles
+from wc_core.planning.obstacles import own_obstacles
 from wc_core.status.places import Surroundings, branch_places
 from wc_core.threads.model import CLOSED, State
 from wc_core.threads.tags import has_all

@@ -1,0 +1,37 @@
+"""Why a thread is not ready: the reasons in the thread itself. Lists need no more as
+long as no thread has a link."""
+
+from __future__ import annotations
+
+from wc_core.names import FREE, MINE, OFFERED
+from wc_core.threads.model import BLOCKED, CLOSED, holder_text
+from wc_core.values import NamedTuple
+
+WAITS, PARTS, STATUS, BALL = "WAITS", "PARTS", "STATUS", "BALL"
+
+
+class Obstacle(NamedTuple):
+    """Why a thread is not ready.
+
+    - ``code``: ``WAITS`` for another thread, or for its ``PARTS``; its ``STATUS``; its
+      ``BALL`` is with somebody else
+    - ``topic``: the thread that is waited for, as it is stored; empty for the last two
+    - ``through``: the thread whose link it is: itself, or one that it is part of
+    """
+
+    code: str
+    text: str
+    topic: str = ""
+    through: str = ""
+
+
+def own_obstacles(status: str, ball: str | None, ownership: str) -> list[Obstacle]:
+    """Why a thread is not ready for the viewer, apart from what it waits for."""
+    obstacles = []
+    if status == CLOSED:
+        return [Obstacle(STATUS, "it is closed")]
+    if status == BLOCKED:
+        obstacles.append(Obstacle(STATUS, "its status is BLOCKED"))
+    if ownership not in {MINE, OFFERED, FREE}:
+        obstacles.append(Obstacle(BALL, f"{holder_text(ball)} has the ball"))
+    return obstacles
