@@ -231,6 +231,8 @@ class Settler:
     def _remove_marker(self, thread: RenderedThread) -> None:
         """Remove a thread's marker, unless its log grew or lost entries meanwhile."""
         topic = thread.topic
+        # Its writer may have died before those that wait for it were updated.
+        self.upkeep.status.note_replanned(topic)
         with contextlib.suppress(LockTimeoutError), self.upkeep.lock(topic):
             size = size_of(self.layout.log(topic), self.layout.root)
             # Outside git, nobody took anything away that would have to be restored.

@@ -74,6 +74,11 @@ class StatusFiles:
             paths |= set(status_files(view._replace(waits=("other",))))
         return paths
 
+    def note_replanned(self, topic: str) -> None:
+        """Have the threads that wait for one updated when the next lock is released."""
+        if os.path.isdir(self.reader.layout.links):
+            self.replanned.add(topic)
+
     def _changes_plan(self, state: State, before: State | None) -> bool:
         """Whether other threads may have become ready, or not."""
         if not os.path.isdir(self.reader.layout.links):
@@ -102,6 +107,10 @@ class StatusFiles:
         """Return whether a thread has the status files it should have."""
         expected = status_files(self._view(state))
         contents = expected | dict.fromkeys(alias_files(state), b"")
+        if state.links:
+            from wc_core.planning.linkfiles import link_files  # as in `_index_links`
+
+            contents |= dict.fromkeys(link_files(state), b"")
         return self.paths_of(state.topic) == set(expected) and all(
             self.local.has(path, data) for path, data in contents.items()
         )

@@ -75,7 +75,7 @@ class Upkeep:
 
     def _refresh_waiting(self, holder: str) -> None:
         """Write the status files of the threads that may have become ready, or not.
-        What cannot be written now is in step again at its next write."""
+        What fails is done again when the thread that changed is settled."""
         from wc_core.planning import linkfiles  # 1 ms, only when a plan has changed
 
         topics, self.status.replanned = self.status.replanned, set()
