@@ -107,7 +107,7 @@ def _exchange_all(root: str, env: Mapping[str, str]) -> bool:
 def _exchange_claims(
     root: str, env: Mapping[str, str], remote: Remote, rules: Settings
 ) -> None:
-    """Exchange the claims, too. Whoever lost one is told in the thread."""
+    """Exchange the claims, too. Those who lost one are told in the thread."""
     result = travel.exchange_beside_store(root, env, remote, rules.limit)
     losses.tell_threads(root, env, result.losses)
 

@@ -36,7 +36,7 @@ class Dialect(NamedTuple):
     """A client: its agent, its names of our events, and the shapes of its answers.
 
     An empty shape means that the client takes nothing at that point. ``login_shell``
-    says that it runs commands in a login shell, which sets PATH anew. ``tool_events``
+    says that it runs commands in a login shell, which sets PATH again. ``tool_events``
     and ``tool_shapes`` are those of `TOOL_EVENTS`; empty for a client whose hooks
     around tools tell the model nothing.
     """

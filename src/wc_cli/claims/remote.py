@@ -196,7 +196,7 @@ class ClaimsRemote:
             except NotAtomicError:  # it took them when the branch was made
                 return self._push_combined(packet, before._replace(atomic=False))
         else:
-            # The claims first: whoever has lost one does not get any further.
+            # The claims first: an agent that has lost one gets no further.
             self.wire.push_refs(refspecs, lease)
             if packet.branch:
                 self.wire.push_refs(packet.branch, {}, packet.hooks)

@@ -1,5 +1,5 @@
-"""Renews the claims of whoever shows a sign of life, when a third of their time is
-over."""
+"""Renews the claims of participants who show a sign of life, when a third of their
+time is over."""
 
 from __future__ import annotations
 

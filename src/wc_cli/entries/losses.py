@@ -1,8 +1,8 @@
 """Tells a thread that somebody has lost the claim that was about it.
 
 Two clones may claim the same while the remote is out of reach; the exchange with it
-decides. Its loser may be an agent that asks nobody, so whoever follows the thread hears
-of it: an entry in the loser's name, which leaves the ball.
+decides. The agent that lost may not ask, so those who follow the thread hear of it: an
+entry in the loser's name, which leaves the ball.
 """
 
 from __future__ import annotations

@@ -89,7 +89,8 @@ class GraphSource:
         if parsing.missing_modules():
             raise NotFoundError(
                 f"Files cannot be parsed: {parsing.EXTRA} is not installed.",
-                "Install wc with its extra, '.[graph]', then try again.",
+                "Install wc with its extra, '.[graph]'; in a checkout: "
+                "bin/bootstrap --dev",
             )
         cached = self._cached_facts()
         missing = {

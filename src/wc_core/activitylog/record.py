@@ -3,7 +3,7 @@
 A line is a JSON object: the fields of a note (`wc_core.activity.presence`, with the
 name of the worktree for its path), and ``id``, a ULID, and ``clone``, who wrote it. A
 note of 0 seconds ends the one before it. The log is the set of its lines: a union is
-sorted by id, so it has the same bytes whoever makes it, in whatever order. Of each
+sorted by id, so every clone gets the same bytes, in whatever order it merges. Of each
 participant the line with the greatest id counts.
 """
 

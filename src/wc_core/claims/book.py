@@ -76,7 +76,7 @@ class Book(NamedTuple):
         return HELD if is_verified else UNVERIFIED
 
     def refusal(self, claim: Claim) -> str:
-        """Why a claim does not count, whoever seems to have made it; empty if it may
+        """Why a claim does not count, whatever name is in it; empty if it may
         count."""
         return (self.checks or {}).get(claim.oid, "")
 

@@ -1,7 +1,7 @@
 """What a participant has claimed in a worktree, as the store remembers it.
 
-Whoever has lost a claim finds nothing of it in the refs. This file, which only the
-holder's own commands write, says what they had. It is JSON::
+After a claim is lost, the refs no longer show that it was ever held. This file, which
+only the holder's own commands write, says what they had. It is JSON::
 
     {"version": 1, "ttl_s": 900, "claims": {"src/auth.py": "5f0c…"}, "told": [],
      "absent": [], "at": 1767225600}
@@ -119,7 +119,7 @@ def _is_in(top: str, target: ClaimId) -> bool:
 def is_due(layout: Layout, name: str, top: str) -> bool:
     """Whether a participant has claims in the worktree at ``top`` that should be
     renewed now: a third of their time is over, or a path is gone, which may have been
-    renamed. It costs nothing for whoever has none."""
+    renamed. It costs nothing without claims."""
     current = load(layout, name)
     if current is None:
         return False

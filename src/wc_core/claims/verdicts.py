@@ -273,7 +273,7 @@ def _claimed(target: ClaimId, situation: Situation) -> Iterator[Reason]:
 
 
 def _rival(claim: Claim, name: str, situation: Situation) -> Reason:
-    """The reason in a claim of somebody else, or of whoever signed it."""
+    """The reason in a claim of somebody else, or in one whose signer is unknown."""
     if situation.book.standing(claim) == UNVERIFIED:
         verdict = READ_ONLY if claim.mode == READ else WAIT
         text = f"{claim.holder} claims {label(claim.id)}. Its signature is not verified"
