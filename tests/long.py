@@ -35,7 +35,10 @@ FUZZED = (
     *("codec", "markdown", "meta", "cursor", "settings", "git", "times", "text"),
     *("words", "statusline"),
 )
-MUTATED = ("moves", "proposals", "model", "folding", "codec", "jsontext", "plan")
+MUTATED = (
+    *("moves", "proposals", "model", "folding", "codec", "entryfields", "jsontext"),
+    "plan",
+)
 PASSED, FAILED, NOT_RUN = "passed", "FAILED", "not run"
 
 

@@ -37,6 +37,9 @@ TARGETS = {
     "model": Target("src/wc_core/threads/model.py", ("tests/core/threads",)),
     "folding": Target("src/wc_core/threads/folding.py", ("tests/core/threads",)),
     "codec": Target("src/wc_core/threads/codec.py", ("tests/core/threads",)),
+    "entryfields": Target(
+        "src/wc_core/threads/entryfields.py", ("tests/core/threads",)
+    ),
     "jsontext": Target("src/wc_core/threads/jsontext.py", ("tests/core/threads",)),
     "plan": Target("src/wc_cli/merge/plan.py", ("tests/cli/merge",)),
 }

@@ -27,7 +27,7 @@ from wc_core.errors import InvalidInputError, WcError
 from wc_core.git import config, discovery, repository
 from wc_core.status import files
 from wc_core.text import clean, one_line
-from wc_core.threads import codec, folding, projections, settings
+from wc_core.threads import codec, entryfields, folding, projections, settings
 from wc_core.threads import page as markdown
 from wc_core.threads.jsontext import loads
 from wc_core.threads.model import Entry
@@ -133,8 +133,8 @@ def _written_again(entries: Sequence[Entry]) -> None:
 
 
 def _without_surrogates(one: Entry) -> Entry:
-    fields = json.dumps(codec.to_fields(one)).encode()
-    found = codec.from_fields("t", loads(fields))
+    fields = json.dumps(entryfields.to_fields(one)).encode()
+    found = entryfields.from_fields("t", loads(fields))
     assert found is not None
     return found
 

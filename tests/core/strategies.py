@@ -20,7 +20,7 @@ from wc_core.identity.resolve import Identity
 from wc_core.identity.viewer import Viewer
 from wc_core.layout import Layout
 from wc_core.names import Directory, parse
-from wc_core.threads import codec, folding, model
+from wc_core.threads import codec, entryfields, folding, model
 from wc_core.threads.model import Ball, Base, Entry, Link, State
 from wc_core.threads.projections import render_meta
 
@@ -96,7 +96,7 @@ json_values = st.recursive(
 )
 # Every key that means something in a line of a log.
 KNOWN_KEYS = frozenset(
-    codec.to_fields(
+    entryfields.to_fields(
         entry(
             0, action="say", ball=Ball("x"), status="OPEN", parents=("p",),
             base=Base(), code_commit="c", key="k", reason="r", thread_branch="b",

@@ -14,7 +14,7 @@ from wc_cli.doctor.setaside import SetAsideStores
 from wc_core.files import read_plain
 from wc_core.git import discovery
 from wc_core.layout import topic_of
-from wc_core.threads import codec, model
+from wc_core.threads import codec, entryfields, model
 from wc_core.threads import page as page_format
 
 if TYPE_CHECKING:
@@ -149,9 +149,11 @@ def _page_line(entry: Entry, position: int) -> bytes:
     try:
         return codec.to_line(entry, position)
     except UnicodeEncodeError:
-        fields = json.dumps(codec.to_fields(entry), ensure_ascii=False)
+        fields = json.dumps(entryfields.to_fields(entry), ensure_ascii=False)
         valid = json.loads(fields.encode(errors="replace"))
-        return codec.to_line(codec.from_fields(entry.topic, valid) or entry, position)
+        return codec.to_line(
+            entryfields.from_fields(entry.topic, valid) or entry, position
+        )
 
 
 def lacks_entries(thread: Thread) -> bool:

@@ -130,10 +130,16 @@ class _Folding:
             self.names[entry.new_topic] = None
         if entry.supersedes == self.first_id and entry.action in CORRECTIONS:
             self._correct_title(entry)
+        self._change_tags(entry)
+        self._change_links(entry)
+
+    def _change_tags(self, entry: Entry) -> None:
         if entry.tags_added or entry.tags_removed:
             self.tags_id = entry.id
         self.tags.difference_update(entry.tags_removed)
         self.tags.update(entry.tags_added)
+
+    def _change_links(self, entry: Entry) -> None:
         for link in entry.links_removed:
             self.links.pop((link.kind, link.topic), None)
         for link in entry.links_added:

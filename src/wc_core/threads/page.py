@@ -30,7 +30,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from wc_core import names
-from wc_core.threads import codec, revisions
+from wc_core.threads import entryfields, revisions
 from wc_core.threads.jsontext import dumps
 from wc_core.threads.model import OPEN, Base, Entry
 from wc_core.threads.pageentries import EntryReader, without_quotations
@@ -74,7 +74,7 @@ _UNSAFE_IN_JSON = re.compile(r"[\x80-\x9f\ud800-\udfff]|(?<=-)-")
 
 
 # The fields that every line of a log has, without values.
-_EMPTY_FIELDS = codec.to_fields(Entry(id="", topic="", agent="", at=""))
+_EMPTY_FIELDS = entryfields.to_fields(Entry(id="", topic="", agent="", at=""))
 
 
 class ParsedPage(NamedTuple):
@@ -163,7 +163,7 @@ def _entry_lines(entry: Entry, latest: Entry, version: int) -> list[str]:
     visible |= {"entry_id": visible_id.strip(), "body": body}
     hidden = {
         name: value
-        for name, value in codec.to_fields(entry).items()
+        for name, value in entryfields.to_fields(entry).items()
         if name not in visible or value != visible[name]
     }
     return [

@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from wc_core import times, ulid
-from wc_core.threads import codec
+from wc_core.threads import entryfields
 from wc_core.threads.pagelines import (
     COMMENT,
     ESCAPED,
@@ -69,7 +69,7 @@ class EntryReader:
                 fields, self._position, self._greatest_ulid
             )
         self._position += 1
-        entry = codec.from_fields(self._topic, fields)
+        entry = entryfields.from_fields(self._topic, fields)
         if entry is None:  # pragma: no cover (there is always an id)
             raise AssertionError
         self._greatest_ulid = max(self._greatest_ulid, ulid.prefix(entry.id))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from wc_core.errors import NotFoundError
 from wc_core.threads import model, revisions
-from wc_core.threads.codec import link_fields
+from wc_core.threads.entryfields import link_fields
 from wc_core.times import utc
 from wc_core.values import NamedTuple
 from wc_core.views.references import references

@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from wc_core import ulid
-from wc_core.threads import codec, folding, model, revisions
+from wc_core.threads import codec, entryfields, folding, model, revisions
 from wc_core.threads import page as markdown
 from wc_core.threads.model import Ball, Base, Entry, State
 from wc_core.threads.page import PROJECTION_VERSION, parse, render
@@ -72,7 +72,7 @@ values = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(hostile, inner),
     max_leaves=4,
 )
-REFERENCE = codec.to_fields(
+REFERENCE = entryfields.to_fields(
     entry(
         action="say", ball=Ball("x"), status="OPEN", parents=("p",), base=Base(),
         code_commit="c", key="k", reason="r",
@@ -109,7 +109,7 @@ def entries(draw: st.DrawFn) -> tuple[Entry, ...]:
     for one in draw(st.lists(ids, max_size=4, unique=True)):
         fields = draw(st.fixed_dictionaries({}, optional=well_shaped))
         fields |= draw(unknown) | draw(misshapen) | {"entry_id": one}
-        made = codec.from_fields("fix-login", fields)
+        made = entryfields.from_fields("fix-login", fields)
         assert made is not None
         found.append(made)
     return tuple(found)

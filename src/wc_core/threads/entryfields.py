@@ -1,0 +1,183 @@
+"""The fields of an entry: their names in a log, and their values in JSON.
+
+A new field of `Entry` gets its name and its reader in `FIELDS`, and its value in
+`to_fields`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from wc_core.threads.model import Ball, Base, Entry, Link
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+# Keys that older tools write on every line, and that other keys imply.
+_DERIVED = frozenset({"id", "type", "index", "thread_topic"})
+
+
+# The fields that only wc writes, and only where they have a value.
+_OPTIONAL = (
+    *("code_commit", "action", "status", "thread_branch", "new_topic"),
+    *("supersedes", "tags_added", "tags_removed", "links_added", "links_removed"),
+    *("key", "reason"),
+)
+
+
+def to_fields(entry: Entry) -> dict[str, Any]:
+    """The fields of an entry, by their names in a log; unset optional ones left out."""
+    fields: dict[str, Any] = {
+        "entry_id": entry.id,
+        "agent": entry.agent,
+        "role": entry.role,
+        "entry_type": entry.type,
+        "title": entry.title,
+        "timestamp": entry.at,
+        "body": entry.body,
+        "summary": entry.summary,
+        "file_refs": list(entry.file_refs),
+        "pr_refs": list(entry.pr_refs),
+        "commit_refs": list(entry.commit_refs),
+        "code_branch": entry.code_branch,
+        "code_commit": entry.code_commit,
+        "action": entry.action,
+        "status": entry.status,
+        "thread_branch": entry.thread_branch,
+        "new_topic": entry.new_topic,
+        "supersedes": entry.supersedes,
+        "tags_added": list(entry.tags_added),
+        "tags_removed": list(entry.tags_removed),
+        "links_added": link_fields(entry.links_added),
+        "links_removed": link_fields(entry.links_removed),
+        "key": entry.key,
+        "reason": entry.reason,
+    }
+    for name in _OPTIONAL:
+        if not fields[name]:
+            del fields[name]
+    if entry.ball is not None:
+        fields["ball"] = entry.ball.holder
+    if entry.parents is not None:
+        fields["parents"] = list(entry.parents)
+    if entry.base is not None:
+        fields["base"] = entry.base._asdict()
+    return fields | dict(entry.extra)
+
+
+def link_fields(links: Iterable[Link]) -> list[dict[str, str]]:
+    """Links as an entry has them in a log."""
+    return [{"kind": link.kind, "topic": link.topic} for link in links]
+
+
+# What follows reads one field each, and returns None for a value of another shape.
+
+
+def _as_text(value: Any) -> str | None:
+    return value if isinstance(value, str) else None
+
+
+def _as_word(value: Any) -> str | None:
+    return value if isinstance(value, str) and value else None
+
+
+def _as_texts(value: Any) -> tuple[str, ...] | None:
+    if isinstance(value, list) and all(isinstance(item, str) for item in value):
+        return tuple(value)
+    return None
+
+
+def _as_numbers(value: Any) -> tuple[int, ...] | None:
+    if isinstance(value, list) and all(type(item) is int for item in value):
+        return tuple(value)
+    return None
+
+
+def _as_links(value: Any) -> tuple[Link, ...] | None:
+    if not isinstance(value, list):
+        return None
+    links = [_as_link(item) for item in value]
+    return tuple(link for link in links if link) if all(links) else None
+
+
+def _as_link(value: Any) -> Link | None:
+    if not isinstance(value, dict) or set(value) != {"kind", "topic"}:
+        return None
+    kind, topic = value["kind"], value["topic"]
+    return Link(kind, topic) if type(kind) is type(topic) is str else None
+
+
+def _as_ball(value: Any) -> Ball | None:
+    return Ball(value or None) if value is None or isinstance(value, str) else None
+
+
+def _as_base(value: Any) -> Base | None:
+    if not isinstance(value, dict) or set(value) != set(Base._fields):
+        return None
+    texts = [value["title"], value["status"], value["summary"]]
+    if not all(isinstance(text, str) for text in texts):
+        return None
+    return Base(**value) if isinstance(value["ball"], str | None) else None
+
+
+# name in a log -> (name in Entry, reader of the value)
+FIELDS: dict[str, tuple[str, Callable[[Any], Any]]] = {
+    "entry_id": ("id", _as_text),
+    "agent": ("agent", _as_text),
+    "timestamp": ("at", _as_text),
+    "title": ("title", _as_text),
+    "body": ("body", _as_text),
+    "role": ("role", _as_text),
+    "entry_type": ("type", _as_text),
+    "action": ("action", _as_text),
+    "ball": ("ball", _as_ball),
+    "status": ("status", _as_word),
+    "thread_branch": ("thread_branch", _as_text),
+    "new_topic": ("new_topic", _as_text),
+    "supersedes": ("supersedes", _as_text),
+    "tags_added": ("tags_added", _as_texts),
+    "tags_removed": ("tags_removed", _as_texts),
+    "links_added": ("links_added", _as_links),
+    "links_removed": ("links_removed", _as_links),
+    "parents": ("parents", _as_texts),
+    "base": ("base", _as_base),
+    "summary": ("summary", _as_text),
+    "file_refs": ("file_refs", _as_texts),
+    "pr_refs": ("pr_refs", _as_numbers),
+    "commit_refs": ("commit_refs", _as_texts),
+    "code_branch": ("code_branch", _as_text),
+    "code_commit": ("code_commit", _as_text),
+    "key": ("key", _as_text),
+    "reason": ("reason", _as_text),
+}
+
+_TEXT_FIELDS = {
+    name: field for name, (field, read) in FIELDS.items() if read is _as_text
+}
+
+
+def from_fields(topic: str, fields: dict[str, Any]) -> Entry | None:
+    """Make an entry from the fields of a line, or ``None`` if they have no id.
+
+    A known field with a value of another shape goes into ``extra``, unchanged.
+    """
+    valid: dict[str, Any] = {}
+    extra: dict[str, Any] = {}
+    for name, value in fields.items():
+        if name in _DERIVED:
+            continue
+        # Nearly every field is one of these, in nearly every line.
+        if type(value) is str and name in _TEXT_FIELDS:
+            valid[_TEXT_FIELDS[name]] = value
+            continue
+        field, read = FIELDS.get(name, ("", _as_text))
+        result = read(value) if field else None
+        if result is None:
+            extra[name] = value
+        else:
+            valid[field] = result
+    if not valid.get("id"):
+        return None
+    valid.setdefault("agent", "")
+    valid.setdefault("at", "")
+    return Entry(topic=topic, extra=extra, **valid)
