@@ -14,22 +14,28 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-def test_late_imports_are_few_and_say_why() -> None:
+@pytest.fixture(scope="module")
+def measured() -> dict[str, str]:
+    """The figures of the source; measuring takes seconds."""
+    return figures()
+
+
+def test_late_imports_are_few_and_say_why(measured: dict[str, str]) -> None:
     late = list(late_imports(modules()))
     silent = [f"{found.path}:{found.line}" for found in late if not found.has_reason]
     assert silent == [], "say what the late import saves, measured"
-    assert float(figures()["late imports per thousand lines"]) <= 3.0
+    assert float(measured["late imports per thousand lines"]) <= 3.0
 
 
-def test_rooms_stay_small_enough_to_look_through() -> None:
-    assert int(figures()["modules in the largest room"]) <= 20
+def test_rooms_stay_small_enough_to_look_through(measured: dict[str, str]) -> None:
+    assert int(measured["modules in the largest room"]) <= 20
 
 
-def test_the_documentation_quotes_every_figure() -> None:
+def test_the_documentation_quotes_every_figure(measured: dict[str, str]) -> None:
     page = (SOURCE.parent / "docs/architecture.md").read_text(encoding="utf-8")
     rows = [line.split("|")[1:-1] for line in page.splitlines() if line[:1] == "|"]
     quoted = {row[0].strip() for row in rows if len(row) == 3}
-    assert quoted >= figures().keys()
+    assert quoted >= measured.keys()
 
 
 @pytest.mark.parametrize(
