@@ -158,7 +158,6 @@ COMMAND_TESTS = (
     "tests/cli/test_options.py",
     "tests/bin/test_launcher.py::test_the_launcher_has_every_command_of_the_command_line",
     "tests/cli/install/test_clients.py::test_what_needs_no_asking_are_commands_and_tools_that_exist",
-    "tests/test_docs.py::test_the_reference_is_what_the_code_says",
     "tests/test_man.py::test_every_command_has_its_place_in_the_manual",
     *("-k", "not wheel and not typer"),
 )
@@ -265,9 +264,8 @@ CLIENT_TESTS = (
     "tests/core/identity/test_resolve.py",
     "tests/core/test_names.py",
     "tests/bin/test_statusline_script.py",
-    "tests/test_docs.py::test_the_reference_is_what_the_code_says",
     "-k",
-    "client or known_by or reference or platforms_have or without_a_trace or variables",
+    "client or known_by or platforms_have or without_a_trace or variables",
 )
 
 
@@ -508,7 +506,7 @@ SETTING_STEPS = (
 SETTING_TESTS = (
     "tests/core/threads/test_settings.py",
     "tests/test_docs.py",
-    *("-k", "settings or setting or counts or reference or text_exist"),
+    *("-k", "settings or setting or counts or text_exist"),
 )
 
 
