@@ -46,7 +46,10 @@ EXAMPLES = {
         "wc say login --title 'It is back' --reopen",
     ),
     "done": ("wc done logout --title 'All green, ready to merge'",),
-    "ack": ("wc ack login --title 'Seen, after lunch'",),
+    "ack": (
+        "wc ack login --title 'Seen, after lunch'",
+        "wc ack login --kind warning --severity high --title 'SHA-1 is broken'",
+    ),
     "handoff": ("wc handoff login --to 'Claude Code' --note 'The tests are yours'",),
     "take": ("wc take login", "wc take release --reason 'No answer since Monday'"),
     "set-status": ("wc set-status login IN_REVIEW", "wc set-status login CLOSED"),
@@ -165,7 +168,9 @@ temporary file. `--no-edit` opens no editor.
 
 `--file`, `--pr` and `--commit` record what the entry is about; a path is kept from the
 top of the repository. What the title and the text name needs no option: it is found
-when the entry is read.""",
+when the entry is read.
+
+With `--kind`, the entry is a remark that moves no ball: [kinds](kinds.md).""",
     "new": """\
 The thread belongs to the branch that is checked out, or to `--branch`, which need not
 exist yet: [where a thread is](store.md#where-a-thread-is).""",

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from wc_cli import table
 from wc_cli.context import Context
 from wc_core.errors import WcError
-from wc_core.threads.model import ENTRY_TYPES, ROLES, STATUSES
+from wc_core.threads.model import ENTRY_TYPES, KINDS, ROLES, SEVERITIES, STATUSES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -132,6 +132,8 @@ _WORDS: dict[str, Callable[[], Sequence[str]]] = {
     "status": lambda: STATUSES,
     "role": lambda: ROLES,
     "type": lambda: ENTRY_TYPES,
+    "kind": lambda: KINDS,
+    "severity": lambda: SEVERITIES,
     "command": lambda: list(table.COMMANDS),
     "shell": lambda: list(SCRIPTS),
 }

@@ -50,6 +50,8 @@ def checked(draft: Draft) -> Draft:
         title=vocabulary.title(draft.title),
         body=vocabulary.body(draft.body),
         role=vocabulary.role(draft.role),
+        kind=vocabulary.kind(draft.kind),
+        severity=vocabulary.severity(draft.severity),
         type=vocabulary.entry_type(draft.type),
         to=vocabulary.name(draft.to),
         status=vocabulary.status(draft.status),

@@ -102,6 +102,7 @@ KNOWN_KEYS = frozenset(
             base=Base(), code_commit="c", key="k", reason="r", thread_branch="b",
             new_topic="n", supersedes="s", tags_added=("x",), tags_removed=("y",),
             links_added=(Link("k", "x"),), links_removed=(Link("k", "y"),),
+            kind="note", severity="low", asks="x", answers="y",
         )
     )
 )  # fmt: skip
@@ -146,10 +147,14 @@ entries = st.builds(
     supersedes=texts,
     tags_added=references,
     tags_removed=references,
+    asks=texts,
+    answers=texts,
     links_added=any_links,
     links_removed=any_links,
     key=texts,
     reason=texts,
+    kind=texts,
+    severity=texts,
     extra=st.dictionaries(foreign_keys, json_values, max_size=3),
 )
 
@@ -168,6 +173,8 @@ rare_changes = st.one_of(
     ),
     st.fixed_dictionaries({"tags_added": tags, "tags_removed": tags}),
     st.fixed_dictionaries({"links_added": links, "links_removed": links}),
+    st.fixed_dictionaries({"asks": agents, "kind": st.just("question")}),
+    st.fixed_dictionaries({"answers": st.integers(0, 6).map(entry_id)}),
 )
 
 

@@ -23,6 +23,7 @@ from wc_core.git import repository
 from wc_core.layout import BRANCH
 from wc_core.names import fold, parse
 from wc_core.phrases import quoted
+from wc_core.remarks import wording
 from wc_core.text import one_line
 from wc_core.threads.model import holder_text
 from wc_core.times import utc
@@ -124,6 +125,7 @@ def _entry_line(
         [f"ball → {holder_text(entry.ball.holder)}"] if entry.ball is not None else []
     )
     facts += [entry.status] if entry.status else []
+    facts += [kind] if (kind := wording.kind_text(entry)) else []
     if commit is None:
         facts += [] if history.problem else ["not committed"]
     else:

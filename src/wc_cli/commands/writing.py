@@ -93,7 +93,25 @@ class DoneOptions(ContributionOptions):
     you, the thread is closed."""
 
 
-class SayOptions(ContributionOptions):
+class KindOptions(Options):
+    """What kind of remark an entry is."""
+
+    kind: str = text(
+        "--kind", "KIND", "A remark of this kind; it moves no ball.", complete="kind"
+    )
+    severity: str = text(
+        "--severity", "LEVEL", "How severe it is.", complete="severity"
+    )
+
+    def in_kind(self, draft: Draft) -> Draft:
+        """Returns the draft with its kind and severity."""
+        return draft._replace(
+            kind=vocabulary.kind(self.kind),
+            severity=vocabulary.severity(self.severity),
+        )
+
+
+class SayOptions(ContributionOptions, KindOptions):
     """Add an entry and pass the ball."""
 
     new: bool = flag(
@@ -119,7 +137,7 @@ class NewOptions(PassOptions, EntryOptions, EditorOptions):
     )
 
 
-class AckOptions(EntryOptions):
+class AckOptions(EntryOptions, KindOptions):
     """Add a remark; the ball stays where it is."""
 
     topic: str = argument("TOPIC", "The thread.", complete="topic")
@@ -168,7 +186,7 @@ class SetStatusOptions(WriteOptions):
 @command(SayOptions)
 def say(context: Context, options: SayOptions) -> None:
     """Add an entry and pass the ball."""
-    draft = _contribution("say", options)
+    draft = options.in_kind(_contribution("say", options))
     _write_text_entry(context, options, draft._replace(new=options.new))
 
 
@@ -222,7 +240,8 @@ def ack(context: Context, options: AckOptions) -> None:
         role=vocabulary.role(options.role),
         type=vocabulary.entry_type(options.type),
     )
-    write_entry(context, options, options.added_to(draft, context))
+    draft = options.in_kind(options.added_to(draft, context))
+    write_entry(context, options, draft)
 
 
 @command(HandoffOptions)

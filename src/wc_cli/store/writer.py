@@ -93,6 +93,10 @@ class StoreWriter:
                 f"{self.rules.damage.file}: {self.rules.damage.message}.",
                 "The ball could go the wrong way; fix the file first.",
             )
+        if draft.kind or draft.severity:
+            from wc_core.remarks import kinds  # 1 ms, for entries with a kind
+
+            draft = kinds.as_remark(draft)
         topic = self._topic_for(draft)
         if draft.to and not draft.force:
             me = self.author.identity
@@ -286,6 +290,8 @@ class StoreWriter:
             code_commit=self.author.code_commit,
             key=draft.key,
             reason=draft.reason,
+            kind=draft.kind,
+            severity=draft.severity,
         )
 
     def _append(self, entry: Entry, thread: LockedThread) -> int:

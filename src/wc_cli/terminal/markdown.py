@@ -18,6 +18,7 @@ from rich.text import Text
 
 from wc_cli.terminal import render
 from wc_core.markdowntokens import DISABLED, MAX_NESTING, is_whole, uncover
+from wc_core.remarks import wording
 from wc_core.text import clean, one_line
 from wc_core.threads.model import holder_text
 from wc_core.times import age, utc
@@ -158,7 +159,8 @@ def _head(numbered: Numbered, now_ms: int) -> Text:
     item = numbered.entry
     text = Text(f"#{numbered.idx} ", style="dim")
     text.append(one_line(item.agent) or "?", style="bold cyan")
-    for fact in (_when(item.at, now_ms), one_line(item.role), one_line(item.type)):
+    sort = (wording.type_text(item), wording.kind_text(item), wording.answer_text(item))
+    for fact in (_when(item.at, now_ms), *map(one_line, (item.role, *sort))):
         text.append(f" · {fact}" if fact else "", style="dim")
     if item.ball is not None:
         holder = one_line(holder_text(item.ball.holder))

@@ -12,6 +12,7 @@ import unicodedata
 from typing import TYPE_CHECKING
 
 from wc_core.phrases import counted
+from wc_core.remarks import wording
 from wc_core.text import clean, one_line
 from wc_core.threads.model import holder_text
 from wc_core.times import age, utc
@@ -183,7 +184,8 @@ def entry_text(numbered: Numbered, style: Style) -> str:
     """Returns one entry: a line of facts that ends with its id, its title, and its
     body, indented."""
     item = numbered.entry
-    about = [f"#{numbered.idx}", item.agent or "?", utc(item.at), item.role, item.type]
+    about = [f"#{numbered.idx}", item.agent or "?", utc(item.at), item.role]
+    about += [wording.type_text(item), wording.kind_text(item)]
     if item.ball is not None:
         about.append(f"ball → {holder_text(item.ball.holder)}")
     if item.status:
@@ -192,6 +194,7 @@ def entry_text(numbered: Numbered, style: Style) -> str:
         about.append("forked")
     if item.supersedes:
         about.append(f"corrects {item.supersedes}")
+    about.append(wording.answer_text(item))
     about += [numbered.mark, code_words(item), item.id]
     head = " · ".join(one_line(part) for part in about if part)
     lines = [style(head, _DIM), style(one_line(item.title), _BOLD)]
@@ -214,7 +217,9 @@ def hit_text(hit: Hit, style: Style) -> str:
     """Returns a search result: its place, its title, the words around the match."""
     item = hit.numbered.entry
     place = f"{one_line(hit.name)} #{hit.numbered.idx}"
-    about = f"{one_line(item.agent)} · {one_line(utc(item.at))}"
+    kind = wording.kind_text(item)
+    facts = (item.agent, utc(item.at), *([kind] if kind else []))
+    about = " · ".join(map(one_line, facts))
     return (
         f"{style(place, _BOLD)} {one_line(item.title)} "
         f"{style(about + _mark(hit.numbered), _DIM)}\n"
@@ -247,7 +252,8 @@ def update_line(topic: str, numbered: Numbered, style: Style) -> str:
     about = style(f" ({one_line(about)})", _DIM) if about else ""
     at = one_line(utc(item.at))
     mark = style(_mark(numbered), _DIM)
-    title = one_line(item.title)
+    kind = one_line(wording.kind_text(item))
+    title = f"{kind}: {one_line(item.title)}" if kind else one_line(item.title)
     return f"{at} {place} {one_line(item.agent)}: {title}{about}{mark}{ball}"
 
 

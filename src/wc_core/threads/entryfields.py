@@ -21,7 +21,7 @@ _DERIVED = frozenset({"id", "type", "index", "thread_topic"})
 _OPTIONAL = (
     *("code_commit", "action", "status", "thread_branch", "new_topic"),
     *("supersedes", "tags_added", "tags_removed", "links_added", "links_removed"),
-    *("key", "reason"),
+    *("key", "reason", "kind", "severity", "asks", "answers"),
 )
 
 
@@ -52,6 +52,10 @@ def to_fields(entry: Entry) -> dict[str, Any]:
         "links_removed": link_fields(entry.links_removed),
         "key": entry.key,
         "reason": entry.reason,
+        "kind": entry.kind,
+        "severity": entry.severity,
+        "asks": entry.asks,
+        "answers": entry.answers,
     }
     for name in _OPTIONAL:
         if not fields[name]:
@@ -149,6 +153,10 @@ FIELDS: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "code_commit": ("code_commit", _as_text),
     "key": ("key", _as_text),
     "reason": ("reason", _as_text),
+    "kind": ("kind", _as_text),
+    "severity": ("severity", _as_text),
+    "asks": ("asks", _as_text),
+    "answers": ("answers", _as_text),
 }
 
 _TEXT_FIELDS = {

@@ -8,6 +8,7 @@ from wc_core.names import Directory, parse
 from wc_core.threads.model import (
     CLOSED,
     Link,
+    OpenQuestion,
     Participant,
     Pass,
     initial_state,
@@ -74,6 +75,7 @@ class _Folding:
         self.tags = set(state.tags)
         self.tags_id = state.tags_id
         self.links = {(link.kind, link.topic): link for link in state.links}
+        self.questions = {question.id: question for question in state.questions}
 
     def begin(self, entry: Entry) -> None:
         """Take what the first entry says because it is the first."""
@@ -140,11 +142,26 @@ class _Folding:
         self.tags.update(entry.tags_added)
 
     def _change_links(self, entry: Entry) -> None:
+        self._add_question(entry)
         for link in entry.links_removed:
             self.links.pop((link.kind, link.topic), None)
         for link in entry.links_added:
             key = (link.kind, link.topic)
             self.links.setdefault(key, Link(*key, entry.id))
+
+    def _add_question(self, entry: Entry) -> None:
+        """Take an open question, or the end of one."""
+        if entry.asks:
+            question = OpenQuestion(entry.id, entry.agent, entry.asks, entry.title)
+            self.questions[entry.id] = question
+        self.questions.pop(entry.answers, None)
+        corrected = self.questions.get(entry.supersedes)
+        if corrected is None or not same_author(corrected.asker, entry.agent):
+            return
+        if entry.action == RETRACT:
+            del self.questions[corrected.id]
+        elif entry.action in CORRECTIONS:
+            self.questions[corrected.id] = corrected._replace(title=entry.title)
 
     def _correct_title(self, entry: Entry) -> None:
         if same_author(self.first_by, entry.agent):
@@ -167,6 +184,7 @@ class _Folding:
             "tags": tuple(sorted(self.tags)),
             "tags_id": self.tags_id,
             "links": tuple(self.links.values()),
+            "questions": tuple(self.questions.values()),
         }
 
 

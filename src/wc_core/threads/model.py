@@ -18,12 +18,16 @@ if TYPE_CHECKING:
 STATUSES = ("OPEN", "IN_REVIEW", "BLOCKED", "CLOSED")
 ROLES = ("planner", "critic", "implementer", "tester", "pm", "scribe")
 ENTRY_TYPES = ("Note", "Plan", "Decision", "PR", "Closure")
+KINDS = ("note", "decision", "warning", "research", "question", "pivot")
+# From the least to the greatest, in the words of most trackers and advisories.
+SEVERITIES = ("low", "medium", "high", "critical")
 ACTIONS = (
     *("new", "say", "ack", "handoff", "take", "set_status", "done"),
     *("move", "amend", "retract", "rename", "tag", "link", "unlink"),
 )
 
 OPEN, IN_REVIEW, BLOCKED, CLOSED = STATUSES
+_, DECISION, _, _, QUESTION, _ = KINDS
 
 
 class Ball(NamedTuple):
@@ -61,6 +65,15 @@ class Link(NamedTuple):
     id: str = ""
 
 
+class OpenQuestion(NamedTuple):
+    """An open question: the id of its entry, who asked it, whom, and its title."""
+
+    id: str
+    asker: str
+    asked: str
+    title: str
+
+
 class Entry(NamedTuple):
     """One line of a log.
 
@@ -70,8 +83,10 @@ class Entry(NamedTuple):
     ``supersedes`` the id of the entry that this one replaces: its text
     (``amend``), or the whole of it (``retract``). ``parents`` are the heads of
     the thread when the entry was written; ``None`` if the writer recorded none
-    (older tools), and then the parent is the entry before. ``at`` is the
-    timestamp as written, RFC 3339. ``extra`` has the keys of other tools, unchanged.
+    (older tools), and then the parent is the entry before. ``asks`` is who has to
+    answer the entry, ``answers`` the id of the question that it answers or withdraws.
+    ``at`` is the timestamp as written, RFC 3339. ``extra`` has the keys of other
+    tools, unchanged.
     """
 
     id: str
@@ -90,6 +105,8 @@ class Entry(NamedTuple):
     supersedes: str = ""
     tags_added: tuple[str, ...] = ()
     tags_removed: tuple[str, ...] = ()
+    asks: str = ""
+    answers: str = ""
     links_added: tuple[Link, ...] = ()
     links_removed: tuple[Link, ...] = ()
     parents: tuple[str, ...] | None = None
@@ -102,13 +119,20 @@ class Entry(NamedTuple):
     code_commit: str = ""
     key: str = ""
     reason: str = ""
+    kind: str = ""
+    severity: str = ""
     extra: Mapping[str, Any] = MappingProxyType({})
 
     @property
     def is_rare(self) -> bool:
-        """Whether it changes what few entries change: place, name, text, tags or
-        links."""
+        """Whether it changes what few entries change: place, name, text, tags,
+        questions or links."""
         return self[_RARE] != _NOT_RARE
+
+    @property
+    def any_kind(self) -> str:
+        """Its kind; ``decision`` if only its type says so."""
+        return self.kind or (DECISION if self.type == "Decision" else "")
 
     @property
     def is_by_wc(self) -> bool:
@@ -162,7 +186,8 @@ class State(NamedTuple):
     stored; the latest, which is its name now, is the last.
 
     ``tags_id`` is the last entry that changed ``tags``. ``links`` are those to other
-    threads, the oldest first.
+    threads, the oldest first. ``questions`` are those that nobody has answered, the
+    oldest first.
 
     ``lost`` counts the lines of the log that are no entry; it is here so that
     a reader of ``meta.json`` learns of the damage without reading the log.
@@ -191,6 +216,7 @@ class State(NamedTuple):
     tags: tuple[str, ...] = ()
     tags_id: str = ""
     links: tuple[Link, ...] = ()
+    questions: tuple[OpenQuestion, ...] = ()
     lost: int = 0
 
     @property

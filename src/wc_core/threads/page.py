@@ -5,8 +5,9 @@ retracted one has none, and a correction only says what it corrects. The comment
 text that was written.
 
 The format is that of older tools: a header, then for each entry a line
-``---``, a line ``Entry: …``, its ``Role``, ``Type`` and ``Title``, what it is
-about (``Summary``, ``Files``, ``PRs``, ``Commits``) if that was recorded, a blank
+``---``, a line ``Entry: …``, its ``Role``, ``Type`` and ``Title``, what kind it is
+of (``Kind``, ``Severity``, ``Asks``, ``Answers``) if it has one, what it is about
+(``Summary``, ``Files``, ``PRs``, ``Commits``) if that was recorded, a blank
 line, the body, a blank line and ``<!-- Entry-ID: … -->``. Fields that do not
 show there, or not exactly, are JSON in a comment on the next line,
 ``<!-- wc {…} -->``. The header ends with such a comment too, which has the
@@ -41,6 +42,7 @@ from wc_core.threads.pagelines import (
     TO_ESCAPE,
     PageDamage,
     closing_fence,
+    kind_lines,
     read_data,
     read_entry_header,
     reference_lines,
@@ -53,10 +55,10 @@ if TYPE_CHECKING:
     from wc_core.threads.codec import Damage
     from wc_core.threads.model import State
 
-# A page has the least version that can show what it has: the greater one if an entry
-# records what it is about.
-PROJECTION_VERSION = 2
-_PLAIN_VERSION = 1
+# A page has the least version that can show what it has: 2 if an entry records what it
+# is about, 3 if one has a kind.
+PROJECTION_VERSION = 3
+_REFERENCES_VERSION, _PLAIN_VERSION = 2, 1
 
 FREE = "anyone"
 
@@ -97,8 +99,11 @@ def render(state: State, entries: Sequence[Entry]) -> bytes:
     every field.
     """
     latest_texts = _latest_texts(entries)
-    has_references = any(map(reference_lines, latest_texts))
-    version = PROJECTION_VERSION if has_references else _PLAIN_VERSION
+    version = _PLAIN_VERSION
+    if any(map(kind_lines, entries)):
+        version = PROJECTION_VERSION
+    elif any(map(reference_lines, latest_texts)):
+        version = _REFERENCES_VERSION
     lines = _header_lines(state, version)
     for entry, latest in zip(entries, latest_texts, strict=True):
         lines += ["", RULE, *_entry_lines(entry, latest, version)]
@@ -152,6 +157,7 @@ def _entry_lines(entry: Entry, latest: Entry, version: int) -> list[str]:
         *([_label_line("Role", entry.role)] if entry.role else []),
         _label_line("Type", entry.type),
         _label_line("Title", latest.title),
+        *(_label_line(*line) for line in kind_lines(entry).items()),
         *(_label_line(*line) for line in reference_lines(latest).items()),
     ]
     # Two hyphens would end the comment. An id of another tool that has them is

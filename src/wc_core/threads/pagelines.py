@@ -21,7 +21,13 @@ RULE = "---"
 ENTRY = "Entry: "
 COMMENT = "<!-- wc "
 # The labels of an entry's header, by the least version of a page that has them.
-_LABELS = {0: "Role|Type|Title", 2: "Role|Type|Title|Summary|Files|PRs|Commits"}
+_PLAIN, _REFERENCES = "Role|Type|Title", "Summary|Files|PRs|Commits"
+_KINDS = "Kind|Severity|Asks|Answers"
+_LABELS = {
+    0: _PLAIN,
+    2: f"{_PLAIN}|{_REFERENCES}",
+    3: f"{_PLAIN}|{_KINDS}|{_REFERENCES}",
+}
 _HEADERS = {
     version: re.compile(rf"({labels}):(?: (.*))?")
     for version, labels in _LABELS.items()
@@ -120,9 +126,17 @@ def read_entry_header(lines: list[str], version: int) -> tuple[dict[str, Any], i
         "role": values.get("Role", ""),
         "entry_type": values.get("Type", "Note"),
         "title": values.get("Title", ""),
+        **_kind_fields(values),
         **_reference_fields(values),
     }
     return fields, 1 + len(values)
+
+
+def _kind_fields(values: Mapping[str, str]) -> dict[str, str]:
+    """The fields in the header lines that only pages with a kind have."""
+    return {
+        label.lower(): values[label] for label in _KINDS.split("|") if label in values
+    }
 
 
 def _reference_fields(values: Mapping[str, str]) -> dict[str, Any]:
@@ -142,6 +156,12 @@ def _reference_fields(values: Mapping[str, str]) -> dict[str, Any]:
     if "Commits" in values:
         fields["commit_refs"] = values["Commits"].split(SEPARATOR)
     return fields
+
+
+def kind_lines(entry: Entry) -> dict[str, str]:
+    """The labels and values of the header lines that say what kind an entry is of."""
+    values = {label: getattr(entry, label.lower()) for label in _KINDS.split("|")}
+    return {label: value for label, value in values.items() if value}
 
 
 def reference_lines(entry: Entry) -> dict[str, str]:

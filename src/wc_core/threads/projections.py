@@ -18,6 +18,7 @@ from wc_core.threads.model import (
     OPEN,
     Base,
     Link,
+    OpenQuestion,
     Participant,
     Pass,
     State,
@@ -121,6 +122,7 @@ def render_meta(state: State, log_size: int, unknown: Mapping[str, Any]) -> byte
         **({"tags": state.tags} if state.tags else {}),
         **({"tags_id": state.tags_id} if state.tags_id else {}),
         **({"links": state.links} if state.links else {}),
+        **({"questions": state.questions} if state.questions else {}),
         **({"lost": state.lost} if state.lost else {}),
     }
     text = json.dumps(fields | dict(unknown), ensure_ascii=False, indent=2)
@@ -240,6 +242,9 @@ def _state(topic: str, base: Base, meta: Meta, own: Mapping[str, Any]) -> State:
         tags=tuple(map(str, own.get("tags", ()))),
         tags_id=_string(own.get("tags_id")),
         links=tuple(Link(*map(str, link)) for link in own.get("links", ())),
+        questions=tuple(
+            OpenQuestion(*map(str, item)) for item in own.get("questions", ())
+        ),
         lost=_integer(own.get("lost")),
     )
 

@@ -23,7 +23,8 @@ class Draft(NamedTuple):
     ``if_ball`` and ``if_last`` make the write conditional, ``key`` makes it
     idempotent. ``force``, ``reopen`` and ``reason`` get past refusals.
     ``file_refs``, ``pr_refs`` and ``commit_refs`` are what the entry is about.
-    ``keeps_body`` is for an amendment of the title alone.
+    ``keeps_body`` is for an amendment of the title alone. ``kind`` and ``severity`` are
+    as in an entry.
     """
 
     topic: str
@@ -53,6 +54,8 @@ class Draft(NamedTuple):
     commit_refs: tuple[str, ...] = ()
     summary: str = ""
     keeps_body: bool = False
+    kind: str = ""
+    severity: str = ""
 
 
 class Proposal(NamedTuple):

@@ -10,7 +10,14 @@ from typing import TYPE_CHECKING
 from wc_core.errors import InvalidInputError
 from wc_core.names import MAX_NAME_BYTES
 from wc_core.text import clean, whole_number
-from wc_core.threads.model import ACTIONS, ENTRY_TYPES, ROLES, STATUSES
+from wc_core.threads.model import (
+    ACTIONS,
+    ENTRY_TYPES,
+    KINDS,
+    ROLES,
+    SEVERITIES,
+    STATUSES,
+)
 from wc_core.times import age_ms
 
 if TYPE_CHECKING:
@@ -57,6 +64,16 @@ def role(word: str) -> str:
 def entry_type(word: str) -> str:
     """An entry type; Note if ``word`` is empty."""
     return _one_of(word, ENTRY_TYPES, "an entry type") if word else "Note"
+
+
+def kind(word: str) -> str:
+    """A kind; empty if ``word`` is."""
+    return _one_of(word, KINDS, "a kind") if word else ""
+
+
+def severity(word: str) -> str:
+    """A severity; empty if ``word`` is."""
+    return _one_of(word, SEVERITIES, "a severity") if word else ""
 
 
 def action(word: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from wc_core.errors import InvalidInputError
+from wc_core.remarks import wording
 from wc_core.text import clean, one_line, whole_number
 from wc_core.threads.model import holder_text
 from wc_core.times import utc
@@ -243,7 +244,7 @@ def _heading_lines(shown_entry: ShownEntry) -> str:
         f"- {shown_entry.numbered.idx}",
         word(utc(entry.at)),
         word(entry.agent or "unknown"),
-        *([] if entry.type in {"", "Note"} else [word(entry.type)]),
+        *(fact for fact in _sort_facts(entry) if fact != "Note"),
         *([f"ball to: {word(holder_text(entry.ball.holder))}"] if entry.ball else []),
         *([f"status: {word(entry.status)}"] if entry.status else []),
         *_marks(shown_entry),
@@ -262,7 +263,9 @@ def _entry_text(shown_entry: ShownEntry) -> str:
         word(entry.id, 120),
         word(utc(entry.at)),
         f"author: {word(entry.agent or 'unknown')}",
-        *(word(text) for text in (entry.role, entry.type, entry.action) if text),
+        *([word(entry.role)] if entry.role else []),
+        *_sort_facts(entry),
+        *([word(entry.action)] if entry.action else []),
     ]
     if entry.ball is not None:
         facts.append(f"ball to: {word(holder_text(entry.ball.holder))}")
@@ -278,6 +281,12 @@ def _entry_text(shown_entry: ShownEntry) -> str:
     if entry.summary:
         heading += f"summary: {title(entry.summary)}\n"
     return heading + block(shown_entry.body)
+
+
+def _sort_facts(entry: Entry) -> list[str]:
+    """Returns the type and the kind of an entry, and which question it answers."""
+    texts = (wording.type_text(entry), wording.kind_text(entry))
+    return [word(text, 120) for text in (*texts, wording.answer_text(entry)) if text]
 
 
 def reference_facts(entry: Entry, most: int = _MOST_REFERENCES) -> list[str]:

@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-from wc_core.threads.model import ACTIONS, ENTRY_TYPES, ROLES, STATUSES
+from wc_core.threads.model import (
+    ACTIONS,
+    ENTRY_TYPES,
+    KINDS,
+    ROLES,
+    SEVERITIES,
+    STATUSES,
+)
 from wc_observe.answers.schema import TEXTS, object_schema
 
 
@@ -13,6 +20,8 @@ def vocabulary_fields() -> dict[str, list[str]]:
         "statuses": list(STATUSES),
         "roles": list(ROLES),
         "types": list(ENTRY_TYPES),
+        "kinds": list(KINDS),
+        "severities": list(SEVERITIES),
         "actions": list(ACTIONS),
     }
 

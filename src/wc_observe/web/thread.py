@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from wc_core.errors import InvalidInputError
+from wc_core.remarks import wording
 from wc_core.text import one_line
-from wc_core.threads.model import OPEN
+from wc_core.threads.model import OPEN, SEVERITIES
 from wc_core.times import utc
 from wc_core.values import NamedTuple
 from wc_core.views import entries as entry_views
@@ -246,11 +247,13 @@ def _by(shown: ShownEntry, context: _EntryContext) -> Html:
         element("b", holder_name(entry.agent or "unknown")),
         *(
             element("span", one_line(kind, 60).lower(), class_="kind")
-            for kind in (entry.role, entry.type if entry.type != "Note" else "")
-            if kind
+            for kind in (entry.role, wording.type_text(entry))
+            if kind and kind != "Note"
         ),
         moment(utc(entry.at), context.page.now_ms),
     ]
+    if kind := wording.kind_text(entry):
+        parts.append(element("span", one_line(kind, 120), class_=_kind_class(entry)))
     if entry.id in context.new:
         parts.append(element("span", "new", class_="mark new"))
     if numbered.forked:
@@ -258,6 +261,12 @@ def _by(shown: ShownEntry, context: _EntryContext) -> Html:
     if numbered.mark:
         parts.append(element("span", numbered.mark, class_="mark corrected"))
     return element("p", joined(parts, " "), class_="by")
+
+
+def _kind_class(entry: Entry) -> str:
+    """Returns the class of the mark that says the kind of an entry."""
+    severe = entry.severity in SEVERITIES[2:]
+    return "mark severe" if severe else "mark kind"
 
 
 def _foot(entry: Entry, idx: int) -> Html:

@@ -19,7 +19,14 @@ from tests.measuring import paused
 from tests.observe.stores import MODES, NOW_MS, Session, Store, only_text
 from wc_cli import table
 from wc_core.errors import ConflictError
-from wc_core.threads.model import ACTIONS, ENTRY_TYPES, ROLES, STATUSES
+from wc_core.threads.model import (
+    ACTIONS,
+    ENTRY_TYPES,
+    KINDS,
+    ROLES,
+    SEVERITIES,
+    STATUSES,
+)
 from wc_core.toolnames import PREFIX, TOOLS
 from wc_observe.calls import ServerContext
 from wc_observe.mcp import tools
@@ -116,6 +123,8 @@ def test_the_vocabulary(session: Session) -> None:
         "statuses": list(STATUSES),
         "roles": list(ROLES),
         "types": list(ENTRY_TYPES),
+        "kinds": list(KINDS),
+        "severities": list(SEVERITIES),
         "actions": list(ACTIONS),
     }
 
