@@ -91,6 +91,11 @@ EXAMPLES = {
     "seen": ("wc seen login", "wc seen --all"),
     "reindex": ("wc reindex --closed",),
     "init": ("wc init", "wc init --push"),
+    "guidance": (
+        "wc guidance add --on handoff 'Run the tests first.'",
+        "wc guidance list",
+        "wc guidance remove --on handoff 1",
+    ),
     "sync": (
         "wc sync",
         "wc sync --dry-run --json",

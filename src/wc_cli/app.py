@@ -162,7 +162,7 @@ def _add_command(application: typer.Typer, name: str) -> None:
         rich_help_panel=table.COMMANDS[real].panel,
         hidden=name in table.ALIASES,
         context_settings=context_settings(declared.options),
-    )(_callback(declared))
+    )(_callback(declared, table.occasion(real)))
 
 
 def context_settings(options: type[Options]) -> dict[str, Any]:
@@ -178,11 +178,11 @@ def _first_sentence(description: str) -> str:
     return f"{sentence.rstrip('.')}."
 
 
-def _callback(declared: Declared) -> Callable[..., None]:
+def _callback(declared: Declared, occasion: str) -> Callable[..., None]:
     """Returns a function with the signature from which Typer makes a command."""
 
     def call(**values: Any) -> None:
-        execute(declared, to_options(declared.options, values))
+        execute(declared, to_options(declared.options, values), occasion)
 
     call.__signature__ = signature(declared.options)  # type: ignore[attr-defined]
     return call

@@ -8,11 +8,11 @@ from __future__ import annotations
 import contextlib
 import os
 import pwd
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from wc_cli import spawn
 from wc_cli.clock import now_ms, random_bits
-from wc_cli.output import remark
+from wc_cli.output import Answer, begin_answer, remark
 from wc_core.errors import NotFoundError, WcError
 from wc_core.git import discovery, repository
 from wc_core.git.discovery import BRANCH_STORE
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from wc_core.git.discovery import Place
     from wc_core.git.freshness import Standing
     from wc_core.git.repository import Repository
+    from wc_core.guidance import Guidance
     from wc_core.identity.resolve import Identity
     from wc_core.threads.settings import Settings
     from wc_core.views.overview import Overview
@@ -334,14 +335,53 @@ class Context:
             authors.record_user(layout, self._configured_repository, self.env)
 
 
-def execute(declared: Declared, options: Options) -> None:
-    """Carry out a command with options that are already parsed."""
+def execute(declared: Declared, options: Options, occasion: str = "") -> None:
+    """Carry out a command with options that are already parsed. What the repository
+    asks on this ``occasion`` comes with the answer."""
     asked = Asked(getattr(options, "as_name", ""), getattr(options, "seat", ""))
     env = dict(os.environ)
     # A hook is told which folder its client is in. It must not fail because the folder
     # it was started in is gone.
     cwd = _current_folder(otherwise="/" if getattr(options, "hook", "") else "")
-    declared.run(Context(env, cwd, asked), options)
+    context = Context(env, cwd, asked)
+    answer = Answer(lambda: _guidance_fields(context, occasion))
+    begin_answer(answer)
+    try:
+        declared.run(context, options)
+    except WcError:
+        # Some commands answer, and fail because of what they found.
+        if answer.begun:
+            _remark_guidance(answer, context, occasion)
+        raise
+    _remark_guidance(answer, context, occasion)
+
+
+def _remark_guidance(answer: Answer, context: Context, occasion: str) -> None:
+    """Say what the repository asks, unless it was in the JSON."""
+    guidance = _guidance(context, occasion) if answer.beside is not None else None
+    if guidance is not None:
+        remark(guidance.text())
+
+
+def _guidance_fields(context: Context, occasion: str) -> dict[str, Any]:
+    guidance = _guidance(context, occasion)
+    return {} if guidance is None else {"guidance": [guidance.to_json()]}
+
+
+def _guidance(context: Context, occasion: str) -> Guidance | None:
+    """What the repository asks on an occasion; ``None`` if nothing, or if there is no
+    store."""
+    if not occasion:
+        return None
+    try:
+        layout = Layout(context.place.root)
+    except WcError:
+        return None
+    if not os.path.isdir(layout.guidance_folder):
+        return None
+    from wc_core import guidance  # 0.4 ms, only in a repository with guidance
+
+    return guidance.for_occasion(layout, occasion)
 
 
 def _current_folder(*, otherwise: str) -> str:

@@ -98,7 +98,7 @@ def _dispatch(argv: Sequence[str]) -> None:
     declared = table.load(argv[0]) if argv and not completing else None
     options = parse(declared.options, argv[1:]) if declared is not None else None
     if declared is not None and options is not None:
-        execute(declared, options)
+        execute(declared, options, table.occasion(argv[0]))
         return
     from wc_cli import app  # Typer: 90 ms, for help, mistakes and completion
 

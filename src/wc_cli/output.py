@@ -9,11 +9,39 @@ from __future__ import annotations
 import json
 import os
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from wc_core.errors import StorageError
 from wc_core.text import clean
 from wc_core.threads.jsontext import dumps
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+class Answer:
+    """The answer of the command that runs, and what comes with it from elsewhere.
+
+    ``beside`` returns the fields that are added to the first JSON that is printed; it
+    is ``None`` once they were. ``begun`` says whether anything was printed.
+    """
+
+    def __init__(self, beside: Callable[[], dict[str, Any]] | None = None) -> None:
+        self.begun = False
+        self.beside = beside
+
+    def with_fields(self, value: dict[str, Any]) -> dict[str, Any]:
+        """Returns JSON with the fields, if they are still to be added."""
+        beside, self.beside = self.beside, None
+        return {**value, **beside()} if beside is not None else value
+
+
+_answers = [Answer()]
+
+
+def begin_answer(answer: Answer) -> None:
+    """Make this the answer to which everything that is printed belongs."""
+    _answers[0] = answer
 
 
 def say(text: str) -> None:
@@ -21,9 +49,9 @@ def say(text: str) -> None:
     _write_output(f"{text}\n" if text and not text.endswith("\n") else text)
 
 
-def say_json(value: Any) -> None:
+def say_json(value: dict[str, Any]) -> None:
     """Print a result for programs: one line of JSON. Raises as `say` does."""
-    _write_output(f"{json_line(value)}\n")
+    _write_output(f"{json_line(_answers[0].with_fields(value))}\n")
 
 
 def remark(text: str) -> None:
@@ -55,6 +83,7 @@ def discard_output() -> None:
 
 
 def _write_output(text: str) -> None:
+    _answers[0].begun = True
     try:
         sys.stdout.write(text)
         sys.stdout.flush()

@@ -20,7 +20,8 @@ class Command(NamedTuple):
 
     ``agents`` says that agents may run it without asking their user: it only reads, or
     writes entries. Everything that reaches beyond the threads has to be asked about
-    (install, doctor --repair, timeline, which writes any file), and so has sync, which
+    (install, doctor --repair, timeline, which writes any file, guidance, which other
+    agents are given from then on), and so has sync, which
     publishes the threads to all readers of the remote when it runs for the first time.
     """
 
@@ -77,6 +78,7 @@ COMMANDS: dict[str, Command] = {
     "neighbors": Command("commands.edits.neighbors:neighbors", READING, agents=True),
     "graph": Command("commands.edits.graph:graph", READING, agents=True),
     "statusline": Command("commands.statusline:print_statusline", READING),
+    "guidance": Command("commands.repository.guidance:guidance", PLACE),
     "sync": Command("commands.sync:sync", PLACE),
     "init": Command("commands.stores:init", PLACE),
     "whoami": Command("commands.whoami:whoami", PLACE, agents=True),
@@ -94,6 +96,39 @@ COMMANDS: dict[str, Command] = {
 
 # The spellings of earlier versions and of other tools.
 ALIASES = {"set_status": "set-status", "break_lock": "break-lock"}
+
+# Every other command is an occasion for guidance: what the repository asks on it comes
+# with the answer.
+NO_OCCASION = {
+    "board": "it fills the screen until it ends",
+    "statusline": "it has one line",
+    "timeline": "it makes a picture",
+    "guidance": "it shows all of it",
+    "init": "there is no store before it",
+    "break-lock": "a person repairs the store",
+    "doctor": "a person repairs the store",
+    "install": "it concerns this machine, not the repository",
+    "uninstall": "it concerns this machine, not the repository",
+    "demo": "it has a repository of its own",
+    "skill": "it needs no store",
+    "completion": "it needs no store",
+    "version": "it needs no store",
+    "help": "it needs no store",
+}
+# It gives guidance as one of its sections.
+_OWN_SECTION = "brief"
+
+
+def occasion(name: str) -> str:
+    """Returns the occasion for guidance that comes with the answer of a command; empty
+    if there is none."""
+    name = ALIASES.get(name, name)
+    return "" if name in NO_OCCASION or name == _OWN_SECTION else name
+
+
+def occasions() -> tuple[str, ...]:
+    """Returns the commands that are occasions for guidance."""
+    return tuple(name for name in COMMANDS if name not in NO_OCCASION)
 
 
 def load(name: str) -> Declared | None:

@@ -19,6 +19,7 @@ BRANCH = "watercooler/threads"
 CLAIMS_BRANCH = "watercooler/claims"
 IN_TREE = ".watercooler"
 GUIDANCE = "guidance.md"
+GUIDANCE_FOLDER = "guidance"
 ALLOWED_SIGNERS = "allowed_signers"
 MAX_TOPIC_BYTES = 100
 
@@ -315,6 +316,15 @@ class Layout(NamedTuple):
     def guidance(self) -> str:
         """The repository's guidance for its agents and people."""
         return f"{self.root}/{GUIDANCE}"
+
+    @property
+    def guidance_folder(self) -> str:
+        """The folder with the repository's guidance for each occasion."""
+        return f"{self.root}/{GUIDANCE_FOLDER}"
+
+    def guidance_of(self, occasion: str) -> str:
+        """The repository's guidance for an occasion."""
+        return f"{self.guidance_folder}/{safe_name(occasion)}.md"
 
 
 def _older_lock_name(topic: str) -> str:

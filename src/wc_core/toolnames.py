@@ -6,6 +6,8 @@ each of them.
 
 from __future__ import annotations
 
+from types import MappingProxyType
+
 # The version changes before a promise about the tools does.
 PREFIX = "watercooler_v1_"
 
@@ -16,3 +18,30 @@ TOOLS = (
     *("check_status", "list_claims", "list_activity", "get_neighbors"),
     *("list_worktrees", "get_conflicts", "get_loop_status", "get_team_status"),
 )
+
+# The command whose guidance a tool gives, because it answers the same.
+OCCASIONS = MappingProxyType(
+    {
+        "health": "problems",
+        "whoami": "whoami",
+        "list_threads": "list",
+        "read_thread": "read",
+        "get_entry": "read",
+        "list_updates": "updates",
+        "search_threads": "search",
+        "reindex": "reindex",
+        "get_ball_history": "stats",
+        "get_stats": "stats",
+        "list_ready": "ready",
+        "explain_readiness": "why",
+        "check_status": "check",
+        "list_claims": "claims",
+        "list_activity": "activity",
+        "get_neighbors": "neighbors",
+        "list_worktrees": "worktrees",
+        "get_conflicts": "conflicts",
+        "get_loop_status": "worktrees",
+        "get_team_status": "worktrees",
+    }
+)
+NO_OCCASION = MappingProxyType({"list_vocabulary": "it needs no store"})

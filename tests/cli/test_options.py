@@ -42,7 +42,9 @@ class Heard:
         application.callback()(lambda: None)
         listening = Declared(declared.options, self._listen)
         settings = app.context_settings(declared.options)
-        application.command(name, context_settings=settings)(app._callback(listening))
+        application.command(name, context_settings=settings)(
+            app._callback(listening, "")
+        )
         self.command = get_command(application)
 
     def _listen(self, _: Any, said: Options) -> None:

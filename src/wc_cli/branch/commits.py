@@ -103,14 +103,21 @@ def check_unread(root: str) -> None:
 
 
 def committed_files(
-    git: Git, commit: str, paths: Iterable[str]
+    git: Git, commit: str, paths: Iterable[str], *, below: str = ""
 ) -> dict[str, Committed]:
-    """The files of a commit that are among ``paths``, by path."""
+    """The files of a commit that are among ``paths``, or in the folder ``below`` if
+    there is one, by path."""
     requested = set(paths)
     # The length of a command line is limited; reading the whole tree costs little more.
-    arguments = [] if len(requested) > _MAX_PATHS else sorted(requested)
+    is_long = len(requested) > _MAX_PATHS
+    folder = [below] if below else []
+    arguments = [] if is_long else [*sorted(requested), *folder]
     files = committed_below(git, commit, *arguments)
-    return {path: file for path, file in files.items() if path in requested}
+    return {
+        path: file
+        for path, file in files.items()
+        if path in requested or (below and path.startswith(f"{below}/"))
+    }
 
 
 def committed_below(git: Git, commit: str, *paths: str) -> dict[str, Committed]:

@@ -22,7 +22,9 @@ from wc_cli.briefing.sessions import Session
 from wc_cli.context import Context
 from wc_cli.output import remark, say
 from wc_core.errors import ClaimedError, WcError
+from wc_core.guidance import for_occasion
 from wc_core.identity.resolve import Asked
+from wc_core.layout import Layout
 from wc_core.status import holders
 from wc_core.text import defused, one_line
 from wc_core.threads.model import CLOSED
@@ -31,7 +33,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from types import FrameType
 
-    from wc_core.layout import Layout
     from wc_core.status.holders import HeldBall
 
 # Output is printed last, so that a timeout never cuts it in half.
@@ -153,6 +154,19 @@ def _reply(
     late = deadline(context)
     if not context.place.exists:
         return ""
+    text = _event_text(context, options, hook_input, late)
+    guidance = for_occasion(Layout(context.place.root), options.hook) if text else None
+    return f"{text}\n\n{guidance.text()}" if guidance is not None else text
+
+
+def _event_text(
+    context: Context,
+    options: HookOptions,
+    hook_input: dialects.HookInput,
+    late: Callable[[], bool],
+) -> str:
+    """Returns what there is to say at this event, often nothing."""
+    client = dialects.dialect_of(options.client)
     path = sessions.path_of(context.reader.layout, options.client, hook_input.session)
     path = path if hook_input.session else ""
     if options.hook == START:

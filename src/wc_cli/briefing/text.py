@@ -73,9 +73,9 @@ def brief_text(brief: Brief, style: Style) -> str:
     if brief.notes:
         lines += ["", style("Store:", "1")]
         lines += [f"- {one_line(note)}" for note in brief.notes]
-    if brief.guidance:
-        lines += ["", style("Guidance of this repository (guidance.md):", "1")]
-        lines += [f"  > {line}".rstrip() for line in brief.guidance.split("\n")]
+    for guidance in brief.guidance:
+        heading, *quoted = guidance.text().split("\n")
+        lines += ["", style(heading, "1"), *quoted]
     if brief.partial:
         lines += ["", "There was no time for all of it; the rest: wc list --open"]
     if any(part.total for part in brief.parts.values()):
@@ -173,7 +173,7 @@ def _smaller(brief: Brief) -> Brief:
     for name in reversed(LIMITS):
         part: BriefSection = brief.parts[name]
         if name == "offered" and brief.guidance:
-            return brief._replace(guidance="")
+            return brief._replace(guidance=brief.guidance[:-1])
         if name == "offered" and brief.overlaps:
             return brief._replace(overlaps=brief.overlaps[:-1])
         if name == "offered" and brief.conflicts:

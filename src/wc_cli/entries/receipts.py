@@ -25,23 +25,29 @@ def settle_after_write(
     the background, or not at all. Returns the receipt with the result."""
     layout = Layout(context.place.root)
     committing = context.place.kind == BRANCH_STORE
-    notes = list(receipt.notes)
-    committed = False
+    is_inline = sync or context.settings.sync == "inline"
+    notes = [*receipt.notes, *start_settling(context, sync=sync)]
+    marker = f"{layout.unsettled}/{file_name(receipt.topic)}"
+    committed = is_inline and committing and not os.path.lexists(marker)
+    notes.extend(_trouble_notes(layout))
+    pushed = _is_pushed(context, committed=committed) if committing else None
+    return receipt._replace(committed=committed, pushed=pushed, notes=tuple(notes))
+
+
+def start_settling(context: Context, *, sync: bool = False) -> list[str]:
+    """Settle and exchange with the remote: now (with ``sync``, or if configured so), in
+    the background, or not at all. Returns notes on what could not be done."""
     mode = "inline" if sync else context.settings.sync
     try:
         if mode == "inline":
             from wc_cli.entries import inline  # 35 ms, usually in the background
 
-            notes += inline.settle_and_exchange(context, by_option=sync)
-            marker = f"{layout.unsettled}/{file_name(receipt.topic)}"
-            committed = committing and not os.path.lexists(marker)
-        elif mode == "background":
-            spawn.start(layout, context.env)
+            return inline.settle_and_exchange(context, by_option=sync)
+        if mode == "background":
+            spawn.start(Layout(context.place.root), context.env)
     except (WcError, OSError) as error:
-        notes.append(f"settling could not be started: {error}")
-    notes.extend(_trouble_notes(layout))
-    pushed = _is_pushed(context, committed=committed) if committing else None
-    return receipt._replace(committed=committed, pushed=pushed, notes=tuple(notes))
+        return [f"settling could not be started: {error}"]
+    return []
 
 
 def _trouble_notes(layout: Layout) -> list[str]:

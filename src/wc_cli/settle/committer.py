@@ -3,6 +3,7 @@ lacks, each with the entries of one author."""
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 from wc_cli.branch import commits, messages
@@ -12,11 +13,12 @@ from wc_cli.branch.git import GitError, GitKilledError
 from wc_cli.settle.authorsplit import Authors, split_by_author
 from wc_cli.settle.commitplan import plan_commit
 from wc_cli.store import authors
-from wc_core.files import read_plain
-from wc_core.layout import ALLOWED_SIGNERS, GUIDANCE
+from wc_core.files import NotPlainError, names_in, read_plain
+from wc_core.guidance import is_file_name
+from wc_core.layout import ALLOWED_SIGNERS, GUIDANCE, GUIDANCE_FOLDER
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from wc_cli.settle.authorsplit import AuthoredPlan
     from wc_cli.settle.commitplan import CommitPlan, RenderedThread
@@ -105,7 +107,11 @@ class Committer:
         shared = self._shared_files() if follower.in_step else []
         files = [*shared, *(file for thread in threads for file in thread.files)]
         paths = [file.path for file in files]
-        committed = commits.committed_files(follower.git, parent, paths)
+        committed = commits.committed_files(
+            follower.git, parent, paths, below=GUIDANCE_FOLDER
+        )
+        if follower.in_step:
+            shared += self._guidance_files(committed)
         comparisons = {
             thread.topic: compare_log(
                 follower.git, thread.topic, log.data or b"", committed.get(log.path)
@@ -128,3 +134,25 @@ class Committer:
             CommitChange(name, read_plain(f"{root}/{name}", root) or b"")
             for name in names
         ]
+
+    def _guidance_files(self, committed: Iterable[str]) -> list[CommitChange]:
+        """The files with guidance for an occasion, and those among ``committed`` that
+        were removed."""
+        root = self.layout.root
+        prefix = f"{GUIDANCE_FOLDER}/"
+        changes = [
+            CommitChange(path)
+            for path in committed
+            if path.startswith(prefix) and not os.path.lexists(f"{root}/{path}")
+        ]
+        for name in names_in(self.layout.guidance_folder, root):
+            path = f"{prefix}{name}"
+            if not is_file_name(name):
+                continue
+            try:
+                data = read_plain(f"{root}/{path}", root)
+            except NotPlainError as error:
+                self.problems[""] = f"not committed: {path} {error.strerror}"
+            else:
+                changes.append(CommitChange(path, data or b""))
+        return changes

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 from wc_core.errors import NotFoundError, WcError
 from wc_core.files import read_from, size_of
+from wc_core.guidance import for_brief
 from wc_core.layout import safe_name
 from wc_core.names import parse
 from wc_core.status import holders
 from wc_core.status.files import FREE_FOLDER, file_name, holder_key
 from wc_core.status.holders import HeldBall
-from wc_core.text import clean
 from wc_core.threads import codec
 from wc_core.threads.counterparts import counterpart
 from wc_core.threads.model import CLOSED
@@ -30,8 +30,8 @@ from wc_core.views.history import STALE_MS
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
+    from wc_core.guidance import Guidance
     from wc_core.identity.viewer import Viewer
-    from wc_core.layout import Layout
     from wc_core.status.places import Surroundings
     from wc_core.threads.model import State
     from wc_core.threads.reader import Snapshot, StoreReader
@@ -43,8 +43,6 @@ if TYPE_CHECKING:
 LIMITS = {"mine": 12, "offered": 6, "free": 5, "with_others": 6, "stale": 3}
 # How many threads of others are searched for news and for balls that come back.
 RECENT = 300
-MAX_GUIDANCE = 2000
-_MAX_GUIDANCE_BYTES = 1 << 13
 _TAIL = 1 << 15
 
 
@@ -129,8 +127,8 @@ class Brief(NamedTuple):
     entries or come back to me next; ``stale`` are those whose ball somebody else has
     held for more than two days. ``conflicts`` are those that the current worktree will
     have with others, ``overlaps`` the notes of others about what is changed or claimed
-    here, as of ``now_ms``. ``notes`` are problems of the store, ``guidance`` is the
-    repository's own text.
+    here, as of ``now_ms``. ``notes`` are problems of the store, ``guidance`` is what
+    the repository itself asks.
     """
 
     me: str
@@ -140,7 +138,7 @@ class Brief(NamedTuple):
     with_others: BriefSection = BriefSection()
     stale: BriefSection = BriefSection()
     notes: tuple[str, ...] = ()
-    guidance: str = ""
+    guidance: tuple[Guidance, ...] = ()
     partial: bool = False
     conflicts: tuple[Conflict, ...] = ()
     overlaps: tuple[Overlap, ...] = ()
@@ -167,7 +165,7 @@ class Brief(NamedTuple):
             "conflicts": [conflict.to_json() for conflict in self.conflicts],
             "overlaps": [overlap.to_json(self.now_ms) for overlap in self.overlaps],
             "notes": list(self.notes),
-            "guidance": self.guidance,
+            "guidance": [guidance.to_json() for guidance in self.guidance],
             **({"partial": True} if self.partial else {}),
         }
 
@@ -190,7 +188,7 @@ def brief(query: BriefQuery, notes: Iterable[str] = ()) -> Brief:
         offered=_section(query, offered, "offered"),
         free=_section(query, [ball for ball in balls if ball.is_free], "free"),
         notes=tuple(notes),
-        guidance=guidance_text(query.reader.layout),
+        guidance=for_brief(query.reader.layout),
     )
     away, stale = _with_others(query, with_others), _stale(query, with_others)
     partial = query.late() or not whole
@@ -362,14 +360,3 @@ def _wrote_in(query: BriefQuery, held: HeldBall) -> bool:
     return any(
         query.viewer.is_me(participant.name) for participant in state.participants
     )
-
-
-def guidance_text(layout: Layout) -> str:
-    """Returns the text of ``guidance.md``, cleaned and cut; empty if there is none
-    or it cannot be read."""
-    try:
-        data = read_from(layout.guidance, layout.root, 0, _MAX_GUIDANCE_BYTES)
-    except OSError:
-        return ""
-    text = clean(data.decode(errors="replace")).strip()
-    return text if len(text) <= MAX_GUIDANCE else f"{text[: MAX_GUIDANCE - 1]}…"

@@ -4,24 +4,35 @@ or both.
 A client that shows one part would miss what is in the other; one that shows both would
 pay twice for what is in both. The protocol has no way to ask, so it goes by the name
 that the client gives itself, and a user can say otherwise about JSON.
+
+What the repository asks of callers comes once, in the part that has everything else.
 """
 
 from __future__ import annotations
 
+import inspect
 import json
-from typing import TYPE_CHECKING, Any
+from functools import wraps
+from typing import TYPE_CHECKING, Any, ParamSpec
 
 from fastmcp.tools.base import ToolResult
 
+from wc_core.errors import WcError
+from wc_core.git import discovery
+from wc_core.guidance import for_occasion
+from wc_core.layout import Layout
 from wc_core.names import SPELLINGS, fold
+from wc_core.toolnames import OCCASIONS
 from wc_observe.answers import jsontext
 from wc_observe.calls import CURRENT
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
+    from wc_core.guidance import Guidance
     from wc_observe.calls import Call
 
+P = ParamSpec("P")
 TEXT, STRUCTURED, BOTH, UNKNOWN = "text", "structured", "both", "unknown"
 
 # What was seen in requests to a model, or in the client's source.
@@ -74,7 +85,56 @@ def json_result(fields: dict[str, Any], count: int, name: str) -> ToolResult:
     """Returns an answer in JSON: structured content, and in the text either the same or
     a line that says where it is."""
     if is_json_in_text(CURRENT.get()):
-        text = json.dumps(fields, ensure_ascii=False, separators=(",", ":"))
+        text = _json_text(fields)
     else:
         text = f'{name}: {count}, in the structured content; as text: format="markdown"'
     return ToolResult(text, structured_content=fields)
+
+
+def guided(answer: Callable[P, ToolResult]) -> Callable[P, ToolResult]:
+    """Returns the function of a tool that adds guidance to its answer."""
+    occasion = OCCASIONS.get(answer.__name__)
+    if occasion is None:
+        return answer
+    has_format = "format" in inspect.signature(answer).parameters
+
+    @wraps(answer)
+    def guided_answer(*args: P.args, **kwargs: P.kwargs) -> ToolResult:
+        result = answer(*args, **kwargs)
+        guidance = _guidance(occasion)
+        if guidance is None:
+            return result
+        return _with_guidance(result, guidance, has_format=has_format)
+
+    return guided_answer
+
+
+def _guidance(occasion: str) -> Guidance | None:
+    call = CURRENT.get()
+    try:
+        root = discovery.find(call.folder, call.env).root
+    except WcError:
+        return None  # without a store; the tools report what is wrong
+    return for_occasion(Layout(root), occasion)
+
+
+def _with_guidance(
+    result: ToolResult, guidance: Guidance, *, has_format: bool
+) -> ToolResult:
+    call, fields = CURRENT.get(), result.structured_content
+    text = "".join(getattr(block, "text", "") for block in result.content)
+    marked = f"{text.rstrip()}\n{guidance.text(indent='')}\n"
+    if fields is None or fields.keys() == {"note"}:
+        return ToolResult(marked, structured_content=fields)
+    guided_fields = {**fields, "guidance": [guidance.to_json()]}
+    if not has_format:
+        # The same facts in both parts, as far as the client does not show both.
+        kept = fields if shown_part(call.client) == BOTH else guided_fields
+        return ToolResult(marked, structured_content=kept)
+    if is_json_in_text(call):
+        text = _json_text(guided_fields)
+    return ToolResult(text, structured_content=guided_fields)
+
+
+def _json_text(fields: dict[str, Any]) -> str:
+    return json.dumps(fields, ensure_ascii=False, separators=(",", ":"))

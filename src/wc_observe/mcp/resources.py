@@ -13,8 +13,8 @@ from mcp_types import Annotations
 from pydantic import AnyUrl
 
 from wc_core.errors import WcError
+from wc_core.guidance import for_brief
 from wc_core.threads.model import CLOSED, holder_text
-from wc_core.views.brief import guidance_text
 from wc_core.views.rows import Filter
 from wc_observe.answers import entries
 from wc_observe.answers import threads as thread_answers
@@ -50,10 +50,11 @@ def guide_page() -> str:
     call = CURRENT.get()
     guide = instructions.guide(local=not call.store_name)
     try:
-        guidance = guidance_text(open_store(call).reader.layout)
+        guidance = for_brief(open_store(call).reader.layout)
     except WcError:
         return guide  # without a store; the tools report what is wrong
-    return f"{guide}{instructions.GUIDANCE}{block(guidance)}" if guidance else guide
+    text = "\n".join(line for part in guidance for line in part.lines)
+    return f"{guide}{instructions.GUIDANCE}{block(text)}" if text else guide
 
 
 def threads_page() -> str:

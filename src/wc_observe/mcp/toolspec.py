@@ -23,6 +23,7 @@ from mcp_types import ToolAnnotations
 
 from wc_core.toolnames import PREFIX
 from wc_core.values import NamedTuple
+from wc_observe.mcp.forms import guided
 from wc_observe.mcp.refusals import guarded
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ class ToolSpec(NamedTuple):
 def as_tool(spec: ToolSpec) -> Tool:
     """Returns the tool, named after its function, with its errors turned into ours."""
     return Tool.from_function(
-        guarded(spec.answer),
+        guarded(guided(spec.answer)),
         name=PREFIX + spec.name,
         description=spec.description,
         output_schema=spec.output_schema,

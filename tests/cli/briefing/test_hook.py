@@ -243,6 +243,24 @@ def test_no_tag_of_a_client_is_in_an_answer(machine: Machine, client: str) -> No
         assert "<system>" not in answer
 
 
+def test_a_hook_that_says_something_adds_the_guidance_of_its_event(
+    agent: Agent,
+) -> None:
+    repo = agent.repo
+    (repo.store / "guidance").mkdir()
+    for event in dialects.EVENTS:
+        (repo.store / f"guidance/{event}.md").write_text(f"Asked on {event}.\n")
+    marked = "Guidance of this repository (guidance/{0}.md):\n  > Asked on {0}."
+    assert marked.format("session-start") in agent.start()
+    assert agent.prompt() == ""
+    repo.ok("ack", "auth", "--title", "News")
+    assert marked.format("user-prompt") in agent.prompt()
+    repo.ok("take", "auth", "--as", "Codex")
+    reason = json.loads(agent.stop())["reason"]
+    assert reason.endswith(marked.format("stop"))
+    assert agent.stop() == ""
+
+
 @pytest.mark.parametrize("event", dialects.EVENTS)
 def test_without_a_store_there_is_nothing_to_say(repo: Repo, event: str) -> None:
     assert Agent(repo).hook(event) == ""

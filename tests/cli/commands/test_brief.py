@@ -11,8 +11,9 @@ import pytest
 
 from tests.contract.inprocess import Here
 from wc_cli.briefing import text as brieftext
+from wc_core.guidance import BRIEF, MAX_GENERAL, Guidance
 from wc_core.ulid import encode
-from wc_core.views.brief import MAX_GUIDANCE, Brief, BriefItem, BriefSection, LastEntry
+from wc_core.views.brief import Brief, BriefItem, BriefSection, LastEntry
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -160,7 +161,8 @@ def test_no_brief_is_longer_than_a_client_takes() -> None:
     )
     part = BriefSection((item,) * 12, 10_000)
     parts = (part, part, part, part, part)
-    made = Brief("Pat", *parts, ("n",), "g" * MAX_GUIDANCE)
+    general = (Guidance(BRIEF, "guidance.md", ("g" * MAX_GENERAL,)),)
+    made = Brief("Pat", *parts, ("n",), general)
     fitted = brieftext.fit_brief(made, 0)
     shown = brieftext.brief_text(fitted, lambda text, *_: text)  # type: ignore[arg-type]
     assert len(shown) < brieftext.MAX_CHARACTERS

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pytest
 
 from tests.contract.inprocess import Here
+from wc_cli.briefing import dialects
 from wc_core.layout import Layout
 
 if TYPE_CHECKING:
@@ -119,6 +120,24 @@ def test_an_edit_is_refused_with_three_ways_on(claimed: Here, client: str) -> No
     free = "wc read ui --new (you have the ball of: ui)"
     assert (free in done.err) == (client == "codex")
     assert " 3. If they are gone: wc takeover auth.py --reason '…'" in done.err
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+def test_the_guidance_of_the_repository_comes_after_a_warning(
+    claimed: Here, client: str
+) -> None:
+    (claimed.store / "guidance").mkdir()
+    for event in dialects.TOOL_EVENTS:
+        (claimed.store / f"guidance/{event}.md").write_text(f"Asked on {event}.")
+    agent = Agent(claimed, client)
+    tool, arguments = EDITS[client]
+    warnings = [
+        answered(agent.hook(event, tool, **arguments)) for event in dialects.TOOL_EVENTS
+    ]
+    for event, warning in zip(dialects.TOOL_EVENTS, warnings, strict=True):
+        marked = f"\n\nGuidance of this repository (guidance/{event}.md):\n  > Asked"
+        assert warning.count(marked) == bool(warning)
+    assert any(warnings)
 
 
 def test_a_claim_that_its_holder_has_not_signed_refuses_nobody(claimed: Here) -> None:

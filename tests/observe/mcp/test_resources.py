@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 from tests.core.strategies import relaxed
 from tests.observe.stores import MODES, NOW_MS, Mode, Session, Store
 from wc_core.errors import InvalidInputError
+from wc_core.guidance import MAX_GENERAL
 from wc_core.layout import topic_of
 from wc_core.threads import codec
-from wc_core.views.brief import MAX_GUIDANCE
 from wc_observe.calls import ServerContext
 from wc_observe.mcp.instructions import guide
 from wc_observe.mcp.resources import MAX_LISTED
@@ -257,7 +257,7 @@ def test_the_guide_ends_with_the_guidance_of_the_repository(
     )
     assert "(guidance.md)" in text
     Path(store.layout.guidance).write_text("x" * 10_000)
-    assert len(session.read("instructions")) < len(plain) + MAX_GUIDANCE + 400
+    assert len(session.read("instructions")) < len(plain) + MAX_GENERAL + 400
 
 
 def _link(store: Store) -> None:
