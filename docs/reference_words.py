@@ -46,6 +46,14 @@ EXAMPLES = {
         "wc say login --title 'It is back' --reopen",
     ),
     "done": ("wc done logout --title 'All green, ready to merge'",),
+    "ask": (
+        "wc ask login --to Codex --title 'Which hash?'",
+        "wc ask login --to 'Claude Code' --title 'And the salt?'",
+    ),
+    "answer": (
+        "wc answer login --title 'Argon2' --as Codex",
+        "wc answer login --withdraw",
+    ),
     "ack": (
         "wc ack login --title 'Seen, after lunch'",
         "wc ack login --kind warning --severity high --title 'SHA-1 is broken'",

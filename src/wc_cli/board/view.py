@@ -241,7 +241,8 @@ class Painter(NamedTuple):
         yield age, WARNING if card.is_stale(self.now_ms) else DIM
         status = "" if card.row.status == "OPEN" else one_line(card.row.status)
         waits = one_line(card.row.waits_text)
-        facts = (fact for fact in (waits, status, card.work) if fact)
+        question = one_line(card.row.asked_text)
+        facts = (fact for fact in (question, waits, status, card.work) if fact)
         facts_text = "".join(f" {self.signs.dot} {fact}" for fact in facts)
         yield _fit(facts_text, max(0, room - width_of(age))), DIM
 

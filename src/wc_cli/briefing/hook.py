@@ -246,9 +246,9 @@ class _SessionView:
                 k: ball[:2]
                 for k, ball in self.threads_with_news(now - _MARGIN_NS).items()
             }
-        balls = frozenset(
-            ball.name for ball in holders.held_balls(self.layout, self.own)
-        )
+        held = holders.held_balls(self.layout, self.own)
+        questions = holders.asked_of(self.layout, self.viewer)
+        balls = frozenset(ball.name for ball in (*held, *questions))
         return session._replace(looked_ns=now, threads=threads, balls=balls)
 
     def threads_with_news(self, since_ns: int) -> dict[str, tuple[str, int, HeldBall]]:
@@ -310,7 +310,8 @@ def _prompt(context: Context, path: str) -> str:
         return ""
     moved = view.threads_with_news(session.looked_ns - _MARGIN_NS)
     threads = {topic: item[:2] for topic, item in moved.items()}
-    if not moved or threads == session.threads:
+    questions = _new_questions(view, session)
+    if not questions and (not moved or threads == session.threads):
         return ""
     # Saved before printing: otherwise the same news would be repeated forever.
     view.save_session(view.marked_as_told(session, threads))
@@ -321,11 +322,26 @@ def _prompt(context: Context, path: str) -> str:
         if (before := session.threads.get(topic, nothing))[0] != item[0]
         or before[1] < item[1]
     ]
+    news = [*questions, *news]
     if not news:
         return ""
     unnamed = [f"{len(news) - _NAMED} more"] if len(news) > _NAMED else []
     summary = "; ".join((*news[:_NAMED], *unnamed))
     return f"Watercooler: {summary}. Read it with: wc read TOPIC --new"
+
+
+def _new_questions(view: _SessionView, session: Session) -> list[str]:
+    """Returns the threads in which the agent was asked since the last time."""
+    questions = holders.asked_of(view.layout, view.viewer)
+    # Of very many, the oldest were not remembered.
+    is_full = len(session.balls) >= sessions.MOST
+    first = min(session.balls) if is_full else ""
+    topics = (
+        held.topic
+        for held in questions
+        if held.name not in session.balls and held.name > first
+    )
+    return [f'"{one_line(topic)}": you are asked' for topic in dict.fromkeys(topics)]
 
 
 def _news(topic: str, item: tuple[str, int, HeldBall], *, arrived: bool) -> str:

@@ -29,7 +29,7 @@ VERSION = 1
 # Seconds without a hook after which a session has expired.
 _LASTS = 14 * 24 * 3600
 _MAX_BYTES = 1 << 22
-_MOST = 1000
+MOST = 1000
 _UNREADABLE = (
     *(OSError, ValueError, TypeError, LookupError, AttributeError),
     RecursionError,
@@ -111,21 +111,21 @@ def save(layout: Layout, path: str, session: Session) -> None:
         "version": VERSION,
         "looked_ns": session.looked_ns,
         "told": dict(session.threads),
-        "balls": sorted(session.balls)[-_MOST:],
-        "reminded": sorted(session.reminded)[-_MOST:],
-        "conflicts": sorted(session.conflicts)[-_MOST:],
+        "balls": sorted(session.balls)[-MOST:],
+        "reminded": sorted(session.reminded)[-MOST:],
+        "conflicts": sorted(session.conflicts)[-MOST:],
         "files": {claim: dict(stamps) for claim, stamps in session.files.items()},
-        "warned": sorted(session.warned)[-_MOST:],
-        "untold": list(session.untold)[-_MOST:],
+        "warned": sorted(session.warned)[-MOST:],
+        "untold": list(session.untold)[-MOST:],
         "log_length": session.log_length,
-        "advice": list(session.advice)[-_MOST:],
+        "advice": list(session.advice)[-MOST:],
     }
     durable.replace(path, json.dumps(fields).encode(), layout.root)
 
 
 def sweep(layout: Layout, now: float) -> None:
     """Removes the files of expired sessions; ``now`` is in seconds."""
-    for name in names_in(layout.sessions, layout.root)[:_MOST]:
+    for name in names_in(layout.sessions, layout.root)[:MOST]:
         path = f"{layout.sessions}/{name}"
         with contextlib.suppress(OSError, WcError):
             if now - os.lstat(path).st_mtime > _LASTS:

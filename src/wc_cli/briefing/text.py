@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from wc_cli.terminal.render import Style
     from wc_core.views.activity import Overlap
     from wc_core.views.conflicts import Conflict
+    from wc_core.views.remarks import QuestionSection
 
 # What agents take from a hook: https://code.claude.com/docs/en/hooks
 MAX_CHARACTERS = 10_000
@@ -37,6 +38,7 @@ _HOW = (
     "Read: wc read TOPIC --new. Answer and pass the ball: wc say TOPIC --title '…' "
     "--body '…' [--to NAME]. Finished: wc done TOPIC --title '…'."
 )
+_ASKED = "Questions to you (answer: wc answer TOPIC --title '…'):"
 _HEADS = {
     "mine": "Your move",
     "offered": "For any {agent}: whoever takes it has it (wc take TOPIC)",
@@ -58,6 +60,7 @@ def brief_text(brief: Brief, style: Style) -> str:
     if brief.is_empty:
         return f"Watercooler: nothing waits for you, {one_line(brief.me)}."
     lines = [f"Watercooler: you are {one_line(brief.me)}. {_QUOTED}"]
+    lines += _questions(brief.questions, style)
     agent = one_line(parse(brief.me).agent)
     for name, part in brief.parts.items():
         if part.total:
@@ -81,6 +84,22 @@ def brief_text(brief: Brief, style: Style) -> str:
     if any(part.total for part in brief.parts.values()):
         lines += ["", _HOW]
     return defused("\n".join(lines))
+
+
+def _questions(section: QuestionSection, style: Style) -> Iterator[str]:
+    """Yields the open questions: where and by whom, then what they wrote."""
+    if not section.total:
+        return
+    yield from ("", style(_ASKED, "1"))
+    for question in section.items:
+        facts = [one_line(question.topic), f"{_quoted(question.asker)} asks you"]
+        if question.at_ms is not None:
+            facts.append(ago(seconds_between(question.at_ms, now_ms())))
+        yield f"- {' · '.join(facts)}"
+        yield f"  > {one_line(question.title, _TITLE)}"
+    hidden = section.total - len(section.items)
+    if hidden > 0:
+        yield f"- and {hidden} more: wc list --open"
 
 
 def _hidden_count(part: BriefSection, name: str) -> list[str]:
@@ -169,7 +188,7 @@ def _fits(rendered: str, most: int) -> bool:
 
 def _smaller(brief: Brief) -> Brief:
     """Returns the brief without its least important part: a thread, the guidance, a
-    note of somebody else, or a conflict."""
+    note of somebody else, a conflict, or at last a question."""
     for name in reversed(LIMITS):
         part: BriefSection = brief.parts[name]
         if name == "offered" and brief.guidance:
@@ -181,4 +200,7 @@ def _smaller(brief: Brief) -> Brief:
         if part.items:
             less: Any = {name: part._replace(items=part.items[:-1])}
             return brief._replace(**less)
-    return brief
+    questions = brief.questions
+    if not questions.items:
+        return brief
+    return brief._replace(questions=questions._replace(items=questions.items[:-1]))

@@ -44,7 +44,9 @@ def tag(context: Context, options: TagOptions) -> None:
     """Add and remove tags."""
     added, removed = tags.parse_changes(options.tags)
     words = [*(f"+{word}" for word in added), *(f"-{word}" for word in removed)]
-    more = [f"and {len(words) - _TITLE_TAGS} more"] if len(words) > _TITLE_TAGS else []
-    title = " ".join(("Tags:", *words[:_TITLE_TAGS], *more))
+    hidden = (
+        [f"and {len(words) - _TITLE_TAGS} more"] if len(words) > _TITLE_TAGS else []
+    )
+    title = " ".join(("Tags:", *words[:_TITLE_TAGS], *hidden))
     draft = Draft(options.topic, "tag", title, tags_added=added, tags_removed=removed)
     write_entry(context, options, draft)

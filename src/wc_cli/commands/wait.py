@@ -19,6 +19,7 @@ from wc_cli.options import command, flag, text, words
 from wc_cli.output import remark
 from wc_cli.terminal import notify
 from wc_core.errors import ConflictError, WaitTimeoutError, WcError
+from wc_core.phrases import quoted
 from wc_core.status import holders
 from wc_core.text import one_line
 from wc_core.threads import vocabulary
@@ -40,7 +41,7 @@ _STEP_MS, _DEBOUNCE_MS = 100, 200
 
 
 class WaitOptions(SpeakerOptions):
-    """Wait until the ball of a thread comes to you; then show the thread.
+    """Wait until the ball of a thread, or a question, comes to you; then show it.
     Exits 10 if it does not come in time, 4 if the threads named are closed."""
 
     topics: tuple[str, ...] = words("TOPIC...", "Only these threads.", default=())
@@ -203,6 +204,7 @@ def _report_arrival(
     snapshot = reader.snapshot(first.topic)
     state = snapshot.state
     event = "Your move" if first.ball else "New entry"
+    event = "A question to you" if first.question else event
     words = (f"{event}: {snapshot.name}", state.title)
     for channel in notify.send_notification(
         context.env, _notify_channels(context, options), words
@@ -221,6 +223,9 @@ def _report_arrival(
         "peek": options.peek,
     }
     reading.read.run(context, reading.ReadOptions(values))
+    if first.question:
+        topic = quoted(one_line(snapshot.name))
+        remark(f"you are asked; to answer: wc answer {topic} --title '…'")
     if later:
         names = (reader.snapshot(arrival.topic).name for arrival in later)
         remark(f"also: {', '.join(map(one_line, names))}")

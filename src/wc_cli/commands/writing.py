@@ -103,9 +103,12 @@ class KindOptions(Options):
         "--severity", "LEVEL", "How severe it is.", complete="severity"
     )
 
+    answers: str = text("--answers", "N", "The number of the question it answers.")
+
     def in_kind(self, draft: Draft) -> Draft:
-        """Returns the draft with its kind and severity."""
+        """Returns the draft with its kind, its severity and what it answers."""
         return draft._replace(
+            answers=self.answers,
             kind=vocabulary.kind(self.kind),
             severity=vocabulary.severity(self.severity),
         )

@@ -21,7 +21,7 @@ from wc_core.git.discovery import BRANCH_STORE, IN_TREE_STORE, NAMED, PLAIN
 from wc_core.layout import ATTRIBUTES, BRANCH, IGNORED, file_name, new_topic
 from wc_core.similar import are_similar
 from wc_core.threads import aliases, codec, folding, model, moves, vocabulary
-from wc_core.threads.model import CLOSED, Entry
+from wc_core.threads.model import CLOSED, QUESTION, Entry
 from wc_core.threads.reader import StoreReader
 from wc_core.times import rfc3339
 from wc_core.values import NamedTuple
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from wc_core.git.authorship import Authorship
     from wc_core.git.discovery import Place
     from wc_core.identity.resolve import Identity
+    from wc_core.remarks.questions import Questions
     from wc_core.threads.moves import Move
     from wc_core.threads.proposals import Draft
     from wc_core.threads.settings import Settings
@@ -220,7 +221,14 @@ class StoreWriter:
             self.upkeep.status.complete_names()
         me = self.author.identity.name
         draft = drafts.complete(draft, thread, self.reader, self.author_name)
+        questions = self._questions(draft, thread)
+        if questions is not None:
+            draft = questions.complete(draft)
         move = moves.decide(thread.state, draft, me, self.rules)
+        if questions is not None:
+            notes = questions.notes(draft)
+            draft = questions.checked(draft, move)
+            move = move._replace(notes=(*move.notes, *notes))
         draft = draft._replace(topic=topic)
         if move.status == CLOSED:
             draft, notes = self._closing(draft, thread.state)
@@ -236,6 +244,18 @@ class StoreWriter:
             line = codec.to_line(entry, thread.state.entry_count)
             durable.append_unflushed(self.upkeep.marker(topic), line, root)
         return self._finish(entry, move, thread, size)
+
+    def _questions(self, draft: Draft, thread: LockedThread) -> Questions | None:
+        """The open questions of a thread, if a draft may have to do with them."""
+        if not (thread.state.questions or draft.answers or draft.kind == QUESTION):
+            return None
+        from wc_core.remarks.questions import Questions  # 1 ms, only for these
+
+        entries = thread.entries
+        if entries is None:
+            entries = self.reader.thread(thread.topic).entries if thread.exists else ()
+        me = self.author.identity.name
+        return Questions(thread.state, entries, me, self.rules.directory)
 
     def _closing(self, draft: Draft, state: model.State) -> tuple[Draft, list[str]]:
         """The draft that closes a thread, and notes on what may be begun then. Raises
@@ -292,6 +312,8 @@ class StoreWriter:
             reason=draft.reason,
             kind=draft.kind,
             severity=draft.severity,
+            asks=draft.asks,
+            answers=draft.answers,
         )
 
     def _append(self, entry: Entry, thread: LockedThread) -> int:

@@ -123,14 +123,20 @@ def _cells(row: ThreadRow, now_ms: int) -> tuple[tuple[str, ...], bool]:
     new = f" (+{row.new_for_you} new)" if row.new_for_you else ""
     marks = f"{' ⑂' if row.forked else ''}{' ⚠' if row.damaged else ''}"
     return (
-        ">" if row.is_due else "",
+        ">" if row.is_due else "?" if row.asked_by else "",
         one_line(row.name) + marks,
         one_line(holder_text(row.ball)),
         one_line(row.waits_text or row.status),
         f"{row.entry_count}{new}",
         age(row.updated_at, now_ms) if row.updated_at else "",
-        " ".join([one_line(row.title), *tag_words(row.tags)]),
+        " ".join([_titled(row), *tag_words(row.tags)]),
     ), row.is_due
+
+
+def _titled(row: ThreadRow) -> str:
+    """Returns the title of a thread, after who asks the viewer something in it."""
+    question = f"({one_line(row.asked_text)}) " if row.asked_by else ""
+    return f"{question}{one_line(row.title)}"
 
 
 def tag_words(tags: Iterable[str]) -> list[str]:

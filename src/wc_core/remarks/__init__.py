@@ -1,4 +1,5 @@
-"""Entries with a kind, which move no ball: their rules, and the words for them.
+"""Entries with a kind, which move no ball, and questions that somebody has to answer:
+their rules, and the words for them.
 
-Everything here is a function of drafts and entries. Must not read a file.
+Everything here is a function of drafts, entries and states. Must not read a file.
 """

@@ -10,6 +10,10 @@ of its places (`wc_core.status.places`), usually two or three in all::
     status/holder/<holder>/<since>.<topic>
     status/branch/<place>/.t/<holder>/<since>.<topic>
 
+and an empty file for each open question, by who is asked::
+
+    status/asked/<asked>/<id of the question>.<topic>
+
 ``<holder>`` is the key of who has the ball, made `layout.safe_name`, or ``=free``. Of
 a thread that waits for another it is ``=waiting``, with the name of the other in the
 place of the holder, and there is no file below ``status/holder``.
@@ -74,7 +78,7 @@ _MAX_HOLDER_BYTES = 80
 _MAX_STATUS_BYTES = 40
 
 # The name of a thread whose log has no usable id: it sorts as the longest waiting.
-_BEFORE_ALL = "0" * ulid.LENGTH
+UNKNOWN_ID = "0" * ulid.LENGTH
 
 # Other seats share a file, which describes the last one that wc ran in.
 _PLAIN_SEAT = r"[a-z0-9_-]{1,64}"
@@ -154,7 +158,7 @@ def holder_text(state: State) -> str:
 
 def file_name(state: State) -> str:
     """Returns the name of a thread's status files: since when, then its topic."""
-    since = ulid.prefix(state.since) or ulid.prefix(state.last_id) or _BEFORE_ALL
+    since = ulid.prefix(state.since) or ulid.prefix(state.last_id) or UNKNOWN_ID
     return f"{since}.{safe_name(state.topic)}"
 
 
@@ -173,7 +177,18 @@ def status_files(view: StatusView) -> dict[str, bytes]:
     name = f"{WAITING_FOLDER if view.waits else folder}/{file_name(state)}"
     at_places = [f"status/branch/{place}/.t/{name}" for place in places_of(state)]
     at_holder = [] if view.waits else [f"status/holder/{name}"]
-    return dict.fromkeys([*at_holder, *at_places], _file_content(view))
+    contents = dict.fromkeys([*at_holder, *at_places], _file_content(view))
+    return contents | dict.fromkeys(_question_paths(view), b"")
+
+
+def _question_paths(view: StatusView) -> list[str]:
+    """Returns the paths of the files for the open questions of a thread."""
+    topic = safe_name(view.state.topic)
+    return [
+        f"status/asked/{safe_name(view.directory.key(parse(question.asked)))}/"
+        f"{ulid.prefix(question.id) or UNKNOWN_ID}.{topic}"
+        for question in view.state.questions
+    ]
 
 
 def waits_text(waits: Sequence[str]) -> str:

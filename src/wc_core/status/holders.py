@@ -97,6 +97,18 @@ def held_balls(layout: Layout, folders: Iterable[str]) -> list[HeldBall]:
     return result
 
 
+def asked_of(layout: Layout, viewer: Viewer) -> list[HeldBall]:
+    """Returns the open questions to the viewer, the oldest first: in the place of the
+    ball's entry is that of the question."""
+    result = [
+        HeldBall(folder, name)
+        for folder in folders_of(viewer)
+        for name in names_at(layout, f"{layout.local}/status/asked/{folder}")
+    ]
+    result.sort(key=lambda question: question.name)
+    return result
+
+
 def names_at(layout: Layout, folder: str) -> list[str]:
     """Returns the names of status files in a folder; none if it cannot be read."""
     try:

@@ -24,7 +24,8 @@ class Draft(NamedTuple):
     idempotent. ``force``, ``reopen`` and ``reason`` get past refusals.
     ``file_refs``, ``pr_refs`` and ``commit_refs`` are what the entry is about.
     ``keeps_body`` is for an amendment of the title alone. ``kind`` and ``severity`` are
-    as in an entry.
+    as in an entry. ``answers`` is the number or the id of an open question, which the
+    entry answers or ``withdraws``; ``asks`` is filled in.
     """
 
     topic: str
@@ -56,6 +57,9 @@ class Draft(NamedTuple):
     keeps_body: bool = False
     kind: str = ""
     severity: str = ""
+    asks: str = ""
+    answers: str = ""
+    withdraws: bool = False
 
 
 class Proposal(NamedTuple):

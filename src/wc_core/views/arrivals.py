@@ -1,8 +1,9 @@
-"""Which balls have come to me, and which I already had.
+"""Which balls and questions have come to me, and which I already had.
 
 A ball counts as arrived if the entry that passed it is later than everything I wrote
 and I have not read it. So an answer that was faster than the waiting command is not
-missed, and a ball that I left lying does not count.
+missed, and a ball that I left lying does not count. A question counts if its thread has
+NEW entries.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from wc_core.errors import WcError
 from wc_core.status import holders
 from wc_core.threads.model import CLOSED
 from wc_core.values import NamedTuple
+from wc_core.views.remarks import asked_question
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -41,10 +43,12 @@ class Awaiting(NamedTuple):
 
 
 class Arrival(NamedTuple):
-    """A thread that was waited for; ``ball`` says whether it is the waiter's move."""
+    """A thread that was waited for; ``ball`` says whether it is the waiter's move,
+    ``question`` whether the waiter is asked something."""
 
     topic: str
     ball: bool = True
+    question: bool = False
 
 
 def awaiting(
@@ -66,6 +70,7 @@ def arrivals(reader: StoreReader, awaited: Awaiting) -> list[Arrival]:
         fits = not awaited.topics or held.topic in awaited.topics
         if fits and held.name not in awaited.before and _is_held(reader, viewer, held):
             arrived.append(Arrival(held.topic))
+    arrived += _questions(reader, awaited)
     if arrived or not awaited.new:
         return arrived
     now = _counts(reader, viewer, awaited.topics)
@@ -73,6 +78,20 @@ def arrivals(reader: StoreReader, awaited: Awaiting) -> list[Arrival]:
         Arrival(topic, ball=False)
         for topic, count in now.items()
         if count > awaited.counts.get(topic, 0)
+    ]
+
+
+def _questions(reader: StoreReader, awaited: Awaiting) -> list[Arrival]:
+    """Returns the threads in which the waiter is asked something, each once."""
+    topics = (
+        held.topic
+        for held in holders.asked_of(reader.layout, awaited.viewer)
+        if not awaited.topics or held.topic in awaited.topics
+        if held.name not in awaited.before
+        if asked_question(reader, awaited.viewer, held) is not None
+    )
+    return [
+        Arrival(topic, ball=False, question=True) for topic in dict.fromkeys(topics)
     ]
 
 
@@ -101,7 +120,24 @@ def _is_held(reader: StoreReader, viewer: Viewer, held: HeldBall) -> bool:
 
 def _before(reader: StoreReader, viewer: Viewer) -> frozenset[str]:
     """Returns the balls that were there before: read already, or older than the
-    viewer's latest entry."""
+    viewer's latest entry; and the questions that were read already."""
+    read = (
+        held.name
+        for held in holders.asked_of(reader.layout, viewer)
+        if not _has_news(reader, viewer, held.topic)
+    )
+    return _balls_before(reader, viewer).union(read)
+
+
+def _has_news(reader: StoreReader, viewer: Viewer, topic: str) -> bool:
+    try:
+        state = reader.snapshot(topic).state
+    except WcError:
+        return False
+    return bool(viewer.new_count(state, reader.cursor(topic, viewer.key)))
+
+
+def _balls_before(reader: StoreReader, viewer: Viewer) -> frozenset[str]:
     balls = holders.held_balls(reader.layout, holders.folders_of(viewer))
     if not balls:
         return frozenset()

@@ -26,6 +26,7 @@ from wc_core.ulid import prefix, timestamp_ms
 from wc_core.values import NamedTuple
 from wc_core.views import history
 from wc_core.views.history import STALE_MS
+from wc_core.views.remarks import QuestionSection, questions_to
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -39,6 +40,8 @@ if TYPE_CHECKING:
     from wc_core.views.activity import Overlap
     from wc_core.views.conflicts import Conflict
 
+# How many open questions a brief shows.
+MAX_QUESTIONS = 6
 # How many threads each section of a brief shows.
 LIMITS = {"mine": 12, "offered": 6, "free": 5, "with_others": 6, "stale": 3}
 # How many threads of others are searched for news and for balls that come back.
@@ -127,8 +130,8 @@ class Brief(NamedTuple):
     entries or come back to me next; ``stale`` are those whose ball somebody else has
     held for more than two days. ``conflicts`` are those that the current worktree will
     have with others, ``overlaps`` the notes of others about what is changed or claimed
-    here, as of ``now_ms``. ``notes`` are problems of the store, ``guidance`` is what
-    the repository itself asks.
+    here, as of ``now_ms``. ``questions`` are those to me that are open. ``notes``
+    are problems of the store, ``guidance`` is what the repository itself asks.
     """
 
     me: str
@@ -143,6 +146,7 @@ class Brief(NamedTuple):
     conflicts: tuple[Conflict, ...] = ()
     overlaps: tuple[Overlap, ...] = ()
     now_ms: int = 0
+    questions: QuestionSection = QuestionSection()
 
     @property
     def parts(self) -> dict[str, BriefSection]:
@@ -153,6 +157,7 @@ class Brief(NamedTuple):
     def is_empty(self) -> bool:
         """Whether nothing waits and there is nothing to report."""
         waiting = any(part.total for part in self.parts.values())
+        waiting = waiting or bool(self.questions.total)
         edits = bool(self.conflicts or self.overlaps)
         return not (waiting or edits or self.notes or self.guidance or self.partial)
 
@@ -162,6 +167,7 @@ class Brief(NamedTuple):
             "store": store,
             "you": self.me,
             **{name: part.to_json() for name, part in self.parts.items()},
+            **self.questions.to_json(),
             "conflicts": [conflict.to_json() for conflict in self.conflicts],
             "overlaps": [overlap.to_json(self.now_ms) for overlap in self.overlaps],
             "notes": list(self.notes),
@@ -187,6 +193,7 @@ def brief(query: BriefQuery, notes: Iterable[str] = ()) -> Brief:
         mine=_section(query, own_balls, "mine"),
         offered=_section(query, offered, "offered"),
         free=_section(query, [ball for ball in balls if ball.is_free], "free"),
+        questions=questions_to(query.reader, query.viewer, MAX_QUESTIONS),
         notes=tuple(notes),
         guidance=for_brief(query.reader.layout),
     )

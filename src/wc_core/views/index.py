@@ -65,10 +65,11 @@ def _group(row: ThreadRow) -> str:
 def _line(row: ThreadRow) -> str:
     new = f", {row.new_for_you} new" if row.new_for_you else ""
     waits = f", {one_line(row.waits_text)}" if row.waits else ""
+    question = f", {one_line(row.asked_text)}" if row.asked_by else ""
     damaged = ", damaged: see wc doctor" if row.damaged else ""
     entries = counted(row.entry_count, "entry", "entries")
     return (
         f"- **{one_line(row.name)}** {one_line(row.title)} "
         f"({one_line(row.status)}, ball: {one_line(holder_text(row.ball))}, "
-        f"{entries}{new}{waits}{damaged})\n"
+        f"{entries}{new}{waits}{question}{damaged})\n"
     )

@@ -29,7 +29,8 @@ class ThreadRow(NamedTuple):
     """One thread in a list. ``ownership`` says whose its ball is, for the viewer:
     see `names.Directory.whose`. It is stored under ``topic``, and shown as ``name``.
     ``waits`` has the names of the threads that have to be closed before it is ready;
-    see `wc_core.planning.readiness`."""
+    see `wc_core.planning.readiness`. ``asked_by`` are those who wait for the viewer's
+    answer to a question."""
 
     topic: str
     title: str
@@ -48,6 +49,7 @@ class ThreadRow(NamedTuple):
     tags: tuple[str, ...] = ()
     links: tuple[Link, ...] = ()
     waits: tuple[str, ...] = ()
+    asked_by: tuple[str, ...] = ()
 
     @property
     def have_ball(self) -> bool:
@@ -67,6 +69,14 @@ class ThreadRow(NamedTuple):
             return ""
         hidden = f" +{len(self.waits) - 1}" if len(self.waits) > 1 else ""
         return f"waits for {self.waits[0]}{hidden}"
+
+    @property
+    def asked_text(self) -> str:
+        """Who asks the viewer a question, in words; empty if nobody does."""
+        if not self.asked_by:
+            return ""
+        verb = "asks" if len(self.asked_by) == 1 else "ask"
+        return f"{' and '.join(self.asked_by)} {verb} you"
 
     @property
     def is_ready(self) -> bool:
@@ -96,6 +106,8 @@ class ThreadRow(NamedTuple):
             fields["tags"] = list(self.tags)
         if self.waits:
             fields["waits_for"] = list(self.waits)
+        if self.asked_by:
+            fields["asked_by"] = list(self.asked_by)
         if self.forked:
             fields["forked"] = True
         if self.damaged:
@@ -160,7 +172,16 @@ def thread_row(reader: StoreReader, snapshot: Snapshot, viewer: Viewer) -> Threa
         name=snapshot.name,
         tags=snapshot.tags,
         links=state.links,
+        asked_by=_askers(state, viewer) if state.questions else (),
     )
+
+
+def _askers(state: State, viewer: Viewer) -> tuple[str, ...]:
+    """Returns those who asked the viewer a question that is open, each once."""
+    if state.status == CLOSED:
+        return ()
+    askers = (q.asker for q in state.questions if viewer.holds(q.asked))
+    return tuple(dict.fromkeys(askers))
 
 
 def unreadable_row(topic: str) -> ThreadRow:

@@ -196,6 +196,8 @@ def thread_marks(row: ThreadRow) -> Html:
         parts.append(status_mark(row.status))
     if row.waits:
         parts.append(element("span", one_line(row.waits_text), class_="mark waits"))
+    if row.asked_by:
+        parts.append(element("span", one_line(row.asked_text), class_="mark new"))
     if row.tags:
         parts.append(tag_marks(row.tags))
     if row.forked:

@@ -85,8 +85,8 @@ def _link_many(context: Context, options: LinkOptions) -> None:
     if not options.json:
         count = sum(len(change.links) for change in changes)
         present = len(links) - count
-        there = f", {present} there already" if present else ""
-        say(f"{counted(count, 'link')}{there}")
+        skipped = f", {present} there already" if present else ""
+        say(f"{counted(count, 'link')}{skipped}")
 
 
 @command(BlockOptions)

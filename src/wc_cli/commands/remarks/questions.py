@@ -1,0 +1,81 @@
+"""``wc ask`` and ``wc answer``: a question to somebody, and its answer."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from wc_cli.commands.writing import EntryOptions, write_entry
+from wc_cli.entries import body
+from wc_cli.options import REQUIRED, argument, command, flag, text
+from wc_core.remarks.questions import ANY_QUESTION
+from wc_core.threads import vocabulary
+from wc_core.threads.model import QUESTION
+from wc_core.threads.proposals import Draft
+
+if TYPE_CHECKING:
+    from wc_cli.context import Context
+
+_ANSWER_TITLE, _WITHDRAWAL_TITLE = "Answer", "Question withdrawn"
+
+
+class AskOptions(EntryOptions):
+    """Ask somebody a question; until it is answered, you cannot pass the ball on."""
+
+    topic: str = argument("TOPIC", "The thread.", complete="topic")
+    to: str = text(
+        "--to", "NAME", "Who is asked (or: asker).", default=REQUIRED, complete="agent"
+    )
+    title: str = text("--title", "TITLE", "The question.", default=REQUIRED)
+    force: bool = flag("--force", help="Allow a new name.")
+
+
+class AnswerOptions(EntryOptions):
+    """Answer a question that you were asked; the ball stays where it is."""
+
+    topic: str = argument("TOPIC", "The thread.", complete="topic")
+    question: str = argument(
+        "N", "The question's number, if there are several.", default=""
+    )
+    title: str = text("--title", "TITLE", "One-line summary.")
+    withdraw: bool = flag("--withdraw", help="Withdraw your own question instead.")
+    force: bool = flag("--force", help="Answer it for whom it was asked.")
+
+
+@command(AskOptions)
+def ask(context: Context, options: AskOptions) -> None:
+    """Ask somebody."""
+    draft = _entry_draft(context, options, vocabulary.title(options.title))
+    to = vocabulary.required(options.to, "name")
+    draft = draft._replace(kind=QUESTION, to=to, force=options.force)
+    write_entry(context, options, draft)
+
+
+@command(AnswerOptions)
+def answer(context: Context, options: AnswerOptions) -> None:
+    """Answer or withdraw a question."""
+    title = options.title
+    if options.withdraw:
+        title = title or _WITHDRAWAL_TITLE
+    elif options.body:
+        title = title or _ANSWER_TITLE
+    draft = _entry_draft(context, options, vocabulary.title(title))
+    draft = draft._replace(
+        answers=options.question or ANY_QUESTION,
+        withdraws=options.withdraw,
+        force=options.force,
+    )
+    write_entry(context, options, draft)
+
+
+def _entry_draft(
+    context: Context, options: AskOptions | AnswerOptions, title: str
+) -> Draft:
+    draft = Draft(
+        options.topic,
+        "ack",
+        title,
+        body=body.body_text(options.body, context),
+        role=vocabulary.role(options.role),
+        type=vocabulary.entry_type(options.type),
+    )
+    return options.added_to(draft, context)

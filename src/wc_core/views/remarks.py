@@ -1,0 +1,91 @@
+"""Open questions as the one who is asked sees them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from wc_core.errors import WcError
+from wc_core.status import holders
+from wc_core.status.files import UNKNOWN_ID
+from wc_core.threads.model import CLOSED
+from wc_core.times import rfc3339
+from wc_core.ulid import prefix, timestamp_ms
+from wc_core.values import NamedTuple
+
+if TYPE_CHECKING:
+    from wc_core.identity.viewer import Viewer
+    from wc_core.status.holders import HeldBall
+    from wc_core.threads.reader import StoreReader
+
+
+class AskedQuestion(NamedTuple):
+    """An open question to the viewer. ``topic`` is the name of its thread, ``id`` that
+    of its entry, and ``at_ms`` when it was asked, ``None`` if unknown."""
+
+    topic: str
+    id: str
+    asker: str
+    title: str
+    at_ms: int | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """Returns the question shape."""
+        return {
+            "topic": self.topic,
+            "id": self.id,
+            "asker": self.asker,
+            "title": self.title,
+            "at": None if self.at_ms is None else rfc3339(self.at_ms),
+        }
+
+
+class QuestionSection(NamedTuple):
+    """Some of the open questions to the viewer, the oldest first, and how many there
+    are."""
+
+    items: tuple[AskedQuestion, ...] = ()
+    total: int = 0
+
+    def to_json(self) -> dict[str, Any]:
+        """Returns the questions, and how many there are if some are left out."""
+        hidden = self.total > len(self.items)
+        questions = [question.to_json() for question in self.items]
+        count = {"question_count": self.total} if hidden else {}
+        return {"questions": questions, **count}
+
+
+def questions_to(reader: StoreReader, viewer: Viewer, limit: int) -> QuestionSection:
+    """Returns the open questions to the viewer: as many as ``limit``. Only their
+    threads are read."""
+    listed = holders.asked_of(reader.layout, viewer)
+    items: list[AskedQuestion] = []
+    vanished = 0
+    for held in listed:
+        if len(items) == limit:
+            break
+        question = asked_question(reader, viewer, held)
+        if question is None:
+            vanished += 1
+        else:
+            items.append(question)
+    return QuestionSection(tuple(items), len(listed) - vanished)
+
+
+def asked_question(
+    reader: StoreReader, viewer: Viewer, held: HeldBall
+) -> AskedQuestion | None:
+    """Returns the open question of a status file; ``None`` if it was answered in the
+    meantime, or cannot be read."""
+    try:
+        snapshot = reader.snapshot(held.topic)
+    except WcError:
+        return None
+    if snapshot.state.status == CLOSED:
+        return None
+    for question in snapshot.state.questions:
+        ulid = prefix(question.id)
+        if (ulid or UNKNOWN_ID) == held.since and viewer.holds(question.asked):
+            at_ms = timestamp_ms(ulid) if ulid else None
+            texts = (question.id, question.asker, question.title)
+            return AskedQuestion(snapshot.name, *texts, at_ms)
+    return None

@@ -1,0 +1,270 @@
+"""Questions, by hand: who is told, who may answer, and what their asker waits for."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.cli.claims.test_claims_between_clones import Clones
+from tests.contract.inprocess import Here
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.conftest import Machine
+
+CLAUDE, CODEX, GEMINI = ("--as", "Claude"), ("--as", "Codex"), ("--as", "Gemini")
+ASK = ("ask", "login", "--to", "Codex", "--title", "Which hash?")
+SLOWLY = {"WATERCOOLER_BRIEF_MS": "60000"}
+
+
+@pytest.fixture
+def repo(machine: Machine) -> Here:
+    """A thread whose ball Claude has, and another that Codex has written in."""
+    repo = Here(machine, machine.repo().path)
+    repo.ok("new", "login", "--title", "Log in", *CLAUDE)
+    repo.ok("new", "logout", "--title", "Log out", "--to", "anyone", *CODEX)
+    return repo
+
+
+def open_questions(repo: Here) -> list[str]:
+    """The questions that the brief of Codex shows."""
+    questions = repo.json("brief", *CODEX, env=SLOWLY)["questions"]
+    return [question["title"] for question in questions]
+
+
+def asked_files(repo: Here) -> list[str]:
+    return sorted(path.name for path in repo.store.glob(".local/status/asked/*/*"))
+
+
+@pytest.mark.parametrize(
+    "words", [ASK, ("say", "login", "--kind", "question", *ASK[2:])], ids=["ask", "say"]
+)
+def test_a_question_reaches_who_is_asked_and_moves_no_ball(
+    repo: Here, words: tuple[str, ...]
+) -> None:
+    done = repo.ok(*words, *CLAUDE)
+    assert "Codex is asked; to wait for the answer: wc wait login --new" in done.err
+    thread = repo.json("read", "login")
+    assert thread["ball"] == "Claude Code (Pat)"
+    assert (thread["entries"][1]["kind"], thread["entries"][1]["asks"]) == (
+        *("question", "Codex"),
+    )
+    assert open_questions(repo) == ["Which hash?"]
+    brief = repo.ok("brief", *CODEX, env=SLOWLY).out
+    assert 'login · "Claude Code (Pat)" asks you' in brief
+    assert "  > Which hash?" in brief
+    rows = {row["topic"]: row for row in repo.json("list", *CODEX)["threads"]}
+    assert rows["login"]["asked_by"] == ["Claude Code (Pat)"]
+    assert "(Claude Code (Pat) asks you) Log in" in repo.ok("list", *CODEX).out
+    assert "asks you" not in repo.ok("list", *GEMINI).out
+    assert "asks you" not in repo.ok("brief", *GEMINI, env=SLOWLY).out
+
+
+@pytest.mark.parametrize(
+    ("words", "who"),
+    [
+        (("answer", "login", "--title", "Argon2"), CODEX),
+        (("answer", "login", "1", "--title", "Argon2"), CODEX),
+        (("answer", "login", "#1", "--body", "Argon2"), CODEX),
+        (("say", "login", "--answers", "1", "--title", "Argon2"), CODEX),
+        (("ack", "login", "--answers", "1"), CODEX),
+        (("answer", "login", "--withdraw"), CLAUDE),
+        (("answer", "login", "--title", "I see: Argon2"), CLAUDE),
+        (("answer", "login", "1", "--title", "Argon2", "--force"), GEMINI),
+        (("retract", "login"), CLAUDE),
+        (("set-status", "login", "CLOSED", "--force"), CLAUDE),
+    ],
+)
+def test_what_ends_a_question(
+    repo: Here, words: tuple[str, ...], who: tuple[str, ...]
+) -> None:
+    repo.ok(*ASK, *CLAUDE)
+    repo.ok(*words, *who)
+    assert (open_questions(repo), asked_files(repo)) == ([], [])
+    entry = repo.json("read", "login", "--history")["entries"][-1]
+    if entry["action"] in {"ack", "say"}:
+        assert entry["answers"] == repo.json("read", "login")["entries"][1]["id"]
+
+
+def test_an_amended_question_is_asked_in_its_new_words(repo: Here) -> None:
+    repo.ok(*ASK, *CLAUDE)
+    repo.ok("amend", "login", "--title", "Which hash, and why?", *CLAUDE)
+    assert open_questions(repo) == ["Which hash, and why?"]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("handoff", "login", "--to", "Gemini"),
+        ("handoff", "login", "--to", "anyone"),
+        ("say", "login", "--title", "T", "--to", "Gemini"),
+        ("say", "login", "--title", "T", "--status", "CLOSED"),
+        ("done", "login", "--title", "T"),
+        ("set-status", "login", "CLOSED"),
+    ],
+)
+def test_the_asker_waits_for_the_answer(repo: Here, words: tuple[str, ...]) -> None:
+    repo.ok(*ASK, *CLAUDE)
+    repo.ok("ack", "login", "--title", "About Gemini", *GEMINI)
+    before = repo.json("read", "login")
+    done = repo.wc(*words, *CLAUDE)
+    assert done.code == 4
+    assert "Codex has not answered your question #1 'Which hash?'" in done.err
+    assert "wc answer login 1 --withdraw" in done.err
+    assert repo.json("read", "login") == before
+    repo.ok(*words, "--force", *CLAUDE)
+    entry = repo.json("read", "login")["entries"][-1]
+    assert entry["reason"] == "without the answer of Codex to #1"
+
+
+@pytest.mark.parametrize(
+    ("words", "who"),
+    [
+        (("handoff", "login", "--to", "Codex"), CLAUDE),
+        (("say", "login", "--title", "T", "--to", "Codex (Pat)"), CLAUDE),
+        (("set-status", "login", "BLOCKED"), CLAUDE),
+        (("ack", "login"), CLAUDE),
+        (("take", "login", "--reason", "It is urgent"), GEMINI),
+        (("handoff", "login", "--to", "Pat", "--reason", "Away"), GEMINI),
+    ],
+)
+def test_what_the_question_does_not_hold_up(
+    repo: Here, words: tuple[str, ...], who: tuple[str, ...]
+) -> None:
+    repo.ok(*ASK, *CLAUDE)
+    repo.ok(*words, *who)
+    assert open_questions(repo) == ["Which hash?"]
+
+
+def test_after_the_answer_the_ball_goes_on(repo: Here) -> None:
+    repo.ok(*ASK, *CLAUDE)
+    repo.ok("ask", "login", "--to", "Codex", "--title", "And the salt?", *CLAUDE)
+    repo.ok("answer", "login", "1", "--title", "Argon2", *CODEX)
+    refused = repo.wc("handoff", "login", "--to", "Pat", *CLAUDE)
+    assert (refused.code, "#2 'And the salt?'" in refused.err) == (4, True)
+    repo.ok("answer", "login", "--title", "16 bytes", *CODEX)
+    repo.ok("handoff", "login", "--to", "Pat", *CLAUDE)
+
+
+@pytest.mark.parametrize(
+    ("words", "who", "code", "words_of_error"),
+    [
+        (("ask", "login", "--to", "anyone", "--title", "T"), CLAUDE, 2, "--to NAME"),
+        (("ask", "login", "--to", "me", "--title", "T"), CLAUDE, 2, "somebody else"),
+        (("ask", "login", "--to", "asker", "--title", "T"), CLAUDE, 2, "somebody else"),
+        (("ask", "login", "--to", "Nobdy", "--title", "T"), CLAUDE, 3, "--force"),
+        (("ask", "nothing", "--to", "Codex", "--title", "T"), CLAUDE, 3, "nothing"),
+        (("answer", "login", "0", "--title", "T"), CODEX, 3, "#1 'Which hash?'"),
+        (("answer", "login", "99", "--title", "T"), CODEX, 3, "#1 'Which hash?'"),
+        (("answer", "logout", "--title", "T"), CODEX, 3, "wc ack logout"),
+        (("answer", "login", "--title", "T"), GEMINI, 3, "no open question to you"),
+        (("answer", "login", "1", "--title", "T"), GEMINI, 4, "--force"),
+        (("answer", "login", "1", "--withdraw"), CODEX, 4, "withdraw"),
+        (("answer", "login"), CODEX, 2, "title"),
+        (("say", "new-one", "--answers", "1", "--title", "T"), CODEX, 3, "new-one"),
+    ],
+)
+def test_mistakes_write_nothing(
+    repo: Here,
+    words: tuple[str, ...],
+    who: tuple[str, ...],
+    code: int,
+    words_of_error: str,
+) -> None:
+    repo.ok(*ASK, *CLAUDE)
+    before = repo.json("list")["threads"]
+    done = repo.wc(*words, *who)
+    assert done.code == code, done
+    assert words_of_error in done.err
+    assert repo.json("list")["threads"] == before
+
+
+def test_of_several_questions_one_has_to_be_named(repo: Here) -> None:
+    for title in ("Which hash?", "Which salt?"):
+        repo.ok("ask", "login", "--to", "Codex", "--title", title, *CLAUDE)
+    done = repo.wc("answer", "login", "--title", "T", *CODEX)
+    assert done.code == 2
+    assert "#1 'Which hash?' to Codex; #2 'Which salt?' to Codex" in done.err
+
+
+def test_nobody_can_be_asked_in_a_closed_thread(repo: Here) -> None:
+    repo.ok("set-status", "login", "CLOSED", *CLAUDE)
+    done = repo.wc(*ASK, *CLAUDE)
+    assert (done.code, "wc set-status login OPEN" in done.err) == (4, True)
+    # As a remark it is one of the things that may still be said.
+    repo.ok("say", "login", "--kind", "question", "--title", "Why?", *CLAUDE)
+
+
+def test_a_question_of_a_closed_thread_is_open_again_with_it(repo: Here) -> None:
+    repo.ok(*ASK, *CLAUDE)
+    repo.ok("set-status", "login", "CLOSED", "--force", *CLAUDE)
+    assert "asks you" not in repo.ok("list", *CODEX).out
+    repo.ok("set-status", "login", "OPEN", *CLAUDE)
+    assert open_questions(repo) == ["Which hash?"]
+
+
+def test_who_waits_is_woken_once_by_a_question(repo: Here) -> None:
+    repo.ok(*ASK, *CLAUDE)
+    done = repo.ok("wait", "--timeout", "0", *CODEX)
+    assert "Which hash?" in done.out
+    assert "you are asked; to answer: wc answer login" in done.err
+    assert repo.wc("wait", "--timeout", "0", *CODEX).code == 10
+    assert repo.wc("wait", "--timeout", "0", *GEMINI).code == 10
+
+
+def test_a_prompt_says_once_that_an_agent_was_asked(repo: Here) -> None:
+    def hook(event: str) -> str:
+        sent = {"session_id": "s1", "cwd": str(repo.path)}
+        words = ("brief", "--hook", event, "--client", "codex")
+        return repo.ok(*words, feed=json.dumps(sent).encode(), env=SLOWLY).out
+
+    hook("session-start")
+    repo.ok(*ASK, *CLAUDE)
+    assert '"login": you are asked' in hook("user-prompt")
+    assert hook("user-prompt") == ""
+    assert "  > Which hash?" in hook("session-start")
+
+
+def test_a_brief_of_many_questions_is_cut(repo: Here) -> None:
+    for number in range(8):
+        title = f"Question {number}?"
+        repo.ok("ask", "login", "--to", "Codex", "--title", title, *CLAUDE)
+    out = repo.ok("brief", *CODEX, env=SLOWLY).out
+    assert out.count(" asks you") == 6
+    assert "- and 2 more: wc list --open" in out
+    assert repo.json("brief", *CODEX, env=SLOWLY)["question_count"] == 8
+    short = repo.ok("brief", "--budget", "90", *CODEX, env=SLOWLY).out
+    assert short.count(" asks you") < 6
+    assert re.search(r"- and \d more", short)
+
+
+def test_lost_status_files_of_questions_are_repaired(repo: Here) -> None:
+    repo.ok(*ASK, *CLAUDE)
+    (path,) = repo.store.glob(".local/status/asked/*/*")
+    path.unlink()
+    repo.ok("doctor", "--repair")
+    assert open_questions(repo) == ["Which hash?"]
+
+
+def test_clones_agree_on_what_is_open(tmp_path: Path) -> None:
+    clones = Clones(tmp_path)
+    clones.pat.ok("new", "login", "--title", "T", *CLAUDE)
+    for title in ("First?", "Second?", "Third?"):
+        clones.pat.ok("ask", "login", "--to", "Codex", "--title", title, *CLAUDE)
+    for repo in (clones.pat, clones.sam):
+        repo.ok("sync")
+    away = clones.hub.with_name("away")
+    clones.hub.rename(away)
+    clones.sam.ok("answer", "login", "1", "--title", "Yes", *CODEX)
+    clones.pat.ok("answer", "login", "1", "--withdraw", *CLAUDE)
+    clones.pat.ok("answer", "login", "2", "--withdraw", *CLAUDE)
+    away.rename(clones.hub)
+    for repo in (clones.sam, clones.pat, clones.sam):
+        repo.ok("sync")
+    for repo in (clones.pat, clones.sam):
+        assert open_questions(repo) == ["Third?"]
+        assert len(asked_files(repo)) == 1
