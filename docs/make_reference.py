@@ -208,6 +208,7 @@ def pages() -> dict[Path, str]:
     import make_commands
     import make_man  # imports this module
     import make_messages
+    import make_settings
 
     return {
         PAGE: page(),
@@ -216,6 +217,7 @@ def pages() -> dict[Path, str]:
         **make_man.pages(),
         **make_agents.files(),
         **make_commands.files(),
+        **make_settings.files(),
     }
 
 

@@ -104,6 +104,12 @@ EXAMPLES = {
         "wc guidance list",
         "wc guidance remove --on handoff 1",
     ),
+    "config": (
+        "wc config list --show-origin",
+        "wc config get ball.enforce",
+        "wc config set counterparts.Codex 'Claude Code' Cursor",
+        "wc config unset counterparts.Codex",
+    ),
     "sync": (
         "wc sync",
         "wc sync --dry-run --json",

@@ -464,25 +464,21 @@ def test_counts_are_shown_or_not(tmp_path: Path, value: str, counts: bool) -> No
 
 SETTING_STEPS = (
     Step(
-        "src/wc_core/threads/settings.py",
-        "    counts = true             # whether the server counts threads\n",
-        '    watch = "auto"            # auto | on | off',
+        "src/wc_core/configuration/keys.py",
+        "    Key(\n"
+        '        "observe.counts",\n'
+        "        SWITCH,\n"
+        '        "Whether the server counts threads.",\n'
+        "        default=False,\n"
+        '        field="counts",\n'
+        '        variable="WATERCOOLER_COUNTS",\n'
+        "    ),\n",
+        '    Key(\n        "observe.watch",\n',
     ),
     Step(
         "src/wc_core/threads/settings.py",
         "    counts: bool = False\n",
         "    damage: Damage | None = None\n",
-    ),
-    Step(
-        "src/wc_core/threads/settings.py",
-        '    if (counts := env.get("WATERCOOLER_COUNTS", "")) in {"0", "1"}:\n'
-        '        changes["counts"] = counts == "1"\n',
-        "    for name, variable in _SECONDS.items():\n",
-    ),
-    Step(
-        "src/wc_core/threads/settings.py",
-        '        counts=_switch(_table(fields, "observe"), "counts"),\n',
-        '        watch=_choice(_table(fields, "observe")',
     ),
     Step(
         "tests/core/threads/test_settings.py",
@@ -515,7 +511,7 @@ def test_adding_a_setting(tmp_path: Path) -> None:
     for step in SETTING_STEPS:
         copy.apply(step)
     copy.run(GENERATOR)
-    copy.run("-m", "ruff", "check", "src/wc_core/threads/settings.py")
+    copy.run("-m", "ruff", "check", "src/wc_core")
     copy.run("-m", "pytest", "-q", "-p", "no:cacheprovider", *SETTING_TESTS)
     assert "`WATERCOOLER_COUNTS`" in copy.text("docs/commands.md")
 

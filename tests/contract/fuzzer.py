@@ -23,6 +23,7 @@ from tests.contract import mutants
 from tests.contract.fuzzed_prompt import Prompt
 from tests.contract.fuzzed_words import Words
 from wc_core import names, times, ulid
+from wc_core.configuration import keys
 from wc_core.errors import InvalidInputError, WcError
 from wc_core.git import config, discovery, repository
 from wc_core.status import files
@@ -193,7 +194,7 @@ def fuzz_settings(random: Random, folder: Path) -> None:
     for name in ("config.json", "agents.json"):
         (folder / name).write_bytes(mutants.as_json(random, _OLDER))
     found = settings.load(str(folder), {"WATERCOOLER_SYNC": mutants.plain(random)})
-    assert found.enforce in settings.ENFORCE
+    assert found.enforce in keys.ENFORCE
     assert found.sync in settings.SYNC
     who = names.parse(mutants.plain(random))
     assert found.directory.key(who) in found.directory.match_keys(who)

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 from wc_cli.briefing.dialects import DIALECTS
 from wc_core.agents import AGENTS
+from wc_core.configuration.keys import OFF
 from wc_core.errors import WcError
 from wc_core.files import names_in, read_plain
 from wc_core.layout import key_of
 from wc_core.names import fold, parse
 from wc_core.status.files import MAX_FILE_BYTES
-from wc_core.threads.settings import OFF
 from wc_core.times import ago
 from wc_core.values import NamedTuple
 

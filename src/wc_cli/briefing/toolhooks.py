@@ -14,13 +14,13 @@ from wc_cli.guard.rivals import Rivals
 from wc_cli.guard.texts import Alternatives
 from wc_cli.guard.watching import ClaimGuard, GuardMemory
 from wc_cli.store.localfiles import LocalFiles
+from wc_core.configuration.keys import NOTICE, OFF
 from wc_core.errors import ClaimedError, WcError
 from wc_core.guard import toolcalls
 from wc_core.guard.toolcalls import ToolCall
 from wc_core.layout import Layout
 from wc_core.status import holders
 from wc_core.text import defused
-from wc_core.threads.settings import NOTICE, OFF
 from wc_core.values import NamedTuple
 
 if TYPE_CHECKING:

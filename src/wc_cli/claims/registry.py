@@ -21,6 +21,7 @@ from wc_core.claims import book as books
 from wc_core.claims import refs, signatures
 from wc_core.claims.record import FOLDER
 from wc_core.claims.rules import RefMove
+from wc_core.configuration.keys import SIGNED
 from wc_core.errors import StorageError, WcError
 from wc_core.phrases import counted
 from wc_core.threads import settings
@@ -53,7 +54,7 @@ class Registry:
     def signers(self) -> Signers | None:
         """Whose claims count, if they must be signed."""
         rules = settings.load(self.layout.root, self.env)
-        if rules.verify != settings.SIGNED:
+        if rules.verify != SIGNED:
             return None
         return signatures.signers_of(self.layout, self.repository, self.env)
 

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from wc_cli.branch.git import GitError
 from wc_cli.guard import texts
+from wc_core.configuration.keys import NOTICE, OFF, REFUSE
 from wc_core.guard import toolcalls
-from wc_core.threads.settings import NOTICE, OFF, REFUSE
 from wc_core.values import NamedTuple
 
 if TYPE_CHECKING:

@@ -1,36 +1,8 @@
 """Settings: the store's ``config.toml``, files of older stores, environment.
 
-::
-
-    [ball]
-    enforce = "warn"          # off | warn | refuse
-    bounces = 6               # passes between the same two until wc says so; 0: never
-    [counterparts]
-    Codex = "Claude Code"     # or a list: the first who is not the author
-    "*" = "Claude Code"       # of everyone else
-    [topics.auth.counterparts]
-    Codex = "Cursor"
-    [identity]
-    seats = "auto"            # auto | all: also the main worktree | off
-    [sync]
-    push = "auto"             # auto (after a write, in the background) | off
-    fetch_every = 300         # seconds between fetches in the background; 0: none
-    limit = 30                # longest time, in seconds, to wait for a remote
-    [aliases]
-    cc = "Claude Code"
-    [git]
-    sign = true               # sign the store's commits, as git is configured
-    [claims]
-    ttl = 900                 # seconds that a claim lasts without a sign of life
-    neighbor = "advise"       # advise | readonly | block: somebody edits a neighbour
-    verify = "none"           # none | signed: see docs/claims.md
-    guard = "advise"          # off | notice | advise | refuse: see docs/guards.md
-    guard_failure = "open"    # open | block: what happens if a guard fails
-    [observe]
-    watch = "auto"            # auto | on | off: how the server notices changes
-
-Older stores' ``config.json`` and ``agents.json`` are read as well, see
-`older.jsonsettings`; ``config.toml`` wins.
+`wc_core.configuration.keys` has the keys with their values. Older stores'
+``config.json`` and ``agents.json`` are read as well, see `older.jsonsettings`;
+``config.toml`` wins.
 """
 
 from __future__ import annotations
@@ -38,6 +10,8 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from wc_core.configuration import keys
+from wc_core.configuration.keys import ADVISE, NUMBER, SWITCH, ValueOfKeyError
 from wc_core.files import read_plain
 from wc_core.layout import folded, nearest_slug
 from wc_core.names import SPELLINGS, Directory, fold
@@ -49,46 +23,25 @@ from wc_core.values import NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
+    from wc_core.configuration.keys import Key
+
     Counterparts: TypeAlias = Mapping[str, tuple[str, ...]]
 
 # In a table of counterparts: whoever has none of their own.
 EVERYONE = "*"
-ENFORCE = ("off", "warn", "refuse")
-SEATS = ("auto", "all", "off")
 SYNC = ("background", "inline", "off")
-PUSH = ("auto", "off")
-WATCH = ("auto", "on", "off")
-NEIGHBOR = ("advise", "readonly", "block")
-OFF, NOTICE, ADVISE, REFUSE = "off", "notice", "advise", "refuse"
-GUARD = (OFF, NOTICE, ADVISE, REFUSE)
-GUARD_FAILURE = ("open", "block")
-SIGNED = "signed"
-VERIFY = ("none", SIGNED)
 
-_BOUNCES = 6
-_MAX_BOUNCES = 1000
-_FETCH_EVERY, _LIMIT = 300, 30
-_CLAIM_TTL, _MIN_TTL = 900, 10
-_MAX_SECONDS = 7 * 24 * 3600
 # More than enough; a greater number than the maximum counts as the maximum.
 _MAX_DIGITS = 100
-_SECONDS = {"fetch_every": "WATERCOOLER_FETCH_EVERY", "limit": "WATERCOOLER_LIMIT"}
 
 # The tables of config.toml with their keys; none where any key may be.
-_KNOWN: dict[str, tuple[str, ...]] = {
-    "ball": ("enforce", "bounces"),
-    "counterparts": (),
-    "topics": (),
-    "identity": ("seats",),
-    "aliases": (),
-    "sync": ("push", "fetch_every", "limit"),
-    "git": ("sign",),
-    "claims": ("ttl", "verify", "neighbor", "guard", "guard_failure"),
-    "observe": ("watch",),
-}
+_KNOWN: dict[str, set[str]] = {"counterparts": set(), "topics": set(), "aliases": set()}
+for _key in keys.KEYS:
+    if not _key.is_open:
+        _KNOWN.setdefault(_key.parts[0], set()).add(_key.parts[-1])
 
 # Later files win.
-_FILES = (
+FILES = (
     *("agents.json", "threads/agents.json", "config.json", "threads/config.json"),
     "config.toml",
 )
@@ -104,18 +57,18 @@ class Settings(NamedTuple):
     """
 
     enforce: str = "warn"
-    bounces: int = _BOUNCES
+    bounces: int = 6
     seats: str = "auto"
     counterparts: Counterparts = MappingProxyType({})
     topic_counterparts: Mapping[str, Counterparts] = MappingProxyType({})
     directory: Directory = Directory()
     sync: str = "background"
     push: bool = True
-    fetch_every: int = _FETCH_EVERY
-    limit: int = _LIMIT
+    fetch_every: int = 300
+    limit: int = 30
     sign: bool = False
     watch: str = "auto"
-    claim_ttl: int = _CLAIM_TTL
+    claim_ttl: int = 900
     neighbor: str = "advise"
     verify: str = "none"
     guard: str = ADVISE
@@ -133,13 +86,13 @@ class Settings(NamedTuple):
 def load(root: str, env: Mapping[str, str]) -> Settings:
     """Read the settings of the store at ``root``, which need not exist."""
     settings = Settings()
-    for name in _FILES:
+    for name in FILES:
         try:
             data = read_plain(f"{root}/{name}", root)
             if data is not None:
                 add = _with_toml if name.endswith(".toml") else _with_json
                 settings = add(settings, data, name)
-        except (OSError, ValueError, RecursionError, _ShapeError) as error:
+        except UNUSABLE as error:
             # A broken file leaves the others in force.
             message = f"the settings cannot be used: {error}"
             damage = Damage(name, 0, "shape", message, lost=False)
@@ -147,8 +100,28 @@ def load(root: str, env: Mapping[str, str]) -> Settings:
     return _with_env(settings, env)
 
 
+def layers(root: str) -> Iterator[tuple[str, Settings, dict[str, Any]]]:
+    """Each file of settings in the store at ``root`` that can be used: its name, the
+    settings that it makes alone, and, of ``config.toml``, its tables."""
+    for name in FILES:
+        try:
+            data = read_plain(f"{root}/{name}", root)
+            if data is None:
+                continue
+            is_toml = name.endswith(".toml")
+            fields = _toml_fields(data) if is_toml else {}
+            add = _with_toml if is_toml else _with_json
+            yield name, add(Settings(), data, name), fields
+        except UNUSABLE:
+            continue  # `load` says so
+
+
 class _ShapeError(Exception):
     """A setting has an invalid value."""
+
+
+# What is raised for a file of settings that cannot be used.
+UNUSABLE = (OSError, ValueError, RecursionError, _ShapeError)
 
 
 def _with_env(settings: Settings, env: Mapping[str, str]) -> Settings:
@@ -156,17 +129,27 @@ def _with_env(settings: Settings, env: Mapping[str, str]) -> Settings:
     changes: dict[str, Any] = {}
     if (sync := env.get("WATERCOOLER_SYNC", "")) in SYNC:
         changes["sync"] = sync
-    if (push := env.get("WATERCOOLER_PUSH", "")) in PUSH:
-        changes["push"] = push == "auto"
-    if (watch := env.get("WATERCOOLER_WATCH", "")) in WATCH:
-        changes["watch"] = watch
-    if (guard := env.get("WATERCOOLER_GUARD", "")) in GUARD:
-        changes["guard"] = guard
-    for name, variable in _SECONDS.items():
-        seconds = whole_number(env.get(variable, ""), _MAX_DIGITS)
-        if seconds is not None:
-            changes[name] = min(seconds, _MAX_SECONDS)
+    for key in keys.KEYS:
+        value = env_value(key, env) if key.variable else None
+        if value is not None:
+            changes[key.field] = _field_value(key, value)
     return settings._replace(**changes)
+
+
+def env_value(key: Key, env: Mapping[str, str]) -> Any:
+    """The value that a variable gives to a key; ``None`` if it has no valid one."""
+    written = env.get(key.variable, "")
+    if key.kind == NUMBER:
+        number = whole_number(written, _MAX_DIGITS)
+        return None if number is None else min(number, key.most)
+    if key.kind == SWITCH:
+        return {"1": True, "0": False}.get(written)
+    return written if written in key.allowed else None
+
+
+def _field_value(key: Key, value: Any) -> Any:
+    """The value of a key as `Settings` has it."""
+    return value == "auto" if key.field == "push" else value
 
 
 def _with_json(settings: Settings, data: bytes, name: str) -> Settings:
@@ -213,20 +196,20 @@ def _counterparts(table: Mapping[str, Any]) -> Counterparts:
     return counterparts
 
 
-def _with_toml(settings: Settings, data: bytes, name: str) -> Settings:
-    """The settings with those of the file ``name``, which is ``config.toml``."""
+def _toml_fields(data: bytes) -> dict[str, Any]:
     import tomllib  # 8 ms, and most stores have no such file
 
-    fields = tomllib.loads(data.decode())
-    ball, identity = _table(fields, "ball"), _table(fields, "identity")
-    topics, sync = _table(fields, "topics"), _table(fields, "sync")
-    claims = _table(fields, "claims")
+    return tomllib.loads(data.decode())
+
+
+def _with_toml(settings: Settings, data: bytes, name: str) -> Settings:
+    """The settings with those of the file ``name``, which is ``config.toml``."""
+    fields = _toml_fields(data)
+    plain = dict(_plain_fields(fields))
+    topics = _table(fields, "topics")
     names = _table(fields, "aliases").items()
     aliases = {fold(k): v for k, v in names if is_name(v)}
     return settings._replace(
-        enforce=_choice(ball, "enforce", ENFORCE, settings.enforce),
-        bounces=_bounces(ball),
-        seats=_choice(identity, "seats", SEATS, "auto"),
         counterparts={
             **settings.counterparts,
             **_counterparts(_table(fields, "counterparts")),
@@ -239,27 +222,30 @@ def _with_toml(settings: Settings, data: bytes, name: str) -> Settings:
             },
         },
         directory=Directory({**settings.directory.aliases, **aliases}),
-        push=_choice(sync, "push", PUSH, "auto") == "auto",
-        fetch_every=_seconds(sync, "fetch_every", _FETCH_EVERY),
-        limit=_seconds(sync, "limit", _LIMIT),
-        sign=_switch(_table(fields, "git"), "sign"),
-        watch=_choice(_table(fields, "observe"), "watch", WATCH, "auto"),
-        claim_ttl=_claim_ttl(claims),
-        neighbor=_choice(claims, "neighbor", NEIGHBOR, settings.neighbor),
-        verify=_choice(claims, "verify", VERIFY, settings.verify),
-        guard=_choice(claims, "guard", GUARD, settings.guard),
-        guard_failure=_choice(
-            claims, "guard_failure", GUARD_FAILURE, settings.guard_failure
-        ),
         ignored=(*settings.ignored, *(f"{name}: {key}" for key in _unknown(fields))),
+        **plain,
     )
+
+
+def _plain_fields(fields: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """The fields of `Settings` that have a key of their own, as far as it is set."""
+    for key in keys.KEYS:
+        if not key.field:
+            continue
+        table, name = key.parts
+        value = _table(fields, table).get(name)
+        if value is not None:
+            try:
+                yield key.field, _field_value(key, keys.checked(key, value))
+            except ValueOfKeyError as error:
+                raise _ShapeError(str(error)) from error
 
 
 def _unknown(fields: Mapping[str, Any]) -> Iterator[str]:
     """The keys of ``config.toml`` that are no settings, with the table they are in."""
     for name, table in fields.items():
-        known = _KNOWN.get(name)
-        if known is None:
+        keys_of_table = _KNOWN.get(name)
+        if keys_of_table is None:
             yield name
         elif name == "topics":
             for topic in table:
@@ -267,36 +253,8 @@ def _unknown(fields: Mapping[str, Any]) -> Iterator[str]:
                 yield from (f"topics.{topic}.{key}" for key in sorted(keys))
         elif name == "aliases":
             yield from (f"{name}.{key}" for key in table if not is_name(table[key]))
-        elif known:
-            yield from (f"{name}.{key}" for key in table if key not in known)
-
-
-def _bounces(ball: Mapping[str, Any]) -> int:
-    value = ball.get("bounces", _BOUNCES)
-    if type(value) is not int or not 0 <= value <= _MAX_BOUNCES:
-        raise _ShapeError(f"bounces = {value!r} is not a number up to {_MAX_BOUNCES}")
-    return value
-
-
-def _seconds(table: Mapping[str, Any], key: str, default: int) -> int:
-    value = table.get(key, default)
-    if type(value) is not int or not 0 <= value <= _MAX_SECONDS:
-        raise _ShapeError(f"{key} = {value!r} is not a number of seconds")
-    return value
-
-
-def _claim_ttl(table: Mapping[str, Any]) -> int:
-    value = _seconds(table, "ttl", _CLAIM_TTL)
-    if value < _MIN_TTL:
-        raise _ShapeError(f"ttl = {value!r} is less than {_MIN_TTL} seconds")
-    return value
-
-
-def _switch(table: Mapping[str, Any], key: str) -> bool:
-    value = table.get(key, False)
-    if not isinstance(value, bool):
-        raise _ShapeError(f"{key} = {value!r} is neither true nor false")
-    return value
+        elif keys_of_table:
+            yield from (f"{name}.{key}" for key in table if key not in keys_of_table)
 
 
 def _table(fields: Mapping[str, Any], name: str) -> dict[str, Any]:
@@ -304,12 +262,3 @@ def _table(fields: Mapping[str, Any], name: str) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise _ShapeError(f"[{name}] is not a table")
     return value
-
-
-def _choice(
-    table: Mapping[str, Any], key: str, allowed: tuple[str, ...], default: str
-) -> str:
-    value = table.get(key, default)
-    if value not in allowed:
-        raise _ShapeError(f"{key} = {value!r} is not one of {', '.join(allowed)}")
-    return str(value)

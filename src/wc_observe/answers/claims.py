@@ -9,6 +9,7 @@ from wc_core.claims import held, history, ids, signatures, verdicts
 from wc_core.claims.book import Book
 from wc_core.claims.upstreams import upstream_of
 from wc_core.claims.verdicts import Situation
+from wc_core.configuration.keys import SIGNED
 from wc_core.errors import InvalidInputError
 from wc_core.git import config
 from wc_core.git.repository import resolve
@@ -17,7 +18,6 @@ from wc_core.layout import Layout
 from wc_core.status import holders
 from wc_core.text import one_line
 from wc_core.threads import vocabulary
-from wc_core.threads.settings import SIGNED
 from wc_core.times import ago, seconds_between, span
 from wc_core.values import NamedTuple
 from wc_core.views.claimball import ball_elsewhere

@@ -1,0 +1,33 @@
+"""The table of settings, in docs/configuration.md."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from blocks import replaced
+
+from wc_core.configuration import keys
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+PAGE = Path(__file__).resolve().parent / "configuration.md"
+
+
+def files() -> dict[Path, str]:
+    """Returns each file with its path."""
+    page = PAGE.read_text(encoding="utf-8")
+    return {PAGE: replaced(page, "settings", rows())}
+
+
+def rows() -> Iterator[str]:
+    """Yields the table of the settings of a store."""
+    yield "| key | values | default | what it says | variable |"
+    yield "|---|---|---|---|---|"
+    for key in keys.KEYS:
+        default = "" if key.default is None else f"`{json.dumps(key.default)}`"
+        variable = f"`{key.variable}`" if key.variable else ""
+        cells = (f"`{key.name}`", key.values, default, key.help, variable)
+        yield f"| {' | '.join(cells)} |"

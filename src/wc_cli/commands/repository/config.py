@@ -1,0 +1,213 @@
+"""``wc config``: the settings in force, and changing those that all clones share."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from wc_cli.commands.common import SpeakerOptions
+from wc_cli.entries import receipts
+from wc_cli.install.formats import toml
+from wc_cli.install.formats.jsonc import UnreadableError
+from wc_cli.options import argument, command, flag, text, words
+from wc_cli.output import remark, say, say_json
+from wc_cli.store import settingsfile
+from wc_core import settingvalues
+from wc_core.configuration import keys
+from wc_core.configuration.keys import ValueOfKeyError
+from wc_core.errors import CorruptError, InvalidInputError, NotFoundError
+from wc_core.similar import near_names
+from wc_core.text import one_line
+from wc_core.threads import vocabulary
+from wc_core.threads.jsontext import dumps
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from wc_cli.context import Context
+    from wc_core.configuration.keys import Key
+    from wc_core.settingvalues import SettingValue
+
+_GET, _SET, _UNSET, _LIST = "get", "set", "unset", "list"
+_USAGE = "Use: wc config list | get KEY | set KEY VALUE | unset KEY"
+_SEE_KEYS = "See all keys: wc config list"
+
+
+class ConfigOptions(SpeakerOptions):
+    """Show the settings that are in force and where each comes from, or change those
+    of the repository, which all clones share."""
+
+    action: str = argument("ACTION", "get, set, unset or list.", default=_LIST)
+    words: tuple[str, ...] = words(
+        "KEY VALUE", "A key, such as ball.enforce, and its new value.", default=()
+    )
+    show_origin: bool = flag("--show-origin", help="Say where each value comes from.")
+    lock_timeout: str = text(
+        "--lock-timeout", "SECONDS", "Wait this long for settling.", default="10"
+    )
+
+
+@command(ConfigOptions)
+def config(context: Context, options: ConfigOptions) -> None:
+    """Show or change settings."""
+    action = _ACTIONS.get(options.action)
+    if action is None:
+        raise InvalidInputError(
+            f"wc config cannot {one_line(options.action)!r}.", _USAGE
+        )
+    action(context, options)
+
+
+def _list(context: Context, options: ConfigOptions) -> None:
+    if options.words:
+        raise InvalidInputError("wc config list takes no key.", _USAGE)
+    values = settingvalues.in_force(context.place.root, context.env)
+    if options.json:
+        say_json({"settings": [value.to_json() for value in values]})
+    else:
+        say("\n".join(_line(value, options) for value in values))
+    _remark_damage(context)
+
+
+def _get(context: Context, options: ConfigOptions) -> None:
+    parts, key = _key(options.words[:1])
+    if len(options.words) > 1:
+        raise InvalidInputError("wc config get takes one key.", _USAGE)
+    path = _folded(parts)
+    for value in settingvalues.in_force(context.place.root, context.env):
+        if _folded(value.parts) == path:
+            break
+    else:
+        name = one_line(options.words[0])
+        raise NotFoundError(f"{name} is not set.", f"{key.help} {_SEE_KEYS}")
+    if options.json:
+        say_json(value.to_json())
+    else:
+        origin = f"{value.place}\t" if options.show_origin else ""
+        say(f"{origin}{one_line(_plain(value.value))}")
+    _remark_damage(context)
+
+
+def _set(context: Context, options: ConfigOptions) -> None:
+    parts, key = _key(options.words[:1])
+    if len(options.words) == 1:
+        raise InvalidInputError(
+            f"Which value is {key.name} to have?", f"It takes: {key.values}"
+        )
+    try:
+        value = keys.typed(key, options.words[1:])
+    except ValueOfKeyError as error:
+        raise InvalidInputError(f"{error}.", f"It takes: {key.values}") from error
+    changed = _change(
+        context, options, lambda before: toml.set_value(before, parts, value).text
+    )
+    _report(context, options, parts, changed=changed)
+
+
+def _unset(context: Context, options: ConfigOptions) -> None:
+    if len(options.words) > 1:
+        raise InvalidInputError("wc config unset takes one key.", _USAGE)
+    # What is no key of this version may be removed as well.
+    parts = keys.split(options.words[0]) if options.words else _key(())[0]
+
+    def edit(before: str) -> str:
+        if toml.find(before, parts) is None:
+            if keys.find(parts) is None:
+                raise _unknown(options.words[0])
+            return before
+        return toml.without(before, parts)
+
+    _report(context, options, parts, changed=_change(context, options, edit))
+
+
+_ACTIONS = {_GET: _get, _SET: _set, _UNSET: _unset, _LIST: _list}
+
+
+def _change(
+    context: Context, options: ConfigOptions, edit: Callable[[str], str]
+) -> bool:
+    """Edit the store's file. Raises CorruptError if that cannot be done in place."""
+    layout = context.writer().reader.layout
+    seconds = vocabulary.seconds(options.lock_timeout)
+    try:
+        return settingsfile.change(layout, edit, context.identity.author, seconds)
+    except UnreadableError as error:
+        raise CorruptError(
+            f"config.toml was not changed: {one_line(str(error))}.",
+            f"Correct it with an editor: {layout.config}",
+        ) from error
+
+
+def _report(
+    context: Context, options: ConfigOptions, parts: tuple[str, ...], *, changed: bool
+) -> None:
+    """Settle what was changed, and say what is in force now."""
+    notes = receipts.start_settling(context) if changed else []
+    path = _folded(parts)
+    values = settingvalues.in_force(context.place.root, context.env)
+    value = next((item for item in values if _folded(item.parts) == path), None)
+    if options.json:
+        fields = value.to_json() if value is not None else {"key": options.words[0]}
+        say_json({**fields, "changed": changed})
+    else:
+        line = (
+            _line(value, options)
+            if value
+            else one_line(f"{options.words[0]} is not set")
+        )
+        say(line if changed else f"{line} (as before)")
+    if value is not None and value.origin == settingvalues.VARIABLE:
+        notes.append(f"{value.source} overrides it here")
+    for note in notes:
+        remark(f"note: {one_line(note)}")
+
+
+def _key(typed: tuple[str, ...]) -> tuple[tuple[str, ...], Key]:
+    """The parts of the key that was typed, and its declaration."""
+    if not typed:
+        raise InvalidInputError("Which key?", _USAGE)
+    parts = keys.split(typed[0])
+    key = keys.find(parts)
+    if key is None:
+        raise _unknown(typed[0])
+    return parts, key
+
+
+def _unknown(typed: str) -> InvalidInputError:
+    names = [key.name for key in keys.KEYS]
+    word = keys.split(typed)[-1]
+    # Often only the table is missing or wrong.
+    near = [name for name in names if name.split(".")[-1] == word]
+    near = near or near_names(typed, names)
+    hint = f"Did you mean: {', '.join(near)}? " if near else ""
+    return InvalidInputError(
+        f"There is no setting {one_line(typed)!r}.", f"{hint}{_SEE_KEYS}"
+    )
+
+
+def _folded(parts: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(part.casefold().replace(" ", "") for part in parts)
+
+
+def _line(value: SettingValue, options: ConfigOptions) -> str:
+    origin = f"{value.place}\t" if options.show_origin else ""
+    return origin + one_line(f"{value.name} = {_written(value.value)}")
+
+
+def _written(value: Any) -> str:
+    """A value as in a file: JSON and TOML write these alike."""
+    return dumps(list(value) if isinstance(value, tuple) else value)
+
+
+def _plain(value: Any) -> str:
+    """A value for a script: a text without quotation marks."""
+    return value if isinstance(value, str) else _written(value)
+
+
+def _remark_damage(context: Context) -> None:
+    """Say that a file is not counted, and which keys in them set nothing."""
+    settings = context.settings
+    if settings.damage is not None:
+        damage = settings.damage
+        remark(f"note: {one_line(f'{damage.file}: {damage.message}')}")
+    for key in settings.ignored:
+        remark(f"note: {one_line(key)} sets nothing")

@@ -1,0 +1,40 @@
+"""Changing the settings that all clones share, ``config.toml``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from wc_cli.store import durable, locks
+from wc_core.errors import CorruptError
+from wc_core.files import read_plain
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from wc_core.layout import Layout
+
+
+def change(
+    layout: Layout, edit: Callable[[str], str], holder: str, seconds: float
+) -> bool:
+    """Replace the text of the settings by what ``edit`` makes of it. Returns whether
+    that is another text.
+
+    Raises LockTimeoutError, CorruptError if it is not text, StorageError, and what
+    ``edit`` raises; the file is then as it was.
+    """
+    # Settling holds this lock while it takes in what others changed in the same file.
+    with locks.locked(layout.git_lock, holder, seconds, layout.root):
+        try:
+            text = (read_plain(layout.config, layout.root) or b"").decode()
+        except UnicodeDecodeError as error:
+            raise CorruptError(
+                "config.toml cannot be changed: it is not text.", "See: wc doctor"
+            ) from error
+        except OSError as error:
+            durable.raise_storage_error("cannot be read", layout.config, error)
+        edited = edit(text)
+        if edited == text:
+            return False
+        durable.create(layout.config, edited.encode(), layout.root)
+        return True

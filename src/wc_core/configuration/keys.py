@@ -1,0 +1,291 @@
+"""The table of keys, and checking a value for one of them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from wc_core.values import NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+CHOICE, NUMBER, SWITCH = "choice", "number", "switch"
+NAME, NAMES, TEXTS = "name", "names", "texts"
+
+OFF, NOTICE, ADVISE, REFUSE = "off", "notice", "advise", "refuse"
+SIGNED = "signed"
+ENFORCE = (OFF, "warn", REFUSE)
+SEATS = ("auto", "all", OFF)
+PUSH = ("auto", OFF)
+WATCH = ("auto", "on", OFF)
+NEIGHBOR = (ADVISE, "readonly", "block")
+GUARD = (OFF, NOTICE, ADVISE, REFUSE)
+GUARD_FAILURE = ("open", "block")
+VERIFY = ("none", SIGNED)
+
+_MAX_BOUNCES = 1000
+_MIN_TTL = 10
+MAX_SECONDS = 7 * 24 * 3600
+
+
+class ValueOfKeyError(ValueError):
+    """A value that a key does not take; the message says why."""
+
+
+class Key(NamedTuple):
+    """A key of settings, as ``table.key``. A part in capitals stands for any word.
+
+    ``field`` is its field in `Settings`; empty where a whole table makes one.
+    ``variable`` is the variable that overrides it.
+    """
+
+    name: str
+    kind: str
+    help: str
+    default: Any = None
+    field: str = ""
+    allowed: tuple[str, ...] = ()
+    least: int = 0
+    most: int = 0
+    variable: str = ""
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """The tables, and the key in the last of them."""
+        return tuple(self.name.split("."))
+
+    @property
+    def is_open(self) -> bool:
+        """Whether a part of its name stands for any word."""
+        return any(part.isupper() for part in self.parts)
+
+    @property
+    def values(self) -> str:
+        """Which values it takes, in words."""
+        if self.allowed:
+            return ", ".join(self.allowed)
+        if self.kind == NUMBER:
+            return f"{self.least} to {self.most}"
+        return _KINDS[self.kind]
+
+
+_KINDS = {
+    SWITCH: "true, false",
+    NAME: "a name",
+    NAMES: "a name, or several",
+    TEXTS: "one text, or several",
+}
+
+KEYS = (
+    Key(
+        "ball.enforce",
+        CHOICE,
+        "What happens to a move of somebody who does not hold the ball.",
+        "warn",
+        field="enforce",
+        allowed=ENFORCE,
+    ),
+    Key(
+        "ball.bounces",
+        NUMBER,
+        "Passes between the same two before wc says so; 0: never.",
+        6,
+        field="bounces",
+        most=_MAX_BOUNCES,
+    ),
+    Key(
+        "counterparts.NAME",
+        NAMES,
+        "Who gets the ball from this name; '*' is everyone else.",
+    ),
+    Key(
+        "topics.TOPIC.counterparts.NAME",
+        NAMES,
+        "The same, in one thread.",
+    ),
+    Key(
+        "identity.seats",
+        CHOICE,
+        "Which worktrees are seats; all: the main one, too.",
+        "auto",
+        field="seats",
+        allowed=SEATS,
+    ),
+    Key("aliases.NAME", NAME, "The name that this spelling stands for."),
+    Key(
+        "sync.push",
+        CHOICE,
+        "Whether a write is pushed in the background.",
+        "auto",
+        field="push",
+        allowed=PUSH,
+        variable="WATERCOOLER_PUSH",
+    ),
+    Key(
+        "sync.fetch_every",
+        NUMBER,
+        "Seconds until a command fetches in the background; 0: never.",
+        300,
+        field="fetch_every",
+        most=MAX_SECONDS,
+        variable="WATERCOOLER_FETCH_EVERY",
+    ),
+    Key(
+        "sync.limit",
+        NUMBER,
+        "Seconds that a command waits for a remote.",
+        30,
+        field="limit",
+        most=MAX_SECONDS,
+        variable="WATERCOOLER_LIMIT",
+    ),
+    Key(
+        "git.sign",
+        SWITCH,
+        "Whether the store's commits are signed, as git is configured to.",
+        default=False,
+        field="sign",
+    ),
+    Key(
+        "claims.ttl",
+        NUMBER,
+        "Seconds that a claim lasts without a sign of life.",
+        900,
+        field="claim_ttl",
+        least=_MIN_TTL,
+        most=MAX_SECONDS,
+    ),
+    Key(
+        "claims.verify",
+        CHOICE,
+        "signed: only claims that their holder signed count.",
+        "none",
+        field="verify",
+        allowed=VERIFY,
+    ),
+    Key(
+        "claims.neighbor",
+        CHOICE,
+        "What happens if others edit what uses a file, or what it uses.",
+        ADVISE,
+        field="neighbor",
+        allowed=NEIGHBOR,
+    ),
+    Key(
+        "claims.guard",
+        CHOICE,
+        "What happens to edits of what others have claimed.",
+        ADVISE,
+        field="guard",
+        allowed=GUARD,
+        variable="WATERCOOLER_GUARD",
+    ),
+    Key(
+        "claims.guard_failure",
+        CHOICE,
+        "What happens to an edit if its guard fails.",
+        "open",
+        field="guard_failure",
+        allowed=GUARD_FAILURE,
+    ),
+    Key(
+        "observe.watch",
+        CHOICE,
+        "How the server notices changes; on: on a network file system, too.",
+        "auto",
+        field="watch",
+        allowed=WATCH,
+        variable="WATERCOOLER_WATCH",
+    ),
+)
+
+
+def split(name: str) -> tuple[str, ...]:
+    """The parts of a key as it is typed: dots between quotation marks separate
+    nothing."""
+    parts, quoted = [""], ""
+    for character in name:
+        if quoted or character not in "\"'.":
+            if character == quoted:
+                quoted = ""
+            else:
+                parts[-1] += character
+        elif character == ".":
+            parts.append("")
+        else:
+            quoted = character
+    return tuple(parts)
+
+
+def find(parts: Sequence[str], keys: Iterable[Key] = KEYS) -> Key | None:
+    """The key with these parts; ``None`` if there is none."""
+    return next((key for key in keys if _fits(key.parts, parts)), None)
+
+
+def _fits(declared: Sequence[str], parts: Sequence[str]) -> bool:
+    return len(declared) == len(parts) and all(
+        part == name or (name.isupper() and part.strip() != "")
+        for name, part in zip(declared, parts, strict=True)
+    )
+
+
+def checked(key: Key, value: Any) -> Any:
+    """The value of a key in a file, as it is used. Raises ValueOfKeyError."""
+    word = key.parts[-1]
+    if key.kind == CHOICE and value not in key.allowed:
+        allowed = ", ".join(key.allowed)
+        raise ValueOfKeyError(f"{word} = {value!r} is not one of {allowed}")
+    if key.kind == NUMBER and not _is_within(value, key.least, key.most):
+        limits = f"a number from {key.least} to {key.most}"
+        raise ValueOfKeyError(f"{word} = {value!r} is not {limits}")
+    if key.kind == SWITCH and not isinstance(value, bool):
+        raise ValueOfKeyError(f"{word} = {value!r} is neither true nor false")
+    if key.kind == NAME and not _is_text(value):
+        raise ValueOfKeyError(f"{word} = {value!r} is not a name")
+    if key.kind in {NAMES, TEXTS}:
+        return _several(word, value)
+    return value
+
+
+def _is_within(value: Any, least: int, most: int) -> bool:
+    return type(value) is int and least <= value <= most
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str) and value.strip() != ""
+
+
+def _several(word: str, value: Any) -> tuple[str, ...]:
+    texts = [value] if isinstance(value, str) else value
+    if not isinstance(texts, list) or not all(map(_is_text, texts)):
+        raise ValueOfKeyError(f"{word} = {value!r} is neither text nor a list of texts")
+    return tuple(texts)
+
+
+def typed(key: Key, words: Sequence[str]) -> Any:
+    """The value of a key that somebody typed, as it is written to a file. Raises
+    ValueOfKeyError."""
+    if key.kind in {NAMES, TEXTS}:
+        value: Any = list(words) if len(words) > 1 else "".join(words)
+        checked(key, value)
+        return value
+    if len(words) != 1:
+        raise ValueOfKeyError(f"{key.name} takes one value")
+    value = words[0]
+    if key.kind == NUMBER and value.isascii() and value.isdigit():
+        value = int(value[:_DIGITS])
+    elif key.kind == SWITCH:
+        value = {"true": True, "false": False}.get(value, value)
+    checked(key, value)
+    return value
+
+
+_DIGITS = 18
+
+
+def value_in(fields: Mapping[str, Any], parts: Sequence[str]) -> Any:
+    """The value at a path of tables; ``None`` if there is none."""
+    value: Any = fields
+    for part in parts:
+        value = value.get(part) if isinstance(value, dict) else None
+    return value

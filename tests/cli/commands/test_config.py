@@ -1,0 +1,174 @@
+"""``wc config``: the settings in force, where they come from, and changing them."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.contract.inprocess import Here
+from wc_core.configuration import keys
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.conftest import Machine, Repo
+
+
+@pytest.fixture
+def repo(machine: Machine) -> Here:
+    return Here(machine, machine.repo().path)
+
+
+def file_of(repo: Repo) -> Path:
+    return repo.store / "config.toml"
+
+
+def test_all_keys_are_listed_with_their_defaults(repo: Repo) -> None:
+    settings = repo.json("config")["settings"]
+    fixed = [key for key in keys.KEYS if not key.is_open]
+    assert [item["key"] for item in settings] == [key.name for key in fixed]
+    assert [item["value"] for item in settings] == [key.default for key in fixed]
+    assert {item["origin"] for item in settings} == {"default"}
+    assert 'ball.enforce = "warn"\n' in repo.ok("config", "list").out
+
+
+def test_the_origin_of_a_value_is_named(repo: Repo) -> None:
+    repo.ok("init")
+    (repo.store / "agents.json").write_text('{"counterpart": {"Codex": "Cursor"}}')
+    file_of(repo).write_text("[sync]\nlimit = 5\nfetch_every = 6\n")
+    env = {"WATERCOOLER_LIMIT": "7"}
+    lines = repo.ok("config", "list", "--show-origin", env=env).out.splitlines()
+    for line in (
+        "default\tball.bounces = 6",
+        'agents.json\tcounterparts.codex = ["Cursor"]',
+        "config.toml\tsync.fetch_every = 6",
+        "WATERCOOLER_LIMIT\tsync.limit = 7",
+    ):
+        assert line in lines
+    assert repo.ok("config", "get", "sync.limit", env=env).out == "7\n"
+    done = repo.ok("config", "get", "sync.limit", "--show-origin")
+    assert done.out == "config.toml\t5\n"
+
+
+def test_setting_keeps_the_rest_of_the_file(repo: Repo) -> None:
+    repo.ok("init")
+    text = '# ours\n[ball]  # the ball\nenforce = "off"\n# too\nfuture = 1\n[new]\n'
+    file_of(repo).write_text(text)
+    done = repo.ok("config", "set", "ball.enforce", "refuse")
+    assert done.out == 'ball.enforce = "refuse"\n'
+    assert file_of(repo).read_text() == text.replace('"off"', '"refuse"')
+    same = repo.ok("config", "set", "ball.enforce", "refuse")
+    assert same.out == 'ball.enforce = "refuse" (as before)\n'
+    assert repo.json("config", "unset", "ball.enforce")["value"] == "warn"
+    assert file_of(repo).read_text() == text.replace('enforce = "off"\n', "")
+
+
+def test_a_comment_is_never_lost(repo: Repo) -> None:
+    repo.ok("init")
+    text = '[ball]\nenforce = "off" # for now\n'
+    file_of(repo).write_text(text)
+    repo.ok("config", "set", "ball.enforce", "warn")
+    assert file_of(repo).read_text() == text.replace("off", "warn")
+    assert "config.toml" in repo.fails(6, "config", "unset", "ball.enforce")
+
+
+SET = [
+    (("ball.bounces", "0"), "ball.bounces = 0"),
+    (("git.sign", "true"), "git.sign = true"),
+    (("counterparts.Claude Code", "Codex"), 'counterparts."Claude Code" = "Codex"'),
+    (("counterparts.*", "A", "B"), 'counterparts.* = ["A","B"]'),
+    (('aliases."v1.2"', "Codex"), 'aliases."v1.2" = "Codex"'),
+    (
+        ("topics.auth.counterparts.Codex", "Cursor"),
+        'topics.auth.counterparts.Codex = "Cursor"',
+    ),
+]
+
+
+@pytest.mark.parametrize(("words", "line"), SET)
+def test_values_of_each_kind_are_set_and_read_back(
+    repo: Repo, words: tuple[str, ...], line: str
+) -> None:
+    assert repo.ok("config", "set", *words).out == f"{line}\n"
+    assert line in repo.ok("config", "list").out.splitlines()
+    assert repo.json("config", "get", words[0])["origin"] == "file"
+
+
+REFUSED = [
+    (("set", "ball.enforce", "maybe"), 2, "off, warn, refuse"),
+    (("set", "ball.bounces", "-1"), 2, ""),
+    (("set", "ball.bounces", "1001"), 2, "0 to 1000"),
+    (("set", "ball.bounces", "six"), 2, "0 to 1000"),
+    (("set", "claims.ttl", "9"), 2, "10 to 604800"),
+    (("set", "git.sign", "yes"), 2, "true, false"),
+    (("set", "aliases.cc", ""), 2, "a name"),
+    (("set", "ball.enforce", "off", "warn"), 2, "one value"),
+    (("set", "ball.enforce"), 2, "off, warn, refuse"),
+    (("set", "ball.enforse", "off"), 2, "Did you mean: ball.enforce"),
+    (("set", "enforce", "off"), 2, "Did you mean: ball.enforce"),
+    (("set", "ball", "off"), 2, "wc config list"),
+    (("set",), 2, "wc config list"),
+    (("get", "ball.enforce", "off"), 2, "one key"),
+    (("get", "nonsense"), 2, "wc config list"),
+    (("get", "counterparts.Codex"), 3, "not set"),
+    (("unset", "nonsense"), 2, "wc config list"),
+    (("list", "ball"), 2, "takes no key"),
+    (("edit",), 2, "cannot 'edit'"),
+]
+
+
+@pytest.mark.parametrize(("words", "code", "part"), REFUSED)
+def test_what_is_refused_writes_nothing(
+    repo: Repo, words: tuple[str, ...], code: int, part: str
+) -> None:
+    repo.ok("init")
+    assert part in repo.fails(code, "config", *words)
+    assert not file_of(repo).exists()
+
+
+def test_a_file_that_cannot_be_used_is_named_and_left_alone(repo: Repo) -> None:
+    repo.ok("init")
+    file_of(repo).write_text("[ball")
+    assert "config.toml" in repo.fails(6, "config", "set", "ball.bounces", "1")
+    assert file_of(repo).read_text() == "[ball"
+    done = repo.ok("config", "list")
+    assert "ball.bounces = 6" in done.out
+    assert "config.toml: the settings cannot be used" in done.err
+    file_of(repo).write_text('[ball]\nenforce = "x"\n')
+    # A wrong value is put right by a valid one.
+    assert repo.ok("config", "set", "ball.enforce", "off").out
+    assert file_of(repo).read_text() == '[ball]\nenforce = "off"\n'
+
+
+def test_a_key_that_sets_nothing_is_named_and_can_be_removed(repo: Repo) -> None:
+    repo.ok("init")
+    file_of(repo).write_text("[ball]\nx = 1\nbounces = 2\n")
+    assert "ball.x sets nothing" in repo.ok("config").err
+    assert repo.ok("config", "unset", "ball.x").out == "ball.x is not set\n"
+    assert file_of(repo).read_text() == "[ball]\nbounces = 2\n"
+
+
+def test_it_is_committed_like_the_threads(repo: Repo) -> None:
+    repo.settled("config", "set", "ball.enforce", "off")
+    committed = repo.machine.git("show", "HEAD:config.toml", cwd=repo.store)
+    assert committed == '[ball]\nenforce = "off"'
+
+
+def test_it_waits_for_who_settles(repo: Repo) -> None:
+    repo.ok("init")
+    with (repo.store / ".local/locks/git").open("a") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        words = ("config", "set", "ball.bounces", "1", "--lock-timeout", "0.1")
+        repo.fails(5, *words)
+    assert not os.path.lexists(file_of(repo))
+    repo.ok(*words)
+
+
+def test_a_variable_that_overrides_it_is_mentioned(repo: Repo) -> None:
+    env = {"WATERCOOLER_LIMIT": "7"}
+    done = repo.ok("config", "set", "sync.limit", "9", env=env)
+    assert "sync.limit = 7" in done.out
+    assert "WATERCOOLER_LIMIT overrides it" in done.err
