@@ -74,6 +74,12 @@ EXAMPLES = {
     ),
     "unlink": ("wc unlink logout waits-for login", "wc unlink logout login"),
     "block": ("wc block logout --by login",),
+    "checklist": (
+        "wc checklist login add 'Write the tests' 'Tell the users'",
+        "wc checklist login",
+        "wc checklist login remove 2",
+    ),
+    "check-off": ("wc check-off login 1", "wc check-off login 1 --undo"),
     "ready": ("wc ready", "wc ready --mine --json"),
     "why": ("wc why logout",),
     "tree": ("wc tree", "wc tree logout --json"),

@@ -103,6 +103,8 @@ KNOWN_KEYS = frozenset(
             new_topic="n", supersedes="s", tags_added=("x",), tags_removed=("y",),
             links_added=(Link("k", "x"),), links_removed=(Link("k", "y"),),
             kind="note", severity="low", asks="x", answers="y",
+            items_added=("x",), items_removed=("y",), items_checked=("z",),
+            items_unchecked=("z",),
         )
     )
 )  # fmt: skip
@@ -119,6 +121,9 @@ links = st.lists(
         st.just(""),
     ),
     max_size=2,
+).map(tuple)
+item_ids = st.lists(
+    st.integers(0, 5).map(lambda step: f"{entry_id(step)}.1"), max_size=2
 ).map(tuple)
 
 entries = st.builds(
@@ -151,6 +156,10 @@ entries = st.builds(
     answers=texts,
     links_added=any_links,
     links_removed=any_links,
+    items_added=references,
+    items_removed=references,
+    items_checked=references,
+    items_unchecked=references,
     key=texts,
     reason=texts,
     kind=texts,
@@ -175,6 +184,9 @@ rare_changes = st.one_of(
     st.fixed_dictionaries({"links_added": links, "links_removed": links}),
     st.fixed_dictionaries({"asks": agents, "kind": st.just("question")}),
     st.fixed_dictionaries({"answers": st.integers(0, 6).map(entry_id)}),
+    st.fixed_dictionaries({"items_added": references}),
+    st.fixed_dictionaries({"items_checked": item_ids, "items_unchecked": item_ids}),
+    st.fixed_dictionaries({"items_removed": item_ids}),
 )
 
 
@@ -235,6 +247,7 @@ states = st.builds(
     participants=st.lists(
         st.builds(model.Participant, texts, st.integers(0, 99)), max_size=3
     ).map(tuple),
+    items=st.lists(st.builds(model.Item, texts, texts, texts), max_size=3).map(tuple),
     passes=st.lists(st.builds(model.Pass, texts, texts), max_size=3).map(tuple),
 )
 

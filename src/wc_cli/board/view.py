@@ -242,7 +242,8 @@ class Painter(NamedTuple):
         status = "" if card.row.status == "OPEN" else one_line(card.row.status)
         waits = one_line(card.row.waits_text)
         question = one_line(card.row.asked_text)
-        facts = (fact for fact in (question, waits, status, card.work) if fact)
+        parts = (question, waits, status, str(card.row.checklist), card.work)
+        facts = (fact for fact in parts if fact)
         facts_text = "".join(f" {self.signs.dot} {fact}" for fact in facts)
         yield _fit(facts_text, max(0, room - width_of(age))), DIM
 

@@ -12,6 +12,8 @@ import unicodedata
 from typing import TYPE_CHECKING
 
 from wc_core.phrases import counted
+from wc_core.planning.checklists import lines as item_lines
+from wc_core.planning.checklists import progress
 from wc_core.remarks import wording
 from wc_core.text import clean, one_line
 from wc_core.threads.model import holder_text
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
 
 _BOLD, _DIM, _YELLOW = "1", "2", "33"
 _MIN_TITLE = 12
+_ITEMS = 20  # of a checklist, above the entries
 _MOST_REFERENCES = 3  # on a line that has a title, too
 
 
@@ -126,7 +129,7 @@ def _cells(row: ThreadRow, now_ms: int) -> tuple[tuple[str, ...], bool]:
         ">" if row.is_due else "?" if row.asked_by else "",
         one_line(row.name) + marks,
         one_line(holder_text(row.ball)),
-        one_line(row.waits_text or row.status),
+        f"{one_line(row.waits_text or row.status)} {row.checklist}".rstrip(),
         f"{row.entry_count}{new}",
         age(row.updated_at, now_ms) if row.updated_at else "",
         " ".join([_titled(row), *tag_words(row.tags)]),
@@ -175,6 +178,9 @@ def thread_head(thread: Thread, style: Style) -> str:
         style(f"{one_line(thread.name)}: {one_line(state.title)}", _BOLD),
         " · ".join([*facts, *tag_words(thread.snapshot.tags)]),
     ]
+    if state.items:
+        lines.append(f"checklist {progress(state.items)}:")
+        lines += [f"  {one_line(line)}" for line in item_lines(state.items, _ITEMS)]
     if state.forked:
         lines.append(f"forked: {len(state.heads)} histories; the next entry joins them")
     lines.extend(f"damage: {damage_line(damage)}" for damage in thread.damage)

@@ -21,6 +21,7 @@ _DERIVED = frozenset({"id", "type", "index", "thread_topic"})
 _OPTIONAL = (
     *("code_commit", "action", "status", "thread_branch", "new_topic"),
     *("supersedes", "tags_added", "tags_removed", "links_added", "links_removed"),
+    *("items_added", "items_removed", "items_checked", "items_unchecked"),
     *("key", "reason", "kind", "severity", "asks", "answers"),
 )
 
@@ -50,6 +51,10 @@ def to_fields(entry: Entry) -> dict[str, Any]:
         "tags_removed": list(entry.tags_removed),
         "links_added": link_fields(entry.links_added),
         "links_removed": link_fields(entry.links_removed),
+        "items_added": list(entry.items_added),
+        "items_removed": list(entry.items_removed),
+        "items_checked": list(entry.items_checked),
+        "items_unchecked": list(entry.items_unchecked),
         "key": entry.key,
         "reason": entry.reason,
         "kind": entry.kind,
@@ -143,6 +148,10 @@ FIELDS: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "tags_removed": ("tags_removed", _as_texts),
     "links_added": ("links_added", _as_links),
     "links_removed": ("links_removed", _as_links),
+    "items_added": ("items_added", _as_texts),
+    "items_removed": ("items_removed", _as_texts),
+    "items_checked": ("items_checked", _as_texts),
+    "items_unchecked": ("items_unchecked", _as_texts),
     "parents": ("parents", _as_texts),
     "base": ("base", _as_base),
     "summary": ("summary", _as_text),

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from wc_core.names import Directory, parse
 from wc_core.threads.model import (
     CLOSED,
+    Item,
     Link,
     OpenQuestion,
     Participant,
@@ -76,6 +77,7 @@ class _Folding:
         self.tags_id = state.tags_id
         self.links = {(link.kind, link.topic): link for link in state.links}
         self.questions = {question.id: question for question in state.questions}
+        self.items = {item.id: item for item in state.items}
 
     def begin(self, entry: Entry) -> None:
         """Take what the first entry says because it is the first."""
@@ -134,6 +136,7 @@ class _Folding:
             self._correct_title(entry)
         self._change_tags(entry)
         self._change_links(entry)
+        self._change_items(entry)
 
     def _change_tags(self, entry: Entry) -> None:
         if entry.tags_added or entry.tags_removed:
@@ -163,6 +166,22 @@ class _Folding:
         elif entry.action in CORRECTIONS:
             self.questions[corrected.id] = corrected._replace(title=entry.title)
 
+    def _change_items(self, entry: Entry) -> None:
+        for item_id in entry.items_removed:
+            self.items.pop(item_id, None)
+        for position, text in enumerate(entry.items_added, 1):
+            item_id = f"{entry.id}.{position}"
+            self.items[item_id] = Item(item_id, text)
+        for item_id in entry.items_checked:
+            self._check_item(item_id, entry.id)
+        for item_id in entry.items_unchecked:
+            self._check_item(item_id, "")
+
+    def _check_item(self, item_id: str, checked: str) -> None:
+        item = self.items.get(item_id)
+        if item is not None:
+            self.items[item_id] = item._replace(checked=checked)
+
     def _correct_title(self, entry: Entry) -> None:
         if same_author(self.first_by, entry.agent):
             self.title = RETRACTED if entry.action == RETRACT else entry.title
@@ -185,6 +204,7 @@ class _Folding:
             "tags_id": self.tags_id,
             "links": tuple(self.links.values()),
             "questions": tuple(self.questions.values()),
+            "items": tuple(self.items.values()),
         }
 
 

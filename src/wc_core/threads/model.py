@@ -23,7 +23,7 @@ KINDS = ("note", "decision", "warning", "research", "question", "pivot")
 SEVERITIES = ("low", "medium", "high", "critical")
 ACTIONS = (
     *("new", "say", "ack", "handoff", "take", "set_status", "done"),
-    *("move", "amend", "retract", "rename", "tag", "link", "unlink"),
+    *("move", "amend", "retract", "rename", "tag", "link", "unlink", "checklist"),
 )
 
 OPEN, IN_REVIEW, BLOCKED, CLOSED = STATUSES
@@ -74,6 +74,16 @@ class OpenQuestion(NamedTuple):
     title: str
 
 
+class Item(NamedTuple):
+    """A step of a thread's checklist. Its ``id`` is that of the entry that added it, a
+    dot, and its position in that entry, from 1. ``checked`` is the entry that checked
+    it off; empty while it is to be done."""
+
+    id: str
+    text: str
+    checked: str = ""
+
+
 class Entry(NamedTuple):
     """One line of a log.
 
@@ -81,7 +91,8 @@ class Entry(NamedTuple):
     them, and so are the fields after them: ``thread_branch`` is the branch that
     the thread belongs to from now on, ``new_topic`` another name for it, and
     ``supersedes`` the id of the entry that this one replaces: its text
-    (``amend``), or the whole of it (``retract``). ``parents`` are the heads of
+    (``amend``), or the whole of it (``retract``). ``items_added`` are texts, the other
+    changes of a checklist the ids of items. ``parents`` are the heads of
     the thread when the entry was written; ``None`` if the writer recorded none
     (older tools), and then the parent is the entry before. ``asks`` is who has to
     answer the entry, ``answers`` the id of the question that it answers or withdraws.
@@ -109,6 +120,10 @@ class Entry(NamedTuple):
     answers: str = ""
     links_added: tuple[Link, ...] = ()
     links_removed: tuple[Link, ...] = ()
+    items_added: tuple[str, ...] = ()
+    items_removed: tuple[str, ...] = ()
+    items_checked: tuple[str, ...] = ()
+    items_unchecked: tuple[str, ...] = ()
     parents: tuple[str, ...] | None = None
     base: Base | None = None
     summary: str = ""
@@ -126,7 +141,7 @@ class Entry(NamedTuple):
     @property
     def is_rare(self) -> bool:
         """Whether it changes what few entries change: place, name, text, tags,
-        questions or links."""
+        questions, links or a checklist."""
         return self[_RARE] != _NOT_RARE
 
     @property
@@ -142,9 +157,7 @@ class Entry(NamedTuple):
         )
 
 
-_RARE = slice(
-    Entry._fields.index("thread_branch"), Entry._fields.index("links_removed") + 1
-)
+_RARE = slice(Entry._fields.index("thread_branch"), Entry._fields.index("parents"))
 _NOT_RARE = Entry("", "", "", "")[_RARE]
 
 
@@ -187,7 +200,7 @@ class State(NamedTuple):
 
     ``tags_id`` is the last entry that changed ``tags``. ``links`` are those to other
     threads, the oldest first. ``questions`` are those that nobody has answered, the
-    oldest first.
+    oldest first. ``items`` is its checklist.
 
     ``lost`` counts the lines of the log that are no entry; it is here so that
     a reader of ``meta.json`` learns of the damage without reading the log.
@@ -217,6 +230,7 @@ class State(NamedTuple):
     tags_id: str = ""
     links: tuple[Link, ...] = ()
     questions: tuple[OpenQuestion, ...] = ()
+    items: tuple[Item, ...] = ()
     lost: int = 0
 
     @property

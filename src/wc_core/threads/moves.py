@@ -232,6 +232,7 @@ _MOVES = {
     "tag": _remark,
     "link": _remark,
     "unlink": _remark,
+    "checklist": _remark,
 }
 
 

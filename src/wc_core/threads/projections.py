@@ -17,6 +17,7 @@ from wc_core.threads.jsontext import dumps, loads
 from wc_core.threads.model import (
     OPEN,
     Base,
+    Item,
     Link,
     OpenQuestion,
     Participant,
@@ -123,6 +124,7 @@ def render_meta(state: State, log_size: int, unknown: Mapping[str, Any]) -> byte
         **({"tags_id": state.tags_id} if state.tags_id else {}),
         **({"links": state.links} if state.links else {}),
         **({"questions": state.questions} if state.questions else {}),
+        **({"items": state.items} if state.items else {}),
         **({"lost": state.lost} if state.lost else {}),
     }
     text = json.dumps(fields | dict(unknown), ensure_ascii=False, indent=2)
@@ -245,6 +247,7 @@ def _state(topic: str, base: Base, meta: Meta, own: Mapping[str, Any]) -> State:
         questions=tuple(
             OpenQuestion(*map(str, item)) for item in own.get("questions", ())
         ),
+        items=tuple(Item(*map(str, item)) for item in own.get("items", ())),
         lost=_integer(own.get("lost")),
     )
 

@@ -26,7 +26,9 @@ CORRECTIONS = frozenset({AMEND, RETRACT})
 RETRACTED = "(retracted)"
 
 # The actions whose entries have no text of their own that could be corrected.
-_WITHOUT_TEXT = CORRECTIONS | {"rename", "tag", "move", "link", "unlink"}
+_WITHOUT_TEXT = CORRECTIONS | {
+    *("rename", "tag", "move", "link", "unlink", "checklist")
+}
 
 
 class Revision(NamedTuple):

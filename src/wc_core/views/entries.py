@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from wc_core.errors import NotFoundError
+from wc_core.planning import checklists
 from wc_core.threads import model, revisions
 from wc_core.threads.entryfields import link_fields
 from wc_core.times import utc
@@ -74,6 +75,10 @@ class Numbered(NamedTuple):
             "tags_removed": list(entry.tags_removed),
             "links_added": link_fields(entry.links_added),
             "links_removed": link_fields(entry.links_removed),
+            "items_added": list(entry.items_added),
+            "items_removed": list(entry.items_removed),
+            "items_checked": list(entry.items_checked),
+            "items_unchecked": list(entry.items_unchecked),
             "reason": entry.reason,
             "kind": entry.kind,
             "severity": entry.severity,
@@ -135,6 +140,8 @@ def thread_head(thread: Thread, store: str) -> dict[str, Any]:
     }
     if thread.snapshot.tags:
         fields["tags"] = list(thread.snapshot.tags)
+    if state.items:
+        fields["checklist"] = checklists.to_json(state.items)
     if state.forked:
         fields["heads"] = list(state.heads)
     if thread.damage:

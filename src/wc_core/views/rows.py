@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from wc_core import names
 from wc_core.errors import NotFoundError, WcError
 from wc_core.names import FREE_WORDS, MINE, OFFERED, OTHERS
+from wc_core.planning.checklists import NO_CHECKLIST, Progress, progress
 from wc_core.planning.obstacles import own_obstacles
 from wc_core.status.places import Surroundings, branch_places
 from wc_core.threads.model import CLOSED, State
@@ -50,6 +51,7 @@ class ThreadRow(NamedTuple):
     links: tuple[Link, ...] = ()
     waits: tuple[str, ...] = ()
     asked_by: tuple[str, ...] = ()
+    checklist: Progress = NO_CHECKLIST
 
     @property
     def have_ball(self) -> bool:
@@ -104,6 +106,8 @@ class ThreadRow(NamedTuple):
             fields["branch"] = self.branch
         if self.tags:
             fields["tags"] = list(self.tags)
+        if self.checklist.total:
+            fields["checklist"] = self.checklist._asdict()
         if self.waits:
             fields["waits_for"] = list(self.waits)
         if self.asked_by:
@@ -173,6 +177,7 @@ def thread_row(reader: StoreReader, snapshot: Snapshot, viewer: Viewer) -> Threa
         tags=snapshot.tags,
         links=state.links,
         asked_by=_askers(state, viewer) if state.questions else (),
+        checklist=progress(state.items),
     )
 
 

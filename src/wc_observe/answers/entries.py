@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from wc_core.errors import InvalidInputError
+from wc_core.planning.checklists import lines as item_lines
+from wc_core.planning.checklists import progress
 from wc_core.remarks import wording
 from wc_core.text import clean, one_line, whole_number
 from wc_core.threads.model import holder_text
@@ -50,6 +52,7 @@ _ENTRY_FRAME = 200
 _HEADING_WIDTH = 120
 _SUMMARY_WIDTH = 300
 _MOST_REFERENCES = 12
+_ITEMS, _ITEM_WIDTH = 20, 200
 
 READ_SCHEMA = answer_schema(
     {
@@ -59,6 +62,7 @@ READ_SCHEMA = answer_schema(
         "status": TEXT,
         "ball": OPTIONAL_TEXT,
         "participants": LIST,
+        "checklist": OBJECT,
         "entry_count": INTEGER,
         "entries": LIST,
         "next_entry_index": INTEGER,
@@ -227,6 +231,9 @@ def _thread_lines(store: OpenStore, thread: Thread) -> str:
         f"participants: {people or 'none'}",
         f"store: {store.label}",
     ]
+    if state.items:
+        lines.append(f"checklist: {progress(state.items)}")
+        lines += [word(line, _ITEM_WIDTH) for line in item_lines(state.items, _ITEMS)]
     if state.forked:
         heads = ", ".join(word(head) for head in state.heads)
         lines.append(f"forked: two histories side by side, ending in {heads}")

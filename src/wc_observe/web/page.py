@@ -198,6 +198,11 @@ def thread_marks(row: ThreadRow) -> Html:
         parts.append(element("span", one_line(row.waits_text), class_="mark waits"))
     if row.asked_by:
         parts.append(element("span", one_line(row.asked_text), class_="mark new"))
+    if row.checklist.total:
+        done, total = row.checklist
+        explanation = f"{done} of {total} items of the checklist are done"
+        mark = element("span", str(row.checklist), class_="mark", title=explanation)
+        parts.append(mark)
     if row.tags:
         parts.append(tag_marks(row.tags))
     if row.forked:

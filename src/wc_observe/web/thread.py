@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from wc_core.errors import InvalidInputError
+from wc_core.planning.checklists import lines as item_lines
+from wc_core.planning.checklists import progress
 from wc_core.remarks import wording
 from wc_core.text import one_line
 from wc_core.threads.model import OPEN, SEVERITIES
@@ -30,9 +32,9 @@ from wc_observe.web.page import (
 from wc_observe.web.timeline import thread_strip
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
-    from wc_core.threads.model import Entry
+    from wc_core.threads.model import Entry, Item
     from wc_core.threads.reader import Thread
     from wc_observe.answers.entries import EntryPage, ShownEntry
     from wc_observe.open_store import OpenStore
@@ -119,6 +121,12 @@ def _latest(store: OpenStore, topic: str) -> EntryPage:
         count //= 2
 
 
+def _checklist(items: Sequence[Item]) -> Html:
+    """Returns the items of a checklist, a line each."""
+    shown = (element("div", one_line(line, _WIDTH)) for line in item_lines(items))
+    return joined(shown, "")
+
+
 def _head(store: OpenStore, thread: Thread, context: PageContext) -> Html:
     state = thread.state
     people = entry_views.participants(thread.entries)
@@ -139,6 +147,8 @@ def _head(store: OpenStore, thread: Thread, context: PageContext) -> Html:
     ]
     if tags := tag_marks(thread.snapshot.tags):
         facts.append(("Tags", tags))
+    if state.items:
+        facts.append((f"Checklist {progress(state.items)}", _checklist(state.items)))
     if state.branch:
         facts.append(("Branch", element("code", one_line(state.branch, _WIDTH))))
     rows_ = (

@@ -35,6 +35,9 @@ RUNS: dict[str, str] = {
     "link": "link own{n} waits-for other",
     "unlink": "unlink own{n} other",
     "block": "block own{n} --by other",
+    "checklist": "checklist own{n} add Step",
+    "check-off": "check-off own{n} 1",
+    "gate": "gate own{n} --pr 1",
     "ready": "ready",
     "why": "why own{n}",
     "tree": "tree",
@@ -71,6 +74,7 @@ BEFORE = {
     "release": "claim file{n}.py",
     "renew": "claim file{n}.py",
     "unlink": "link own{n} waits-for other",
+    "check-off": "checklist own{n} add Step",
 }
 
 

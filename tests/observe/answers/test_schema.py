@@ -120,7 +120,8 @@ LIMITED: list[tuple[str, Fields]] = [
 
 def test_answers_in_json_fit_their_schemas(store: Store, session: Session) -> None:
     first = store.give("plan", "Codex", body="word")
-    store.thread("plan", first, store.entry("plan", "word " * 30_000))
+    step = store.entry("plan", "word " * 30_000, items_added=("Step",))
+    store.thread("plan", first, step)
     store.thread("notes", store.entry("notes", "word"))
     Path(store.layout.log("worse")).mkdir(parents=True)
     schemas = {spec.name: spec.output_schema for spec in ALL_SPECS}

@@ -1,0 +1,88 @@
+"""Drafts of entries that change checklists."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from wc_core.errors import ConflictError
+from wc_core.planning import checklists
+from wc_core.threads import vocabulary
+from wc_core.threads.proposals import Draft
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from wc_core.threads.model import Item
+    from wc_core.threads.reader import StoreReader
+
+_ACTION = "checklist"
+_NOTHING_WRITTEN = "Nothing was written."
+
+
+def item_texts(texts: Iterable[str]) -> tuple[str, ...]:
+    """Texts of new items: one line each. Raises InvalidInputError."""
+    return tuple(vocabulary.item(text) for text in texts)
+
+
+def additions(
+    reader: StoreReader, texts_by_thread: Mapping[str, Sequence[str]]
+) -> list[Draft]:
+    """A draft for each thread that gets items. All is checked before any of them can
+    be written. Raises NotFoundError, InvalidInputError and ConflictError."""
+    drafts = []
+    for name, texts in texts_by_thread.items():
+        items = item_texts(texts)
+        state = reader.snapshot(reader.find(name)).state
+        checklists.check_room(state, len(items))
+        title = _title("To do", items)
+        drafts.append(Draft(state.topic, _ACTION, title, items_added=items))
+    return drafts
+
+
+def removal(reader: StoreReader, name: str, numbers: Sequence[str]) -> Draft:
+    """The draft that removes items. Raises NotFoundError, InvalidInputError and
+    ConflictError."""
+    state = reader.snapshot(reader.find(name)).state
+    items = checklists.numbered_items(state, numbers)
+    title = _title("Not to do", [item.text for item in items])
+    removed = tuple(item.id for item in items)
+    return Draft(state.topic, _ACTION, title, items_removed=removed)
+
+
+def checking_off(
+    reader: StoreReader, name: str, numbers: Sequence[str], *, undo: bool = False
+) -> Draft:
+    """The draft that checks items off, or with ``undo`` says that they are to be done
+    after all. Raises NotFoundError, InvalidInputError, and ConflictError if nothing
+    would change."""
+    state = reader.snapshot(reader.find(name)).state
+    items = [
+        item
+        for item in checklists.numbered_items(state, numbers)
+        if bool(item.checked) is undo
+    ]
+    if not items:
+        already = "not checked off" if undo else "checked off already"
+        raise ConflictError(
+            f"{state.name}: {', '.join(numbers)} is {already}.",
+            f"{_NOTHING_WRITTEN} See the list: wc checklist {state.name}",
+        )
+    return _checked(state.topic, items, undo=undo)
+
+
+def _checked(topic: str, items: Sequence[Item], *, undo: bool) -> Draft:
+    ids = tuple(item.id for item in items)
+    texts = [item.text for item in items]
+    if undo:
+        title = _title("To do after all", texts)
+        return Draft(topic, _ACTION, title, items_unchecked=ids)
+    return Draft(topic, _ACTION, _title("Done", texts), items_checked=ids)
+
+
+def _title(label: str, texts: Sequence[str]) -> str:
+    """A title of an allowed length."""
+    title = f"{label}: {'; '.join(texts)}"
+    most = vocabulary.MAX_TITLE_BYTES
+    if len(title.encode()) <= most:
+        return title
+    return title.encode()[: most - len("…".encode())].decode(errors="ignore") + "…"
