@@ -80,6 +80,12 @@ EXAMPLES = {
         "wc checklist login remove 2",
     ),
     "check-off": ("wc check-off login 1", "wc check-off login 1 --undo"),
+    "gate": (
+        "wc gate signup --until 2d --human Pat",
+        "wc gate signup",
+        "wc gate signup --remove 1",
+        "wc gate check",
+    ),
     "ready": ("wc ready", "wc ready --mine --json"),
     "why": ("wc why logout",),
     "tree": ("wc tree", "wc tree logout --json"),

@@ -129,7 +129,7 @@ class Context:
         """The threads of the store as the viewer sees them."""
         from wc_core.views.overview import Overview  # 1.1 ms, only to list threads
 
-        return Overview(self.reader, self.viewer)
+        return Overview(self.reader, self.viewer, now_ms)
 
     @property
     def store_repository(self) -> Repository | None:

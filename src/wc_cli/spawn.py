@@ -9,6 +9,7 @@ import contextlib
 import math
 import os
 import sys
+import time
 from typing import TYPE_CHECKING
 
 from wc_cli.store import applied
@@ -34,7 +35,9 @@ def start_if_due(layout: Layout, rules: Settings, env: Mapping[str, str]) -> Non
     if _is_unsettled(layout):
         due = age_of(layout.settling) > _RETRY_SECONDS
     else:
-        due = _is_moved(layout) or _is_exchange_due(layout, rules)
+        due = (
+            is_gate_due(layout) or _is_moved(layout) or _is_exchange_due(layout, rules)
+        )
     if due:
         with contextlib.suppress(WcError, OSError):
             start(layout, env)
@@ -47,6 +50,15 @@ def _is_unsettled(layout: Layout) -> bool:
         return bool(names_in(layout.unsettled, layout.root))
     except WcError:
         return False
+
+
+def is_gate_due(layout: Layout) -> bool:
+    """Whether a gate of time has opened since the status files were written."""
+    if not os.path.isdir(layout.due):
+        return False
+    from wc_core.planning import duefiles  # 1 ms, for stores with such gates
+
+    return bool(duefiles.due_topics(layout, time.time_ns() // 1_000_000))
 
 
 def _is_moved(layout: Layout) -> bool:

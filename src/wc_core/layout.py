@@ -243,6 +243,17 @@ class Layout(NamedTuple):
         return f"{self.local}/links"
 
     @property
+    def due(self) -> str:
+        """The folder with a file for each gate of time, see
+        `wc_core.planning.duefiles`."""
+        return f"{self.local}/due"
+
+    @property
+    def approved_commands(self) -> str:
+        """The commands of gates that may run on this machine: a SHA-256 for each."""
+        return f"{self.local}/approved-commands"
+
+    @property
     def link_lock(self) -> str:
         """The lock of changing links between threads."""
         return f"{self.local}/locks/links"

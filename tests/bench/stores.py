@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING
 from wc_core import names, ulid
 from wc_core.layout import Layout
 from wc_core.status import files
-from wc_core.threads import codec, folding, model, page, projections
+from wc_core.threads import codec, folding, model, projections
+from wc_core.threads.pages import page
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -29,9 +29,9 @@ from wc_core.git import config, discovery, repository
 from wc_core.status import files
 from wc_core.text import clean, one_line
 from wc_core.threads import codec, entryfields, folding, projections, settings
-from wc_core.threads import page as markdown
 from wc_core.threads.jsontext import loads
 from wc_core.threads.model import Entry
+from wc_core.threads.pages import page as markdown
 from wc_core.threads.reader import StoreReader
 
 if TYPE_CHECKING:

@@ -26,7 +26,7 @@ from wc_cli.store import locks
 from wc_core.errors import NotFoundError
 from wc_core.identity.resolve import Asked
 from wc_core.threads import codec, projections
-from wc_core.threads import page as markdown
+from wc_core.threads.pages import page as markdown
 from wc_core.views import rows
 
 if TYPE_CHECKING:

@@ -21,6 +21,7 @@ from wc_core.identity.viewer import Viewer
 from wc_core.layout import Layout
 from wc_core.names import Directory, parse
 from wc_core.threads import codec, entryfields, folding, model
+from wc_core.threads.gates import GateChange
 from wc_core.threads.model import Ball, Base, Entry, Link, State
 from wc_core.threads.projections import render_meta
 
@@ -105,6 +106,7 @@ KNOWN_KEYS = frozenset(
             kind="note", severity="low", asks="x", answers="y",
             items_added=("x",), items_removed=("y",), items_checked=("z",),
             items_unchecked=("z",),
+            gates=(GateChange("add"),),
         )
     )
 )  # fmt: skip
@@ -124,6 +126,22 @@ links = st.lists(
 ).map(tuple)
 item_ids = st.lists(
     st.integers(0, 5).map(lambda step: f"{entry_id(step)}.1"), max_size=2
+).map(tuple)
+
+# Ids of the entries of a log, so that later ones change what earlier ones added.
+step_ids = st.builds("{}.{}".format, st.integers(0, 3).map(entry_id), st.just(1))
+gate_changes = st.lists(
+    st.builds(
+        GateChange,
+        st.just("add"),
+        st.just(""),
+        st.sampled_from(("until", "pr", "new")),
+        words,
+    )
+    | st.builds(
+        GateChange, st.sampled_from(("pass", "fail", "remove", "new")), step_ids
+    ),
+    max_size=2,
 ).map(tuple)
 
 entries = st.builds(
@@ -160,6 +178,9 @@ entries = st.builds(
     items_removed=references,
     items_checked=references,
     items_unchecked=references,
+    gates=st.lists(st.builds(GateChange, words, texts, texts, texts), max_size=2).map(
+        tuple
+    ),
     key=texts,
     reason=texts,
     kind=texts,
@@ -187,6 +208,7 @@ rare_changes = st.one_of(
     st.fixed_dictionaries({"items_added": references}),
     st.fixed_dictionaries({"items_checked": item_ids, "items_unchecked": item_ids}),
     st.fixed_dictionaries({"items_removed": item_ids}),
+    st.fixed_dictionaries({"gates": gate_changes}),
 )
 
 

@@ -122,7 +122,7 @@ class BoardSource:
         """The cards that pass the filter, in columns."""
         work = self._work_by_topic
         known = list(self._cards.values())
-        rows = planning.with_waits([card.row for card in known])
+        rows = planning.with_waits([card.row for card in known], now_ms())
         cards = (
             card._replace(row=row, work=work.get(card.topic, card.work))
             for card, row in zip(known, rows, strict=True)

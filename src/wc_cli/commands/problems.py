@@ -151,7 +151,7 @@ class _ProblemSearch:
         """Yields the links that do not count because two clones made a cycle."""
         if self.late() or not linkfiles.has_links(reader.layout):
             return
-        plan = planning.plan_of(self.context.overview.rows())
+        plan = self.context.overview.plan()
         for (topic, link), sentence in planning.ignored_links(plan):
             name, other_name = map(plan.name, (topic, link.topic))
             message = f"{sentence} does not count: it closes a cycle"

@@ -79,7 +79,7 @@ def _status_line(context: Context, style: LineStyle) -> str:
         except WcError:
             continue  # errors do not belong into a prompt; wc doctor shows it
         new = viewer.new_count(state, reader.cursor(topic, viewer.key))
-        waits = linkfiles.waits_of(reader, state)
+        waits = linkfiles.waits_of(reader, state, now_ms())
         rows.append(StatusRow(state, new, waits))
     prefix = link_prefix(style.links, Layout(place.root).pages)
     place_of_line = LinePlace(surroundings, loop, _conflict(context))

@@ -135,8 +135,11 @@ class _Waiting:
         return arrivals.awaiting(reader, viewer, topics, new=self._options.new)
 
     def _fetch(self, reader: StoreReader) -> None:
-        """Start a fetch in the background if it is due."""
+        """Start a fetch in the background if it is due, and what has a gate of time
+        that has opened noticed."""
         rules = self.context.settings
+        if spawn.is_gate_due(reader.layout):
+            spawn.start(reader.layout, self.context.env)
         if (
             rules.sync == "background"
             and time.monotonic() - self._fetched_at > _FETCH_SECONDS

@@ -15,7 +15,7 @@ from wc_core.files import read_plain
 from wc_core.git import discovery
 from wc_core.layout import topic_of
 from wc_core.threads import codec, entryfields, model
-from wc_core.threads import page as page_format
+from wc_core.threads.pages import page as page_format
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -10,8 +10,8 @@ from operator import itemgetter
 
 from wc_core import ulid
 from wc_core.threads import codec
-from wc_core.threads import page as page_format
 from wc_core.threads.model import Entry, in_order
+from wc_core.threads.pages import page as page_format
 from wc_core.values import NamedTuple
 
 # What may stand around the JSON of an entry without a meaning.

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 from wc_cli.merge.logs import old_entries, unite
 from wc_cli.merge.threeway import merge_keys
 from wc_core.threads import codec, model, projections
-from wc_core.threads import page as page_format
 from wc_core.threads.codec import Damage
 from wc_core.threads.older import metamoves
+from wc_core.threads.pages import page as page_format
 from wc_core.values import NamedTuple
 
 if TYPE_CHECKING:

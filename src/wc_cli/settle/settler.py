@@ -93,6 +93,7 @@ class Settler:
             if self.follower is not None:
                 self.follower.recover()
             self.upkeep.sweep()
+            self.upkeep.refresh_due()
         obstacle = self._complete_user_operation(patience)
         if obstacle:
             self.problems |= dict.fromkeys(["", *self.unsettled()], obstacle)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from wc_core.threads import page, projections
+from wc_core.threads import projections
+from wc_core.threads.pages import page
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import time
 from typing import TYPE_CHECKING
 
 from wc_core import names, ulid
@@ -42,8 +43,9 @@ class StatusFiles:
     def write(self, state: State, before: State | None = None) -> bool:
         """Write the status files of a thread and remove those it no longer has.
 
-        ``before`` is the state that they show now; without it the files are looked
-        up. Returns whether anything changed.
+        ``before`` is the state that they show now; without it the files are looked up.
+        Gates of time are as of now; see `Upkeep.refresh_due`. Returns whether anything
+        changed.
         """
         new = status_files(self._view(state))
         if before is None:
@@ -59,6 +61,8 @@ class StatusFiles:
         if before is None or state.names != before.names:
             changed += [self.local.write(path, b"") for path in alias_files(state)]
         changed += self._index_links(state, before)
+        if state.gates or (before is not None and before.gates):
+            self._note_end(state)
         if self._changes_plan(state, before):
             self.replanned.add(state.topic)
         if before is None:
@@ -70,7 +74,7 @@ class StatusFiles:
         another one may have changed since."""
         view = StatusView(state, {}, self.directory)
         paths = set(status_files(view))
-        if os.path.isdir(self.reader.layout.links):
+        if state.gates or os.path.isdir(self.reader.layout.links):
             paths |= set(status_files(view._replace(waits=("other",))))
         return paths
 
@@ -86,7 +90,9 @@ class StatusFiles:
         if before is None:
             return True
         is_closed, was_closed = state.status == CLOSED, before.status == CLOSED
-        return is_closed != was_closed or state.links != before.links
+        return is_closed != was_closed or (
+            (state.links, state.gates) != (before.links, before.gates)
+        )
 
     def _index_links(self, state: State, before: State | None) -> list[bool]:
         """Write the index of the links of a thread, `wc_core.planning.linkfiles`.
@@ -102,6 +108,18 @@ class StatusFiles:
         for path in link_files(before) - new if before is not None else ():
             self.local.remove(path)
         return [self.local.write(path, b"") for path in sorted(new)]
+
+    def _note_end(self, state: State) -> None:
+        """Write when the next gate of a thread opens by itself,
+        `wc_core.planning.duefiles`."""
+        from wc_core.planning import duefiles  # 1 ms, for threads with gates
+
+        new = duefiles.end_file(state, _now_ms())
+        for path in duefiles.files_of(self.reader.layout, state.topic):
+            if path != new:
+                self.local.remove(path)
+        if new:
+            self.local.write(new, b"")
 
     def are_current(self, state: State) -> bool:
         """Return whether a thread has the status files it should have."""
@@ -199,8 +217,12 @@ class StatusFiles:
     def _waits(self, state: State) -> tuple[str, ...]:
         """The names of the threads that one waits for."""
         # The first link of a store is not in the index yet.
-        if not (state.links or os.path.isdir(self.reader.layout.links)):
+        if not (state.links or state.gates or os.path.isdir(self.reader.layout.links)):
             return ()
-        from wc_core.planning.linkfiles import waits_of  # 1 ms, for stores with links
+        from wc_core.planning.linkfiles import waits_of  # 1 ms, for stores with a plan
 
-        return waits_of(self.reader, state)
+        return waits_of(self.reader, state, _now_ms())
+
+
+def _now_ms() -> int:
+    return time.time_ns() // 1_000_000

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from wc_cli.store import durable, locks, olderlock, quarantine
 from wc_cli.store.localfiles import LocalFiles
 from wc_cli.store.statusfiles import StatusFiles
-from wc_core.errors import StorageError, WcError
+from wc_core.errors import NotFoundError, StorageError, WcError
 from wc_core.files import names_in, read_plain
 from wc_core.layout import file_name
 from wc_core.processes import is_running
@@ -86,6 +86,19 @@ class Upkeep:
             with contextlib.suppress(WcError, OSError), self.lock(topic, holder):
                 state = self.reader.snapshot(topic).state
                 self.status.write(state, state)
+
+    def refresh_due(self) -> None:
+        """Write the status files of the threads with a gate of time that has opened,
+        and of those that are part of them."""
+        if not os.path.isdir(self.layout.due):
+            return
+        from wc_core.planning import duefiles  # 1 ms, for stores with such gates
+
+        for topic in duefiles.due_topics(self.layout, time.time_ns() // 1_000_000):
+            with contextlib.suppress(NotFoundError), self.lock(topic):
+                state = self.reader.snapshot(topic).state
+                self.status.write(state, state)
+                self.status.note_replanned(topic)
 
     def marker(self, topic: str) -> str:
         """The path of the marker that says that a thread awaits settling."""

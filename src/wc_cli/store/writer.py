@@ -231,7 +231,7 @@ class StoreWriter:
             move = move._replace(notes=(*move.notes, *notes))
         draft = draft._replace(topic=topic)
         if move.status == CLOSED:
-            draft, notes = self._closing(draft, thread.state)
+            draft, notes = self._closing(draft, thread.state, source.now_ms())
             move = move._replace(notes=(*move.notes, *notes))
         entry = self._entry(draft, move, thread, source)
         durable.make_folder(self.layout.folder(topic), root)
@@ -257,7 +257,9 @@ class StoreWriter:
         me = self.author.identity.name
         return Questions(thread.state, entries, me, self.rules.directory)
 
-    def _closing(self, draft: Draft, state: model.State) -> tuple[Draft, list[str]]:
+    def _closing(
+        self, draft: Draft, state: model.State, now_ms: int
+    ) -> tuple[Draft, list[str]]:
         """The draft that closes a thread, and notes on what may be begun then. Raises
         ConflictError if parts of the thread are open, unless it is forced."""
         if not os.path.isdir(self.layout.links):
@@ -265,7 +267,9 @@ class StoreWriter:
         from wc_core.planning import closing  # 2 ms, for stores with links
 
         draft = closing.checked(self.reader, draft, state)
-        return draft, closing.notes(self.reader, state, self.author.identity.author)
+        return draft, closing.notes(
+            self.reader, state, self.author.identity.author, now_ms
+        )
 
     def _flush_log(self, topic: str) -> None:
         """Flush a log whose writer may have died before doing so."""
@@ -304,6 +308,7 @@ class StoreWriter:
             items_removed=draft.items_removed,
             items_checked=draft.items_checked,
             items_unchecked=draft.items_unchecked,
+            gates=draft.gates,
             parents=thread.state.heads,
             base=thread.base,
             summary=draft.summary,

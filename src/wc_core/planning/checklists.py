@@ -18,7 +18,7 @@ MAX_ITEMS = 200
 _MAX_DIGITS = 6
 
 
-class Progress(NamedTuple):
+class ChecklistProgress(NamedTuple):
     """How many items of a checklist are done."""
 
     done: int
@@ -29,34 +29,34 @@ class Progress(NamedTuple):
         return f"{self.done}/{self.total}" if self.total else ""
 
 
-NO_CHECKLIST = Progress(0, 0)
+NO_CHECKLIST = ChecklistProgress(0, 0)
 
 
-def progress(items: Sequence[Item]) -> Progress:
+def progress(items: Sequence[Item]) -> ChecklistProgress:
     """How many of the items are done."""
     if not items:
         return NO_CHECKLIST
-    return Progress(sum(bool(item.checked) for item in items), len(items))
+    return ChecklistProgress(sum(bool(item.checked) for item in items), len(items))
 
 
 def to_json(items: Sequence[Item]) -> dict[str, Any]:
     """The checklist shape."""
-    shown = [
+    items_shown = [
         {"number": number, "text": item.text, "done": bool(item.checked)}
         for number, item in enumerate(items, 1)
     ]
-    return {**progress(items)._asdict(), "items": shown}
+    return {**progress(items)._asdict(), "items": items_shown}
 
 
 def lines(items: Sequence[Item], most: int = MAX_ITEMS) -> list[str]:
     """A line for each item, ``2. [x] text``, at most so many; the texts are as they
     were written."""
-    shown = [
+    items_shown = [
         f"{number}. [{'x' if item.checked else ' '}] {item.text}"
         for number, item in enumerate(items[:most], 1)
     ]
-    hidden = len(items) - len(shown)
-    return [*shown, *([f"… and {hidden} more"] if hidden > 0 else [])]
+    hidden = len(items) - len(items_shown)
+    return [*items_shown, *([f"… and {hidden} more"] if hidden > 0 else [])]
 
 
 def numbered_items(state: State, numbers: Iterable[str]) -> list[Item]:

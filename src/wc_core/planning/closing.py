@@ -35,13 +35,14 @@ def checked(reader: StoreReader, draft: Draft, state: State) -> Draft:
     return draft._replace(reason=reason)
 
 
-def notes(reader: StoreReader, state: State, author: str) -> list[str]:
+def notes(reader: StoreReader, state: State, author: str, now_ms: int) -> list[str]:
     """What others may begin once a thread is closed, and where its author left off for
     it."""
     sentences = []
     closed = state._replace(status=CLOSED)
     for topic in linkfiles.affected(reader, state.topic):
-        plan = linkfiles.plan_around(reader, topic, states={state.topic: closed})
+        states = {state.topic: closed}
+        plan = linkfiles.plan_around(reader, topic, states=states, now_ms=now_ms)
         thread = plan.threads.get(topic)
         if thread is None or thread.status == CLOSED or plan.waits(topic):
             continue

@@ -54,10 +54,12 @@ def plan_around(
     topic: str,
     state: State | None = None,
     states: Mapping[str, State] = MappingProxyType({}),
+    now_ms: int = 0,
 ) -> ThreadPlan:
     """The plan of a thread and of everything that it waits for, however far away. The
     ownership of balls is not in it. ``state`` is that of the thread, and ``states`` are
-    those of others, if they differ from what is stored."""
+    those of others, if they differ from what is stored. Without ``now_ms``, gates of
+    time are closed."""
     if state is not None:
         states = {**states, topic: state}
     threads: dict[str, PlannedThread] = {}
@@ -68,15 +70,16 @@ def plan_around(
             continue
         threads[current] = _planned(current_state)
         pending += _needed(reader, current_state)
-    return ThreadPlan(threads.values())
+    return ThreadPlan(threads.values(), now_ms)
 
 
-def waits_of(reader: StoreReader, state: State) -> tuple[str, ...]:
-    """The names of the threads that have to be closed before one is ready."""
-    if not (state.links or has_links(reader.layout)):
+def waits_of(reader: StoreReader, state: State, now_ms: int) -> tuple[str, ...]:
+    """The threads that have to be closed, and the gates that have to open, before one
+    is ready, in words."""
+    if not (state.links or state.gates or has_links(reader.layout)):
         return ()
-    plan = plan_around(reader, state.topic, state)
-    return tuple(plan.name(item.topic) for item in plan.waits(state.topic))
+    plan = plan_around(reader, state.topic, state, now_ms=now_ms)
+    return tuple(item.words for item in plan.waits(state.topic))
 
 
 def affected(reader: StoreReader, topic: str) -> list[str]:
@@ -127,4 +130,5 @@ def _planned(state: State) -> PlannedThread:
         ball=state.ball,
         ownership="",
         links=state.links,
+        gates=state.gates,
     )

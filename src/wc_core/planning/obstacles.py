@@ -7,22 +7,26 @@ from wc_core.names import FREE, MINE, OFFERED
 from wc_core.threads.model import BLOCKED, CLOSED, holder_text
 from wc_core.values import NamedTuple
 
-WAITS, PARTS, STATUS, BALL = "WAITS", "PARTS", "STATUS", "BALL"
+WAITS, PARTS, GATE = "WAITS", "PARTS", "GATE"
+STATUS, BALL = "STATUS", "BALL"
 
 
 class Obstacle(NamedTuple):
     """Why a thread is not ready.
 
-    - ``code``: ``WAITS`` for another thread, or for its ``PARTS``; its ``STATUS``; its
-      ``BALL`` is with somebody else
-    - ``topic``: the thread that is waited for, as it is stored; empty for the last two
-    - ``through``: the thread whose link it is: itself, or one that it is part of
+    - ``code``: ``WAITS`` for another thread, or for its ``PARTS``; a ``GATE``; its
+      ``STATUS``; its ``BALL`` is with somebody else
+    - ``topic``: the thread that is waited for, as it is stored; empty for the others
+    - ``through``: the thread whose link or gate it is: itself, or one that it is part
+      of
+    - ``words``: the thread or the gate that is waited for, for display
     """
 
     code: str
     text: str
     topic: str = ""
     through: str = ""
+    words: str = ""
 
 
 def own_obstacles(status: str, ball: str | None, ownership: str) -> list[Obstacle]:

@@ -5,16 +5,24 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from wc_core.planning import gates
 from wc_core.planning.graph import Order
 from wc_core.planning.kinds import BLOCKED_BY, PARENT
-from wc_core.planning.obstacles import PARTS, WAITS, Obstacle, own_obstacles
+from wc_core.planning.obstacles import (
+    GATE,
+    PARTS,
+    WAITS,
+    Obstacle,
+    own_obstacles,
+)
 from wc_core.threads.model import CLOSED
 from wc_core.values import NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from wc_core.planning.graph import OwnedLink
+    from wc_core.threads.gates import Gate
     from wc_core.threads.model import Link
 
 
@@ -29,12 +37,15 @@ class PlannedThread(NamedTuple):
     ball: str | None
     ownership: str
     links: tuple[Link, ...] = ()
+    gates: tuple[Gate, ...] = ()
 
 
 class ThreadPlan:
-    """The threads of a store, and what they wait for."""
+    """The threads of a store, and what they wait for at a moment, in milliseconds since
+    1970: gates of time open by themselves."""
 
-    def __init__(self, threads: Iterable[PlannedThread]) -> None:
+    def __init__(self, threads: Iterable[PlannedThread], now_ms: int = 0) -> None:
+        self.now_ms = now_ms
         self.threads = {thread.topic: thread for thread in threads}
         linked = {t.topic: t.links for t in self.threads.values() if t.links}
         self.order = Order(linked)
@@ -86,21 +97,49 @@ class ThreadPlan:
         return pending
 
     def waits(self, topic: str) -> list[Obstacle]:
-        """The threads that have to be closed before one is ready. Each once."""
+        """The threads that have to be closed, and the gates that have to open, before
+        one is ready. Each once."""
+        owners = (topic, *self.wholes(topic))
+        return [*self._waits_for_threads(topic, owners), *self._closed_gates(owners)]
+
+    def _waits_for_threads(
+        self, topic: str, owners: Iterable[str]
+    ) -> Iterator[Obstacle]:
         obstacles: dict[str, Obstacle] = {}
-        for owner in (topic, *self.wholes(topic)):
+        for owner in owners:
             for blocker in self._blockers.get(owner, ()):
                 if blocker not in obstacles and self.is_open(blocker):
                     text = self._wait_text(topic, owner, blocker)
-                    obstacles[blocker] = Obstacle(WAITS, text, blocker, owner)
+                    name = self.name(blocker)
+                    obstacles[blocker] = Obstacle(WAITS, text, blocker, owner, name)
         for part in self.open_parts(topic):
-            text = f"{self.name(part)} is part of it and open"
-            obstacles.setdefault(part, Obstacle(PARTS, text, part, topic))
-        return list(obstacles.values())
+            name = self.name(part)
+            text = f"{name} is part of it and open"
+            obstacles.setdefault(part, Obstacle(PARTS, text, part, topic, name))
+        return iter(obstacles.values())
+
+    def _closed_gates(self, owners: Iterable[str]) -> Iterator[Obstacle]:
+        topic = ""
+        for owner in owners:
+            topic = topic or owner
+            thread = self.threads.get(owner)
+            for number, gate in enumerate(thread.gates if thread else (), 1):
+                if gates.is_closed(gate, self.now_ms):
+                    name = self.name(owner)
+                    text = self._with_owner(
+                        topic, owner, gates.wait_text(gate, number, name)
+                    )
+                    words = gates.words(gate)
+                    yield Obstacle(GATE, text, through=owner, words=words)
 
     def _wait_text(self, topic: str, owner: str, blocker: str) -> str:
         missing = "" if blocker in self.threads else ", which is not in this store"
-        text = f"waits for {self.name(blocker)}{missing}"
+        return self._with_owner(
+            topic, owner, f"waits for {self.name(blocker)}{missing}"
+        )
+
+    def _with_owner(self, topic: str, owner: str, text: str) -> str:
+        """A reason with its subject: the thread itself, or one that it is part of."""
         if owner == topic:
             return f"it {text}"
         return f"{self.name(owner)}, which it is part of, {text}"

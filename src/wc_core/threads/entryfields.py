@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from wc_core.threads.gates import change_fields, read_changes
 from wc_core.threads.model import Ball, Base, Entry, Link
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ _OPTIONAL = (
     *("code_commit", "action", "status", "thread_branch", "new_topic"),
     *("supersedes", "tags_added", "tags_removed", "links_added", "links_removed"),
     *("items_added", "items_removed", "items_checked", "items_unchecked"),
-    *("key", "reason", "kind", "severity", "asks", "answers"),
+    *("gates", "key", "reason", "kind", "severity", "asks", "answers"),
 )
 
 
@@ -55,6 +56,7 @@ def to_fields(entry: Entry) -> dict[str, Any]:
         "items_removed": list(entry.items_removed),
         "items_checked": list(entry.items_checked),
         "items_unchecked": list(entry.items_unchecked),
+        "gates": change_fields(entry.gates),
         "key": entry.key,
         "reason": entry.reason,
         "kind": entry.kind,
@@ -152,6 +154,7 @@ FIELDS: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "items_removed": ("items_removed", _as_texts),
     "items_checked": ("items_checked", _as_texts),
     "items_unchecked": ("items_unchecked", _as_texts),
+    "gates": ("gates", read_changes),
     "parents": ("parents", _as_texts),
     "base": ("base", _as_base),
     "summary": ("summary", _as_text),

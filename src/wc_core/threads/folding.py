@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from wc_core.names import Directory, parse
+from wc_core.threads.gates import changed_gates
 from wc_core.threads.model import (
     CLOSED,
     Item,
@@ -78,6 +79,7 @@ class _Folding:
         self.links = {(link.kind, link.topic): link for link in state.links}
         self.questions = {question.id: question for question in state.questions}
         self.items = {item.id: item for item in state.items}
+        self.gates = state.gates
 
     def begin(self, entry: Entry) -> None:
         """Take what the first entry says because it is the first."""
@@ -137,6 +139,8 @@ class _Folding:
         self._change_tags(entry)
         self._change_links(entry)
         self._change_items(entry)
+        if entry.gates:
+            self.gates = changed_gates(self.gates, entry.gates, entry.id, entry.agent)
 
     def _change_tags(self, entry: Entry) -> None:
         if entry.tags_added or entry.tags_removed:
@@ -205,6 +209,7 @@ class _Folding:
             "links": tuple(self.links.values()),
             "questions": tuple(self.questions.values()),
             "items": tuple(self.items.values()),
+            "gates": self.gates,
         }
 
 

@@ -15,6 +15,8 @@ from wc_core.values import NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
+    from wc_core.threads.gates import Gate, GateChange
+
 STATUSES = ("OPEN", "IN_REVIEW", "BLOCKED", "CLOSED")
 ROLES = ("planner", "critic", "implementer", "tester", "pm", "scribe")
 ENTRY_TYPES = ("Note", "Plan", "Decision", "PR", "Closure")
@@ -24,6 +26,7 @@ SEVERITIES = ("low", "medium", "high", "critical")
 ACTIONS = (
     *("new", "say", "ack", "handoff", "take", "set_status", "done"),
     *("move", "amend", "retract", "rename", "tag", "link", "unlink", "checklist"),
+    *("gate",),
 )
 
 OPEN, IN_REVIEW, BLOCKED, CLOSED = STATUSES
@@ -124,6 +127,7 @@ class Entry(NamedTuple):
     items_removed: tuple[str, ...] = ()
     items_checked: tuple[str, ...] = ()
     items_unchecked: tuple[str, ...] = ()
+    gates: tuple[GateChange, ...] = ()
     parents: tuple[str, ...] | None = None
     base: Base | None = None
     summary: str = ""
@@ -141,7 +145,7 @@ class Entry(NamedTuple):
     @property
     def is_rare(self) -> bool:
         """Whether it changes what few entries change: place, name, text, tags,
-        questions, links or a checklist."""
+        questions, links, gates or a checklist."""
         return self[_RARE] != _NOT_RARE
 
     @property
@@ -199,8 +203,8 @@ class State(NamedTuple):
     stored; the latest, which is its name now, is the last.
 
     ``tags_id`` is the last entry that changed ``tags``. ``links`` are those to other
-    threads, the oldest first. ``questions`` are those that nobody has answered, the
-    oldest first. ``items`` is its checklist.
+    threads, ``questions`` those that nobody has answered, ``items`` its checklist,
+    ``gates`` what it waits for besides threads; the oldest first.
 
     ``lost`` counts the lines of the log that are no entry; it is here so that
     a reader of ``meta.json`` learns of the damage without reading the log.
@@ -231,6 +235,7 @@ class State(NamedTuple):
     links: tuple[Link, ...] = ()
     questions: tuple[OpenQuestion, ...] = ()
     items: tuple[Item, ...] = ()
+    gates: tuple[Gate, ...] = ()
     lost: int = 0
 
     @property

@@ -233,6 +233,7 @@ _MOVES = {
     "link": _remark,
     "unlink": _remark,
     "checklist": _remark,
+    "gate": _remark,
 }
 
 

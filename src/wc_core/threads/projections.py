@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from wc_core.names import FREE_WORDS, fold, parse
 from wc_core.threads.codec import Damage
+from wc_core.threads.gates import Gate
 from wc_core.threads.jsontext import dumps, loads
 from wc_core.threads.model import (
     OPEN,
@@ -125,6 +126,7 @@ def render_meta(state: State, log_size: int, unknown: Mapping[str, Any]) -> byte
         **({"links": state.links} if state.links else {}),
         **({"questions": state.questions} if state.questions else {}),
         **({"items": state.items} if state.items else {}),
+        **({"gates": state.gates} if state.gates else {}),
         **({"lost": state.lost} if state.lost else {}),
     }
     text = json.dumps(fields | dict(unknown), ensure_ascii=False, indent=2)
@@ -248,6 +250,7 @@ def _state(topic: str, base: Base, meta: Meta, own: Mapping[str, Any]) -> State:
             OpenQuestion(*map(str, item)) for item in own.get("questions", ())
         ),
         items=tuple(Item(*map(str, item)) for item in own.get("items", ())),
+        gates=tuple(Gate(*map(str, gate)) for gate in own.get("gates", ())),
         lost=_integer(own.get("lost")),
     )
 

@@ -13,6 +13,7 @@ from wc_core.values import NamedTuple
 
 if TYPE_CHECKING:
     from wc_core.names import Name
+    from wc_core.threads.gates import GateChange
     from wc_core.threads.settings import Settings
 
 
@@ -54,6 +55,7 @@ class Draft(NamedTuple):
     items_removed: tuple[str, ...] = ()
     items_checked: tuple[str, ...] = ()
     items_unchecked: tuple[str, ...] = ()
+    gates: tuple[GateChange, ...] = ()
     file_refs: tuple[str, ...] = ()
     pr_refs: tuple[int, ...] = ()
     commit_refs: tuple[str, ...] = ()

@@ -373,7 +373,9 @@ class StoreReader:
         self, folder: Folder, topic: str, meta_file: _MetaFile, problem: str
     ) -> Thread:
         """A thread without a log: an old page, or a log with a ``problem``."""
-        from wc_core.threads import page as page_format  # 2.6 ms, only for old threads
+        from wc_core.threads.pages import (
+            page as page_format,  # 2.6 ms, only for old threads
+        )
 
         path = self.layout.page(topic)
         with self._open(self.layout.pages) as pages:

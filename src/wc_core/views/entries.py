@@ -12,6 +12,7 @@ from wc_core.errors import NotFoundError
 from wc_core.planning import checklists
 from wc_core.threads import model, revisions
 from wc_core.threads.entryfields import link_fields
+from wc_core.threads.gates import change_fields
 from wc_core.times import utc
 from wc_core.values import NamedTuple
 from wc_core.views.references import references
@@ -79,6 +80,7 @@ class Numbered(NamedTuple):
             "items_removed": list(entry.items_removed),
             "items_checked": list(entry.items_checked),
             "items_unchecked": list(entry.items_unchecked),
+            "gates": change_fields(entry.gates),
             "reason": entry.reason,
             "kind": entry.kind,
             "severity": entry.severity,

@@ -11,7 +11,10 @@ from wc_core.views import rows as row_views
 from wc_core.views.rows import RowPage, recency
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from wc_core.identity.viewer import Viewer
+    from wc_core.planning.readiness import ThreadPlan
     from wc_core.threads.reader import StoreReader
     from wc_core.views.rows import Filter, ThreadRow
 
@@ -20,20 +23,30 @@ _MOST_MOVED = 300
 
 
 class Overview:
-    """A store as one viewer sees it. Every question reads it again."""
+    """A store as one viewer sees it. Every question reads it again, and asks ``clock``
+    for the milliseconds since 1970: gates of time open by themselves."""
 
-    def __init__(self, reader: StoreReader, viewer: Viewer) -> None:
+    def __init__(
+        self, reader: StoreReader, viewer: Viewer, clock: Callable[[], int]
+    ) -> None:
         self.reader = reader
         self.viewer = viewer
+        self.clock = clock
 
     def rows(self) -> list[ThreadRow]:
         """Returns all threads, latest move first. A damaged one hides no other."""
         rows = row_views.thread_rows(self.reader, self.viewer)
-        if not any(row.links for row in rows):
+        if not any(row.links or row.gates for row in rows):
             return rows
-        from wc_core.views import planning  # 2 ms, only for stores with links
+        from wc_core.views import planning  # 2 ms, only for stores with a plan
 
-        return planning.with_waits(rows)
+        return planning.with_waits(rows, self.clock())
+
+    def plan(self) -> ThreadPlan:
+        """Returns what all threads wait for, now."""
+        from wc_core.views import planning  # as in `rows`
+
+        return planning.plan_of(self.rows(), self.clock())
 
     def matching(self, criteria: Filter) -> list[ThreadRow]:
         """Returns the threads that a filter lets through, latest move first."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from wc_core.planning import kinds
-from wc_core.planning.obstacles import WAITS
+from wc_core.planning.obstacles import PARTS
 from wc_core.planning.readiness import PlannedThread, ThreadPlan
 from wc_core.values import NamedTuple
 
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 MAX_DEPTH = 12
 
 
-def plan_of(rows: Iterable[ThreadRow]) -> ThreadPlan:
-    """Returns the plan of all threads of a store."""
-    return ThreadPlan(
+def plan_of(rows: Iterable[ThreadRow], now_ms: int) -> ThreadPlan:
+    """Returns the plan of all threads of a store at a moment."""
+    planned = (
         PlannedThread(
             topic=row.topic,
             name=row.name,
@@ -31,18 +31,20 @@ def plan_of(rows: Iterable[ThreadRow]) -> ThreadPlan:
             ball=row.ball,
             ownership=row.ownership,
             links=row.links,
+            gates=row.gates,
         )
         for row in rows
     )
+    return ThreadPlan(planned, now_ms)
 
 
-def with_waits(rows: list[ThreadRow]) -> list[ThreadRow]:
-    """Returns all threads of a store with the names of those that they wait for."""
-    if not any(row.links for row in rows):
+def with_waits(rows: list[ThreadRow], now_ms: int) -> list[ThreadRow]:
+    """Returns all threads of a store with what they wait for."""
+    if not any(row.links or row.gates for row in rows):
         return rows
-    plan = plan_of(rows)
+    plan = plan_of(rows, now_ms)
     return [
-        row._replace(waits=tuple(plan.name(item.topic) for item in obstacles))
+        row._replace(waits=tuple(item.words for item in obstacles))
         if plan.is_open(row.topic) and (obstacles := plan.waits(row.topic))
         else row
         for row in rows
@@ -229,12 +231,12 @@ class _Trees:
             self._followed.add(topic)
             lower = sorted(self._below.get(topic, ()))
             nodes = [self.node(*item, depth + 1) for item in lower]
-        waits = [item for item in plan.waits(topic) if item.code == WAITS]
+        waits = [item for item in plan.waits(topic) if item.code != PARTS]
         is_open = plan.is_open(topic)
         return TreeNode(
             thread=plan.threads[topic],
             kind=kind,
-            waits=tuple(plan.name(item.topic) for item in waits if is_open),
+            waits=tuple(item.words for item in waits if is_open),
             is_ready=plan.is_ready(topic),
             nodes=tuple(nodes),
         )

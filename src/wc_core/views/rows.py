@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from wc_core import names
 from wc_core.errors import NotFoundError, WcError
 from wc_core.names import FREE_WORDS, MINE, OFFERED, OTHERS
-from wc_core.planning.checklists import NO_CHECKLIST, Progress, progress
+from wc_core.planning.checklists import NO_CHECKLIST, ChecklistProgress, progress
 from wc_core.planning.obstacles import own_obstacles
 from wc_core.status.places import Surroundings, branch_places
 from wc_core.threads.model import CLOSED, State
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from wc_core.identity.viewer import Viewer
+    from wc_core.threads.gates import Gate
     from wc_core.threads.model import Link
     from wc_core.threads.reader import Snapshot, StoreReader
 
@@ -29,9 +30,9 @@ if TYPE_CHECKING:
 class ThreadRow(NamedTuple):
     """One thread in a list. ``ownership`` says whose its ball is, for the viewer:
     see `names.Directory.whose`. It is stored under ``topic``, and shown as ``name``.
-    ``waits`` has the names of the threads that have to be closed before it is ready;
-    see `wc_core.planning.readiness`. ``asked_by`` are those who wait for the viewer's
-    answer to a question."""
+    ``waits`` has what it waits for, in words: threads that have to be closed and gates
+    that have to open; see `wc_core.planning.readiness`. ``asked_by`` are those who wait
+    for the viewer's answer to a question."""
 
     topic: str
     title: str
@@ -49,9 +50,10 @@ class ThreadRow(NamedTuple):
     name: str
     tags: tuple[str, ...] = ()
     links: tuple[Link, ...] = ()
+    gates: tuple[Gate, ...] = ()
     waits: tuple[str, ...] = ()
     asked_by: tuple[str, ...] = ()
-    checklist: Progress = NO_CHECKLIST
+    checklist: ChecklistProgress = NO_CHECKLIST
 
     @property
     def have_ball(self) -> bool:
@@ -61,7 +63,7 @@ class ThreadRow(NamedTuple):
     @property
     def is_due(self) -> bool:
         """Whether the next move is the viewer's: they have the ball, and the thread
-        waits for no other."""
+        waits for nothing."""
         return self.have_ball and not self.waits
 
     @property
@@ -123,7 +125,7 @@ class Filter(NamedTuple):
     """Which threads to list: ``ball`` is a name, ``me`` or a word for "anyone";
     ``branch`` the one that they are at (`status.places`); ``topics``, if given, are
     the only ones. They have all of the ``tags``. ``ready`` lets through those that the
-    viewer may begin with, ``waiting`` those that wait for another thread."""
+    viewer may begin with, ``waiting`` those that wait for a thread or a gate."""
 
     open_only: bool = False
     ball: str = ""
@@ -178,6 +180,7 @@ def thread_row(reader: StoreReader, snapshot: Snapshot, viewer: Viewer) -> Threa
         links=state.links,
         asked_by=_askers(state, viewer) if state.questions else (),
         checklist=progress(state.items),
+        gates=state.gates,
     )
 
 

@@ -24,7 +24,7 @@ READINESS_SCHEMA = answer_schema(
 def chain(store: OpenStore, topic: str) -> Chain:
     """Why the caller may not begin with a thread. Raises NotFoundError."""
     stored = store.reader.find(topic)
-    return planning.chain_of(planning.plan_of(store.overview.rows()), stored)
+    return planning.chain_of(store.overview.plan(), stored)
 
 
 def chain_json(store: OpenStore, result: Chain) -> dict[str, Any]:

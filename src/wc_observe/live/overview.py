@@ -6,12 +6,13 @@ from __future__ import annotations
 from bisect import insort
 from typing import TYPE_CHECKING
 
+from wc_core.planning.gates import next_end
 from wc_core.views import planning
 from wc_core.views import rows as row_views
 from wc_core.views.overview import Overview
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from wc_core.identity.viewer import Viewer
     from wc_core.names import Directory
@@ -26,8 +27,10 @@ _MOST_FILTERS = 16
 class LiveOverview(Overview):
     """The threads as one viewer sees them, kept up to date."""
 
-    def __init__(self, reader: LiveReader, viewer: Viewer) -> None:
-        super().__init__(reader, viewer)
+    def __init__(
+        self, reader: LiveReader, viewer: Viewer, clock: Callable[[], int]
+    ) -> None:
+        super().__init__(reader, viewer, clock)
         self._live = reader
         self._lock = reader.lock
         self._rows: dict[str, ThreadRow] = {}
@@ -37,6 +40,8 @@ class LiveOverview(Overview):
         self._complete: list[ThreadRow] = []
         self._stale: set[str] = {*reader.listed_topics}
         self._matching: dict[Filter, list[ThreadRow]] = {}
+        # When the next gate of time opens.
+        self._next_end: int | None = None
         # How many threads were read, and how many have to be.
         self.progress = (0, 0)
 
@@ -54,10 +59,13 @@ class LiveOverview(Overview):
         """Returns all threads, latest move first."""
         with self._lock:
             self.reader.topics()  # raises if they cannot be listed
-            if self._stale:
+            now_ms = self.clock()
+            if self._stale or now_ms >= (self._next_end or now_ms + 1):
                 self._update()
                 self._matching.clear()
-                self._complete = planning.with_waits(self._sorted[::-1])
+                self._complete = planning.with_waits(self._sorted[::-1], now_ms)
+                every_gate = (gate for row in self._sorted for gate in row.gates)
+                self._next_end = next_end(every_gate, now_ms)
             return list(self._complete)
 
     def matching(self, criteria: Filter) -> list[ThreadRow]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections import OrderedDict
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,8 @@ from wc_observe.live.overview import LiveOverview
 from wc_observe.live.reader import LiveReader
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from wc_core.identity.viewer import Viewer
     from wc_core.views.search import Engine
     from wc_observe.live.entryindex import EntryIndex
@@ -31,10 +34,17 @@ class Progress(NamedTuple):
     what: str
 
 
-class Live:
-    """One store: its threads, its rows for each viewer, its index."""
+def system_ms() -> int:
+    """Returns the milliseconds since 1970."""
+    return time.time_ns() // 1_000_000
 
-    def __init__(self, root: str) -> None:
+
+class Live:
+    """One store: its threads, its rows for each viewer, its index. ``clock`` returns
+    the milliseconds since 1970."""
+
+    def __init__(self, root: str, clock: Callable[[], int] = system_ms) -> None:
+        self._clock = clock
         self.reader = LiveReader(root)
         # Damage found in the logs that were read in full, see `survey`.
         self.sound: dict[str, tuple[Stamp, str]] = {}
@@ -71,7 +81,9 @@ class Live:
             matching = (
                 overview for overview in self._overviews if overview.is_for(viewer)
             )
-            chosen = next(matching, None) or LiveOverview(self.reader, viewer)
+            chosen = next(matching, None) or LiveOverview(
+                self.reader, viewer, self._clock
+            )
             older = [overview for overview in self._overviews if overview is not chosen]
             # The least recently used viewer is dropped first.
             self._overviews = [chosen, *older[: _MOST_VIEWERS - 1]]

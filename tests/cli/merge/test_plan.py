@@ -19,8 +19,8 @@ from wc_cli.merge.logs import merge_logs
 from wc_cli.merge.plan import MergePlan, plan_merge
 from wc_cli.store.rendering import render_files
 from wc_core.threads import codec, folding, model
-from wc_core.threads import page as markdown
 from wc_core.threads.model import Ball
+from wc_core.threads.pages import page as markdown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -80,7 +80,7 @@ def test_what_is_refused(
 
 
 def test_many_threads_get_items_or_none_does(repo: Here) -> None:
-    reader = StoreReader(repo.json("whoami")["store"])
+    reader = StoreReader(str(repo.store))
     too_many = ["step"] * checklists.MAX_ITEMS
     with pytest.raises(ConflictError, match="it can have"):
         drafts.additions(reader, {"api": too_many})

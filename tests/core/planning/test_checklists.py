@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -9,6 +11,9 @@ from tests.core.strategies import entry, entry_id, relaxed
 from wc_core.planning import checklists
 from wc_core.threads import folding
 from wc_core.threads.model import Entry, State, in_order
+
+if TYPE_CHECKING:
+    from random import Random
 
 
 def folded(*entries: Entry) -> State:
@@ -57,9 +62,9 @@ STEPS = st.lists(
 @relaxed
 @given(STEPS, st.randoms(use_true_random=False))
 def test_every_order_of_arrival_gives_the_same_list(
-    steps: list[dict[str, tuple[str, ...]]], random: object
+    steps: list[dict[str, Any]], random: Random
 ) -> None:
     entries = [entry(number, **step) for number, step in enumerate(steps, 1)]
     shuffled = list(entries)
-    random.shuffle(shuffled)  # type: ignore[attr-defined]
+    random.shuffle(shuffled)
     assert folded(*shuffled).items == folded(*entries).items

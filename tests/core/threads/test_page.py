@@ -7,7 +7,7 @@ import json
 import re
 import subprocess
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import HealthCheck, example, given, settings
@@ -15,9 +15,11 @@ from hypothesis import strategies as st
 
 from wc_core import ulid
 from wc_core.threads import codec, entryfields, folding, model, revisions
-from wc_core.threads import page as markdown
 from wc_core.threads.model import Ball, Base, Entry, State
-from wc_core.threads.page import PROJECTION_VERSION, parse, render
+from wc_core.threads.pages.page import PROJECTION_VERSION, parse, render
+
+if TYPE_CHECKING:
+    from wc_core.threads.pages import page as markdown
 
 SHARED = Path(__file__).parents[3].parent / "shared" / "data"
 # Large values on a busy machine are no failure.

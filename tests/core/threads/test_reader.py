@@ -426,7 +426,7 @@ def test_an_old_thread_of_markdown_alone_is_read_as_it_is(tmp_path: Path) -> Non
 def test_a_page_of_ours_without_its_log_is_shown_and_said_to_be_damage(
     store: Store,
 ) -> None:
-    from wc_core.threads import page as markdown
+    from wc_core.threads.pages import page as markdown
 
     store.page.write_bytes(markdown.render(STATE, LOG))
     store.log.unlink()

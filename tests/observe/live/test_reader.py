@@ -216,7 +216,7 @@ def test_rows_threads_and_hits_are_those_of_the_files(
             live.reader.note_changed(changed)
         live.refresh()
         plain = StoreReader(str(root))
-        expected = Overview(plain, me)
+        expected = Overview(plain, me, lambda: 0)
         assert live.overview(me) is overview
         assert overview.rows() == expected.rows()
         for topic in plain.topics():

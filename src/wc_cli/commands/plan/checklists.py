@@ -22,8 +22,7 @@ _ADD, _REMOVE = "add", "remove"
 
 
 class ChecklistOptions(WriteOptions):
-    """Show the checklist of a thread, add items to it, or remove some: wc
-    checklist T add 'a step' 'another one'; wc checklist T remove 2."""
+    """Show the checklist of a thread, add items to it, or remove some."""
 
     topic: str = argument("TOPIC", "The thread.", complete="topic")
     words: tuple[str, ...] = words(

@@ -18,7 +18,6 @@ from wc_core.text import one_line
 from wc_core.threads import vocabulary
 from wc_core.threads.model import Link
 from wc_core.threads.proposals import Draft
-from wc_core.views import planning
 
 if TYPE_CHECKING:
     import contextlib
@@ -78,7 +77,7 @@ def _link_many(context: Context, options: LinkOptions) -> None:
     file = options.file if options.file == "-" else f"@{options.file}"
     links = batch.parse(body_text(file, context))
     with _locked(context, options):
-        plan = planning.plan_of(context.overview.rows())
+        plan = context.overview.plan()
         changes = batch.additions(context.reader, plan, links)
         for change in changes:
             _write(context, options, change, "link")

@@ -57,7 +57,7 @@ def ready(context: Context, options: ReadyOptions) -> None:
 def why(context: Context, options: WhyOptions) -> None:
     """Say why a thread is not ready."""
     topic = context.reader.find(options.topic)
-    chain = planning.chain_of(planning.plan_of(context.overview.rows()), topic)
+    chain = planning.chain_of(context.overview.plan(), topic)
     if options.json:
         say_json({"store": context.store} | chain.to_json())
         return
@@ -68,8 +68,7 @@ def why(context: Context, options: WhyOptions) -> None:
 def tree(context: Context, options: TreeOptions) -> None:
     """Show the plan."""
     topic = context.reader.find(options.topic) if options.topic else ""
-    rows = context.overview.rows()
-    view = planning.tree_of(planning.plan_of(rows), topic)
+    view = planning.tree_of(context.overview.plan(), topic)
     if options.json:
         fields: dict[str, Any] = {"store": context.store}
         say_json(fields | view.to_json())

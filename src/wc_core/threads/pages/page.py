@@ -34,8 +34,8 @@ from wc_core import names
 from wc_core.threads import entryfields, revisions
 from wc_core.threads.jsontext import dumps
 from wc_core.threads.model import OPEN, Base, Entry
-from wc_core.threads.pageentries import EntryReader, without_quotations
-from wc_core.threads.pagelines import (
+from wc_core.threads.pages.pageentries import EntryReader, without_quotations
+from wc_core.threads.pages.pagelines import (
     COMMENT,
     ENTRY,
     RULE,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from wc_core import times, ulid
 from wc_core.threads import entryfields
-from wc_core.threads.pagelines import (
+from wc_core.threads.pages.pagelines import (
     COMMENT,
     ESCAPED,
     ID,
