@@ -23,6 +23,8 @@ RUNS: dict[str, str] = {
     "say": "say own{n} --title Said",
     "done": "done own{n} --title Done",
     "ack": "ack own{n}",
+    "ask": "ask own{n} --to Codex --force --title Why",
+    "answer": "answer own{n} --withdraw",
     "handoff": "handoff own{n} --to anyone",
     "take": "take free{n}",
     "set-status": "set-status own{n} IN_REVIEW",
@@ -71,6 +73,7 @@ RUNS: dict[str, str] = {
 }
 # What has to be done before it.
 BEFORE = {
+    "answer": "ask own{n} --to Codex --force --title Why",
     "release": "claim file{n}.py",
     "renew": "claim file{n}.py",
     "unlink": "link own{n} waits-for other",
