@@ -13,6 +13,7 @@ from wc_cli.branch.git import GitError, GitKilledError
 from wc_cli.settle.authorsplit import Authors, split_by_author
 from wc_cli.settle.commitplan import plan_commit
 from wc_cli.store import authors
+from wc_core.errors import WcError
 from wc_core.files import NotPlainError, names_in, read_plain
 from wc_core.guidance import is_file_name
 from wc_core.layout import ALLOWED_SIGNERS, GUIDANCE, GUIDANCE_FOLDER
@@ -138,17 +139,20 @@ class Committer:
     def _guidance_files(self, committed: Iterable[str]) -> list[CommitChange]:
         """The files with guidance for an occasion, and those among ``committed`` that
         were removed."""
-        root = self.layout.root
+        root, folder = self.layout.root, self.layout.guidance_folder
+        try:
+            names = list(filter(is_file_name, names_in(folder, root)))
+        except WcError as error:
+            self.problems[""] = f"not committed: {error.message}"
+            return []
         prefix = f"{GUIDANCE_FOLDER}/"
         changes = [
             CommitChange(path)
             for path in committed
             if path.startswith(prefix) and not os.path.lexists(f"{root}/{path}")
         ]
-        for name in names_in(self.layout.guidance_folder, root):
+        for name in names:
             path = f"{prefix}{name}"
-            if not is_file_name(name):
-                continue
             try:
                 data = read_plain(f"{root}/{path}", root)
             except NotPlainError as error:

@@ -242,6 +242,19 @@ def test_a_file_of_another_kind_is_no_guidance(repo: Here) -> None:
     ]
 
 
+def test_a_folder_of_another_kind_stops_no_thread(repo: Here, tmp_path: Path) -> None:
+    env = {"WATERCOOLER_SYNC": "inline"}
+    repo.ok("guidance", "add", "--on", "say", "Be brief.", env=env)
+    folder = repo.store / "guidance"
+    folder.rename(tmp_path / "moved")
+    folder.symlink_to(tmp_path / "moved")
+    said = repo.settled("new", "login", "--title", "T")
+    assert "committed" in said.out
+    assert "guidance is reached through a symbolic link" in said.err
+    assert repo.git("show", "watercooler/threads:guidance/say.md") == "- Be brief."
+    assert "Be brief" not in repo.ok("say", "login", "--title", "T").err
+
+
 def test_it_is_committed_and_so_is_its_removal(repo: Here) -> None:
     env = {"WATERCOOLER_SYNC": "inline"}
     repo.ok("guidance", "add", "--on", "say", "Be brief.", env=env)
