@@ -22,7 +22,7 @@ from wc_observe.http.leaving import Leaving, UnderWay
 from wc_observe.live.stores import Stores
 from wc_observe.open_store import caller_identity, open_store, store_label
 from wc_observe.watch.stores import StoreWatch
-from wc_observe.web import board, edits, search, thread, threadlist, timeline
+from wc_observe.web import board, edits, plan, search, thread, threadlist, timeline
 from wc_observe.web.guard import FILES, Guard
 from wc_observe.web.links import Links
 from wc_observe.web.page import PageContext, WebPage, error_page, render_page
@@ -98,6 +98,8 @@ def build_site(start: ServerContext, secret: str, ticket: str = "") -> WebSite:
             Route(base + "/timeline.svg", pages.picture),
             Route(base + "/timeline.svg/{topic}", pages.picture),
             Route(base + "/edits", pages.page(_edits)),
+            Route(base + "/plan", pages.page(_plan)),
+            Route(base + "/plan/{topic}", pages.page(_plan)),
             Route(base + "/events", streams.answer),
             Route(f"{FILES}{{version}}/{{name}}", _asset_endpoint(assets)),
         ],
@@ -253,6 +255,10 @@ def _timeline(
 
 def _edits(store: OpenStore, context: PageContext, _: Mapping[str, str]) -> WebPage:
     return edits.edits_page(store, context)
+
+
+def _plan(store: OpenStore, context: PageContext, query: Mapping[str, str]) -> WebPage:
+    return plan.plan_page(store, context, query.get("topic", ""))
 
 
 def _nothing(

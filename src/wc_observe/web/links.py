@@ -40,6 +40,11 @@ class Links(NamedTuple):
         """Who edits what."""
         return f"{self.base}/edits"
 
+    def plan(self, topic: str = "") -> str:
+        """The plan of the store, or of one thread."""
+        suffix = f"/{quote(topic, safe='')}" if topic else ""
+        return f"{self.base}/plan{suffix}"
+
     def timeline(self, topic: str = "", **query: str) -> str:
         """The timeline of one thread, or of all."""
         suffix = f"/{quote(topic, safe='')}" if topic else ""

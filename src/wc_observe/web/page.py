@@ -92,6 +92,7 @@ def _header(page: WebPage, context: PageContext) -> Html:
         ("threads", "Threads", context.links.threads()),
         ("timeline", "Timeline", context.links.timeline()),
         ("edits", "Edits", context.links.edits()),
+        ("plan", "Plan", context.links.plan()),
     )
     links = [
         element(

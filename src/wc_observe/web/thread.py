@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from wc_core.errors import InvalidInputError
+from wc_core.planning import kinds, linkfiles
 from wc_core.planning.checklists import lines as item_lines
 from wc_core.planning.checklists import progress
 from wc_core.remarks import wording
@@ -149,6 +150,8 @@ def _head(store: OpenStore, thread: Thread, context: PageContext) -> Html:
         facts.append(("Tags", tags))
     if state.items:
         facts.append((f"Checklist {progress(state.items)}", _checklist(state.items)))
+    if links := _links(store, thread, context):
+        facts.append(("Plan", links))
     if state.branch:
         facts.append(("Branch", element("code", one_line(state.branch, _WIDTH))))
     rows_ = (
@@ -164,6 +167,22 @@ def _head(store: OpenStore, thread: Thread, context: PageContext) -> Html:
         thread_strip(timeline.make_chart((track,), store.viewer.directory), context),
         class_=f"thread {'yours' if store.viewer.holds(state.ball) else ''}".strip(),
     )
+
+
+def _links(store: OpenStore, thread: Thread, context: PageContext) -> Html:
+    """What the thread waits for and belongs to; nothing without links, of it or to
+    it."""
+    reader, state = store.reader, thread.state
+    names = []
+    for kind, topic, _ in state.links[:_REFS]:
+        name = reader.snapshot(topic).name if reader.has(topic) else topic
+        names.append(kinds.sentence("", kind, name).strip())
+    if linkfiles.sources(reader.layout, state.topic):
+        names.append("others are linked to it")
+    if not names:
+        return NOTHING
+    words = one_line("; ".join(names), _WIDTH)
+    return element("a", words, href=context.links.plan(state.topic))
 
 
 def _notices(thread: Thread) -> Html:

@@ -44,6 +44,7 @@ PATHS = [
     *("timeline", "timeline?all=1&since=52w", "timeline?since=odd"),
     *(f"timeline/{topic}" for topic in (*_TOPICS, *_BAD)),
     *("edits", "edits?x=1"),
+    *(f"plan/{topic}" for topic in (*_TOPICS, *_BAD)),
     *("timeline.svg", "timeline.svg/plan", "timeline.svg/nope"),
 ]
 

@@ -1,4 +1,4 @@
-"""Pictures: a timeline, and which files use which.
+"""Pictures: a timeline, which files use which, and what waits for what.
 
 What is drawn comes from the views beside it. Must not read a file.
 """

@@ -8,7 +8,7 @@ const KEYS = [
   ["Esc", "leave a field; go back up"],
   ["/", "search"],
   ["f", "filter"],
-  ["1  2  3  4", "board, threads, timeline, edits"],
+  ["1  2  3  4  5", "board, threads, timeline, edits, plan"],
   ["?", "this list"],
 ];
 const NEXT = { j: 1, k: -1, ArrowDown: 1, ArrowUp: -1 };

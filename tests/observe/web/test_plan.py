@@ -1,0 +1,124 @@
+"""The page of the plan."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.contract.inprocess import Here
+from tests.observe.web.pages import Site, words
+
+if TYPE_CHECKING:
+    from tests.conftest import Machine
+
+
+@pytest.fixture
+def repo(machine: Machine) -> Here:
+    return Here(machine, machine.repo().path)
+
+
+@pytest.fixture
+def planned(repo: Here) -> Here:
+    """Log in, of which ui waits for api, and a sidequest of ui."""
+    for topic in ("login", "api", "ui"):
+        repo.ok("new", topic, "--title", f"<b>{topic}</b>", "--to", "anyone")
+    repo.ok("link", "api", "part-of", "login")
+    repo.ok("link", "ui", "part-of", "login")
+    repo.ok("link", "ui", "waits-for", "api")
+    words_of_new = ("new", "flaky", "--title", "T", "--sidequest-of", "ui")
+    repo.ok(*words_of_new, "--to", "Codex", "--force")
+    return repo
+
+
+def site(repo: Here) -> Site:
+    return Site(repo.path, repo.machine.env)
+
+
+def boxes(page: str) -> dict[str, str]:
+    """The boxes of the picture, and the style of each."""
+    return {
+        re.sub(r":.*", "", words(title)): style
+        for style, title in re.findall(
+            r'class="box ([\w ]+)"><title>(.*?)</title>', page
+        )
+    }
+
+
+def test_a_store_without_links_says_how_to_make_one(repo: Here) -> None:
+    repo.ok("new", "login", "--title", "T")
+    page = site(repo).get("plan")
+    assert "No thread has a link. Link two of them: wc link B waits-for A" in words(
+        page
+    )
+    assert "<svg" not in page
+    assert ">Plan<" not in site(repo).get("threads/login").partition("<main")[2]
+
+
+def test_the_picture_and_the_tree(planned: Here) -> None:
+    page = site(planned).get("plan")
+    assert boxes(page) == {"api": "ready", "ui": "waits", "login": "waits"}
+    assert page.count('class="arrow') == 2
+    assert "4 linked threads · 1 ready for you · 2 waiting · 0 closed" in words(page)
+    tree = words(page[page.index('<ul class="tree"') :])
+    assert tree.startswith(
+        "login <b>login</b> anyone "
+        "api <b>api</b> ready anyone "
+        "ui <b>ui</b> waits for api anyone "
+        "flaky T sidequest Codex"
+    )
+    assert ">waits for api</text>" in page
+    assert ">waits for 2</text>" in page
+    planned.ok("set-status", "api", "CLOSED")
+    assert boxes(site(planned).get("plan"))["ui"] == "ready"
+
+
+def test_the_plan_of_a_thread(planned: Here) -> None:
+    planned.ok("new", "other", "--title", "Elsewhere", "--blocked-by", "flaky")
+    page = site(planned).get("plan/ui")
+    assert boxes(page)["ui"] == "waits current"
+    assert "other" not in words(page)
+    assert "Not ready: it waits for api The whole plan" in words(page)
+    assert "Plan of api <b>api</b> ready" in site(planned).said("plan/api")
+    planned.ok("set-status", "flaky", "CLOSED", "--reason", "x")
+    assert "Plan of flaky T closed" in site(planned).said("plan/flaky")
+
+
+def test_a_thread_leads_to_its_plan(planned: Here) -> None:
+    page = site(planned).get("threads/ui")
+    facts = "Plan is part of login; waits for api; others are linked to it"
+    assert facts in words(page)
+    assert re.search(r'<dd><a href="[^"]*/plan/ui">', page)
+    assert "Plan others are linked to it" in site(planned).said("threads/login")
+
+
+def test_links_that_do_not_count_and_threads_that_are_missing(planned: Here) -> None:
+    log = planned.log("api")
+    line = log.read_text().splitlines()[-1]
+    for number, target in enumerate(("ui", "gone")):
+        made = line.replace('"parent"', '"blocked_by"').replace(
+            '"login"', f'"{target}"'
+        )
+        made = re.sub(r"01([0-9A-Z]{22})", rf"7{number}\1", made)
+        with log.open("a") as file:
+            file.write(f"{made}\n")
+    page = site(planned).get("plan")
+    assert "do not count: api waits for ui." in words(page)
+    assert boxes(page)["gone (not in this store)"] == "missing"
+
+
+def test_a_large_plan_is_limited_and_says_so(repo: Here) -> None:
+    repo.ok("new", "top", "--title", "T")
+    lines = []
+    for number in range(70):
+        repo.ok("new", f"t{number:02}", "--title", "T")
+        lines.append(f"- t{number:02} waits for top")
+    repo.ok("link", "--from", "-", feed="\n".join(lines).encode())
+    page = site(repo).get("plan")
+    assert len(boxes(page)) == 60
+    assert "11 more threads, not drawn." in words(page)
+
+
+def test_an_unknown_thread(planned: Here) -> None:
+    assert 'There is no thread "nowhere"' in site(planned).said("plan/nowhere", 404)
