@@ -116,6 +116,7 @@ EXAMPLES = {
         "wc guidance list",
         "wc guidance remove --on handoff 1",
     ),
+    "rules": ("wc rules", "wc rules check --json"),
     "config": (
         "wc config list --show-origin",
         "wc config get ball.enforce",

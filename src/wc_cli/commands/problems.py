@@ -21,6 +21,7 @@ from wc_cli.options import command, flag
 from wc_cli.output import say, say_json
 from wc_cli.store import lockowners, locks
 from wc_core.activity.statefile import StateFiles
+from wc_core.configuration.rules import NO_RULES
 from wc_core.errors import FindingsError, NotFoundError, WcError
 from wc_core.files import names_in
 from wc_core.git import storefolder
@@ -28,6 +29,7 @@ from wc_core.git.discovery import BRANCH_STORE
 from wc_core.layout import topic_of
 from wc_core.phrases import counted, quoted, with_home
 from wc_core.planning import linkfiles
+from wc_core.rules.auditing import overdue
 from wc_core.text import one_line
 from wc_core.threads.model import holder_text
 from wc_core.threads.moves import bounces_text
@@ -175,6 +177,18 @@ class _ProblemSearch:
                 self.unchecked = len(topics) - count
                 return
             yield from _topic_findings(reader, topic, self.context.settings)
+            yield from self._rule_findings(reader, topic)
+
+    def _rule_findings(self, reader: StoreReader, topic: str) -> Iterator[Finding]:
+        """Yields the ages of open threads that the repository does not allow."""
+        if self.context.settings.rules == NO_RULES:
+            return
+        with contextlib.suppress(WcError):
+            state = reader.snapshot(topic).state
+            for violation in overdue(state, self.context.settings.rules, now_ms()):
+                fix = f"See what it needs: wc read {quoted(violation.thread)}"
+                message = f"{violation.rule}: {violation.message}"
+                yield Finding(violation.thread, 0, message, fix)
 
     def _loop_findings(self) -> Iterator[Finding]:
         """Yields autonomous loops that wait for a human, or whose process has ended."""

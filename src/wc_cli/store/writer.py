@@ -15,6 +15,7 @@ from wc_cli.store.lockedthread import STARTING_ACTIONS, Receipt, Written
 from wc_cli.store.recipients import Addressees
 from wc_cli.store.upkeep import LOCK_SECONDS, Upkeep
 from wc_core import files, ulid
+from wc_core.configuration.rules import NO_RULES
 from wc_core.errors import ConflictError, CorruptError, NotFoundError, WcError
 from wc_core.git import repository as repositories
 from wc_core.git.discovery import BRANCH_STORE, IN_TREE_STORE, NAMED, PLAIN
@@ -27,7 +28,7 @@ from wc_core.times import rfc3339
 from wc_core.values import NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from wc_cli.store.lockedthread import LockedThread
     from wc_core.git.authorship import Authorship
@@ -229,6 +230,8 @@ class StoreWriter:
             notes = questions.notes(draft)
             draft = questions.checked(draft, move)
             move = move._replace(notes=(*move.notes, *notes))
+        if self.rules.rules != NO_RULES:
+            self._check_rules(draft, move, thread)
         draft = draft._replace(topic=topic)
         if move.status == CLOSED:
             draft, notes = self._closing(draft, thread.state, source.now_ms())
@@ -251,11 +254,27 @@ class StoreWriter:
             return None
         from wc_core.remarks.questions import Questions  # 1 ms, only for these
 
-        entries = thread.entries
-        if entries is None:
-            entries = self.reader.thread(thread.topic).entries if thread.exists else ()
         me = self.author.identity.name
+        entries = self._entries_of(thread)
         return Questions(thread.state, entries, me, self.rules.directory)
+
+    def _entries_of(self, thread: LockedThread) -> Sequence[Entry]:
+        if thread.entries is not None:
+            return thread.entries
+        return self.reader.thread(thread.topic).entries if thread.exists else ()
+
+    def _check_rules(self, draft: Draft, move: Move, thread: LockedThread) -> None:
+        """Raise InvalidInputError or ConflictError if the rules of the repository do
+        not allow the entry."""
+        from wc_core.rules import auditing, enforcing  # 3 ms, for stores with rules
+
+        directory = self.rules.directory
+        planned = enforcing.PlannedEntry(
+            *(thread.state, draft, move, self.author.identity.name, directory),
+            lambda: self._entries_of(thread),
+            lambda holder: auditing.held_by(self.reader, holder, directory),
+        )
+        enforcing.check(planned, self.rules.rules)
 
     def _closing(
         self, draft: Draft, state: model.State, now_ms: int

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from wc_core.configuration import rules
 from wc_core.values import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
 CHOICE, NUMBER, SWITCH = "choice", "number", "switch"
-NAME, NAMES, TEXTS = "name", "names", "texts"
+NAME, NAMES, TEXTS, CHOICES = "name", "names", "texts", "choices"
 
 OFF, NOTICE, ADVISE, REFUSE = "off", "notice", "advise", "refuse"
 SIGNED = "signed"
@@ -22,10 +23,20 @@ NEIGHBOR = (ADVISE, "readonly", "block")
 GUARD = (OFF, NOTICE, ADVISE, REFUSE)
 GUARD_FAILURE = ("open", "block")
 VERIFY = ("none", SIGNED)
+# The same as in `wc_core.threads.model`, which a test compares.
+ROLES = ("planner", "critic", "implementer", "tester", "pm", "scribe")
+ENTRY_TYPES = ("Note", "Plan", "Decision", "PR", "Closure")
+KINDS = ("note", "decision", "warning", "research", "question", "pivot")
+
+# The table of `Rules`.
+RULES = "rules"
 
 _MAX_BOUNCES = 1000
 _MIN_TTL = 10
 MAX_SECONDS = 7 * 24 * 3600
+_MAX_BALLS = 1000
+_MAX_DAYS = 3650
+_MAX_TEXTS = 50
 
 
 class ValueOfKeyError(ValueError):
@@ -35,8 +46,8 @@ class ValueOfKeyError(ValueError):
 class Key(NamedTuple):
     """A key of settings, as ``table.key``. A part in capitals stands for any word.
 
-    ``field`` is its field in `Settings`; empty where a whole table makes one.
-    ``variable`` is the variable that overrides it.
+    ``field`` is its field in `Settings`, or in `Rules`; empty where a whole table makes
+    one. ``variable`` is the variable that overrides it.
     """
 
     name: str
@@ -63,7 +74,8 @@ class Key(NamedTuple):
     def values(self) -> str:
         """Which values it takes, in words."""
         if self.allowed:
-            return ", ".join(self.allowed)
+            several = "one or several of " if self.kind == CHOICES else ""
+            return several + ", ".join(self.allowed)
         if self.kind == NUMBER:
             return f"{self.least} to {self.most}"
         return _KINDS[self.kind]
@@ -197,6 +209,85 @@ KEYS = (
         allowed=WATCH,
         variable="WATERCOOLER_WATCH",
     ),
+    Key(
+        "rules.title",
+        TEXTS,
+        "Patterns such as 'fix: *'; the title of a new thread has to fit one.",
+        field="title",
+    ),
+    Key(
+        "rules.roles",
+        CHOICES,
+        "An entry that makes a move has to have one of these roles.",
+        field="roles",
+        allowed=ROLES,
+    ),
+    Key(
+        "rules.types",
+        CHOICES,
+        "An entry that makes a move has to have one of these types.",
+        field="types",
+        allowed=ENTRY_TYPES,
+    ),
+    Key(
+        "rules.close_roles",
+        CHOICES,
+        "A closed thread has to have an entry of each of these roles.",
+        field="close_roles",
+        allowed=ROLES,
+    ),
+    Key(
+        "rules.close_types",
+        CHOICES,
+        "A closed thread has to have an entry of each of these types.",
+        field="close_types",
+        allowed=ENTRY_TYPES,
+    ),
+    Key(
+        "rules.close_kinds",
+        CHOICES,
+        "A closed thread has to have an entry of each of these kinds.",
+        field="close_kinds",
+        allowed=KINDS,
+    ),
+    Key(
+        "rules.close_link",
+        CHOICE,
+        "A closed thread has to have a branch, a pull request, or any of them.",
+        rules.NO_LINK,
+        field="close_link",
+        allowed=rules.CLOSE_LINKS,
+    ),
+    Key(
+        "rules.closers",
+        NAMES,
+        "Who may close a thread: names, or asker, or holder.",
+        field="closers",
+    ),
+    Key(
+        "rules.balls",
+        NUMBER,
+        "Open threads whose ball one name may hold; 0: any number.",
+        0,
+        field="balls",
+        most=_MAX_BALLS,
+    ),
+    Key(
+        "rules.thread_days",
+        NUMBER,
+        "Days that a thread may be open; 0: for ever. Reported, not enforced.",
+        0,
+        field="thread_days",
+        most=_MAX_DAYS,
+    ),
+    Key(
+        "rules.ball_days",
+        NUMBER,
+        "Days that a ball may stay with its holder; 0: for ever. Reported only.",
+        0,
+        field="ball_days",
+        most=_MAX_DAYS,
+    ),
 )
 
 
@@ -242,9 +333,12 @@ def checked(key: Key, value: Any) -> Any:
         raise ValueOfKeyError(f"{word} = {value!r} is neither true nor false")
     if key.kind == NAME and not _is_text(value):
         raise ValueOfKeyError(f"{word} = {value!r} is not a name")
-    if key.kind in {NAMES, TEXTS}:
-        return _several(word, value)
+    if key.kind in _LISTS:
+        return _several(word, value, key.allowed)
     return value
+
+
+_LISTS = frozenset({NAMES, TEXTS, CHOICES})
 
 
 def _is_within(value: Any, least: int, most: int) -> bool:
@@ -255,17 +349,23 @@ def _is_text(value: Any) -> bool:
     return isinstance(value, str) and value.strip() != ""
 
 
-def _several(word: str, value: Any) -> tuple[str, ...]:
+def _several(word: str, value: Any, allowed: tuple[str, ...]) -> tuple[str, ...]:
     texts = [value] if isinstance(value, str) else value
     if not isinstance(texts, list) or not all(map(_is_text, texts)):
         raise ValueOfKeyError(f"{word} = {value!r} is neither text nor a list of texts")
+    if len(texts) > _MAX_TEXTS:
+        raise ValueOfKeyError(f"{word} has more than {_MAX_TEXTS} values")
+    wrong = [text for text in texts if allowed and text not in allowed]
+    if wrong:
+        names = ", ".join(allowed)
+        raise ValueOfKeyError(f"{word} = {wrong[0]!r} is not one of {names}")
     return tuple(texts)
 
 
 def typed(key: Key, words: Sequence[str]) -> Any:
     """The value of a key that somebody typed, as it is written to a file. Raises
     ValueOfKeyError."""
-    if key.kind in {NAMES, TEXTS}:
+    if key.kind in _LISTS:
         value: Any = list(words) if len(words) > 1 else "".join(words)
         checked(key, value)
         return value

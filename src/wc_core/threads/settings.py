@@ -11,7 +11,8 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from wc_core.configuration import keys
-from wc_core.configuration.keys import ADVISE, NUMBER, SWITCH, ValueOfKeyError
+from wc_core.configuration.keys import ADVISE, NUMBER, RULES, SWITCH, ValueOfKeyError
+from wc_core.configuration.rules import NO_RULES, Rules
 from wc_core.files import read_plain
 from wc_core.layout import folded, nearest_slug
 from wc_core.names import SPELLINGS, Directory, fold
@@ -73,6 +74,7 @@ class Settings(NamedTuple):
     verify: str = "none"
     guard: str = ADVISE
     guard_failure: str = "open"
+    rules: Rules = NO_RULES
     ignored: tuple[str, ...] = ()
     damage: Damage | None = None
 
@@ -205,7 +207,8 @@ def _toml_fields(data: bytes) -> dict[str, Any]:
 def _with_toml(settings: Settings, data: bytes, name: str) -> Settings:
     """The settings with those of the file ``name``, which is ``config.toml``."""
     fields = _toml_fields(data)
-    plain = dict(_plain_fields(fields))
+    plain = {field: value for table, field, value in _values(fields) if table != RULES}
+    rules = {field: value for table, field, value in _values(fields) if table == RULES}
     topics = _table(fields, "topics")
     names = _table(fields, "aliases").items()
     aliases = {fold(k): v for k, v in names if is_name(v)}
@@ -223,12 +226,14 @@ def _with_toml(settings: Settings, data: bytes, name: str) -> Settings:
         },
         directory=Directory({**settings.directory.aliases, **aliases}),
         ignored=(*settings.ignored, *(f"{name}: {key}" for key in _unknown(fields))),
+        rules=Rules(**rules),
         **plain,
     )
 
 
-def _plain_fields(fields: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    """The fields of `Settings` that have a key of their own, as far as it is set."""
+def _values(fields: Mapping[str, Any]) -> Iterator[tuple[str, str, Any]]:
+    """The fields of `Settings` and `Rules` that have a key of their own, as far as it
+    is set, each with its table."""
     for key in keys.KEYS:
         if not key.field:
             continue
@@ -236,7 +241,7 @@ def _plain_fields(fields: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
         value = _table(fields, table).get(name)
         if value is not None:
             try:
-                yield key.field, _field_value(key, keys.checked(key, value))
+                yield table, key.field, _field_value(key, keys.checked(key, value))
             except ValueOfKeyError as error:
                 raise _ShapeError(str(error)) from error
 

@@ -87,7 +87,7 @@ def references(entry: Entry) -> References:
     text = f"{entry.title}\n{entry.body}"
     return References(
         tuple(_united(entry.file_refs, _files(text), _ends_with)),
-        tuple(dict.fromkeys((*entry.pr_refs, *_prs(text)))),
+        tuple(dict.fromkeys((*entry.pr_refs, *prs_in(text)))),
         tuple(_united(entry.commit_refs, _commits(text), str.startswith)),
     )
 
@@ -126,7 +126,8 @@ def _path_before(text: str, match: re.Match[str]) -> str:
     return "" if is_outside or is_part or is_ending else path
 
 
-def _prs(text: str) -> list[int]:
+def prs_in(text: str) -> list[int]:
+    """Returns the pull requests that a text names."""
     numbers = (
         int(match[0])
         for match in re.finditer(_NUMBER, text)

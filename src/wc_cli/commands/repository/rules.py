@@ -1,0 +1,90 @@
+"""``wc rules``: what the repository asks of its threads, and which violate it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from wc_cli.clock import now_ms
+from wc_cli.commands.common import SpeakerOptions
+from wc_cli.options import argument, command
+from wc_cli.output import say, say_json
+from wc_core import settingvalues
+from wc_core.configuration.keys import RULES
+from wc_core.errors import CorruptError, FindingsError, InvalidInputError
+from wc_core.phrases import counted
+from wc_core.rules import auditing
+from wc_core.text import one_line
+from wc_core.threads.jsontext import dumps
+
+if TYPE_CHECKING:
+    from wc_cli.context import Context
+    from wc_core.settingvalues import SettingValue
+
+_LIST, _CHECK = "list", "check"
+
+
+class RulesOptions(SpeakerOptions):
+    """List the rules of this repository; with check, the threads that violate them.
+    Exits 9 if any does."""
+
+    action: str = argument("ACTION", "list or check.", default=_LIST)
+
+
+@command(RulesOptions)
+def rules(context: Context, options: RulesOptions) -> None:
+    """List the rules, or check the threads."""
+    if options.action not in {_LIST, _CHECK}:
+        raise InvalidInputError(
+            f"wc rules cannot {one_line(options.action)!r}.",
+            "Use: wc rules | wc rules check. To change one: wc config set rules.…",
+        )
+    damage = context.settings.damage
+    if damage is not None:
+        raise CorruptError(
+            f"{damage.file}: {one_line(damage.message)}.",
+            "What the rules are is not known; fix the file first.",
+        )
+    if options.action == _LIST:
+        _list(context, options)
+    else:
+        _check(context, options)
+
+
+def _list(context: Context, options: RulesOptions) -> None:
+    values = settingvalues.in_force(context.place.root, context.env)
+    chosen = [value for value in values if value.parts[0] == RULES and _is_rule(value)]
+    if options.json:
+        say_json({"rules": [value.to_json() for value in chosen]})
+    elif chosen:
+        say("\n".join(map(_line, chosen)))
+    else:
+        say("This repository has no rules. Set one: wc config set rules.title 'fix: *'")
+
+
+def _is_rule(value: SettingValue) -> bool:
+    """Whether it asks for anything."""
+    return value.value not in (None, 0, "none", [])
+
+
+def _line(value: SettingValue) -> str:
+    return one_line(f"{value.name} = {dumps(value.value)}: {value.key.help}")
+
+
+def _check(context: Context, options: RulesOptions) -> None:
+    settings = context.settings
+    violations = list(
+        auditing.violations(
+            context.reader, settings.rules, settings.directory, now_ms()
+        )
+    )
+    if options.json:
+        rows = [violation.to_json() for violation in violations]
+        say_json({"store": context.store, "violations": rows})
+    elif violations:
+        lines = (f"{row.thread}: {row.rule}: {row.message}" for row in violations)
+        say("\n".join(map(one_line, lines)))
+    else:
+        say("All threads keep the rules.")
+    if violations:
+        count = counted(len(violations), "violation")
+        raise FindingsError(f"{count}.", "What the rules say: wc rules")
