@@ -61,6 +61,7 @@ COMMANDS: dict[str, Command] = {
     "list": Command("commands.reading:list_threads", READING, agents=True),
     "read": Command("commands.reading:read", READING, agents=True),
     "search": Command("commands.reading:search", READING, agents=True),
+    "decisions": Command("commands.remarks.decisions:decisions", READING, agents=True),
     "updates": Command("commands.reading:updates", READING, agents=True),
     "log": Command("commands.log:log", READING, agents=True),
     "stats": Command("commands.stats:show_stats", READING, agents=True),

@@ -115,6 +115,8 @@ CALLS: list[tuple[str, dict[str, Any]]] = [
             {"summary_only": True},
             {"history": True},
             {"code_branch": "main"},
+            {"kind": "decision"},
+            {"kind": "hunch"},
         )
     ),
     *(
@@ -155,6 +157,7 @@ CALLS: list[tuple[str, dict[str, Any]]] = [
         for form in _FORMATS
         for arguments in (
             {"query": "hello"},
+            {"kind": "decision", "severity": "low"},
             {"query": "hello", "status": "OPEN", "ball": "Codex", "limit": 1},
             {"query": "e", "limit": 1, "cursor": "7~"},
             {"query": ""},

@@ -30,7 +30,7 @@ from wc_core.views import entries as entry_views
 from wc_core.views import index
 from wc_core.views import search as search_views
 from wc_core.views import updates as update_views
-from wc_core.views.mentions import Mentions, is_written_on
+from wc_core.views.mentions import Mentions, is_of_kind, is_written_on
 from wc_core.views.rows import Filter
 
 if TYPE_CHECKING:
@@ -90,6 +90,7 @@ class ReadOptions(SpeakerOptions):
     limit: int = number("--limit", "At most this many entries (0: all).")
     new: bool = flag("--new", help="Only what is new for you.")
     branch: str = text("--branch", "BRANCH", "Only entries written on this branch.")
+    kind: str = text("--kind", "KIND", "Only entries of this kind.", complete="kind")
     peek: bool = flag("--peek", help="Do not mark it as read.")
     raw: bool = flag("--raw", help="Plain text as written, without a pager.")
     history: bool = flag(
@@ -109,6 +110,10 @@ class SearchOptions(FilterOptions):
     pr: int = number("--pr", "Only entries about this pull request.")
     commit: str = text("--commit", "ID", "Only entries about this commit.")
     branch: str = text("--branch", "BRANCH", "Only entries written on this branch.")
+    kind: str = text("--kind", "KIND", "Only entries of this kind.", complete="kind")
+    severity: str = text(
+        "--severity", "LEVEL", "Only those as severe or more so.", complete="severity"
+    )
 
 
 class UpdatesOptions(SpeakerOptions):
@@ -221,11 +226,12 @@ def read(context: Context, options: ReadOptions) -> None:
         new = entry_views.new_ids(thread, context.viewer, cursor)
         entries = [entry for entry in entries if entry.entry.id in new]
     start = entry_views.first_index(options.start, len(thread.entries))
-    branch = options.branch.strip()
+    branch, kind = options.branch.strip(), vocabulary.kind(options.kind)
     entries = [
         entry
         for entry in entries
         if entry.idx >= start and is_written_on(entry.entry, branch)
+        if is_of_kind(entry.entry, kind)
     ]
     left_out = entries[options.limit :] if options.limit else []
     entries = entries[: options.limit] if options.limit else entries
@@ -233,12 +239,12 @@ def read(context: Context, options: ReadOptions) -> None:
         say_json(entry_views.read_json(thread, context.store, entries, left_out))
     else:
         _print_thread(context, thread, entries, raw=options.raw)
-        if branch and not entries:
+        if (branch or kind) and not entries:
             remark("No entry matches.")
         if left_out:
             following = _command_line("read", options, start=left_out[0].idx)
             remark(f"{len(left_out)} more: {following}")
-    if not (options.peek or left_out or branch):
+    if not (options.peek or left_out or branch or kind):
         _mark_as_read(context, thread.state)
 
 
@@ -321,6 +327,7 @@ def search(context: Context, options: SearchOptions) -> None:
     query = " ".join(options.query)
     path = searched_path(options.file, context)
     about = Mentions(path, options.pr, options.commit, options.branch)
+    about = about._replace(kind=options.kind, severity=options.severity)
     thread_filter = options.filter()
     question = search_views.Question(
         query, thread_filter, options.limit, options.cursor, about

@@ -1,4 +1,5 @@
-"""Finds entries by what they mention: a file, a pull request, a commit, a branch."""
+"""Finds entries by what they mention: a file, a pull request, a commit, a branch; and
+by their kind."""
 
 from __future__ import annotations
 
@@ -7,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from wc_core.errors import InvalidInputError
 from wc_core.threads import vocabulary
+from wc_core.threads.model import DECISION, SEVERITIES
 from wc_core.values import NamedTuple
 from wc_core.views.words import Term, plain_words
 
@@ -19,19 +21,35 @@ def is_written_on(entry: Entry, branch: str) -> bool:
     return not branch or entry.code_branch == branch
 
 
+def is_of_kind(entry: Entry, kind: str, severity: str = "") -> bool:
+    """Returns whether an entry has a kind, and is as severe or more so; always, for
+    what is empty."""
+    if kind and entry.any_kind != kind:
+        return False
+    return not severity or entry.severity in at_least(severity)
+
+
+def at_least(severity: str) -> tuple[str, ...]:
+    """Returns a severity and those above it."""
+    return SEVERITIES[SEVERITIES.index(severity) :]
+
+
 class Mentions(NamedTuple):
     """What entries must mention; empty and 0 mean anything.
 
     A file is one that the entry records, or that its title or body names: the whole
     path, its end, or a folder in it. A pull request is recorded, or named as ``#12``,
     ``PR 12``, ``!12`` or ``…/pull/12``. A commit is recorded, or named by four or more
-    digits of its id. The branch is the one that the entry was written on.
+    digits of its id. The branch is the one that the entry was written on; the kind is
+    its own, and the severity the least that it may have.
     """
 
     file: str = ""
     pr: int = 0
     commit: str = ""
     branch: str = ""
+    kind: str = ""
+    severity: str = ""
 
     def checked(self) -> Mentions:
         """Returns it normalised. Raises InvalidInputError for what cannot be a name."""
@@ -45,12 +63,15 @@ class Mentions(NamedTuple):
             raise InvalidInputError(
                 f"{self.pr} is no pull request.", "Give its number."
             )
-        return Mentions(file, self.pr, commit, self.branch.strip())
+        kind = vocabulary.kind(self.kind)
+        severity = vocabulary.severity(self.severity)
+        branch = self.branch.strip()
+        return Mentions(file, self.pr, commit, branch, kind, severity)
 
     @property
     def terms(self) -> tuple[Term, ...]:
         """Words that an entry must have in its title, body or `recorded` fields for
-        `fit` to be true. The branch has none."""
+        `fit` to be true. The branch and the kind have none."""
         terms = []
         if self.file:
             terms.append(Term(tuple(plain_words(self.file).split()), prefix=False))
@@ -64,7 +85,11 @@ class Mentions(NamedTuple):
         """Returns whether a log can have an entry for which `fit` is true. A quick test
         on the log as one text, which says yes if a path may be written in another way.
         """
-        if not self.file or log is None or b"\\u" in log or b"\\/" in log:
+        if log is None or b"\\u" in log or b"\\/" in log:
+            return True
+        if not self._has_kind(log):
+            return False
+        if not self.file:
             return True
         if '"' in self.file or "\\" in self.file:
             return True
@@ -72,9 +97,17 @@ class Mentions(NamedTuple):
         path = re.escape(self.file.encode(errors="replace"))
         return bool(re.search(path + rb"(?![\w-]|\.\w)", log))
 
+    def _has_kind(self, log: bytes) -> bool:
+        """Returns whether a log has the words for its kind, as a kind or as a type."""
+        words = (self.kind, "Decision") if self.kind == DECISION else (self.kind,)
+        named = any(f'"{word}"'.encode() in log for word in words)
+        return not self.kind or named
+
     def fit(self, entry: Entry) -> bool:
         """Returns whether an entry mentions all of it."""
         if not is_written_on(entry, self.branch):
+            return False
+        if not is_of_kind(entry, self.kind, self.severity):
             return False
         return (
             (not self.file or self._names_file(entry))

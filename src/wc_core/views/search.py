@@ -197,7 +197,7 @@ class Question(NamedTuple):
             raise InvalidInputError(
                 "There is nothing to search for.",
                 "Give one word or more, made of letters or digits; or a file, a pull "
-                "request, a commit or a branch.",
+                "request, a commit, a branch or a kind.",
             )
         return query
 

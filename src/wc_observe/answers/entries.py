@@ -13,7 +13,7 @@ from wc_core.threads.model import holder_text
 from wc_core.times import utc
 from wc_core.values import NamedTuple
 from wc_core.views import entries as entry_views
-from wc_core.views.mentions import is_written_on
+from wc_core.views.mentions import is_of_kind, is_written_on
 from wc_core.views.references import code_words, references
 from wc_observe.answers.quoting import (
     NOTICE,
@@ -132,7 +132,8 @@ class EntryPage(NamedTuple):
 
 class EntrySpan(NamedTuple):
     """Which entries to show: at most ``limit``, from number ``start`` on; a negative
-    number counts from the end. Of a ``branch``, only entries written on it.
+    number counts from the end. Of a ``branch``, only entries written on it; of a
+    ``kind``, only those of it.
 
     ``headings`` leaves out the bodies, ``history`` shows every text that was written.
     ``body`` and ``whole`` limit the characters of one body and of all entries.
@@ -145,6 +146,7 @@ class EntrySpan(NamedTuple):
     body: int = BODY_LIMIT
     whole: int = THREAD_LIMIT
     branch: str = ""
+    kind: str = ""
 
 
 def entry_page(store: OpenStore, topic: str, span: EntrySpan) -> EntryPage:
@@ -159,6 +161,7 @@ def entry_page(store: OpenStore, topic: str, span: EntrySpan) -> EntryPage:
         numbered
         for numbered in entry_views.numbered(thread, history=span.history)
         if numbered.idx >= start and is_written_on(numbered.entry, branch)
+        if is_of_kind(numbered.entry, span.kind)
     ]
     chosen: list[ShownEntry] = []
     used = 0

@@ -20,7 +20,7 @@ from wc_core.threads import codec
 from wc_core.threads.model import Entry
 from wc_core.values import NamedTuple
 from wc_core.views.entries import Numbered, numbered
-from wc_core.views.mentions import recorded
+from wc_core.views.mentions import at_least, recorded
 from wc_core.views.search import (
     ALL_IN_TITLE,
     ELSEWHERE,
@@ -92,7 +92,8 @@ class EntryIndex:
         self._ids: list[str] = []
         self._numbers = array("I")
         self._starts = array("q")
-        self._branches: dict[str, array[int]] = {}
+        # By branch, kind or severity: the rows of entries that have it.
+        self._facets: dict[tuple[str, str], array[int]] = {}
         # By number: the topic; empty if the thread got another number.
         self._names: list[str] = []
         self._places: dict[str, IndexedThread] = {}
@@ -204,8 +205,8 @@ class EntryIndex:
             self._numbers.append(place.number)
             self._starts.append(start)
             place.rows.append(row)
-            if entry.code_branch:
-                self._branches.setdefault(entry.code_branch, array("I")).append(row)
+            for facet in _facets_of(entry):
+                self._facets.setdefault(facet, array("I")).append(row)
             texts = (entry.title, entry.body, names, entry.agent, recorded(entry))
             rows.append((row, texts))
         self._live += len(rows)
@@ -279,15 +280,25 @@ class EntryIndex:
     def _rows_matching(self, query: SearchQuery) -> Iterable[int]:
         """Returns the rows that match the query; candidates only, if it asks for
         files, pull requests or commits."""
-        about = query.about
-        of_branch = self._branches.get(about.branch, ())
-        if not query.terms and not about.terms:
-            return of_branch
-        rows = self._text.find(query.terms, about.terms)
-        if not about.branch:
-            return rows
-        chosen = {*of_branch}
-        return [row for row in rows if row in chosen]
+        chosen = self._rows_with(query.about)
+        if not query.terms and not query.about.terms:
+            return sorted(chosen or ())
+        rows = self._text.find(query.terms, query.about.terms)
+        return rows if chosen is None else [row for row in rows if row in chosen]
+
+    def _rows_with(self, about: Mentions) -> set[int] | None:
+        """Returns the rows with the branch, the kind and the severity that are asked
+        for; ``None`` for any."""
+        asked_facets = [[("branch", about.branch)]] if about.branch else []
+        asked_facets += [[("kind", about.kind)]] if about.kind else []
+        if about.severity:
+            levels = at_least(about.severity)
+            asked_facets.append([("severity", level) for level in levels])
+        rows = [
+            {row for facet in facets for row in self._facets.get(facet, ())}
+            for facets in asked_facets
+        ]
+        return set.intersection(*rows) if rows else None
 
     def _is_about(self, row: int, about: Mentions) -> bool:
         """Returns whether an entry that has the words really mentions the thing."""
@@ -375,6 +386,16 @@ class EntryIndex:
                 entry = codec.read_line(topic, line)
                 return entry if isinstance(entry, Entry) else None
             length *= 8
+
+
+def _facets_of(entry: Entry) -> list[tuple[str, str]]:
+    """Returns what an entry can be found by apart from its words."""
+    facets = {
+        "branch": entry.code_branch,
+        "kind": entry.any_kind,
+        "severity": entry.severity,
+    }
+    return [(name, value) for name, value in facets.items() if value]
 
 
 def _parse_piece(topic: str, data: bytes, start: int) -> Piece | None:

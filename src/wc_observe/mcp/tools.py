@@ -9,6 +9,7 @@ from fastmcp.tools.base import Tool, ToolResult
 from pydantic import Field
 
 from wc_core.errors import InvalidInputError
+from wc_core.threads import vocabulary
 from wc_core.times import milliseconds
 from wc_core.views import updates
 from wc_core.views.mentions import Mentions
@@ -39,6 +40,7 @@ Ball = Annotated[
     str, Field(description='Whose ball: "me", "anyone" (free), or a name like "Codex"')
 ]
 WrittenOn = Annotated[str, Field(description="Written on this branch")]
+Kind = Annotated[str, Field(description="Of this kind: decision, warning, …")]
 Status = Literal["", "OPEN", "IN_REVIEW", "BLOCKED", "CLOSED"]
 History = Annotated[bool, Field(description="Amended texts as first written")]
 Many = Annotated[int, Field(ge=1, le=500)]
@@ -111,11 +113,14 @@ def read_thread(  # noqa: PLR0913, PLR0917 (what a client may say)
     ] = False,
     history: History = False,  # noqa: FBT002
     code_branch: WrittenOn = "",
+    kind: Kind = "",
     format: Format = "markdown",  # noqa: A002
 ) -> ToolResult:
     """Answer `read_thread`."""
+    kind = vocabulary.kind(kind)
     store = _current_store()
     span = EntrySpan(from_entry, limit, summary_only, history, branch=code_branch)
+    span = span._replace(kind=kind)
     page = entries.entry_page(store, topic, span)
     if format == "markdown":
         return markdown_result(entries.page_markdown(store, page))
@@ -212,6 +217,10 @@ def search_threads(  # noqa: PLR0913, PLR0917 (what a client may say)
     pr: Annotated[int, Field(ge=0, description="About this pull request")] = 0,
     commit: Annotated[str, Field(description="About this commit")] = "",
     branch: WrittenOn = "",
+    kind: Kind = "",
+    severity: Annotated[
+        str, Field(description="At least: low, medium, high or critical")
+    ] = "",
     status: Annotated[Status, Field(description="Of the thread")] = "",
     ball: Ball = "",
     limit: Many = 20,
@@ -220,7 +229,7 @@ def search_threads(  # noqa: PLR0913, PLR0917 (what a client may say)
 ) -> ToolResult:
     """Answer `search_threads`."""
     store = _current_store()
-    about = Mentions(file, pr, commit, branch)
+    about = Mentions(file, pr, commit, branch, kind, severity)
     criteria = Filter(ball=ball, status=status)
     question = Question(query, criteria, limit, cursor, about)
     question.search_query()  # raises before anything is read
@@ -275,7 +284,8 @@ SPECS: tuple[ToolSpec, ...] = (
     ToolSpec(
         search_threads,
         "Find entries by words in title, body, author or topic, or by what they are "
-        "about, best first.",
+        "about, best first; of a kind without words, the latest first: "
+        'kind="decision".',
         search_answers.HITS_SCHEMA,
     ),
     ToolSpec(

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from wc_core.errors import InvalidInputError
 from wc_core.text import one_line
-from wc_core.threads.model import STATUSES
+from wc_core.threads.model import KINDS, SEVERITIES, STATUSES
 from wc_observe.web.html import Html, element
 
 if TYPE_CHECKING:
@@ -48,6 +48,18 @@ def status_choice(query: Mapping[str, str]) -> Html:
         *((status, status.replace("_", " ").lower()) for status in STATUSES),
     ]
     return choice("status", "Status", options, query.get("status", "").upper())
+
+
+def kind_choice(query: Mapping[str, str]) -> Html:
+    """Returns the drop-down list of kinds."""
+    options = [("", "any kind"), *((kind, kind) for kind in KINDS)]
+    return choice("kind", "Kind", options, query.get("kind", "").lower())
+
+
+def severity_choice(query: Mapping[str, str]) -> Html:
+    """Returns the drop-down list of the least severities."""
+    options = [("", "any"), *((level, f"{level} or more") for level in SEVERITIES)]
+    return choice("severity", "Severity", options, query.get("severity", "").lower())
 
 
 def chosen_status(query: Mapping[str, str]) -> str:

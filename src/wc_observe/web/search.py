@@ -12,7 +12,13 @@ from wc_core.views import words
 from wc_core.views.mentions import Mentions
 from wc_core.views.rows import Filter
 from wc_core.views.search import Question, search
-from wc_observe.web.forms import chosen_status, field, status_choice
+from wc_observe.web.forms import (
+    chosen_status,
+    field,
+    kind_choice,
+    severity_choice,
+    status_choice,
+)
 from wc_observe.web.html import NOTHING, Html, element, joined
 from wc_observe.web.page import (
     WebPage,
@@ -36,7 +42,9 @@ _HITS, _AROUND, _WIDTH = 25, 110, 200
 # Markers around a match; neither occurs in cleaned text.
 _MARKS = ("\x02", "\x03")
 _MARKED = re.compile("\x02(.*?)\x03")
-_FILTERS = ("file", "branch", "commit", "pr", "ball", "status")
+# The first ones are enough to search for, without words.
+_FILTERS = ("file", "branch", "commit", "pr", "kind", "severity", "ball", "status")
+_ENOUGH = 6
 
 
 def search_page(
@@ -45,7 +53,7 @@ def search_page(
     """Returns the hits, or the empty form if nothing was searched for."""
     text = query.get("q", "")
     heading, form = element("h1", "Search"), _form(context, query)
-    if not text.strip() and not any(query.get(name) for name in _FILTERS[:4]):
+    if not text.strip() and not any(query.get(name) for name in _FILTERS[:_ENOUGH]):
         main = joined((heading, form, _help()))
         return WebPage("Search", main, "search", text)
     question = _question(text, query)
@@ -67,6 +75,8 @@ def _question(text: str, query: Mapping[str, str]) -> Question:
         int(pr or 0),
         query.get("commit", ""),
         query.get("branch", ""),
+        query.get("kind", ""),
+        query.get("severity", ""),
     )
     criteria = Filter(ball=query.get("ball", ""), status=chosen_status(query))
     return Question(text, criteria, _HITS, query.get("cursor", ""), about)
@@ -79,6 +89,8 @@ def _form(context: PageContext, query: Mapping[str, str]) -> Html:
         field("branch", "Branch", query.get("branch", "")),
         field("pr", "Pull request", query.get("pr", ""), "12"),
         field("commit", "Commit", query.get("commit", ""), "1a2b3c4"),
+        kind_choice(query),
+        severity_choice(query),
         field("ball", "Ball", query.get("ball", ""), "a name, me, anyone"),
         status_choice(query),
         element("button", "Narrow down"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from wc_core.errors import InvalidInputError
@@ -10,7 +11,8 @@ from wc_core.planning.checklists import lines as item_lines
 from wc_core.planning.checklists import progress
 from wc_core.remarks import wording
 from wc_core.text import one_line
-from wc_core.threads.model import OPEN, SEVERITIES
+from wc_core.threads import vocabulary
+from wc_core.threads.model import KINDS, OPEN, SEVERITIES
 from wc_core.times import utc
 from wc_core.values import NamedTuple
 from wc_core.views import entries as entry_views
@@ -62,10 +64,8 @@ def thread_page(
 
     Raises NotFoundError for a thread that does not exist.
     """
-    start = _number(query.get("from", ""), -_ENTRIES)
-    part = None if start == -_ENTRIES else _from(store, topic, start)
-    if part is None or not part.entries:  # also for a start beyond the end
-        part = _latest(store, topic)
+    kind = vocabulary.kind(query.get("kind", ""))
+    part = _part(store, topic, kind, query.get("from", ""))
     state = part.thread.state
     cursor = store.reader.cursor(state.topic, store.viewer.key)
     new = frozenset(entry_views.new_ids(part.thread, store.viewer, cursor))
@@ -76,14 +76,15 @@ def thread_page(
             _head(store, part.thread, context),
             _notices(part.thread),
             _to_new(part.thread, entry_context),
-            _earlier(first, state.topic, context),
+            _facets(part.thread, kind, context),
+            NOTHING if kind else _earlier(first, state.topic, context),
             element(
                 "ol",
                 *(_entry(entry, entry_context) for entry in part.entries),
                 class_="entries",
                 start=first,
             ),
-            _later(part, state.topic, context),
+            _later(part, state.topic, context, kind),
         )
     )
     return WebPage(
@@ -93,6 +94,42 @@ def thread_page(
         topic=state.topic,
         up=f"{context.links.board()}#t-{part.thread.name}",
     )
+
+
+def _part(store: OpenStore, topic: str, kind: str, start: str) -> EntryPage:
+    """Returns the entries to show: of a kind the first ones, else the latest; or those
+    from a number on."""
+    number = _number(start, 0 if kind else -_ENTRIES)
+    if kind:
+        return _from(store, topic, number, kind)
+    part = None if number == -_ENTRIES else _from(store, topic, number)
+    # Also for a start beyond the end.
+    return part if part is not None and part.entries else _latest(store, topic)
+
+
+def _facets(thread: Thread, chosen: str, context: PageContext) -> Html:
+    """Returns links to the entries of each kind that the thread has."""
+    counts = Counter(
+        item.entry.any_kind
+        for item in entry_views.numbered(thread)
+        if item.entry.any_kind in KINDS and not item.retracted
+    )
+    if not counts and not chosen:
+        return NOTHING
+    topic = thread.state.topic
+    links = [
+        element(
+            "a",
+            f"{kind} {counts[kind]}",
+            href=context.links.thread(topic, kind=kind),
+            aria_current="true" if kind == chosen else None,
+        )
+        for kind in KINDS
+        if counts[kind]
+    ]
+    if chosen:
+        links.append(element("a", "all entries", href=context.links.thread(topic)))
+    return element("nav", joined(links, " "), class_="facets", aria_label="Kinds")
 
 
 def _number(number: str, default: int) -> int:
@@ -106,8 +143,8 @@ def _number(number: str, default: int) -> int:
     return int(number)
 
 
-def _from(store: OpenStore, topic: str, start: int) -> EntryPage:
-    span = EntrySpan(start, _ENTRIES, body=_BODY, whole=_WHOLE)
+def _from(store: OpenStore, topic: str, start: int, kind: str = "") -> EntryPage:
+    span = EntrySpan(start, _ENTRIES, body=_BODY, whole=_WHOLE, kind=kind)
     return entries.entry_page(store, topic, span)
 
 
@@ -226,12 +263,13 @@ def _earlier(first: int, topic: str, context: PageContext) -> Html:
     return more_link(context.links.thread(topic, **start), words)
 
 
-def _later(part: EntryPage, topic: str, context: PageContext) -> Html:
+def _later(part: EntryPage, topic: str, context: PageContext, kind: str) -> Html:
     count = len(part.thread.entries)
     if part.next_index < 0:
         return NOTHING if part.entries else element("p", "No entries.", class_="none")
-    start = {"from": str(part.next_index)}
+    start = {"from": str(part.next_index), "kind": kind}
     words = f"{entry_count(count - part.next_index)} after these"
+    words = f"more of kind {kind}" if kind else words
     return more_link(context.links.thread(topic, **start), words)
 
 

@@ -40,6 +40,7 @@ PATHS = [
     *("threads/plan/odd", "threads/plan/99", "threads/plan/0?offset=3"),
     *("search", "search?q=hello", "search?q=%22hello%22+title:x&file=a.py&pr=1"),
     *("search?commit=abcd&branch=main", "search?q=e&ball=Codex&status=OPEN"),
+    *("search?kind=decision&severity=low", "threads/plan?kind=decision"),
     *("search?q=..", "search?q=e&cursor=7~", "search?q=e&pr=odd"),
     *("timeline", "timeline?all=1&since=52w", "timeline?since=odd"),
     *(f"timeline/{topic}" for topic in (*_TOPICS, *_BAD)),

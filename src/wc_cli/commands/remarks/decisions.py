@@ -1,0 +1,51 @@
+"""``wc decisions``: what was decided."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from wc_cli.clock import now_ms
+from wc_cli.commands.common import SpeakerOptions
+from wc_cli.options import argument, command, number, text
+from wc_cli.output import remark, say, say_json
+from wc_cli.terminal import render
+from wc_core.phrases import quoted
+from wc_core.text import one_line
+from wc_core.views import remarks as remark_views
+from wc_core.views import search as search_views
+
+if TYPE_CHECKING:
+    from wc_cli.context import Context
+
+
+class DecisionsOptions(SpeakerOptions):
+    """List what was decided, the latest first, here or in one thread."""
+
+    topic: str = argument("TOPIC", "Only in this thread.", complete="topic", default="")
+    since: str = text(
+        "--since", "WHEN", "Only after a time, an age (3h, 2d) or an entry's id."
+    )
+    limit: int = number("--limit", "At most this many (0: all).")
+
+
+@command(DecisionsOptions)
+def decisions(context: Context, options: DecisionsOptions) -> None:
+    """List decisions."""
+    overview = context.overview
+    reader = overview.reader
+    topic = reader.find(options.topic) if options.topic else ""
+    query = remark_views.DecisionQuery(topic, options.since, options.limit)
+    page = remark_views.decisions(search_views.Scan(reader), overview, query, now_ms())
+    if options.json:
+        say_json(page.to_json(context.store))
+        return
+    style = render.output_style(context.env)
+    say("\n".join(render.hit_text(hit, style) for hit in page.hits))
+    if not page.hits:
+        remark("Nothing. Record a decision: wc say TOPIC --kind decision --title '…'")
+    if page.more:
+        named = f" {quoted(one_line(options.topic))}" if options.topic else ""
+        remark(f"{page.more} more: wc decisions{named}")
+    if page.unreadable:
+        topics = ", ".join(one_line(name) for name in page.unreadable)
+        remark(f"not read: {topics} (see: wc doctor)")

@@ -1,0 +1,72 @@
+"""The index finds the entries of a kind that reading the logs finds."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.core.strategies import AGENTS, chain, entry, entry_id, viewer, write_thread
+from wc_core.threads.reader import StoreReader
+from wc_core.views.mentions import Mentions
+from wc_core.views.overview import Overview
+from wc_core.views.rows import Filter
+from wc_core.views.search import Question, Scan, search
+from wc_observe.live.stores import Live
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    write_thread(
+        tmp_path,
+        "plain",
+        chain(
+            entry(1, type="Decision"),
+            entry(2, kind="decision", severity="high", code_branch="fix"),
+            entry(3, kind="warning", severity="critical", title="leak"),
+            entry(4, kind="warning", severity="hunch"),
+        ),
+    )
+    write_thread(
+        tmp_path,
+        "corrected",
+        chain(
+            entry(5, kind="decision", severity="low"),
+            entry(6, kind="decision", title="leak"),
+            entry(7, action="amend", supersedes=entry_id(5), title="leak"),
+            entry(8, action="retract", supersedes=entry_id(6)),
+            entry(9, AGENTS[1], kind="decision", code_branch="fix"),
+        ),
+    )
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("query", "fields", "steps"),
+    [
+        ("", {"kind": "decision"}, [9, 5, 2, 1]),
+        ("", {"kind": "Decision", "branch": "fix"}, [9, 2]),
+        ("", {"severity": "high"}, [3, 2]),
+        ("", {"severity": "low"}, [5, 3, 2]),
+        ("", {"severity": "low", "kind": "decision"}, [5, 2]),
+        ("leak", {"kind": "warning"}, [3]),
+        ("leak", {"severity": "low"}, [5, 3]),
+        ("leak", {"kind": "research"}, []),
+    ],
+)
+def test_the_index_and_the_logs_agree(
+    root: Path, query: str, fields: dict[str, Any], steps: list[int]
+) -> None:
+    reader, live = StoreReader(str(root)), Live(str(root))
+    live.refresh()
+    overview = live.overview(viewer())
+    question = Question(query, Filter(), about=Mentions(**fields))
+    scanned = search(Scan(reader), Overview(reader, viewer()), question)
+    assert [hit.numbered.entry.id for hit in scanned.hits] == [
+        entry_id(step) for step in steps
+    ]
+    indexed = search(live.engine(overview, 10.0), overview, question)
+    assert indexed._replace(ready=0, entries=0) == scanned
