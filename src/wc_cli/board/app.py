@@ -195,6 +195,7 @@ class BoardApp(App[None]):
         Binding("escape", "unfilter"),
         Binding("c", "closed"),
         Binding("w", "worktrees"),
+        Binding("v", "plan"),
         Binding("r", "refresh"),
         Binding("question_mark,f1", "help"),
         *(Binding(key, f"write('{name}')") for key, name in panes.KEYS.items()),
@@ -351,6 +352,12 @@ class BoardApp(App[None]):
         text = worktrees.worktrees_text(neighbours, query, Plain(color=False))
         message = text or "There is no git repository here."
         self.push_screen(panes.TextScreen("Worktrees", message))
+
+    async def action_plan(self) -> None:
+        """Show which threads belong to which, and what each waits for."""
+        text = await asyncio.to_thread(self.source.plan_text)
+        message = text or "No thread has a link."
+        self.push_screen(panes.TextScreen("Plan", message))
 
     # --- writing -------------------------------------------------------------
 

@@ -45,6 +45,7 @@ enter          open it
 /              filter by words; enter keeps them, escape forgets them
 c              closed threads, or none
 w              worktrees, loops and notes
+v              the plan: parts, sidequests, and what waits for what
 r              look again now (it does so by itself)
 q              quit, or back
 
@@ -243,7 +244,7 @@ class TextScreen(ModalScreen[None]):
     """A text in a box."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,q,enter,question_mark,w", "back")
+        Binding("escape,q,enter,question_mark,w,v", "back")
     ]
 
     def __init__(self, title: str, text: str) -> None:

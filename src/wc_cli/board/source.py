@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 from wc_cli.board import cards as card_views
 from wc_cli.clock import now_ms
+from wc_cli.terminal import plan as plan_rendering
+from wc_cli.terminal.render import Style, cut_to_width
 from wc_core.activity.statefile import StateFiles
 from wc_core.activitylog import reading
 from wc_core.claims import book as books
@@ -25,6 +27,9 @@ if TYPE_CHECKING:
     from wc_core.activity.presence import Note
     from wc_core.claims.record import Claim
     from wc_core.views.worktrees import Neighbour, WorktreeQuery
+
+# The text of a box is at most as wide.
+_BOX_WIDTH = 84
 
 
 class BoardSource:
@@ -129,6 +134,13 @@ class BoardSource:
         )
         directory = self.context.settings.directory
         return card_views.group_into_columns(cards, card_filter, directory, now_ms())
+
+    def plan_text(self) -> str:
+        """The tree of the threads that have links, in lines that fit into a box."""
+        rows = [card.row for card in list(self._cards.values())]
+        tree = planning.tree_of(planning.plan_of(rows, now_ms()))
+        lines = plan_rendering.tree_text(tree, Style(color=False)).split("\n")
+        return "\n".join(cut_to_width(line, _BOX_WIDTH) for line in lines)
 
     @property
     def count(self) -> int:

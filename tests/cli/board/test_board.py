@@ -242,6 +242,29 @@ def test_help_and_worktrees_open_and_close(
     assert live.app.end_reason == panes.INTERRUPTED
 
 
+PLAN_TREE = "auth.*\n.*  passkeys.*…"
+
+
+def test_the_plan_is_a_tree_in_a_box(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    repo = machine.repo()
+    repo.ok("new", "auth", "--title", "Log in")
+    live = Live(repo, monkeypatch)
+
+    async def steps(pilot: Pilot[None]) -> None:
+        await pilot.press("v")
+        await until(pilot, lambda: "No thread has a link." in live.text)
+        await pilot.press("escape")
+        repo.ok("new", "passkeys", "--title", "x" * 200, "--parent", "auth")
+        await until(pilot, lambda: "passkeys" in live.text)
+        await pilot.press("v")
+        await until(pilot, lambda: bool(re.search(PLAN_TREE, live.text)))
+        await pilot.press("v", "ctrl+c")
+
+    live.run(steps)
+
+
 @pytest.mark.parametrize("size", [(20, 4), (40, 12), (300, 80)])
 def test_it_fits_any_screen(
     story: Repo, monkeypatch: pytest.MonkeyPatch, size: tuple[int, int]
