@@ -92,7 +92,7 @@ def files_of(layout: Layout, entries: Sequence[model.Entry]) -> dict[str, bytes]
 def a_thread(topic: str, number: int, count: int) -> Iterator[model.Entry]:
     """Entries that pass the ball round, in thread 0 to the first author at last.
     The threads are spread over fifty branches; one entry in a thousand has the
-    word ``needle``."""
+    word ``needle``, and as many are decisions."""
     dice = random.Random(number)
     start = time.time_ns() // 1_000_000 - 30 * 86_400_000 + number * 1000
     parents: tuple[str, ...] = ()
@@ -100,6 +100,7 @@ def a_thread(topic: str, number: int, count: int) -> Iterator[model.Entry]:
         words = dice.choices(WORDS.split(), k=60)
         if (number * count + index) % 1000 == 0:
             words[7] = "needle"
+        is_decision = (number * count + index) % 1000 == 500
         turn = number + index - count
         entry = model.Entry(
             id=ulid.encode(start + index << ulid.RANDOM_BITS | dice.getrandbits(80)),
@@ -109,6 +110,7 @@ def a_thread(topic: str, number: int, count: int) -> Iterator[model.Entry]:
             title=" ".join(words[:6]),
             body=" ".join(words),
             role="implementer",
+            kind="decision" if is_decision else "",
             action="say" if index else "new",
             ball=model.Ball(AUTHORS[(turn + 1) % len(AUTHORS)]),
             status=None if index else model.OPEN,

@@ -63,6 +63,7 @@ RUNS: dict[str, str] = {
     "check": "check file{n}.py",
     "claims": "claims",
     "activity": "activity",
+    "decisions": "decisions",
     "radar": "radar",
     "conflicts": "conflicts side",
     "neighbors": "neighbors file{n}.py",
