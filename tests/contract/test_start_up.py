@@ -22,7 +22,7 @@ HEAVY = frozenset(
     | {"urllib", "email", "difflib", "hashlib", "threading", "concurrent"}
     | {"unittest", "watchfiles", "textual", "traceback", "datetime", "shlex", "uuid"}
     | {"wc_observe", "wc_cli.app", "wc_cli.branch", "wc_cli.settle", "wc_cli.sync"}
-    | {"wc_core.threads.pages.page"}
+    | {"wc_core.threads.pages.page", "wc_core.guidance"}
 )
 # Of our own, the names that a rename must not make meaningless.
 OURS = sorted(name for name in HEAVY if name.startswith("wc_"))
@@ -77,7 +77,7 @@ COMMANDS = {
     "list --json": (["list", "--json"], READING),
     "read": (["read", "auth"], READING),
     "search": (["search", "text"], READING),
-    "brief": (["brief"], READING),
+    "brief": (["brief"], READING | {"wc_core.guidance"}),
     "brief --hook": (["brief", "--hook", "user-prompt"], frozenset[str]()),
     "whoami": (["whoami"], frozenset[str]()),
     "statusline": (["statusline"], frozenset[str]()),

@@ -22,7 +22,6 @@ from wc_cli.briefing.sessions import Session
 from wc_cli.context import Context
 from wc_cli.output import remark, say
 from wc_core.errors import ClaimedError, WcError
-from wc_core.guidance import for_occasion
 from wc_core.identity.resolve import Asked
 from wc_core.layout import Layout
 from wc_core.status import holders
@@ -155,7 +154,11 @@ def _reply(
     if not context.place.exists:
         return ""
     text = _event_text(context, options, hook_input, late)
-    guidance = for_occasion(Layout(context.place.root), options.hook) if text else None
+    if not text:
+        return ""
+    from wc_core.guidance import for_occasion  # 0.4 ms, hooks seldom say anything
+
+    guidance = for_occasion(Layout(context.place.root), options.hook)
     return f"{text}\n\n{guidance.text()}" if guidance is not None else text
 
 
