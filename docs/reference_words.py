@@ -100,12 +100,13 @@ EXAMPLES = {
         "wc list --ball anyone --json",
         "wc list --file src/auth.py",
         "wc list --branch fix/password",
+        "wc list --area api --open",
     ),
     "read": ("wc read login --new", "wc read login --from 10 --limit 5 --peek"),
     "log": ("wc log login", "wc log login --limit 10 --json"),
     "stats": ("wc stats login", "wc stats --stale-after 36h --json"),
     "timeline": ("wc timeline login", "wc timeline --since 3d --ascii"),
-    "board": ("wc board --once --closed",),
+    "board": ("wc board --once --closed", "wc board --once --by area"),
     "search": ("wc search passkey browser", "wc search --kind warning --severity high"),
     "decisions": ("wc decisions", "wc decisions login --since 7d"),
     "updates": ("wc updates --since 3h",),
@@ -168,6 +169,7 @@ EXAMPLES = {
 
 # What tests run before the examples of a command; not shown.
 BEFORE = {
+    "list": "wc config set areas.api 'src/api/**'",
     "handoff": "wc take login --reason 'It is an example'",
     "renew": "wc claim src/auth.py",
     "release": "wc claim src/auth.py",

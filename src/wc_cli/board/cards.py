@@ -17,7 +17,7 @@ from wc_core.views import history
 from wc_core.views.rows import matches_words
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from wc_core.names import Directory
     from wc_core.threads.model import State
@@ -131,6 +131,30 @@ def group_into_columns(
             CardColumn(f"{kind}{holder}", name, tuple(members), kind == _YOURS)
         )
     return tuple(sorted(board_columns, key=lambda card: _sort_key(card, now_ms)))
+
+
+def group_by_area(
+    cards: Iterable[Card],
+    card_filter: CardFilter,
+    areas_of: Mapping[str, Sequence[str]],
+    areas: Iterable[str],
+) -> tuple[CardColumn, ...]:
+    """The cards that pass the filter, in a column for each area, which may be empty,
+    and one for those of no area. A thread of several areas is in each of them."""
+    groups: dict[str, list[Card]] = {area: [] for area in areas}
+    outside: list[Card] = []
+    for card in cards:
+        if card_filter.matches(card):
+            chosen = [groups[area] for area in areas_of.get(card.topic, ())]
+            for group in chosen or [outside]:
+                group.append(card)
+    columns = []
+    for area, members in (*groups.items(), ("", outside)):
+        members.sort(key=lambda card: (card.row.last_id, card.topic), reverse=True)
+        if area or members:
+            name = one_line(area) or "No area"
+            columns.append(CardColumn(f"area {area}", name, tuple(members)))
+    return tuple(columns)
 
 
 def _column_key(row: ThreadRow, key: Callable[[str], str]) -> tuple[int, str]:

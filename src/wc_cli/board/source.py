@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from wc_cli.board.cards import Card, CardColumn, CardFilter
     from wc_cli.context import Context
     from wc_core.activity.presence import Note
+    from wc_core.areas.threads import ThreadAreas
     from wc_core.claims.record import Claim
     from wc_core.views.worktrees import Neighbour, WorktreeQuery
 
@@ -38,7 +39,8 @@ class BoardSource:
     One OS thread may refresh it while another asks for its columns.
     """
 
-    def __init__(self, context: Context) -> None:
+    def __init__(self, context: Context, *, by_area: bool = False) -> None:
+        """With ``by_area``, there is a column for each area, none for holders."""
         self.context = context
         self.reader = context.reader
         self.viewer = context.viewer
@@ -49,6 +51,11 @@ class BoardSource:
         self._fingerprints: dict[str, tuple[object, ...]] = {}
         self._files = StateFiles()
         self._work_by_topic: dict[str, str] = {}
+        self._areas: ThreadAreas | None = None
+        if by_area:
+            from wc_core.areas.threads import ThreadAreas  # 2 ms, seldom asked for
+
+            self._areas = ThreadAreas(self.reader, context.settings.areas)
         self._has_existed = os.path.isdir(self.layout.root)
 
     @property
@@ -132,6 +139,10 @@ class BoardSource:
             card._replace(row=row, work=work.get(card.topic, card.work))
             for card, row in zip(known, rows, strict=True)
         )
+        if self._areas is not None:
+            return card_views.group_by_area(
+                cards, card_filter, self._areas.of(rows), self._areas.areas
+            )
         directory = self.context.settings.directory
         return card_views.group_into_columns(cards, card_filter, directory, now_ms())
 

@@ -16,6 +16,7 @@ from wc_cli.commands.common import SpeakerOptions
 from wc_cli.options import command, flag, number, text
 from wc_cli.output import remark, say, say_json
 from wc_cli.terminal import render
+from wc_core.errors import InvalidInputError
 from wc_core.phrases import counted
 from wc_core.text import one_line
 
@@ -37,6 +38,9 @@ _CODES = {
 }
 
 
+HOLDER, AREA = "holder", "area"
+
+
 class BoardOptions(SpeakerOptions):
     """Show all threads by holder, yours first. When output is not a terminal, it is
     printed once."""
@@ -45,6 +49,7 @@ class BoardOptions(SpeakerOptions):
         "--filter", "WORDS", "Only threads that contain all these words."
     )
     closed: bool = flag("--closed", help="Include closed threads.")
+    by: str = text("--by", "WHAT", "Columns by holder or by area.", default=HOLDER)
     once: bool = flag("--once", help="Print it once and exit.")
     limit: int = number(
         "--limit", "When printed once: cards per column (0: all).", default=_CARDS
@@ -57,7 +62,12 @@ class BoardOptions(SpeakerOptions):
 def board(context: Context, options: BoardOptions) -> None:
     """Show the board."""
     context.remember()
-    source = BoardSource(context)
+    if options.by not in {HOLDER, AREA}:
+        raise InvalidInputError(
+            f"A board has no columns by {one_line(options.by)!r}.",
+            f"Use: --by {HOLDER}, or --by {AREA}",
+        )
+    source = BoardSource(context, by_area=options.by == AREA)
     card_filter = CardFilter(one_line(options.filter), options.closed)
     ascii_only = options.ascii or context.env.get("WATERCOOLER_ASCII", "") not in {
         "",

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from wc_cli.clock import now_ms
 from wc_cli.commands.common import SpeakerOptions
+from wc_cli.entries.areafilter import in_area
 from wc_cli.entries.paths import searched_path
 from wc_cli.options import (
     FLAG,
@@ -76,6 +77,7 @@ class ListOptions(FilterOptions):
 
     file: str = text("--file", "PATH", "Only threads about this file or folder.")
     branch: str = text("--branch", "BRANCH", "Only threads that are at this branch.")
+    area: str = text("--area", "AREA", "Only threads that belong to this area.")
     open: bool = flag("--open", help="Leave closed threads out.")
     mine: bool = flag("--mine", help="Only threads whose ball is yours.")
     ready: bool = flag("--ready", help="Only threads that you may begin with.")
@@ -153,6 +155,8 @@ def list_threads(context: Context, options: ListOptions) -> None:
     )
     overview = context.overview
     thread_filter, unreadable = _about_file(context, overview, options, thread_filter)
+    if options.area:
+        thread_filter = in_area(context, overview, options.area, thread_filter)
     page = overview.page(thread_filter, options.limit, options.cursor)
     standing = context.standing
     if options.json:

@@ -9,14 +9,14 @@ from wc_cli.commands.common import SpeakerOptions
 from wc_cli.options import argument, command, number, text
 from wc_cli.output import remark, say, say_json
 from wc_cli.terminal import render
+from wc_core.phrases import Table
 from wc_core.text import one_line
-from wc_core.threads.model import holder_text
+from wc_core.threads.model import CLOSED, holder_text
 from wc_core.views import history, stats
 
 if TYPE_CHECKING:
     from wc_cli.context import Context
     from wc_cli.terminal.render import Style
-    from wc_core.phrases import Table
 
 
 class StatsOptions(SpeakerOptions):
@@ -47,12 +47,40 @@ def show_stats(context: Context, options: StatsOptions) -> None:
         figures = stats.store_stats(context.reader, context.viewer, now_ms(), stale_ms)
         fields = figures.to_json(context.store, options.limit)
         lines = figure_lines(fields, style)
+        if context.settings.areas:
+            fields["areas"] = _area_figures(context)
+            table = Table(
+                ("AREA", "OPEN", "THREADS"), tuple(map(_row, fields["areas"]))
+            )
+            lines += _table_lines(table, style)
     if options.json:
         say_json(fields)
         return
     say("\n".join(lines))
     if fields.get("truncated"):
         remark("there is more: --limit 0 shows all of it")
+
+
+def _area_figures(context: Context) -> list[dict[str, Any]]:
+    """The number of threads in each area; a thread may be in several."""
+    from wc_core.areas.threads import ThreadAreas  # 2 ms, for stores with areas
+
+    rows, named = context.overview.rows(), context.settings.areas
+    areas_of = ThreadAreas(context.reader, named).of(rows)
+    return [
+        {
+            "area": area,
+            "open": sum(
+                area in areas_of[row.topic] for row in rows if row.status != CLOSED
+            ),
+            "threads": sum(area in areas_of[row.topic] for row in rows),
+        }
+        for area in named
+    ]
+
+
+def _row(figures: dict[str, Any]) -> tuple[str, ...]:
+    return tuple(map(str, figures.values()))
 
 
 def _history_json(context: Context, options: StatsOptions) -> dict[str, Any]:

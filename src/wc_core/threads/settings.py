@@ -36,10 +36,14 @@ SYNC = ("background", "inline", "off")
 _MAX_DIGITS = 100
 
 # The tables of config.toml with their keys; none where any key may be.
-_KNOWN: dict[str, set[str]] = {"counterparts": set(), "topics": set(), "aliases": set()}
+_KNOWN: dict[str, set[str]] = {
+    name: set() for name in ("counterparts", "topics", "aliases", "areas")
+}
 for _key in keys.KEYS:
     if not _key.is_open:
         _KNOWN.setdefault(_key.parts[0], set()).add(_key.parts[-1])
+
+_AREA = next(_key for _key in keys.KEYS if _key.parts[0] == "areas")
 
 # Later files win.
 FILES = (
@@ -74,6 +78,7 @@ class Settings(NamedTuple):
     verify: str = "none"
     guard: str = ADVISE
     guard_failure: str = "open"
+    areas: Mapping[str, tuple[str, ...]] = MappingProxyType({})
     rules: Rules = NO_RULES
     ignored: tuple[str, ...] = ()
     damage: Damage | None = None
@@ -226,6 +231,10 @@ def _with_toml(settings: Settings, data: bytes, name: str) -> Settings:
         },
         directory=Directory({**settings.directory.aliases, **aliases}),
         ignored=(*settings.ignored, *(f"{name}: {key}" for key in _unknown(fields))),
+        areas={
+            area: keys.checked(_AREA, value)
+            for area, value in _table(fields, "areas").items()
+        },
         rules=Rules(**rules),
         **plain,
     )

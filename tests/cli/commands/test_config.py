@@ -114,6 +114,7 @@ REFUSED = [
     (("get", "ball.enforce", "off"), 2, "one key"),
     (("get", "nonsense"), 2, "wc config list"),
     (("get", "counterparts.Codex"), 3, "not set"),
+    (("get", "rules.title"), 3, "not set"),
     (("unset", "nonsense"), 2, "wc config list"),
     (("list", "ball"), 2, "takes no key"),
     (("edit",), 2, "cannot 'edit'"),

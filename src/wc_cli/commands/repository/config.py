@@ -64,7 +64,8 @@ def _list(context: Context, options: ConfigOptions) -> None:
     if options.json:
         say_json({"settings": [value.to_json() for value in values]})
     else:
-        say("\n".join(_line(value, options) for value in values))
+        shown = [value for value in values if value.value is not None]
+        say("\n".join(_line(value, options) for value in shown))
     _remark_damage(context)
 
 
@@ -74,7 +75,7 @@ def _get(context: Context, options: ConfigOptions) -> None:
         raise InvalidInputError("wc config get takes one key.", _USAGE)
     path = _folded(parts)
     for value in settingvalues.in_force(context.place.root, context.env):
-        if _folded(value.parts) == path:
+        if _folded(value.parts) == path and value.value is not None:
             break
     else:
         name = one_line(options.words[0])
@@ -149,11 +150,9 @@ def _report(
         fields = value.to_json() if value is not None else {"key": options.words[0]}
         say_json({**fields, "changed": changed})
     else:
-        line = (
-            _line(value, options)
-            if value
-            else one_line(f"{options.words[0]} is not set")
-        )
+        line = one_line(f"{options.words[0]} is not set")
+        if value is not None and value.value is not None:
+            line = _line(value, options)
         say(line if changed else f"{line} (as before)")
     if value is not None and value.origin == settingvalues.VARIABLE:
         notes.append(f"{value.source} overrides it here")

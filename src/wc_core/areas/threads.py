@@ -1,0 +1,83 @@
+"""Which threads belong to which areas."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from wc_core.areas import patterns
+from wc_core.errors import InvalidInputError, WcError
+from wc_core.planning.kinds import PARENT
+from wc_core.similar import near_names
+from wc_core.views.references import references
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from typing import TypeAlias
+
+    from wc_core.areas.patterns import Areas
+    from wc_core.threads.model import State
+    from wc_core.threads.reader import StoreReader
+    from wc_core.views.rows import ThreadRow
+
+    PlacedThread: TypeAlias = State | ThreadRow
+
+
+class ThreadAreas:
+    """The areas of a store's threads. A thread is read again only if it has changed."""
+
+    def __init__(self, reader: StoreReader, areas: Areas) -> None:
+        self.reader = reader
+        self.areas = areas
+        self._own: dict[str, tuple[str, tuple[str, ...]]] = {}
+
+    def of(self, threads: Iterable[PlacedThread]) -> dict[str, tuple[str, ...]]:
+        """The areas of each of these threads, by topic: those of the files and the
+        branch that it is about, and those of the thread that it is a part of."""
+        by_topic = {thread.topic: thread for thread in threads}
+        own = {topic: self._areas_of(thread) for topic, thread in by_topic.items()}
+        return {topic: _inherited(topic, by_topic, own) for topic in by_topic}
+
+    def _areas_of(self, thread: PlacedThread) -> tuple[str, ...]:
+        last_id, areas = self._own.get(thread.topic, (None, ()))
+        if last_id != thread.last_id:
+            areas = self._read(thread)
+            self._own[thread.topic] = (thread.last_id, areas)
+        return areas
+
+    def _read(self, thread: PlacedThread) -> tuple[str, ...]:
+        try:
+            entries = self.reader.thread(thread.topic).entries
+        except WcError:
+            return ()  # lists show that it cannot be read
+        files = {path for entry in entries for path in references(entry).files}
+        return patterns.areas_of(files, thread.branch, self.areas)
+
+
+def _inherited(
+    topic: str,
+    threads: Mapping[str, PlacedThread],
+    own: Mapping[str, tuple[str, ...]],
+) -> tuple[str, ...]:
+    """The areas of a thread and of all that it is a part of. Two clones can make a
+    cycle of parts together."""
+    areas: dict[str, None] = {}
+    waiting, seen = [topic], set[str]()
+    while waiting:
+        current = waiting.pop()
+        if current in seen or current not in threads:
+            continue
+        seen.add(current)
+        areas.update(dict.fromkeys(own[current]))
+        links = threads[current].links
+        waiting += [link.topic for link in links if link.kind == PARENT]
+    return tuple(areas)
+
+
+def checked(name: str, areas: Areas) -> str:
+    """An area that the settings name. Raises InvalidInputError."""
+    if name in areas:
+        return name
+    near = near_names(name, list(areas))
+    hint = f"Did you mean: {', '.join(near)}? " if near else ""
+    listed = ", ".join(areas) or "none yet; make one: wc config set areas.api 'src/**'"
+    raise InvalidInputError(f"There is no area {name!r}.", f"{hint}Areas: {listed}")
