@@ -86,6 +86,7 @@ EXAMPLES = {
         "wc gate signup --remove 1",
         "wc gate check",
     ),
+    "wrap": ("wc wrap --handoff 'Claude Code' --note 'The docs are missing'",),
     "ready": ("wc ready", "wc ready --mine --json"),
     "why": ("wc why logout",),
     "tree": ("wc tree", "wc tree logout --json"),

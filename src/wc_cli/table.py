@@ -57,6 +57,7 @@ COMMANDS: dict[str, Command] = {
     "why": Command("commands.plan.readiness:why", READING, agents=True),
     "tree": Command("commands.plan.readiness:tree", READING, agents=True),
     "brief": Command("commands.brief:brief", READING, agents=True),
+    "wrap": Command("commands.session.wrap:wrap", READING, agents=True),
     "wait": Command("commands.wait:wait", READING, agents=True),
     "list": Command("commands.reading:list_threads", READING, agents=True),
     "read": Command("commands.reading:read", READING, agents=True),

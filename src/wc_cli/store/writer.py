@@ -90,6 +90,20 @@ class StoreWriter:
         Raises InvalidInputError, NotFoundError, ConflictError, LockTimeoutError,
         CorruptError or StorageError; the log is then as it was.
         """
+        draft = self._addressed(draft)
+        self.prepare_store()
+        with self.upkeep.lock(draft.topic, self.author_name, seconds):
+            return self._write_locked(draft, source)
+
+    def check(self, draft: Draft, now_ms: int) -> None:
+        """Raise what `write` would raise for an entry in an existing thread, as the
+        thread is now."""
+        draft = self._addressed(draft)
+        self._decided(draft, lockedthread.read(self.reader, draft), now_ms)
+
+    def _addressed(self, draft: Draft) -> Draft:
+        """The draft with the topic of its thread, and the full name of whom the ball
+        goes to."""
         if self.rules.damage is not None:
             raise CorruptError(
                 f"{self.rules.damage.file}: {self.rules.damage.message}.",
@@ -104,9 +118,7 @@ class StoreWriter:
             me = self.author.identity
             addressees = Addressees(self.reader, self.place, self.rules, me)
             draft = draft._replace(to=addressees.resolve(topic, draft.to))
-        self.prepare_store()
-        with self.upkeep.lock(topic, self.author_name, seconds):
-            return self._write_locked(draft._replace(topic=topic), source)
+        return draft._replace(topic=topic)
 
     def write_index(self, page: bytes) -> str:
         """Write the page that lists all threads. Returns its path."""
@@ -220,7 +232,25 @@ class StoreWriter:
             return receipt._replace(topic=aliases.name_of(self.reader, thread.state))
         if not thread.exists:
             self.upkeep.status.complete_names()
-        me = self.author.identity.name
+        draft, move = self._decided(draft, thread, source.now_ms())
+        entry = self._entry(draft, move, thread, source)
+        durable.make_folder(self.layout.folder(topic), root)
+        durable.touch(self.upkeep.marker(topic), root)
+        if self.author.git is not None:
+            authors.record(self.layout, topic, entry.id, self.author.git)
+        size = self._append(entry, thread)
+        if self.place.kind in {BRANCH_STORE, NAMED}:
+            # Until the entry is committed, a user's git may remove it from the log.
+            line = codec.to_line(entry, thread.state.entry_count)
+            durable.append_unflushed(self.upkeep.marker(topic), line, root)
+        return self._finish(entry, move, thread, size)
+
+    def _decided(
+        self, draft: Draft, thread: LockedThread, now_ms: int
+    ) -> tuple[Draft, Move]:
+        """The complete draft, and the move that it makes. Raises ConflictError and
+        others if it may not be written."""
+        topic, me = draft.topic, self.author.identity.name
         draft = drafts.complete(draft, thread, self.reader, self.author_name)
         questions = self._questions(draft, thread)
         if questions is not None:
@@ -234,19 +264,9 @@ class StoreWriter:
             self._check_rules(draft, move, thread)
         draft = draft._replace(topic=topic)
         if move.status == CLOSED:
-            draft, notes = self._closing(draft, thread.state, source.now_ms())
+            draft, notes = self._closing(draft, thread.state, now_ms)
             move = move._replace(notes=(*move.notes, *notes))
-        entry = self._entry(draft, move, thread, source)
-        durable.make_folder(self.layout.folder(topic), root)
-        durable.touch(self.upkeep.marker(topic), root)
-        if self.author.git is not None:
-            authors.record(self.layout, topic, entry.id, self.author.git)
-        size = self._append(entry, thread)
-        if self.place.kind in {BRANCH_STORE, NAMED}:
-            # Until the entry is committed, a user's git may remove it from the log.
-            line = codec.to_line(entry, thread.state.entry_count)
-            durable.append_unflushed(self.upkeep.marker(topic), line, root)
-        return self._finish(entry, move, thread, size)
+        return draft, move
 
     def _questions(self, draft: Draft, thread: LockedThread) -> Questions | None:
         """The open questions of a thread, if a draft may have to do with them."""

@@ -44,6 +44,7 @@ RUNS: dict[str, str] = {
     "why": "why own{n}",
     "tree": "tree",
     "brief": "brief",
+    "wrap": "wrap",
     "wait": "wait other --timeout 5",
     "list": "list",
     "read": "read other",

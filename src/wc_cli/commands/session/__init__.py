@@ -1,0 +1,5 @@
+"""The commands about a session: how it ends.
+
+Each parses, asks and prints, as all commands do. Must not change a file except through
+the writer and the claims.
+"""

@@ -1,0 +1,100 @@
+"""``wc wrap``: what is left at the end of a session, and passing it on."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from wc_cli.commands.edits.claims import ChangeOptions, holding_of
+from wc_cli.entries import receipts
+from wc_cli.entries.body import body_text
+from wc_cli.options import command, flag, text
+from wc_cli.output import remark, say, say_json
+from wc_cli.terminal import render
+from wc_cli.wrap import leftovers, passing
+from wc_cli.wrap.passing import Handover
+from wc_cli.wrap.text import leftovers_text
+from wc_core.errors import FindingsError, InvalidInputError
+from wc_core.phrases import counted
+from wc_core.text import one_line
+from wc_core.threads import vocabulary
+
+if TYPE_CHECKING:
+    from wc_cli.context import Context
+    from wc_cli.store.lockedthread import Receipt
+    from wc_cli.wrap.leftovers import Leftovers
+
+
+class WrapOptions(ChangeOptions):
+    """Show what you would leave behind: balls, claims, questions to you, work that is
+    not committed or pushed. Exits 9 if there is anything."""
+
+    handoff: str = text(
+        "--handoff", "NAME", "Pass all balls to NAME, release claims.", complete="agent"
+    )
+    note: str = text(
+        "--note", "TEXT", "What NAME should know; '-' reads standard input."
+    )
+    force: bool = flag("--force", help="Allow a new name.")
+
+
+@command(WrapOptions)
+def wrap(context: Context, options: WrapOptions) -> None:
+    """Show what is left, or pass it on."""
+    if options.note and not options.handoff:
+        raise InvalidInputError(
+            "A note goes with a handoff.", "Say to whom: wc wrap --handoff NAME"
+        )
+    left = leftovers.gather(context)
+    if options.handoff:
+        _pass_on(context, options, left)
+        return
+    if options.json:
+        say_json({"store": context.store} | left.to_json())
+    else:
+        say(leftovers_text(left, render.output_style(context.env)))
+    if left.worktree.problem:
+        remark(f"note: git could not be asked: {one_line(left.worktree.problem)}")
+    if not left.is_empty:
+        raise FindingsError(
+            f"Left behind: {', '.join(left.counts())}.",
+            "Finish it, or pass it on: wc wrap --handoff NAME --note '…'",
+        )
+
+
+def _pass_on(context: Context, options: WrapOptions, left: Leftovers) -> None:
+    """Hand off the balls and release the claims."""
+    to = vocabulary.required(vocabulary.name(options.handoff), "name")
+    if not (left.balls or left.claims):
+        raise InvalidInputError(
+            "You hold neither a ball nor a claim: there is nothing to pass on.",
+            "See what is left: wc wrap",
+        )
+    note = body_text(options.note, context)
+    written = passing.pass_balls(context, left, Handover(to, note, options.force))
+    notes = receipts.start_settling(context)
+    released: list[str] = []
+    if left.claims:
+        holding = holding_of(context, options, renews=False)
+        released = holding.release(None)
+        notes += holding.notes
+    _report(context, options, written, released)
+    for line in notes:
+        remark(f"note: {one_line(line)}")
+
+
+def _report(
+    context: Context,
+    options: WrapOptions,
+    written: list[Receipt],
+    released: list[str],
+) -> None:
+    if options.json:
+        receipts_json = [receipt.to_json() for receipt in written]
+        fields = {"handed_off": receipts_json, "released": released}
+        say_json({"store": context.store} | fields)
+        return
+    for receipt in written:
+        receipts.print_receipt(receipt, as_json=False)
+    if released:
+        names = ", ".join(map(one_line, released))
+        say(f"released {counted(len(released), 'claim')}: {names}")

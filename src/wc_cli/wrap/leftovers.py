@@ -1,0 +1,120 @@
+"""What somebody would leave behind if they went away now: balls, claims, questions to
+them, and work that is in no commit or at no remote."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+from wc_cli.branch.git import Git, GitError
+from wc_cli.claims.holding import ClaimHolder, Holding
+from wc_cli.claims.registry import Registry
+from wc_core.layout import Layout
+from wc_core.names import MINE
+from wc_core.phrases import counted
+from wc_core.threads.model import CLOSED
+from wc_core.values import NamedTuple
+from wc_core.views.remarks import QuestionSection, questions_to
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from wc_cli.context import Context
+    from wc_core.views.rows import ThreadRow
+
+_MAX_QUESTIONS = 20
+_MAX_FILES = 50
+
+
+class UnsavedWork(NamedTuple):
+    """The state of a worktree: its ``branch``, the paths that ``git status`` lists, and
+    how many commits are at no remote. ``problem`` says why git could not tell."""
+
+    branch: str = ""
+    changed: tuple[str, ...] = ()
+    unpushed: int = 0
+    problem: str = ""
+
+
+class Leftovers(NamedTuple):
+    """What somebody holds. ``claims`` are the ids of those in this worktree."""
+
+    balls: tuple[ThreadRow, ...] = ()
+    claims: tuple[str, ...] = ()
+    questions: QuestionSection = QuestionSection()
+    worktree: UnsavedWork = UnsavedWork()
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing is left behind."""
+        return not any(self.counts())
+
+    def counts(self) -> Iterator[str]:
+        """Yields how many there are of each kind, without those of which there are
+        none: ``2 balls``."""
+        pairs = (
+            (len(self.balls), "ball", "balls"),
+            (len(self.claims), "claim", "claims"),
+            (self.questions.total, "question to you", "questions to you"),
+            (len(self.worktree.changed), "uncommitted file", "uncommitted files"),
+            (self.worktree.unpushed, "unpushed commit", "unpushed commits"),
+        )
+        for count, noun, plural in pairs:
+            if count:
+                yield counted(count, noun, plural)
+
+    def to_json(self) -> dict[str, Any]:
+        """Returns the shape of what is left."""
+        return {
+            "balls": [row.to_json() for row in self.balls],
+            "claims": list(self.claims),
+            **self.questions.to_json(),
+            "branch": self.worktree.branch,
+            "uncommitted": list(self.worktree.changed),
+            "unpushed": self.worktree.unpushed,
+        }
+
+
+def gather(context: Context) -> Leftovers:
+    """Returns what who speaks would leave behind in this worktree."""
+    worktree = worktree_state(context)
+    if not context.place.exists:
+        return Leftovers(worktree=worktree)
+    rows = context.overview.rows()
+    balls = (row for row in rows if row.ownership == MINE and row.status != CLOSED)
+    return Leftovers(
+        tuple(balls),
+        tuple(own_claims(context)),
+        questions_to(context.reader, context.viewer, _MAX_QUESTIONS),
+        worktree,
+    )
+
+
+def own_claims(context: Context) -> list[str]:
+    """Returns the ids of what who speaks has claimed in this worktree."""
+    repository = context.place.repository
+    layout = Layout(context.place.root)
+    if repository is None or not os.path.isdir(layout.held):
+        return []
+    registry = Registry(repository, layout, context.env)
+    holder = ClaimHolder.of(context.viewer, repository, "")
+    return [claim.id for claim in Holding(registry, holder, 0).own(registry.read())]
+
+
+def worktree_state(context: Context) -> UnsavedWork:
+    """Returns what is in no commit of the current worktree, and at no remote."""
+    repository = context.place.repository
+    if repository is None or not repository.top:
+        return UnsavedWork()
+    git = Git(repository.top, context.env)
+    try:
+        listed = git.run("status", "--porcelain=v1", "-z", "--no-renames")
+        unpushed = 0
+        if repository.commit and git.line("remote"):
+            words = ("rev-list", "--count", repository.commit, "--not", "--remotes")
+            unpushed = int(git.line(*words))
+    except GitError as error:
+        return UnsavedWork(repository.working_branch, problem=str(error))
+    paths = os.fsdecode(listed).split("\0")
+    changed = [path[len("XY ") :] for path in paths if path]
+    return UnsavedWork(repository.working_branch, tuple(changed[:_MAX_FILES]), unpushed)

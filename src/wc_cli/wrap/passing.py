@@ -1,0 +1,96 @@
+"""Passing on everything that somebody holds, in one go."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from wc_core.errors import ConflictError, WcError
+from wc_core.threads.proposals import Draft
+from wc_core.values import NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from wc_cli.context import Context
+    from wc_cli.store.lockedthread import Receipt
+    from wc_cli.wrap.leftovers import Leftovers
+
+_MAX_NAMED = 20
+
+
+class Handover(NamedTuple):
+    """To whom everything goes, with which text, and whether a new name is allowed."""
+
+    to: str
+    note: str = ""
+    force: bool = False
+
+
+def pass_balls(
+    context: Context, leftovers: Leftovers, handover: Handover
+) -> list[Receipt]:
+    """Hand off every ball that is held. All of it is checked before anything is
+    written.
+
+    Raises ConflictError, NotFoundError and others, as ``wc handoff`` does, with the
+    thread; and ConflictError if another process was faster in between, with the threads
+    that are passed on already.
+    """
+    body = _body(leftovers, handover.note)
+    drafts = [
+        Draft(
+            row.topic,
+            "handoff",
+            f"Handoff to {handover.to}",
+            body,
+            to=handover.to,
+            force=handover.force,
+        )
+        for row in leftovers.balls
+    ]
+    writer, source = context.writer(), context.source
+    for draft, row in zip(drafts, leftovers.balls, strict=True):
+        try:
+            writer.check(draft, source.now_ms())
+        except WcError as error:
+            message = f"{row.name}: {error.message}"
+            raise type(error)(
+                message, f"Nothing was passed on. {error.hint}"
+            ) from error
+    receipts: list[Receipt] = []
+    for draft in drafts:
+        try:
+            receipts.append(writer.write(draft, source))
+        except WcError as error:
+            done = ", ".join(receipt.topic for receipt in receipts) or "nothing"
+            raise ConflictError(
+                f"{draft.topic}: {error.message}",
+                f"Passed on already: {done}. {error.hint}",
+            ) from error
+    return receipts
+
+
+def _body(leftovers: Leftovers, note: str) -> str:
+    """The text of the handoffs: the note, then what cannot be passed on with a ball."""
+    lines = [*_remains(leftovers)]
+    remains = "\n".join(["Left behind:", "", *(f"- {line}" for line in lines)])
+    return "\n\n".join(filter(None, (note, remains if lines else "")))
+
+
+def _remains(leftovers: Leftovers) -> Iterator[str]:
+    worktree = leftovers.worktree
+    place = f" on {worktree.branch}" if worktree.branch else ""
+    if worktree.changed:
+        yield f"not committed{place}: {_named(worktree.changed)}"
+    if worktree.unpushed:
+        yield f"commits that are at no remote{place}: {worktree.unpushed}"
+    if leftovers.claims:
+        yield f"claims that were released: {_named(leftovers.claims)}"
+    for question in leftovers.questions.items:
+        yield f"a question of {question.asker} in {question.topic}: {question.title}"
+
+
+def _named(names: tuple[str, ...]) -> str:
+    hidden = len(names) - _MAX_NAMED
+    more = f" and {hidden} more" if hidden > 0 else ""
+    return ", ".join(f"`{name}`" for name in names[:_MAX_NAMED]) + more

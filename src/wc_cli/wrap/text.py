@@ -1,0 +1,61 @@
+"""What is left at the end of a session, in words."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from wc_core.phrases import counted
+from wc_core.text import one_line
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from wc_cli.terminal.render import Style
+    from wc_cli.wrap.leftovers import Leftovers
+
+_BOLD = "1"
+_MAX_LINES, _WIDTH = 12, 100
+
+
+def leftovers_text(left: Leftovers, style: Style) -> str:
+    """Returns what is left, a heading and lines for each kind."""
+    if left.is_empty:
+        return "Nothing is left behind."
+    return "\n".join(_lines(left, style))
+
+
+def _lines(left: Leftovers, style: Style) -> Iterator[str]:
+    yield from _section(
+        f"You hold {counted(len(left.balls), 'ball')}:",
+        [
+            f"{row.name} · {row.waits_text or row.status} · {row.title}"
+            for row in left.balls
+        ],
+        style,
+    )
+    yield from _section(
+        f"You have claimed {counted(len(left.claims), 'thing')}:", left.claims, style
+    )
+    yield from _section(
+        "You are asked:",
+        [f"{item.topic} · {item.asker}: {item.title}" for item in left.questions.items],
+        style,
+    )
+    worktree = left.worktree
+    place = f" on {one_line(worktree.branch)}" if worktree.branch else ""
+    yield from _section(f"Not committed{place}:", worktree.changed, style)
+    if worktree.unpushed:
+        yield style(
+            f"{counted(worktree.unpushed, 'commit')}{place} at no remote", _BOLD
+        )
+
+
+def _section(
+    heading: str, lines: list[str] | tuple[str, ...], style: Style
+) -> Iterator[str]:
+    if not lines:
+        return
+    yield style(heading, _BOLD)
+    yield from (f"  {one_line(line, _WIDTH)}" for line in lines[:_MAX_LINES])
+    if len(lines) > _MAX_LINES:
+        yield f"  and {len(lines) - _MAX_LINES} more"
