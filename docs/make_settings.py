@@ -19,7 +19,8 @@ PAGE = Path(__file__).resolve().parent / "configuration.md"
 def files() -> dict[Path, str]:
     """Returns each file with its path."""
     page = PAGE.read_text(encoding="utf-8")
-    return {PAGE: replaced(page, "settings", rows())}
+    page = replaced(page, "settings", rows())
+    return {PAGE: replaced(page, "preferences", personal_rows())}
 
 
 def rows() -> Iterator[str]:
@@ -31,3 +32,11 @@ def rows() -> Iterator[str]:
         variable = f"`{key.variable}`" if key.variable else ""
         cells = (f"`{key.name}`", key.values, default, key.help, variable)
         yield f"| {' | '.join(cells)} |"
+
+
+def personal_rows() -> Iterator[str]:
+    """Yields the table of what a person may set for themselves."""
+    yield "| key | values | what it says |"
+    yield "|---|---|---|"
+    for key in keys.PERSONAL:
+        yield f"| `{key.name}` | {key.values} | {key.help} |"

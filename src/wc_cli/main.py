@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 from wc_cli import table
 from wc_cli.context import execute
+from wc_cli.defaults import with_defaults
 from wc_cli.options import parse
 from wc_cli.output import discard_output, json_line, remark
 from wc_core.errors import CorruptError, WcError
@@ -96,6 +97,7 @@ def _not_plain(error: NotPlainError) -> WcError:
 def _dispatch(argv: Sequence[str]) -> None:
     completing = _COMPLETING in os.environ
     declared = table.load(argv[0]) if argv and not completing else None
+    argv = argv if completing else with_defaults(argv, os.environ)
     options = parse(declared.options, argv[1:]) if declared is not None else None
     if declared is not None and options is not None:
         execute(declared, options, table.occasion(argv[0]))

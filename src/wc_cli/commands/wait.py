@@ -18,6 +18,7 @@ from wc_cli.commands.common import SpeakerOptions
 from wc_cli.options import command, flag, text, words
 from wc_cli.output import remark
 from wc_cli.terminal import notify
+from wc_core.configuration import preferences
 from wc_core.errors import ConflictError, WaitTimeoutError, WcError
 from wc_core.phrases import quoted
 from wc_core.status import holders
@@ -26,7 +27,7 @@ from wc_core.threads import vocabulary
 from wc_core.views import arrivals
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
     from wc_cli.context import Context
     from wc_core.threads.reader import StoreReader
@@ -234,8 +235,16 @@ def _report_arrival(
         remark(f"also: {', '.join(map(one_line, names))}")
 
 
+def is_quiet_now(env: Mapping[str, str]) -> bool:
+    """Returns whether the person does not want to be called at this time of the day."""
+    now = time.localtime()
+    return preferences.load(env).is_quiet(now.tm_hour * 60 + now.tm_min)
+
+
 def _notify_channels(context: Context, options: WaitOptions) -> set[str]:
     """Returns the channels for a notification, from the options and the environment."""
     switches = {"desktop": options.notify, "bell": options.bell, "osc": options.osc}
+    if is_quiet_now(context.env):
+        return set()
     always = context.env.get("WATERCOOLER_NOTIFY", "").replace(",", " ").split()
     return {name for name, on in switches.items() if on} | {*always}

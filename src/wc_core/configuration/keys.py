@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 from wc_core.configuration import rules
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
 
 CHOICE, NUMBER, SWITCH = "choice", "number", "switch"
 NAME, NAMES, TEXTS, CHOICES = "name", "names", "texts", "choices"
+HOURS = "hours"
 
 OFF, NOTICE, ADVISE, REFUSE = "off", "notice", "advise", "refuse"
 SIGNED = "signed"
@@ -86,6 +88,7 @@ _KINDS = {
     NAME: "a name",
     NAMES: "a name, or several",
     TEXTS: "one text, or several",
+    HOURS: "two times, as 22:00-08:00",
 }
 
 KEYS = (
@@ -296,6 +299,21 @@ KEYS = (
 )
 
 
+# What a person may set for themselves, in a file of their own.
+PERSONAL = (
+    Key(
+        "defaults.COMMAND",
+        TEXTS,
+        "Options that you always want with a command that reads, as --open.",
+    ),
+    Key(
+        "quiet.hours",
+        HOURS,
+        "When wc wait notifies nobody, in the time of this machine.",
+    ),
+)
+
+
 def split(name: str) -> tuple[str, ...]:
     """The parts of a key as it is typed: dots between quotation marks separate
     nothing."""
@@ -340,10 +358,25 @@ def checked(key: Key, value: Any) -> Any:
         raise ValueOfKeyError(f"{word} = {value!r} is not a name")
     if key.kind in _LISTS:
         return _several(word, value, key.allowed)
+    if key.kind == HOURS:
+        minutes(value)
     return value
 
 
 _LISTS = frozenset({NAMES, TEXTS, CHOICES})
+
+
+def minutes(value: Any) -> tuple[int, int]:
+    """Two times of the day, ``22:00-08:00``, in minutes. Raises ValueOfKeyError."""
+    match = re.fullmatch(_TWO_TIMES, value) if isinstance(value, str) else None
+    if match is None:
+        raise ValueOfKeyError(f"{value!r} is not two times, as 22:00-08:00")
+    start, start_minute, end, end_minute = map(int, match.groups())
+    return start * 60 + start_minute, end * 60 + end_minute
+
+
+_TIME = r"([01]?\d|2[0-3]):([0-5]\d)"
+_TWO_TIMES = rf"{_TIME}-{_TIME}"
 
 
 def _is_within(value: Any, least: int, most: int) -> bool:

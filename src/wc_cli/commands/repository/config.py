@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from wc_cli.commands.common import SpeakerOptions
+from wc_cli.commands.repository import personal
 from wc_cli.entries import receipts
 from wc_cli.install.formats import toml
 from wc_cli.install.formats.jsonc import UnreadableError
@@ -12,7 +13,7 @@ from wc_cli.options import argument, command, flag, text, words
 from wc_cli.output import remark, say, say_json
 from wc_cli.store import settingsfile
 from wc_core import settingvalues
-from wc_core.configuration import keys
+from wc_core.configuration import keys, preferences
 from wc_core.configuration.keys import ValueOfKeyError
 from wc_core.errors import CorruptError, InvalidInputError, NotFoundError
 from wc_core.similar import near_names
@@ -21,7 +22,7 @@ from wc_core.threads import vocabulary
 from wc_core.threads.jsontext import dumps
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from wc_cli.context import Context
     from wc_core.configuration.keys import Key
@@ -39,6 +40,9 @@ class ConfigOptions(SpeakerOptions):
     action: str = argument("ACTION", "get, set, unset or list.", default=_LIST)
     words: tuple[str, ...] = words(
         "KEY VALUE", "A key, such as ball.enforce, and its new value.", default=()
+    )
+    personal: bool = flag(
+        "--global", help="Your own preferences, in every repository of this machine."
     )
     show_origin: bool = flag("--show-origin", help="Say where each value comes from.")
     lock_timeout: str = text(
@@ -60,21 +64,21 @@ def config(context: Context, options: ConfigOptions) -> None:
 def _list(context: Context, options: ConfigOptions) -> None:
     if options.words:
         raise InvalidInputError("wc config list takes no key.", _USAGE)
-    values = settingvalues.in_force(context.place.root, context.env)
+    values = _values(context, options)
     if options.json:
         say_json({"settings": [value.to_json() for value in values]})
     else:
         shown = [value for value in values if value.value is not None]
         say("\n".join(_line(value, options) for value in shown))
-    _remark_damage(context)
+    _remark_damage(context, options)
 
 
 def _get(context: Context, options: ConfigOptions) -> None:
-    parts, key = _key(options.words[:1])
+    parts, key = _key(options.words[:1], options)
     if len(options.words) > 1:
         raise InvalidInputError("wc config get takes one key.", _USAGE)
     path = _folded(parts)
-    for value in settingvalues.in_force(context.place.root, context.env):
+    for value in _values(context, options):
         if _folded(value.parts) == path and value.value is not None:
             break
     else:
@@ -85,17 +89,19 @@ def _get(context: Context, options: ConfigOptions) -> None:
     else:
         origin = f"{value.place}\t" if options.show_origin else ""
         say(f"{origin}{one_line(_plain(value.value))}")
-    _remark_damage(context)
+    _remark_damage(context, options)
 
 
 def _set(context: Context, options: ConfigOptions) -> None:
-    parts, key = _key(options.words[:1])
+    parts, key = _key(options.words[:1], options)
     if len(options.words) == 1:
         raise InvalidInputError(
             f"Which value is {key.name} to have?", f"It takes: {key.values}"
         )
     try:
         value = keys.typed(key, options.words[1:])
+        if options.personal:
+            personal.check(parts, keys.checked(key, value))
     except ValueOfKeyError as error:
         raise InvalidInputError(f"{error}.", f"It takes: {key.values}") from error
     changed = _change(
@@ -108,12 +114,12 @@ def _unset(context: Context, options: ConfigOptions) -> None:
     if len(options.words) > 1:
         raise InvalidInputError("wc config unset takes one key.", _USAGE)
     # What is no key of this version may be removed as well.
-    parts = keys.split(options.words[0]) if options.words else _key(())[0]
+    parts = keys.split(options.words[0]) if options.words else _key((), options)[0]
 
     def edit(before: str) -> str:
         if toml.find(before, parts) is None:
-            if keys.find(parts) is None:
-                raise _unknown(options.words[0])
+            if keys.find(parts, _table(options)) is None:
+                raise _unknown(options.words[0], options)
             return before
         return toml.without(before, parts)
 
@@ -123,10 +129,22 @@ def _unset(context: Context, options: ConfigOptions) -> None:
 _ACTIONS = {_GET: _get, _SET: _set, _UNSET: _unset, _LIST: _list}
 
 
+def _table(options: ConfigOptions) -> Sequence[Key]:
+    return keys.PERSONAL if options.personal else keys.KEYS
+
+
+def _values(context: Context, options: ConfigOptions) -> list[SettingValue]:
+    if options.personal:
+        return personal.values(context.env)
+    return settingvalues.in_force(context.place.root, context.env)
+
+
 def _change(
     context: Context, options: ConfigOptions, edit: Callable[[str], str]
 ) -> bool:
-    """Edit the store's file. Raises CorruptError if that cannot be done in place."""
+    """Edit the file. Raises CorruptError if that cannot be done in place."""
+    if options.personal:
+        return personal.change(context.env, edit)
     layout = context.writer().reader.layout
     seconds = vocabulary.seconds(options.lock_timeout)
     try:
@@ -142,9 +160,11 @@ def _report(
     context: Context, options: ConfigOptions, parts: tuple[str, ...], *, changed: bool
 ) -> None:
     """Settle what was changed, and say what is in force now."""
-    notes = receipts.start_settling(context) if changed else []
+    notes: list[str] = []
+    if changed and not options.personal:
+        notes += receipts.start_settling(context)
     path = _folded(parts)
-    values = settingvalues.in_force(context.place.root, context.env)
+    values = _values(context, options)
     value = next((item for item in values if _folded(item.parts) == path), None)
     if options.json:
         fields = value.to_json() if value is not None else {"key": options.words[0]}
@@ -160,24 +180,26 @@ def _report(
         remark(f"note: {one_line(note)}")
 
 
-def _key(typed: tuple[str, ...]) -> tuple[tuple[str, ...], Key]:
+def _key(typed: tuple[str, ...], options: ConfigOptions) -> tuple[tuple[str, ...], Key]:
     """The parts of the key that was typed, and its declaration."""
     if not typed:
         raise InvalidInputError("Which key?", _USAGE)
     parts = keys.split(typed[0])
-    key = keys.find(parts)
+    key = keys.find(parts, _table(options))
     if key is None:
-        raise _unknown(typed[0])
+        raise _unknown(typed[0], options)
     return parts, key
 
 
-def _unknown(typed: str) -> InvalidInputError:
-    names = [key.name for key in keys.KEYS]
+def _unknown(typed: str, options: ConfigOptions) -> InvalidInputError:
+    names = [key.name for key in _table(options)]
     word = keys.split(typed)[-1]
     # Often only the table is missing or wrong.
     near = [name for name in names if name.split(".")[-1] == word]
     near = near or near_names(typed, names)
     hint = f"Did you mean: {', '.join(near)}? " if near else ""
+    if options.personal:
+        hint += f"Preferences: {', '.join(names)}. "
     return InvalidInputError(
         f"There is no setting {one_line(typed)!r}.", f"{hint}{_SEE_KEYS}"
     )
@@ -202,8 +224,12 @@ def _plain(value: Any) -> str:
     return value if isinstance(value, str) else _written(value)
 
 
-def _remark_damage(context: Context) -> None:
+def _remark_damage(context: Context, options: ConfigOptions) -> None:
     """Say that a file is not counted, and which keys in them set nothing."""
+    if options.personal:
+        if problem := preferences.load(context.env).problem:
+            remark(f"note: {one_line(problem)}")
+        return
     settings = context.settings
     if settings.damage is not None:
         damage = settings.damage

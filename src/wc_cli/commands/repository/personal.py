@@ -1,0 +1,67 @@
+"""A person's own preferences: their values, checking them, changing their file."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+from wc_cli import defaults
+from wc_cli.install import disk
+from wc_cli.install.formats.jsonc import UnreadableError
+from wc_core.configuration import keys, preferences
+from wc_core.configuration.keys import ValueOfKeyError
+from wc_core.errors import CorruptError, NotFoundError
+from wc_core.settingvalues import FILE, SettingValue
+from wc_core.text import one_line
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+
+def values(env: Mapping[str, str]) -> list[SettingValue]:
+    """The preferences in force."""
+    path, fields = preferences.path_of(env), preferences.load(env).fields
+    return [
+        SettingValue((table, name), key, value, FILE, path)
+        for table, names in fields.items()
+        for name, value in names.items()
+        if (key := keys.find((table, name), keys.PERSONAL)) is not None
+    ]
+
+
+def check(parts: Sequence[str], value: Any) -> None:
+    """Raise ValueOfKeyError for options that cannot be preferred."""
+    if parts[0] == "defaults":
+        for word in value:
+            if reason := defaults.refusal(parts[1], word):
+                raise ValueOfKeyError(reason)
+
+
+def change(env: Mapping[str, str], edit: Callable[[str], str]) -> bool:
+    """Replace the text of the preferences by what ``edit`` makes of it. Returns whether
+    that is another text.
+
+    Raises NotFoundError without a home folder, CorruptError for a file that cannot be
+    edited, ConflictError if another program wrote meanwhile, StorageError.
+    """
+    path = preferences.path_of(env)
+    if not path:
+        raise NotFoundError(
+            "There is no place for preferences.",
+            f"Set HOME, and do not set {preferences.VARIABLE}=off.",
+        )
+    path = disk.real_path(path)
+    before = disk.read(path)
+    try:
+        text = (before or b"").decode()
+        edited = edit(text)
+    except (UnicodeDecodeError, UnreadableError) as error:
+        raise CorruptError(
+            f"{path} was not changed: {one_line(str(error))}.",
+            "Correct it with an editor.",
+        ) from error
+    if edited == text:
+        return False
+    disk.make_folders(disk.missing_folders(os.path.dirname(path)))
+    disk.replace(path, before, edited.encode())
+    return True

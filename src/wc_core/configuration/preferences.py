@@ -1,0 +1,89 @@
+"""A person's own preferences, ``~/.config/watercooler/config.toml``.
+
+They stand below the settings and the rules of a repository: none of them changes what
+is written, only how this person is shown things and called.
+"""
+
+from __future__ import annotations
+
+import os
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+from wc_core.configuration import keys
+from wc_core.files import read_plain
+from wc_core.values import NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+VARIABLE = "WATERCOOLER_PREFERENCES"
+
+
+class Preferences(NamedTuple):
+    """``defaults`` are options by command, ``quiet`` the minutes of the day from and to
+    which nobody wants to be called. ``fields`` are the tables of the file.
+
+    ``problem`` says why it cannot be used; then there are no preferences.
+    """
+
+    defaults: Mapping[str, tuple[str, ...]] = MappingProxyType({})
+    quiet: tuple[int, int] | None = None
+    fields: Mapping[str, Any] = MappingProxyType({})
+    problem: str = ""
+
+    def is_quiet(self, minute: int) -> bool:
+        """Whether a minute of the day is one of those."""
+        if self.quiet is None:
+            return False
+        start, end = self.quiet
+        if start <= end:
+            return start <= minute < end
+        return minute >= start or minute < end
+
+
+NO_PREFERENCES = Preferences()
+
+
+def path_of(env: Mapping[str, str]) -> str:
+    """The file of the preferences; empty if there is no home folder, or if the
+    environment says that there are none."""
+    home = env.get("HOME", "")
+    folder = env.get("XDG_CONFIG_HOME", "")
+    if not folder.startswith("/"):
+        folder = f"{home}/.config" if home else ""
+    is_off = env.get(VARIABLE, "") == keys.OFF
+    return f"{folder}/watercooler/config.toml" if folder and not is_off else ""
+
+
+def load(env: Mapping[str, str]) -> Preferences:
+    """Read the preferences of who runs this process."""
+    path = path_of(env)
+    if not path or not os.path.exists(path):
+        return NO_PREFERENCES
+    import tomllib  # 8 ms, and most people have no such file
+
+    try:
+        data = read_plain(os.path.realpath(path), "")
+        fields = tomllib.loads((data or b"").decode())
+        return _parsed(fields)
+    except (OSError, ValueError, RecursionError) as error:
+        return Preferences(problem=f"{path} cannot be used: {error}")
+
+
+def _parsed(fields: Mapping[str, Any]) -> Preferences:
+    defaults: dict[str, tuple[str, ...]] = {}
+    quiet = None
+    for table, values in fields.items():
+        if not isinstance(values, dict):
+            raise ValueError(f"[{table}] is not a table")  # noqa: TRY004 - of a file
+        for name, value in values.items():
+            key = keys.find((table, name), keys.PERSONAL)
+            if key is None:
+                raise ValueError(f"there is no preference {table}.{name}")
+            checked = keys.checked(key, value)
+            if key.kind == keys.HOURS:
+                quiet = keys.minutes(checked)
+            else:
+                defaults[name] = checked
+    return Preferences(defaults, quiet, fields)
