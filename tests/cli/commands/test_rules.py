@@ -97,6 +97,11 @@ def test_ages_are_reported_and_not_enforced(
     repo.ok("ack", "auth")
 
 
+def _clone(machine: Machine, name: str) -> Here:
+    machine.git("clone", "-q", str(machine.root / "hub"), name, cwd=machine.root)
+    return Here(machine, machine.root / name)
+
+
 def test_a_rule_that_clones_disagree_about_loses_no_entry(
     machine: Machine, repo: Repo
 ) -> None:
@@ -106,8 +111,7 @@ def test_a_rule_that_clones_disagree_about_loses_no_entry(
     repo.git("push", "-q", "origin", "main")
     repo.settled("new", "auth", "--title", "A")
     repo.ok("sync")
-    machine.git("clone", "-q", str(machine.root / "hub"), "b", cwd=machine.root)
-    other = Here(machine, machine.root / "b")
+    other = _clone(machine, "b")
     other.ok("list")
     repo.ok("config", "set", "rules.title", "fix: *")
     repo.ok("config", "set", "rules.roles", "critic")
@@ -126,6 +130,14 @@ def test_a_rule_that_clones_disagree_about_loses_no_entry(
     assert ("web", "rules.title") in {
         (row["thread"], row["rule"]) for row in violations
     }
+    third = _clone(machine, "c")
+    assert {row["key"] for row in third.json("rules")["rules"]} == {
+        "rules.title",
+        "rules.roles",
+        "rules.closers",
+    }
+    fourth = _clone(machine, "d")
+    assert fourth.ok("config", "get", "rules.title").out == "fix: *\n"
     # From then on, the rule is known there as well.
     assert "rules.title" in other.fails(2, "new", "more", "--title", "E")
 

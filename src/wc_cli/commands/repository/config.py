@@ -136,6 +136,7 @@ def _table(options: ConfigOptions) -> Sequence[Key]:
 def _values(context: Context, options: ConfigOptions) -> list[SettingValue]:
     if options.personal:
         return personal.values(context.env)
+    context.adopt()
     return settingvalues.in_force(context.place.root, context.env)
 
 

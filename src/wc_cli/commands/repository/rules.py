@@ -38,6 +38,7 @@ def rules(context: Context, options: RulesOptions) -> None:
             f"wc rules cannot {one_line(options.action)!r}.",
             "Use: wc rules | wc rules check. To change one: wc config set rules.…",
         )
+    context.adopt()
     damage = context.settings.damage
     if damage is not None:
         raise CorruptError(
