@@ -208,7 +208,8 @@ def new(context: Context, options: NewOptions) -> None:
     if any(named):
         from wc_cli.plan import linking  # 2 ms, only for a thread with links
 
-        draft = draft._replace(links_added=linking.first_links(context.reader, *named))
+        links = linking.first_links(context.reader, options.topic, *named)
+        draft = draft._replace(links_added=links)
     _write_text_entry(context, options, draft)
     _note_missing_branch(context, draft.thread_branch)
 

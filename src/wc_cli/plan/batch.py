@@ -105,8 +105,14 @@ def additions(
         present = (*plan.threads[owner].links, *added.get(owner, ()))
         if any(item[:2] == link[:2] for item in present):
             continue
+        if owner == target:
+            raise ConflictError(
+                f"Line {written.number}: {plan.name(owner)} cannot be linked to "
+                "itself.",
+                _NOTHING_WRITTEN,
+            )
         path = plan.would_cycle(OwnedLink(owner, link))
-        if path or owner == target:
+        if path:
             raise ConflictError(
                 f"Line {written.number} would be a cycle: {' → '.join(path)}.",
                 f"{_NOTHING_WRITTEN} See what waits for what: wc tree",

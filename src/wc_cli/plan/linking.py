@@ -7,7 +7,7 @@ import contextlib
 from typing import TYPE_CHECKING
 
 from wc_cli.store import locks
-from wc_core.errors import ConflictError
+from wc_core.errors import ConflictError, InvalidInputError
 from wc_core.planning import kinds, linkfiles
 from wc_core.planning.graph import OwnedLink
 from wc_core.threads.model import Link
@@ -43,49 +43,64 @@ def additions(
 ) -> list[ThreadLinks]:
     """The links that threads get. Raises NotFoundError, and ConflictError for a link
     that is there already or closes a cycle."""
-    target_topics = [reader.find(name) for name in targets]
-    changes = []
-    for owner in owners:
-        topic = reader.find(owner)
-        links = []
-        for target in target_topics:
-            _check(reader, topic, Link(kind, target))
-            links.append(Link(kind, target))
-        changes.append(_in_words(reader, topic, links))
-    return changes
+    topics = list(dict.fromkeys(map(reader.find, owners)))
+    links = [Link(kind, topic) for topic in dict.fromkeys(map(reader.find, targets))]
+    for topic in topics:
+        for link in links:
+            _check_new(reader, topic, link)
+    _check_order(reader, [OwnedLink(topic, link) for topic in topics for link in links])
+    return [_in_words(reader, topic, links) for topic in topics]
 
 
 def first_links(
-    reader: StoreReader, parent: str, sidequest_of: str, blocked_by: Sequence[str]
+    reader: StoreReader,
+    topic: str,
+    parent: str,
+    sidequest_of: str,
+    blocked_by: Sequence[str],
 ) -> tuple[Link, ...]:
-    """The links of a thread that is about to be opened. Raises NotFoundError."""
+    """The links of a thread that is about to be opened. Raises NotFoundError,
+    InvalidInputError, and ConflictError if they close a cycle."""
     blockers = [name for item in blocked_by for name in item.split(",") if name]
+    if blocked_by and not blockers:
+        raise InvalidInputError(
+            "--blocked-by names no thread.", "Write, for example: --blocked-by api,db"
+        )
     named = [
         *([(kinds.PARENT, parent)] if parent else []),
         *([(kinds.SIDEQUEST_OF, sidequest_of)] if sidequest_of else []),
         *((kinds.BLOCKED_BY, name) for name in blockers),
     ]
-    links = (Link(kind, reader.find(name)) for kind, name in named)
-    return tuple(dict.fromkeys(links))
+    links = tuple(dict.fromkeys(Link(kind, reader.find(name)) for kind, name in named))
+    _check_order(reader, [OwnedLink(topic, link) for link in links])
+    return links
 
 
-def _check(reader: StoreReader, topic: str, link: Link) -> None:
-    state = reader.snapshot(topic).state
+def _check_new(reader: StoreReader, topic: str, link: Link) -> None:
+    """Raise ConflictError for a link that is there already, or to the thread itself."""
     name = _name(reader, topic)
-    text = kinds.sentence(name, link.kind, _name(reader, link.topic))
-    if any(item[:2] == link[:2] for item in state.links):
+    if any(item[:2] == link[:2] for item in reader.snapshot(topic).state.links):
+        text = kinds.sentence(name, link.kind, _name(reader, link.topic))
         raise ConflictError(f"There is this link already: {text}.", _NOTHING_WRITTEN)
     if link.topic == topic:
         raise ConflictError(f"{name} cannot be linked to itself.", _NOTHING_WRITTEN)
-    if link.kind not in kinds.ORDERING:
-        return
-    plan = linkfiles.plan_around(reader, link.topic)
-    path = plan.would_cycle(OwnedLink(topic, link))
-    if path:
-        raise ConflictError(
-            f"{text} would be a cycle: {' → '.join(path)}.",
-            f"{_NOTHING_WRITTEN} See what waits for what: wc tree",
-        )
+
+
+def _check_order(reader: StoreReader, new_links: Sequence[OwnedLink]) -> None:
+    """Raise ConflictError if new links close a cycle, alone or together."""
+    ordering = [item for item in new_links if item.link.kind in kinds.ORDERING]
+    ends = [topic for item in ordering for topic in (item.topic, item.link.topic)]
+    plan = linkfiles.plan_around(reader, ends)
+    for item in ordering:
+        path = plan.would_cycle(item)
+        if path:
+            names = plan.name(item.topic), plan.name(item.link.topic)
+            text = kinds.sentence(names[0], item.link.kind, names[1])
+            raise ConflictError(
+                f"{text} would be a cycle: {' → '.join(path)}.",
+                f"{_NOTHING_WRITTEN} See what waits for what: wc tree",
+            )
+        plan.order.add(item)
 
 
 def removals(

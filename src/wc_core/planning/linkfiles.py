@@ -19,7 +19,7 @@ from wc_core.planning.kinds import ORDERING, PARENT
 from wc_core.planning.readiness import PlannedThread, ThreadPlan
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from wc_core.layout import Layout
     from wc_core.threads.model import State
@@ -51,19 +51,15 @@ def sources(layout: Layout, topic: str) -> list[str]:
 
 def plan_around(
     reader: StoreReader,
-    topic: str,
-    state: State | None = None,
+    topics: Iterable[str],
     states: Mapping[str, State] = MappingProxyType({}),
     now_ms: int = 0,
 ) -> ThreadPlan:
-    """The plan of a thread and of everything that it waits for, however far away. The
-    ownership of balls is not in it. ``state`` is that of the thread, and ``states`` are
-    those of others, if they differ from what is stored. Without ``now_ms``, gates of
-    time are closed."""
-    if state is not None:
-        states = {**states, topic: state}
+    """The plan of some threads and of everything that they wait for, however far away.
+    The ownership of balls is not in it. ``states`` are those of threads that differ
+    from what is stored. Without ``now_ms``, gates of time are closed."""
     threads: dict[str, PlannedThread] = {}
-    pending = [topic]
+    pending = list(topics)
     for current in pending:
         current_state = states.get(current) or _state(reader, current)
         if current_state is None or current in threads:
@@ -78,7 +74,7 @@ def waits_of(reader: StoreReader, state: State, now_ms: int) -> tuple[str, ...]:
     is ready, in words."""
     if not (state.links or state.gates or has_links(reader.layout)):
         return ()
-    plan = plan_around(reader, state.topic, state, now_ms=now_ms)
+    plan = plan_around(reader, [state.topic], {state.topic: state}, now_ms)
     return tuple(item.words for item in plan.waits(state.topic))
 
 

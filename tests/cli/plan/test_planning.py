@@ -104,6 +104,23 @@ def test_a_cycle_is_refused_with_its_path(repo: Here) -> None:
     assert waits(repo) == {"ui": ["api"], "api": ["db"]}
 
 
+def test_parts_and_waiting_make_a_cycle_together(repo: Here) -> None:
+    repo.ok("link", "ui", "waits-for", "api", *CODEX)
+    refused = repo.wc("link", "ui", "part-of", "api", *CODEX)
+    assert refused.code == 4
+    assert "ui is part of api would be a cycle: api → ui → api." in refused.err
+    # Two links of one command, each of which is allowed by itself.
+    refused = repo.wc("link", "db", "part-of", "api,ui", *CODEX)
+    assert (refused.code, "would be a cycle" in refused.err) == (4, True)
+    words = ("new", "docs", "--title", "T", "--parent", "api", "--blocked-by")
+    refused = repo.wc(*words, "api", *CODEX)
+    assert refused.code == 4
+    assert "docs waits for api would be a cycle: docs → api → docs." in refused.err
+    assert repo.wc(*words, ",", *CODEX).code == 2
+    assert repo.wc("read", "docs").code == 3
+    assert repo.json("tree").get("ignored") is None
+
+
 def test_two_at_once_make_no_cycle(repo: Here) -> None:
     def link(words: tuple[str, ...]) -> int:
         command = [sys.executable, "-m", "wc_cli", *words]
@@ -265,7 +282,7 @@ def test_many_links_at_once(repo: Here, text: str) -> None:
         ("- ui waits for api\n- ui\n", 2, "Line 2: it is no link"),
         ('- ui waits for api\n{"topic": 5}\n', 2, "Line 2: it has not the fields"),
         ("- ui foo api\n", 2, "Line 1: 'foo' is no link"),
-        ("- ui waits for ui\n", 4, "Line 1 would be a cycle"),
+        ("- ui waits for ui\n", 4, "Line 1: ui cannot be linked to itself"),
         ("# nothing\n", 2, "There is no link in it"),
     ],
 )
