@@ -38,6 +38,8 @@ class StatusFiles:
         self.directory = directory
         # The threads that were closed, opened or linked: others may wait for them.
         self.replanned: set[str] = set()
+        # Those that wait for others than before: a cycle was closed or opened.
+        self.recounted: set[str] = set()
         self._paths_by_name: dict[str, set[str]] | None = None
 
     def write(self, state: State, before: State | None = None) -> bool:
@@ -100,10 +102,10 @@ class StatusFiles:
         links_before = before.links if before is not None else ()
         if not (state.links or links_before) or state.links == links_before:
             return []
-        from wc_core.planning.linkfiles import (
-            link_files,  # 1 ms, for threads with links
-        )
+        from wc_core.planning import linkfiles  # 1 ms, for threads with links
 
+        link_files = linkfiles.link_files
+        self.recounted |= linkfiles.recounted(self.reader, state, before)
         new = link_files(state)
         for path in link_files(before) - new if before is not None else ():
             self.local.remove(path)

@@ -79,8 +79,8 @@ class Upkeep:
         from wc_core.planning import linkfiles  # 1 ms, only when a plan has changed
 
         topics, self.status.replanned = self.status.replanned, set()
-        waiting: set[str] = set()
-        for topic in topics:
+        waiting, self.status.recounted = self.status.recounted, set()
+        for topic in topics | waiting:
             waiting.update(linkfiles.affected(self.reader, topic))
         for topic in sorted(waiting):
             with contextlib.suppress(WcError, OSError), self.lock(topic, holder):

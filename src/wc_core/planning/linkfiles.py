@@ -78,6 +78,17 @@ def waits_of(reader: StoreReader, state: State, now_ms: int) -> tuple[str, ...]:
     return tuple(item.words for item in plan.waits(state.topic))
 
 
+def recounted(reader: StoreReader, state: State, before: State | None) -> set[str]:
+    """The other threads with a link that counts no longer, or again, because a thread
+    has other links than ``before``: it has closed a cycle, or opened it."""
+    links = [
+        set(plan_around(reader, [state.topic], {state.topic: version}).order.ignored)
+        for version in (state, before or state._replace(links=()))
+    ]
+    owners = {item.topic for item in links[0] ^ links[1]}
+    return owners - {state.topic}
+
+
 def affected(reader: StoreReader, topic: str) -> list[str]:
     """The threads that may become ready, or not, when a thread is closed, opened or
     linked: those that wait for it, with all their parts, and those that it is part

@@ -54,6 +54,26 @@ def test_every_clone_has_the_same_plan(clones: Clones) -> None:
         assert "wc unlink c a" in out
 
 
+def test_a_link_that_counts_no_longer_calls_its_thread(clones: Clones) -> None:
+    clones.sam.ok("new", "d", "--title", "T", "--to", "anyone", *SAM)
+    clones.pat.ok("sync")
+    away = clones.hub.with_name("away")
+    clones.hub.rename(away)
+    clones.sam.ok("link", "c", "waits-for", "d", *SAM)
+    for topic, target in (("b", "c"), ("d", "a"), ("a", "b")):
+        clones.pat.ok("link", topic, "waits-for", target, *PAT)
+    away.rename(clones.hub)
+    for repo in (clones.pat, clones.sam, clones.pat):
+        repo.ok("sync")
+    # The link of a is the latest, but that of c closes the cycle here.
+    for repo in (clones.pat, clones.sam):
+        assert (ready(repo), held(repo)) == (["a"], ["a", "auth"])
+    clones.sam.ok("unlink", "c", "d", *SAM)
+    clones.pat.ok("sync")
+    for repo in (clones.sam, clones.pat):
+        assert (ready(repo), held(repo)) == (["c"], ["auth", "c"])
+
+
 def test_a_thread_that_another_clone_closes_frees_what_waits_here(
     clones: Clones,
 ) -> None:
