@@ -7,7 +7,7 @@ import contextlib
 from typing import TYPE_CHECKING
 
 from wc_cli.store import locks
-from wc_core.errors import ConflictError, InvalidInputError
+from wc_core.errors import ConflictError, InvalidInputError, NotFoundError
 from wc_core.planning import kinds, linkfiles
 from wc_core.planning.graph import OwnedLink
 from wc_core.threads.model import Link
@@ -130,7 +130,10 @@ def removals(
 
 def _target(reader: StoreReader, name: str) -> str:
     """The topic of a thread that is linked to, which may be gone."""
-    return reader.find(name) if reader.has(name) else name
+    try:
+        return reader.find(name)
+    except NotFoundError:
+        return name
 
 
 def _in_words(reader: StoreReader, topic: str, links: Sequence[Link]) -> ThreadLinks:

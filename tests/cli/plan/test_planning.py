@@ -244,6 +244,8 @@ def test_a_renamed_thread_keeps_its_links(repo: Here) -> None:
     repo.ok("link", "ui", "waits-for", "api", *CODEX)
     repo.ok("rename", "api", "server", *CODEX)
     assert waits(repo) == {"ui": ["server"]}
+    repo.ok("unlink", "ui", "server", *CODEX)
+    repo.ok("link", "ui", "waits-for", "server", *CODEX)
     repo.ok("done", "server", "--title", "T", *CODEX)
     assert waits(repo) == {}
 
