@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from wc_core.areas.patterns import Areas
     from wc_core.threads.model import State
     from wc_core.threads.reader import StoreReader
-    from wc_core.views.rows import ThreadRow
+    from wc_core.views.overview import Overview
+    from wc_core.views.rows import Filter, ThreadRow
 
     PlacedThread: TypeAlias = State | ThreadRow
 
@@ -81,3 +82,14 @@ def checked(name: str, areas: Areas) -> str:
     hint = f"Did you mean: {', '.join(near)}? " if near else ""
     listed = ", ".join(areas) or "none yet; make one: wc config set areas.api 'src/**'"
     raise InvalidInputError(f"There is no area {name!r}.", f"{hint}Areas: {listed}")
+
+
+def in_area(overview: Overview, areas: Areas, area: str, criteria: Filter) -> Filter:
+    """The filter, for threads of an area alone. Raises InvalidInputError if there is no
+    such area."""
+    area = checked(area, areas)
+    areas_of = ThreadAreas(overview.reader, areas).of(overview.rows())
+    topics = frozenset(topic for topic, names in areas_of.items() if area in names)
+    if criteria.topics is not None:
+        topics &= criteria.topics
+    return criteria._replace(topics=topics)

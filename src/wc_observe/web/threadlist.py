@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from wc_core.areas.threads import in_area
 from wc_core.phrases import counted
 from wc_core.text import one_line
 from wc_core.values import NamedTuple
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 
 _ROWS = 100
 _TITLE = 160
-_FILTERS = ("status", "ball", "branch", "file", "open")
+_FILTERS = ("status", "ball", "branch", "file", "area", "open")
 
 
 class _Listed(NamedTuple):
@@ -60,7 +61,7 @@ def threads_page(
     main = joined(
         (
             element("h1", "Threads"),
-            _filters(context, query, listed.total),
+            _filters(context, query, listed.total, store.settings.areas),
             *search_notices(searched),
             _table(listed.rows, context),
             below,
@@ -77,11 +78,16 @@ def _criteria(store: OpenStore, query: Mapping[str, str]) -> tuple[Filter, Match
         status=chosen_status(query),
         branch=query.get("branch", "").strip(),
     )
+    if area := query.get("area", "").strip():
+        areas = store.settings.areas
+        criteria = in_area(store.overview, areas, area, criteria)
     about = Mentions(query.get("file", "")).checked()
     if not about.file:
         return criteria, Matches([], 0, {})
     engine = store.live.engine(store.overview, SECONDS)
     topics, searched = threads_about(engine, store.reader, about)
+    if criteria.topics is not None:
+        topics &= criteria.topics
     return criteria._replace(topics=topics), searched
 
 
@@ -94,7 +100,9 @@ def _listed(store: OpenStore, criteria: Filter, query: Mapping[str, str]) -> _Li
     return _Listed([*page.rows], page.total, page.cursor)
 
 
-def _filters(context: PageContext, query: Mapping[str, str], count: int) -> Html:
+def _filters(
+    context: PageContext, query: Mapping[str, str], count: int, areas: Iterable[str]
+) -> Html:
     words = query.get("filter", "")
     is_open = bool(query.get("open"))
     box = element("input", type="checkbox", name="open", value="1", checked=is_open)
@@ -104,6 +112,7 @@ def _filters(context: PageContext, query: Mapping[str, str], count: int) -> Html
         field("ball", "Ball", query.get("ball", ""), "a name, me, anyone"),
         field("branch", "Branch", query.get("branch", "")),
         field("file", "File", query.get("file", ""), "src/auth.py"),
+        *_area_field(query, areas),
         status_choice(query),
         element("label", box, " open only"),
         element("button", "Show"),
@@ -111,6 +120,12 @@ def _filters(context: PageContext, query: Mapping[str, str], count: int) -> Html
         action=context.links.threads(),
         class_="filter",
     )
+
+
+def _area_field(query: Mapping[str, str], areas: Iterable[str]) -> list[Html]:
+    """The filter for an area, if the repository has any."""
+    names = ", ".join(map(one_line, areas))
+    return [field("area", "Area", query.get("area", ""), names)] if names else []
 
 
 def _table(rows: Iterable[ThreadRow], context: PageContext) -> Html:
