@@ -18,21 +18,19 @@ from typing import TYPE_CHECKING, Protocol
 from wc_cli.briefing import dialects, editnews, sessions
 from wc_cli.briefing.dialects import PROMPT, START
 from wc_cli.briefing.gather import deadline, gather_brief, limit_ms
+from wc_cli.briefing.sessionnews import SessionView, prompt_news, stop_reminder
 from wc_cli.briefing.sessions import Session
 from wc_cli.context import Context
 from wc_cli.output import remark, say
 from wc_core.errors import ClaimedError, WcError
 from wc_core.identity.resolve import Asked
 from wc_core.layout import Layout
-from wc_core.status import holders
-from wc_core.text import defused, one_line
-from wc_core.threads.model import CLOSED
+from wc_core.text import defused
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator
     from types import FrameType
 
-    from wc_core.status.holders import HeldBall
 
 # Output is printed last, so that a timeout never cuts it in half.
 _GRACE = 1.25
@@ -43,11 +41,6 @@ _AT_ONCE = 1e-6
 _MAX_BYTES = 1 << 20
 # With the contents of a file that a tool writes.
 _MAX_TOOL_BYTES = 1 << 26
-# The clock of file times is coarser than ours; what was told is remembered for longer
-# than the difference.
-_MARGIN_NS = 2_000_000_000
-_NAMED = 5
-_MOST = 50
 
 
 class HookOptions(Protocol):
@@ -183,9 +176,9 @@ def _event_text(
 
         return toolhooks.answer_tool(context, client, options.hook, hook_input, path)
     if options.hook == PROMPT:
-        news = (_prompt(context, path), editnews.prompt_news(context, path))
+        news = (prompt_news(context, path), editnews.prompt_news(context, path))
         return "\n".join(filter(None, news))
-    return "" if hook_input.again else _stop(context, path)
+    return "" if hook_input.again else stop_reminder(context, path)
 
 
 def _adopt(context: Context) -> None:
@@ -221,52 +214,6 @@ def _read_input(seconds: float, limit: int) -> bytes:
     return bytes(data)
 
 
-class _SessionView:
-    """The store as one session sees it, and what the session has been told."""
-
-    def __init__(self, context: Context, path: str) -> None:
-        self.viewer = context.viewer
-        self.reader = context.reader
-        self.layout: Layout = self.reader.layout
-        self.path = path
-        self.own = holders.folders_of(self.viewer)
-
-    def load_session(self) -> Session | None:
-        """Returns what the session has been told; ``None`` for a new one."""
-        return sessions.load(self.layout, self.path)
-
-    def save_session(self, session: Session) -> None:
-        """Saves what the session has been told."""
-        sessions.save(self.layout, self.path, session)
-
-    def marked_as_told(
-        self, session: Session, threads: Mapping[str, tuple[str, int]] | None = None
-    ) -> Session:
-        """Returns the session with everything there is marked as told."""
-        now = time.time_ns()
-        if threads is None:
-            threads = {
-                k: ball[:2]
-                for k, ball in self.threads_with_news(now - _MARGIN_NS).items()
-            }
-        held = holders.held_balls(self.layout, self.own)
-        questions = holders.asked_of(self.layout, self.viewer)
-        balls = frozenset(ball.name for ball in (*held, *questions))
-        return session._replace(looked_ns=now, threads=threads, balls=balls)
-
-    def threads_with_news(self, since_ns: int) -> dict[str, tuple[str, int, HeldBall]]:
-        """Returns the threads that have NEW entries and changed since then: the
-        entry that passed the ball, and the number of NEW entries."""
-        news = {}
-        changed = holders.changed_balls(self.layout, since_ns)
-        for held, status in holders.viewer_statuses(self.layout, changed, self.viewer):
-            if status is None or not status.new or not held.topic:
-                continue
-            if held.folder in self.own or status.listed:
-                news[held.topic] = (held.since, status.new, held)
-        return news
-
-
 def _start(
     context: Context, options: HookOptions, path: str, late: Callable[[], bool]
 ) -> str:
@@ -276,7 +223,7 @@ def _start(
     from wc_cli.terminal import render
 
     if path:
-        view = _SessionView(context, path)
+        view = SessionView(context, path)
         with suppress(WcError):  # then it hears the same news twice
             session = view.marked_as_told(view.load_session() or Session())
             news = editnews.conflict_news(context, frozenset())
@@ -302,107 +249,3 @@ def _name_of_command(context: Context, client: str) -> Iterator[Callable[[], str
     finally:
         if shell is not None:
             shell.end()
-
-
-def _prompt(context: Context, path: str) -> str:
-    """Returns a line if a ball arrived or entries are NEW since the last time."""
-    view = _SessionView(context, path)
-    session = view.load_session()
-    if session is None:
-        view.save_session(view.marked_as_told(Session()))
-        return ""
-    moved = view.threads_with_news(session.looked_ns - _MARGIN_NS)
-    threads = {topic: item[:2] for topic, item in moved.items()}
-    questions = _new_questions(view, session)
-    if not questions and (not moved or threads == session.threads):
-        return ""
-    # Saved before printing: otherwise the same news would be repeated forever.
-    view.save_session(view.marked_as_told(session, threads))
-    nothing = ("", 0)
-    news = [
-        _news(topic, item, arrived=_arrived(view, item[2], session))
-        for topic, item in moved.items()
-        if (before := session.threads.get(topic, nothing))[0] != item[0]
-        or before[1] < item[1]
-    ]
-    news = [*questions, *news]
-    if not news:
-        return ""
-    unnamed = [f"{len(news) - _NAMED} more"] if len(news) > _NAMED else []
-    summary = "; ".join((*news[:_NAMED], *unnamed))
-    return f"Watercooler: {summary}. Read it with: wc read TOPIC --new"
-
-
-def _new_questions(view: _SessionView, session: Session) -> list[str]:
-    """Returns the threads in which the agent was asked since the last time."""
-    questions = holders.asked_of(view.layout, view.viewer)
-    # Of very many, the oldest were not remembered.
-    is_full = len(session.balls) >= sessions.MOST
-    first = min(session.balls) if is_full else ""
-    topics = (
-        held.topic
-        for held in questions
-        if held.name not in session.balls and held.name > first
-    )
-    return [f'"{one_line(topic)}": you are asked' for topic in dict.fromkeys(topics)]
-
-
-def _news(topic: str, item: tuple[str, int, HeldBall], *, arrived: bool) -> str:
-    """Returns a thread with news, by its name alone."""
-    arrival = "its ball came to you, " if arrived else ""
-    return f'"{one_line(topic)}": {arrival}{item[1]} new'
-
-
-def _arrived(view: _SessionView, held: HeldBall, session: Session) -> bool:
-    """Returns whether a ball is theirs now that was not when they last looked. Of
-    very many balls, the longest held ones were not remembered."""
-    first = min(session.balls, default="")
-    return (
-        held.folder in view.own and held.name not in session.balls and held.name > first
-    )
-
-
-def _stop(context: Context, path: str) -> str:
-    """Returns a reminder of held balls, each reminded of once."""
-    view = _SessionView(context, path)
-    balls = holders.held_balls(view.layout, view.own)
-    if not balls:
-        return ""
-    session = view.load_session() or Session(time.time_ns())
-    fresh = [ball for ball in balls if ball.name not in session.reminded][-_MOST:]
-    held = [ball for ball in fresh if _is_held(view, ball)]
-    if not held:
-        return ""
-    # Balls that are gone need not be remembered.
-    reminded = session.reminded.intersection(ball.name for ball in balls)
-    # Saved before printing: otherwise the agent could never stop.
-    view.save_session(
-        session._replace(reminded=reminded.union(ball.name for ball in held))
-    )
-    return _reminder([ball.topic for ball in held])
-
-
-def _is_held(view: _SessionView, held: HeldBall) -> bool:
-    """Returns whether a ball is really theirs: passed to them in particular, or in a
-    thread they take part in."""
-    if held.folder not in holders.own_folders_of(view.viewer):
-        status = holders.viewer_status(view.layout, held, view.viewer)
-        if status is None or not status.listed:
-            return False
-    try:
-        state = view.reader.snapshot(held.topic).state
-    except WcError:
-        return False
-    return state.status != CLOSED and view.viewer.holds(state.ball)
-
-
-def _reminder(topics: list[str]) -> str:
-    named = ", ".join(f'"{one_line(topic)}"' for topic in topics[:_NAMED])
-    unnamed = f" and {len(topics) - _NAMED} more" if len(topics) > _NAMED else ""
-    first = one_line(topics[0])
-    return (
-        f"Watercooler: you hold the ball of {named}{unnamed}. If you are done there, "
-        f"answer (wc say {first} --title '…') or pass it on (wc handoff {first} "
-        "--to NAME). If it is no part of what you were asked, just stop: this is "
-        "said once."
-    )

@@ -25,13 +25,14 @@ from wc_core.status import holders
 from wc_core.text import one_line
 from wc_core.threads import vocabulary
 from wc_core.views import arrivals
+from wc_core.views.arrivals import Awaiting
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from wc_cli.context import Context
     from wc_core.threads.reader import StoreReader
-    from wc_core.views.arrivals import Arrival, Awaiting
+    from wc_core.views.arrivals import Arrival
 
 # Seconds between two checks, and between two checks whether a fetch is due.
 _POLL_SECONDS, _FETCH_SECONDS = 1.0, 15.0
@@ -47,6 +48,9 @@ class WaitOptions(SpeakerOptions):
 
     topics: tuple[str, ...] = words("TOPIC...", "Only these threads.", default=())
     timeout: str = text("--timeout", "TIME", "Wait this long: seconds, or 90m, 3h.")
+    ready: bool = flag(
+        "--ready", help="Until there is a thread that you may begin with (wc ready)."
+    )
     new: bool = flag("--new", help="Return on any new entry, too.")
     peek: bool = flag("--peek", help="Do not mark the thread as read.")
     notify: bool = flag("--notify", help="Send a desktop notification.")
@@ -133,6 +137,8 @@ class _Waiting:
         """Returns what to wait for from now on."""
         topics = [reader.find(name) for name in self._options.topics]
         viewer = self.context.viewer
+        if self._options.ready:
+            return Awaiting(viewer, frozenset(topics), ready=True)
         return arrivals.awaiting(reader, viewer, topics, new=self._options.new)
 
     def _fetch(self, reader: StoreReader) -> None:
@@ -227,6 +233,11 @@ def _report_arrival(
         "peek": options.peek,
     }
     reading.read.run(context, reading.ReadOptions(values))
+    if state.links:
+        from wc_core.planning import linkfiles  # 2 ms, for threads with links
+
+        if freed := linkfiles.freed_text(reader, state):
+            remark(one_line(freed))
     if first.question:
         topic = quoted(one_line(snapshot.name))
         remark(f"you are asked; to answer: wc answer {topic} --title '…'")

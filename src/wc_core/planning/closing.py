@@ -47,7 +47,9 @@ def notes(reader: StoreReader, state: State, author: str, now_ms: int) -> list[s
         if thread is None or thread.status == CLOSED or plan.waits(topic):
             continue
         ball = holder_text(thread.ball)
-        sentences.append(f"{thread.name} waits no longer (ball: {ball})")
+        sentences.append(
+            f"{state.name} is closed: {thread.name} can begin (ball: {ball})"
+        )
     for link in state.links:
         if link.kind == SIDEQUEST_OF and reader.has(link.topic):
             origin = reader.snapshot(link.topic)

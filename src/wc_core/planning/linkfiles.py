@@ -17,6 +17,7 @@ from wc_core.files import names_in
 from wc_core.layout import key_of, safe_name
 from wc_core.planning.kinds import ORDERING, PARENT
 from wc_core.planning.readiness import PlannedThread, ThreadPlan
+from wc_core.threads.model import CLOSED
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
 # Relative to ``.local``.
 _FOLDER = "links"
+_SHOWN = 3
 
 
 def link_files(state: State) -> set[str]:
@@ -87,6 +89,25 @@ def recounted(reader: StoreReader, state: State, before: State | None) -> set[st
     ]
     owners = {item.topic for item in links[0] ^ links[1]}
     return owners - {state.topic}
+
+
+def freed_text(reader: StoreReader, state: State) -> str:
+    """That a thread is free to begin, and what it waited for: ``api is closed: ui is
+    yours to begin``. Empty if nothing that it waited for was closed after its own last
+    entry."""
+    freed = []
+    for link in state.links:
+        target = _state(reader, link.topic) if link.kind in ORDERING else None
+        is_closed = target is not None and target.status == CLOSED
+        if target is not None and is_closed and target.last_id > state.last_id:
+            freed.append(target.name)
+    if not freed:
+        return ""
+    hidden = f" and {len(freed) - _SHOWN} more" if len(freed) > _SHOWN else ""
+    closed = "is closed" if len(freed) == 1 else "are closed"
+    return (
+        f"{', '.join(freed[:_SHOWN])}{hidden} {closed}: {state.name} is yours to begin"
+    )
 
 
 def affected(reader: StoreReader, topic: str) -> list[str]:

@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING
 
 from wc_core import ulid
 from wc_core.errors import WcError
+from wc_core.planning.obstacles import own_obstacles
 from wc_core.status import holders
+from wc_core.status.files import FREE_FOLDER
 from wc_core.threads.model import CLOSED
 from wc_core.values import NamedTuple
 from wc_core.views.remarks import asked_question
@@ -33,13 +35,15 @@ _MOST = 50
 class Awaiting(NamedTuple):
     """What a waiter waits for: balls in ``topics`` (none: in any thread) that are
     not among ``before``, the names of status files. With ``new``, NEW entries
-    count too; ``counts`` are those that were NEW already."""
+    count too; ``counts`` are those that were NEW already. With ``ready``, threads that
+    the viewer may begin with count instead, those that were there before as well."""
 
     viewer: Viewer
     topics: frozenset[str] = frozenset()
     before: frozenset[str] = frozenset()
     new: bool = False
     counts: Mapping[str, int] = MappingProxyType({})
+    ready: bool = False
 
 
 class Arrival(NamedTuple):
@@ -65,6 +69,8 @@ def awaiting(
 def arrivals(reader: StoreReader, awaited: Awaiting) -> list[Arrival]:
     """Returns what has arrived, the longest held balls first."""
     layout, viewer = reader.layout, awaited.viewer
+    if awaited.ready:
+        return _ready(reader, awaited)
     arrived = []
     for held in holders.held_balls(layout, holders.folders_of(viewer)):
         fits = not awaited.topics or held.topic in awaited.topics
@@ -93,6 +99,29 @@ def _questions(reader: StoreReader, awaited: Awaiting) -> list[Arrival]:
     return [
         Arrival(topic, ball=False, question=True) for topic in dict.fromkeys(topics)
     ]
+
+
+def _ready(reader: StoreReader, awaited: Awaiting) -> list[Arrival]:
+    """Returns the threads that the viewer may begin with, their own first. The folders
+    of holders have no thread that waits."""
+    folders = holders.folders_of(awaited.viewer)
+    own = holders.held_balls(reader.layout, folders)
+    free = holders.held_balls(reader.layout, [FREE_FOLDER])
+    topics = dict.fromkeys(held.topic for held in (*own, *free))
+    return [
+        Arrival(topic)
+        for topic in topics
+        if not awaited.topics or topic in awaited.topics
+        if _is_startable(reader, awaited.viewer, topic)
+    ]
+
+
+def _is_startable(reader: StoreReader, viewer: Viewer, topic: str) -> bool:
+    try:
+        state = reader.snapshot(topic).state
+    except WcError:
+        return False
+    return not own_obstacles(state.status, state.ball, viewer.whose(state.ball))
 
 
 def are_closed(reader: StoreReader, awaited: Awaiting) -> bool:

@@ -99,6 +99,16 @@ def test_what_others_say_to_each_other_is_no_news(agent: Agent) -> None:
     assert agent.prompt() == ""
 
 
+def test_a_prompt_is_told_once_of_what_can_begin(agent: Agent) -> None:
+    agent.repo.ok("new", "db", "--title", "T")
+    agent.repo.ok("link", "auth", "waits-for", "db", "--as", "Codex")
+    agent.start()
+    assert agent.prompt() == ""
+    agent.repo.ok("done", "db", "--title", "Done")
+    assert "db is closed: auth is yours to begin" in agent.prompt()
+    assert agent.prompt() == ""
+
+
 def test_of_many_news_a_few_are_named(agent: Agent) -> None:
     agent.start()
     for number in range(7):

@@ -198,8 +198,23 @@ def test_whoever_waits_is_woken(repo: Here) -> None:
     repo.ok("handoff", "ui", "--to", "Gemini", "--force", *CODEX)
     repo.fails(10, "wait", "--timeout", "0.2", *GEMINI)
     done = repo.ok("done", "db", "--title", "Done", *CODEX)
-    assert "note: ui waits no longer (ball: Gemini CLI)" in done.err
-    assert "ui" in repo.ok("wait", "--timeout", "5", *GEMINI).out
+    assert "note: db is closed: ui can begin (ball: Gemini CLI)" in done.err
+    woken = repo.ok("wait", "--timeout", "5", *GEMINI)
+    assert "ui" in woken.out
+    assert "db is closed: ui is yours to begin" in woken.err
+
+
+def test_an_agent_waits_until_there_is_something_to_begin(repo: Here) -> None:
+    repo.fails(10, "wait", "--ready", "--timeout", "0.2", *GEMINI)
+    repo.ok("new", "docs", "--title", "T", "--to", "anyone", *CODEX)
+    repo.ok("link", "docs", "waits-for", "db", *CODEX)
+    repo.fails(10, "wait", "--ready", "--timeout", "0.2", *GEMINI)
+    repo.ok("done", "db", "--title", "Done", *CODEX)
+    woken = repo.ok("wait", "--ready", "--timeout", "5", *GEMINI)
+    assert "docs" in woken.out
+    repo.ok("set-status", "docs", "BLOCKED", *CODEX)
+    repo.fails(10, "wait", "--ready", "--timeout", "0.2", *GEMINI)
+    assert "api" in repo.ok("wait", "--ready", "api", "--timeout", "5", *CODEX).out
 
 
 def test_a_whole_waits_for_its_parts_and_they_for_what_it_waits_for(

@@ -1,0 +1,196 @@
+"""What the session of an agent hears at a prompt, and when it stops."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+from wc_cli.briefing import sessions
+from wc_cli.briefing.sessions import Session
+from wc_core.errors import WcError
+from wc_core.status import holders
+from wc_core.text import one_line
+from wc_core.threads.model import CLOSED
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from wc_cli.context import Context
+    from wc_core.layout import Layout
+    from wc_core.status.holders import HeldBall
+
+# The clock of file times is coarser than ours; what was told is remembered for longer
+# than the difference.
+_MARGIN_NS = 2_000_000_000
+_NAMED = 5
+_MOST = 50
+
+
+class SessionView:
+    """The store as one session sees it, and what the session has been told."""
+
+    def __init__(self, context: Context, path: str) -> None:
+        self.viewer = context.viewer
+        self.reader = context.reader
+        self.layout: Layout = self.reader.layout
+        self.path = path
+        self.own = holders.folders_of(self.viewer)
+
+    def load_session(self) -> Session | None:
+        """Returns what the session has been told; ``None`` for a new one."""
+        return sessions.load(self.layout, self.path)
+
+    def save_session(self, session: Session) -> None:
+        """Saves what the session has been told."""
+        sessions.save(self.layout, self.path, session)
+
+    def marked_as_told(
+        self, session: Session, threads: Mapping[str, tuple[str, int]] | None = None
+    ) -> Session:
+        """Returns the session with everything there is marked as told."""
+        now = time.time_ns()
+        if threads is None:
+            threads = {
+                k: ball[:2]
+                for k, ball in self.threads_with_news(now - _MARGIN_NS).items()
+            }
+        held = holders.held_balls(self.layout, self.own)
+        questions = holders.asked_of(self.layout, self.viewer)
+        balls = frozenset(ball.name for ball in (*held, *questions))
+        return session._replace(looked_ns=now, threads=threads, balls=balls)
+
+    def threads_with_news(self, since_ns: int) -> dict[str, tuple[str, int, HeldBall]]:
+        """Returns the threads that have NEW entries and changed since then: the
+        entry that passed the ball, and the number of NEW entries."""
+        news = {}
+        changed = holders.changed_balls(self.layout, since_ns)
+        for held, status in holders.viewer_statuses(self.layout, changed, self.viewer):
+            if status is None or not status.new or not held.topic:
+                continue
+            if held.folder in self.own or status.listed:
+                news[held.topic] = (held.since, status.new, held)
+        return news
+
+
+def prompt_news(context: Context, path: str) -> str:
+    """Returns a line if a ball arrived or entries are NEW since the last time."""
+    view = SessionView(context, path)
+    session = view.load_session()
+    if session is None:
+        view.save_session(view.marked_as_told(Session()))
+        return ""
+    moved = view.threads_with_news(session.looked_ns - _MARGIN_NS)
+    threads = {topic: item[:2] for topic, item in moved.items()}
+    told = [*_new_questions(view, session), *_newly_free(view, session, moved)]
+    if not told and (not moved or threads == session.threads):
+        return ""
+    # Saved before printing: otherwise the same news would be repeated forever.
+    view.save_session(view.marked_as_told(session, threads))
+    nothing = ("", 0)
+    news = [
+        _news(topic, item, arrived=_arrived(view, item[2], session))
+        for topic, item in moved.items()
+        if (before := session.threads.get(topic, nothing))[0] != item[0]
+        or before[1] < item[1]
+    ]
+    news = [*told, *news]
+    if not news:
+        return ""
+    unnamed = [f"{len(news) - _NAMED} more"] if len(news) > _NAMED else []
+    summary = "; ".join((*news[:_NAMED], *unnamed))
+    return f"Watercooler: {summary}. Read it with: wc read TOPIC --new"
+
+
+def _new_questions(view: SessionView, session: Session) -> list[str]:
+    """Returns the threads in which the agent was asked since the last time."""
+    questions = holders.asked_of(view.layout, view.viewer)
+    # Of very many, the oldest were not remembered.
+    is_full = len(session.balls) >= sessions.MOST
+    first = min(session.balls) if is_full else ""
+    topics = (
+        held.topic
+        for held in questions
+        if held.name not in session.balls and held.name > first
+    )
+    return [f'"{one_line(topic)}": you are asked' for topic in dict.fromkeys(topics)]
+
+
+def _newly_free(
+    view: SessionView, session: Session, moved: Mapping[str, object]
+) -> list[str]:
+    """Returns the threads of the agent that waited for others the last time, and can
+    begin now. Those with NEW entries are told anyway."""
+    free = []
+    for held in holders.held_balls(view.layout, view.own):
+        if held.topic in moved or not _arrived(view, held, session):
+            continue
+        try:
+            state = view.reader.snapshot(held.topic).state
+        except WcError:
+            continue
+        if state.links:
+            from wc_core.planning import linkfiles  # 2 ms, for threads with links
+
+            free.append(linkfiles.freed_text(view.reader, state))
+    return [one_line(text) for text in free if text]
+
+
+def _news(topic: str, item: tuple[str, int, HeldBall], *, arrived: bool) -> str:
+    """Returns a thread with news, by its name alone."""
+    arrival = "its ball came to you, " if arrived else ""
+    return f'"{one_line(topic)}": {arrival}{item[1]} new'
+
+
+def _arrived(view: SessionView, held: HeldBall, session: Session) -> bool:
+    """Returns whether a ball is theirs now that was not when they last looked. Of
+    very many balls, the longest held ones were not remembered."""
+    first = min(session.balls, default="")
+    return (
+        held.folder in view.own and held.name not in session.balls and held.name > first
+    )
+
+
+def stop_reminder(context: Context, path: str) -> str:
+    """Returns a reminder of held balls, each reminded of once."""
+    view = SessionView(context, path)
+    balls = holders.held_balls(view.layout, view.own)
+    if not balls:
+        return ""
+    session = view.load_session() or Session(time.time_ns())
+    fresh = [ball for ball in balls if ball.name not in session.reminded][-_MOST:]
+    held = [ball for ball in fresh if _is_held(view, ball)]
+    if not held:
+        return ""
+    # Balls that are gone need not be remembered.
+    reminded = session.reminded.intersection(ball.name for ball in balls)
+    # Saved before printing: otherwise the agent could never stop.
+    view.save_session(
+        session._replace(reminded=reminded.union(ball.name for ball in held))
+    )
+    return _reminder([ball.topic for ball in held])
+
+
+def _is_held(view: SessionView, held: HeldBall) -> bool:
+    """Returns whether a ball is really theirs: passed to them in particular, or in a
+    thread they take part in."""
+    if held.folder not in holders.own_folders_of(view.viewer):
+        status = holders.viewer_status(view.layout, held, view.viewer)
+        if status is None or not status.listed:
+            return False
+    try:
+        state = view.reader.snapshot(held.topic).state
+    except WcError:
+        return False
+    return state.status != CLOSED and view.viewer.holds(state.ball)
+
+
+def _reminder(topics: list[str]) -> str:
+    named = ", ".join(f'"{one_line(topic)}"' for topic in topics[:_NAMED])
+    unnamed = f" and {len(topics) - _NAMED} more" if len(topics) > _NAMED else ""
+    first = one_line(topics[0])
+    return (
+        f"Watercooler: you hold the ball of {named}{unnamed}. If you are done there, "
+        f"answer (wc say {first} --title '…') or pass it on (wc handoff {first} "
+        "--to NAME). If it is no part of what you were asked, just stop: this is "
+        "said once."
+    )
