@@ -19,6 +19,8 @@ BRANCH = "watercooler/threads"
 CLAIMS_BRANCH = "watercooler/claims"
 IN_TREE = ".watercooler"
 GUIDANCE = "guidance.md"
+# Relative to ``.local``: when each participant was last here, see `views.visits`.
+VISITS = "visits"
 GUIDANCE_FOLDER = "guidance"
 ALLOWED_SIGNERS = "allowed_signers"
 MAX_TOPIC_BYTES = 100

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import time
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from wc_cli.briefing import sessions
 from wc_cli.briefing.sessions import Session
+from wc_cli.store.localfiles import LocalFiles
 from wc_core.errors import WcError
 from wc_core.status import holders
+from wc_core.status.visits import visit_file
 from wc_core.text import one_line
 from wc_core.threads.model import CLOSED
 
@@ -35,6 +38,11 @@ class SessionView:
         self.layout: Layout = self.reader.layout
         self.path = path
         self.own = holders.folders_of(self.viewer)
+
+    def note_visit(self) -> None:
+        """Note that the agent is here."""
+        with suppress(WcError, OSError):
+            LocalFiles(self.layout).note_visit(visit_file(self.viewer.key))
 
     def load_session(self) -> Session | None:
         """Returns what the session has been told; ``None`` for a new one."""
@@ -75,6 +83,7 @@ class SessionView:
 def prompt_news(context: Context, path: str) -> str:
     """Returns a line if a ball arrived or entries are NEW since the last time."""
     view = SessionView(context, path)
+    view.note_visit()
     session = view.load_session()
     if session is None:
         view.save_session(view.marked_as_told(Session()))
@@ -153,6 +162,7 @@ def _arrived(view: SessionView, held: HeldBall, session: Session) -> bool:
 def stop_reminder(context: Context, path: str) -> str:
     """Returns a reminder of held balls, each reminded of once."""
     view = SessionView(context, path)
+    view.note_visit()
     balls = holders.held_balls(view.layout, view.own)
     if not balls:
         return ""

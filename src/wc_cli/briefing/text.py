@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from wc_cli.terminal.render import Style
     from wc_core.views.activity import Overlap
     from wc_core.views.conflicts import Conflict
-    from wc_core.views.remarks import QuestionSection
+    from wc_core.views.remarks import NewDecision, QuestionSection
 
 # What agents take from a hook: https://code.claude.com/docs/en/hooks
 MAX_CHARACTERS = 10_000
@@ -39,6 +39,11 @@ _HOW = (
     "--body '…' [--to NAME]. Finished: wc done TOPIC --title '…'."
 )
 _ASKED = "Questions to you (answer: wc answer TOPIC --title '…'):"
+# What is left out before any thread that is offered, the least important first.
+_LESS_IMPORTANT = ("guidance", "overlaps", "decisions", "conflicts")
+_CONFLICTS = "You will conflict (see: wc conflicts NAME):"
+_OVERLAPS = "Others work on what you change (see: wc activity):"
+_DECIDED = "Decided since you were here (see: wc decisions):"
 _HEADS = {
     "mine": "Your move",
     "offered": "For any {agent}: whoever takes it has it (wc take TOPIC)",
@@ -63,16 +68,23 @@ def brief_text(brief: Brief, style: Style) -> str:
     lines += _questions(brief.questions, style)
     agent = one_line(parse(brief.me).agent)
     for name, part in brief.parts.items():
-        if part.total:
+        if part.total or part.blocked:
             lines += ["", style(f"{_HEADS[name].format(agent=agent)}:", "1")]
             lines += [line for item in part.items for line in _item(item, name)]
             lines += _hidden_count(part, name)
-    if brief.conflicts:
-        lines += ["", style("You will conflict (see: wc conflicts NAME):", "1")]
-        lines += [line for item in brief.conflicts for line in _conflict(item)]
-    if brief.overlaps:
-        lines += ["", style("Others work on what you change (see: wc activity):", "1")]
-        lines += [line for item in brief.overlaps for line in _overlap(item)]
+    for heading, items in (
+        (_DECIDED, map(_decision, brief.decisions)),
+        (
+            "You will conflict (see: wc conflicts NAME):",
+            map(_conflict, brief.conflicts),
+        ),
+        (
+            "Others work on what you change (see: wc activity):",
+            map(_overlap, brief.overlaps),
+        ),
+    ):
+        if listed := [line for item in items for line in item]:
+            lines += ["", style(heading, "1"), *listed]
     if brief.notes:
         lines += ["", style("Store:", "1")]
         lines += [f"- {one_line(note)}" for note in brief.notes]
@@ -84,6 +96,17 @@ def brief_text(brief: Brief, style: Style) -> str:
     if any(part.total for part in brief.parts.values()):
         lines += ["", _HOW]
     return defused("\n".join(lines))
+
+
+def _decision(decision: NewDecision) -> Iterator[str]:
+    """Yields a decision: where, by whom and when, then what they wrote."""
+    facts = (
+        one_line(decision.topic),
+        _quoted(decision.author),
+        ago(seconds_between(decision.at_ms, now_ms())),
+    )
+    yield f"- {' · '.join(facts)}"
+    yield f"  > {one_line(decision.title, _TITLE)}"
 
 
 def _questions(section: QuestionSection, style: Style) -> Iterator[str]:
@@ -104,7 +127,10 @@ def _questions(section: QuestionSection, style: Style) -> Iterator[str]:
 
 def _hidden_count(part: BriefSection, name: str) -> list[str]:
     hidden = part.total - len(part.items)
-    return [f"- and {hidden} more: {_MORE[name]}"] if hidden > 0 else []
+    lines = [f"- and {hidden} more: {_MORE[name]}"] if hidden > 0 else []
+    if part.blocked:
+        lines.append(f"- and {part.blocked} BLOCKED: wc list --status BLOCKED")
+    return lines
 
 
 def _item(item: BriefItem, name: str) -> Iterator[str]:
@@ -134,6 +160,8 @@ def _facts(item: BriefItem, name: str) -> Iterator[str]:
         yield "you are next"
     if item.here:
         yield "here"
+    if item.freed:
+        yield item.freed
 
 
 def _overlap(overlap: Overlap) -> Iterator[str]:
@@ -188,15 +216,15 @@ def _fits(rendered: str, most: int) -> bool:
 
 def _smaller(brief: Brief) -> Brief:
     """Returns the brief without its least important part: a thread, the guidance, a
-    note of somebody else, a conflict, or at last a question."""
+    note of somebody else, a decision, a conflict, or at last a question."""
     for name in reversed(LIMITS):
         part: BriefSection = brief.parts[name]
-        if name == "offered" and brief.guidance:
-            return brief._replace(guidance=brief.guidance[:-1])
-        if name == "offered" and brief.overlaps:
-            return brief._replace(overlaps=brief.overlaps[:-1])
-        if name == "offered" and brief.conflicts:
-            return brief._replace(conflicts=brief.conflicts[:-1])
+        if name == "offered":
+            for field in _LESS_IMPORTANT:
+                items = getattr(brief, field)
+                if items:
+                    fewer: Any = {field: items[:-1]}
+                    return brief._replace(**fewer)
         if part.items:
             less: Any = {name: part._replace(items=part.items[:-1])}
             return brief._replace(**less)

@@ -1,16 +1,63 @@
-"""What a draft lacks until its thread is locked and read."""
+"""Which thread a draft is for, and what it lacks until that is locked and read."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from wc_cli.store.lockedthread import STARTING_ACTIONS
+from wc_core import files
 from wc_core.errors import ConflictError, NotFoundError
-from wc_core.threads import revisions
+from wc_core.git.discovery import IN_TREE_STORE
+from wc_core.layout import new_topic
+from wc_core.similar import are_similar
+from wc_core.threads import aliases, revisions, vocabulary
 
 if TYPE_CHECKING:
     from wc_cli.store.lockedthread import LockedThread
+    from wc_core.git.discovery import Place
     from wc_core.threads.proposals import Draft
     from wc_core.threads.reader import StoreReader
+
+
+def topic_for(draft: Draft, reader: StoreReader, place: Place) -> str:
+    """The thread that a draft is for: an existing one, or a new one if its action may
+    start a thread. Raises NotFoundError, ConflictError or InvalidInputError."""
+    is_new = draft.action in STARTING_ACTIONS
+    try:
+        # An in-tree store changes without wc, so there the index is checked.
+        trusting = is_new and place.kind != IN_TREE_STORE
+        return reader.find(draft.topic, trusting=trusting)
+    except NotFoundError:
+        if not is_new:
+            raise
+    topic = new_topic(draft.topic)
+    count = len(files.names_in(reader.layout.threads, reader.layout.root))
+    if count >= vocabulary.MAX_THREADS:
+        raise ConflictError(
+            f"The store is full: it has {count} threads.",
+            "Go on in one of them, or in another store: WATERCOOLER_DIR.",
+        )
+    if draft.action == "say" and not draft.new:
+        _check_unlike_others(topic, reader)
+    return topic
+
+
+def _check_unlike_others(topic: str, reader: StoreReader) -> None:
+    """Raise ConflictError if a thread has nearly this name: the new one may be a typing
+    mistake."""
+    topics = reader.topics()
+    if topic in topics:
+        return  # another process has just created it
+    names = (*topics, *aliases.indexed_names(reader))
+    similar = (name for name in names if are_similar(name, topic))
+    existing = next(
+        (name for name in similar if aliases.means_thread(reader, name)), None
+    )
+    if existing is not None:
+        raise ConflictError(
+            f'There is no thread "{topic}", but there is "{existing}".',
+            f'Write to "{existing}", or start another one with --new.',
+        )
 
 
 def complete(

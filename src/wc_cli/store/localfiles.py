@@ -50,6 +50,14 @@ class LocalFiles:
         """Remove a file, which may be gone already."""
         durable.remove(f"{self.layout.local}/{path}", self.layout.root)
 
+    def note_visit(self, path: str) -> None:
+        """Note that somebody is here, by the time of a file; see
+        `wc_core.views.visits`."""
+        try:
+            os.utime(f"{self.layout.local}/{path}", follow_symlinks=False)
+        except FileNotFoundError:
+            self.write(path, b"")
+
     def remember_identity(
         self,
         identity: Identity,

@@ -11,17 +11,23 @@ import os
 from typing import TYPE_CHECKING
 
 from wc_cli.store import applied, authors, drafts, durable, lockedthread
-from wc_cli.store.lockedthread import STARTING_ACTIONS, Receipt, Written
+from wc_cli.store.lockedthread import Receipt, Written
 from wc_cli.store.recipients import Addressees
 from wc_cli.store.upkeep import LOCK_SECONDS, Upkeep
-from wc_core import files, ulid
+from wc_core import ulid
 from wc_core.configuration.rules import NO_RULES
-from wc_core.errors import ConflictError, CorruptError, NotFoundError, WcError
+from wc_core.errors import CorruptError, WcError
 from wc_core.git import repository as repositories
-from wc_core.git.discovery import BRANCH_STORE, IN_TREE_STORE, NAMED, PLAIN
-from wc_core.layout import ATTRIBUTES, BRANCH, IGNORED, file_name, new_topic
-from wc_core.similar import are_similar
-from wc_core.threads import aliases, codec, folding, model, moves, vocabulary
+from wc_core.git.discovery import BRANCH_STORE, NAMED, PLAIN
+from wc_core.layout import (
+    ATTRIBUTES,
+    BRANCH,
+    IGNORED,
+    VISITS,
+    file_name,
+    safe_name,
+)
+from wc_core.threads import aliases, codec, folding, model, moves
 from wc_core.threads.model import CLOSED, QUESTION, Entry
 from wc_core.threads.reader import StoreReader
 from wc_core.times import rfc3339
@@ -113,7 +119,7 @@ class StoreWriter:
             from wc_core.remarks import kinds  # 1 ms, for entries with a kind
 
             draft = kinds.as_remark(draft)
-        topic = self._topic_for(draft)
+        topic = drafts.topic_for(draft, self.reader, self.place)
         if draft.to and not draft.force:
             me = self.author.identity
             addressees = Addressees(self.reader, self.place, self.rules, me)
@@ -137,47 +143,6 @@ class StoreWriter:
                 self.upkeep.local.write_cursor(path, read, key)
                 state = self.reader.snapshot(read.topic).state
                 self.upkeep.status.write(state, state)
-
-    # --- which thread -------------------------------------------------------
-
-    def _topic_for(self, draft: Draft) -> str:
-        """The thread to write to: an existing one, or a new one if the action may
-        start a thread."""
-        try:
-            # An in-tree store changes without wc, so there the index is checked.
-            is_new = draft.action in STARTING_ACTIONS
-            trusting = is_new and self.place.kind != IN_TREE_STORE
-            return self.reader.find(draft.topic, trusting=trusting)
-        except NotFoundError:
-            if draft.action not in STARTING_ACTIONS:
-                raise
-        topic = new_topic(draft.topic)
-        count = len(files.names_in(self.layout.threads, self.layout.root))
-        if count >= vocabulary.MAX_THREADS:
-            raise ConflictError(
-                f"The store is full: it has {count} threads.",
-                "Go on in one of them, or in another store: WATERCOOLER_DIR.",
-            )
-        if draft.action == "say" and not draft.new:
-            self._check_unlike_others(topic)
-        return topic
-
-    def _check_unlike_others(self, topic: str) -> None:
-        """Raise ConflictError if a thread has nearly this name: the new one may be a
-        typing mistake."""
-        topics = self.reader.topics()
-        if topic in topics:
-            return  # another process has just created it
-        names = (*topics, *aliases.indexed_names(self.reader))
-        similar = (name for name in names if are_similar(name, topic))
-        existing = next(
-            (name for name in similar if aliases.means_thread(self.reader, name)), None
-        )
-        if existing is not None:
-            raise ConflictError(
-                f'There is no thread "{topic}", but there is "{existing}".',
-                f'Write to "{existing}", or start another one with --new.',
-            )
 
     # --- the folders of the store -------------------------------------------
 
@@ -401,6 +366,8 @@ class StoreWriter:
                 state = whole.state
                 idx = [item.id for item in whole.entries].index(entry.id)
             self.upkeep.write_state(state, size, thread.unknown, thread.shown_state)
+            me = self.rules.directory.key(self.author.identity.name)
+            self.upkeep.local.note_visit(f"{VISITS}/{safe_name(me)}")
         except (WcError, OSError) as error:
             notes.append(f"saved, but its projections are not up to date: {error}")
         if entry.ball is not None and (bounces := moves.bounce_note(state, self.rules)):

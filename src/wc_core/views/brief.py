@@ -15,18 +15,25 @@ from wc_core.files import read_from, size_of
 from wc_core.guidance import for_brief
 from wc_core.layout import safe_name
 from wc_core.names import parse
+from wc_core.planning.linkfiles import freed_text
 from wc_core.status import holders
 from wc_core.status.files import FREE_FOLDER, file_name, holder_key
 from wc_core.status.holders import HeldBall
+from wc_core.status.visits import last_visit_ms
 from wc_core.threads import codec
 from wc_core.threads.counterparts import counterpart
-from wc_core.threads.model import CLOSED
+from wc_core.threads.model import BLOCKED, CLOSED
 from wc_core.times import rfc3339
 from wc_core.ulid import prefix, timestamp_ms
 from wc_core.values import NamedTuple
 from wc_core.views import history
 from wc_core.views.history import STALE_MS
-from wc_core.views.remarks import QuestionSection, questions_to
+from wc_core.views.remarks import (
+    NewDecision,
+    QuestionSection,
+    decisions_since,
+    questions_to,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -43,6 +50,7 @@ if TYPE_CHECKING:
 # How many open questions a brief shows.
 MAX_QUESTIONS = 6
 # How many threads each section of a brief shows.
+READY_SECTIONS = frozenset({"mine", "offered", "free"})
 LIMITS = {"mine": 12, "offered": 6, "free": 5, "with_others": 6, "stale": 3}
 # How many threads of others are searched for news and for balls that come back.
 RECENT = 300
@@ -75,8 +83,9 @@ class BriefItem(NamedTuple):
     """A thread in a brief.
 
     ``since_ms`` is when its ball got to its holder, ``None`` if unknown; ``by`` is who
-    passed it, and so waits. ``here`` says that the thread is here (`status.places`),
-    ``next`` that its holder would pass the ball to the viewer.
+    passed it, and so waits. ``freed`` says which threads that it waited for are closed.
+    ``here`` says that the thread is here (`status.places`), ``next`` that its holder
+    would pass the ball to the viewer.
     """
 
     topic: str
@@ -90,6 +99,7 @@ class BriefItem(NamedTuple):
     here: bool = False
     stale: bool = False
     next: bool = False
+    freed: str = ""
 
     def to_json(self) -> dict[str, Any]:
         """Returns the thread; flags that are not set are left out."""
@@ -107,31 +117,39 @@ class BriefItem(NamedTuple):
             "here": self.here,
             "stale": self.stale,
             "you_are_next": self.next,
+            "freed": self.freed,
         }
         return fields | {key: value for key, value in flags.items() if value}
 
 
 class BriefSection(NamedTuple):
-    """Some of the threads of one kind, and how many there are."""
+    """Some of the threads of one kind, and how many there are. ``blocked`` counts those
+    that would be shown, but have the status BLOCKED."""
 
     items: tuple[BriefItem, ...] = ()
     total: int = 0
+    blocked: int = 0
 
     def to_json(self) -> dict[str, Any]:
         """Returns the threads and their number."""
-        return {"total": self.total, "threads": [item.to_json() for item in self.items]}
+        fields: dict[str, Any] = {"total": self.total}
+        if self.blocked:
+            fields["blocked"] = self.blocked
+        return fields | {"threads": [item.to_json() for item in self.items]}
 
 
 class Brief(NamedTuple):
     """What waits for ``me``.
 
     ``mine`` are balls that I hold, ``offered`` those for any agent of my kind, ``free``
-    those that nobody holds. ``with_others`` are threads I take part in that have NEW
-    entries or come back to me next; ``stale`` are those whose ball somebody else has
-    held for more than two days. ``conflicts`` are those that the current worktree will
-    have with others, ``overlaps`` the notes of others about what is changed or claimed
-    here, as of ``now_ms``. ``questions`` are those to me that are open. ``notes``
-    are problems of the store, ``guidance`` is what the repository itself asks.
+    those that nobody holds: all of them ready to begin with. ``with_others`` are
+    threads I take part in that have NEW entries or come back to me next; ``stale`` are
+    those whose ball somebody else has held for more than two days. ``conflicts`` are
+    those that the current worktree will have with others, ``overlaps`` the notes of
+    others about what is changed or claimed here, as of ``now_ms``. ``questions`` are
+    those to me that are open, ``decisions`` what others decided since I was here.
+    ``notes`` are problems of the store, ``guidance`` is what the repository itself
+    asks.
     """
 
     me: str
@@ -147,6 +165,7 @@ class Brief(NamedTuple):
     overlaps: tuple[Overlap, ...] = ()
     now_ms: int = 0
     questions: QuestionSection = QuestionSection()
+    decisions: tuple[NewDecision, ...] = ()
 
     @property
     def parts(self) -> dict[str, BriefSection]:
@@ -157,7 +176,7 @@ class Brief(NamedTuple):
     def is_empty(self) -> bool:
         """Whether nothing waits and there is nothing to report."""
         waiting = any(part.total for part in self.parts.values())
-        waiting = waiting or bool(self.questions.total)
+        waiting = waiting or bool(self.questions.total or self.decisions)
         edits = bool(self.conflicts or self.overlaps)
         return not (waiting or edits or self.notes or self.guidance or self.partial)
 
@@ -168,6 +187,7 @@ class Brief(NamedTuple):
             "you": self.me,
             **{name: part.to_json() for name, part in self.parts.items()},
             **self.questions.to_json(),
+            "decisions": [decision.to_json() for decision in self.decisions],
             "conflicts": [conflict.to_json() for conflict in self.conflicts],
             "overlaps": [overlap.to_json(self.now_ms) for overlap in self.overlaps],
             "notes": list(self.notes),
@@ -198,6 +218,9 @@ def brief(query: BriefQuery, notes: Iterable[str] = ()) -> Brief:
         guidance=for_brief(query.reader.layout),
     )
     away, stale = _with_others(query, with_others), _stale(query, with_others)
+    since_ms = last_visit_ms(query.reader.layout, query.viewer.key, query.now_ms)
+    decided = decisions_since(query.reader, query.viewer, since_ms, query.late)
+    result = result._replace(decisions=decided)
     partial = query.late() or not whole
     return result._replace(with_others=away, stale=stale, partial=partial)
 
@@ -239,16 +262,18 @@ def _here_first(query: BriefQuery, balls: list[HeldBall]) -> list[HeldBall]:
 def _section(query: BriefQuery, balls: list[HeldBall], name: str) -> BriefSection:
     """Returns as many of these threads as are shown, and how many there are."""
     items: list[BriefItem] = []
-    moved = 0
+    moved = blocked = 0
     for held in balls:
         if len(items) == LIMITS[name] or query.late():
             break
         item = _item(query, held)
         if item is None:
             moved += 1
+        elif item.status == BLOCKED and name in READY_SECTIONS:
+            blocked += 1
         else:
             items.append(item)
-    return BriefSection(tuple(items), len(balls) - moved)
+    return BriefSection(tuple(items), len(balls) - moved - blocked, blocked)
 
 
 def _item(query: BriefQuery, held: HeldBall) -> BriefItem | None:
@@ -291,6 +316,7 @@ def _item_of_snapshot(query: BriefQuery, snapshot: Snapshot) -> BriefItem:
         here=query.surroundings.has(state),
         stale=history.is_stale(state, query.now_ms),
         next=_is_next(query, state),
+        freed=freed_text(query.reader, state) if state.links else "",
     )
 
 

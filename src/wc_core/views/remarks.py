@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any
 
 from wc_core import times
@@ -9,6 +10,7 @@ from wc_core.errors import WcError
 from wc_core.status import holders
 from wc_core.status.files import UNKNOWN_ID
 from wc_core.threads.model import CLOSED, DECISION
+from wc_core.threads.revisions import revisions
 from wc_core.times import rfc3339
 from wc_core.ulid import prefix, timestamp_ms
 from wc_core.values import NamedTuple
@@ -17,11 +19,16 @@ from wc_core.views.rows import Filter
 from wc_core.views.search import Question, search
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
     from wc_core.identity.viewer import Viewer
     from wc_core.status.holders import HeldBall
     from wc_core.threads.reader import StoreReader
     from wc_core.views.overview import Overview
     from wc_core.views.search import Engine, Hit
+
+# How many new decisions a brief shows.
+_MOST_DECISIONS = 6
 
 
 class AskedQuestion(NamedTuple):
@@ -138,3 +145,63 @@ def decisions(
     fitting = [hit for hit in hits.hits if hit.numbered.entry.id > floor]
     chosen = fitting[: query.limit or None]
     return DecisionPage(tuple(chosen), len(fitting) - len(chosen), hits.unreadable)
+
+
+class NewDecision(NamedTuple):
+    """A decision of somebody else: ``topic`` is the name of its thread, ``id`` that of
+    its entry, ``at_ms`` when it was made."""
+
+    topic: str
+    id: str
+    author: str
+    title: str
+    at_ms: int
+
+    def to_json(self) -> dict[str, Any]:
+        """Returns the decision shape."""
+        return {
+            "topic": self.topic,
+            "id": self.id,
+            "author": self.author,
+            "title": self.title,
+            "at": rfc3339(self.at_ms),
+        }
+
+
+def decisions_since(
+    reader: StoreReader, viewer: Viewer, since_ms: int, late: Callable[[], bool]
+) -> tuple[NewDecision, ...]:
+    """Returns what others decided since then, in its latest words, the latest first;
+    what was retracted is left out. Reads the logs that were written since."""
+    decided: list[NewDecision] = []
+    for topic in reader.topics():
+        if late():
+            break
+        if _is_written_since(reader.layout.log(topic), since_ms):
+            decided += _decisions(reader, viewer, topic, since_ms)
+    decided.sort(key=lambda decision: decision.id, reverse=True)
+    return tuple(decided[:_MOST_DECISIONS])
+
+
+def _is_written_since(log: str, since_ms: int) -> bool:
+    try:
+        return os.lstat(log).st_mtime_ns // 1_000_000 >= since_ms
+    except OSError:
+        return False
+
+
+def _decisions(
+    reader: StoreReader, viewer: Viewer, topic: str, since_ms: int
+) -> Iterator[NewDecision]:
+    try:
+        thread = reader.thread(topic)
+    except WcError:
+        return
+    for revision in revisions(thread.entries):
+        entry = revision.entry
+        if revision.retracted or entry.any_kind != DECISION:
+            continue
+        own_id = prefix(entry.id)
+        at_ms = timestamp_ms(own_id) if own_id else 0
+        if at_ms >= since_ms and not viewer.is_me(entry.agent):
+            yield NewDecision(thread.name, entry.id, entry.agent, entry.title, at_ms)

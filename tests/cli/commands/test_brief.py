@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
+import time
 from typing import TYPE_CHECKING
 
 import pytest
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
 
 SLOWLY = {"WATERCOOLER_BRIEF_MS": "60000"}
+CODEX, PAT = ("--as", "Codex"), ("--as", "Pat")
 
 
 def brief(repo: Repo, *words: str, env: Mapping[str, str] = SLOWLY) -> str:
@@ -283,3 +285,44 @@ def test_where_the_store_is_gone_it_fails_like_any_command(repo: Repo) -> None:
     repo.settled("new", "auth", "--title", "T")
     shutil.rmtree(repo.store)
     assert "missing" in repo.fails(6, "brief")
+
+
+def test_work_that_waits_or_is_blocked_is_not_named(repo: Here) -> None:
+    for topic in ("db", "api", "ui"):
+        repo.ok("new", topic, "--title", f"The {topic}", *CODEX)
+    repo.ok("link", "ui", "waits-for", "api", *CODEX)
+    repo.ok("set-status", "db", "BLOCKED", *CODEX)
+    mine = repo.json("brief", *CODEX)["mine"]
+    assert [item["topic"] for item in mine["threads"]] == ["api"]
+    assert (mine["total"], mine["blocked"]) == (1, 1)
+    assert "- and 1 BLOCKED: wc list --status BLOCKED" in repo.ok("brief", *CODEX).out
+
+
+def test_what_became_free_is_named_until_somebody_goes_on(repo: Here) -> None:
+    repo.ok("new", "api", "--title", "The api")
+    repo.ok("new", "ui", "--title", "The ui", "--blocked-by", "api", *CODEX)
+    assert repo.json("brief", *CODEX)["mine"]["total"] == 0
+    repo.ok("done", "api", "--title", "Done")
+    text = "api is closed: ui is yours to begin"
+    assert text in repo.ok("brief", *CODEX).out
+    assert repo.json("brief", *CODEX)["mine"]["threads"][0]["freed"] == text
+    repo.ok("ack", "ui", "--title", "On it", *CODEX)
+    assert text not in repo.ok("brief", *CODEX).out
+
+
+def test_decisions_are_named_until_the_next_visit(repo: Here) -> None:
+    repo.ok("new", "api", "--title", "The api", *CODEX)
+    time.sleep(0.002)
+    decision = ("--kind", "decision", "--title", "We use passkeys")
+    repo.ok("ack", "api", *decision, *PAT)
+    repo.ok("ack", "api", "--kind", "decision", "--title", "No", *PAT)
+    repo.ok("retract", "api", *PAT)
+    (shown,) = repo.json("brief", *CODEX)["decisions"]
+    assert (shown["topic"], shown["title"]) == ("api", "We use passkeys")
+    told = repo.ok("brief", *CODEX).out
+    assert "Decided since you were here (see: wc decisions):\n- api" in told
+    assert "  > We use passkeys" in told
+    # Their author knows them.
+    assert repo.json("brief", *PAT)["decisions"] == []
+    repo.ok("ack", "api", *CODEX)
+    assert repo.json("brief", *CODEX)["decisions"] == []
