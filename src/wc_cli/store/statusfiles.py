@@ -49,6 +49,7 @@ class StatusFiles:
         Gates of time are as of now; see `Upkeep.refresh_due`. Returns whether anything
         changed.
         """
+        self._note_cycles(state, before)
         new = status_files(self._view(state))
         if before is None:
             old = self.paths_of(state.topic)
@@ -96,16 +97,26 @@ class StatusFiles:
             (state.links, state.gates) != (before.links, before.gates)
         )
 
+    def _note_cycles(self, state: State, before: State | None) -> None:
+        """Remember whether the links of a thread close a cycle, and which other threads
+        wait for others therefore."""
+        if state.links == (before.links if before is not None else ()):
+            return
+        from wc_core.planning import linkfiles  # as in `_index_links`
+
+        cycles = linkfiles.cycles(self.reader, state, before)
+        if cycles.found:
+            self.local.write(linkfiles.CYCLES, b"")
+            self.recounted |= cycles.recounted
+
     def _index_links(self, state: State, before: State | None) -> list[bool]:
         """Write the index of the links of a thread, `wc_core.planning.linkfiles`.
         Returns whether any of its files changed."""
-        links_before = before.links if before is not None else ()
-        if not (state.links or links_before) or state.links == links_before:
+        if state.links == (before.links if before is not None else ()):
             return []
         from wc_core.planning import linkfiles  # 1 ms, for threads with links
 
         link_files = linkfiles.link_files
-        self.recounted |= linkfiles.recounted(self.reader, state, before)
         new = link_files(state)
         for path in link_files(before) - new if before is not None else ():
             self.local.remove(path)

@@ -20,7 +20,7 @@ _SHOWN = 5
 def checked(reader: StoreReader, draft: Draft, state: State) -> Draft:
     """The draft that closes a thread. If it is forced although parts of the thread are
     open, its reason says so. Raises ConflictError if it is not."""
-    plan = linkfiles.plan_around(reader, [state.topic], {state.topic: state})
+    plan = linkfiles.plan_beside(reader, state.topic, {state.topic: state})
     parts = [plan.name(topic) for topic in plan.open_parts(state.topic)]
     if not parts:
         return draft
@@ -42,7 +42,7 @@ def notes(reader: StoreReader, state: State, author: str, now_ms: int) -> list[s
     closed = state._replace(status=CLOSED)
     for topic in linkfiles.affected(reader, state.topic):
         states = {state.topic: closed}
-        plan = linkfiles.plan_around(reader, [topic], states, now_ms)
+        plan = linkfiles.plan_beside(reader, topic, states, now_ms)
         thread = plan.threads.get(topic)
         if thread is None or thread.status == CLOSED or plan.waits(topic):
             continue

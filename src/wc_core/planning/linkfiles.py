@@ -3,7 +3,8 @@ threads have to be read.
 
 ``.local/links/<topic>/<source>`` is an empty file for each link of the thread
 ``source`` to the thread ``topic``. Files may be left over: what a thread is linked to
-is in its state.
+is in its state. ``.local/links/=cycles`` is there if links ever closed a cycle.
+Without it, what a thread waits for is told by the threads next to it.
 """
 
 from __future__ import annotations
@@ -15,12 +16,14 @@ from typing import TYPE_CHECKING
 from wc_core.errors import WcError
 from wc_core.files import names_in
 from wc_core.layout import key_of, safe_name
-from wc_core.planning.kinds import ORDERING, PARENT
+from wc_core.planning.graph import Order
+from wc_core.planning.kinds import BLOCKED_BY, ORDERING, PARENT
 from wc_core.planning.readiness import PlannedThread, ThreadPlan
 from wc_core.threads.model import CLOSED
+from wc_core.values import NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from wc_core.layout import Layout
     from wc_core.threads.model import State
@@ -29,6 +32,7 @@ if TYPE_CHECKING:
 # Relative to ``.local``.
 _FOLDER = "links"
 _SHOWN = 3
+CYCLES = f"{_FOLDER}/=cycles"
 
 
 def link_files(state: State) -> set[str]:
@@ -60,15 +64,31 @@ def plan_around(
     """The plan of some threads and of everything that they wait for, however far away.
     The ownership of balls is not in it. ``states`` are those of threads that differ
     from what is stored. Without ``now_ms``, gates of time are closed."""
-    threads: dict[str, PlannedThread] = {}
-    pending = list(topics)
-    for current in pending:
-        current_state = states.get(current) or _state(reader, current)
-        if current_state is None or current in threads:
-            continue
-        threads[current] = _planned(current_state)
-        pending += _needed(reader, current_state)
+    threads = _gathered(reader, topics, states, lambda state: _needed(reader, state))
     return ThreadPlan(threads.values(), now_ms)
+
+
+def plan_beside(
+    reader: StoreReader,
+    topic: str,
+    states: Mapping[str, State] = MappingProxyType({}),
+    now_ms: int = 0,
+) -> ThreadPlan:
+    """As `plan_around` for one thread, if only its own waits are asked for. It reads
+    what the thread is part of, what these wait for, and its parts; in a store with
+    cycles everything, as which links count there depends on the others."""
+    if os.path.exists(f"{reader.layout.local}/{CYCLES}"):
+        return plan_around(reader, [topic], states, now_ms)
+    wholes = _gathered(reader, [topic], states, lambda state: _targets(state, PARENT))
+    waited_for = [
+        link.topic
+        for thread in wholes.values()
+        for link in thread.links
+        if link.kind == BLOCKED_BY
+    ]
+    pending = [*waited_for, *_parts(reader, topic)]
+    others = _gathered(reader, pending, states, lambda _: ())
+    return ThreadPlan((wholes | others).values(), now_ms)
 
 
 def waits_of(reader: StoreReader, state: State, now_ms: int) -> tuple[str, ...]:
@@ -76,19 +96,33 @@ def waits_of(reader: StoreReader, state: State, now_ms: int) -> tuple[str, ...]:
     is ready, in words."""
     if not (state.links or state.gates or has_links(reader.layout)):
         return ()
-    plan = plan_around(reader, [state.topic], {state.topic: state}, now_ms)
+    plan = plan_beside(reader, state.topic, {state.topic: state}, now_ms)
     return tuple(item.words for item in plan.waits(state.topic))
 
 
-def recounted(reader: StoreReader, state: State, before: State | None) -> set[str]:
-    """The other threads with a link that counts no longer, or again, because a thread
-    has other links than ``before``: it has closed a cycle, or opened it."""
-    links = [
-        set(plan_around(reader, [state.topic], {state.topic: version}).order.ignored)
-        for version in (state, before or state._replace(links=()))
+class Cycles(NamedTuple):
+    """What a change of a thread's links means for cycles: whether there is one, or was
+    before, and the other threads with a link that counts no longer, or again."""
+
+    found: bool = False
+    recounted: frozenset[str] = frozenset()
+
+
+def cycles(reader: StoreReader, state: State, before: State | None) -> Cycles:
+    """The cycles around a thread whose links have changed."""
+    links_before = before.links if before is not None else ()
+    links = tuple(dict.fromkeys((*state.links, *links_before)))
+    states = {state.topic: state._replace(links=links)}
+    plan = plan_around(reader, [state.topic], states)
+    if not plan.order.ignored:
+        return Cycles()
+    all_links = {topic: thread.links for topic, thread in plan.threads.items()}
+    ignored = [
+        set(Order(all_links | {state.topic: own}).ignored)
+        for own in (state.links, links_before)
     ]
-    owners = {item.topic for item in links[0] ^ links[1]}
-    return owners - {state.topic}
+    owners = {item.topic for item in ignored[0] ^ ignored[1]}
+    return Cycles(found=True, recounted=frozenset(owners - {state.topic}))
 
 
 def freed_text(reader: StoreReader, state: State) -> str:
@@ -115,9 +149,7 @@ def affected(reader: StoreReader, topic: str) -> list[str]:
     linked: those that wait for it, with all their parts, and those that it is part
     of."""
     state = _state(reader, topic)
-    wholes = (
-        [link.topic for link in state.links if link.kind == PARENT] if state else []
-    )
+    wholes = _targets(state, PARENT) if state else []
     pending = list(dict.fromkeys([*wholes, *sources(reader.layout, topic)]))
     reached = {topic, *pending}
     for current in pending[len(wholes) :]:
@@ -126,6 +158,28 @@ def affected(reader: StoreReader, topic: str) -> list[str]:
                 reached.add(part)
                 pending.append(part)
     return pending
+
+
+def _gathered(
+    reader: StoreReader,
+    topics: Iterable[str],
+    states: Mapping[str, State],
+    following: Callable[[State], Iterable[str]],
+) -> dict[str, PlannedThread]:
+    """The threads with these topics that are in the store, and those that follow."""
+    threads: dict[str, PlannedThread] = {}
+    pending = list(topics)
+    for topic in pending:
+        state = states.get(topic) or _state(reader, topic)
+        if state is None or topic in threads:
+            continue
+        threads[topic] = _planned(state)
+        pending += following(state)
+    return threads
+
+
+def _targets(state: State, kind: str) -> list[str]:
+    return [link.topic for link in state.links if link.kind == kind]
 
 
 def _needed(reader: StoreReader, state: State) -> Iterator[str]:

@@ -62,11 +62,13 @@ def test_a_link_that_counts_no_longer_calls_its_thread(clones: Clones) -> None:
     clones.sam.ok("link", "c", "waits-for", "d", *SAM)
     for topic, target in (("b", "c"), ("d", "a"), ("a", "b")):
         clones.pat.ok("link", topic, "waits-for", target, *PAT)
+    assert not (clones.pat.store / ".local/links/=cycles").exists()
     away.rename(clones.hub)
     for repo in (clones.pat, clones.sam, clones.pat):
         repo.ok("sync")
     # The link of a is the latest, but that of c closes the cycle here.
     for repo in (clones.pat, clones.sam):
+        assert (repo.store / ".local/links/=cycles").exists()
         assert (ready(repo), held(repo)) == (["a"], ["a", "auth"])
     clones.sam.ok("unlink", "c", "d", *SAM)
     clones.pat.ok("sync")
