@@ -83,7 +83,7 @@ def _from_words(line: str) -> WrittenLink:
 
 
 def _directed(first: str, verb_words: list[str], second: str) -> WrittenLink:
-    verb = kinds.verb(verb_words)
+    verb = kinds.verb(verb_words, first, second)
     owner, target = (second, first) if verb.is_inverse else (first, second)
     return WrittenLink(0, owner, verb.kind, target)
 

@@ -40,9 +40,10 @@ class Verb(NamedTuple):
 
 
 _FORWARD = {
-    BLOCKED_BY: "blocked-by waits-for waiting-for waits-on depends-on needs after",
+    BLOCKED_BY: "blocked-by waits-for waiting-for waits-on depends-on needs requires "
+    "after",
     PARENT: "parent child-of part-of subtask-of in under",
-    SIDEQUEST_OF: "sidequest-of side-quest-of",
+    SIDEQUEST_OF: "sidequest-of a-sidequest-of side-quest-of",
     RELATES: "relates relates-to related-to see",
     DISCOVERED_FROM: "discovered-from discovered-in found-in",
     DUPLICATES: "duplicates duplicate-of",
@@ -64,16 +65,18 @@ VERBS = {
 }
 
 
-def verb(words: Sequence[str]) -> Verb:
-    """The verb that was typed, in one word or several: ``waits-for``, ``waits for``.
-    Raises InvalidInputError, with the verb that was probably meant."""
+def verb(words: Sequence[str], before: str = "B", after: str = "A") -> Verb:
+    """The verb that was typed, in one word or several: ``waits-for``, ``is part of``.
+    Raises InvalidInputError, with the verb that was probably meant between the words
+    ``before`` and ``after`` it."""
     typed = "-".join(words).replace("_", "-").replace(" ", "-").casefold()
-    if typed in VERBS:
-        return VERBS[typed]
-    near = near_names(typed, list(VERBS)) or ["waits-for", "blocks", "part-of"]
+    plain = typed.removeprefix("is-").removeprefix("was-")
+    if plain in VERBS:
+        return VERBS[plain]
+    near = near_names(plain, list(VERBS)) or ["waits-for"]
     raise InvalidInputError(
         f"{' '.join(words)!r} is no link between threads.",
-        f"Write, for example: wc link B {near[0]} A. Links are: "
+        f"Write, for example: {before} {near[0]} {after}. Links are: "
         "blocks, waits-for, part-of, sidequest-of, relates-to, discovered-in, "
         "duplicates.",
     )

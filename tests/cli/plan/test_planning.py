@@ -74,6 +74,8 @@ def test_the_ball_stays_and_nothing_is_committed_to_for_others(repo: Here) -> No
     ("words", "code", "text"),
     [
         (("link", "ui", "waiting-on", "api"), 2, "is no link between threads"),
+        (("link", "ui", "blox", "api"), 2, "example: wc link ui blocks api."),
+        (("unlink", "ui", "blox", "api"), 2, "example: wc unlink ui blocks api."),
         (("link", "ui", "api"), 2, "needs two threads and a verb"),
         (("link", "ui", "blocks", "nowhere"), 3, 'no thread "nowhere"'),
         (("link", "ui", "waits-for", "ui"), 4, "cannot be linked to itself"),

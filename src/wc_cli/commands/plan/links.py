@@ -65,7 +65,7 @@ def link(context: Context, options: LinkOptions) -> None:
     if len(options.words) < _LEAST_WORDS:
         raise InvalidInputError("A link needs two threads and a verb.", _EXAMPLE)
     first, *verb_words, second = options.words
-    verb = kinds.verb(verb_words)
+    verb = kinds.verb(verb_words, f"wc link {first}", second)
     owners, targets = ([second], [first]) if verb.is_inverse else ([first], [second])
     _link(context, options, _names(owners), verb.kind, _names(targets))
 
@@ -103,7 +103,7 @@ def unlink(context: Context, options: UnlinkOptions) -> None:
             "Two threads are needed.", "Write, for example: wc unlink ui api"
         )
     first, *verb_words, second = options.words
-    verb = kinds.verb(verb_words) if verb_words else None
+    verb = kinds.verb(verb_words, f"wc unlink {first}", second) if verb_words else None
     owner, target = (second, first) if verb and verb.is_inverse else (first, second)
     with _locked(context, options):
         for change in linking.removals(
