@@ -80,6 +80,7 @@ EXAMPLES = {
         "wc checklist login remove 2",
     ),
     "check-off": ("wc check-off login 1", "wc check-off login 1 --undo"),
+    "plan": ("echo '- tokens: Rotate the tokens (after signup)' | wc plan - --yes",),
     "gate": (
         "wc gate signup --until 2d --human Pat",
         "wc gate signup",

@@ -52,6 +52,7 @@ COMMANDS: dict[str, Command] = {
     "block": Command("commands.plan.links:block", WRITING, agents=True),
     "checklist": Command("commands.plan.checklists:checklist", WRITING, agents=True),
     "check-off": Command("commands.plan.checklists:check_off", WRITING, agents=True),
+    "plan": Command("commands.plan.plans:plan", WRITING, agents=True),
     "gate": Command("commands.plan.gates:gate", WRITING),
     "ready": Command("commands.plan.readiness:ready", READING, agents=True),
     "why": Command("commands.plan.readiness:why", READING, agents=True),

@@ -30,6 +30,11 @@ if TYPE_CHECKING:
 _SECONDS = 60
 _KEPT_VARIABLES = ("PATH", "PYTHONPATH", "LANG", "LC_ALL", "TERM", "TMPDIR")
 _PROTOCOL = "2025-11-25"
+_PLAN = """\
+- logout: Log out everywhere (after login)
+  - [ ] one button
+- docs: Tell the users (after logout)
+"""
 _CODE = "def login(user):\n    return None\n"
 
 
@@ -101,6 +106,7 @@ class _Story:
         self._wc("Codex", self.fix, "say", "login", "--title", title, "--type", "PR")
         self._prompts()
         self._edit_the_same_function()
+        self._plan_the_next_pieces()
         self._title("Out of turn, words are kept and the ball stays")
         title = "One more thing: the tests are slow"
         self._wc("Codex", self.fix, "say", "login", "--title", title)
@@ -114,6 +120,8 @@ class _Story:
         self._prompts()
         self._wc("Claude Code", self.app, "done", "login", "--title", "It works")
         self._prompts()
+        self._title("What waited for it is ready now")
+        self._wc("Codex", self.fix, "ready")
         self._title("Who had the ball when")
         self._wc("Codex", self.fix, "timeline", "login")
         self._title("All of it is on a branch of its own, entry by entry")
@@ -121,6 +129,15 @@ class _Story:
         log = ["log", "--format=%h %s", "watercooler/threads"]
         self._show(self.app, ["git", *log], ["git", *log], self.env)
         self._meet_another_machine()
+
+    def _plan_the_next_pieces(self) -> None:
+        """Make threads of a markdown list, one of which waits for the thread."""
+        self._title("A plan is a list: some of it waits, and calls nobody until then")
+        with open(f"{self.app}/plan.md", "w", encoding="utf-8") as file:
+            file.write(_PLAN)
+        self._show(self.app, ["cat", "plan.md"], ["cat", "plan.md"])
+        self._wc("Claude Code", self.app, "plan", "plan.md", "--yes")
+        self._wc("Codex", self.fix, "why", "logout")
 
     def _edit_the_same_function(self) -> None:
         """Let both agents change the same lines, and one of them claim the file."""

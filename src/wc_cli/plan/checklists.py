@@ -34,7 +34,7 @@ def additions(
         items = item_texts(texts)
         state = reader.snapshot(reader.find(name)).state
         checklists.check_room(state, len(items))
-        title = _title("To do", items)
+        title = action_title("To do", items)
         drafts.append(Draft(state.topic, _ACTION, title, items_added=items))
     return drafts
 
@@ -44,7 +44,7 @@ def removal(reader: StoreReader, name: str, numbers: Sequence[str]) -> Draft:
     ConflictError."""
     state = reader.snapshot(reader.find(name)).state
     items = checklists.numbered_items(state, numbers)
-    title = _title("Not to do", [item.text for item in items])
+    title = action_title("Not to do", [item.text for item in items])
     removed = tuple(item.id for item in items)
     return Draft(state.topic, _ACTION, title, items_removed=removed)
 
@@ -74,12 +74,12 @@ def _checked(topic: str, items: Sequence[Item], *, undo: bool) -> Draft:
     ids = tuple(item.id for item in items)
     texts = [item.text for item in items]
     if undo:
-        title = _title("To do after all", texts)
+        title = action_title("To do after all", texts)
         return Draft(topic, _ACTION, title, items_unchecked=ids)
-    return Draft(topic, _ACTION, _title("Done", texts), items_checked=ids)
+    return Draft(topic, _ACTION, action_title("Done", texts), items_checked=ids)
 
 
-def _title(label: str, texts: Sequence[str]) -> str:
+def action_title(label: str, texts: Sequence[str]) -> str:
     """A title of an allowed length."""
     title = f"{label}: {'; '.join(texts)}"
     most = vocabulary.MAX_TITLE_BYTES

@@ -40,6 +40,7 @@ RUNS: dict[str, str] = {
     "checklist": "checklist own{n} add Step",
     "check-off": "check-off own{n} 1",
     "gate": "gate own{n} --pr 1",
+    "plan": "plan plan{n}.md --yes",
     "ready": "ready",
     "why": "why own{n}",
     "tree": "tree",
@@ -103,6 +104,7 @@ def asking(repo: Here, tmp_path: Path) -> Here:
         repo.ok("new", name, "--title", "Free", "--to", "anyone")
     for number in range(2):
         (repo.path / f"file{number}.py").write_text("x = 1\n")
+        (repo.path / f"plan{number}.md").write_text(f"- planned{number}: T\n")
     repo.git("add", ".")
     repo.git("commit", "-qm", "Files")
     repo.git("init", "-q", "--bare", str(tmp_path / "hub.git"))

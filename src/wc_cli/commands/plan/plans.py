@@ -1,0 +1,184 @@
+"""``wc plan``: threads, links and checklists from a markdown list."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+from wc_cli.commands.common import SpeakerOptions
+from wc_cli.entries import receipts
+from wc_cli.entries.body import body_text
+from wc_cli.options import argument, command, flag, text
+from wc_cli.output import remark, say, say_json
+from wc_cli.plan import drafting, linking
+from wc_core.errors import WcError
+from wc_core.phrases import counted, quoted
+from wc_core.planning import kinds, planfile
+from wc_core.text import one_line
+from wc_core.threads import vocabulary
+from wc_core.threads.proposals import Draft
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from wc_cli.context import Context
+    from wc_cli.plan.drafting import Addition
+    from wc_cli.store.writer import StoreWriter
+
+
+class PlanOptions(SpeakerOptions):
+    """Make threads, links and checklists of a markdown list. Shows them first, and
+    writes them with --yes, or when you agree."""
+
+    file: str = argument("FILE", "The list; '-' reads standard input.")
+    parent: str = text(
+        "--parent", "TOPIC", "All of it is part of this.", complete="topic"
+    )
+    yes: bool = flag("--yes", help="Write it without asking.")
+    force: bool = flag("--force", help="Allow new names.")
+    lock_timeout: str = text(
+        "--lock-timeout", "SECONDS", "Wait this long for another writer.", default="2"
+    )
+
+
+@command(PlanOptions)
+def plan(context: Context, options: PlanOptions) -> None:
+    """Show a plan, and write it."""
+    file = options.file if options.file == "-" else f"@{options.file}"
+    items = planfile.parse(body_text(file, context))
+    if options.parent:
+        parent = context.reader.find(options.parent)
+        items = [
+            item if item.parent else item._replace(parent=parent) for item in items
+        ]
+    additions = drafting.additions(context.reader, context.overview.plan(), items)
+    wanted = [addition for addition in additions if not addition.is_empty]
+    done = [item.topic for item in items if item.is_done]
+    if not (options.json or options.yes):
+        _show(additions, done)
+    is_writing = bool(wanted) and _is_wanted(options)
+    if is_writing:
+        wanted = _write(context, options, items)
+    if options.yes and not options.json:
+        _show(wanted, done)
+    if options.json:
+        shown = [_to_json(addition) for addition in wanted]
+        say_json({"store": context.store, "written": is_writing, "threads": shown})
+    elif is_writing:
+        say(_counts(wanted))
+    elif not wanted:
+        remark("All of it is there already: nothing was written.")
+    else:
+        remark(
+            f"Nothing was written. To write it: wc plan {quoted(options.file)} --yes"
+        )
+
+
+def _is_wanted(options: PlanOptions) -> bool:
+    """Whether the plan is to be written; asks at a terminal."""
+    if options.yes or options.json or options.file == "-":
+        return options.yes
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        return False
+    sys.stdout.write("Write it? [y/N] ")
+    sys.stdout.flush()
+    return sys.stdin.readline().strip().lower() in {"y", "yes"}
+
+
+def _write(
+    context: Context, options: PlanOptions, items: Sequence[planfile.PlannedItem]
+) -> list[Addition]:
+    """Write what is missing, as it is now, and return it. Every thread is checked
+    before the first is written."""
+    writer = context.writer()
+    seconds = vocabulary.seconds(options.lock_timeout)
+    layout, author = context.reader.layout, context.identity.author
+    with linking.locked(layout, author, seconds):
+        overview = context.overview
+        additions = [
+            addition
+            for addition in drafting.additions(overview.reader, overview.plan(), items)
+            if not addition.is_empty
+        ]
+        drafts = [
+            (addition, draft._replace(force=options.force))
+            for addition in additions
+            for draft in addition.drafts()
+        ]
+        for addition, draft in drafts:
+            try:
+                writer.check(draft, context.source.now_ms())
+            except WcError as error:
+                message = f"Line {addition.item.number}: {error.message}"
+                hint = f"Nothing was written. {error.hint}"
+                raise type(error)(message, hint) from error
+        for addition, draft in drafts:
+            receipt = writer.write(draft, context.source, seconds)
+            _check_off(context, writer, addition, draft, receipt.entry_id)
+    for note in receipts.start_settling(context):
+        remark(f"note: {one_line(note)}")
+    return additions
+
+
+def _check_off(
+    context: Context,
+    writer: StoreWriter,
+    addition: Addition,
+    draft: Draft,
+    entry_id: str,
+) -> None:
+    """Check off the steps that an entry added and that are done."""
+    done = [
+        f"{entry_id}.{position}"
+        for position, step in enumerate(draft.items_added, 1)
+        if step in addition.done
+    ]
+    if done:
+        title = f"Done: {counted(len(done), 'item')}"
+        checked = Draft(addition.topic, "checklist", title, items_checked=tuple(done))
+        writer.write(checked, context.source)
+
+
+def _show(additions: Sequence[Addition], done: Sequence[str]) -> None:
+    """Print what would be written, thread by thread."""
+    for addition in additions:
+        say("\n".join(_lines(addition)))
+    if done:
+        names = ", ".join(map(one_line, done))
+        remark(f"note: left out, because it is done: {names}")
+
+
+def _lines(addition: Addition) -> Iterator[str]:
+    item = addition.item
+    mark = "+" if addition.is_new else "=" if addition.is_empty else "~"
+    facts = [item.title]
+    if addition.is_new:
+        facts.append(f"ball: {item.holder or 'anyone'}")
+    yield one_line(f"{mark} {addition.topic}: {' · '.join(facts)}")
+    for link in addition.links:
+        sentence = kinds.sentence(addition.topic, link.kind, link.topic)
+        yield f"    {one_line(sentence)}"
+    for step in addition.steps:
+        yield f"    [{'x' if step in addition.done else ' '}] {one_line(step)}"
+
+
+def _counts(additions: Sequence[Addition]) -> str:
+    """What was written, in numbers."""
+    threads = sum(addition.is_new for addition in additions)
+    links = sum(len(addition.links) for addition in additions)
+    steps = sum(len(addition.steps) for addition in additions)
+    return (
+        f"planned {counted(threads, 'thread')}, {counted(links, 'link')}, "
+        f"{counted(steps, 'item')}; see: wc tree, wc ready"
+    )
+
+
+def _to_json(addition: Addition) -> dict[str, Any]:
+    """What one thread gets, for programs."""
+    return {
+        "topic": addition.topic,
+        "title": addition.item.title,
+        "new": addition.is_new,
+        "links": [{"kind": link.kind, "topic": link.topic} for link in addition.links],
+        "items": list(addition.steps),
+    }
