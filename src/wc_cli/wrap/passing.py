@@ -92,5 +92,5 @@ def _remains(leftovers: Leftovers) -> Iterator[str]:
 
 def _named(names: tuple[str, ...]) -> str:
     hidden = len(names) - _MAX_NAMED
-    more = f" and {hidden} more" if hidden > 0 else ""
-    return ", ".join(f"`{name}`" for name in names[:_MAX_NAMED]) + more
+    ending = f" and {hidden} more" if hidden > 0 else ""
+    return ", ".join(f"`{name}`" for name in names[:_MAX_NAMED]) + ending

@@ -17,31 +17,36 @@ _BOLD = "1"
 _MAX_LINES, _WIDTH = 12, 100
 
 
-def leftovers_text(left: Leftovers, style: Style) -> str:
+def leftovers_text(leftovers: Leftovers, style: Style) -> str:
     """Returns what is left, a heading and lines for each kind."""
-    if left.is_empty:
+    if leftovers.is_empty:
         return "Nothing is left behind."
-    return "\n".join(_lines(left, style))
+    return "\n".join(_lines(leftovers, style))
 
 
-def _lines(left: Leftovers, style: Style) -> Iterator[str]:
+def _lines(leftovers: Leftovers, style: Style) -> Iterator[str]:
     yield from _section(
-        f"You hold {counted(len(left.balls), 'ball')}:",
+        f"You hold {counted(len(leftovers.balls), 'ball')}:",
         [
             f"{row.name} · {row.waits_text or row.status} · {row.title}"
-            for row in left.balls
+            for row in leftovers.balls
         ],
         style,
     )
     yield from _section(
-        f"You have claimed {counted(len(left.claims), 'thing')}:", left.claims, style
+        f"You have claimed {counted(len(leftovers.claims), 'thing')}:",
+        leftovers.claims,
+        style,
     )
     yield from _section(
         "You are asked:",
-        [f"{item.topic} · {item.asker}: {item.title}" for item in left.questions.items],
+        [
+            f"{item.topic} · {item.asker}: {item.title}"
+            for item in leftovers.questions.items
+        ],
         style,
     )
-    worktree = left.worktree
+    worktree = leftovers.worktree
     place = f" on {one_line(worktree.branch)}" if worktree.branch else ""
     yield from _section(f"Not committed{place}:", worktree.changed, style)
     if worktree.unpushed:

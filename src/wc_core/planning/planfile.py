@@ -156,14 +156,14 @@ def _item(node: _Node, parent: str) -> PlannedItem:
         for name in _SEPARATOR.split(names.strip())
         if name
     ]
-    rest = _AFTER.sub("", node.text)
-    holders = [quoted or name for quoted, name in _HOLDER.findall(rest)]
+    words = _AFTER.sub("", node.text)
+    holders = [quoted or name for quoted, name in _HOLDER.findall(words)]
     if len(holders) > 1:
         raise InvalidInputError(
             f"a thread has one ball, but {' and '.join(holders)} are named.",
             "Name one holder: @NAME",
         )
-    title = _HOLDER.sub("", rest).strip()
+    title = _HOLDER.sub("", words).strip()
     match = _TOPIC.fullmatch(title)
     if match is not None and nearest_slug(match[1]) == match[1].casefold():
         topic, title = match.groups()

@@ -52,21 +52,21 @@ def plan(context: Context, options: PlanOptions) -> None:
             item if item.parent else item._replace(parent=parent) for item in items
         ]
     additions = drafting.additions(context.reader, context.overview.plan(), items)
-    wanted = [addition for addition in additions if not addition.is_empty]
+    missing = [addition for addition in additions if not addition.is_empty]
     done = [item.topic for item in items if item.is_done]
     if not (options.json or options.yes):
         _show(additions, done)
-    is_writing = bool(wanted) and _is_wanted(options)
+    is_writing = bool(missing) and _is_wanted(options)
     if is_writing:
-        wanted = _write(context, options, items)
+        missing = _write(context, options, items)
     if options.yes and not options.json:
-        _show(wanted, done)
+        _show(missing, done)
     if options.json:
-        shown = [_to_json(addition) for addition in wanted]
-        say_json({"store": context.store, "written": is_writing, "threads": shown})
+        threads = [_to_json(addition) for addition in missing]
+        say_json({"store": context.store, "written": is_writing, "threads": threads})
     elif is_writing:
-        say(_counts(wanted))
-    elif not wanted:
+        say(_counts(missing))
+    elif not missing:
         remark("All of it is there already: nothing was written.")
     else:
         remark(
