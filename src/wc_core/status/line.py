@@ -148,7 +148,10 @@ def status_line(
     if my_local_rows:
         return style.paint(_render_mine(my_local_rows, len(away), mark, style), _MINE)
     if around:
-        parts = _others_ball(around[-1], mark, _hidden_rows_text(len(around)))
+        # What waits is shown only if nothing else is here.
+        active = [row for row in around if not row.waits]
+        latest = (active or around)[-1]
+        parts = _others_ball(latest, mark, _hidden_rows_text(len(around)))
         waiting = f"{len(away)} for you elsewhere" if away else ""
         code = _MINE if away else _code(mark)
         return style.paint(_render_parts(parts._replace(away=waiting), style), code)
