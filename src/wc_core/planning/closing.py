@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 from wc_core.errors import ConflictError
 from wc_core.planning import linkfiles
 from wc_core.planning.kinds import SIDEQUEST_OF
-from wc_core.threads.model import CLOSED, holder_text
+from wc_core.threads.model import BLOCKED, CLOSED, holder_text
 
 if TYPE_CHECKING:
+    from wc_core.planning.readiness import PlannedThread
     from wc_core.threads.model import State
     from wc_core.threads.proposals import Draft
     from wc_core.threads.reader import StoreReader
@@ -38,24 +39,35 @@ def checked(reader: StoreReader, draft: Draft, state: State) -> Draft:
 def notes(reader: StoreReader, state: State, author: str, now_ms: int) -> list[str]:
     """What others may begin once a thread is closed, and where its author left off for
     it."""
-    sentences = []
-    closed = state._replace(status=CLOSED)
-    for topic in linkfiles.affected(reader, state.topic):
-        states = {state.topic: closed}
-        plan = linkfiles.plan_beside(reader, topic, states, now_ms)
-        thread = plan.threads.get(topic)
-        if thread is None or thread.status == CLOSED or plan.waits(topic):
-            continue
-        ball = holder_text(thread.ball)
-        sentences.append(
-            f"{state.name} is closed: {thread.name} can begin (ball: {ball})"
-        )
+    freed = _freed(reader, state, now_ms)
+    sentences = [
+        f"{state.name} is closed: {thread.name} can begin "
+        f"(ball: {holder_text(thread.ball)})"
+        for thread in freed[:_SHOWN]
+    ]
+    if len(freed) > _SHOWN:
+        sentences.append(f"and {len(freed) - _SHOWN} more; to see them: wc ready")
     for link in state.links:
         if link.kind == SIDEQUEST_OF and reader.has(link.topic):
             origin = reader.snapshot(link.topic)
             if origin.state.status != CLOSED:
                 sentences.append(_way_back(origin.name, origin.state, author))
-    return sentences[:_SHOWN]
+    return sentences
+
+
+def _freed(reader: StoreReader, state: State, now_ms: int) -> list[PlannedThread]:
+    """The threads that wait for nothing else than one that is about to be closed."""
+    freed = []
+    closed = {state.topic: state._replace(status=CLOSED)}
+    for topic in linkfiles.affected(reader, state.topic):
+        plan = linkfiles.plan_beside(reader, topic, closed, now_ms)
+        thread = plan.threads.get(topic)
+        if thread is None or thread.status in {BLOCKED, CLOSED} or plan.waits(topic):
+            continue
+        before = linkfiles.plan_beside(reader, topic, {state.topic: state}, now_ms)
+        if before.waits(topic):
+            freed.append(thread)
+    return freed
 
 
 def _way_back(name: str, origin: State, author: str) -> str:

@@ -131,7 +131,7 @@ def freed_text(reader: StoreReader, state: State) -> str:
     entry."""
     freed = []
     for link in state.links:
-        target = _state(reader, link.topic) if link.kind in ORDERING else None
+        target = _state(reader, link.topic) if link.kind == BLOCKED_BY else None
         is_closed = target is not None and target.status == CLOSED
         if target is not None and is_closed and target.last_id > state.last_id:
             freed.append(target.name)

@@ -232,6 +232,20 @@ def test_a_whole_waits_for_its_parts_and_they_for_what_it_waits_for(
     assert entry["reason"] == "closed with open parts: page"
 
 
+def test_only_what_waited_is_said_to_begin(repo: Here) -> None:
+    repo.ok("link", "ui", "part-of", "db", *CODEX)
+    repo.ok("link", "api", "relates-to", "db", *CODEX)
+    for number in range(7):
+        repo.ok("new", f"t{number}", "--title", "T", "--blocked-by", "db", *CODEX)
+    repo.ok("set-status", "t0", "BLOCKED", *CODEX)
+    done = repo.ok("set-status", "db", "CLOSED", "--force", *CODEX)
+    *freed, more = done.err.splitlines()
+    assert [line.split()[4] for line in freed] == ["t1", "t2", "t3", "t4", "t5"]
+    assert more == "note: and 1 more; to see them: wc ready"
+    # A part did not wait for the whole.
+    assert "db is closed" not in repo.ok("wait", "ui", *CODEX).err
+
+
 def test_a_sidequest_leads_back(repo: Here) -> None:
     repo.ok("new", "quirk", "--title", "T", "--sidequest-of", "ui", *CODEX)
     assert ready(repo, *CODEX) == ["api", "db", "quirk", "ui"]
