@@ -108,6 +108,10 @@ EXAMPLES = {
     "log": ("wc log login", "wc log login --limit 10 --json"),
     "stats": ("wc stats login", "wc stats --stale-after 36h --json"),
     "timeline": ("wc timeline login", "wc timeline --since 3d --ascii"),
+    "export": (
+        "wc export login --format json --output login.json",
+        "wc export --all --format html --output threads.html",
+    ),
     "board": ("wc board --once --closed", "wc board --once --by area"),
     "search": ("wc search passkey browser", "wc search --kind warning --severity high"),
     "decisions": ("wc decisions", "wc decisions login --since 7d"),

@@ -20,9 +20,9 @@ class Command(NamedTuple):
 
     ``agents`` says that agents may run it without asking their user: it only reads, or
     writes entries. Everything that reaches beyond the threads has to be asked about
-    (install, doctor --repair, timeline, which writes any file, guidance, which other
-    agents are given from then on), and so has sync, which
-    publishes the threads to all readers of the remote when it runs for the first time.
+    (install, doctor --repair, timeline and export, which write any file, guidance,
+    which other agents are given from then on), and so has sync, which publishes the
+    threads to all readers of the remote when it runs for the first time.
     """
 
     place: str
@@ -68,6 +68,7 @@ COMMANDS: dict[str, Command] = {
     "log": Command("commands.log:log", READING, agents=True),
     "stats": Command("commands.stats:show_stats", READING, agents=True),
     "timeline": Command("commands.timeline:show_timeline", READING),
+    "export": Command("commands.exchange.export:export", READING),
     "seen": Command("commands.reading:seen", READING, agents=True),
     "board": Command("commands.board:board", READING),
     "reindex": Command("commands.reading:reindex", READING, agents=True),
@@ -113,6 +114,7 @@ NO_OCCASION = {
     "board": "it fills the screen until it ends",
     "statusline": "it has one line",
     "timeline": "it makes a picture",
+    "export": "it makes a file",
     "guidance": "it shows all of it",
     "config": "it concerns the repository itself, no work in it",
     "rules": "it shows what the repository asks",

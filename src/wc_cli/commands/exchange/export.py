@@ -1,0 +1,96 @@
+"""``wc export``: threads as a file for people or other programs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from wc_cli.options import Options, command, flag, text, words
+from wc_cli.output import json_line, remark, say
+from wc_core.errors import InvalidInputError, NotFoundError, StorageError
+from wc_core.exchange import jsonexport
+from wc_core.phrases import counted
+from wc_core.text import one_line
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from wc_cli.context import Context
+    from wc_core.threads.reader import Thread
+
+FORMATS = ("md", "json", "html", "adr")
+
+
+class ExportOptions(Options):
+    """Write threads as markdown, JSON, a web page, or decision records."""
+
+    topics: tuple[str, ...] = words("TOPIC...", "The threads.", default=())
+    all: bool = flag("--all", help="All threads, open and closed.")
+    format: str = text(
+        "--format", "FORMAT", "md, json, html or adr (decision records).", default="md"
+    )
+    output: str = text("--output", "FILE", "Write this file (default: print).")
+
+
+@command(ExportOptions)
+def export(context: Context, options: ExportOptions) -> None:
+    """Export threads."""
+    if options.format not in FORMATS:
+        raise InvalidInputError(
+            f"{one_line(options.format)!r} is no format.",
+            f"Choose one of: {', '.join(FORMATS)}",
+        )
+    if options.all == bool(options.topics):
+        raise InvalidInputError(
+            "It takes the names of threads, or --all.",
+            "Write: wc export TOPIC --format json, or wc export --all --format json",
+        )
+    reader = context.reader
+    if options.all:
+        topics = reader.topics()
+    else:
+        topics = list(dict.fromkeys(map(reader.find, options.topics)))
+    threads = [reader.thread(topic) for topic in topics]
+    _put_out(_exported(threads, options.format), options.output)
+    lost = sum(map(jsonexport.unreadable_lines, threads))
+    if lost:
+        lines = counted(lost, "line")
+        remark(f"left out: {lines} of the logs that cannot be read (see: wc doctor)")
+
+
+def _exported(threads: Sequence[Thread], form: str) -> str:
+    if form == "json":
+        return f"{json_line(jsonexport.to_json(threads))}\n"
+    # Each form costs the others nothing.
+    if form == "html":
+        from wc_core.exchange import htmlexport  # html.escape loads 2,000 entities
+
+        return htmlexport.page(threads)
+    if form == "adr":
+        from wc_core.exchange import decisionrecords  # 1 ms, only for records
+
+        records = decisionrecords.records(threads)
+        if not records:
+            raise NotFoundError(
+                "There is no decision to export.",
+                "Record one: wc say TOPIC --kind decision --title '…'",
+            )
+        return "\n".join(records)
+    from wc_core.threads.pages import page  # 3 ms, only for markdown
+
+    pages = (page.render(item.state, item.entries).decode() for item in threads)
+    return "\n".join(pages)
+
+
+def _put_out(data: str, path: str) -> None:
+    if not path or path == "-":
+        say(data)
+        return
+    try:
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(data)
+    except OSError as error:
+        raise StorageError(
+            f"{path} could not be written: {error.strerror}.",
+            "Name a file in a folder that you may write to.",
+        ) from error
+    remark(f"wrote {one_line(path)}")
