@@ -178,7 +178,10 @@ def _event_text(
     if options.hook == PROMPT:
         news = (prompt_news(context, path), editnews.prompt_news(context, path))
         return "\n".join(filter(None, news))
-    return "" if hook_input.again else stop_reminder(context, path)
+    # A sub-agent answers to its agent, who is reminded.
+    if hook_input.again or hook_input.subagent:
+        return ""
+    return stop_reminder(context, path)
 
 
 def _adopt(context: Context) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from contextlib import suppress
 from typing import TYPE_CHECKING
@@ -13,10 +14,10 @@ from wc_core.errors import WcError
 from wc_core.status import holders
 from wc_core.status.visits import visit_file
 from wc_core.text import one_line
-from wc_core.threads.model import CLOSED
+from wc_core.threads.model import BLOCKED, CLOSED
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from wc_cli.context import Context
     from wc_core.layout import Layout
@@ -160,29 +161,45 @@ def _arrived(view: SessionView, held: HeldBall, session: Session) -> bool:
 
 
 def stop_reminder(context: Context, path: str) -> str:
-    """Returns a reminder of held balls, each reminded of once."""
+    """Returns a reminder of what the agent still holds, of each thing once: balls,
+    questions to it, and what it has claimed in this worktree."""
     view = SessionView(context, path)
     view.note_visit()
     balls = holders.held_balls(view.layout, view.own)
-    if not balls:
+    questions = {
+        f"asked:{held.name}": held.topic
+        for held in holders.asked_of(view.layout, view.viewer)
+    }
+    claims = {f"claim:{claim_id}": claim_id for claim_id in _claims(context, view)}
+    names = {ball.name for ball in balls} | {*questions, *claims}
+    if not names:
         return ""
     session = view.load_session() or Session(time.time_ns())
     fresh = [ball for ball in balls if ball.name not in session.reminded][-_MOST:]
     held = [ball for ball in fresh if _is_held(view, ball)]
-    if not held:
+    asked = {k: v for k, v in questions.items() if k not in session.reminded}
+    claimed = {k: v for k, v in claims.items() if k not in session.reminded}
+    if not (held or asked or claimed):
         return ""
-    # Balls that are gone need not be remembered.
-    reminded = session.reminded.intersection(ball.name for ball in balls)
+    # What is gone need not be remembered.
+    reminded = session.reminded & names | {ball.name for ball in held}
     # Saved before printing: otherwise the agent could never stop.
-    view.save_session(
-        session._replace(reminded=reminded.union(ball.name for ball in held))
-    )
-    return _reminder([ball.topic for ball in held])
+    view.save_session(session._replace(reminded=reminded | {*asked, *claimed}))
+    return _reminder([ball.topic for ball in held], asked.values(), claimed.values())
+
+
+def _claims(context: Context, view: SessionView) -> list[str]:
+    """Returns what the agent has claimed here."""
+    if not os.path.isdir(view.layout.held):
+        return []
+    from wc_cli.wrap import leftovers  # 12 ms, only where there are claims
+
+    return leftovers.own_claims(context)
 
 
 def _is_held(view: SessionView, held: HeldBall) -> bool:
-    """Returns whether a ball is really theirs: passed to them in particular, or in a
-    thread they take part in."""
+    """Returns whether a ball is really theirs, to act on: passed to them in particular,
+    or in a thread they take part in, and not BLOCKED."""
     if held.folder not in holders.own_folders_of(view.viewer):
         status = holders.viewer_status(view.layout, held, view.viewer)
         if status is None or not status.listed:
@@ -191,16 +208,35 @@ def _is_held(view: SessionView, held: HeldBall) -> bool:
         state = view.reader.snapshot(held.topic).state
     except WcError:
         return False
-    return state.status != CLOSED and view.viewer.holds(state.ball)
+    is_actionable = state.status not in {BLOCKED, CLOSED}
+    return is_actionable and view.viewer.holds(state.ball)
 
 
-def _reminder(topics: list[str]) -> str:
-    named = ", ".join(f'"{one_line(topic)}"' for topic in topics[:_NAMED])
-    unnamed = f" and {len(topics) - _NAMED} more" if len(topics) > _NAMED else ""
-    first = one_line(topics[0])
+def _reminder(held: Sequence[str], asked: Iterable[str], claimed: Iterable[str]) -> str:
+    sentences = []
+    if held:
+        first = one_line(held[0])
+        sentences.append(
+            f"you hold the ball of {_named(held)}. If you are done there, "
+            f"answer (wc say {first} --title '…') or pass it on (wc handoff {first} "
+            "--to NAME)"
+        )
+    if topics := list(dict.fromkeys(asked)):
+        first = one_line(topics[0])
+        sentences.append(
+            f"you are asked in {_named(topics)}: wc answer {first} --title '…'"
+        )
+    if ids := list(claimed):
+        sentences.append(
+            f"you have claimed {_named(ids)}; when you are done: wc release --all"
+        )
     return (
-        f"Watercooler: you hold the ball of {named}{unnamed}. If you are done there, "
-        f"answer (wc say {first} --title '…') or pass it on (wc handoff {first} "
-        "--to NAME). If it is no part of what you were asked, just stop: this is "
-        "said once."
+        f"Watercooler: {'. Also, '.join(sentences)}. If it is no part of what you were "
+        "asked, just stop: this is said once."
     )
+
+
+def _named(names: Sequence[str]) -> str:
+    listed = ", ".join(f'"{one_line(name)}"' for name in names[:_NAMED])
+    hidden = len(names) - _NAMED
+    return f"{listed} and {hidden} more" if hidden > 0 else listed

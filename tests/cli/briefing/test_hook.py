@@ -99,6 +99,28 @@ def test_what_others_say_to_each_other_is_no_news(agent: Agent) -> None:
     assert agent.prompt() == ""
 
 
+def test_who_stops_is_reminded_once_of_questions_and_claims(agent: Agent) -> None:
+    agent.start()
+    agent.repo.ok("handoff", "auth", "--to", "Pat", "--as", "Codex")
+    assert agent.stop() == ""
+    agent.repo.ok("ask", "auth", "--to", "Codex", "--title", "Why?")
+    agent.repo.ok("claim", "a.py", "--as", "Codex")
+    reason = json.loads(agent.stop())["reason"]
+    assert 'you are asked in "auth": wc answer auth' in reason
+    assert 'you have claimed "a.py"; when you are done: wc release --all' in reason
+    assert agent.stop() == ""
+
+
+def test_neither_sub_agents_nor_blocked_work_are_nudged(agent: Agent) -> None:
+    agent.start()
+    agent.repo.ok("ack", "auth", "--as", "Codex")
+    assert agent.hook("stop", agent_id="a1") == ""
+    agent.repo.ok("set-status", "auth", "BLOCKED", "--as", "Codex")
+    assert agent.stop() == ""
+    agent.repo.ok("set-status", "auth", "OPEN", "--as", "Codex")
+    assert "auth" in agent.stop()
+
+
 def test_a_prompt_is_told_once_of_what_can_begin(agent: Agent) -> None:
     agent.repo.ok("new", "db", "--title", "T")
     agent.repo.ok("link", "auth", "waits-for", "db", "--as", "Codex")
