@@ -80,7 +80,10 @@ class ListOptions(FilterOptions):
     open: bool = flag("--open", help="Leave closed threads out.")
     mine: bool = flag("--mine", help="Only threads whose ball is yours.")
     ready: bool = flag("--ready", help="Only threads that you may begin with.")
-    blocked: bool = flag("--blocked", help="Only threads that wait for another one.")
+    blocked: bool = flag("--blocked", help="Only threads that wait for something.")
+    columns: str = text(
+        "--columns", "NAMES", "Only these columns, such as: topic,ball,title."
+    )
 
 
 class ReadOptions(SpeakerOptions):
@@ -147,6 +150,7 @@ class ReindexOptions(SpeakerOptions):
 @command(ListOptions)
 def list_threads(context: Context, options: ListOptions) -> None:
     """List threads."""
+    columns = render.chosen_columns(options.columns)
     context.remember()
     thread_filter = options.filter(open_only=options.open, own=options.mine)
     thread_filter = thread_filter._replace(
@@ -166,7 +170,8 @@ def list_threads(context: Context, options: ListOptions) -> None:
         sync = {"sync": standing.to_json()} if standing is not None else {}
         say_json(fields | sync | ({"unreadable": unreadable} if unreadable else {}))
         return
-    say(render.thread_list(page.rows, now_ms(), render.output_style(context.env)))
+    style = render.output_style(context.env)
+    say(render.thread_list(page.rows, now_ms(), style, columns))
     if standing is not None:
         remark(standing.sentence(now_ms()))
     if not page.rows:

@@ -11,6 +11,7 @@ import sys
 import unicodedata
 from typing import TYPE_CHECKING
 
+from wc_core.errors import InvalidInputError
 from wc_core.phrases import counted
 from wc_core.planning.checklists import lines as item_lines
 from wc_core.planning.checklists import progress
@@ -21,7 +22,7 @@ from wc_core.times import age, utc
 from wc_core.views.references import code_words, references
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from wc_core.phrases import Table
     from wc_core.threads.codec import Damage
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
 
 _BOLD, _DIM, _YELLOW = "1", "2", "33"
 _MIN_TITLE = 12
+# Of a list of threads, behind the mark.
+COLUMNS = ("topic", "ball", "status", "entries", "age", "title")
 _ITEMS = 20  # of a checklist, above the entries
 _MOST_REFERENCES = 3  # on a line that has a title, too
 
@@ -106,12 +109,33 @@ def terminal_width() -> int:
     return shutil.get_terminal_size().columns if sys.stdout.isatty() else 0
 
 
-def thread_list(rows: Iterable[ThreadRow], now_ms: int, style: Style) -> str:
-    """Returns one line for each thread: whose move, topic, ball, NEW, age, title."""
-    cells = [_cells(row, now_ms) for row in rows]
+def chosen_columns(text: str) -> tuple[str, ...]:
+    """Returns the columns that a text names, all of them if it is empty. Raises
+    InvalidInputError."""
+    names = [name.strip().casefold() for name in text.split(",") if name.strip()]
+    unknown = [name for name in names if name not in COLUMNS]
+    if unknown:
+        raise InvalidInputError(
+            f"A list has no column {unknown[0]!r}.", f"Columns: {', '.join(COLUMNS)}"
+        )
+    return tuple(dict.fromkeys(names)) or COLUMNS
+
+
+def thread_list(
+    rows: Iterable[ThreadRow],
+    now_ms: int,
+    style: Style,
+    columns: Sequence[str] = COLUMNS,
+) -> str:
+    """Returns one line for each thread: whose move it is, then these columns."""
+    places = [0, *(COLUMNS.index(name) + 1 for name in columns)]
+    cells = [
+        (tuple(cell[place] for place in places), is_due)
+        for cell, is_due in (_cells(row, now_ms) for row in rows)
+    ]
     if not cells:
         return ""
-    head = ("", "TOPIC", "BALL", "STATUS", "ENTRIES", "AGE", "TITLE")
+    head = ("", *(name.upper() for name in columns))
     table = [head, *(cell for cell, _ in cells)]
     widths = [max(width_of(line[i]) for line in table) for i in range(len(head) - 1)]
     limit = terminal_width()

@@ -744,3 +744,11 @@ def test_what_was_written_on_a_branch(branches: Repo) -> None:
     assert written("read", "moved", "--new", "--peek") == [("moved", "New")]
     found = branches.json("search", "--branch", "fix/ui")["hits"]
     assert sorted((hit["topic"], hit["title"]) for hit in found) == on_fix
+
+
+def test_a_list_has_the_columns_that_are_asked_for(story: Repo) -> None:
+    shown = story.ok("list", "--columns", "Title, ball", "--mine").out
+    assert shown == "   TITLE             BALL\n>  Log in with keys  Pat\n"
+    problem = story.fails(2, "list", "--columns", "titel")
+    assert "no column 'titel'" in problem
+    assert "Columns: topic, ball, status" in problem
