@@ -106,7 +106,11 @@ EXAMPLES = {
     ),
     "read": ("wc read login --new", "wc read login --from 10 --limit 5 --peek"),
     "log": ("wc log login", "wc log login --limit 10 --json"),
-    "stats": ("wc stats login", "wc stats --stale-after 36h --json"),
+    "stats": (
+        "wc stats login",
+        "wc stats --stale-after 36h --json",
+        "wc stats --cost",
+    ),
     "timeline": ("wc timeline login", "wc timeline --since 3d --ascii"),
     "export": (
         "wc export login --format json --output login.json",

@@ -178,6 +178,11 @@ class Layout(NamedTuple):
         return f"{self.local}/sessions"
 
     @property
+    def cost(self) -> str:
+        """The folder with what each agent's session has cost."""
+        return f"{self.local}/cost"
+
+    @property
     def claims_index(self) -> str:
         """The claims as last read, see `wc_core.claims.book`."""
         return f"{self.local}/claims/index.json"

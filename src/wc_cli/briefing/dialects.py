@@ -114,8 +114,8 @@ _PLAIN = Dialect("")
 
 class HookInput(NamedTuple):
     """What a client says when it calls a hook: folder, session, whether the agent is
-    only running because a hook asked it to go on, the tool that it calls, and which of
-    its sub-agents calls it, if one does."""
+    only running because a hook asked it to go on, the tool that it calls, which of its
+    sub-agents calls it, if one does, and the path of its transcript."""
 
     folder: str = ""
     session: str = ""
@@ -123,6 +123,7 @@ class HookInput(NamedTuple):
     tool: str = ""
     arguments: Mapping[str, Any] = MappingProxyType({})
     subagent: str = ""
+    transcript: str = ""
 
 
 def dialect_of(client: str) -> Dialect:
@@ -149,7 +150,7 @@ def parse_input(data: bytes) -> HookInput:
     )
     # Cursor counts how often it went on: loop_count.
     again = bool(fields.get("stop_hook_active")) or bool(fields.get("loop_count"))
-    arguments = fields.get("tool_input")
+    arguments, transcript = fields.get("tool_input"), fields.get("transcript_path")
     return HookInput(
         folder,
         session,
@@ -157,6 +158,7 @@ def parse_input(data: bytes) -> HookInput:
         str(fields.get("tool_name", "")),
         arguments if isinstance(arguments, dict) else {},
         str(fields.get("agent_id") or ""),
+        transcript if isinstance(transcript, str) else "",
     )
 
 

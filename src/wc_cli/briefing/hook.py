@@ -16,7 +16,7 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Protocol
 
 from wc_cli.briefing import dialects, editnews, sessions
-from wc_cli.briefing.dialects import PROMPT, START
+from wc_cli.briefing.dialects import PROMPT, START, STOP
 from wc_cli.briefing.gather import deadline, gather_brief, limit_ms
 from wc_cli.briefing.sessionnews import SessionView, prompt_news, stop_reminder
 from wc_cli.briefing.sessions import Session
@@ -67,7 +67,7 @@ def answer_hook(context: Context, options: HookOptions) -> None:
     if options.hook not in events:
         remark(f"wc: {options.hook!r} is no event; one of: {', '.join(events)}")
         return
-    hook_input, seconds = dialects.HookInput(), limit_ms(context) / 1000
+    hook_input, seconds, reply = dialects.HookInput(), limit_ms(context) / 1000, ""
     is_tool = options.hook in dialects.TOOL_EVENTS
     if is_tool:
         seconds = max(seconds, _TOOL_SECONDS)
@@ -75,23 +75,72 @@ def answer_hook(context: Context, options: HookOptions) -> None:
     try:
         with _within(seconds * _GRACE):
             hook_input = dialects.parse_input(_read_input(seconds, limit))
-            reply = _reply(context, options, hook_input)
+            session = _session_context(context, options, hook_input)
+            reply = _reply(session, options, hook_input)
     except ClaimedError:
         raise  # the guard refuses the call of a tool
     except Exception as error:  # noqa: BLE001 - see above
         _fail_if_blocking(context, options, hook_input, error)
-        if context.env.get("WATERCOOLER_DEBUG"):
-            from wc_cli import debuglog  # 1 ms, only to record a failure
-
-            action, folder = (
-                f"wc brief --hook {options.hook}",
-                hook_input.folder or context.cwd,
-            )
-            debuglog.note_problem(action, type(error).__name__, folder)
+        _note_failure(context, options, hook_input, error)
         return
     if reply:
         dialect = dialects.dialect_of(options.client)
         say(dialect.answer(options.hook, defused(reply)))
+    if is_tool or not hook_input.session or hook_input.subagent:
+        return
+    try:
+        with _within(seconds * _GRACE):
+            _record_cost(session, options, hook_input, goes_on=bool(reply))
+    except Exception as error:  # noqa: BLE001 - see above
+        _note_failure(context, options, hook_input, error)
+
+
+def _note_failure(
+    context: Context,
+    options: HookOptions,
+    hook_input: dialects.HookInput,
+    error: Exception,
+) -> None:
+    if context.env.get("WATERCOOLER_DEBUG"):
+        from wc_cli import debuglog  # 1 ms, only to record a failure
+
+        action = f"wc brief --hook {options.hook}"
+        folder = hook_input.folder or context.cwd
+        debuglog.note_problem(action, type(error).__name__, folder)
+
+
+def _record_cost(
+    context: Context,
+    options: HookOptions,
+    hook_input: dialects.HookInput,
+    *,
+    goes_on: bool,
+) -> None:
+    """Note what the session has spent since its last hook."""
+    if not context.place.exists:
+        return
+    from wc_cli.cost import recording  # 4 ms, after the answer; tools need none
+
+    call = recording.HookCall(
+        int(time.time() * 1000),
+        hook_input.transcript,
+        begins=options.hook == PROMPT,
+        ends=options.hook == STOP,
+        again=hook_input.again,
+        goes_on=goes_on,
+    )
+    session = f"{options.client}:{hook_input.session}"
+    recording.record(context, session, call, deadline(context))
+
+
+def _session_context(
+    context: Context, options: HookOptions, hook_input: dialects.HookInput
+) -> Context:
+    """Returns the context that a command of the agent would have."""
+    client = dialects.dialect_of(options.client)
+    asked_identity = Asked(options.as_name, options.seat, client.agent)
+    env = client.with_session(context.env, hook_input.session)
+    return Context(env, hook_input.folder or context.cwd, asked_identity)
 
 
 def _fail_if_blocking(
@@ -137,10 +186,6 @@ def _reply(
     """Returns what the agent is told."""
     if options.hook in dialects.TOOL_EVENTS and not hook_input.tool:
         raise _NoToolError
-    client = dialects.dialect_of(options.client)
-    asked_identity = Asked(options.as_name, options.seat, client.agent)
-    env = client.with_session(context.env, hook_input.session)
-    context = Context(env, hook_input.folder or context.cwd, asked_identity)
     if options.hook == START:
         _adopt(context)
     late = deadline(context)

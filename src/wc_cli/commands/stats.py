@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from wc_cli.clock import now_ms
 from wc_cli.commands.common import SpeakerOptions
-from wc_cli.options import argument, command, number, text
+from wc_cli.options import argument, command, flag, number, text
 from wc_cli.output import remark, say, say_json
 from wc_cli.terminal import render
+from wc_core.cost import ledger
+from wc_core.errors import WcError
 from wc_core.phrases import Table
 from wc_core.text import one_line
 from wc_core.threads.model import CLOSED, holder_text
+from wc_core.times import span
 from wc_core.views import history, stats
 
 if TYPE_CHECKING:
     from wc_cli.context import Context
     from wc_cli.terminal.render import Style
+    from wc_core.cost.ledger import CostRow
+    from wc_core.threads.reader import StoreReader
 
 
 class StatsOptions(SpeakerOptions):
@@ -30,6 +36,9 @@ class StatsOptions(SpeakerOptions):
         "A ball held for longer is stale.",
         default=stats.STALE_AFTER,
     )
+    cost: bool = flag(
+        "--cost", help="What agents have spent: tokens, turns, time (on this machine)."
+    )
     limit: int = number(
         "--limit", "At most this many rows in a list (0: all).", default=stats.ROWS
     )
@@ -40,7 +49,10 @@ def show_stats(context: Context, options: StatsOptions) -> None:
     """Show the history of one thread, or the figures of all."""
     stale_ms = stats.stale_after_ms(options.stale_after)
     style = render.output_style(context.env)
-    if options.topic:
+    if options.cost:
+        fields = _cost_json(context, options)
+        lines = cost_lines(fields, style)
+    elif options.topic:
         fields = _history_json(context, options)
         lines = history_lines(fields, style)
     else:
@@ -59,6 +71,44 @@ def show_stats(context: Context, options: StatsOptions) -> None:
     say("\n".join(lines))
     if fields.get("truncated"):
         remark("there is more: --limit 0 shows all of it")
+
+
+def _cost_json(context: Context, options: StatsOptions) -> dict[str, Any]:
+    reader = context.reader
+    topic = reader.find(options.topic) if options.topic else ""
+    rows = ledger.rows(ledger.all_costs(reader.layout))
+    rows = [row for row in rows if not topic or row.topic == topic]
+    shown = rows[: options.limit or None]
+    fields: dict[str, Any] = {
+        "store": context.store,
+        "cost": [_named(reader, row).to_json() for row in shown],
+    }
+    if len(shown) < len(rows):
+        fields["truncated"] = True
+    return fields
+
+
+def _named(reader: StoreReader, row: CostRow) -> CostRow:
+    """A row with the name that its thread has now."""
+    with suppress(WcError):  # the thread may be gone; what it cost is not
+        return row._replace(topic=reader.snapshot(row.topic).state.name)
+    return row
+
+
+def cost_lines(fields: dict[str, Any], style: Style) -> list[str]:
+    """Returns the cost shape as lines: a row for each thread and agent."""
+    head = ("THREAD", "AGENT", "TOKENS", "OUTPUT", "FROM CACHE", "TURNS", "TIME")
+    rows = tuple(map(_cost_row, fields["cost"]))
+    if not rows:
+        return ["Nothing was counted on this machine: only hooks of agents do."]
+    return render.table_lines(Table(head, rows), style)
+
+
+def _cost_row(row: dict[str, Any]) -> tuple[str, ...]:
+    tokens = row["tokens"]
+    counts = (tokens["total"], tokens["output"], tokens["cache_read"], row["turns"])
+    figures = (f"{number:,}" for number in counts)
+    return (row["topic"] or "-", row["agent"], *figures, span(row["seconds"]))
 
 
 def _area_figures(context: Context) -> list[dict[str, Any]]:

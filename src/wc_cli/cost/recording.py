@@ -1,0 +1,125 @@
+"""Counts what a session has spent since its last hook, and for which thread.
+
+That is the thread in which its agent was the last to write during the turn; else the
+one whose ball it held when the turn began, the latest; else the one whose ball it
+holds; else none. A ball for any agent of its kind counts if it holds none.
+
+Only what is added to a transcript after the first hook counts: a session that is
+resumed or copied may begin with what was counted before.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from wc_cli.store import durable
+from wc_core.cost import ledger, usage
+from wc_core.cost.ledger import SessionCost, Spent
+from wc_core.cost.usage import Usage
+from wc_core.errors import WcError
+from wc_core.files import read_from, size_of
+from wc_core.layout import safe_name
+from wc_core.status import holders
+from wc_core.ulid import timestamp_ms
+from wc_core.values import NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from wc_cli.context import Context
+
+_CHUNK = 1 << 20
+_MARGIN_NS = 2_000_000_000
+
+
+class HookCall(NamedTuple):
+    """A hook of a session: when, where its transcript is, and whether a turn begins
+    (at a prompt), ends, or ended and goes on because of the hook's answer."""
+
+    now_ms: int
+    transcript: str = ""
+    begins: bool = False
+    ends: bool = False
+    again: bool = False
+    goes_on: bool = False
+
+
+def record(
+    context: Context, session: str, call: HookCall, late: Callable[[], bool]
+) -> None:
+    """Counts what a session has spent up to now.
+
+    Raises StorageError and CorruptError, and OSError for the transcript.
+    """
+    layout = context.reader.layout
+    path = f"{layout.cost}/{safe_name(session)}"
+    agent = str(context.viewer.identity.name)
+    cost = ledger.load(layout, path)
+    if cost is None:
+        durable.make_folder(layout.cost, layout.root, flush=False)
+        cost = SessionCost(agent, _size(call.transcript))
+        if not cost.offset:
+            cost = cost._replace(meter=usage.Meter(total=Usage()))
+    topic = _topic(context, cost) if call.ends else cost.topic
+    cost = _read_on(cost._replace(agent=agent), topic, call.transcript, late)
+    if call.ends and cost.began_ms:
+        ms = max(0, call.now_ms - cost.began_ms)
+        cost = cost.with_spent(topic, Spent(turns=int(not call.again), ms=ms))
+    if call.begins or call.ends:
+        runs = call.begins or (call.goes_on and cost.began_ms)
+        cost = cost._replace(began_ms=call.now_ms if runs else 0)
+    cost = cost._replace(topic=topic if call.ends else _held(context))
+    durable.replace(path, ledger.encode(cost), layout.root)
+
+
+def _size(transcript: str) -> int:
+    return max(0, size_of(transcript)) if transcript else 0
+
+
+def _read_on(
+    cost: SessionCost, topic: str, transcript: str, late: Callable[[], bool]
+) -> SessionCost:
+    """Counts what was added to a transcript, as far as there is time; the next hook
+    reads on from there."""
+    size = _size(transcript)
+    if size < cost.offset:  # another file: nobody knows what of it was counted
+        return cost._replace(offset=size, meter=usage.Meter()) if transcript else cost
+    while cost.offset < size and not late():
+        data = read_from(transcript, "", cost.offset, _CHUNK)
+        end = data.rfind(b"\n") + 1
+        if not end:
+            if len(data) < _CHUNK:
+                break  # the line is still being written
+            end = len(data)  # of no line that counts
+        added, meter = usage.count(data[:end], cost.meter)
+        cost = cost._replace(offset=cost.offset + end, meter=meter)
+        cost = cost.with_spent(topic, Spent(added))
+    return cost
+
+
+def _topic(context: Context, cost: SessionCost) -> str:
+    """The thread that a turn was for, at its end."""
+    viewer, reader = context.viewer, context.reader
+    written = []
+    if cost.began_ms:
+        since = cost.began_ms * 1_000_000 - _MARGIN_NS
+        for ball in holders.changed_balls(reader.layout, since):
+            with suppress(WcError):
+                state = reader.snapshot(ball.topic).state
+                is_new = timestamp_ms(state.last_id) >= cost.began_ms
+                if is_new and viewer.is_me(state.updated_by):
+                    written.append((state.last_id, state.topic))
+    return max(written)[1] if written else cost.topic or _held(context)
+
+
+def _held(context: Context) -> str:
+    """The thread whose ball the agent has held for the shortest time; else the latest
+    that is for any agent of its kind; else empty."""
+    viewer, layout = context.viewer, context.reader.layout
+    for folders in (holders.own_folders_of(viewer), holders.folders_of(viewer)):
+        held = holders.held_balls(layout, folders)
+        topics = [ball.topic for ball in held if not ball.is_free]
+        if topics:
+            return topics[-1]
+    return ""
