@@ -112,6 +112,10 @@ EXAMPLES = {
         "wc stats --cost",
     ),
     "timeline": ("wc timeline login", "wc timeline --since 3d --ascii"),
+    "import": (
+        "wc import login.json --dry-run",
+        "wc import .beads/issues.jsonl",
+    ),
     "export": (
         "wc export login --format json --output login.json",
         "wc export --all --format html --output threads.html",

@@ -45,10 +45,10 @@ pre{{white-space:pre-wrap;overflow-wrap:anywhere;font:inherit;margin:.5rem 0 0}}
 
 def page(threads: Iterable[Thread]) -> str:
     """The page with all of the threads, one after the other."""
-    shown = list(threads)
-    names = [one_line(thread.state.name) for thread in shown]
+    exported = list(threads)
+    names = [one_line(thread.state.name) for thread in exported]
     title = names[0] if len(names) == 1 else counted(len(names), "thread")
-    body = "\n".join(line for thread in shown for line in _thread_lines(thread))
+    body = "\n".join(line for thread in exported for line in _thread_lines(thread))
     return _PAGE.format(title=escape(title), body=body)
 
 
