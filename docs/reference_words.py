@@ -22,6 +22,8 @@ git init -q --bare ../threads.git
 git remote add origin ../hub.git
 wc new login --title 'Log in with a passkey' --to 'Claude Code' --force
 wc new logout --title 'Log out everywhere'
+wc export login --format json --output login.json
+echo '{"id": "bd-1", "title": "Old", "issue_type": "task"}' > issues.jsonl
 -->
 """
 
@@ -114,7 +116,7 @@ EXAMPLES = {
     "timeline": ("wc timeline login", "wc timeline --since 3d --ascii"),
     "import": (
         "wc import login.json --dry-run",
-        "wc import .beads/issues.jsonl",
+        "wc import issues.jsonl --format beads",
     ),
     "export": (
         "wc export login --format json --output login.json",
