@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 SLOWLY = "60000"
+WAITS = "This is not ready"
 REMINDED = 'Watercooler: you hold the ball of \\"'
 
 
@@ -44,6 +45,9 @@ def connected(place: Place, request: pytest.FixtureRequest) -> Iterator[Connecte
     topic = f"hooks-of-{client}"
     words = ("--title", "Look at me", "--to", f"{agent} (Pat)", "--force")
     repo.ok("new", topic, *words)
+    # Work that waits is not named by the brief.
+    waits = ("--title", WAITS, "--to", f"{agent} (Pat)", "--blocked-by", topic)
+    repo.ok("new", f"later-for-{client}", *waits, "--force")
     repo.ok("install", client, "--yes", "--only", "hooks")
     yield Connected(Place(repo), topic)
     repo.ok("uninstall", client, "--yes")
@@ -68,6 +72,7 @@ def test_gemini_runs_them(connected: Connected) -> None:
     begun, *_, stopped = service.told
     assert "<hook_context>Watercooler: you are Gemini CLI (Pat)." in begun
     assert f"- {connected.topic} · OPEN · " in begun
+    assert WAITS not in begun
     assert f"{REMINDED}{connected.topic}" in stopped
     assert stopped.count(REMINDED) == 1
     assert "gemini" in connected.sessions
@@ -90,6 +95,7 @@ def test_claude_code_runs_them(connected: Connected) -> None:
     told = json.dumps(service.asked, ensure_ascii=False)
     assert "Watercooler: you are Claude Code (Pat)." in told
     assert f"- {connected.topic} · OPEN · " in told
+    assert WAITS not in told
     assert f"Stop hook feedback:\\n{REMINDED}{connected.topic}" in told
     assert len(service.asked) == 2
     assert "claude" in connected.sessions
@@ -117,6 +123,7 @@ def test_codex_runs_them(connected: Connected) -> None:
     begun, stopped = service.told
     assert "Watercooler: you are Codex (Pat)." in begun
     assert f"- {connected.topic} · OPEN · " in begun
+    assert WAITS not in begun
     assert f"{REMINDED}{connected.topic}" in stopped
 
 
@@ -142,3 +149,4 @@ def test_opencode_loads_the_plugin(connected: Connected) -> None:
     told = json.dumps(service.asked, ensure_ascii=False)
     assert "Watercooler: you are opencode (Pat)." in told
     assert f"- {connected.topic} · OPEN · " in told
+    assert WAITS not in told
