@@ -82,6 +82,11 @@ EXAMPLES = {
         "wc checklist login remove 2",
     ),
     "check-off": ("wc check-off login 1", "wc check-off login 1 --undo"),
+    "budget": (
+        "wc budget signup 200k",
+        "wc budget signup",
+        "wc budget signup --remove",
+    ),
     "plan": ("echo '- tokens: Rotate the tokens (after signup)' | wc plan - --yes",),
     "gate": (
         "wc gate signup --until 2d --human Pat",

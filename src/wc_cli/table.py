@@ -53,6 +53,7 @@ COMMANDS: dict[str, Command] = {
     "checklist": Command("commands.plan.checklists:checklist", WRITING, agents=True),
     "check-off": Command("commands.plan.checklists:check_off", WRITING, agents=True),
     "plan": Command("commands.plan.plans:plan", WRITING, agents=True),
+    "budget": Command("commands.session.budget:budget", WRITING),
     "gate": Command("commands.plan.gates:gate", WRITING),
     "ready": Command("commands.plan.readiness:ready", READING, agents=True),
     "why": Command("commands.plan.readiness:why", READING, agents=True),

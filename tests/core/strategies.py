@@ -106,7 +106,7 @@ KNOWN_KEYS = frozenset(
             kind="note", severity="low", asks="x", answers="y",
             items_added=("x",), items_removed=("y",), items_checked=("z",),
             items_unchecked=("z",),
-            gates=(GateChange("add"),),
+            gates=(GateChange("add"),), budget=1,
         )
     )
 )  # fmt: skip
@@ -178,6 +178,7 @@ entries = st.builds(
     items_removed=references,
     items_checked=references,
     items_unchecked=references,
+    budget=st.none() | st.integers(0, 1 << 40),
     gates=st.lists(st.builds(GateChange, words, texts, texts, texts), max_size=2).map(
         tuple
     ),
@@ -209,6 +210,7 @@ rare_changes = st.one_of(
     st.fixed_dictionaries({"items_checked": item_ids, "items_unchecked": item_ids}),
     st.fixed_dictionaries({"items_removed": item_ids}),
     st.fixed_dictionaries({"gates": gate_changes}),
+    st.fixed_dictionaries({"budget": st.sampled_from((0, 1, 200_000))}),
 )
 
 

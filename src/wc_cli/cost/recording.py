@@ -13,6 +13,7 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from wc_cli.cost import spending
 from wc_cli.store import durable
 from wc_core.cost import ledger, usage
 from wc_core.cost.ledger import SessionCost, Spent
@@ -71,6 +72,8 @@ def record(
         cost = cost._replace(began_ms=call.now_ms if runs else 0)
     cost = cost._replace(topic=topic if call.ends else _held(context))
     durable.replace(path, ledger.encode(cost), layout.root)
+    if call.ends:
+        spending.note_if_spent(context, topic)
 
 
 def _size(transcript: str) -> int:

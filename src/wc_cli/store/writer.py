@@ -313,6 +313,7 @@ class StoreWriter:
             items_checked=draft.items_checked,
             items_unchecked=draft.items_unchecked,
             gates=draft.gates,
+            budget=draft.budget,
             parents=thread.state.heads,
             base=thread.base,
             summary=draft.summary,

@@ -69,6 +69,8 @@ def to_fields(entry: Entry) -> dict[str, Any]:
             del fields[name]
     if entry.ball is not None:
         fields["ball"] = entry.ball.holder
+    if entry.budget is not None:
+        fields["budget"] = entry.budget
     if entry.parents is not None:
         fields["parents"] = list(entry.parents)
     if entry.base is not None:
@@ -102,6 +104,10 @@ def _as_numbers(value: Any) -> tuple[int, ...] | None:
     if isinstance(value, list) and all(type(item) is int for item in value):
         return tuple(value)
     return None
+
+
+def _as_count(value: Any) -> int | None:
+    return value if type(value) is int and value >= 0 else None
 
 
 def _as_links(value: Any) -> tuple[Link, ...] | None:
@@ -155,6 +161,7 @@ FIELDS: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "items_checked": ("items_checked", _as_texts),
     "items_unchecked": ("items_unchecked", _as_texts),
     "gates": ("gates", read_changes),
+    "budget": ("budget", _as_count),
     "parents": ("parents", _as_texts),
     "base": ("base", _as_base),
     "summary": ("summary", _as_text),

@@ -80,6 +80,7 @@ class _Folding:
         self.questions = {question.id: question for question in state.questions}
         self.items = {item.id: item for item in state.items}
         self.gates = state.gates
+        self.budget, self.budget_id = state.budget, state.budget_id
 
     def begin(self, entry: Entry) -> None:
         """Take what the first entry says because it is the first."""
@@ -141,6 +142,8 @@ class _Folding:
         self._change_items(entry)
         if entry.gates:
             self.gates = changed_gates(self.gates, entry.gates, entry.id, entry.agent)
+        if entry.budget is not None:
+            self.budget, self.budget_id = entry.budget, entry.id
 
     def _change_tags(self, entry: Entry) -> None:
         if entry.tags_added or entry.tags_removed:
@@ -210,6 +213,8 @@ class _Folding:
             "questions": tuple(self.questions.values()),
             "items": tuple(self.items.values()),
             "gates": self.gates,
+            "budget": self.budget,
+            "budget_id": self.budget_id,
         }
 
 

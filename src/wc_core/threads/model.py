@@ -26,7 +26,7 @@ SEVERITIES = ("low", "medium", "high", "critical")
 ACTIONS = (
     *("new", "say", "ack", "handoff", "take", "set_status", "done"),
     *("move", "amend", "retract", "rename", "tag", "link", "unlink", "checklist"),
-    *("gate",),
+    *("gate", "budget"),
 )
 
 OPEN, IN_REVIEW, BLOCKED, CLOSED = STATUSES
@@ -128,6 +128,7 @@ class Entry(NamedTuple):
     items_checked: tuple[str, ...] = ()
     items_unchecked: tuple[str, ...] = ()
     gates: tuple[GateChange, ...] = ()
+    budget: int | None = None
     parents: tuple[str, ...] | None = None
     base: Base | None = None
     summary: str = ""
@@ -145,7 +146,7 @@ class Entry(NamedTuple):
     @property
     def is_rare(self) -> bool:
         """Whether it changes what few entries change: place, name, text, tags,
-        questions, links, gates or a checklist."""
+        questions, links, gates, a checklist or a budget."""
         return self[_RARE] != _NOT_RARE
 
     @property
@@ -204,7 +205,9 @@ class State(NamedTuple):
 
     ``tags_id`` is the last entry that changed ``tags``. ``links`` are those to other
     threads, ``questions`` those that nobody has answered, ``items`` its checklist,
-    ``gates`` what it waits for besides threads; the oldest first.
+    ``gates`` what it waits for besides threads; the oldest first. ``budget`` is how
+    many tokens may be spent for it (0: any number), ``budget_id`` the entry that set
+    it.
 
     ``lost`` counts the lines of the log that are no entry; it is here so that
     a reader of ``meta.json`` learns of the damage without reading the log.
@@ -236,6 +239,8 @@ class State(NamedTuple):
     questions: tuple[OpenQuestion, ...] = ()
     items: tuple[Item, ...] = ()
     gates: tuple[Gate, ...] = ()
+    budget: int = 0
+    budget_id: str = ""
     lost: int = 0
 
     @property

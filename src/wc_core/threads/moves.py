@@ -234,6 +234,7 @@ _MOVES = {
     "unlink": _remark,
     "checklist": _remark,
     "gate": _remark,
+    "budget": _remark,
 }
 
 

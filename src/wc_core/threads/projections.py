@@ -127,6 +127,8 @@ def render_meta(state: State, log_size: int, unknown: Mapping[str, Any]) -> byte
         **({"questions": state.questions} if state.questions else {}),
         **({"items": state.items} if state.items else {}),
         **({"gates": state.gates} if state.gates else {}),
+        **({"budget": state.budget} if state.budget else {}),
+        **({"budget_id": state.budget_id} if state.budget_id else {}),
         **({"lost": state.lost} if state.lost else {}),
     }
     text = json.dumps(fields | dict(unknown), ensure_ascii=False, indent=2)
@@ -251,6 +253,8 @@ def _state(topic: str, base: Base, meta: Meta, own: Mapping[str, Any]) -> State:
         ),
         items=tuple(Item(*map(str, item)) for item in own.get("items", ())),
         gates=tuple(Gate(*map(str, gate)) for gate in own.get("gates", ())),
+        budget=_integer(own.get("budget")),
+        budget_id=_string(own.get("budget_id")),
         lost=_integer(own.get("lost")),
     )
 

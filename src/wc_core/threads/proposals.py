@@ -56,6 +56,7 @@ class Draft(NamedTuple):
     items_checked: tuple[str, ...] = ()
     items_unchecked: tuple[str, ...] = ()
     gates: tuple[GateChange, ...] = ()
+    budget: int | None = None
     file_refs: tuple[str, ...] = ()
     pr_refs: tuple[int, ...] = ()
     commit_refs: tuple[str, ...] = ()

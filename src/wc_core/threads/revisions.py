@@ -27,7 +27,7 @@ RETRACTED = "(retracted)"
 
 # The actions whose entries have no text of their own that could be corrected.
 _WITHOUT_TEXT = CORRECTIONS | {
-    *("rename", "tag", "move", "link", "unlink", "checklist", "gate")
+    *("rename", "tag", "move", "link", "unlink", "checklist", "gate", "budget")
 }
 
 

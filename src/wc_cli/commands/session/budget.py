@@ -1,0 +1,57 @@
+"""``wc budget``: how many tokens may be spent for a thread."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from wc_cli.commands.common import WriteOptions
+from wc_cli.commands.writing import write_entry
+from wc_cli.options import argument, command, flag
+from wc_cli.output import say, say_json
+from wc_core.cost import budgets, ledger
+from wc_core.errors import ConflictError, InvalidInputError
+from wc_core.text import one_line
+from wc_core.threads.proposals import Draft
+
+if TYPE_CHECKING:
+    from wc_cli.context import Context
+    from wc_core.threads.model import State
+
+
+class BudgetOptions(WriteOptions):
+    """Set how many tokens may be spent for a thread, or show what was spent. When it
+    is spent, a person gets the ball."""
+
+    topic: str = argument("TOPIC", "The thread.", complete="topic")
+    tokens: str = argument("TOKENS", "Such as 200k or 1.5m.", default="")
+    remove: bool = flag("--remove", help="Any number may be spent again.")
+
+
+@command(BudgetOptions)
+def budget(context: Context, options: BudgetOptions) -> None:
+    """Set, remove or show a budget."""
+    state = context.reader.snapshot(context.reader.find(options.topic)).state
+    if options.tokens and options.remove:
+        raise InvalidInputError(
+            "A number of tokens and --remove are given.", "Give one of them."
+        )
+    if not (options.tokens or options.remove):
+        _show(context, options, state)
+        return
+    tokens = budgets.parse(options.tokens) if options.tokens else 0
+    if options.remove and not state.budget:
+        raise ConflictError(f"{state.name} has no budget.", "Nothing was written.")
+    title = f"Budget: {tokens:,} tokens" if tokens else "No budget any more"
+    write_entry(context, options, Draft(state.topic, "budget", title, budget=tokens))
+
+
+def _show(context: Context, options: BudgetOptions, state: State) -> None:
+    """Print the budget of a thread, and what was spent on this machine."""
+    rows = ledger.rows(ledger.all_costs(context.reader.layout))
+    spent = budgets.spent(rows, state.topic)
+    if options.json:
+        fields: dict[str, Any] = {"store": context.store, "topic": state.name}
+        say_json(fields | {"budget": state.budget or None, "spent": spent})
+        return
+    limit = f"of {state.budget:,}" if state.budget else "and has no budget"
+    say(one_line(f"{state.name} has spent {spent:,} tokens here {limit}"))

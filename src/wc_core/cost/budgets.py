@@ -1,0 +1,57 @@
+"""How many tokens may be spent for a thread.
+
+What counts is what a model read for the first time and what it wrote. What it took
+from its cache costs a tenth or so and would be most of the number.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from wc_core import names
+from wc_core.errors import InvalidInputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from wc_core.cost.ledger import CostRow
+    from wc_core.names import Directory, Name
+    from wc_core.threads.model import State
+
+_UNITS = {"": 1, "k": 1_000, "m": 1_000_000}
+_MAX_TOKENS = 10**12
+_MAX_LENGTH = 15
+
+
+def parse(text: str) -> int:
+    """A number of tokens: ``200000``, ``200k``, ``1.5m``. Raises InvalidInputError."""
+    word = text.strip().lower().replace("_", "").replace(",", "")
+    unit = word[-1:] if word[-1:] in {"k", "m"} else ""
+    number = word.removesuffix(unit)
+    whole, _, fraction = number.partition(".")
+    is_number = (whole + fraction).isascii() and (whole + fraction).isdecimal()
+    if is_number and whole and len(number) <= _MAX_LENGTH:
+        tokens = round(float(number) * _UNITS[unit])
+        if 0 < tokens <= _MAX_TOKENS:
+            return tokens
+    raise InvalidInputError(
+        f"{text!r} is no number of tokens.", "Write 200k, 1.5m or 200000."
+    )
+
+
+def spent(rows: Iterable[CostRow], topic: str) -> int:
+    """The tokens that were spent for a thread."""
+    return sum(
+        row.spent.usage.total - row.spent.usage.cache_read
+        for row in rows
+        if row.topic == topic
+    )
+
+
+def person_for(state: State, me: Name, directory: Directory) -> str:
+    """The person who gets the ball when a budget is spent: who asked for the work, or
+    whose agent did; else the one whose agent I am; else anyone."""
+    asker = names.parse(state.asker)
+    if state.asker and not directory.is_agent(asker):
+        return state.asker
+    return asker.tag or me.tag or "anyone"
