@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from wc_core.exchange.imports import ImportedThread
 
 _HOLDER = "wc import"
+_MARKDOWN = "markdown"
 
 
 class ImportOptions(SpeakerOptions):
@@ -27,7 +28,7 @@ class ImportOptions(SpeakerOptions):
 
     files: tuple[str, ...] = words("FILE...", "The files; '-' reads standard input.")
     format: str = text(
-        "--format", "FORMAT", "watercooler, beads, github or vibe-kanban."
+        "--format", "FORMAT", "watercooler, beads, github, vibe-kanban or markdown."
     )
     dry_run: bool = flag("--dry-run", help="Only show what it would add.")
 
@@ -35,10 +36,13 @@ class ImportOptions(SpeakerOptions):
 @command(ImportOptions)
 def import_files(context: Context, options: ImportOptions) -> None:
     """Import threads."""
+    if _is_markdown(options):
+        _import_list(context, options)
+        return
     if options.format and options.format not in imports.FORMATS:
         raise InvalidInputError(
             f"{one_line(options.format)!r} is no format.",
-            f"Choose one of: {', '.join(imports.FORMATS)}",
+            f"Choose one of: {', '.join((*imports.FORMATS, _MARKDOWN))}",
         )
     threads = [item for path in options.files for item in _read(path, options.format)]
     # All of it is checked before anything is written.
@@ -64,6 +68,33 @@ def import_files(context: Context, options: ImportOptions) -> None:
         say(f"{topic}: {verb} {counted(count, 'entry', 'entries')}")
     if not counts:
         say("nothing to do: everything is there already")
+
+
+def _is_markdown(options: ImportOptions) -> bool:
+    """Whether the files are lists, as `wc plan` takes them."""
+    if options.format:
+        return options.format == _MARKDOWN
+    return all(path.casefold().endswith((".md", ".markdown")) for path in options.files)
+
+
+def _import_list(context: Context, options: ImportOptions) -> None:
+    """Make threads of a markdown list."""
+    from wc_cli.commands.plan import plans  # 3 ms, only for lists
+
+    if len(options.files) > 1:
+        raise InvalidInputError(
+            "A markdown list is imported alone.", "Import one file after the other."
+        )
+    values = {
+        **{param.name: param.default for param in plans.PlanOptions.params()},
+        "as_name": options.as_name,
+        "seat": options.seat,
+        "json": options.json,
+        "file": options.files[0],
+        "yes": not options.dry_run,
+        "dry_run": options.dry_run,
+    }
+    plans.plan.run(context, plans.PlanOptions(values))
 
 
 def _read(path: str, form: str) -> list[ImportedThread]:

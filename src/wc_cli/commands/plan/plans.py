@@ -35,6 +35,7 @@ class PlanOptions(SpeakerOptions):
         "--parent", "TOPIC", "All of it is part of this.", complete="topic"
     )
     yes: bool = flag("--yes", help="Write it without asking.")
+    dry_run: bool = flag("--dry-run", help="Only show it.")
     force: bool = flag("--force", help="Allow new names.")
     lock_timeout: str = text(
         "--lock-timeout", "SECONDS", "Wait this long for another writer.", default="2"
@@ -76,6 +77,8 @@ def plan(context: Context, options: PlanOptions) -> None:
 
 def _is_wanted(options: PlanOptions) -> bool:
     """Whether the plan is to be written; asks at a terminal."""
+    if options.dry_run:
+        return False
     if options.yes or options.json or options.file == "-":
         return options.yes
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
