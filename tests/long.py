@@ -129,6 +129,8 @@ PARTS = (
     Part("git", (8, 9, 10, 11), "people's git, hooks and settings; many remotes",
          _contract("plain_git", "git_around", "two_sides", "transports", "refusals",
                    "sending")),
+    Part("coverage", (), "the usual tests reach 95 % of the code",
+         (Step("tests", ("-m", "pytest", "-n", WORKERS, "--cov")),)),
     Part("properties", (), "1,000 examples of each property",
          (_tests("tests/core", "tests/observe", "tests/cli"),)),
     Part("programs", (), "environments by pip and by uv; the server benches",
