@@ -47,7 +47,11 @@ EXAMPLES = {
         "git diff --stat | wc say login --title 'What I changed' --body -",
         "wc say login --title 'It is back' --reopen",
     ),
-    "done": ("wc done logout --title 'All green, ready to merge'",),
+    "done": (
+        "wc done logout --title 'All green, ready to merge'",
+        "wc done login --request-changes --title 'The nonce is checked too late'",
+        "wc say login --approve",
+    ),
     "ask": (
         "wc ask login --to Codex --title 'Which hash?'",
         "wc ask login --to 'Claude Code' --title 'And the salt?'",

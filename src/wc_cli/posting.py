@@ -53,6 +53,7 @@ def checked(draft: Draft) -> Draft:
         kind=vocabulary.kind(draft.kind),
         severity=vocabulary.severity(draft.severity),
         type=vocabulary.entry_type(draft.type),
+        outcome=vocabulary.outcome(draft.outcome),
         to=vocabulary.name(draft.to),
         status=vocabulary.status(draft.status),
         reason=vocabulary.reason(draft.reason),

@@ -24,6 +24,7 @@ from wc_core.threads import codec, entryfields, folding, model
 from wc_core.threads.gates import GateChange
 from wc_core.threads.model import Ball, Base, Entry, Link, State
 from wc_core.threads.projections import render_meta
+from wc_core.threads.reviews import NO_REVIEW, OUTCOMES, Review
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -106,7 +107,7 @@ KNOWN_KEYS = frozenset(
             kind="note", severity="low", asks="x", answers="y",
             items_added=("x",), items_removed=("y",), items_checked=("z",),
             items_unchecked=("z",),
-            gates=(GateChange("add"),), budget=1,
+            gates=(GateChange("add"),), budget=1, outcome="approved",
         )
     )
 )  # fmt: skip
@@ -179,6 +180,7 @@ entries = st.builds(
     items_checked=references,
     items_unchecked=references,
     budget=st.none() | st.integers(0, 1 << 40),
+    outcome=texts,
     gates=st.lists(st.builds(GateChange, words, texts, texts, texts), max_size=2).map(
         tuple
     ),
@@ -211,6 +213,7 @@ rare_changes = st.one_of(
     st.fixed_dictionaries({"items_removed": item_ids}),
     st.fixed_dictionaries({"gates": gate_changes}),
     st.fixed_dictionaries({"budget": st.sampled_from((0, 1, 200_000))}),
+    st.fixed_dictionaries({"outcome": st.sampled_from((*OUTCOMES, "later"))}),
 )
 
 
@@ -273,6 +276,8 @@ states = st.builds(
     ).map(tuple),
     items=st.lists(st.builds(model.Item, texts, texts, texts), max_size=3).map(tuple),
     passes=st.lists(st.builds(model.Pass, texts, texts), max_size=3).map(tuple),
+    review=st.just(NO_REVIEW)
+    | st.builds(Review, texts, texts, texts, words, st.integers(0, 9)),
 )
 
 

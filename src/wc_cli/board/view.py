@@ -239,7 +239,8 @@ class Painter(NamedTuple):
     def _facts(self, card: Card, room: int) -> Iterator[tuple[str, str]]:
         age = cut_to_width(card.age(self.now_ms), room)
         yield age, WARNING if card.is_stale(self.now_ms) else DIM
-        status = "" if card.row.status == "OPEN" else one_line(card.row.status)
+        status = one_line(card.row.status_text)
+        status = "" if status == "OPEN" else status
         waits = one_line(card.row.waits_text)
         question = one_line(card.row.asked_text)
         parts = (question, waits, status, str(card.row.checklist), card.work)

@@ -29,6 +29,7 @@ from wc_core.git.discovery import BRANCH_STORE
 from wc_core.layout import topic_of
 from wc_core.phrases import counted, quoted, with_home
 from wc_core.planning import linkfiles
+from wc_core.review import outcomes
 from wc_core.rules.auditing import overdue
 from wc_core.text import one_line
 from wc_core.threads.model import holder_text
@@ -272,6 +273,8 @@ def _topic_findings(
             yield from _fork_findings(reader.thread(topic))
         if settings.bounces and state.bounces >= settings.bounces and state.ball:
             yield _bounce_finding(state)
+        if outcomes.has_too_many_rounds(state, settings):
+            yield from _review_findings(state)
     except NotFoundError:
         return
     except WcError as error:
@@ -285,6 +288,14 @@ def _bounce_finding(state: State) -> Finding:
     """Returns a finding for a ball that goes to and fro without getting anywhere."""
     message, _, ways_on = bounces_text(state).partition("; ")
     return Finding(state.topic, 0, message, ways_on)
+
+
+def _review_findings(state: State) -> Iterator[Finding]:
+    """Yields a finding if changes were requested too often, and still nobody else has
+    the ball."""
+    if state.ball in {state.review.by, state.review.of}:
+        message, _, ways_on = outcomes.rounds_text(state).partition("; ")
+        yield Finding(state.topic, 0, message, ways_on)
 
 
 def _fork_findings(thread: Thread) -> Iterator[Finding]:

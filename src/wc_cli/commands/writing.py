@@ -9,14 +9,16 @@ from wc_cli.commands.common import WriteOptions
 from wc_cli.entries import body, receipts
 from wc_cli.entries.paths import repository_path
 from wc_cli.options import REQUIRED, Options, argument, command, flag, text, texts
+from wc_core.errors import InvalidInputError
 from wc_core.git import repository as repositories
 from wc_core.threads import vocabulary
 from wc_core.threads.proposals import Draft
+from wc_core.threads.reviews import APPROVED, CHANGES_REQUESTED
 
 if TYPE_CHECKING:
     from wc_cli.context import Context
 
-_ACK_TITLE = "Ack"
+_ACK_TITLE, _APPROVED_TITLE = "Ack", "Approved"
 
 
 class ReferenceOptions(Options):
@@ -74,7 +76,32 @@ class PassOptions(Options):
     )
 
 
-class ContributionOptions(PassOptions, EntryOptions, EditorOptions):
+class OutcomeOptions(Options):
+    """What a review came to."""
+
+    approve: bool = flag("--approve", help="You reviewed it, and it is fine.")
+    request_changes: bool = flag(
+        "--request-changes", help="You reviewed it; the ball goes back for changes."
+    )
+
+    def with_outcome(self, draft: Draft, written_type: str) -> Draft:
+        """Returns the draft with its outcome, if one was given."""
+        if not (self.approve or self.request_changes):
+            return draft
+        from wc_core.review import outcomes  # 1 ms, for outcomes of reviews
+
+        if self.approve and self.request_changes:
+            raise InvalidInputError(
+                "--approve and --request-changes are given.", "Give one of them."
+            )
+        if written_type and draft.type != outcomes.DECISION_TYPE:
+            raise outcomes.wrong_type_error(draft.type)
+        outcome = APPROVED if self.approve else CHANGES_REQUESTED
+        title = draft.title or (_APPROVED_TITLE if self.approve else "")
+        return draft._replace(outcome=outcome, title=title)
+
+
+class ContributionOptions(PassOptions, EntryOptions, EditorOptions, OutcomeOptions):
     """An entry that may pass the ball and change the status."""
 
     topic: str = argument("TOPIC", "The thread.", complete="topic")
@@ -215,7 +242,7 @@ def new(context: Context, options: NewOptions) -> None:
 
 
 def _contribution(action: str, options: ContributionOptions) -> Draft:
-    draft = _entry_draft(action, options)
+    draft = options.with_outcome(_entry_draft(action, options), options.type)
     reason = vocabulary.reason(options.reason)
     return draft._replace(reopen=options.reopen, reason=reason)
 

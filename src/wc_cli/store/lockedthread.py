@@ -172,7 +172,7 @@ def read(reader: StoreReader, draft: Draft) -> LockedThread:
     try:
         snapshot = reader.snapshot(draft.topic)
     except NotFoundError:
-        if draft.action not in STARTING_ACTIONS:
+        if draft.action not in STARTING_ACTIONS or draft.outcome:
             raise reader.not_found_error(draft.topic) from None
         return LockedThread(model.initial_state(draft.topic))
     _check_writable(snapshot)

@@ -115,6 +115,10 @@ class StoreWriter:
                 f"{self.rules.damage.file}: {self.rules.damage.message}.",
                 "The ball could go the wrong way; fix the file first.",
             )
+        if draft.outcome:
+            from wc_core.review import outcomes  # 1 ms, for outcomes of reviews
+
+            draft = outcomes.as_review(draft)
         if draft.kind or draft.severity:
             from wc_core.remarks import kinds  # 1 ms, for entries with a kind
 
@@ -314,6 +318,7 @@ class StoreWriter:
             items_unchecked=draft.items_unchecked,
             gates=draft.gates,
             budget=draft.budget,
+            outcome=draft.outcome,
             parents=thread.state.heads,
             base=thread.base,
             summary=draft.summary,
@@ -373,7 +378,17 @@ class StoreWriter:
             notes.append(f"saved, but its projections are not up to date: {error}")
         if entry.ball is not None and (bounces := moves.bounce_note(state, self.rules)):
             notes.append(bounces)
+        notes += self._review_notes(entry, state)
         if thread.has_lost_lines:
             notes.append(f"{entry.topic} has damage in its log: wc doctor")
         receipt = Written(entry, idx, thread.state, state).receipt(*notes)
         return receipt._replace(topic=aliases.name_of(self.reader, state))
+
+    def _review_notes(self, entry: Entry, state: model.State) -> list[str]:
+        """A note if changes were requested too often."""
+        if not entry.outcome:
+            return []
+        from wc_core.review import outcomes  # 1 ms, for outcomes of reviews
+
+        too_many = outcomes.has_too_many_rounds(state, self.rules)
+        return [outcomes.rounds_text(state)] if too_many else []

@@ -18,6 +18,7 @@ from wc_core.planning.checklists import progress
 from wc_core.remarks import wording
 from wc_core.text import clean, one_line
 from wc_core.threads.model import holder_text
+from wc_core.threads.reviews import outcome_text
 from wc_core.times import age, utc
 from wc_core.views.references import code_words, references
 
@@ -153,7 +154,7 @@ def _cells(row: ThreadRow, now_ms: int) -> tuple[tuple[str, ...], bool]:
         ">" if row.is_due else "?" if row.asked_by else "",
         one_line(row.name) + marks,
         one_line(holder_text(row.ball)),
-        f"{one_line(row.waits_text or row.status)} {row.checklist}".rstrip(),
+        f"{one_line(row.waits_text or row.status_text)} {row.checklist}".rstrip(),
         f"{row.entry_count}{new}",
         age(row.updated_at, now_ms) if row.updated_at else "",
         " ".join([_titled(row), *tag_words(row.tags)]),
@@ -197,10 +198,10 @@ def thread_head(thread: Thread, style: Style) -> str:
     state = thread.state
     ball = f"ball: {one_line(holder_text(state.ball))}"
     entries = counted(state.entry_count, "entry", "entries")
-    facts = [one_line(state.status), ball, entries]
+    facts = [one_line(state.status), ball, entries, one_line(state.review.text)]
     lines = [
         style(f"{one_line(thread.name)}: {one_line(state.title)}", _BOLD),
-        " · ".join([*facts, *tag_words(thread.snapshot.tags)]),
+        " · ".join(filter(None, [*facts, *tag_words(thread.snapshot.tags)])),
     ]
     if state.items:
         lines.append(f"checklist {progress(state.items)}:")
@@ -222,6 +223,7 @@ def entry_text(numbered: Numbered, style: Style) -> str:
     item = numbered.entry
     about = [f"#{numbered.idx}", item.agent or "?", utc(item.at), item.role]
     about += [wording.type_text(item), wording.kind_text(item)]
+    about.append(outcome_text(item.outcome))
     if item.ball is not None:
         about.append(f"ball → {holder_text(item.ball.holder)}")
     if item.status:

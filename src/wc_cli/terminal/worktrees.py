@@ -114,7 +114,7 @@ def _when(age: StateAge) -> str:
 
 def _ball(row: ThreadRow) -> str:
     holder = "you" if row.have_ball else one_line(holder_text(row.ball))
-    status = one_line(row.waits_text) or one_line(row.status)
+    status = one_line(row.waits_text) or one_line(row.status_text)
     status = "" if status == "OPEN" else f", {status}"
     return f"{one_line(row.name)} → {holder}{status}"
 

@@ -28,7 +28,7 @@ def _lines(leftovers: Leftovers, style: Style) -> Iterator[str]:
     yield from _section(
         f"You hold {counted(len(leftovers.balls), 'ball')}:",
         [
-            f"{row.name} · {row.waits_text or row.status} · {row.title}"
+            f"{row.name} · {row.waits_text or row.status_text} · {row.title}"
             for row in leftovers.balls
         ],
         style,

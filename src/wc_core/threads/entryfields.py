@@ -23,7 +23,7 @@ _OPTIONAL = (
     *("code_commit", "action", "status", "thread_branch", "new_topic"),
     *("supersedes", "tags_added", "tags_removed", "links_added", "links_removed"),
     *("items_added", "items_removed", "items_checked", "items_unchecked"),
-    *("gates", "key", "reason", "kind", "severity", "asks", "answers"),
+    *("gates", "key", "reason", "kind", "severity", "asks", "answers", "outcome"),
 )
 
 
@@ -63,6 +63,7 @@ def to_fields(entry: Entry) -> dict[str, Any]:
         "severity": entry.severity,
         "asks": entry.asks,
         "answers": entry.answers,
+        "outcome": entry.outcome,
     }
     for name in _OPTIONAL:
         if not fields[name]:
@@ -176,6 +177,7 @@ FIELDS: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "severity": ("severity", _as_text),
     "asks": ("asks", _as_text),
     "answers": ("answers", _as_text),
+    "outcome": ("outcome", _as_text),
 }
 
 _TEXT_FIELDS = {

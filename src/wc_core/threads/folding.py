@@ -8,6 +8,7 @@ from wc_core.names import Directory, parse
 from wc_core.threads.gates import changed_gates
 from wc_core.threads.model import (
     CLOSED,
+    IN_REVIEW,
     Item,
     Link,
     OpenQuestion,
@@ -18,6 +19,7 @@ from wc_core.threads.model import (
     unseen,
     written_by_wc,
 )
+from wc_core.threads.reviews import NO_REVIEW, reviewed
 from wc_core.threads.revisions import (
     CORRECTIONS,
     RETRACT,
@@ -81,6 +83,7 @@ class _Folding:
         self.items = {item.id: item for item in state.items}
         self.gates = state.gates
         self.budget, self.budget_id = state.budget, state.budget_id
+        self.review = state.review
 
     def begin(self, entry: Entry) -> None:
         """Take what the first entry says because it is the first."""
@@ -108,6 +111,9 @@ class _Folding:
     def _set_status(self, entry: Entry, status: str) -> None:
         if self.status == CLOSED:
             self.asker = entry.agent or self.asker
+            self.review = NO_REVIEW
+        elif status == IN_REVIEW:
+            self.review = self.review._replace(outcome="")
         self.status = status
         self.bounces = 0
 
@@ -144,6 +150,17 @@ class _Folding:
             self.gates = changed_gates(self.gates, entry.gates, entry.id, entry.agent)
         if entry.budget is not None:
             self.budget, self.budget_id = entry.budget, entry.id
+        self._review(entry)
+
+    def _review(self, entry: Entry) -> None:
+        if entry.outcome:
+            of = self.ball or ""
+            self.review = reviewed(
+                self.review, entry.outcome, entry.agent, of, entry.id
+            )
+        is_retracted = entry.action == RETRACT and entry.supersedes == self.review.id
+        if is_retracted and same_author(self.review.by, entry.agent):
+            self.review = NO_REVIEW
 
     def _change_tags(self, entry: Entry) -> None:
         if entry.tags_added or entry.tags_removed:
@@ -215,6 +232,7 @@ class _Folding:
             "gates": self.gates,
             "budget": self.budget,
             "budget_id": self.budget_id,
+            "review": self.review,
         }
 
 

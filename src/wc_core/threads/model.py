@@ -10,6 +10,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from wc_core import ulid
+from wc_core.threads.reviews import NO_REVIEW, Review
 from wc_core.values import NamedTuple
 
 if TYPE_CHECKING:
@@ -99,6 +100,7 @@ class Entry(NamedTuple):
     the thread when the entry was written; ``None`` if the writer recorded none
     (older tools), and then the parent is the entry before. ``asks`` is who has to
     answer the entry, ``answers`` the id of the question that it answers or withdraws.
+    ``outcome`` is what a review came to: one of `reviews.OUTCOMES`.
     ``at`` is the timestamp as written, RFC 3339. ``extra`` has the keys of other
     tools, unchanged.
     """
@@ -129,6 +131,7 @@ class Entry(NamedTuple):
     items_unchecked: tuple[str, ...] = ()
     gates: tuple[GateChange, ...] = ()
     budget: int | None = None
+    outcome: str = ""
     parents: tuple[str, ...] | None = None
     base: Base | None = None
     summary: str = ""
@@ -146,7 +149,7 @@ class Entry(NamedTuple):
     @property
     def is_rare(self) -> bool:
         """Whether it changes what few entries change: place, name, text, tags,
-        questions, links, gates, a checklist or a budget."""
+        questions, links, gates, a checklist, a budget or an outcome."""
         return self[_RARE] != _NOT_RARE
 
     @property
@@ -207,7 +210,7 @@ class State(NamedTuple):
     threads, ``questions`` those that nobody has answered, ``items`` its checklist,
     ``gates`` what it waits for besides threads; the oldest first. ``budget`` is how
     many tokens may be spent for it (0: any number), ``budget_id`` the entry that set
-    it.
+    it. ``review`` is the outcome of its latest review.
 
     ``lost`` counts the lines of the log that are no entry; it is here so that
     a reader of ``meta.json`` learns of the damage without reading the log.
@@ -241,6 +244,7 @@ class State(NamedTuple):
     gates: tuple[Gate, ...] = ()
     budget: int = 0
     budget_id: str = ""
+    review: Review = NO_REVIEW
     lost: int = 0
 
     @property

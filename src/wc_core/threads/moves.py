@@ -16,6 +16,7 @@ from wc_core.phrases import quoted
 from wc_core.threads.counterparts import distinct, in_use
 from wc_core.threads.model import CLOSED, FREE, OPEN, Ball, State
 from wc_core.threads.proposals import Proposal
+from wc_core.threads.reviews import CHANGES_REQUESTED
 from wc_core.values import NamedTuple
 
 if TYPE_CHECKING:
@@ -77,7 +78,7 @@ def _say(proposal: Proposal) -> Move:
     if proposal.is_closed and proposal.draft.reopen:
         return _reopen(proposal)
     proposal.check_is_open()
-    status = proposal.draft.status or None
+    status = proposal.status
     if status == CLOSED:
         return _close(proposal)
     proposal.check_policy()
@@ -92,8 +93,10 @@ def _say(proposal: Proposal) -> Move:
 
 def _done(proposal: Proposal) -> Move:
     """A contribution that ends the work: the ball goes to who asked for it. If that is
-    the author, it closes the thread."""
+    the author, it closes the thread. If it requests changes, the work goes on."""
     draft = proposal.draft
+    if draft.outcome == CHANGES_REQUESTED:
+        return _say(proposal)
     if not draft.to and (proposal.is_asker or not proposal.state.asker):
         draft = draft._replace(status=draft.status or CLOSED)
     elif not draft.to and draft.status != CLOSED:
@@ -118,13 +121,16 @@ def _out_of_turn_note(proposal: Proposal) -> str:
 def _asker_notes(proposal: Proposal, ball: Ball) -> Iterator[str]:
     """A reminder of who asked, where the ball goes to and fro between others."""
     state, directory = proposal.state, proposal.settings.directory
-    if proposal.draft.to or proposal.is_asker or not state.asker:
+    draft = proposal.draft
+    if draft.to or proposal.is_asker or not state.asker:
+        return
+    if draft.outcome == CHANGES_REQUESTED:
         return
     if ball.holder is None or directory.same(ball.holder, state.asker):
         return
     people = [*state.people, str(proposal.me)]
     if len(distinct(people, directory)) >= _THREE_PARTIES:
-        topic = proposal.draft.topic
+        topic = draft.topic
         yield f"{state.asker} asked for this; when it is done: wc done {topic}"
 
 

@@ -26,6 +26,7 @@ from wc_core.threads.model import (
     State,
     holder_text,
 )
+from wc_core.threads.reviews import NO_REVIEW, Review
 from wc_core.values import NamedTuple
 
 if TYPE_CHECKING:
@@ -129,6 +130,7 @@ def render_meta(state: State, log_size: int, unknown: Mapping[str, Any]) -> byte
         **({"gates": state.gates} if state.gates else {}),
         **({"budget": state.budget} if state.budget else {}),
         **({"budget_id": state.budget_id} if state.budget_id else {}),
+        **({"review": state.review} if state.review.id else {}),
         **({"lost": state.lost} if state.lost else {}),
     }
     text = json.dumps(fields | dict(unknown), ensure_ascii=False, indent=2)
@@ -255,8 +257,16 @@ def _state(topic: str, base: Base, meta: Meta, own: Mapping[str, Any]) -> State:
         gates=tuple(Gate(*map(str, gate)) for gate in own.get("gates", ())),
         budget=_integer(own.get("budget")),
         budget_id=_string(own.get("budget_id")),
+        review=_review(own.get("review")),
         lost=_integer(own.get("lost")),
     )
+
+
+def _review(value: Any) -> Review:
+    if not value:
+        return NO_REVIEW
+    outcome, by, of, entry_id, rounds = value
+    return Review(str(outcome), str(by), str(of), str(entry_id), int(rounds))
 
 
 def _string(value: object) -> str:

@@ -8,7 +8,16 @@ from wc_core import names
 from wc_core.errors import ConflictError
 from wc_core.names import ASKER, FREE_WORDS, ME
 from wc_core.threads.counterparts import default_holder
-from wc_core.threads.model import CLOSED, FREE, Ball, Link, State, holder_text
+from wc_core.threads.model import (
+    CLOSED,
+    FREE,
+    IN_REVIEW,
+    OPEN,
+    Ball,
+    Link,
+    State,
+    holder_text,
+)
 from wc_core.values import NamedTuple
 
 if TYPE_CHECKING:
@@ -26,7 +35,8 @@ class Draft(NamedTuple):
     ``file_refs``, ``pr_refs`` and ``commit_refs`` are what the entry is about.
     ``keeps_body`` is for an amendment of the title alone. ``kind`` and ``severity`` are
     as in an entry. ``answers`` is the number or the id of an open question, which the
-    entry answers or ``withdraws``; ``asks`` is filled in.
+    entry answers or ``withdraws``; ``asks`` is filled in. ``outcome`` is what a review
+    came to: ``approved`` or ``changes_requested``.
     """
 
     topic: str
@@ -67,6 +77,7 @@ class Draft(NamedTuple):
     asks: str = ""
     answers: str = ""
     withdraws: bool = False
+    outcome: str = ""
 
 
 class Proposal(NamedTuple):
@@ -105,6 +116,14 @@ class Proposal(NamedTuple):
     def may_pass(self) -> bool:
         """Whether a say may move the ball."""
         return self.is_mine or self.is_free or self.settings.enforce == "off"
+
+    @property
+    def status(self) -> str | None:
+        """The status that the thread gets; ``None`` if it keeps its own. The outcome of
+        a review ends the review."""
+        is_in_review = self.state.status == IN_REVIEW and self.may_pass
+        after_review = OPEN if self.draft.outcome and is_in_review else None
+        return self.draft.status or after_review
 
     @property
     def holder(self) -> str:

@@ -78,6 +78,7 @@ def revised(entry: Entry, corrected_by: Sequence[Entry]) -> Entry:
             title=RETRACTED,
             body="",
             summary="",
+            outcome="",
             file_refs=(),
             pr_refs=(),
             commit_refs=(),

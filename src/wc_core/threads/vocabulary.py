@@ -18,6 +18,7 @@ from wc_core.threads.model import (
     SEVERITIES,
     STATUSES,
 )
+from wc_core.threads.reviews import OUTCOMES
 from wc_core.times import age_ms
 
 if TYPE_CHECKING:
@@ -74,6 +75,11 @@ def kind(word: str) -> str:
 def severity(word: str) -> str:
     """A severity; empty if ``word`` is."""
     return _one_of(word, SEVERITIES, "a severity") if word else ""
+
+
+def outcome(word: str) -> str:
+    """An outcome of a review; empty if ``word`` is."""
+    return _one_of(word, OUTCOMES, "an outcome of a review") if word else ""
 
 
 def action(word: str) -> str:

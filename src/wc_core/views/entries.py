@@ -87,6 +87,7 @@ class Numbered(NamedTuple):
             "severity": entry.severity,
             "asks": entry.asks,
             "answers": entry.answers,
+            "outcome": entry.outcome,
             "summary": entry.summary,
             **references(entry).to_json(),
             "code_branch": entry.code_branch,
@@ -140,6 +141,7 @@ def thread_head(thread: Thread, store: str) -> dict[str, Any]:
         "status": state.status,
         "ball": state.ball,
         "participants": participants(thread.entries),
+        **state.review.to_json(),
     }
     if thread.snapshot.tags:
         fields["tags"] = list(thread.snapshot.tags)

@@ -70,6 +70,6 @@ def _line(row: ThreadRow) -> str:
     entries = counted(row.entry_count, "entry", "entries")
     return (
         f"- **{one_line(row.name)}** {one_line(row.title)} "
-        f"({one_line(row.status)}, ball: {one_line(holder_text(row.ball))}, "
+        f"({one_line(row.status_text)}, ball: {one_line(holder_text(row.ball))}, "
         f"{entries}{new}{waits}{question}{damaged})\n"
     )

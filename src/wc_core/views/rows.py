@@ -14,6 +14,7 @@ from wc_core.planning.checklists import NO_CHECKLIST, ChecklistProgress, progres
 from wc_core.planning.obstacles import own_obstacles
 from wc_core.status.places import Surroundings, branch_places
 from wc_core.threads.model import CLOSED, State
+from wc_core.threads.reviews import NO_REVIEW, Review, outcome_text
 from wc_core.threads.tags import has_all
 from wc_core.times import utc
 from wc_core.values import NamedTuple
@@ -54,6 +55,7 @@ class ThreadRow(NamedTuple):
     waits: tuple[str, ...] = ()
     asked_by: tuple[str, ...] = ()
     checklist: ChecklistProgress = NO_CHECKLIST
+    review: Review = NO_REVIEW
 
     @property
     def have_ball(self) -> bool:
@@ -73,6 +75,12 @@ class ThreadRow(NamedTuple):
             return ""
         hidden = f" +{len(self.waits) - 1}" if len(self.waits) > 1 else ""
         return f"waits for {self.waits[0]}{hidden}"
+
+    @property
+    def status_text(self) -> str:
+        """The status, and the outcome of the latest review if it has one."""
+        outcome = outcome_text(self.review.outcome)
+        return f"{self.status}, {outcome}" if outcome else self.status
 
     @property
     def asked_text(self) -> str:
@@ -110,6 +118,7 @@ class ThreadRow(NamedTuple):
             fields["tags"] = list(self.tags)
         if self.checklist.total:
             fields["checklist"] = self.checklist._asdict()
+        fields |= self.review.to_json()
         if self.waits:
             fields["waits_for"] = list(self.waits)
         if self.asked_by:
@@ -181,6 +190,7 @@ def thread_row(reader: StoreReader, snapshot: Snapshot, viewer: Viewer) -> Threa
         asked_by=_askers(state, viewer) if state.questions else (),
         checklist=progress(state.items),
         gates=state.gates,
+        review=state.review,
     )
 
 

@@ -10,6 +10,7 @@ from wc_core.planning.checklists import progress
 from wc_core.remarks import wording
 from wc_core.text import clean, one_line, whole_number
 from wc_core.threads.model import holder_text
+from wc_core.threads.reviews import outcome_text
 from wc_core.times import utc
 from wc_core.values import NamedTuple
 from wc_core.views import entries as entry_views
@@ -227,10 +228,11 @@ def _thread_lines(store: OpenStore, thread: Thread) -> str:
     state = thread.state
     ball = holder(state.ball, store.viewer.whose(state.ball))
     people = ", ".join(word(name) for name in entry_views.participants(thread.entries))
+    review = f", {word(state.review.text, 120)}" if state.review.outcome else ""
     count = f"{entry_count(state.entry_count)}{tag_words(thread.snapshot.tags)}"
     lines = [
         f"thread {thread.name}: {title(state.title)}",
-        f"status: {word(state.status)}, ball: {ball}, {count}",
+        f"status: {word(state.status)}{review}, ball: {ball}, {count}",
         f"participants: {people or 'none'}",
         f"store: {store.label}",
     ]
@@ -294,9 +296,11 @@ def _entry_text(shown_entry: ShownEntry) -> str:
 
 
 def _sort_facts(entry: Entry) -> list[str]:
-    """Returns the type and the kind of an entry, and which question it answers."""
+    """Returns the type, the kind and the outcome of an entry, and which question it
+    answers."""
     texts = (wording.type_text(entry), wording.kind_text(entry))
-    return [word(text, 120) for text in (*texts, wording.answer_text(entry)) if text]
+    more = (outcome_text(entry.outcome), wording.answer_text(entry))
+    return [word(text, 120) for text in (*texts, *more) if text]
 
 
 def reference_facts(entry: Entry, most: int = _MOST_REFERENCES) -> list[str]:

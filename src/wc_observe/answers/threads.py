@@ -122,7 +122,7 @@ def _thread_line(row: ThreadRow, width: int) -> str:
         ", forked" if row.forked else "",
         ", damaged: see wc doctor" if row.damaged else "",
     ]
-    status = word(row.status, _NAME_WIDTH)
+    status = word(row.status_text, _NAME_WIDTH)
     return (
         f"- {row.name}: {title(row.title, width)} {status}, "
         f"ball: {ball}{''.join(marks)}\n"

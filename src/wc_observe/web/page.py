@@ -9,6 +9,7 @@ from wc_core.names import MINE, OFFERED
 from wc_core.phrases import counted
 from wc_core.text import one_line
 from wc_core.threads.model import CLOSED, OPEN, holder_text
+from wc_core.threads.reviews import CHANGES_REQUESTED, outcome_text
 from wc_core.values import NamedTuple
 from wc_core.version import __version__
 from wc_observe.web.html import NOTHING, Html, element, joined
@@ -195,6 +196,8 @@ def thread_marks(row: ThreadRow) -> Html:
         parts.append(element("span", f"{row.new_for_you} new", class_="mark new"))
     if row.status != OPEN:
         parts.append(status_mark(row.status))
+    if row.review.outcome:
+        parts.append(outcome_mark(row.review.outcome))
     if row.waits:
         parts.append(element("span", one_line(row.waits_text), class_="mark waits"))
     if row.asked_by:
@@ -223,6 +226,12 @@ def tag_marks(tags: Sequence[str]) -> Html:
     if len(tags) > _TAGS:
         names.append(f"and {len(tags) - _TAGS} more")
     return joined((element("span", name, class_="mark tag") for name in names), " ")
+
+
+def outcome_mark(outcome: str) -> Html:
+    """Returns the mark of the outcome of a review."""
+    kind = "mark severe" if outcome == CHANGES_REQUESTED else "mark kind"
+    return element("span", one_line(outcome_text(outcome), 40), class_=kind)
 
 
 def status_mark(status: str) -> Html:

@@ -28,6 +28,7 @@ from wc_observe.web.page import (
     holder_name,
     moment,
     more_link,
+    outcome_mark,
     ownership_mark,
     status_mark,
     tag_marks,
@@ -183,6 +184,10 @@ def _head(store: OpenStore, thread: Thread, context: PageContext) -> Html:
             joined((holder_name(person or "unknown") for person in people), ", "),
         ),
     ]
+    if state.review.outcome:
+        by = holder_name(state.review.by)
+        mark = outcome_mark(state.review.outcome)
+        facts.append(("Review", joined((mark, text("by"), by), " ")))
     if tags := tag_marks(thread.snapshot.tags):
         facts.append(("Tags", tags))
     if state.items:
@@ -321,6 +326,8 @@ def _by(shown: ShownEntry, context: _EntryContext) -> Html:
     ]
     if kind := wording.kind_text(entry):
         parts.append(element("span", one_line(kind, 120), class_=_kind_class(entry)))
+    if entry.outcome:
+        parts.append(outcome_mark(entry.outcome))
     if entry.id in context.new:
         parts.append(element("span", "new", class_="mark new"))
     if numbered.forked:

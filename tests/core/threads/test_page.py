@@ -593,7 +593,7 @@ KEYED = page(entry(key="k"))
         (GOOD.replace(b'{"version":1,', b"{"), [], 2),
         (GOOD.replace(b'{"version":1,', b"{{"),
          [('<!-- wc {{"title":"T"} -->', "shape", True)], 2),
-        (GOOD.replace(b'{"version":1,', b'{"version":4,'), [("", "newer", False)], 2),
+        (GOOD.replace(b'{"version":1,', b'{"version":5,'), [("", "newer", False)], 2),
         (KEYED.replace(b'{"key":"k"}', b'{"key'),
          [('<!-- wc {"key -->', "shape", True)], 1),
         (KEYED.replace(b'{"key":"k"} -->\n', b'{"k'),

@@ -6,12 +6,12 @@ text that was written.
 
 The format is that of older tools: a header, then for each entry a line
 ``---``, a line ``Entry: …``, its ``Role``, ``Type`` and ``Title``, what kind it is
-of (``Kind``, ``Severity``, ``Asks``, ``Answers``) if it has one, what it is about
-(``Summary``, ``Files``, ``PRs``, ``Commits``) if that was recorded, a blank
-line, the body, a blank line and ``<!-- Entry-ID: … -->``. Fields that do not
-show there, or not exactly, are JSON in a comment on the next line,
-``<!-- wc {…} -->``. The header ends with such a comment too, which has the
-version.
+of (``Kind``, ``Severity``, ``Asks``, ``Answers``) and what a review came to
+(``Outcome``) if it has that, what it is about (``Summary``, ``Files``, ``PRs``,
+``Commits``) if that was recorded, a blank line, the body, a blank line and
+``<!-- Entry-ID: … -->``. Fields that do not show there, or not exactly, are JSON in a
+comment on the next line, ``<!-- wc {…} -->``. The header ends with such a comment
+too, which has the version.
 
 While an entry is written, its visible part is parsed again, and the comment
 gets every field that came out differently. So a strange title survives
@@ -56,9 +56,9 @@ if TYPE_CHECKING:
     from wc_core.threads.model import State
 
 # A page has the least version that can show what it has: 2 if an entry records what it
-# is about, 3 if one has a kind.
-PROJECTION_VERSION = 3
-_REFERENCES_VERSION, _PLAIN_VERSION = 2, 1
+# is about, 3 if one has a kind, 4 if one has the outcome of a review.
+PROJECTION_VERSION = 4
+_KINDS_VERSION, _REFERENCES_VERSION, _PLAIN_VERSION = 3, 2, 1
 
 FREE = "anyone"
 
@@ -100,8 +100,10 @@ def render(state: State, entries: Sequence[Entry]) -> bytes:
     """
     latest_texts = _latest_texts(entries)
     version = _PLAIN_VERSION
-    if any(map(kind_lines, entries)):
+    if any(entry.outcome for entry in entries):
         version = PROJECTION_VERSION
+    elif any(map(kind_lines, entries)):
+        version = _KINDS_VERSION
     elif any(map(reference_lines, latest_texts)):
         version = _REFERENCES_VERSION
     lines = _header_lines(state, version)

@@ -23,10 +23,12 @@ COMMENT = "<!-- wc "
 # The labels of an entry's header, by the least version of a page that has them.
 _PLAIN, _REFERENCES = "Role|Type|Title", "Summary|Files|PRs|Commits"
 _KINDS = "Kind|Severity|Asks|Answers"
+_OUTCOMES = f"{_KINDS}|Outcome"
 _LABELS = {
     0: _PLAIN,
     2: f"{_PLAIN}|{_REFERENCES}",
     3: f"{_PLAIN}|{_KINDS}|{_REFERENCES}",
+    4: f"{_PLAIN}|{_OUTCOMES}|{_REFERENCES}",
 }
 _HEADERS = {
     version: re.compile(rf"({labels}):(?: (.*))?")
@@ -134,9 +136,8 @@ def read_entry_header(lines: list[str], version: int) -> tuple[dict[str, Any], i
 
 def _kind_fields(values: Mapping[str, str]) -> dict[str, str]:
     """The fields in the header lines that only pages with a kind have."""
-    return {
-        label.lower(): values[label] for label in _KINDS.split("|") if label in values
-    }
+    labels = (label for label in _OUTCOMES.split("|") if label in values)
+    return {label.lower(): values[label] for label in labels}
 
 
 def _reference_fields(values: Mapping[str, str]) -> dict[str, Any]:
@@ -160,7 +161,7 @@ def _reference_fields(values: Mapping[str, str]) -> dict[str, Any]:
 
 def kind_lines(entry: Entry) -> dict[str, str]:
     """The labels and values of the header lines that say what kind an entry is of."""
-    values = {label: getattr(entry, label.lower()) for label in _KINDS.split("|")}
+    values = {label: getattr(entry, label.lower()) for label in _OUTCOMES.split("|")}
     return {label: value for label, value in values.items() if value}
 
 

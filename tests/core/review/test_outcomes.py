@@ -1,0 +1,178 @@
+"""What the outcome of a review does to a thread."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.core.strategies import AGENTS, chain, entry, entry_id
+from wc_core.errors import InvalidInputError
+from wc_core.names import parse
+from wc_core.review import outcomes
+from wc_core.threads.folding import fold
+from wc_core.threads.model import CLOSED, FREE, IN_REVIEW, OPEN, Ball, Pass, State
+from wc_core.threads.moves import Move, decide
+from wc_core.threads.proposals import Draft
+from wc_core.threads.reviews import (
+    APPROVED,
+    CHANGES_REQUESTED,
+    NO_REVIEW,
+    OUTCOMES,
+    Review,
+)
+from wc_core.threads.settings import Settings
+
+AUTHOR, CRITIC, ASKER = "Claude Code (pat)", "Codex (pat)", "Pat"
+# The author was asked by a person, and has passed the ball to the critic.
+SUBMITTED = State(
+    "t",
+    "T",
+    IN_REVIEW,
+    CRITIC,
+    entry_count=3,
+    asker=ASKER,
+    passes=(Pass(AUTHOR, ASKER), Pass(CRITIC, AUTHOR)),
+)
+
+
+def draft(action: str, outcome: str, **fields: Any) -> Draft:
+    return Draft("t", action, "title", outcome=outcome, **fields)
+
+
+@pytest.mark.parametrize(
+    ("state", "action", "outcome", "fields", "move"),
+    [
+        (SUBMITTED, "done", APPROVED, {}, Move(Ball(ASKER), OPEN)),
+        (SUBMITTED, "say", APPROVED, {}, Move(Ball(AUTHOR), OPEN)),
+        (SUBMITTED, "done", CHANGES_REQUESTED, {}, Move(Ball(AUTHOR), OPEN)),
+        (SUBMITTED, "say", CHANGES_REQUESTED, {}, Move(Ball(AUTHOR), OPEN)),
+        (
+            SUBMITTED,
+            "done",
+            CHANGES_REQUESTED,
+            {"to": "Cursor", "status": "BLOCKED"},
+            Move(Ball("Cursor"), "BLOCKED"),
+        ),
+        # The critic asked for the work: approval ends it, changes do not.
+        (SUBMITTED._replace(asker=CRITIC), "done", APPROVED, {}, Move(FREE, CLOSED)),
+        (
+            SUBMITTED._replace(asker=CRITIC),
+            "done",
+            CHANGES_REQUESTED,
+            {},
+            Move(Ball(AUTHOR), OPEN),
+        ),
+        # Only a review ends.
+        (
+            SUBMITTED._replace(status="BLOCKED"),
+            "say",
+            CHANGES_REQUESTED,
+            {},
+            Move(Ball(AUTHOR)),
+        ),
+    ],
+)
+def test_an_outcome_decides_who_is_next(
+    state: State, action: str, outcome: str, fields: dict[str, Any], move: Move
+) -> None:
+    decided = decide(state, draft(action, outcome, **fields), parse(CRITIC), Settings())
+    assert decided._replace(notes=()) == move
+    # What needs changes is not done: nothing reminds of `wc done`.
+    assert outcome == APPROVED or not decided.notes
+
+
+@pytest.mark.parametrize("outcome", OUTCOMES)
+def test_who_does_not_have_the_ball_ends_no_review(outcome: str) -> None:
+    outsider = parse("Cursor (sam)")
+    move = decide(SUBMITTED, draft("say", outcome), outsider, Settings())
+    assert (move.ball, move.status) == (None, None)
+    assert "stays with" in move.notes[0]
+
+
+@pytest.mark.parametrize("outcome", OUTCOMES)
+def test_an_outcome_is_the_decision_of_a_critic(outcome: str) -> None:
+    written = outcomes.as_review(draft("done", outcome))
+    assert (written.type, written.role) == ("Decision", "critic")
+    written = outcomes.as_review(draft("done", outcome, role="pm", type="Decision"))
+    assert (written.type, written.role) == ("Decision", "pm")
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        (draft("ack", APPROVED), "ack takes no outcome"),
+        (draft("handoff", APPROVED), "handoff takes no outcome"),
+        (draft("done", APPROVED, type="Plan"), "not a Plan"),
+        (draft("say", APPROVED, kind="note"), "kind note moves no ball"),
+        (draft("done", CHANGES_REQUESTED, status=CLOSED), "changes requested"),
+    ],
+)
+def test_what_contradicts_an_outcome_is_refused(wrong: Draft, words: str) -> None:
+    with pytest.raises(InvalidInputError, match=words):
+        outcomes.as_review(wrong)
+
+
+def test_without_an_outcome_a_draft_is_as_it_was() -> None:
+    plain = Draft("t", "ack", "title", type="Plan", kind="note")
+    assert outcomes.as_review(plain) == plain
+
+
+# --- what a thread keeps ------------------------------------------------------
+
+ME, YOU, _ = AGENTS
+
+
+def folded(*outcomes_or_fields: str | dict[str, Any]) -> State:
+    """A thread in which ME gives each outcome to YOU, or in which YOU write fields."""
+    drafts = [
+        entry(step, ME, outcome=item, ball=Ball(YOU))
+        if isinstance(item, str)
+        else entry(step, **({"agent": YOU, "ball": Ball(ME)} | item))
+        for step, item in enumerate(outcomes_or_fields)
+    ]
+    return fold("t", chain(*drafts))
+
+
+def test_the_latest_outcome_counts_and_rounds_are_counted_until_approval() -> None:
+    assert folded({}).review == NO_REVIEW
+    more = CHANGES_REQUESTED
+    assert folded(more, {}, more).review == Review(more, ME, YOU, entry_id(2), 2)
+    assert folded(more, {}, APPROVED).review == Review(
+        APPROVED, ME, YOU, entry_id(2), 0
+    )
+    assert folded(more, APPROVED, more).review.rounds == 1
+    # The other way round it is between the same two, with a third it is not.
+    back = {"outcome": more}
+    assert folded(more, back).review == Review(more, YOU, ME, entry_id(1), 2)
+    other = {"outcome": more, "ball": Ball("Sam")}
+    assert folded(more, other).review.rounds == 1
+    # A word of a newer version changes nothing.
+    assert folded(more, {"outcome": "maybe"}).review.id == entry_id(0)
+
+
+def test_the_next_review_has_no_outcome_yet() -> None:
+    state = folded(CHANGES_REQUESTED, {"status": IN_REVIEW})
+    assert (state.review.text, state.review.rounds) == ("", 1)
+    state = folded(
+        CHANGES_REQUESTED, {"status": IN_REVIEW}, {"status": OPEN}, CHANGES_REQUESTED
+    )
+    assert state.review.text == f"changes requested by {ME}"
+    assert state.review.rounds == 2
+    reopened = folded(APPROVED, {"status": CLOSED}, {"status": OPEN})
+    assert reopened.review == NO_REVIEW
+    assert folded(APPROVED, {"status": CLOSED}).review.outcome == APPROVED
+
+
+def test_a_retracted_outcome_is_none() -> None:
+    retract = {"action": "retract", "supersedes": entry_id(0), "ball": None}
+    assert folded(APPROVED, retract | {"agent": ME}).review == NO_REVIEW
+    assert folded(APPROVED, retract | {"agent": YOU}).review.outcome == APPROVED
+
+
+def test_too_many_rounds_are_as_many_as_the_ball_may_bounce() -> None:
+    state = folded(CHANGES_REQUESTED, CHANGES_REQUESTED)
+    assert outcomes.has_too_many_rounds(state, Settings(bounces=2))
+    assert not outcomes.has_too_many_rounds(state, Settings(bounces=3))
+    assert not outcomes.has_too_many_rounds(state, Settings(bounces=0))
+    assert "2 times between" in outcomes.rounds_text(state)
