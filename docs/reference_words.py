@@ -98,6 +98,7 @@ EXAMPLES = {
         "wc gate signup --remove 1",
         "wc gate check",
     ),
+    "inbox": ("wc inbox", "wc inbox --not app --json"),
     "wrap": ("wc wrap --handoff 'Claude Code' --note 'The docs are missing'",),
     "ready": ("wc ready", "wc ready --mine --json"),
     "why": ("wc why logout",),

@@ -21,7 +21,8 @@ class Command(NamedTuple):
     ``agents`` says that agents may run it without asking their user: it only reads, or
     writes entries. Everything that reaches beyond the threads has to be asked about
     (install, doctor --repair, timeline and export, which write any file, guidance,
-    which other agents are given from then on), and so has sync, which publishes the
+    which other agents are given from then on, inbox, which looks into other
+    repositories), and so has sync, which publishes the
     threads to all readers of the remote when it runs for the first time.
     """
 
@@ -59,6 +60,7 @@ COMMANDS: dict[str, Command] = {
     "why": Command("commands.plan.readiness:why", READING, agents=True),
     "tree": Command("commands.plan.readiness:tree", READING, agents=True),
     "brief": Command("commands.brief:brief", READING, agents=True),
+    "inbox": Command("commands.repository.inbox:inbox", READING),
     "wrap": Command("commands.session.wrap:wrap", READING, agents=True),
     "wait": Command("commands.wait:wait", READING, agents=True),
     "list": Command("commands.reading:list_threads", READING, agents=True),
@@ -118,6 +120,7 @@ NO_OCCASION = {
     "timeline": "it makes a picture",
     "export": "it makes a file",
     "import": "it concerns other programs, not the work here",
+    "inbox": "it concerns all repositories",
     "guidance": "it shows all of it",
     "config": "it concerns the repository itself, no work in it",
     "rules": "it shows what the repository asks",

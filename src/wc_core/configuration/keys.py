@@ -311,6 +311,11 @@ PERSONAL = (
         HOURS,
         "When wc wait notifies nobody, in the time of this machine.",
     ),
+    Key(
+        "inbox.leave_out",
+        TEXTS,
+        "Repositories that wc inbox leaves out: names or paths.",
+    ),
 )
 
 

@@ -22,7 +22,8 @@ VARIABLE = "WATERCOOLER_PREFERENCES"
 
 class Preferences(NamedTuple):
     """``defaults`` are options by command, ``quiet`` the minutes of the day from and to
-    which nobody wants to be called. ``fields`` are the tables of the file.
+    which nobody wants to be called. ``left_out`` are the repositories that are not in
+    the inbox. ``fields`` are the tables of the file.
 
     ``problem`` says why it cannot be used; then there are no preferences.
     """
@@ -31,6 +32,7 @@ class Preferences(NamedTuple):
     quiet: tuple[int, int] | None = None
     fields: Mapping[str, Any] = MappingProxyType({})
     problem: str = ""
+    left_out: tuple[str, ...] = ()
 
     def is_quiet(self, minute: int) -> bool:
         """Whether a minute of the day is one of those."""
@@ -74,6 +76,7 @@ def load(env: Mapping[str, str]) -> Preferences:
 def _parsed(fields: Mapping[str, Any]) -> Preferences:
     defaults: dict[str, tuple[str, ...]] = {}
     quiet = None
+    left_out: tuple[str, ...] = ()
     for table, values in fields.items():
         if not isinstance(values, dict):
             raise ValueError(f"[{table}] is not a table")  # noqa: TRY004 - of a file
@@ -84,6 +87,8 @@ def _parsed(fields: Mapping[str, Any]) -> Preferences:
             checked = keys.checked(key, value)
             if key.kind == keys.HOURS:
                 quiet = keys.minutes(checked)
+            elif table == "inbox":
+                left_out = checked
             else:
                 defaults[name] = checked
-    return Preferences(defaults, quiet, fields)
+    return Preferences(defaults, quiet, fields, left_out=left_out)

@@ -12,7 +12,7 @@ import re
 from itertools import count
 from typing import TYPE_CHECKING
 
-from wc_core.errors import InvalidInputError
+from wc_core.errors import InvalidInputError, StorageError
 from wc_core.git import repository as repositories
 from wc_core.layout import IN_TREE
 from wc_core.values import NamedTuple
@@ -85,6 +85,24 @@ def set_aside(repository: Repository, env: Mapping[str, str]) -> list[str]:
         return []  # no store was ever checked out here
     paths = [f"{folder}/{name}" for name in names if pattern.match(name)]
     return [path for path in paths if os.path.isdir(path) and not os.path.islink(path)]
+
+
+def checkouts(env: Mapping[str, str]) -> list[str]:
+    """The folders in which stores may be checked out, sorted; those that were set
+    aside are left out. Raises StorageError if they cannot be listed."""
+    home = env.get("HOME", "")
+    folder = f"{home}/{IN_TREE}/worktrees"
+    try:
+        names = sorted(os.listdir(folder)) if home else []
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+    except OSError as error:
+        raise StorageError(
+            f"The stores in {folder} cannot be listed: {error.strerror}.",
+            "Make the folder readable for you.",
+        ) from error
+    paths = [f"{folder}/{name}" for name in names if _ORPHANED not in name]
+    return [path for path in paths if os.path.isdir(path)]
 
 
 def _numbered(path: str) -> Iterator[str]:

@@ -52,11 +52,12 @@ class HeldBall(NamedTuple):
 
 class ViewerStatus(NamedTuple):
     """What a status file says to a viewer: the number of their NEW entries, ``None``
-    if unknown, and whether it lists them by name."""
+    if unknown, whether it lists them by name, and the thread's status."""
 
     holder: str
     new: int | None
     listed: bool
+    status: str = ""
 
 
 def root_of(layout: Layout) -> str:
@@ -155,7 +156,9 @@ def parse_status(data: bytes, name: str) -> ViewerStatus | None:
     if len(lines) <= _HEAD_LINES or lines[0].partition(" ")[0] != VERSION:
         return None
     counts = dict(_counts(lines[_HEAD_LINES:]))
-    return ViewerStatus(lines[2], counts.get(name, counts.get("*")), name in counts)
+    new = counts.get(name, counts.get("*"))
+    status = lines[0].partition(" ")[2]
+    return ViewerStatus(lines[2], new, name in counts, status)
 
 
 def _counts(lines: Iterable[str]) -> Iterator[tuple[str, int]]:

@@ -446,13 +446,13 @@ def test_a_folder_in_which_nothing_happened_is_not_looked_into(agent: Agent) -> 
     [
         (b"", None),
         (b"wc2 OPEN\nauth\nPat\n1 *\n", None),
-        (b"wc1 OPEN\nauth\nPat\n2 codex\n5 *\n", ("Pat", 2, True)),
-        (b"wc1 OPEN\nauth\n\n2 other\n5 *\n", ("", 5, False)),
-        (b"wc1 OPEN\nauth\nPat\nx codex\n", ("Pat", None, False)),
+        (b"wc1 OPEN\nauth\nPat\n2 codex\n5 *\n", ("Pat", 2, True, "OPEN")),
+        (b"wc1 BLOCKED\nauth\n\n2 other\n5 *\n", ("", 5, False, "BLOCKED")),
+        (b"wc1 OPEN\nauth\nPat\nx codex\n", ("Pat", None, False, "OPEN")),
     ],
 )
 def test_what_a_status_file_says_to_somebody(
-    data: bytes, shown: tuple[str, int | None, bool] | None
+    data: bytes, shown: tuple[str, int | None, bool, str] | None
 ) -> None:
     assert holders.parse_status(data, "codex") == shown
 

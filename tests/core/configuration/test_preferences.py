@@ -36,9 +36,11 @@ def test_where_they_are(tmp_path: Path) -> None:
 
 def test_what_they_say(tmp_path: Path) -> None:
     text = '[defaults]\nlist = "--open"\n[quiet]\nhours = "22:30-8:00"\n'
+    text += '[inbox]\nleave_out = "app"\n'
     found = loaded(tmp_path, text)
     assert found.defaults == {"list": ("--open",)}
     assert found.quiet == (22 * 60 + 30, 8 * 60)
+    assert found.left_out == ("app",)
     assert found.problem == ""
 
 
@@ -51,6 +53,7 @@ def test_what_they_say(tmp_path: Path) -> None:
         "[quiet]\nhours = 22\n",
         '[quiet]\nhours = "25:00-08:00"\n',
         "[defaults]\nlist = 1\n",
+        "[inbox]\nleave_out = true\n",
         '[ball]\nenforce = "off"\n',
     ],
 )

@@ -1,0 +1,96 @@
+"""``wc inbox``: what needs the viewer, in all repositories of this machine."""
+
+from __future__ import annotations
+
+import sys
+import time
+from typing import TYPE_CHECKING
+
+from wc_cli.clock import now_ms
+from wc_cli.commands.common import SpeakerOptions
+from wc_cli.options import command, flag, number, texts
+from wc_cli.output import remark, say, say_json
+from wc_cli.terminal import inbox as inbox_rendering
+from wc_cli.terminal import render
+from wc_core.configuration import preferences
+from wc_core.inbox import stores as inbox_stores
+from wc_core.inbox import view as inbox_views
+from wc_core.inbox.view import InboxOwner
+from wc_core.phrases import counted, shown_path
+from wc_core.text import one_line
+
+if TYPE_CHECKING:
+    from wc_cli.context import Context
+    from wc_core.inbox.stores import InboxStore
+    from wc_core.inbox.view import Inbox
+
+_LIMIT = 30
+# With --watch: seconds between two looks for changes, and until ages are out of date.
+_POLL_SECONDS, _REDRAW_SECONDS = 1.0, 60.0
+_CLEAR = "\033[H\033[2J\033[3J"
+
+
+class InboxOptions(SpeakerOptions):
+    """Show what needs you in all repositories of this machine: questions to you, your
+    balls, and those offered to you."""
+
+    excluded: tuple[str, ...] = texts(
+        "--not", "NAME", "Leave this repository out: its name or path; repeatable."
+    )
+    limit: int = number("--limit", "At most this many (0: all).", default=_LIMIT)
+    watch: bool = flag("--watch", help="Show it again on every change, until ^C.")
+
+
+@command(InboxOptions)
+def inbox(context: Context, options: InboxOptions) -> None:
+    """Show what needs the viewer."""
+    owner = InboxOwner(context.env, context.asked, context.evidence.started_by)
+    stores = _stores(context, options)
+    answer = inbox_views.inbox(stores, owner, now_ms(), options.limit)
+    _print_inbox(context, options, answer)
+    printed_at = time.monotonic()
+    mark = inbox_views.inbox_fingerprint(stores, owner) if options.watch else ()
+    while options.watch:
+        time.sleep(_POLL_SECONDS)
+        stores = _stores(context, options)
+        before, mark = mark, inbox_views.inbox_fingerprint(stores, owner)
+        is_old = _is_drawn(options) and time.monotonic() - printed_at > _REDRAW_SECONDS
+        if mark == before and not is_old:
+            continue
+        fresh = inbox_views.inbox(stores, owner, now_ms(), options.limit)
+        if fresh != answer or is_old:
+            answer, printed_at = fresh, time.monotonic()
+            _print_inbox(context, options, answer)
+
+
+def _is_drawn(options: InboxOptions) -> bool:
+    """Whether each inbox takes the place of the one before, on a terminal."""
+    return options.watch and not options.json and sys.stdout.isatty()
+
+
+def _stores(context: Context, options: InboxOptions) -> list[InboxStore]:
+    """The stores to look into."""
+    stores = inbox_stores.known_stores(context.cwd, context.env)
+    personal = preferences.load(context.env)
+    if personal.problem:
+        remark(one_line(f"note: {personal.problem}"))
+    return inbox_stores.chosen_stores(
+        stores, options.excluded, personal.left_out, context.env
+    )
+
+
+def _print_inbox(context: Context, options: InboxOptions, answer: Inbox) -> None:
+    if options.json:
+        say_json(answer.to_json())
+        return
+    style = render.output_style(context.env)
+    text = inbox_rendering.inbox_text(answer, now_ms(), style)
+    say(f"{_CLEAR}{text}" if _is_drawn(options) else text)
+    if not answer.total:
+        repositories = counted(len(answer.counts), "repository", "repositories")
+        remark(f"Nothing needs you in {repositories}.")
+    if answer.more:
+        remark(f"{answer.more} more: wc inbox --limit 0")
+    for store in answer.unreadable:
+        folder = shown_path(store.folder, context.env)
+        remark(one_line(f"not read: {store.name} ({folder}): {store.problem}"))

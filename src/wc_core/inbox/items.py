@@ -1,0 +1,223 @@
+"""What needs a participant in one store: their questions, balls, and offered balls.
+
+The status line's files say which threads these are, by their names; a thread is read
+when it is shown.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+from wc_core.errors import NotFoundError, WcError
+from wc_core.layout import safe_name
+from wc_core.names import MINE
+from wc_core.planning.linkfiles import waits_of
+from wc_core.status import files, holders
+from wc_core.status.holders import HeldBall
+from wc_core.threads.model import BLOCKED, CLOSED
+from wc_core.times import rfc3339
+from wc_core.ulid import prefix, timestamp_ms
+from wc_core.values import NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from wc_core.identity.viewer import Viewer
+    from wc_core.layout import Layout
+    from wc_core.threads.model import OpenQuestion, State
+    from wc_core.threads.reader import Snapshot, StoreReader
+
+# The kinds, the most important first: a question, or a ball in a thread that is
+# BLOCKED; another ball; a ball that any participant of this kind may take.
+INPUT, MOVE, OFFERED = KINDS = ("input_required", "my_move", "offered")
+UNREADABLE = "(cannot be read; see wc doctor)"
+
+
+class WaitingThread(NamedTuple):
+    """A thread that needs the viewer, by the name of a status file. ``is_question``
+    says that the file is that of a question, ``ball`` is which file it is, and
+    ``several`` that the thread has more than one question to the viewer."""
+
+    kind: str
+    ball: HeldBall
+    is_question: bool = False
+    several: bool = False
+
+    @property
+    def rank(self) -> tuple[int, str]:
+        """The sort key: the kind, then what has waited longest."""
+        return KINDS.index(self.kind), self.ball.name
+
+
+class InboxItem(NamedTuple):
+    """A thread that needs the viewer.
+
+    ``topic`` is its name. ``by`` is who asks, or who passed the ball; empty if nobody
+    did. ``title`` is the question's, or the thread's. ``since_ms`` is since when it
+    waits, ``None`` if unknown. ``question`` is the id of a question, else empty.
+    """
+
+    kind: str
+    topic: str
+    title: str
+    status: str
+    by: str = ""
+    since_ms: int | None = None
+    question: str = ""
+    several: bool = False
+
+    def to_json(self) -> dict[str, Any]:
+        """Returns the item shape; the id of a question only if it is one."""
+        fields: dict[str, Any] = {
+            "kind": self.kind,
+            "topic": self.topic,
+            "title": self.title,
+            "status": self.status,
+            "from": self.by,
+            "since": None if self.since_ms is None else rfc3339(self.since_ms),
+        }
+        return fields | ({"question": self.question} if self.question else {})
+
+
+def waiting_threads(
+    reader: StoreReader, viewer: Viewer, now_ms: int
+) -> list[WaitingThread]:
+    """Returns what needs the viewer, the longest waiting of each kind first.
+
+    If the status files were never written, the threads are read instead. Raises a
+    WcError if they cannot be.
+    """
+    layout = reader.layout
+    if not holders.holder_folders(layout):
+        return sorted(_by_reading(reader, viewer, now_ms), key=_rank)
+    balls = holders.held_balls(layout, holders.folders_of(viewer))
+    own = holders.own_folders_of(viewer)
+    waiting = [
+        WaitingThread(_kind_of(_status(status), is_own=ball.folder in own), ball)
+        for ball, status in holders.viewer_statuses(layout, balls, viewer)
+    ]
+    return sorted((*waiting, *_questions(holders.asked_of(layout, viewer))), key=_rank)
+
+
+def _rank(waiting: WaitingThread) -> tuple[int, str]:
+    return waiting.rank
+
+
+def _status(status: holders.ViewerStatus | None) -> str:
+    return status.status if status is not None else ""
+
+
+def _kind_of(status: str, *, is_own: bool) -> str:
+    if status == BLOCKED:
+        return INPUT
+    return MOVE if is_own else OFFERED
+
+
+def _questions(balls: Sequence[HeldBall]) -> Iterator[WaitingThread]:
+    topics = [question.topic for question in balls]
+    for question in balls:
+        several = topics.count(question.topic) > 1
+        yield WaitingThread(INPUT, question, is_question=True, several=several)
+
+
+def _by_reading(
+    reader: StoreReader, viewer: Viewer, now_ms: int
+) -> Iterator[WaitingThread]:
+    """Yields the same from the threads themselves."""
+    for topic in reader.topics():
+        try:
+            state = reader.snapshot(topic).state
+        except WcError:
+            continue  # nobody knows whose it is; wc doctor names it
+        if state.status == CLOSED:
+            continue
+        questions = [
+            HeldBall("", f"{_ulid_of(question)}.{safe_name(topic)}")
+            for question in state.questions
+            if viewer.holds(question.asked)
+        ]
+        yield from _questions(questions)
+        if viewer.holds(state.ball) and not waits_of(reader, state, now_ms):
+            is_own = viewer.whose(state.ball) == MINE
+            ball = HeldBall("", files.file_name(state))
+            yield WaitingThread(_kind_of(state.status, is_own=is_own), ball)
+
+
+def read_item(
+    reader: StoreReader, viewer: Viewer, waiting: WaitingThread
+) -> InboxItem | None:
+    """Returns a thread that needs the viewer as it is shown; ``None`` if it does not
+    need them any more."""
+    ulid = prefix(waiting.ball.since)
+    since_ms = timestamp_ms(ulid) if ulid not in {"", files.UNKNOWN_ID} else None
+    try:
+        snapshot = reader.snapshot(waiting.ball.topic)
+    except NotFoundError:
+        return None
+    except WcError:
+        topic = waiting.ball.topic
+        return InboxItem(waiting.kind, topic, UNREADABLE, "?", since_ms=since_ms)
+    if snapshot.state.status == CLOSED:
+        return None
+    if waiting.is_question:
+        return _question_item(snapshot, viewer, waiting, since_ms)
+    return _ball_item(snapshot, viewer, since_ms)
+
+
+def _ball_item(
+    snapshot: Snapshot, viewer: Viewer, since_ms: int | None
+) -> InboxItem | None:
+    state = snapshot.state
+    if not viewer.holds(state.ball):
+        return None
+    texts = (snapshot.name, state.title, state.status, _passed_by(state))
+    kind = _kind_of(state.status, is_own=viewer.whose(state.ball) == MINE)
+    return InboxItem(kind, *texts, since_ms)
+
+
+def _question_item(
+    snapshot: Snapshot, viewer: Viewer, waiting: WaitingThread, since_ms: int | None
+) -> InboxItem | None:
+    state = snapshot.state
+    question = _question(state, viewer, waiting.ball)
+    if question is None:
+        return None
+    texts = (snapshot.name, question.title, state.status, question.asker)
+    item = InboxItem(INPUT, *texts, since_ms, question.id)
+    return item._replace(several=waiting.several)
+
+
+def _question(state: State, viewer: Viewer, ball: HeldBall) -> OpenQuestion | None:
+    """Returns the open question of a status file."""
+    for question in state.questions:
+        if _ulid_of(question) == ball.since and viewer.holds(question.asked):
+            return question
+    return None
+
+
+def _ulid_of(question: OpenQuestion) -> str:
+    return prefix(question.id) or files.UNKNOWN_ID
+
+
+def _passed_by(state: State) -> str:
+    """Returns who passed the ball to its holder."""
+    passes = reversed(state.passes)
+    return next((move.by for move in passes if move.to == state.ball), "")
+
+
+def fingerprint(layout: Layout, viewer: Viewer) -> tuple[int, ...]:
+    """Returns numbers that change when `waiting_threads` may: the times of the folders
+    with the viewer's status files."""
+    folders = holders.folders_of(viewer)
+    roots = (holders.root_of(layout), f"{layout.local}/status/asked")
+    return tuple(
+        _changed_ns(f"{root}/{folder}") for root in roots for folder in folders
+    )
+
+
+def _changed_ns(path: str) -> int:
+    try:
+        return os.stat(path, follow_symlinks=False).st_mtime_ns
+    except OSError:
+        return 0

@@ -1,0 +1,170 @@
+"""The stores of this machine that an inbox looks into.
+
+These are the stores in the folder below HOME in which wc checks them out, and that of
+the current folder, whatever kind it is. A store that cannot be read is listed with the
+reason.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import TYPE_CHECKING
+
+from wc_core.errors import InvalidInputError, NotFoundError, WcError
+from wc_core.git import discovery, storefolder
+from wc_core.git import repository as repositories
+from wc_core.layout import BRANCH
+from wc_core.phrases import shown_path
+from wc_core.values import NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from wc_core.git.discovery import Place
+    from wc_core.git.repository import Repository
+
+_FOLDER_NAME = re.compile(r"watercooler-(.+)-[0-9a-f]{12}(?:-\d+)?")
+
+
+class InboxStore(NamedTuple):
+    """A store, and the repository that it belongs to.
+
+    ``name`` is the repository's for people. ``folder`` is where commands about it are
+    run: the current folder if ``is_current``, else the main worktree, or another one of
+    a repository without. ``place`` is ``None`` if the store cannot be read; then
+    ``problem`` says why.
+    """
+
+    name: str
+    folder: str
+    root: str
+    place: Place | None = None
+    problem: str = ""
+    is_current: bool = False
+
+    def is_called(self, word: str, env: Mapping[str, str]) -> bool:
+        """Whether ``word`` is the name of the repository, or the path of it or of its
+        store."""
+        if "/" not in word:
+            return word == self.name
+        home = env.get("HOME", "")
+        path = f"{home}{word[1:]}" if word.startswith("~/") and home else word
+        return os.path.realpath(path) in {self.root, os.path.realpath(self.folder)}
+
+
+def known_stores(cwd: str, env: Mapping[str, str]) -> list[InboxStore]:
+    """The stores, that of the current folder first. Raises StorageError if the folder
+    of the stores cannot be read."""
+    elsewhere = {**env, "WATERCOOLER_DIR": ""}
+    current = _current_store(cwd, env)
+    folders = storefolder.checkouts(env)
+    candidates = [_checked_out(path, elsewhere) for path in folders]
+    stores = {store.root: store for store in candidates if store is not None}
+    if current is not None:
+        stores = {current.root: current} | {
+            root: store for root, store in stores.items() if root != current.root
+        }
+    return _told_apart(list(stores.values()), env)
+
+
+def chosen_stores(
+    stores: Sequence[InboxStore],
+    excluded: Iterable[str],
+    preferred: Iterable[str],
+    env: Mapping[str, str],
+) -> list[InboxStore]:
+    """The stores without those that are ``excluded`` by name or path for one command,
+    or always: ``preferred``. Raises NotFoundError for an excluded name that no
+    repository has."""
+    words = tuple(excluded)
+    for word in words:
+        if not any(store.is_called(word, env) for store in stores):
+            names = ", ".join(store.name for store in stores) or "none"
+            raise NotFoundError(
+                f"No repository of the inbox is called {word!r}.",
+                f"It has: {names}. Name one of them, or its path.",
+            )
+    words = (*words, *preferred)
+    return [
+        store
+        for store in stores
+        if not any(store.is_called(word, env) for word in words)
+    ]
+
+
+def _current_store(cwd: str, env: Mapping[str, str]) -> InboxStore | None:
+    """The store of the current folder; ``None`` if it has none."""
+    repository = repositories.find(cwd)
+    name = repository.name if repository is not None else os.path.basename(cwd)
+    try:
+        place = discovery.find(cwd, env)
+    except InvalidInputError:
+        return None  # a folder that cannot have a store
+    except WcError as error:
+        return InboxStore(name, cwd, "", problem=error.message, is_current=True)
+    if place.exists:
+        return InboxStore(name, cwd, place.root, place, is_current=True)
+    if not place.branch_exists:
+        return None
+    problem = discovery.not_checked_out_error().message
+    return InboxStore(name, cwd, place.root, problem=problem, is_current=True)
+
+
+def _checked_out(path: str, env: Mapping[str, str]) -> InboxStore | None:
+    """The store that is checked out in a folder; ``None`` if none ever was."""
+    root = os.path.realpath(path)
+    match = _FOLDER_NAME.fullmatch(os.path.basename(path))
+    name = match[1] if match else os.path.basename(path)
+    admin = repositories.pointed_dir(f"{root}/.git")
+    if not admin:
+        if not discovery.is_store(root):
+            return None
+        problem = "its folder belongs to no repository"
+        return InboxStore(name, root, root, problem=problem)
+    if not os.path.isdir(admin):
+        problem = f"its repository is gone: there is no {shown_path(admin, env)}"
+        return InboxStore(name, root, root, problem=problem)
+    repository = repositories.find(root)
+    if repository is None or repository.top != root:
+        problem = "its folder belongs to no repository"
+        return InboxStore(name, root, root, problem=problem)
+    return _store_of(repository, root, env)
+
+
+def _store_of(repository: Repository, root: str, env: Mapping[str, str]) -> InboxStore:
+    """The store of a repository, of which a checkout is at ``root``."""
+    folder = _working_folder(repository, root)
+    store = InboxStore(repository.name, folder, root)
+    try:
+        place = discovery.find(folder, env)
+    except WcError as error:
+        return store._replace(problem=error.message)
+    if place.root != root:
+        used = shown_path(place.root, env)
+        problem = f"{shown_path(folder, env)} has another store: {used}"
+        return store._replace(problem=problem)
+    return store._replace(place=place)
+
+
+def _working_folder(repository: Repository, root: str) -> str:
+    """The folder in which commands about a repository are run."""
+    folder, base = os.path.split(repository.common)
+    if base == ".git":
+        return folder
+    for path, branch in repositories.worktrees(repository):
+        if branch != BRANCH and path != root and os.path.isdir(path):
+            return os.path.realpath(path)
+    return repository.common
+
+
+def _told_apart(stores: list[InboxStore], env: Mapping[str, str]) -> list[InboxStore]:
+    """The same stores; those of repositories with the same name have its path as
+    theirs."""
+    names = [store.name for store in stores]
+    return [
+        store._replace(name=shown_path(store.folder, env))
+        if names.count(store.name) > 1
+        else store
+        for store in stores
+    ]

@@ -1,0 +1,215 @@
+"""The inbox itself: what needs one participant in several stores."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from wc_core.errors import WcError
+from wc_core.identity import resolve, userrecord
+from wc_core.identity.resolve import Asked, Evidence
+from wc_core.identity.viewer import Viewer
+from wc_core.inbox.items import OFFERED, InboxItem, fingerprint, waiting_threads
+from wc_core.inbox.items import read_item as item_of
+from wc_core.phrases import quoted, with_home
+from wc_core.text import one_line
+from wc_core.threads import settings
+from wc_core.threads.model import BLOCKED
+from wc_core.threads.reader import StoreReader
+from wc_core.values import NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from wc_core.inbox.items import WaitingThread
+    from wc_core.inbox.stores import InboxStore
+
+
+class InboxOwner(NamedTuple):
+    """Whose inbox it is: the identity is resolved in each store, because the aliases,
+    the names of git's user and the seats may differ. ``started_by`` returns the agent
+    that started this program, or empty."""
+
+    env: Mapping[str, str]
+    request: Asked = Asked()
+    started_by: Callable[[], str] = str
+
+    def viewer_in(self, store: InboxStore) -> Viewer:
+        """Returns the participant in a store. Raises InvalidInputError."""
+        rules = settings.load(store.root, self.env)
+        evidence = Evidence(
+            lambda: userrecord.recorded_user(store.root, self.env), self.started_by
+        )
+        repository = store.place.repository if store.place is not None else None
+        identity = resolve.identify(self.request, self.env, repository, rules, evidence)
+        return Viewer(identity, rules.directory)
+
+    def command_for(self, item: InboxItem, store: InboxStore) -> str:
+        """Returns the command line with which an item is answered, in any folder."""
+        name, seat = one_line(self.request.name), one_line(self.request.seat)
+        words = _answer_words(item)
+        words += f" --as {quoted(name)}" if name else ""
+        words += f" --seat {quoted(seat)}" if seat else ""
+        if store.is_current:
+            return f"wc {words}"
+        named = "WATERCOOLER_DIR= " if self.env.get("WATERCOOLER_DIR") else ""
+        return f"cd {_folder_word(store.folder, self.env)} && {named}wc {words}"
+
+
+def _folder_word(folder: str, env: Mapping[str, str]) -> str:
+    """Returns a folder as a word of a shell; ``~`` stays the home folder."""
+    path = with_home(folder, env)
+    return f"~/{quoted(path[2:])}" if path.startswith("~/") else quoted(folder)
+
+
+def _answer_words(item: InboxItem) -> str:
+    topic, title = quoted(one_line(item.topic)), "--title '…'"
+    if item.question:
+        number = f" {item.question}" if item.several else ""
+        return f"answer {topic}{number} {title}"
+    if item.kind == OFFERED:
+        return f"take {topic}"
+    unblocks = " --status OPEN" if item.status == BLOCKED else ""
+    return f"say {topic} {title}{unblocks}"
+
+
+class InboxEntry(NamedTuple):
+    """An item with its store, and the command that answers it."""
+
+    item: InboxItem
+    store: InboxStore
+    command: str
+
+    def to_json(self) -> dict[str, Any]:
+        """Returns the item shape with its repository."""
+        return {
+            "repository": self.store.name,
+            "path": self.store.folder,
+            **self.item.to_json(),
+            "command": self.command,
+        }
+
+
+class StoreCount(NamedTuple):
+    """How many items a store has for ``me``, its viewer."""
+
+    store: InboxStore
+    me: str
+    waiting: int
+
+    def to_json(self) -> dict[str, Any]:
+        """Returns the repository shape."""
+        return {
+            "repository": self.store.name,
+            "path": self.store.folder,
+            "store": self.store.root,
+            "you": self.me,
+            "waiting": self.waiting,
+        }
+
+
+class Inbox(NamedTuple):
+    """The items that are shown, by kind and the longest waiting first; ``total`` counts
+    all. ``unreadable`` are stores with the reason why they cannot be read."""
+
+    entries: tuple[InboxEntry, ...] = ()
+    total: int = 0
+    counts: tuple[StoreCount, ...] = ()
+    unreadable: tuple[InboxStore, ...] = ()
+
+    @property
+    def more(self) -> int:
+        """How many items are not shown."""
+        return self.total - len(self.entries)
+
+    def to_json(self) -> dict[str, Any]:
+        """Returns the inbox shape."""
+        unreadable = [
+            {"repository": store.name, "path": store.folder, "problem": store.problem}
+            for store in self.unreadable
+        ]
+        return {
+            "items": [entry.to_json() for entry in self.entries],
+            "total": self.total,
+            **({"truncated": True} if self.more else {}),
+            "repositories": [count.to_json() for count in self.counts],
+            **({"unreadable": unreadable} if unreadable else {}),
+        }
+
+
+class _StoreSource(NamedTuple):
+    store: InboxStore
+    reader: StoreReader
+    viewer: Viewer
+    waiting: list[WaitingThread]
+
+
+def inbox(
+    stores: Iterable[InboxStore], owner: InboxOwner, now_ms: int, limit: int = 0
+) -> Inbox:
+    """Returns the inbox of these stores with at most ``limit`` items (0: all). Only the
+    threads of these items are read. A store that cannot be read affects no other."""
+    opened: list[_StoreSource] = []
+    unreadable: list[InboxStore] = []
+    for store in stores:
+        if store.place is None:
+            unreadable.append(store)
+            continue
+        try:
+            opened.append(_open(store, owner, now_ms))
+        except WcError as error:
+            unreadable.append(store._replace(place=None, problem=error.message))
+    entries, vanished = _entries(opened, owner, limit)
+    waiting = [len(source.waiting) for source in opened]
+    counts = tuple(
+        StoreCount(
+            source.store,
+            source.viewer.identity.author,
+            len(source.waiting) - vanished.get(source.store.root, 0),
+        )
+        for source in opened
+    )
+    total = sum(waiting) - sum(vanished.values())
+    return Inbox(entries, total, counts, tuple(unreadable))
+
+
+def _open(store: InboxStore, owner: InboxOwner, now_ms: int) -> _StoreSource:
+    reader, viewer = StoreReader(store.root), owner.viewer_in(store)
+    return _StoreSource(store, reader, viewer, waiting_threads(reader, viewer, now_ms))
+
+
+def _entries(
+    opened: Sequence[_StoreSource], owner: InboxOwner, limit: int
+) -> tuple[tuple[InboxEntry, ...], dict[str, int]]:
+    """Returns the first items, and how many of each store do not need anybody any
+    more, by the store's folder."""
+    queue = [(waiting, source) for source in opened for waiting in source.waiting]
+    queue.sort(key=lambda pair: pair[0].rank)
+    entries: list[InboxEntry] = []
+    vanished: dict[str, int] = {}
+    for waiting, source in queue:
+        if limit and len(entries) == limit:
+            break
+        item = item_of(source.reader, source.viewer, waiting)
+        if item is None:
+            root = source.store.root
+            vanished[root] = vanished.get(root, 0) + 1
+            continue
+        command = owner.command_for(item, source.store)
+        entries.append(InboxEntry(item, source.store, command))
+    return tuple(entries), vanished
+
+
+def inbox_fingerprint(
+    stores: Iterable[InboxStore], owner: InboxOwner
+) -> tuple[object, ...]:
+    """Returns a value that changes when the inbox of these stores may."""
+    marks: list[object] = []
+    for store in stores:
+        marks.append((store.root, store.problem))
+        if store.place is not None:
+            try:
+                viewer = owner.viewer_in(store)
+            except WcError:
+                continue  # the inbox says so
+            marks.append(fingerprint(StoreReader(store.root).layout, viewer))
+    return tuple(marks)
