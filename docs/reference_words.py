@@ -46,11 +46,11 @@ EXAMPLES = {
         "wc say login --title 'Look at these' --file src/auth.py --file ui.py --pr 12",
         "git diff --stat | wc say login --title 'What I changed' --body -",
         "wc say login --title 'It is back' --reopen",
+        "wc say login --approve",
     ),
     "done": (
         "wc done logout --title 'All green, ready to merge'",
         "wc done login --request-changes --title 'The nonce is checked too late'",
-        "wc say login --approve",
     ),
     "ask": (
         "wc ask login --to Codex --title 'Which hash?'",
