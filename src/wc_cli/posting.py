@@ -60,6 +60,7 @@ def checked(draft: Draft) -> Draft:
         key=vocabulary.key(draft.key),
         summary=vocabulary.summary(draft.summary),
         file_refs=vocabulary.file_refs(draft.file_refs),
+        line_refs=vocabulary.line_refs(draft.line_refs),
         pr_refs=vocabulary.pr_refs(map(str, draft.pr_refs)),
         commit_refs=vocabulary.commit_refs(draft.commit_refs),
     )

@@ -22,6 +22,7 @@ from wc_core.layout import Layout
 from wc_core.names import Directory, parse
 from wc_core.threads import codec, entryfields, folding, model
 from wc_core.threads.gates import GateChange
+from wc_core.threads.linerefs import LineRef
 from wc_core.threads.model import Ball, Base, Entry, Link, State
 from wc_core.threads.projections import render_meta
 from wc_core.threads.reviews import NO_REVIEW, OUTCOMES, Review
@@ -108,6 +109,7 @@ KNOWN_KEYS = frozenset(
             items_added=("x",), items_removed=("y",), items_checked=("z",),
             items_unchecked=("z",),
             gates=(GateChange("add"),), budget=1, outcome="approved",
+            line_refs=(LineRef("x", 1, 1),),
         )
     )
 )  # fmt: skip
@@ -115,6 +117,9 @@ DERIVED_KEYS = frozenset({"id", "type", "index", "thread_topic"})
 foreign_keys = texts.filter(lambda key: key not in KNOWN_KEYS | DERIVED_KEYS)
 tags = st.lists(st.sampled_from(("urgent", "later")), max_size=2).map(tuple)
 references = st.lists(texts, max_size=3).map(tuple)
+line_refs = st.lists(
+    st.builds(LineRef, texts, *[st.integers(0, 99)] * 3, texts), max_size=2
+).map(tuple)
 any_links = st.lists(st.builds(Link, texts, texts, st.just("")), max_size=2).map(tuple)
 links = st.lists(
     st.builds(
@@ -181,6 +186,7 @@ entries = st.builds(
     items_unchecked=references,
     budget=st.none() | st.integers(0, 1 << 40),
     outcome=texts,
+    line_refs=line_refs,
     gates=st.lists(st.builds(GateChange, words, texts, texts, texts), max_size=2).map(
         tuple
     ),

@@ -323,6 +323,7 @@ class StoreWriter:
             base=thread.base,
             summary=draft.summary,
             file_refs=draft.file_refs,
+            line_refs=draft.line_refs,
             pr_refs=draft.pr_refs,
             commit_refs=draft.commit_refs,
             code_branch=self.author.code_branch,

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from wc_core.phrases import Table
     from wc_core.threads.codec import Damage
+    from wc_core.threads.linerefs import LineRef
     from wc_core.threads.model import Entry
     from wc_core.threads.reader import Thread
     from wc_core.views.entries import Numbered
@@ -237,11 +238,28 @@ def entry_text(numbered: Numbered, style: Style) -> str:
     head = " · ".join(one_line(part) for part in about if part)
     lines = [style(head, _DIM), style(one_line(item.title), _BOLD)]
     lines += [one_line(line) for line in labelled_lines(item)]
+    for reference in item.line_refs:
+        lines += _quotation(reference, style)
     if item.body:
         # Indented, so that a body cannot imitate the next entry's head.
         lines.append("")
         lines += [f"    {line}".rstrip() for line in clean(item.body).split("\n")]
     return "\n".join(lines)
+
+
+def _quotation(reference: LineRef, style: Style) -> list[str]:
+    """Returns the lines of a file that an entry is about, those around them dimmed."""
+    quoted = reference.numbered_quote()
+    if not quoted:
+        return []
+    width = len(str(quoted[-1][0]))
+    lines = [style(f"    {one_line(reference.place)}", _DIM)]
+    for number, text, is_meant in quoted:
+        mark = ">" if is_meant else " "
+        text_shown = clean(text).expandtabs(4)
+        line = f"    {mark} {number:{width}}  {text_shown}".rstrip()
+        lines.append(line if is_meant else style(line, _DIM))
+    return lines
 
 
 def labelled_lines(entry: Entry) -> list[str]:

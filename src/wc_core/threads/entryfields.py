@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from wc_core.threads.gates import change_fields, read_changes
+from wc_core.threads.linerefs import read_refs, ref_fields
 from wc_core.threads.model import Ball, Base, Entry, Link
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ _OPTIONAL = (
     *("supersedes", "tags_added", "tags_removed", "links_added", "links_removed"),
     *("items_added", "items_removed", "items_checked", "items_unchecked"),
     *("gates", "key", "reason", "kind", "severity", "asks", "answers", "outcome"),
+    "line_refs",
 )
 
 
@@ -39,6 +41,7 @@ def to_fields(entry: Entry) -> dict[str, Any]:
         "body": entry.body,
         "summary": entry.summary,
         "file_refs": list(entry.file_refs),
+        "line_refs": ref_fields(entry.line_refs),
         "pr_refs": list(entry.pr_refs),
         "commit_refs": list(entry.commit_refs),
         "code_branch": entry.code_branch,
@@ -167,6 +170,7 @@ FIELDS: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "base": ("base", _as_base),
     "summary": ("summary", _as_text),
     "file_refs": ("file_refs", _as_texts),
+    "line_refs": ("line_refs", read_refs),
     "pr_refs": ("pr_refs", _as_numbers),
     "commit_refs": ("commit_refs", _as_texts),
     "code_branch": ("code_branch", _as_text),

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from wc_core.threads.gates import Gate, GateChange
+    from wc_core.threads.linerefs import LineRef
 
 STATUSES = ("OPEN", "IN_REVIEW", "BLOCKED", "CLOSED")
 ROLES = ("planner", "critic", "implementer", "tester", "pm", "scribe")
@@ -136,6 +137,7 @@ class Entry(NamedTuple):
     base: Base | None = None
     summary: str = ""
     file_refs: tuple[str, ...] = ()
+    line_refs: tuple[LineRef, ...] = ()
     pr_refs: tuple[int, ...] = ()
     commit_refs: tuple[str, ...] = ()
     code_branch: str = ""

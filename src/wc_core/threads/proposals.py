@@ -23,6 +23,7 @@ from wc_core.values import NamedTuple
 if TYPE_CHECKING:
     from wc_core.names import Name
     from wc_core.threads.gates import GateChange
+    from wc_core.threads.linerefs import LineRef
     from wc_core.threads.settings import Settings
 
 
@@ -32,7 +33,8 @@ class Draft(NamedTuple):
     ``to`` is a written name, one of the words for "anyone", or empty.
     ``if_ball`` and ``if_last`` make the write conditional, ``key`` makes it
     idempotent. ``force``, ``reopen`` and ``reason`` get past refusals.
-    ``file_refs``, ``pr_refs`` and ``commit_refs`` are what the entry is about.
+    ``file_refs``, ``line_refs``, ``pr_refs`` and ``commit_refs`` are what the entry is
+    about.
     ``keeps_body`` is for an amendment of the title alone. ``kind`` and ``severity`` are
     as in an entry. ``answers`` is the number or the id of an open question, which the
     entry answers or ``withdraws``; ``asks`` is filled in. ``outcome`` is what a review
@@ -68,6 +70,7 @@ class Draft(NamedTuple):
     gates: tuple[GateChange, ...] = ()
     budget: int | None = None
     file_refs: tuple[str, ...] = ()
+    line_refs: tuple[LineRef, ...] = ()
     pr_refs: tuple[int, ...] = ()
     commit_refs: tuple[str, ...] = ()
     summary: str = ""

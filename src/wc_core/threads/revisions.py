@@ -80,6 +80,7 @@ def revised(entry: Entry, corrected_by: Sequence[Entry]) -> Entry:
             summary="",
             outcome="",
             file_refs=(),
+            line_refs=(),
             pr_refs=(),
             commit_refs=(),
         )
@@ -88,6 +89,7 @@ def revised(entry: Entry, corrected_by: Sequence[Entry]) -> Entry:
         body=latest.body,
         summary=latest.summary,
         file_refs=latest.file_refs or entry.file_refs,
+        line_refs=latest.line_refs or entry.line_refs,
         pr_refs=latest.pr_refs or entry.pr_refs,
         commit_refs=latest.commit_refs or entry.commit_refs,
     )

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from wc_core.errors import InvalidInputError
 from wc_core.names import MAX_NAME_BYTES
 from wc_core.text import clean, whole_number
+from wc_core.threads.linerefs import MAX_QUOTED, MAX_WIDTH
 from wc_core.threads.model import (
     ACTIONS,
     ENTRY_TYPES,
@@ -23,6 +24,8 @@ from wc_core.times import age_ms
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+    from wc_core.threads.linerefs import LineRef
 
 MAX_TITLE_BYTES = 500
 MAX_SUMMARY_BYTES = 2000
@@ -126,6 +129,26 @@ def file_ref(path: str) -> str:
     """A path: one printable line, without ``./`` before it and ``/`` after it."""
     line = _printable(_line(path, "path", MAX_PATH_BYTES), "path")
     return line.removeprefix("./").rstrip("/") or line
+
+
+def line_refs(references: Iterable[LineRef]) -> tuple[LineRef, ...]:
+    """Lines of files that an entry is about, each once."""
+    return tuple(dict.fromkeys(map(_line_ref, references)))
+
+
+def _line_ref(reference: LineRef) -> LineRef:
+    if not 1 <= reference.start <= reference.end:
+        raise InvalidInputError(
+            f"{reference.place!r} names no lines of a file.", "Lines count from 1."
+        )
+    lines = reference.quote.split("\n")
+    if len(lines) > MAX_QUOTED or max(map(len, lines)) > MAX_WIDTH:
+        raise InvalidInputError(
+            f"The quotation of {reference.place} is too long.",
+            f"Quote at most {MAX_QUOTED} lines of {MAX_WIDTH} characters.",
+        )
+    path, quote = file_ref(reference.path), body(reference.quote)
+    return reference._replace(path=path, quote=quote)
 
 
 def pr_refs(numbers: Iterable[str]) -> tuple[int, ...]:

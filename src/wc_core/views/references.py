@@ -8,13 +8,15 @@ for something known: here a word must look like a path or an id on its own.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
+from wc_core.threads.linerefs import ref_fields
 from wc_core.values import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
+    from wc_core.threads.linerefs import LineRef
     from wc_core.threads.model import Entry
 
 _T = TypeVar("_T")
@@ -53,27 +55,37 @@ _IN_PATHS = frozenset("_.@+-/")
 
 
 class References(NamedTuple):
-    """Files, pull requests and commits; those that were recorded come first."""
+    """Files, pull requests and commits; those that were recorded come first. ``lines``
+    are those of some of the files."""
 
     files: tuple[str, ...] = ()
     prs: tuple[int, ...] = ()
     commits: tuple[str, ...] = ()
+    lines: tuple[LineRef, ...] = ()
 
     def words(self, most: int = _SHOWN) -> list[str]:
         """Returns them as words to show: ``src/a.py``, ``#12``, ``3f2a1b9``. If there
         are more than ``most`` (0: all), the last word says how many are left out."""
         numbers = (f"#{number}" for number in self.prs)
         commits = (commit[:_SHORT_ID] for commit in self.commits)
-        words = [*self.files, *numbers, *commits]
+        words = [*self._places(), *numbers, *commits]
         if not most or len(words) <= most:
             return words
         return [*words[:most], f"and {len(words) - most} more"]
 
-    def to_json(self) -> dict[str, list[str] | list[int]]:
+    def _places(self) -> Iterator[str]:
+        """Yields the files, with their lines where there are any."""
+        for path in self.files:
+            places = [ref.place for ref in self.lines if ref.path == path]
+            yield from places or [path]
+
+    def to_json(self) -> dict[str, list[Any]]:
         """Returns the kinds that there are, under the names that a log has for them."""
-        fields: dict[str, list[str] | list[int]] = {}
+        fields: dict[str, list[Any]] = {}
         if self.files:
             fields["file_refs"] = list(self.files)
+        if self.lines:
+            fields["line_refs"] = ref_fields(self.lines)
         if self.prs:
             fields["pr_refs"] = list(self.prs)
         if self.commits:
@@ -89,6 +101,7 @@ def references(entry: Entry) -> References:
         tuple(_united(entry.file_refs, _files(text), _ends_with)),
         tuple(dict.fromkeys((*entry.pr_refs, *prs_in(text)))),
         tuple(_united(entry.commit_refs, _commits(text), str.startswith)),
+        entry.line_refs,
     )
 
 

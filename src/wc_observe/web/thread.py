@@ -10,8 +10,9 @@ from wc_core.planning import kinds, linkfiles
 from wc_core.planning.checklists import lines as item_lines
 from wc_core.planning.checklists import progress
 from wc_core.remarks import wording
-from wc_core.text import one_line
+from wc_core.text import clean, one_line
 from wc_core.threads import vocabulary
+from wc_core.threads.linerefs import MAX_QUOTED, MAX_WIDTH
 from wc_core.threads.model import KINDS, OPEN, SEVERITIES
 from wc_core.times import utc
 from wc_core.values import NamedTuple
@@ -300,6 +301,7 @@ def _entry(shown: ShownEntry, context: _EntryContext) -> Html:
             else NOTHING,
             element("div", markdown.rendered(shown.body), class_="body"),
             below,
+            _quotations(entry),
             _foot(entry, numbered.idx),
             aria_labelledby=f"{number}-title" if title else None,
             id=number,
@@ -341,6 +343,25 @@ def _kind_class(entry: Entry) -> str:
     """Returns the class of the mark that says the kind of an entry."""
     severe = entry.severity in SEVERITIES[2:]
     return "mark severe" if severe else "mark kind"
+
+
+def _quotations(entry: Entry) -> Html:
+    """Returns the lines of files that an entry is about, with their numbers."""
+    figures = []
+    for reference in entry.line_refs[:_REFS]:
+        rows = [
+            element(
+                "mark" if is_meant else "span",
+                f"{number:>5}  {clean(line)[:MAX_WIDTH].expandtabs(4)}",
+            )
+            for number, line, is_meant in reference.numbered_quote()[:MAX_QUOTED]
+        ]
+        if rows:
+            place = element("code", one_line(reference.place, _WIDTH))
+            caption = element("figcaption", place)
+            lines = element("pre", joined(rows, "\n"), dir="ltr")
+            figures.append(element("figure", caption, lines, class_="lines"))
+    return joined(figures)
 
 
 def _foot(entry: Entry, idx: int) -> Html:
