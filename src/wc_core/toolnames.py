@@ -19,6 +19,10 @@ TOOLS = (
     *("list_worktrees", "get_conflicts", "get_loop_status", "get_team_status"),
 )
 
+# Only a server that was started with --all-stores has these. They look beyond one
+# repository, so ``wc install`` does not allow them.
+ALL_STORES_TOOLS = ("list_inbox",)
+
 # The command whose guidance a tool gives, because it answers the same.
 OCCASIONS = MappingProxyType(
     {

@@ -19,12 +19,15 @@ class ServerContext(NamedTuple):
     ``store_name`` is the name of the only store that callers over a network are served.
     Such callers cannot choose a folder, and this machine's environment does not
     identify them. It is empty for a client that started the server itself.
+
+    ``all_stores`` says that the server has the tools that look beyond one store.
     """
 
     folder: str
     env: Mapping[str, str]
     now_ms: Callable[[], int]
     store_name: str = ""
+    all_stores: bool = False
 
 
 class Call(NamedTuple):

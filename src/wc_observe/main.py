@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from wc_observe.web.options import WebOptions
 
 USAGE = """\
-usage: wc-observe [--help | --version]
+usage: wc-observe [--help | --version | --all-stores]
        wc-observe --transport http [OPTION]...
        wc-observe web [OPTION]...
 
@@ -33,6 +33,9 @@ Serves the threads of this repository to MCP clients, over standard input and
 output. It reads; it cannot write. The store is that of the client's root
 folder, else of CLAUDE_PROJECT_DIR, else of the current folder; WATERCOOLER_DIR
 names another.
+
+With --all-stores it has one more tool, list_inbox, which looks into the stores
+of all repositories on this machine: what needs the caller in any of them.
 
 With --transport http it listens on 127.0.0.1 instead; for its options:
 wc-observe --transport http --help
@@ -43,6 +46,7 @@ options: wc-observe web --help
 To write: wc help.
 """
 
+_ALL_STORES = "--all-stores"
 _USAGE_ERROR = 2
 _INTERRUPTED = 130
 
@@ -50,8 +54,9 @@ _INTERRUPTED = 130
 def main() -> None:
     """Runs the command. Exits with 0, or with 2 for unknown arguments."""
     arguments = sys.argv[1:]
-    if arguments in ([], ["--transport", "stdio"], ["--transport=stdio"]):
-        serve()
+    own_arguments = [word for word in arguments if word != _ALL_STORES]
+    if own_arguments in ([], ["--transport", "stdio"], ["--transport=stdio"]):
+        serve(all_stores=_ALL_STORES in arguments)
     elif any(argument.startswith("--transport") for argument in arguments):
         serve_http(arguments)
     elif arguments[:1] == ["web"]:
@@ -67,8 +72,9 @@ def main() -> None:
         raise SystemExit(_USAGE_ERROR)
 
 
-def serve() -> None:
-    """Serves standard input until it ends or a signal comes."""
+def serve(*, all_stores: bool = False) -> None:
+    """Serves standard input until it ends or a signal comes; with ``all_stores`` with
+    the tools that look beyond one store."""
     _prepare_start()
     # Up to 1 s: FastMCP. The signal handlers and its settings come first.
     from wc_observe.calls import ServerContext
@@ -79,7 +85,7 @@ def serve() -> None:
     if sys.stdin is not None:
         sys.stdin = repaired_input(sys.stdin.buffer)
     context = ServerContext(_current_folder(), dict(os.environ), _now_ms)
-    server = build_server(context)
+    server = build_server(context._replace(all_stores=all_stores))
     _finish_start()
     try:
         serve_stdio(server)

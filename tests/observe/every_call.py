@@ -63,6 +63,7 @@ CALLS: list[tuple[str, dict[str, Any]]] = [
     ("check_status", {}),
     *(("list_claims", form) for form in _FORMATS),
     *(("list_ready", form) for form in _FORMATS),
+    *(("list_inbox", {"limit": limit} | form) for limit in (0, 1) for form in _FORMATS),
     ("list_ready", {"mine": True, "limit": 1}),
     ("list_ready", {"limit": 1, "cursor": "no-cursor"}),
     *(
@@ -487,7 +488,7 @@ def main() -> None:
         told = bite(folder)
     else:
         start = ServerContext(str(folder), dict(os.environ), lambda: 1_770_000_000_000)
-        server = build_server(start)
+        server = build_server(start._replace(all_stores=True))
         refused = arm()
         told = asyncio.run(while_subscribed(server)) | {"refused": refused}
     sys.stdout.write(json.dumps(told))

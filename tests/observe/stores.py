@@ -103,9 +103,11 @@ class Session:
     roots: list[str] = field(default_factory=list)
     mode: Mode = "auto"
     clock: Callable[[], int] = lambda: NOW_MS
+    all_stores: bool = False
 
     def _client(self) -> Client[Any]:
-        server = build_server(ServerContext(str(self.folder), self.env, self.clock))
+        start = ServerContext(str(self.folder), self.env, self.clock)
+        server = build_server(start._replace(all_stores=self.all_stores))
         return Client(
             server,
             mode=self.mode,

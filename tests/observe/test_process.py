@@ -87,13 +87,22 @@ def test_the_packages_can_be_run(env: dict[str, str], package: str) -> None:
     assert done.stderr == ""
 
 
-@pytest.mark.parametrize("arguments", [["serve"], ["--port", "1"], ["--version", "x"]])
+@pytest.mark.parametrize(
+    "arguments",
+    [["serve"], ["--port", "1"], ["--version", "x"], ["--all-stores", "--version"]],
+)
 def test_other_arguments_are_refused(env: dict[str, str], arguments: list[str]) -> None:
     done = run(env, *arguments)
     assert done.returncode == 2
     assert done.stdout == ""
     assert done.stderr.startswith("wc-observe: cannot use ")
     assert "usage: wc-observe" in done.stderr
+
+
+def test_over_http_no_store_but_the_served_ones_is_read(env: dict[str, str]) -> None:
+    done = run(env, "--transport", "http", "--all-stores")
+    assert done.returncode == 2
+    assert "--all-stores" in done.stderr
 
 
 def test_the_end_of_input_ends_it_without_a_word(env: dict[str, str]) -> None:

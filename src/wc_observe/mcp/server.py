@@ -55,7 +55,7 @@ def build_server(
             RecentThreads(),
         ],
         lifespan=subscriptions.lifespan,
-        tools=all_tools(local=local),
+        tools=all_tools(local=local, all_stores=local and start.all_stores),
         # Topics are checked where they become paths; topics written by other tools
         # may look like paths.
         resource_security=None,

@@ -312,10 +312,11 @@ ALL_SPECS: tuple[ToolSpec, ...] = (
 
 
 @functools.cache
-def all_tools(*, local: bool = True) -> tuple[Tool, ...]:
+def all_tools(*, local: bool = True, all_stores: bool = False) -> tuple[Tool, ...]:
     """Returns every tool, ready to be added to any server; those about worktrees
-    only if it is ``local``. They are made once, because that is most of the work
-    of building a server."""
+    only if it is ``local``, and for ``all_stores`` those that look beyond one store.
+    They are made once, because that is most of the work of building a server."""
+    specs = (*ALL_SPECS, *plantools.ALL_STORES_SPECS) if all_stores else ALL_SPECS
     return tuple(
-        as_tool(spec) for spec in ALL_SPECS if local or spec not in worktreetools.SPECS
+        as_tool(spec) for spec in specs if local or spec not in worktreetools.SPECS
     )
