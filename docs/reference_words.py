@@ -99,6 +99,7 @@ EXAMPLES = {
         "wc gate check",
     ),
     "inbox": ("wc inbox", "wc inbox --not app --json"),
+    "notify": ("wc notify", "wc notify --json"),
     "wrap": ("wc wrap --handoff 'Claude Code' --note 'The docs are missing'",),
     "ready": ("wc ready", "wc ready --mine --json"),
     "why": ("wc why logout",),

@@ -1,5 +1,5 @@
-"""The detached process that settles a store, computes the radar of its repository, and
-exchanges the store with its remote.
+"""The detached process that settles a store, computes the radar of its repository,
+exchanges the store with its remote, and has its person notified.
 
 Settling and exchanging each have a lock of their own, and are done by one process at a
 time. A command that writes meanwhile leaves a marker, or a commit, and this process
@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 from wc_cli.activitylog import travel as activity_travel
 from wc_cli.claims import travel
 from wc_cli.entries import losses
+from wc_cli.notify import telling
 from wc_cli.radar import refreshing
 from wc_cli.settle import settler
 from wc_cli.store import locks
@@ -56,8 +57,10 @@ def main() -> None:
         _, finished = settler.settle_once(root, env, handle, _LONGEST_BURST_SECONDS)
     if not finished:
         settler.settle(root, env)
+    telling.start_if_due(root, env)
     refreshing.refresh_if_due(root, Layout(root), env)
     exchange(root, env)
+    telling.start_if_due(root, env)
     if os.path.isdir(Layout(root).held):
         losses.tell_threads(root, env, travel.send_in_background(root, env).losses)
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from wc_cli import spawn
 from wc_cli.clock import now_ms, random_bits
 from wc_cli.output import Answer, begin_answer, remark
+from wc_core.configuration import preferences
 from wc_core.errors import NotFoundError, WcError
 from wc_core.git import discovery, repository
 from wc_core.git.discovery import BRANCH_STORE
@@ -324,6 +325,16 @@ class Context:
             local.remember_identity(
                 self.identity, worktree, self.settings.directory, self.env
             )
+        if self.identity.person and any(map(os.isatty, range(3))):
+            self._note_terminal()
+
+    def _note_terminal(self) -> None:
+        """Note the terminal of a person who wants to be notified in it."""
+        if not preferences.load(self.env).targets:
+            return
+        from wc_cli.notify import terminals  # 2 ms, only for those who have targets
+
+        terminals.note_terminal(Layout(self.place.root), self.env)
 
     def record_user(self) -> None:
         """Record the user that git is configured for in the store, unless it was never

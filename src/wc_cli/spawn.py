@@ -106,6 +106,12 @@ def start_graph(layout: Layout, folder: str, env: Mapping[str, str]) -> None:
     _start("wc_cli.graph.refreshing", layout, layout.graph_lock, env, folder)
 
 
+def start_notify(layout: Layout, env: Mapping[str, str]) -> None:
+    """Have the person of this machine notified, unless a process does so: that one
+    looks again before it ends."""
+    _start("wc_cli.notify.telling", layout, layout.notify_lock, env)
+
+
 def start_activity(layout: Layout, env: Mapping[str, str]) -> None:
     """Have the log of activity sent, unless a process does so: that one looks for new
     lines before it ends."""

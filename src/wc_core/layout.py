@@ -266,6 +266,22 @@ class Layout(NamedTuple):
         return f"{self.local}/locks/links"
 
     @property
+    def notified(self) -> str:
+        """The folder with what people were notified of: `wc_core.notify.records`."""
+        return f"{self.local}/notified"
+
+    @property
+    def notify_lock(self) -> str:
+        """The lock of the process that sends notifications."""
+        return f"{self.local}/locks/notify"
+
+    @property
+    def terminals(self) -> str:
+        """The folder with a file for each terminal that a person used `wc` in, see
+        `wc_cli.notify.terminals`."""
+        return f"{self.local}/terminals"
+
+    @property
     def radar(self) -> str:
         """Which worktrees change the same files, see `wc_core.radar.kept`."""
         return f"{self.local}/radar.json"

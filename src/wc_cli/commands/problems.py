@@ -21,6 +21,7 @@ from wc_cli.options import command, flag
 from wc_cli.output import say, say_json
 from wc_cli.store import lockowners, locks
 from wc_core.activity.statefile import StateFiles
+from wc_core.configuration import preferences
 from wc_core.configuration.rules import NO_RULES
 from wc_core.errors import FindingsError, NotFoundError, WcError
 from wc_core.files import names_in
@@ -118,6 +119,19 @@ class _ProblemSearch:
         except WcError as error:
             yield Finding("store", 0, error.message, error.hint)
         yield from self._loop_findings()
+        yield from self._notification_findings()
+
+    def _notification_findings(self) -> Iterator[Finding]:
+        """Yields the targets of the person's notifications that fail."""
+        wanted = preferences.load(self.context.env)
+        if not wanted.targets:
+            return
+        from wc_cli.notify import problems  # 6 ms, only for those who have targets
+
+        root = self.context.place.root if self.store is not None else ""
+        for label, message in problems.failing(root, wanted, self.context.env):
+            fix = f"Check it: wc notify test {quoted(label)}".rstrip(" '")
+            yield Finding("notify", 0, message, fix)
 
     def _store_findings(self, reader: StoreReader) -> Iterator[Finding]:
         yield from doctor.settings_findings(self.context)

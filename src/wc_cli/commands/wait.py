@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING
 
 from wc_cli import spawn
 from wc_cli.commands.common import SpeakerOptions
+from wc_cli.notify import local
 from wc_cli.options import command, flag, text, words
 from wc_cli.output import remark
-from wc_cli.terminal import notify
 from wc_core.configuration import preferences
 from wc_core.errors import ConflictError, WaitTimeoutError, WcError
 from wc_core.phrases import quoted
@@ -55,7 +55,7 @@ class WaitOptions(SpeakerOptions):
     peek: bool = flag("--peek", help="Do not mark the thread as read.")
     notify: bool = flag("--notify", help="Send a desktop notification.")
     bell: bool = flag("--bell", help="Ring the terminal's bell.")
-    osc: bool = flag("--osc", help="Notify through the terminal (OSC 9 and 777).")
+    osc: bool = flag("--osc", help="Notify through the terminal (OSC 9, 99 or 777).")
 
 
 @command(WaitOptions)
@@ -216,7 +216,7 @@ def _report_arrival(
     event = "Your move" if first.ball else "New entry"
     event = "A question to you" if first.question else event
     words = (f"{event}: {snapshot.name}", state.title)
-    for channel in notify.send_notification(
+    for channel in local.send_notification(
         context.env, _notify_channels(context, options), words
     ):
         remark(f"note: nothing here could tell it by {one_line(channel)}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from wc_cli.notify import telling
 from wc_cli.settle import settler
 from wc_cli.store import pending
 from wc_cli.sync import routes
@@ -43,4 +44,5 @@ def settle_and_exchange(context: Context, *, by_option: bool) -> list[str]:
     except WcError as error:
         # The entry is saved, so this is not a failure of the write.
         notes.append(f"not pushed: {error.message}")
+    telling.start_if_due(root, context.env)
     return notes

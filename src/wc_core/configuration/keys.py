@@ -309,12 +309,27 @@ PERSONAL = (
     Key(
         "quiet.hours",
         HOURS,
-        "When wc wait notifies nobody, in the time of this machine.",
+        "When nobody is notified, in the time of this machine.",
+        field="quiet",
+    ),
+    Key(
+        "notify.targets",
+        TEXTS,
+        "Where: desktop, osc, bell, tmux, ntfy:URL, slack:URL, json:URL.",
+        field="targets",
+    ),
+    Key(
+        "notify.content",
+        SWITCH,
+        "Whether webhooks are sent titles of threads and questions.",
+        default=False,
+        field="content",
     ),
     Key(
         "inbox.leave_out",
         TEXTS,
         "Repositories that wc inbox leaves out: names or paths.",
+        field="left_out",
     ),
 )
 

@@ -23,7 +23,8 @@ VARIABLE = "WATERCOOLER_PREFERENCES"
 class Preferences(NamedTuple):
     """``defaults`` are options by command, ``quiet`` the minutes of the day from and to
     which nobody wants to be called. ``left_out`` are the repositories that are not in
-    the inbox. ``fields`` are the tables of the file.
+    the inbox. ``targets`` are texts that name targets of notifications; with
+    ``content``, webhooks are sent titles. ``fields`` are the tables of the file.
 
     ``problem`` says why it cannot be used; then there are no preferences.
     """
@@ -33,6 +34,8 @@ class Preferences(NamedTuple):
     fields: Mapping[str, Any] = MappingProxyType({})
     problem: str = ""
     left_out: tuple[str, ...] = ()
+    targets: tuple[str, ...] = ()
+    content: bool = False
 
     def is_quiet(self, minute: int) -> bool:
         """Whether a minute of the day is one of those."""
@@ -75,20 +78,19 @@ def load(env: Mapping[str, str]) -> Preferences:
 
 def _parsed(fields: Mapping[str, Any]) -> Preferences:
     defaults: dict[str, tuple[str, ...]] = {}
-    quiet = None
-    left_out: tuple[str, ...] = ()
-    for table, values in fields.items():
-        if not isinstance(values, dict):
+    values: dict[str, Any] = {}
+    for table, names in fields.items():
+        if not isinstance(names, dict):
             raise ValueError(f"[{table}] is not a table")  # noqa: TRY004 - of a file
-        for name, value in values.items():
+        for name, value in names.items():
             key = keys.find((table, name), keys.PERSONAL)
             if key is None:
                 raise ValueError(f"there is no preference {table}.{name}")
             checked = keys.checked(key, value)
-            if key.kind == keys.HOURS:
-                quiet = keys.minutes(checked)
-            elif table == "inbox":
-                left_out = checked
-            else:
+            if not key.field:
                 defaults[name] = checked
-    return Preferences(defaults, quiet, fields, left_out=left_out)
+            elif key.kind == keys.HOURS:
+                values[key.field] = keys.minutes(checked)
+            else:
+                values[key.field] = checked
+    return Preferences(defaults, fields=fields, **values)

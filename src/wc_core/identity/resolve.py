@@ -120,6 +120,19 @@ def identify(
     return Identity(full, agent.name, branch=branch)
 
 
+def person_behind(
+    env: Mapping[str, str],
+    repository: Repository | None,
+    evidence: Evidence = NO_EVIDENCE,
+) -> Identity:
+    """The person of this machine, also if an agent of theirs runs us.
+
+    Raises InvalidInputError as `identify`.
+    """
+    user = winning_rule(user_rules(env, repository, evidence))
+    return _person(user, names.parse(user.value).agent)
+
+
 def _person(user: Rule, person: str) -> Identity:
     """The person who speaks, by the rule that named the user."""
     if not user.value:

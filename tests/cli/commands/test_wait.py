@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.conftest import SECONDS, Machine, Repo
-from wc_cli.terminal import notify
+from wc_cli.notify import local
 from wc_core.errors import InvalidInputError
 from wc_core.threads import vocabulary
 
@@ -314,28 +314,28 @@ def test_what_nobody_can_tell_is_said(auth: Repo) -> None:
 def test_a_program_that_fails_fails_nothing_else(desktop: Path) -> None:
     (desktop / "notify-send").write_text("#!/bin/sh\nexit 1\n")
     env = {"PATH": f":{desktop}"}
-    assert notify.send_notification(env, {"desktop"}, ("a", "b")) == ["desktop"]
+    assert local.send_notification(env, {"desktop"}, ("a", "b")) == ["desktop"]
     (desktop / "notify-send").unlink()
     (desktop / "osascript").write_text('#!/bin/sh\necho "$7" >"${0%/*}/told"\n')
     (desktop / "osascript").chmod(0o755)
     env = {"PATH": f"{desktop}:/bin:/usr/bin"}
-    assert notify.send_notification(env, {"desktop"}, ('a" & b', "c")) == []
+    assert local.send_notification(env, {"desktop"}, ('a" & b', "c")) == []
     assert (desktop / "told").read_text() == 'a" & b\n'
     (desktop / "osascript").write_text("no program")
-    assert notify.send_notification(env, {"desktop"}, ("a", "b")) == ["desktop"]
+    assert local.send_notification(env, {"desktop"}, ("a", "b")) == ["desktop"]
 
 
 def test_a_terminal_gets_sequences_that_end_where_they_should() -> None:
     plain = "\033]9;Your move, x: t,t\a\033]777;notify;Your move, x;t,t\a"
-    assert notify.osc_sequences({}, "Your move; x", "t;t") == plain
-    wrapped = notify.osc_sequences({"TMUX": "x"}, "a", "b")
+    assert local.osc_sequences({}, "Your move; x", "t;t") == plain
+    wrapped = local.osc_sequences({"TMUX": "x"}, "a", "b")
     assert wrapped.startswith("\033Ptmux;\033\033]9;a: b\a\033\\")
 
 
 def test_a_terminal_is_told_wherever_results_go() -> None:
     pid, terminal = pty.fork()
     if not pid:
-        failed = notify.send_notification({}, {"bell", "osc"}, ("a", "b"))
+        failed = local.send_notification({}, {"bell", "osc"}, ("a", "b"))
         os._exit(len(failed))
     told = b""
     while b"notify" not in told or not told.endswith(b"\a"):
@@ -349,5 +349,5 @@ def test_without_a_terminal_none_is_told() -> None:
     pid = os.fork()
     if not pid:
         os.setsid()
-        os._exit(len(notify.send_notification({}, {"bell", "osc"}, ("a", "b"))))
+        os._exit(len(local.send_notification({}, {"bell", "osc"}, ("a", "b"))))
     assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 2

@@ -212,7 +212,10 @@ def _folded(parts: tuple[str, ...]) -> tuple[str, ...]:
 
 def _line(value: SettingValue, options: ConfigOptions) -> str:
     origin = f"{value.place}\t" if options.show_origin else ""
-    return origin + one_line(f"{value.name} = {_written(value.value)}")
+    shown = value.value
+    if options.personal and personal.is_secret(value.parts):
+        shown = personal.shown(shown)
+    return origin + one_line(f"{value.name} = {_written(shown)}")
 
 
 def _written(value: Any) -> str:

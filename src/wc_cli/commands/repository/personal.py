@@ -11,11 +11,14 @@ from wc_cli.install.formats.jsonc import UnreadableError
 from wc_core.configuration import keys, preferences
 from wc_core.configuration.keys import ValueOfKeyError
 from wc_core.errors import CorruptError, NotFoundError
+from wc_core.notify import targets
 from wc_core.settingvalues import FILE, SettingValue
 from wc_core.text import one_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+
+_TARGETS = ("notify", "targets")
 
 
 def values(env: Mapping[str, str]) -> list[SettingValue]:
@@ -29,8 +32,23 @@ def values(env: Mapping[str, str]) -> list[SettingValue]:
     ]
 
 
+def is_secret(parts: Sequence[str]) -> bool:
+    """Whether a preference may contain a secret: URLs do."""
+    return tuple(parts) == _TARGETS
+
+
+def shown(value: Any) -> Any:
+    """A preference that may contain a secret, for display."""
+    texts = [value] if isinstance(value, str) else value
+    return [targets.shown(text) for text in texts]
+
+
 def check(parts: Sequence[str], value: Any) -> None:
-    """Raise ValueOfKeyError for options that cannot be preferred."""
+    """Raise ValueOfKeyError for options that cannot be preferred, and for texts that
+    are no target."""
+    if is_secret(parts):
+        for text in value:
+            targets.parse(text)
     if parts[0] == "defaults":
         for word in value:
             if reason := defaults.refusal(parts[1], word):

@@ -1,0 +1,167 @@
+"""``wc notify``: how a person is notified, what was sent, and a test of it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from wc_cli.clock import now_ms
+from wc_cli.commands.common import SpeakerOptions
+from wc_cli.notify import telling
+from wc_cli.notify.delivery import Sender, deliver
+from wc_cli.options import argument, command
+from wc_cli.output import remark, say, say_json
+from wc_core.configuration import preferences
+from wc_core.errors import FindingsError, InvalidInputError, NotFoundError, WcError
+from wc_core.notify import targets
+from wc_core.notify.messages import TEST, Notice, repository_name
+from wc_core.notify.records import TargetState
+from wc_core.phrases import counted
+from wc_core.text import one_line
+from wc_core.times import age_text, rfc3339
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from wc_cli.context import Context
+    from wc_cli.notify.delivery import Delivery
+    from wc_cli.notify.outbox import Outbox
+    from wc_core.notify.targets import Target
+
+_SHOW, _TEST = "show", "test"
+_USAGE = "Use: wc notify | wc notify test [TARGET]"
+_SET = "Set it: wc config --global set notify.targets desktop ntfy:https://…/TOPIC"
+
+
+class NotifyOptions(SpeakerOptions):
+    """Show how you are notified of balls and questions that come to you, and what was
+    sent last. `test` sends a notification to your targets and says what came back."""
+
+    action: str = argument("ACTION", "show or test.", default=_SHOW)
+    target: str = argument(
+        "TARGET", "Only this one: its kind, such as ntfy, or its name.", default=""
+    )
+
+
+@command(NotifyOptions)
+def notify(context: Context, options: NotifyOptions) -> None:
+    """Show or test notifications."""
+    if options.action not in {_SHOW, _TEST}:
+        raise InvalidInputError(
+            f"wc notify cannot {one_line(options.action)!r}.", _USAGE
+        )
+    own = preferences.load(context.env)
+    listed = targets.parse_all(own.targets)
+    for problem in (own.problem, *listed.problems):
+        if problem:
+            remark(f"note: {one_line(problem)}")
+    chosen = targets.matching(listed.targets, options.target)
+    if options.target and not chosen:
+        names = ", ".join(target.label for target in listed.targets) or "none"
+        raise NotFoundError(
+            f"You have no target {_shown(options.target)!r}.", f"Targets: {names}."
+        )
+    if options.action == _SHOW:
+        _show(context, options, chosen)
+    elif chosen:
+        _test(context, options, chosen)
+    else:
+        raise NotFoundError("You have no targets.", _SET)
+
+
+def _shown(word: str) -> str:
+    """A word that may be a URL, which is not to be shown whole."""
+    return one_line(word.partition("//")[0], 40)
+
+
+def _outbox(context: Context) -> Outbox | None:
+    """The records of this store; ``None`` outside of one."""
+    try:
+        place = context.place
+        return telling.outbox_of(place.root, context.env) if place.exists else None
+    except WcError:
+        return None
+
+
+def _show(context: Context, options: NotifyOptions, chosen: Sequence[Target]) -> None:
+    outbox = _outbox(context)
+    states = outbox.states() if outbox is not None else {}
+    rows = [(target, states.get(target.id, TargetState())) for target in chosen]
+    own = preferences.load(context.env)
+    if options.json:
+        fields = [_row_json(target, state) for target, state in rows]
+        say_json({"targets": fields, "content": own.content})
+    elif rows:
+        say("\n".join(_row_line(target, state) for target, state in rows))
+    else:
+        say(f"You have no targets, so nothing notifies you. {_SET}")
+
+
+def _row_json(target: Target, state: TargetState) -> dict[str, Any]:
+    sent = rfc3339(state.sent_ms) if state.sent_ms else None
+    return {
+        "target": target.label,
+        "sent_at": sent,
+        "sent": state.sent,
+        "failures": state.failures,
+        "problem": state.problem,
+    }
+
+
+def _row_line(target: Target, state: TargetState) -> str:
+    words = "nothing sent from this store yet"
+    if state.sent_ms:
+        age = age_text(max(0, now_ms() - state.sent_ms) // 1000)
+        words = f"sent {age} ago: {state.sent}"
+    if state.failures:
+        words += f"; failed {counted(state.failures, 'time')}: {state.problem}"
+    return one_line(f"{target.label} · {words}")
+
+
+def _test(context: Context, options: NotifyOptions, chosen: Sequence[Target]) -> None:
+    outbox = _outbox(context)
+    name = repository_name(context.place.root) if outbox is not None else ""
+    notice = Notice(TEST, name, text="Notifications arrive here.", at_ms=now_ms())
+    content = preferences.load(context.env).content
+    sender = Sender(context.env, None, content)
+    failed, rows = 0, []
+    for target in chosen:
+        delivery = deliver(target, notice, sender)
+        if outbox is not None:
+            _note(outbox, target, delivery)
+        failed += not delivery.ok
+        rows.append(_delivery_json(target, delivery))
+        if not options.json:
+            say(_delivery_line(target, delivery))
+    if options.json:
+        say_json({"targets": rows})
+    if failed:
+        raise FindingsError(
+            f"{counted(failed, 'target')} failed.",
+            "Correct it: wc config --global set notify.targets …",
+        )
+
+
+def _note(outbox: Outbox, target: Target, delivery: Delivery) -> None:
+    """Note what came back: a target that works again is a problem no more."""
+    states = outbox.states()
+    state = states.get(target.id, TargetState(target.label))
+    if delivery.ok:
+        state = state.after_success(now_ms(), "a test")
+    elif not delivery.away:
+        state = state.after_failure(now_ms(), delivery.text, delivery.pause_ms)
+    outbox.save_states({**states, target.id: state})
+
+
+def _delivery_line(target: Target, delivery: Delivery) -> str:
+    word = "sent" if delivery.ok else "failed"
+    body = f": {delivery.body}" if delivery.body else ""
+    return one_line(f"{target.label} · {word}: {delivery.text}{body}")
+
+
+def _delivery_json(target: Target, delivery: Delivery) -> dict[str, Any]:
+    return {
+        "target": target.label,
+        "ok": delivery.ok,
+        "result": delivery.text,
+        "answer": delivery.body,
+    }

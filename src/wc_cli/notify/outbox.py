@@ -1,0 +1,67 @@
+"""Writes the records of what a person is notified of, see `wc_core.notify.records`."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from typing import TYPE_CHECKING
+
+from wc_cli.store import durable
+from wc_core.errors import WcError
+from wc_core.notify import records
+
+if TYPE_CHECKING:
+    from wc_core.layout import Layout
+    from wc_core.notify.records import CallRecord, TargetState
+
+
+class Outbox:
+    """The records of a person in a store."""
+
+    def __init__(self, layout: Layout, folder: str) -> None:
+        self.root = layout.root
+        self.folder = folder
+
+    def names(self) -> list[str]:
+        """The names of the records."""
+        return records.record_names(self.folder, self.root)
+
+    def claim(self, name: str, record: CallRecord) -> bool:
+        """Make a record. Returns False if there is one: then another process sends it,
+        or has sent it."""
+        durable.make_folder(self.folder, self.root, flush=False)
+        data = json.dumps(record.to_json()).encode()
+        try:
+            with durable.folder_handle(self.folder, self.root) as within:
+                durable.write_new(name, data, within)
+        except OSError:
+            return False
+        return True
+
+    def update(self, name: str, record: CallRecord) -> None:
+        """Replace a record."""
+        self._replace(name, json.dumps(record.to_json()))
+
+    def remove(self, name: str) -> None:
+        """Remove a record of what calls no more."""
+        with contextlib.suppress(WcError):
+            durable.remove(f"{self.folder}/{name}", self.root)
+
+    def load(self, name: str) -> CallRecord | None:
+        """A record; ``None`` if it cannot be used."""
+        return records.load_record(self.folder, name, self.root)
+
+    def states(self) -> dict[str, TargetState]:
+        """The state of each target by its id."""
+        return records.load_states(self.folder, self.root)
+
+    def save_states(self, states: dict[str, TargetState]) -> None:
+        """Replace the states of the targets."""
+        durable.make_folder(self.folder, self.root, flush=False)
+        fields = {name: state.to_json() for name, state in states.items()}
+        self._replace(records.STATES, json.dumps(fields))
+
+    def _replace(self, name: str, text: str) -> None:
+        with contextlib.suppress(WcError, OSError):
+            path = f"{self.folder}/{name}"
+            durable.replace_if_changed(path, text.encode(), self.root)

@@ -1,0 +1,37 @@
+"""Which targets of a person's notifications fail, for ``wc problems``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from wc_cli.notify import telling
+from wc_core.errors import WcError
+from wc_core.notify import targets
+from wc_core.phrases import counted
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from wc_core.configuration.preferences import Preferences
+
+
+def failing(
+    root: str, preferred: Preferences, env: Mapping[str, str]
+) -> Iterator[tuple[str, str]]:
+    """Yields each target that failed last in the store at ``root``, by its label, with
+    the reason; and with an empty label what is no target."""
+    listed = targets.parse_all(preferred.targets)
+    for problem in listed.problems:
+        yield "", problem
+    if not root:
+        return
+    try:
+        states = telling.outbox_of(root, env).states()
+    except WcError:
+        return
+    for target in listed.targets:
+        state = states.get(target.id)
+        if state is not None and state.failures:
+            times = counted(state.failures, "time")
+            label = target.label
+            yield label, f"{label} failed {times}, last with: {state.problem}"

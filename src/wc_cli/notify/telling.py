@@ -1,0 +1,342 @@
+"""Tells the person of this machine what calls them, each call once.
+
+The settling helper looks after each write and each fetch whether there is something to
+tell, and starts ``python -m wc_cli.notify.telling`` for it: a process that sends, tries
+again what failed for at most half a minute, and ends. No write waits for it. What is
+still not sent then, the next such process sends.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import sys
+import time
+from typing import TYPE_CHECKING
+
+from wc_cli import spawn
+from wc_cli.clock import now_ms
+from wc_cli.notify import tmux
+from wc_cli.notify.delivery import Sender, deliver
+from wc_cli.notify.outbox import Outbox
+from wc_cli.store import locks
+from wc_core.configuration import preferences
+from wc_core.errors import WcError
+from wc_core.git import repository
+from wc_core.identity import resolve, userrecord
+from wc_core.identity.resolve import Evidence
+from wc_core.identity.viewer import Viewer
+from wc_core.layout import Layout, safe_name
+from wc_core.notify import calls, messages, records, targets
+from wc_core.notify.messages import BOUNCES, NOTE, Notice
+from wc_core.notify.records import CallRecord, TargetState
+from wc_core.status import holders
+from wc_core.threads import settings
+from wc_core.threads.reader import StoreReader
+from wc_core.values import NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from wc_core.notify.calls import PersonCall
+    from wc_core.notify.targets import Target
+
+_SECONDS = 25.0
+# The system ends a process that a server holds up for longer.
+_MOST_SECONDS = 40
+_STEP_SECONDS = 1.0
+# A person is told of more than these in one notification.
+_MOST_AT_ONCE = 5
+# What calls for longer is not told when a store is looked at for the first time.
+_FIRST_MS = 60_000
+_DAY_MS = 24 * 3600 * 1000
+# Until it is tried again where nobody could be reached.
+_AWAY_MS = 30_000
+_NOTE_MS = 30 * _DAY_MS
+# Bounces are looked for in threads that changed within this time.
+_RECENT_NS = 600 * 10**9
+_ROUNDS = 5
+
+
+class PersonNote(NamedTuple):
+    """Something to tell a ``person`` (as agents' tags name them) once: ``key`` is
+    different for each such note. ``text`` counts as text of the thread."""
+
+    person: str
+    key: str
+    topic: str
+    text: str
+    urgent: bool = False
+
+
+def tell_person(root: str, env: Mapping[str, str], note: PersonNote) -> bool:
+    """Tell a person something about a thread of the store at ``root``, in the
+    background. Returns whether they will be told: not if they are not the person of
+    this machine, have no targets, or were told before. Raises nothing."""
+    with contextlib.suppress(WcError, OSError):
+        teller = Teller(root, env)
+        directory = teller.viewer.directory
+        is_here = directory.same(note.person, str(teller.viewer.identity.name))
+        name = f"{records.NOTE_PREFIX}{safe_name(note.key)}"
+        fields = (NOTE, note.topic, note.text, note.urgent)
+        record = CallRecord(now_ms(), teller.target_ids, *fields)
+        if is_here and record.pending and teller.outbox.claim(name, record):
+            spawn.start_notify(teller.layout, env)
+            return True
+    return False
+
+
+def start_if_due(root: str, env: Mapping[str, str]) -> None:
+    """Start telling, if the person wants to be told and there is something."""
+    if not preferences.load(env).targets:
+        return
+    with contextlib.suppress(WcError, OSError):
+        teller = Teller(root, env)
+        teller.collect()
+        if teller.is_due():
+            spawn.start_notify(teller.layout, env)
+
+
+def main() -> None:
+    """Run as ``python -m wc_cli.notify.telling ROOT HANDLE``. HANDLE is the lock of the
+    one process that tells, inherited from the one that started it."""
+    root, inherited = sys.argv[1:]
+    handle: int | None = int(inherited)
+    os.set_inheritable(int(inherited), False)
+    signal.alarm(_MOST_SECONDS)
+    end = time.monotonic() + _SECONDS
+    env = dict(os.environ)
+    for _ in range(_ROUNDS):
+        if handle is None:
+            return  # another process tells
+        teller = Teller(root, env)
+        teller.tell(end)
+        os.close(handle)
+        # Somebody may have found the lock held just before it was released.
+        teller.collect()
+        if time.monotonic() >= end or not teller.is_due():
+            return
+        handle = locks.try_acquire(teller.layout.notify_lock, root)
+
+
+def person_viewer(root: str, env: Mapping[str, str]) -> Viewer:
+    """The person of this machine, as they see the store at ``root``."""
+    evidence = Evidence(lambda: userrecord.recorded_user(root, env))
+    identity = resolve.person_behind(env, repository.find(root), evidence)
+    return Viewer(identity, settings.load(root, env).directory)
+
+
+def outbox_of(root: str, env: Mapping[str, str]) -> Outbox:
+    """The records of the person of this machine."""
+    layout = Layout(root)
+    return Outbox(layout, records.folder_of(layout, person_viewer(root, env)))
+
+
+class Teller:
+    """Tells the person of this machine what calls them in the store at ``root``."""
+
+    def __init__(self, root: str, env: Mapping[str, str]) -> None:
+        self.env = env
+        self.reader = StoreReader(root)
+        self.layout = self.reader.layout
+        self.preferences = preferences.load(env)
+        self.targets = targets.parse_all(self.preferences.targets).targets
+        self.viewer = person_viewer(root, env)
+        self.limit = settings.load(root, env).bounces
+        self.outbox = Outbox(self.layout, records.folder_of(self.layout, self.viewer))
+        self.repository = messages.repository_name(root)
+
+    @property
+    def target_ids(self) -> tuple[str, ...]:
+        """The ids of all targets."""
+        return tuple(target.id for target in self.targets)
+
+    def is_due(self) -> bool:
+        """Whether something has to be sent, or tried again, now."""
+        if not self._may_call():
+            return False
+        states, now = self.outbox.states(), now_ms()
+        due = {
+            name
+            for name in self.target_ids
+            if states.get(name, TargetState()).next_ms <= now
+        }
+        return any(due.intersection(record.pending) for _, record in self._pending())
+
+    def tell(self, end: float) -> None:
+        """Tell everything, and try again what failed until ``end``."""
+        while True:
+            self.collect()
+            pause = self.send() if self._may_call() else None
+            if pause is None or time.monotonic() + pause >= end:
+                return
+            time.sleep(min(pause, _STEP_SECONDS))
+
+    def collect(self) -> None:
+        """Make a record of each new call, and remove those of what calls no more."""
+        if not os.path.isdir(holders.root_of(self.layout)):
+            return  # nothing is known of any ball
+        since_ms = self._first_ms()
+        recorded = set(self.outbox.names())
+        current = list(self._calls())
+        for call in current:
+            if call.name not in recorded:
+                self._record(call, since_ms)
+        self._sweep(recorded.difference(call.name for call in current))
+        # From now on every call is told.
+        if since_ms:
+            self.outbox.save_states(self.outbox.states())
+
+    def send(self) -> float | None:
+        """Send what is pending. Returns in how many seconds something has to be tried
+        again; ``None`` if nothing has."""
+        pending = list(self._pending())
+        if not pending:
+            return None
+        if any(not target.is_webhook for target in self.targets):
+            looking = tmux.is_looking_at(self.env, repository.find(self.layout.root))
+        else:
+            looking = False
+        pauses = []
+        for target in sorted(self.targets, key=lambda target: target.is_webhook):
+            meant = [name for name, record in pending if target.id in record.pending]
+            is_watching = looking and not target.is_webhook
+            if meant and (
+                pause := self._send_to(target, meant, is_watching=is_watching)
+            ):
+                pauses.append(pause)
+        return min(pauses, default=None)
+
+    def _send_to(
+        self, target: Target, names: Sequence[str], *, is_watching: bool
+    ) -> float | None:
+        """Send records to a target. Returns in how many seconds to try again."""
+        state = self.outbox.states().get(target.id, TargetState())
+        state = state._replace(label=target.label)
+        if state.next_ms > now_ms():
+            return (state.next_ms - now_ms()) / 1000
+        notices = dict(self._notices(names))
+        self._mark([name for name in names if name not in notices], target)
+        groups = [([name], notice) for name, notice in notices.items()]
+        if len(groups) > _MOST_AT_ONCE:
+            groups = [(list(notices), messages.summary(list(notices.values())))]
+        for group, notice in groups:
+            if not is_watching:
+                state = self._deliver(target, notice, state)
+                if state.next_ms:
+                    # Who cannot be reached now is not waited for.
+                    return (state.next_ms - now_ms()) / 1000 if state.failures else None
+            self._mark(group, target)
+        return None
+
+    def _deliver(
+        self, target: Target, notice: Notice, state: TargetState
+    ) -> TargetState:
+        """Send a notice. Returns the new state of the target, which has a time to try
+        again if it was not sent."""
+        sender = Sender(self.env, self.layout, self.preferences.content)
+        delivery = deliver(target, notice, sender)
+        now = now_ms()
+        if delivery.away:
+            state = state._replace(next_ms=now + _AWAY_MS)
+        elif delivery.ok:
+            state = state.after_success(now, notice.heading)
+        else:
+            state = state.after_failure(now, delivery.text, delivery.pause_ms)
+        self._save_state(target.id, state)
+        return state
+
+    def _save_state(self, name: str, state: TargetState) -> None:
+        """Write the states of the targets that there are, one of them anew."""
+        states = {**self.outbox.states(), name: state}
+        own = self.target_ids
+        self.outbox.save_states({key: states[key] for key in own if key in states})
+
+    def _mark(self, names: Sequence[str], target: Target) -> None:
+        """Note that these need not be sent to a target any more."""
+        for name in names:
+            if record := self.outbox.load(name):
+                pending = tuple(item for item in record.pending if item != target.id)
+                self.outbox.update(name, record._replace(pending=pending))
+
+    def _notices(self, names: Sequence[str]) -> Iterator[tuple[str, Notice]]:
+        """The notices of records, as the threads are now. None is left of what has been
+        done meanwhile, and after a day."""
+        current = {call.name: call for call in self._calls()}
+        for name in names:
+            record = self.outbox.load(name)
+            if record is None or now_ms() - record.at_ms > _DAY_MS:
+                continue
+            notice = None
+            if record.reason:
+                notice = Notice(
+                    record.reason,
+                    topic=record.topic,
+                    text=record.text,
+                    urgent=record.urgent,
+                )
+            elif name in current:
+                notice = calls.notice_of(self.reader, self.viewer, current[name])
+            if notice is not None:
+                at_ms = notice.at_ms or record.at_ms
+                yield name, notice._replace(repository=self.repository, at_ms=at_ms)
+
+    def _calls(self) -> Iterator[PersonCall]:
+        """Everything that calls the person now."""
+        yield from calls.current_calls(self.reader, self.viewer)
+        since_ns = time.time_ns() - _RECENT_NS
+        yield from calls.bouncing_calls(self.reader, self.viewer, self.limit, since_ns)
+
+    def _record(self, call: PersonCall, since_ms: int) -> None:
+        """Make the record of a call, with the targets that it is to be sent to."""
+        is_old = call.reason != BOUNCES and call.at_ms < since_ms
+        notice = None
+        if not is_old:
+            notice = calls.notice_of(self.reader, self.viewer, call)
+        record = CallRecord(now_ms(), self.target_ids if notice is not None else ())
+        if notice is not None and call.reason == BOUNCES:
+            record = record._replace(
+                reason=BOUNCES, topic=notice.topic, text=notice.text
+            )
+        self.outbox.claim(call.name, record)
+
+    def _sweep(self, names: set[str]) -> None:
+        """Remove the records of what calls no more."""
+        for name in names:
+            topic = calls.topic_of_bounces(name)
+            if topic and calls.is_bouncing(self.reader, self.viewer, topic, self.limit):
+                continue
+            if name.startswith(records.NOTE_PREFIX):
+                record = self.outbox.load(name)
+                if record is not None and now_ms() - record.at_ms < _NOTE_MS:
+                    continue
+            self.outbox.remove(name)
+
+    def _pending(self) -> Iterator[tuple[str, CallRecord]]:
+        """The records that are still to be sent to a target that there is."""
+        own = set(self.target_ids)
+        for name in self.outbox.names():
+            record = self.outbox.load(name)
+            if record is not None and own.intersection(record.pending):
+                yield name, record
+
+    def _may_call(self) -> bool:
+        """Whether it is not one of the person's quiet hours."""
+        now = time.localtime()
+        return not self.preferences.is_quiet(now.tm_hour * 60 + now.tm_min)
+
+    def _first_ms(self) -> int:
+        """Since when calls are told, if the store is looked at for the first time: not
+        those from before there were targets. 0 at any other time."""
+        if os.path.exists(f"{self.outbox.folder}/{records.STATES}"):
+            return 0
+        try:
+            changed = os.stat(preferences.path_of(self.env)).st_mtime
+        except OSError:
+            changed = 0.0
+        return max(int(changed * 1000), now_ms() - _FIRST_MS)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,113 @@
+"""Posts JSON to a webhook.
+
+Only http and https, no redirects (they could lead anywhere and turn the post into a
+get), and no more than a few seconds. The URL of a webhook may contain a secret: what
+is returned about a failure does not contain it.
+"""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import json
+from typing import TYPE_CHECKING, Any
+from urllib import parse, request
+
+from wc_core.notify.targets import NTFY, Target
+from wc_core.text import one_line
+from wc_core.values import NamedTuple
+from wc_core.version import __version__
+
+if TYPE_CHECKING:
+    from email.message import Message
+    from http.client import HTTPResponse
+
+_SECONDS = 5.0
+_MAX_ANSWER = 2048
+_WIDTH = 120
+_SUCCESS = range(200, 300)
+_MAX_PAUSE_SECONDS = 3600
+_DIGITS = 6
+_SHORTEST_SECRET = 4
+
+
+class WebhookAnswer(NamedTuple):
+    """What came back: whether it was taken, the status in words, the beginning of the
+    body, and for how many milliseconds to pause if the server says so."""
+
+    ok: bool
+    status: str
+    body: str = ""
+    pause_ms: int = 0
+
+
+def post(target: Target, payload: dict[str, Any]) -> WebhookAnswer:
+    """Post a payload to a target."""
+    url, headers = _address(target)
+    headers |= {
+        "Content-Type": "application/json; charset=utf-8",
+        "User-Agent": f"watercooler/{__version__}",
+    }
+    data = json.dumps(payload, ensure_ascii=False).encode(errors="replace")
+    # The schemes were checked when the target was parsed.
+    message = request.Request(url, data, headers, method="POST")  # noqa: S310
+    try:
+        with _opener().open(message, timeout=_SECONDS) as response:
+            return _answer(target, response)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "reason", error)
+        text = getattr(reason, "strerror", None) or str(reason) or type(error).__name__
+        return WebhookAnswer(False, _without_url(text, target))
+
+
+def _opener() -> request.OpenerDirector:
+    """An opener that knows http and https, follows the proxies of the environment, and
+    returns every answer as it is."""
+    opener = request.OpenerDirector()
+    handlers = request.ProxyHandler, request.HTTPHandler, request.HTTPSHandler
+    for handler in handlers:
+        opener.add_handler(handler())
+    return opener
+
+
+def _address(target: Target) -> tuple[str, dict[str, str]]:
+    """The URL to post to, and headers with what is secret in it. ntfy takes JSON at the
+    address of its server; the topic is in the JSON."""
+    parts = parse.urlsplit(target.url)
+    headers = {}
+    if parts.username is not None or parts.password is not None:
+        pair = (parse.unquote(text or "") for text in (parts.username, parts.password))
+        token = base64.b64encode(":".join(pair).encode()).decode()
+        headers["Authorization"] = f"Basic {token}"
+    path = parts.path or "/"
+    if target.kind == NTFY:
+        path = f"{path.rpartition('/')[0]}/"
+    address = (parts.scheme, parts.netloc.rpartition("@")[2], path, parts.query, "")
+    return parse.urlunsplit(address), headers
+
+
+def _answer(target: Target, response: HTTPResponse) -> WebhookAnswer:
+    body = ""
+    with contextlib.suppress(OSError):
+        data = response.read1(_MAX_ANSWER)
+        body = _without_url(data.decode(errors="replace"), target)
+    ok = response.status in _SUCCESS
+    status = f"HTTP {response.status} {one_line(response.reason, _WIDTH)}".strip()
+    return WebhookAnswer(ok, status, body, _pause_ms(response.headers))
+
+
+def _pause_ms(headers: Message) -> int:
+    """How long the server asks to wait; 0 if it does not, or until a date."""
+    text = headers.get("Retry-After", "").strip()
+    seconds = int(text) if text.isdecimal() and len(text) <= _DIGITS else 0
+    return min(seconds, _MAX_PAUSE_SECONDS) * 1000
+
+
+def _without_url(text: str, target: Target) -> str:
+    """A text on one line in which the target's URL is only its host."""
+    parts = parse.urlsplit(target.url)
+    secrets = [target.url, parts.path.strip("/"), parts.query, parts.password]
+    for secret in secrets:
+        if secret and len(secret) >= _SHORTEST_SECRET:
+            text = text.replace(secret, "…")
+    return one_line(text, _WIDTH)

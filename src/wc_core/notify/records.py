@@ -1,0 +1,123 @@
+"""What was sent: a record for each call, and the state of each target.
+
+``.local/notified/<person>/`` has a file for each call, named after it, which says to
+which targets it is still to be sent; and `STATES`, with the last success and the last
+failure of each target. Targets stand here by `Target.id`, which has no URL in it.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from wc_core.errors import WcError
+from wc_core.files import names_in, read_plain
+from wc_core.layout import safe_name
+from wc_core.values import NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from wc_core.identity.viewer import Viewer
+    from wc_core.layout import Layout
+
+STATES = "=targets.json"
+# For calls that no ball and no question stands for.
+NOTE_PREFIX = "note."
+_MAX_BYTES = 64 * 1024
+_UNREADABLE = (OSError, ValueError, TypeError, AttributeError, RecursionError)
+
+_FIRST_PAUSE_MS = 2_000
+_MAX_PAUSE_MS = 900_000
+_MAX_DOUBLINGS = 9
+
+
+class CallRecord(NamedTuple):
+    """The record of a call: when it was made, and the targets that it is still to be
+    sent to. Of a call that is no ball and no question it has the notice, too."""
+
+    at_ms: int
+    pending: tuple[str, ...] = ()
+    reason: str = ""
+    topic: str = ""
+    text: str = ""
+    urgent: bool = False
+
+    def to_json(self) -> dict[str, Any]:
+        """The fields that are written."""
+        return self._asdict()
+
+
+class TargetState(NamedTuple):
+    """How a target fares. After ``failures`` in a row it is tried again at
+    ``next_ms``; ``problem`` says why the last one failed."""
+
+    label: str = ""
+    sent_ms: int = 0
+    sent: str = ""
+    failures: int = 0
+    failed_ms: int = 0
+    next_ms: int = 0
+    problem: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        """The fields that are written."""
+        return self._asdict()
+
+    def after_success(self, now_ms: int, heading: str) -> TargetState:
+        """The state after something was sent."""
+        return TargetState(self.label, now_ms, heading)
+
+    def after_failure(self, now_ms: int, problem: str, pause_ms: int) -> TargetState:
+        """The state after a failure. The pause doubles with each; the target may ask
+        for a longer one (``pause_ms``)."""
+        doubled = _FIRST_PAUSE_MS << min(self.failures, _MAX_DOUBLINGS)
+        pause = min(max(doubled, pause_ms), _MAX_PAUSE_MS)
+        return self._replace(
+            failures=self.failures + 1,
+            failed_ms=now_ms,
+            next_ms=now_ms + pause,
+            problem=problem,
+        )
+
+
+def folder_of(layout: Layout, viewer: Viewer) -> str:
+    """The folder with the records of a person."""
+    return f"{layout.notified}/{safe_name(viewer.key)}"
+
+
+def record_names(folder: str, root: str) -> list[str]:
+    """The names of the records; none if the folder cannot be read."""
+    try:
+        return [name for name in names_in(folder, root) if not name.startswith("=")]
+    except WcError:
+        return []
+
+
+def load_record(folder: str, name: str, root: str) -> CallRecord | None:
+    """A record; ``None`` if it is gone or cannot be used."""
+    fields = _fields(f"{folder}/{name}", root)
+    try:
+        return CallRecord(**{**fields, "pending": tuple(map(str, fields["pending"]))})
+    except (*_UNREADABLE, LookupError):
+        return None
+
+
+def load_states(folder: str, root: str) -> dict[str, TargetState]:
+    """The state of each target by its id."""
+    states = {}
+    for target, fields in _fields(f"{folder}/{STATES}", root).items():
+        try:
+            states[target] = TargetState(**fields)
+        except TypeError:
+            continue  # of another version
+    return states
+
+
+def _fields(path: str, root: str) -> Mapping[str, Any]:
+    try:
+        data = read_plain(path, root) or b"{}"
+        fields = json.loads(data) if len(data) <= _MAX_BYTES else {}
+    except _UNREADABLE:
+        return {}
+    return fields if isinstance(fields, dict) else {}

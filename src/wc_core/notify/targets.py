@@ -1,0 +1,129 @@
+"""The targets of notifications, as a person writes them into ``notify.targets``.
+
+``desktop``, ``osc``, ``bell`` and ``tmux`` reach the person's own machine.
+``ntfy:URL``, ``slack:URL`` and ``json:URL`` are webhooks. A URL may contain a secret,
+so messages name the target by its label, which has the host alone.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from wc_core.configuration.keys import ValueOfKeyError
+from wc_core.values import NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+DESKTOP, OSC, BELL, TMUX = "desktop", "osc", "bell", "tmux"
+NTFY, SLACK, JSON = "ntfy", "slack", "json"
+LOCAL = (DESKTOP, OSC, BELL, TMUX)
+WEBHOOKS = (NTFY, SLACK, JSON)
+
+_PORTS = {"http": 80, "https": 443}
+# The same as in ntfy's server.
+_NTFY_TOPIC = r"[-_A-Za-z0-9]{1,64}"
+_DIGEST_LENGTH = 12
+
+
+class Target(NamedTuple):
+    """A target: what kind it is, and the URL of a webhook with its host."""
+
+    kind: str
+    url: str = ""
+    host: str = ""
+
+    @property
+    def label(self) -> str:
+        """Its name for display, without the rest of the URL."""
+        return f"{self.kind}:{self.host}" if self.url else self.kind
+
+    @property
+    def is_webhook(self) -> bool:
+        """Whether what it is sent leaves the machine."""
+        return self.kind in WEBHOOKS
+
+    @property
+    def id(self) -> str:
+        """A name for files that does not contain the URL."""
+        if not self.url:
+            return self.kind
+        from hashlib import sha256  # 2.7 ms, only for those who have webhooks
+
+        return f"{self.kind}-{sha256(self.url.encode()).hexdigest()[:_DIGEST_LENGTH]}"
+
+
+def parse(text: str) -> Target:
+    """The target that a text means. Raises ValueOfKeyError."""
+    kind, colon, url = text.strip().partition(":")
+    if kind in LOCAL and not colon:
+        return Target(kind)
+    if kind not in WEBHOOKS:
+        kinds = ", ".join([*LOCAL, *(f"{name}:URL" for name in WEBHOOKS)])
+        raise ValueOfKeyError(f"{_shown(text)!r} is no target; there are: {kinds}")
+    return Target(kind, url, _checked_host(kind, url))
+
+
+def _checked_host(kind: str, url: str) -> str:
+    """The host of a webhook, with its port if it has one. Raises ValueOfKeyError, whose
+    message does not contain the URL."""
+    from urllib.parse import urlsplit  # 5 ms, only for those who have webhooks
+
+    try:
+        parts = urlsplit(url)
+        host, port = parts.hostname or "", parts.port
+    except ValueError:
+        host, port = "", None
+    is_plain = url.isascii() and url.isprintable() and " " not in url
+    if not host or not is_plain or parts.scheme not in _PORTS:
+        raise ValueOfKeyError(f"the URL of a target {kind!r} is not http(s)://HOST/…")
+    if kind == NTFY and not re.fullmatch(_NTFY_TOPIC, parts.path.rpartition("/")[2]):
+        raise ValueOfKeyError(
+            "the URL of a target 'ntfy' does not end in a topic, as "
+            "https://ntfy.sh/my-topic"
+        )
+    return f"{host}:{port}" if port else host
+
+
+def shown(text: str) -> str:
+    """A text that stands for a target as it may be shown: it may contain a URL."""
+    try:
+        target = parse(text)
+    except ValueOfKeyError:
+        return _shown(text)
+    return f"{target.label}/…" if target.url else target.label
+
+
+def _shown(text: str) -> str:
+    head, colon, _ = text.partition(":")
+    return f"{head}:…" if colon else head
+
+
+class TargetList(NamedTuple):
+    """The targets of a person, each once, and why other texts mean none."""
+
+    targets: tuple[Target, ...] = ()
+    problems: tuple[str, ...] = ()
+
+
+def parse_all(texts: Iterable[str]) -> TargetList:
+    """The targets that texts mean."""
+    targets: dict[Target, None] = {}
+    problems = []
+    for text in texts:
+        try:
+            targets[parse(text)] = None
+        except ValueOfKeyError as error:
+            problems.append(str(error))
+    return TargetList(tuple(targets), tuple(problems))
+
+
+def matching(targets: Iterable[Target], word: str) -> list[Target]:
+    """The targets that a word on the command line means: all for none, else those with
+    this kind, label, or text."""
+    return [
+        target
+        for target in targets
+        if word in {"", target.kind, target.label, f"{target.kind}:{target.url}"}
+    ]
