@@ -143,7 +143,7 @@ class Teller:
         self.preferences = preferences.load(env)
         self.targets = targets.parse_all(self.preferences.targets).targets
         self.viewer = person_viewer(root, env)
-        self.limit = settings.load(root, env).bounces
+        self.settings = settings.load(root, env)
         self.outbox = Outbox(self.layout, records.folder_of(self.layout, self.viewer))
         self.repository = messages.repository_name(root)
 
@@ -277,7 +277,9 @@ class Teller:
                     urgent=record.urgent,
                 )
             elif name in current:
-                notice = calls.notice_of(self.reader, self.viewer, current[name])
+                notice = calls.notice_of(
+                    self.reader, self.viewer, current[name], self.settings
+                )
             if notice is not None:
                 at_ms = notice.at_ms or record.at_ms
                 yield name, notice._replace(repository=self.repository, at_ms=at_ms)
@@ -286,14 +288,16 @@ class Teller:
         """Everything that calls the person now."""
         yield from calls.current_calls(self.reader, self.viewer)
         since_ns = time.time_ns() - _RECENT_NS
-        yield from calls.bouncing_calls(self.reader, self.viewer, self.limit, since_ns)
+        yield from calls.bouncing_calls(
+            self.reader, self.viewer, self.settings, since_ns
+        )
 
     def _record(self, call: PersonCall, since_ms: int) -> None:
         """Make the record of a call, with the targets that it is to be sent to."""
         is_old = call.reason != BOUNCES and call.at_ms < since_ms
         notice = None
         if not is_old:
-            notice = calls.notice_of(self.reader, self.viewer, call)
+            notice = calls.notice_of(self.reader, self.viewer, call, self.settings)
         record = CallRecord(now_ms(), self.target_ids if notice is not None else ())
         if notice is not None and call.reason == BOUNCES:
             record = record._replace(
@@ -305,7 +309,9 @@ class Teller:
         """Remove the records of what calls no more."""
         for name in names:
             topic = calls.topic_of_bounces(name)
-            if topic and calls.is_bouncing(self.reader, self.viewer, topic, self.limit):
+            if topic and calls.is_bouncing(
+                self.reader, self.viewer, topic, self.settings
+            ):
                 continue
             if name.startswith(records.NOTE_PREFIX):
                 record = self.outbox.load(name)

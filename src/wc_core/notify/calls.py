@@ -13,8 +13,10 @@ from wc_core import names, ulid
 from wc_core.errors import WcError
 from wc_core.layout import key_of, safe_name
 from wc_core.notify.messages import BALL, BLOCKED, BOUNCES, QUESTION, Notice
+from wc_core.review import outcomes
 from wc_core.status import holders
 from wc_core.threads import model
+from wc_core.threads.moves import bounces_text
 from wc_core.values import NamedTuple
 
 if TYPE_CHECKING:
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     from wc_core.identity.viewer import Viewer
     from wc_core.threads.model import State
     from wc_core.threads.reader import StoreReader
+    from wc_core.threads.settings import Settings
 
 ASKED_PREFIX, BOUNCES_PREFIX = "asked.", "bounces."
 
@@ -56,33 +59,44 @@ def current_calls(reader: StoreReader, viewer: Viewer) -> list[PersonCall]:
 
 
 def bouncing_calls(
-    reader: StoreReader, viewer: Viewer, limit: int, since_ns: int
+    reader: StoreReader, viewer: Viewer, settings: Settings, since_ns: int
 ) -> Iterator[PersonCall]:
-    """The balls that went to and fro ``limit`` times between two agents of the person,
-    in threads in which something happened after ``since_ns``."""
-    if not limit:
+    """The threads that go to and fro between agents of the person (`is_bouncing`), and
+    in which something happened after ``since_ns``."""
+    if not settings.bounces:
         return
     for held in holders.changed_balls(reader.layout, since_ns):
-        if not held.is_free and is_bouncing(reader, viewer, held.topic, limit):
+        if not held.is_free and is_bouncing(reader, viewer, held.topic, settings):
             name = f"{BOUNCES_PREFIX}{safe_name(held.topic)}"
             yield PersonCall(name, held.topic, BOUNCES, held.since)
 
 
-def is_bouncing(reader: StoreReader, viewer: Viewer, topic: str, limit: int) -> bool:
-    """Whether the ball of a thread went to and fro so often between two agents, one of
-    them the person's."""
+def is_bouncing(
+    reader: StoreReader, viewer: Viewer, topic: str, settings: Settings
+) -> bool:
+    """Whether the ball of a thread went to and fro so often, or changes were requested
+    so often, between two agents, one of them the person's."""
     try:
         state = reader.snapshot(topic).state
     except WcError:
         return False
-    if state.status == model.CLOSED or not limit or state.bounces < limit:
-        return False
-    last_pass = state.passes[-1]
-    two = [names.parse(last_pass.by), names.parse(last_pass.to)]
+    pair = [names.parse(name) for name in _pair(state, settings)]
     person = names.fold(viewer.identity.name.agent)
-    is_theirs = any(names.fold(name.tag) == person for name in two)
-    agents = all(name.tag or viewer.directory.is_agent(name) for name in two)
-    return is_theirs and agents
+    is_theirs = any(names.fold(name.tag) == person for name in pair)
+    return is_theirs and all(
+        name.tag or viewer.directory.is_agent(name) for name in pair
+    )
+
+
+def _pair(state: State, settings: Settings) -> tuple[str, ...]:
+    """The two between whom a thread goes to and fro; empty if it does not."""
+    if state.status == model.CLOSED or not settings.bounces:
+        return ()
+    if state.bounces >= settings.bounces:
+        return state.passes[-1].by, state.passes[-1].to
+    if outcomes.has_too_many_rounds(state, settings):
+        return state.review.by, state.review.of
+    return ()
 
 
 def topic_of_bounces(record: str) -> str:
@@ -92,7 +106,9 @@ def topic_of_bounces(record: str) -> str:
     return key_of(record.removeprefix(BOUNCES_PREFIX))
 
 
-def notice_of(reader: StoreReader, viewer: Viewer, call: PersonCall) -> Notice | None:
+def notice_of(
+    reader: StoreReader, viewer: Viewer, call: PersonCall, settings: Settings
+) -> Notice | None:
     """What to notify the person of; ``None`` if there is nothing to do, if they did it
     themselves, or if they have read it."""
     try:
@@ -101,7 +117,7 @@ def notice_of(reader: StoreReader, viewer: Viewer, call: PersonCall) -> Notice |
         if state.status == model.CLOSED:
             return None
         if call.reason == BOUNCES:
-            return Notice(BOUNCES, "", snapshot.name, _bounces_text(state))
+            return Notice(BOUNCES, "", snapshot.name, _bounces_text(state, settings))
         is_news = _is_news(reader, viewer, call, state)
     except WcError:
         return None  # removed just now, or unreadable: wc doctor reports it
@@ -135,8 +151,7 @@ def _question(viewer: Viewer, call: PersonCall, state: State) -> str | None:
     return None
 
 
-def _bounces_text(state: State) -> str:
-    last_pass = state.passes[-1]
-    return (
-        f"the ball went {state.bounces} times between {last_pass.by} and {last_pass.to}"
-    )
+def _bounces_text(state: State, settings: Settings) -> str:
+    is_ball = state.bounces >= settings.bounces
+    text = bounces_text(state) if is_ball else outcomes.rounds_text(state)
+    return text.partition(";")[0]

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+import socket
 import time
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -237,6 +239,44 @@ def test_a_ball_between_two_agents_of_theirs_needs_a_person(
     assert "went 3 times between" in fields["text"]
     time.sleep(0.5)
     assert len(receiver.requests) == 1
+
+
+def test_rounds_of_a_review_between_two_agents_need_a_person(
+    app: Repo, receiver: Receiver
+) -> None:
+    choose(app, f"json:{receiver.url}/hook", content=True)
+    app.ok("config", "set", "ball.bounces", "2")
+    review = ("say", "auth", "--request-changes", "--as", "Claude Code (Pat)")
+    app.ok("handoff", "auth", "--to", "Claude Code", "--force", *CODEX)
+    for count in range(2):
+        app.settled(*review, "--title", f"Not yet {count}", "--force")
+        app.ok("set-status", "auth", "IN_REVIEW", *CODEX)
+        app.settled("handoff", "auth", "--to", "Claude Code", *CODEX)
+    fields = receiver.wait(1)[0].fields
+    assert fields["event"] == "bounces"
+    assert "changes were requested 2 times between" in fields["text"]
+
+
+def test_many_helpers_at_once_tell_once(app: Repo, receiver: Receiver) -> None:
+    choose(app, f"json:{receiver.url}/hook")
+    env = app.machine.env
+    app.ok("handoff", "auth", "--to", "Pat", *CODEX)
+    root = str(app.store)
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda _: telling.start_if_due(root, env), range(40)))
+    wait_until_sent(app, "auth")
+    assert len(receiver.requests) == 1
+
+
+def test_a_server_that_does_not_answer_holds_no_write_up(app: Repo) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+        choose(app, f"json:http://127.0.0.1:{port}/hook")
+        started = time.monotonic()
+        app.settled("handoff", "auth", "--to", "Pat", *CODEX)
+        app.settled("ack", "auth", "--title", "Note", *CODEX)
+        assert time.monotonic() - started < 4.5
+        app.settled("say", "auth", "--title", "Back", "--to", "Codex")
 
 
 def test_others_can_tell_a_person_once(app: Repo, receiver: Receiver) -> None:
