@@ -64,6 +64,11 @@ EXAMPLES = {
         "wc ack login --title 'Seen, after lunch'",
         "wc ack login --kind warning --severity high --title 'SHA-1 is broken'",
     ),
+    "review": (
+        "wc review login",
+        "wc review login --stat",
+        "wc review login --since 0",
+    ),
     "handoff": ("wc handoff login --to 'Claude Code' --note 'The tests are yours'",),
     "take": ("wc take login", "wc take release --reason 'No answer since Monday'"),
     "set-status": ("wc set-status login IN_REVIEW", "wc set-status login CLOSED"),

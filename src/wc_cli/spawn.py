@@ -118,6 +118,15 @@ def start_activity(layout: Layout, env: Mapping[str, str]) -> None:
     _start("wc_cli.activitylog.travel", layout, layout.activity_sync_lock, env)
 
 
+def start_snapshot(
+    layout: Layout, folder: str, written: tuple[str, str], env: Mapping[str, str]
+) -> None:
+    """Have a snapshot of the worktree ``folder`` kept with the entry that was written
+    there: its topic and its id."""
+    command = ("wc_cli.review.seeing", layout.root, folder, *written)
+    _spawn([sys.executable, "-P", "-m", *command], env)
+
+
 def _start(
     module: str, layout: Layout, lock: str, env: Mapping[str, str], *arguments: str
 ) -> None:
@@ -132,17 +141,24 @@ def _start(
     os.set_inheritable(handle, True)
     # -P: nothing is imported from the current folder.
     command = [sys.executable, "-P", "-m", module, layout.root, str(handle)]
+    try:
+        _spawn([*command, *arguments], env)
+    finally:
+        os.close(handle)
+
+
+def _spawn(command: list[str], env: Mapping[str, str]) -> None:
+    """Start a detached process."""
     null = os.open(os.devnull, os.O_RDWR)
     actions = [(os.POSIX_SPAWN_DUP2, null, fd) for fd in (0, 1, 2)]
     try:
         # A session of its own: ^C, or a terminal that is closed, does not end it.
         os.posix_spawn(  # noqa: TID251 - what outlives its command
             sys.executable,
-            [*command, *arguments],
+            command,
             env,
             file_actions=actions,
             setsid=True,
         )
     finally:
         os.close(null)
-        os.close(handle)

@@ -95,7 +95,9 @@ class ClaimsRemote:
     def fetch(self) -> tuple[str, ...]:
         """Fetch the claims and merge them with ours. Returns the refs of claims that we
         had, and that another clone has now. Raises WireError, LostRaceError."""
-        self.wire.fetch_refs(f"+refs/wc/*:{self._fetched}*", self.branch.refspec)
+        # A remote that is somebody's working repository has snapshots of theirs.
+        patterns = (f"+refs/wc/*:{self._fetched}*", "^refs/wc/seen/*")
+        self.wire.fetch_refs(*patterns, self.branch.refspec)
         common = self.registry.repository.common
         base, ours = self.base(), refs.claim_refs(common)
         existing = self.branch.read()

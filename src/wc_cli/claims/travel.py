@@ -74,7 +74,9 @@ def probe_remote(registry: Registry, rules: Settings, seconds: float) -> str:
 
 def has_claims(repository: Repository) -> bool:
     """Whether a clone has made claims, or has seen any."""
-    return os.path.isdir(f"{repository.common}/refs/wc")
+    folder = f"{repository.common}/refs/wc"
+    # Snapshots for reviews are there, too.
+    return os.path.isdir(folder) and bool({*os.listdir(folder)} - {"seen"})
 
 
 def exchange_beside_store(

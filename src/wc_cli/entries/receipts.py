@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from typing import TYPE_CHECKING
 
@@ -27,11 +28,25 @@ def settle_after_write(
     committing = context.place.kind == BRANCH_STORE
     is_inline = sync or context.settings.sync == "inline"
     notes = [*receipt.notes, *start_settling(context, sync=sync)]
+    _keep_snapshot(context, layout, receipt)
     marker = f"{layout.unsettled}/{file_name(receipt.topic)}"
     committed = is_inline and committing and not os.path.lexists(marker)
     notes.extend(_trouble_notes(layout))
     pushed = _is_pushed(context, committed=committed) if committing else None
     return receipt._replace(committed=committed, pushed=pushed, notes=tuple(notes))
+
+
+def _keep_snapshot(context: Context, layout: Layout, receipt: Receipt) -> None:
+    """Have the worktree as it is now kept for the next review, if the ball was passed
+    to somebody. Without a snapshot, the commit of the entry has to do."""
+    repository = context.place.repository
+    is_passed = receipt.ball not in {None, receipt.previous_ball}
+    if not is_passed or context.settings.sync == "off":
+        return
+    if repository is not None and repository.top:
+        written = (receipt.topic, receipt.entry_id)
+        with contextlib.suppress(OSError):
+            spawn.start_snapshot(layout, repository.top, written, context.env)
 
 
 def start_settling(context: Context, *, sync: bool = False) -> list[str]:

@@ -145,6 +145,14 @@ def take(git: Git, state: WorktreeState, objects: Objects, name: str) -> str:
     if not state.paths:
         return state.head
     env = objects.snapshot_env(f"{objects.temporary}/index-{name}")
+    return commit_of(git, state, env)
+
+
+def commit_of(git: Git, state: WorktreeState, env: Mapping[str, str]) -> str:
+    """The commit of a worktree, made in the index that ``env`` names: HEAD, if nothing
+    is changed. Raises GitError."""
+    if not state.paths:
+        return state.head
     git.run("read-tree", state.head, env=env)
     feed = b"".join(_terminated(state.paths))
     git.run("update-index", *_UPDATE, feed=feed, env=env)

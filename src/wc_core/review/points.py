@@ -40,15 +40,17 @@ def points(entries: Sequence[Entry], viewer: Viewer) -> Points:
     head = head_entry(entries, viewer)
     position = _last_pass(entries, viewer)
     passed = entries[position] if position >= 0 else None
-    known = [entry for entry in entries[: max(0, position) + 1] if _has_code(entry)]
-    if not known:
-        known = [entry for entry in entries if _has_code(entry)][:1]
-    if not known:
+    with_code = [entry for entry in entries[: max(0, position) + 1] if _has_code(entry)]
+    if not with_code:
+        with_code = [entry for entry in entries if _has_code(entry)][:1]
+    if not with_code:
         return Points(None, head, passed=passed)
     if head is None:
-        return Points(known[-1], None, passed=passed)
-    alike = [entry for entry in known if entry.code_branch == head.code_branch]
-    base = (alike or known)[-1]
+        return Points(with_code[-1], None, passed=passed)
+    alike = [entry for entry in with_code if entry.code_branch == head.code_branch]
+    # With a pass goes a snapshot.
+    passes = [entry for entry in alike or with_code if entry.ball is not None]
+    base = (passes or alike or with_code)[-1]
     return Points(base, head, is_fork=not alike, passed=passed)
 
 

@@ -68,6 +68,7 @@ RUNS: dict[str, str] = {
     "activity": "activity",
     "decisions": "decisions",
     "radar": "radar",
+    "review": "review other",
     "conflicts": "conflicts side",
     "neighbors": "neighbors file{n}.py",
     "graph": "graph",

@@ -1,0 +1,103 @@
+"""``wc review``: what changed in the code since the ball was last yours."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from wc_cli.commands.common import SpeakerOptions
+from wc_cli.options import argument, command, flag, text
+from wc_cli.output import remark, say, say_json
+from wc_cli.review.comparing import compare
+from wc_cli.terminal import pager, render
+from wc_core.errors import InvalidInputError
+from wc_core.review.points import Points, points
+from wc_core.text import clean, one_line
+from wc_core.views import entries as entry_views
+
+if TYPE_CHECKING:
+    from wc_cli.context import Context
+    from wc_cli.review.comparing import Comparison
+    from wc_cli.terminal.render import Style
+    from wc_core.threads.reader import Thread
+
+_COLORS = {"+": "32", "-": "31", "@": "36"}
+_HEADS = ("diff ", "index ", "--- ", "+++ ", "new file", "deleted file", "rename ")
+_BOLD = "1"
+
+
+class ReviewOptions(SpeakerOptions):
+    """Show what changed in the code since the ball was last yours, uncommitted changes
+    included; nothing is touched."""
+
+    topic: str = argument("TOPIC", "The thread.", complete="topic")
+    since: str = text("--since", "ENTRY", "Since this entry: its number or id.")
+    stat: bool = flag("--stat", help="Only which files, and how much.")
+
+
+@command(ReviewOptions)
+def review(context: Context, options: ReviewOptions) -> None:
+    """Compare two points of the code."""
+    repository = context.place.repository
+    if repository is None:
+        raise InvalidInputError(
+            "Only the code of a git repository can be reviewed.",
+            "Run it in a worktree.",
+        )
+    thread = context.reader.thread(context.reader.find(options.topic))
+    pair = points(thread.entries, context.viewer)
+    if options.since:
+        pair = _since(thread, options.since, pair)
+    result = compare(thread, pair, context.viewer, repository, context.env)
+    if options.json:
+        _print_json(context, thread, result, stat=options.stat)
+        return
+    _print(context, f"{thread.name}: {result.title}", result, stat=options.stat)
+    for note in result.notes:
+        remark(f"note: {one_line(note)}")
+
+
+def _since(thread: Thread, position: str, pair: Points) -> Points:
+    """The same points, but beginning with an entry."""
+    entry = entry_views.find_entry(thread, position, history=True).entry
+    head = pair.head
+    is_fork = head is not None and head.code_branch != entry.code_branch
+    return pair._replace(base=entry, is_fork=is_fork)
+
+
+def _print_json(
+    context: Context, thread: Thread, result: Comparison, *, stat: bool
+) -> None:
+    fields = {
+        "store": context.store,
+        "topic": thread.name,
+        "from": result.base.to_json(),
+        "to": result.head.to_json(),
+        "files": [file._asdict() for file in result.files],
+        "notes": list(result.notes),
+    }
+    say_json(fields if stat else {**fields, "diff": result.diff})
+
+
+def _print(context: Context, title: str, result: Comparison, *, stat: bool) -> None:
+    """Print the title to standard error, or above what a pager shows."""
+    diff = result.stat if stat else result.diff
+    if not diff:
+        remark(f"Nothing changed {one_line(title.partition(': ')[2])}.")
+        return
+    style = render.output_style(context.env)
+    parts = (_line(line, style) for line in diff.rstrip("\n").split("\n"))
+    if render.is_for_people(context.env):
+        pages = (f"{style(one_line(title), _BOLD)}\n\n", *(f"{p}\n" for p in parts))
+        pager.page_parts(pages, pager.pager_command(context.env), context.env)
+        return
+    remark(one_line(title))
+    say("\n".join(parts))
+
+
+def _line(line: str, style: Style) -> str:
+    """Returns a line of a diff, coloured as git does."""
+    cleaned = clean(line)
+    if line.startswith(_HEADS):
+        return style(cleaned, _BOLD)
+    color = _COLORS.get(line[:1], "")
+    return style(cleaned, color) if color else cleaned

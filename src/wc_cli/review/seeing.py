@@ -1,0 +1,103 @@
+"""Keeps a snapshot of a worktree with each entry that passed the ball.
+
+A write starts ``python -m wc_cli.review.seeing ROOT FOLDER TOPIC ENTRY`` and does not
+wait for it. The snapshot is a commit that only a ref below ``refs/wc/seen`` names. The
+index, the branches and the files of the worktree are not touched, and the ref is never
+pushed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+import tempfile
+import time
+from typing import TYPE_CHECKING
+
+from wc_cli.branch.git import Git, GitError
+from wc_cli.clock import now_ms
+from wc_cli.radar import snapshots
+from wc_core.errors import WcError
+from wc_core.git import repository as repositories
+from wc_core.layout import topic_of
+from wc_core.review import keeping
+from wc_core.threads import settings
+from wc_core.threads.reader import StoreReader
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from wc_core.git.repository import Repository
+
+_NICENESS = 10
+_SECONDS = 30.0
+_NO_REF = ""
+
+
+def main() -> None:
+    """Run as ``python -m wc_cli.review.seeing ROOT FOLDER TOPIC ENTRY``. Whatever
+    fails, the entry's commit takes the place of a snapshot."""
+    root, folder, topic, entry_id = sys.argv[1:]
+    with contextlib.suppress(OSError):
+        os.nice(_NICENESS)
+    keep(root, folder, (topic, entry_id), dict(os.environ))
+
+
+def keep(
+    root: str, folder: str, written: tuple[str, str], env: Mapping[str, str]
+) -> None:
+    """Keep the snapshot of the worktree at ``folder`` with the entry that was written,
+    its topic and its id, and forget those that nobody needs."""
+    repository = repositories.find(folder)
+    if repository is None or not repository.top:
+        return
+    with contextlib.suppress(GitError, OSError, WcError):
+        reader = StoreReader(root)
+        topic, entry_id = reader.find(written[0]), written[1]
+        git = snapshots.worktree_git(repository, env, time.monotonic() + _SECONDS)
+        commit = _snapshot(git, repository)
+        ref = keeping.ref_of(topic, entry_id)
+        # Only if there is none: a write that was repeated came later.
+        git.run("update-ref", ref, commit, _NO_REF)
+    with contextlib.suppress(GitError, OSError, WcError):
+        prune(root, repository, env)
+
+
+def _snapshot(git: Git, repository: Repository) -> str:
+    """The commit of a worktree as it is now, in its own repository. Raises
+    GitError."""
+    state = snapshots.read_state(git, repository.top)
+    if not state.head:
+        raise GitError("there is no commit yet")
+    with tempfile.TemporaryDirectory(prefix="wc-seen-") as temporary:
+        env = {"GIT_INDEX_FILE": f"{temporary}/index"}
+        return snapshots.commit_of(git, state, env)
+
+
+def prune(root: str, repository: Repository, env: Mapping[str, str]) -> None:
+    """Remove the snapshots that nobody needs. Of a thread that cannot be read, all
+    stay. Raises GitError."""
+    reader, rules = StoreReader(root), settings.load(root, env)
+    git = Git(repository.common, env, bare=True, until=time.monotonic() + _SECONDS)
+    lines = git.line("for-each-ref", "--format=%(refname)", keeping.FOLDER).splitlines()
+    ids: dict[str, list[str]] = {}
+    for ref in lines:
+        name, _, entry_id = ref.removeprefix(keeping.FOLDER).rpartition("/")
+        ids.setdefault(name, []).append(entry_id)
+    commands = []
+    for name, kept in ids.items():
+        with contextlib.suppress(WcError):
+            topic = topic_of(name)
+            ids_needed: set[str] = set()
+            if reader.has(topic):
+                thread = reader.thread(topic)
+                ids_needed = keeping.needed(thread, kept, rules.directory, now_ms())
+            removed = (entry_id for entry_id in kept if entry_id not in ids_needed)
+            commands += [f"delete {keeping.FOLDER}{name}/{item}\n" for item in removed]
+    if commands:
+        git.run("update-ref", "--stdin", feed="".join(commands).encode())
+
+
+if __name__ == "__main__":
+    main()
