@@ -15,6 +15,7 @@ import sys
 import time
 from typing import TYPE_CHECKING
 
+from wc_cli import elsewhere
 from wc_cli.activitylog import travel as activity_travel
 from wc_cli.claims import travel
 from wc_cli.entries import losses
@@ -58,9 +59,11 @@ def main() -> None:
     if not finished:
         settler.settle(root, env)
     telling.start_if_due(root, env)
+    elsewhere.refresh_after_write(root, env)
     refreshing.refresh_if_due(root, Layout(root), env)
     exchange(root, env)
     telling.start_if_due(root, env)
+    elsewhere.refresh_after_write(root, env)
     if os.path.isdir(Layout(root).held):
         losses.tell_threads(root, env, travel.send_in_background(root, env).losses)
 

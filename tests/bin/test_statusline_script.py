@@ -38,7 +38,7 @@ from wc_core.identity.resolve import (
 from wc_core.identity.userrecord import UserRecord
 from wc_core.layout import Layout
 from wc_core.names import SPELLINGS, Directory, Name, parse
-from wc_core.status import conflictmarks
+from wc_core.status import conflictmarks, elsewhere
 from wc_core.status.conflictmarks import ConflictMark
 from wc_core.status.files import (
     MAIN_WORKTREE,
@@ -1424,6 +1424,63 @@ def test_a_link_to_other_marks_is_not_followed(
     found = repository.find(str(world.repo))
     assert found is not None
     assert conflictmarks.load(Layout(str(world.store)), found) == ""
+
+
+# --- what waits in other repositories ----------------------------------------------
+
+
+def test_what_waits_in_other_repositories(world: World, shell: Shells) -> None:
+    be(world.store, Name("Pat"))
+    (world.store / ".local/status").mkdir(parents=True)
+    put(world.store, {"elsewhere/pat": b"2\n"})
+
+    def says(*arguments: str) -> str:
+        return world.run(world.repo, *arguments, shell=shell)
+
+    assert says() == "+2 elsewhere"
+    assert says("--color=always") == "\x1b[1;33m+2 elsewhere\x1b[0m"
+    assert world.run(world.repo, shell=shell, COLUMNS="11") == ""
+    write(world.store, state("far", "Pat", branch="other"))
+    assert says() == "🎾 far waits for you elsewhere · +2 elsewhere"
+    write(world.store, state("main", "Codex", 2, status="BLOCKED"))
+    theirs = "Codex has the ball · main · BLOCKED · 1 for you elsewhere"
+    assert says() == f"{theirs} · +2 elsewhere"
+    put(world.store, {"hot/=main": MARK})
+    assert says("--ascii") == (
+        f"{theirs} · !! auth.py with Codex@review · +2 elsewhere".replace("·", "-")
+    )
+    narrow = world.run(world.repo, shell=shell, COLUMNS="30")
+    assert narrow == "Codex has the ball · main"
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"\n", b"2", b"0\n", b"07\n", b"2\n2\n", b"x\n", b"12345\n", b"-1\n"],
+)
+def test_a_damaged_number_of_other_repositories(
+    world: World, shell: Shells, content: bytes
+) -> None:
+    be(world.store, Name("Pat"))
+    (world.store / ".local/status").mkdir(parents=True)
+    put(world.store, {"elsewhere/pat": content})
+    assert world.run(world.repo, shell=shell) == ""
+    assert elsewhere.load(Layout(str(world.store)), "pat") == 0
+
+
+def test_a_link_to_another_number_is_not_followed(
+    world: World, shell: Shells, tmp_path: Path
+) -> None:
+    be(world.store, Name("Pat"))
+    (world.store / ".local/status").mkdir(parents=True)
+    (tmp_path / "numbers").mkdir()
+    (tmp_path / "numbers/pat").write_bytes(b"2\n")
+    folder = world.store / ".local/elsewhere"
+    folder.symlink_to(tmp_path / "numbers")
+    assert world.run(world.repo, shell=shell) == ""
+    folder.unlink()
+    folder.mkdir()
+    (folder / "pat").symlink_to(tmp_path / "numbers/pat")
+    assert world.run(world.repo, shell=shell) == ""
 
 
 # --- standard input -----------------------------------------------------------------

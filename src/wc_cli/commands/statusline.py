@@ -15,7 +15,7 @@ from wc_core.errors import InvalidInputError, WcError
 from wc_core.git.discovery import StoreMissingError, StoreMovedError
 from wc_core.layout import Layout
 from wc_core.planning import linkfiles
-from wc_core.status import conflictmarks, line
+from wc_core.status import conflictmarks, elsewhere, line
 from wc_core.status.line import LinePlace, Mark, StatusRow
 from wc_core.status.look import LineStyle, link_prefix
 from wc_core.status.places import Surroundings, worktree_places
@@ -82,7 +82,8 @@ def _status_line(context: Context, style: LineStyle) -> str:
         waits = linkfiles.waits_of(reader, state, now_ms())
         rows.append(StatusRow(state, new, waits))
     prefix = link_prefix(style.links, Layout(place.root).pages)
-    place_of_line = LinePlace(surroundings, loop, _conflict(context))
+    count = elsewhere.load(Layout(place.root), viewer.key)
+    place_of_line = LinePlace(surroundings, loop, _conflict(context), count)
     return line.status_line(rows, place_of_line, style._replace(links=prefix))
 
 

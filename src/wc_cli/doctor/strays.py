@@ -19,7 +19,7 @@ SHARED = ((".gitattributes", ATTRIBUTES), (".gitignore", IGNORED))
 
 _FOLDERS = frozenset(
     {"locks", "locks/threads", "unsettled", "cursors", "status", "me", "imported"}
-    | {"quarantine", "scratch", "presence", "sessions", "loops"}
+    | {"quarantine", "scratch", "presence", "sessions", "loops", "elsewhere"}
     | {"authors", "names", "merges", "snapshots", "activity"}
 )
 _FILES = frozenset(
@@ -29,7 +29,7 @@ _FILES = frozenset(
 # Folders that contain only files.
 _FOLDERS_OF_FILES = frozenset(
     {"locks/threads/", "unsettled/", "presence/", "sessions/", "loops/"}
-    | {"authors/", "activity/"}
+    | {"authors/", "activity/", "elsewhere/"}
 )
 _QUARANTINE = "quarantine"
 

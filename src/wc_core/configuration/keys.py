@@ -331,6 +331,12 @@ PERSONAL = (
         "Repositories that wc inbox leaves out: names or paths.",
         field="left_out",
     ),
+    Key(
+        "inbox.statusline",
+        SWITCH,
+        "Whether the status line says how much waits in other repositories.",
+        field="shows_elsewhere",
+    ),
 )
 
 

@@ -23,8 +23,9 @@ VARIABLE = "WATERCOOLER_PREFERENCES"
 class Preferences(NamedTuple):
     """``defaults`` are options by command, ``quiet`` the minutes of the day from and to
     which nobody wants to be called. ``left_out`` are the repositories that are not in
-    the inbox. ``targets`` are texts that name targets of notifications; with
-    ``content``, webhooks are sent titles. ``fields`` are the tables of the file.
+    the inbox; ``shows_elsewhere`` says that the status line counts it. ``targets`` are
+    texts that name targets of notifications; with ``content``, webhooks are sent
+    titles. ``fields`` are the tables of the file.
 
     ``problem`` says why it cannot be used; then there are no preferences.
     """
@@ -34,6 +35,7 @@ class Preferences(NamedTuple):
     fields: Mapping[str, Any] = MappingProxyType({})
     problem: str = ""
     left_out: tuple[str, ...] = ()
+    shows_elsewhere: bool = False
     targets: tuple[str, ...] = ()
     content: bool = False
 

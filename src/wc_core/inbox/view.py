@@ -27,11 +27,13 @@ if TYPE_CHECKING:
 class InboxOwner(NamedTuple):
     """Whose inbox it is: the identity is resolved in each store, because the aliases,
     the names of git's user and the seats may differ. ``started_by`` returns the agent
-    that started this program, or empty."""
+    that started this program, or empty. ``is_person`` says that it is the inbox of the
+    person, whatever agent runs this program."""
 
     env: Mapping[str, str]
     request: Asked = Asked()
     started_by: Callable[[], str] = str
+    is_person: bool = False
 
     def viewer_in(self, store: InboxStore) -> Viewer:
         """Returns the participant in a store. Raises InvalidInputError."""
@@ -40,7 +42,11 @@ class InboxOwner(NamedTuple):
             lambda: userrecord.recorded_user(store.root, self.env), self.started_by
         )
         repository = store.place.repository if store.place is not None else None
-        identity = resolve.identify(self.request, self.env, repository, rules, evidence)
+        request = self.request
+        if self.is_person:
+            user = resolve.user_rules(self.env, repository, evidence)
+            request = Asked(resolve.winning_rule(user).value)
+        identity = resolve.identify(request, self.env, repository, rules, evidence)
         return Viewer(identity, rules.directory)
 
     def command_for(self, item: InboxItem, store: InboxStore) -> str:
@@ -90,11 +96,12 @@ class InboxEntry(NamedTuple):
 
 
 class StoreCount(NamedTuple):
-    """How many items a store has for ``me``, its viewer."""
+    """How many items a store has for ``me``, its viewer, whose key is ``key``."""
 
     store: InboxStore
     me: str
     waiting: int
+    key: str = ""
 
     def to_json(self) -> dict[str, Any]:
         """Returns the repository shape."""
@@ -197,6 +204,25 @@ def _entries(
         command = owner.command_for(item, source.store)
         entries.append(InboxEntry(item, source.store, command))
     return tuple(entries), vanished
+
+
+def store_counts(
+    stores: Iterable[InboxStore], owner: InboxOwner, now_ms: int
+) -> list[StoreCount]:
+    """Returns how many items each of these stores has, by the names of its status
+    files: no thread is read. Stores that cannot be read, or in which the owner would
+    be no person but should be, are left out."""
+    counts: list[StoreCount] = []
+    for store in stores:
+        try:
+            source = _open(store, owner, now_ms)
+        except WcError:
+            continue
+        viewer = source.viewer
+        if viewer.identity.person or not owner.is_person:
+            me, waiting = viewer.identity.author, len(source.waiting)
+            counts.append(StoreCount(store, me, waiting, viewer.key))
+    return counts
 
 
 def inbox_fingerprint(

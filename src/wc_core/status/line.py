@@ -59,14 +59,15 @@ class StatusRow(NamedTuple):
 
 class Mark(NamedTuple):
     """What the line says of a worktree beside its threads, and a short form for narrow
-    terminals: the ``loop`` that runs there, and with which worktree it will
-    ``conflict``."""
+    terminals: the ``loop`` that runs there, with which worktree it will ``conflict``,
+    and how much waits ``elsewhere``, in other repositories."""
 
     text: str = ""
     short: str = ""
     urgent: bool = False
     loop: str = ""
     conflict: str = ""
+    elsewhere: str = ""
 
     @property
     def width(self) -> int:
@@ -100,27 +101,29 @@ def _counted(number: int | None) -> str:
 
 
 class LinePlace(NamedTuple):
-    """What a line is printed for: a worktree and its viewer, the loop there, and what
-    `conflictmarks` says of the worktree."""
+    """What a line is printed for: a worktree and its viewer, the loop there, what
+    `conflictmarks` says of the worktree, and how much waits in other repositories
+    (`elsewhere`)."""
 
     surroundings: Surroundings = Surroundings()
     loop: Mark = Mark()
     conflict: str = ""
+    elsewhere: int = 0
 
     def mark(self, style: LineStyle) -> Mark:
-        """The mark for both."""
-        if not self.conflict:
+        """The mark for all of it."""
+        if not (self.conflict or self.elsewhere):
             return self.loop
         sign = style.signs.warning
-        text = f"{sign} {self.conflict}"
-        if self.loop.text:
-            text = f"{text}{style.signs.separator}{self.loop.text}"
+        count = f"+{self.elsewhere} elsewhere" if self.elsewhere else ""
+        conflict = f"{sign} {self.conflict}" if self.conflict else ""
         return Mark(
-            text,
-            f"{sign} conflict",
+            style.signs.separator.join(filter(None, (conflict, count, self.loop.text))),
+            f"{sign} conflict" if conflict else count,
             urgent=True,
             loop=self.loop.text,
             conflict=self.conflict,
+            elsewhere=str(self.elsewhere or ""),
         )
 
 
@@ -386,6 +389,7 @@ def _render_template(parts: _LineParts, style: LineStyle) -> str:
         "where": parts.position,
         "loop": parts.mark.loop,
         "conflict": parts.mark.conflict,
+        "elsewhere": parts.mark.elsewhere,
     }
     words = {name: Word(text, isolate_rtl(text)) for name, text in plain.items()}
     title = style.title(topic, parts.state.topic) if topic else ""

@@ -33,7 +33,8 @@ MAX_ROWS = 9
 _MAX_FORMAT_BYTES = 200
 _LEAST_CUT = 4
 _MARK = re.compile(
-    r"\{\{|\{\?|\{(ball|holder|topic|status|new|more|away|where|loop|conflict)\}|\}"
+    r"\{\{|\{\?|\{(ball|holder|topic|status|new|more|away|where|loop|conflict"
+    r"|elsewhere)\}|\}"
 )
 
 

@@ -36,11 +36,12 @@ def test_where_they_are(tmp_path: Path) -> None:
 
 def test_what_they_say(tmp_path: Path) -> None:
     text = '[defaults]\nlist = "--open"\n[quiet]\nhours = "22:30-8:00"\n'
-    text += '[inbox]\nleave_out = "app"\n'
+    text += '[inbox]\nleave_out = "app"\nstatusline = true\n'
     found = loaded(tmp_path, text)
     assert found.defaults == {"list": ("--open",)}
     assert found.quiet == (22 * 60 + 30, 8 * 60)
     assert found.left_out == ("app",)
+    assert found.shows_elsewhere
     assert found.problem == ""
 
 

@@ -746,6 +746,30 @@ def test_a_conflict_in_the_line(
     assert status_line(rows, here, look) == expected
 
 
+@pytest.mark.parametrize(
+    ("rows", "look", "expected"),
+    [
+        ([], LineStyle(), "+2 elsewhere"),
+        ([], LineStyle(11), ""),
+        ([], LineStyle(format="<{elsewhere}>"), "<2>"),
+        ([HERE_OLDER], LineStyle(), "🎾 you · auth-2 · BLOCKED · +2 elsewhere"),
+        ([HERE_OTHERS], LineStyle(), "Codex has the ball · x · 1 new · +2 elsewhere"),
+        ([AWAY_MINE], LineStyle(), "🎾 far waits for you elsewhere · +2 elsewhere"),
+    ],
+)
+def test_what_waits_in_other_repositories(
+    rows: list[StatusRow], look: LineStyle, expected: str
+) -> None:
+    here = HERE._replace(elsewhere=2)
+    assert status_line(rows, here, look) == expected
+
+
+def test_a_conflict_and_other_repositories() -> None:
+    here = HERE._replace(conflict="auth.py with Codex@review", elsewhere=1)
+    assert status_line([], here) == f"{WARNING} · +1 elsewhere"
+    assert status_line([], here, LineStyle(20)) == "⚠ conflict"
+
+
 def test_a_conflict_and_a_loop(tmp_path: Path) -> None:
     loop = loop_of(tmp_path, status="stalled")
     here = HERE._replace(loop=loop, conflict="auth.py with Codex@review")

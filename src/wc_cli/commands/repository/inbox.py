@@ -6,6 +6,7 @@ import sys
 import time
 from typing import TYPE_CHECKING
 
+from wc_cli import elsewhere
 from wc_cli.clock import now_ms
 from wc_cli.commands.common import SpeakerOptions
 from wc_cli.options import command, flag, number, texts
@@ -71,6 +72,7 @@ def _is_drawn(options: InboxOptions) -> bool:
 def _stores(context: Context, options: InboxOptions) -> list[InboxStore]:
     """The stores to look into."""
     stores = inbox_stores.known_stores(context.cwd, context.env)
+    elsewhere.refresh(stores, context.env)
     personal = preferences.load(context.env)
     if personal.problem:
         remark(one_line(f"note: {personal.problem}"))

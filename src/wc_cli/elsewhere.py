@@ -1,0 +1,78 @@
+"""Writes how much waits for the person in other repositories, for the status line.
+
+Only if they want it: ``inbox.statusline`` in their preferences. Each store gets the
+number of all others. It is a convenience: what goes wrong is left to the next time.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import time
+from typing import TYPE_CHECKING
+
+from wc_cli.store.localfiles import LocalFiles
+from wc_core.configuration import preferences
+from wc_core.errors import WcError
+from wc_core.layout import Layout
+from wc_core.status import elsewhere
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from wc_core.configuration.preferences import Preferences
+    from wc_core.inbox.stores import InboxStore
+
+
+def refresh_after_write(root: str, env: Mapping[str, str]) -> None:
+    """Do what `refresh` does after something was written to the store at ``root``."""
+    if not (preferences.load(env).shows_elsewhere or _is_written(root)):
+        return
+    from wc_core.inbox.stores import known_stores  # 12 ms, for those who want it
+
+    with contextlib.suppress(WcError, OSError):
+        refresh(known_stores(root, env), env)
+
+
+def refresh(stores: Sequence[InboxStore], env: Mapping[str, str]) -> None:
+    """Write the numbers to these stores, or remove them if nobody wants them any
+    more."""
+    personal = preferences.load(env)
+    readable = [store for store in stores if store.place is not None]
+    if personal.shows_elsewhere:
+        _write(readable, personal, env)
+        return
+    for store in readable:
+        if _is_written(store.root):
+            _remove(Layout(store.root))
+
+
+def _is_written(root: str) -> bool:
+    return os.path.isdir(f"{Layout(root).local}/{elsewhere.FOLDER}")
+
+
+def _write(
+    stores: Sequence[InboxStore], personal: Preferences, env: Mapping[str, str]
+) -> None:
+    from wc_core.inbox.stores import chosen_stores  # see above
+    from wc_core.inbox.view import InboxOwner, store_counts  # see above
+
+    roots = {store.root for store in chosen_stores(stores, (), personal.left_out, env)}
+    now_ms = time.time_ns() // 1_000_000
+    counts = store_counts(stores, InboxOwner(env, is_person=True), now_ms)
+    waiting = {c.store.root: c.waiting for c in counts if c.store.root in roots}
+    for count in counts:
+        number = sum(waiting.values()) - waiting.get(count.store.root, 0)
+        local, path = LocalFiles(Layout(count.store.root)), elsewhere.file_of(count.key)
+        with contextlib.suppress(WcError, OSError):
+            if number:
+                local.write(path, elsewhere.encode(number))
+            elif _is_written(count.store.root):
+                local.remove(path)
+
+
+def _remove(layout: Layout) -> None:
+    folder = f"{layout.local}/{elsewhere.FOLDER}"
+    with contextlib.suppress(WcError, OSError):
+        for name in os.listdir(folder):
+            LocalFiles(layout).remove(f"{elsewhere.FOLDER}/{name}")
