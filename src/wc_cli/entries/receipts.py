@@ -40,8 +40,10 @@ def _keep_snapshot(context: Context, layout: Layout, receipt: Receipt) -> None:
     """Have the worktree as it is now kept for the next review, if the ball was passed
     to somebody. Without a snapshot, the commit of the entry has to do."""
     repository = context.place.repository
-    is_passed = receipt.ball not in {None, receipt.previous_ball}
-    if not is_passed or context.settings.sync == "off":
+    holder = receipt.ball
+    if holder is None or holder == receipt.previous_ball:
+        return
+    if context.settings.sync == "off" or context.viewer.is_me(holder):
         return
     if repository is not None and repository.top:
         written = (receipt.topic, receipt.entry_id)
