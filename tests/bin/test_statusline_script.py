@@ -488,7 +488,8 @@ def _is_left_to_the_twin(
         plain = f"[]{plain[1:]}"
     if not plain.isascii() or len(plain) <= look.columns:
         return not plain.isascii()
-    head = re.match(r"\[\*?\] you |.* has the ball |anyone can take ", plain)
+    heads = r"\[\*?\] you |.* has the ball |anyone can take |waits for .*? (?=- )"
+    head = re.match(heads, plain)
     return head is None or len(head[0].rstrip()) > look.columns
 
 
