@@ -45,6 +45,12 @@ def session_process(env: Mapping[str, str]) -> int:
     return ancestry.session_process(_from_proc(os.getppid()))
 
 
+def client_process() -> int:
+    """The process that ran the command which this one is part of: the nearest one
+    above it that is no shell; 0 if none can be seen."""
+    return next((process.pid for process in ancestors() if not process.is_shell), 0)
+
+
 def ancestors() -> Iterator[Ancestor]:
     """Yield the processes above this one, the nearest first, as far as they can be
     seen."""

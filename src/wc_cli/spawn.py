@@ -18,7 +18,7 @@ from wc_core.files import age_of, names_in
 from wc_core.git import discovery
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from wc_core.layout import Layout
     from wc_core.threads.settings import Settings
@@ -139,6 +139,17 @@ def _start(
         return
     # It inherits the lock: no other writer starts a second one while it starts.
     os.set_inheritable(handle, True)
+    try:
+        start_detached(module, (layout.root, str(handle), *arguments), env)
+    finally:
+        os.close(handle)
+
+
+def start_detached(
+    module: str, arguments: Sequence[str], env: Mapping[str, str]
+) -> None:
+    """Start a module as a process that outlives this one and has no terminal. Raises
+    OSError."""
     # -P: nothing is imported from the current folder.
     command = [sys.executable, "-P", "-m", module, layout.root, str(handle)]
     try:
@@ -149,6 +160,7 @@ def _start(
 
 def _spawn(command: list[str], env: Mapping[str, str]) -> None:
     """Start a detached process."""
+    command = [sys.executable, "-P", "-m", module]
     null = os.open(os.devnull, os.O_RDWR)
     actions = [(os.POSIX_SPAWN_DUP2, null, fd) for fd in (0, 1, 2)]
     try:

@@ -178,6 +178,22 @@ class Layout(NamedTuple):
         return f"{self.local}/sessions"
 
     @property
+    def waiters(self) -> str:
+        """The sessions that can be woken, see `wc_core.wake.waiters`."""
+        return f"{self.local}/waiters"
+
+    @property
+    def wakes(self) -> str:
+        """The folder with what was done to wake somebody, a file for each ball, see
+        `wc_core.wake.records`."""
+        return f"{self.local}/wakes"
+
+    @property
+    def wake_switch(self) -> str:
+        """Exists while nobody is to be woken; see `wc_core.wake.switch`."""
+        return f"{self.waiters}/=off"
+
+    @property
     def cost(self) -> str:
         """The folder with what each agent's session has cost."""
         return f"{self.local}/cost"

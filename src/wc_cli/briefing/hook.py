@@ -20,6 +20,7 @@ from wc_cli.briefing.dialects import PROMPT, START, STOP
 from wc_cli.briefing.gather import deadline, gather_brief, limit_ms
 from wc_cli.briefing.sessionnews import SessionView, prompt_news, stop_reminder
 from wc_cli.briefing.sessions import Session
+from wc_cli.clock import now_ms
 from wc_cli.context import Context
 from wc_cli.output import remark, say
 from wc_core.errors import ClaimedError, WcError
@@ -38,19 +39,24 @@ _GRACE = 1.25
 _TOOL_SECONDS = 2.0
 # A timer of 0 would mean no limit.
 _AT_ONCE = 1e-6
-_MAX_BYTES = 1 << 20
+MAX_BYTES = 1 << 20
 # With the contents of a file that a tool writes.
 _MAX_TOOL_BYTES = 1 << 26
 
 
-class HookOptions(Protocol):
+class SpeakerOfHook(Protocol):
+    """Which client runs a hook, and who speaks."""
+
+    client: str
+    as_name: str
+    seat: str
+
+
+class HookOptions(SpeakerOfHook, Protocol):
     """The options of the command that a hook needs."""
 
     hook: str
-    client: str
     budget: int
-    as_name: str
-    seat: str
 
 
 class _TooLateError(Exception):
@@ -71,11 +77,11 @@ def answer_hook(context: Context, options: HookOptions) -> None:
     is_tool = options.hook in dialects.TOOL_EVENTS
     if is_tool:
         seconds = max(seconds, _TOOL_SECONDS)
-    limit = _MAX_TOOL_BYTES if is_tool else _MAX_BYTES
+    limit = _MAX_TOOL_BYTES if is_tool else MAX_BYTES
     try:
         with _within(seconds * _GRACE):
-            hook_input = dialects.parse_input(_read_input(seconds, limit))
-            session = _session_context(context, options, hook_input)
+            hook_input = dialects.parse_input(read_input(seconds, limit))
+            session = session_context(context, options, hook_input)
             reply = _reply(session, options, hook_input)
     except ClaimedError:
         raise  # the guard refuses the call of a tool
@@ -133,8 +139,8 @@ def _record_cost(
     recording.record(context, session, call, deadline(context))
 
 
-def _session_context(
-    context: Context, options: HookOptions, hook_input: dialects.HookInput
+def session_context(
+    context: Context, options: SpeakerOfHook, hook_input: dialects.HookInput
 ) -> Context:
     """Returns the context that a command of the agent would have."""
     client = dialects.dialect_of(options.client)
@@ -221,12 +227,22 @@ def _event_text(
 
         return toolhooks.answer_tool(context, client, options.hook, hook_input, path)
     if options.hook == PROMPT:
+        _note_turn(context, options.client, hook_input)
         news = (prompt_news(context, path), editnews.prompt_news(context, path))
         return "\n".join(filter(None, news))
     # A sub-agent answers to its agent, who is reminded.
     if hook_input.again or hook_input.subagent:
         return ""
     return stop_reminder(context, path)
+
+
+def _note_turn(context: Context, client: str, hook_input: dialects.HookInput) -> None:
+    """Note that the agent is at work, where sessions can be woken."""
+    layout = Layout(context.place.root)
+    if os.path.isdir(layout.waiters) and hook_input.session:
+        from wc_cli.briefing import turns  # 1 ms, only where agents are woken
+
+        turns.note_turn(layout, client, hook_input.session, now_ms())
 
 
 def _adopt(context: Context) -> None:
@@ -241,7 +257,7 @@ def _adopt(context: Context) -> None:
         signal.setitimer(signal.ITIMER_REAL, seconds)
 
 
-def _read_input(seconds: float, limit: int) -> bytes:
+def read_input(seconds: float, limit: int) -> bytes:
     """Returns standard input, as far as it arrives in time, and no more bytes than the
     limit; nothing at a terminal."""
     if sys.stdin.isatty():
@@ -255,7 +271,7 @@ def _read_input(seconds: float, limit: int) -> bytes:
     while len(data) < limit:
         if not select.select([handle], [], [], max(0, end - time.monotonic()))[0]:
             break
-        piece = os.read(handle, _MAX_BYTES)
+        piece = os.read(handle, MAX_BYTES)
         data += piece
         if not piece:
             break

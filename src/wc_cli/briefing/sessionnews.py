@@ -184,7 +184,8 @@ def stop_reminder(context: Context, path: str) -> str:
     # What is gone need not be remembered.
     reminded = session.reminded & names | {ball.name for ball in held}
     # Saved before printing: otherwise the agent could never stop.
-    view.save_session(session._replace(reminded=reminded | {*asked, *claimed}))
+    reminded |= {*asked, *claimed}
+    view.save_session(session._replace(reminded=reminded, kept_on_ns=time.time_ns()))
     return _reminder([ball.topic for ball in held], asked.values(), claimed.values())
 
 

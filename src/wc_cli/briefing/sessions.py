@@ -47,7 +47,8 @@ class Session(NamedTuple):
     the changed files in what others have claimed, by claim: path and stamp. ``warned``
     are the claims that it was warned of, ``untold`` what it will hear at its next
     prompt, ``advice`` what it will hear after the tool that is running.
-    ``log_length`` is how long the log of HEAD was.
+    ``log_length`` is how long the log of HEAD was. ``kept_on_ns`` is when a reminder
+    last made the agent go on.
     """
 
     looked_ns: int = 0
@@ -60,6 +61,7 @@ class Session(NamedTuple):
     untold: tuple[str, ...] = ()
     log_length: int = 0
     advice: tuple[str, ...] = ()
+    kept_on_ns: int = 0
 
 
 def path_of(layout: Layout, client: str, session: str) -> str:
@@ -94,6 +96,7 @@ def load(layout: Layout, path: str) -> Session | None:
             untold=tuple(map(str, fields.get("untold", ()))),
             log_length=int(fields.get("log_length", 0)),
             advice=tuple(map(str, fields.get("advice", ()))),
+            kept_on_ns=int(fields.get("kept_on_ns", 0)),
         )
     except _UNREADABLE:
         return None
@@ -119,6 +122,7 @@ def save(layout: Layout, path: str, session: Session) -> None:
         "untold": list(session.untold)[-MOST:],
         "log_length": session.log_length,
         "advice": list(session.advice)[-MOST:],
+        "kept_on_ns": session.kept_on_ns,
     }
     durable.replace(path, json.dumps(fields).encode(), layout.root)
 

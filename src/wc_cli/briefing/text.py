@@ -102,7 +102,7 @@ def _decision(decision: NewDecision) -> Iterator[str]:
     """Yields a decision: where, by whom and when, then what they wrote."""
     facts = (
         one_line(decision.topic),
-        _quoted(decision.author),
+        quoted(decision.author),
         ago(seconds_between(decision.at_ms, now_ms())),
     )
     yield f"- {' · '.join(facts)}"
@@ -115,7 +115,7 @@ def _questions(section: QuestionSection, style: Style) -> Iterator[str]:
         return
     yield from ("", style(_ASKED, "1"))
     for question in section.items:
-        facts = [one_line(question.topic), f"{_quoted(question.asker)} asks you"]
+        facts = [one_line(question.topic), f"{quoted(question.asker)} asks you"]
         if question.at_ms is not None:
             facts.append(ago(seconds_between(question.at_ms, now_ms())))
         yield f"- {' · '.join(facts)}"
@@ -135,7 +135,7 @@ def _hidden_count(part: BriefSection, name: str) -> list[str]:
 
 def _item(item: BriefItem, name: str) -> Iterator[str]:
     """Yields a thread: what is known of it, then what others wrote."""
-    status = item.status if item.status in STATUSES else _quoted(item.status)
+    status = item.status if item.status in STATUSES else quoted(item.status)
     facts = [one_line(item.topic), status, *_facts(item, name)]
     yield f"- {' · '.join(facts)}"
     yield f"  > {one_line(item.title, _TITLE)}"
@@ -147,7 +147,7 @@ def _item(item: BriefItem, name: str) -> Iterator[str]:
 
 def _facts(item: BriefItem, name: str) -> Iterator[str]:
     if name in {"with_others", "stale"}:
-        yield f"{_quoted(holder_text(item.ball))} has the ball"
+        yield f"{quoted(holder_text(item.ball))} has the ball"
     if item.since_ms is not None:
         held = age_text(seconds_between(item.since_ms, now_ms()))
         stale = ", stale" if item.stale else ""
@@ -155,7 +155,7 @@ def _facts(item: BriefItem, name: str) -> Iterator[str]:
     if item.new:
         yield f"{item.new} new"
     if item.by and name in {"mine", "offered"}:
-        yield f"from {_quoted(item.by)}"
+        yield f"from {quoted(item.by)}"
     if item.next:
         yield "you are next"
     if item.here:
@@ -168,7 +168,7 @@ def _overlap(overlap: Overlap) -> Iterator[str]:
     """Yields who says they work on what is changed here, then what they wrote."""
     note = overlap.row.note
     age = ago(seconds_between(note.at_ms, now_ms()))
-    facts = [_quoted(note.agent), f"in {_quoted(note.worktree)}", age]
+    facts = [quoted(note.agent), f"in {quoted(note.worktree)}", age]
     facts += ["another clone"] if overlap.row.elsewhere else []
     yield f"- {' · '.join(facts)}"
     yield f"  > {one_line(note.sentence(), _TITLE)}"
@@ -177,9 +177,9 @@ def _overlap(overlap: Overlap) -> Iterator[str]:
 def _conflict(conflict: Conflict) -> Iterator[str]:
     """Yields a worktree that will conflict with this one, then the files."""
     age = ago(seconds_between(conflict.at_ms, now_ms()))
-    facts = [_quoted(conflict.name)]
+    facts = [quoted(conflict.name)]
     if conflict.label != conflict.name:
-        facts.append(_quoted(conflict.label))
+        facts.append(quoted(conflict.label))
     yield f"- {' · '.join((*facts, f'seen {age}'))}"
     yield from (f"  > {file_text(file)}" for file in conflict.files[:_MAX_FILES])
     hidden = len(conflict.files) - _MAX_FILES
@@ -187,7 +187,7 @@ def _conflict(conflict: Conflict) -> Iterator[str]:
         yield f"  and {counted(hidden, 'more file')}"
 
 
-def _quoted(name: str) -> str:
+def quoted(name: str) -> str:
     """Returns a name, or another word that somebody chose, in quotation marks."""
     return f'"{one_line(name, _NAME).replace(chr(34), chr(39))}"'
 

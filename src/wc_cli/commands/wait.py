@@ -19,7 +19,12 @@ from wc_cli.notify import local
 from wc_cli.options import command, flag, text, words
 from wc_cli.output import remark
 from wc_core.configuration import preferences
-from wc_core.errors import ConflictError, WaitTimeoutError, WcError
+from wc_core.errors import (
+    ConflictError,
+    InvalidInputError,
+    WaitTimeoutError,
+    WcError,
+)
 from wc_core.phrases import quoted
 from wc_core.status import holders
 from wc_core.text import one_line
@@ -56,11 +61,16 @@ class WaitOptions(SpeakerOptions):
     notify: bool = flag("--notify", help="Send a desktop notification.")
     bell: bool = flag("--bell", help="Ring the terminal's bell.")
     osc: bool = flag("--osc", help="Notify through the terminal (OSC 9, 99 or 777).")
+    hook: str = text("--hook", "EVENT", "As a hook: wake, to wake an idle agent.")
+    client: str = text("--client", "CLIENT", "The program that runs the hook.")
 
 
 @command(WaitOptions)
 def wait(context: Context, options: WaitOptions) -> None:
     """Wait for the ball."""
+    if options.hook or options.client:
+        _wait_in_hook(context, options)
+        return
     seconds = vocabulary.wait_seconds(options.timeout)
     end = math.inf if seconds is None else time.monotonic() + seconds
     waiting = _Waiting(context, options)
@@ -74,6 +84,21 @@ def wait(context: Context, options: WaitOptions) -> None:
         f"No ball came to you within {one_line(options.timeout)}{unit}.",
         "Wait again, or see who has it: wc list --open",
     )
+
+
+def _wait_in_hook(context: Context, options: WaitOptions) -> None:
+    from wc_cli.wake import waiting  # 25 ms, only for clients
+
+    if options.hook != waiting.EVENT:
+        raise InvalidInputError(
+            f"{options.hook!r} is no event of wc wait.", f"Use --hook {waiting.EVENT}."
+        )
+    if options.client not in waiting.CLIENTS:
+        names = ", ".join(waiting.CLIENTS)
+        raise InvalidInputError(
+            f"{options.client!r} cannot be woken.", f"--client is one of: {names}"
+        )
+    waiting.wait_in_hook(context, options)
 
 
 class _Waiting:

@@ -237,6 +237,16 @@ def create(path: str, data: bytes, root: str) -> None:
         raise_storage_error("could not be flushed", path, error)
 
 
+def create_new(path: str, data: bytes, root: str) -> bool:
+    """Write a file that must not exist yet, atomically, not flushed. Returns False if
+    something has its name already. Raises StorageError."""
+    try:
+        _write_then_move(path, data, root, flush=False, move_half=_move_to_free_name)
+    except ConflictError:
+        return False
+    return True
+
+
 def replace(path: str, data: bytes, root: str) -> None:
     """Replace the content of ``path`` with ``data`` atomically.
 

@@ -39,6 +39,8 @@ MAX_SECONDS = 7 * 24 * 3600
 _MAX_BALLS = 1000
 _MAX_DAYS = 3650
 _MAX_TEXTS = 50
+_MAX_WAKES = 1000
+_MAX_PATIENCE = 7 * 24 * 60
 
 
 class ValueOfKeyError(ValueError):
@@ -336,6 +338,28 @@ PERSONAL = (
         SWITCH,
         "Whether the status line says how much waits in other repositories.",
         field="shows_elsewhere",
+        "wake.from",
+        NAMES,
+        "Whose balls wake your agents: known, anyone, or names.",
+        ("known",),
+        field="wake_from",
+    ),
+    Key(
+        "wake.per_hour",
+        NUMBER,
+        "How often each of your agents is woken in an hour at most.",
+        12,
+        field="wakes_per_hour",
+        most=_MAX_WAKES,
+    ),
+    Key(
+        "wake.patience",
+        NUMBER,
+        "Minutes until wc problems names a ball that an agent was woken for.",
+        15,
+        field="wake_patience",
+        least=1,
+        most=_MAX_PATIENCE,
     ),
 )
 

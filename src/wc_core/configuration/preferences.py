@@ -38,6 +38,9 @@ class Preferences(NamedTuple):
     shows_elsewhere: bool = False
     targets: tuple[str, ...] = ()
     content: bool = False
+    wake_from: tuple[str, ...] = ("known",)
+    wakes_per_hour: int = 12
+    wake_patience: int = 15
 
     def is_quiet(self, minute: int) -> bool:
         """Whether a minute of the day is one of those."""

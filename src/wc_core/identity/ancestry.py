@@ -61,6 +61,11 @@ class Ancestor(NamedTuple):
         """The name of its program."""
         return program_name(self.words)
 
+    @property
+    def is_shell(self) -> bool:
+        """Whether it is a shell, which clients start commands with."""
+        return self.name in _SHELLS
+
 
 def program_name(words: tuple[str, ...]) -> str:
     """The name of a program by its command line; login shells begin with a dash."""

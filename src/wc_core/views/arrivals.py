@@ -68,18 +68,14 @@ def awaiting(
 
 def arrivals(reader: StoreReader, awaited: Awaiting) -> list[Arrival]:
     """Returns what has arrived, the longest held balls first."""
-    layout, viewer = reader.layout, awaited.viewer
     if awaited.ready:
         return _ready(reader, awaited)
-    arrived = []
-    for held in holders.held_balls(layout, holders.folders_of(viewer)):
-        fits = not awaited.topics or held.topic in awaited.topics
-        if fits and held.name not in awaited.before and _is_held(reader, viewer, held):
-            arrived.append(Arrival(held.topic))
-    arrived += _questions(reader, awaited)
+    arrived = [Arrival(held.topic) for held in arrived_balls(reader, awaited)]
+    questions = dict.fromkeys(held.topic for held in new_questions(reader, awaited))
+    arrived += [Arrival(topic, ball=False, question=True) for topic in questions]
     if arrived or not awaited.new:
         return arrived
-    now = _counts(reader, viewer, awaited.topics)
+    now = _counts(reader, awaited.viewer, awaited.topics)
     return [
         Arrival(topic, ball=False)
         for topic, count in now.items()
@@ -87,17 +83,26 @@ def arrivals(reader: StoreReader, awaited: Awaiting) -> list[Arrival]:
     ]
 
 
-def _questions(reader: StoreReader, awaited: Awaiting) -> list[Arrival]:
-    """Returns the threads in which the waiter is asked something, each once."""
-    topics = (
-        held.topic
+def arrived_balls(reader: StoreReader, awaited: Awaiting) -> list[HeldBall]:
+    """Returns the balls that have arrived, the longest held first."""
+    viewer = awaited.viewer
+    return [
+        held
+        for held in holders.held_balls(reader.layout, holders.folders_of(viewer))
+        if not awaited.topics or held.topic in awaited.topics
+        if held.name not in awaited.before and _is_held(reader, viewer, held)
+    ]
+
+
+def new_questions(reader: StoreReader, awaited: Awaiting) -> list[HeldBall]:
+    """Returns the questions that have arrived, the oldest first; in the place of the
+    ball's entry is that of the question."""
+    return [
+        held
         for held in holders.asked_of(reader.layout, awaited.viewer)
         if not awaited.topics or held.topic in awaited.topics
         if held.name not in awaited.before
         if asked_question(reader, awaited.viewer, held) is not None
-    )
-    return [
-        Arrival(topic, ball=False, question=True) for topic in dict.fromkeys(topics)
     ]
 
 

@@ -266,7 +266,7 @@ def _section(query: BriefQuery, balls: list[HeldBall], name: str) -> BriefSectio
     for held in balls:
         if len(items) == LIMITS[name] or query.late():
             break
-        item = _item(query, held)
+        item = item_of(query, held)
         if item is None:
             moved += 1
         elif item.status == BLOCKED and name in READY_SECTIONS:
@@ -276,7 +276,7 @@ def _section(query: BriefQuery, balls: list[HeldBall], name: str) -> BriefSectio
     return BriefSection(tuple(items), len(balls) - moved - blocked, blocked)
 
 
-def _item(query: BriefQuery, held: HeldBall) -> BriefItem | None:
+def item_of(query: BriefQuery, held: HeldBall) -> BriefItem | None:
     """Returns a thread; ``None`` if its ball has moved in the meantime."""
     topic = held.topic
     try:
@@ -349,7 +349,7 @@ def _with_others(query: BriefQuery, balls: list[HeldBall]) -> BriefSection:
     """Returns the threads that others hold and the viewer takes part in, news first."""
     items = []
     for held in _taken_part_in(query, reversed(balls)):
-        item = _item(query, held)
+        item = item_of(query, held)
         if item is not None and (item.new or item.next):
             items.append(item)
             if len(items) > LIMITS["with_others"] * 2:

@@ -1,0 +1,60 @@
+"""What hooks note of a session's turns, for those who would wake it."""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from wc_cli.store import durable
+from wc_core.errors import WcError
+from wc_core.files import names_in
+from wc_core.layout import safe_name
+from wc_core.wake import records, waiters
+
+if TYPE_CHECKING:
+    from wc_core.layout import Layout
+    from wc_core.wake.waiters import Waiter
+
+# Records show how far a ball has come; `[wake] per_hour` needs those of an hour.
+_LASTS_MS = 30 * 24 * 3600_000
+
+
+def save(layout: Layout, waiter: Waiter) -> None:
+    """Save a session that can be woken. Raises StorageError."""
+    durable.make_folder(layout.waiters, layout.root, flush=False)
+    path = waiters.path_of(layout, waiter.name)
+    durable.replace(path, waiter.to_bytes(), layout.root)
+
+
+def note_turn(layout: Layout, client: str, session: str, now_ms: int) -> None:
+    """Note that a session's agent is at work: nobody waits for its balls now, and what
+    it was called for has woken it. Does nothing for one that cannot be woken."""
+    name = safe_name(f"{client}:{session}")
+    if not os.path.exists(waiters.path_of(layout, name)):
+        return
+    waiter = waiters.load(layout, name)
+    if waiter is None:
+        return
+    with suppress(WcError, OSError):
+        for ball in waiter.called:
+            record = records.load(layout, ball)
+            if record is not None and record.session == session and not record.turn_ms:
+                path = records.path_of(layout, ball)
+                data = record._replace(turn_ms=now_ms).to_bytes()
+                durable.replace(path, data, layout.root)
+        save(layout, waiter._replace(token="", called=()))
+
+
+def sweep(layout: Layout, now_ms: int) -> None:
+    """Remove the files of sessions whose clients have ended, and old records."""
+    with suppress(WcError, OSError):
+        for name in names_in(layout.waiters, layout.root):
+            waiter = waiters.load(layout, name)
+            if waiter is not None and not waiter.is_running:
+                durable.remove(waiters.path_of(layout, name), layout.root)
+    with suppress(WcError, OSError):
+        for name in names_in(layout.wakes, layout.root):
+            record = records.load(layout, name)
+            if record is not None and now_ms - record.at_ms > _LASTS_MS:
+                durable.remove(records.path_of(layout, name), layout.root)

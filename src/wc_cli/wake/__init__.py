@@ -1,0 +1,6 @@
+"""Waking agents: the processes that wait for a session's balls, and how each client is
+called.
+
+Writes the files that `wc_core.wake` reads. Must not know git or the network; the only
+program it starts is the client's own.
+"""

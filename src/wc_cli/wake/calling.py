@@ -1,0 +1,117 @@
+"""Calling a client: each in the way that it has for it.
+
+As of November 2026, see docs/waking.md for what was measured:
+
+- Claude Code runs a ``Stop`` hook with ``asyncRewake`` in the background, and begins a
+  turn with its standard error when it exits with 2.
+- Codex takes a message for a session by ``codex queue``, and begins a turn with it.
+- opencode: our plugin passes standard output to ``client.session.promptAsync``.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING
+
+from wc_cli.briefing import turns
+from wc_cli.store import durable
+from wc_core.errors import WcError
+from wc_core.wake import records
+from wc_core.wake.records import WakeRecord
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from wc_cli.wake.choosing import Arrived
+    from wc_core.layout import Layout
+    from wc_core.wake.waiters import Waiter
+
+# The exit status with which a hook of Claude Code wakes it.
+WAKES = 2
+_SECONDS = 20.0
+_MAX_REASON = 200
+_STILL_QUEUED = "codex queue failed"
+
+
+def claim(
+    layout: Layout, waiter: Waiter, key: str, arrived: Sequence[Arrived], now_ms: int
+) -> list[Arrived]:
+    """Returns those for which this session is the first to be called, and records
+    the call. Raises StorageError."""
+    durable.make_folder(layout.wakes, layout.root, flush=False)
+    won = []
+    for each in arrived:
+        record = WakeRecord(
+            waiter.client,
+            waiter.session,
+            waiter.agent,
+            key,
+            now_ms,
+            is_stranger=each.is_stranger,
+        )
+        path = records.path_of(layout, each.held.name)
+        if durable.create_new(path, record.to_bytes(), layout.root):
+            won.append(each)
+    return won
+
+
+def call(layout: Layout, waiter: Waiter, called: Sequence[Arrived], text: str) -> int:
+    """Hand a text to the session, which then begins a turn. Returns the exit status
+    of the process that waited. A call that failed is recorded."""
+    names = tuple(each.held.name for each in called)
+    turns.save(layout, waiter._replace(token="", called=names))
+    if waiter.client != "codex":
+        stream = sys.stderr if waiter.client == "claude" else sys.stdout
+        stream.write(f"{text}\n")
+        stream.flush()
+        return WAKES if waiter.client == "claude" else 0
+    if failure := _queue(waiter, text):
+        for name in names:
+            record = records.load(layout, name)
+            if record is not None:
+                data = record._replace(failure=failure).to_bytes()
+                durable.replace(records.path_of(layout, name), data, layout.root)
+    return 0
+
+
+def _queue(waiter: Waiter, text: str) -> str:
+    """Queue a message for a session of Codex. Returns why that failed, or an empty
+    string."""
+    import subprocess  # 8 ms, only when a ball came
+
+    words = [_program(waiter.pid), "queue", "--thread", waiter.session]
+    try:
+        done = subprocess.run(  # noqa: S603 - no shell; the text is one argument
+            [*words, "--message", text],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=_SECONDS,
+            check=False,
+        )
+    except (OSError, subprocess.SubprocessError) as error:
+        return f"{_STILL_QUEUED}: {type(error).__name__}"
+    if not done.returncode:
+        return ""
+    lines = done.stderr.decode(errors="replace").split("\n")
+    reasons = (line for line in lines if line.startswith("Error"))
+    reason = next(reasons, f"exit status {done.returncode}")
+    return f"{_STILL_QUEUED}: {reason}"[:_MAX_REASON]
+
+
+def _program(pid: int) -> str:
+    """Returns the program of the session itself: another version may be on PATH."""
+    try:
+        path = os.readlink(f"/proc/{pid}/exe")
+    except OSError:
+        return "codex"
+    return path if os.path.basename(path) == "codex" else "codex"
+
+
+def undo_claims(layout: Layout, called: Sequence[Arrived]) -> None:
+    """Remove the records of calls that were not made."""
+    for each in called:
+        try:
+            durable.remove(records.path_of(layout, each.held.name), layout.root)
+        except WcError:
+            return

@@ -1,0 +1,137 @@
+"""For which balls a session is woken now, and when to look again."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from wc_cli.briefing import sessions
+from wc_core.errors import WcError
+from wc_core.threads.model import CLOSED
+from wc_core.values import NamedTuple
+from wc_core.views import arrivals
+from wc_core.wake import records, senders, switch
+
+if TYPE_CHECKING:
+    from wc_cli.context import Context
+    from wc_core.configuration.preferences import Preferences
+    from wc_core.status.holders import HeldBall
+    from wc_core.threads.model import State
+    from wc_core.threads.reader import StoreReader
+    from wc_core.wake.waiters import Waiter
+
+_HOUR_MS = 3600_000
+_STRANGER_MS = 60_000
+
+
+class Arrived(NamedTuple):
+    """A ball, or a question, for which an agent is woken."""
+
+    held: HeldBall
+    is_question: bool = False
+    is_stranger: bool = False
+
+
+class WakeChoice(NamedTuple):
+    """What an agent is woken for, the longest held first; and in how many ms to look
+    again (infinity: when something changes), where something has to wait."""
+
+    arrived: tuple[Arrived, ...] = ()
+    again_ms: float = math.inf
+
+
+def choose(context: Context, waiter: Waiter, now_ms: int) -> WakeChoice:
+    """Returns what a session is woken for now.
+
+    Nothing while `wc wake off` holds, or more often than `[wake] per_hour`; nothing
+    that the session was told already or for which anybody was called before; nothing
+    that has gone to and fro too often; and of unknown senders only what `[wake] from`
+    allows, at most once a minute.
+    """
+    from wc_core.configuration import preferences  # 1 ms, not while it sleeps
+
+    reader = context.reader
+    off_ms = switch.off_until_ms(reader.layout) - now_ms
+    if off_ms > 0:
+        return WakeChoice(again_ms=off_ms)
+    arrived = [*_arrived(context, reader, waiter)]
+    if not arrived:
+        return WakeChoice()
+    person = preferences.load(context.env)
+    calls = records.calls_of(reader.layout, context.viewer.key, now_ms - _HOUR_MS)
+    limit = person.wakes_per_hour
+    if records.number_of_calls(calls) >= limit:
+        first_ms = calls[0].at_ms if calls else now_ms
+        return WakeChoice(again_ms=first_ms + _HOUR_MS - now_ms + 1)
+    marked = [_with_sender(context, reader, person, each) for each in arrived]
+    allowed = [each for each in marked if each is not None]
+    stranger_ms = max((call.at_ms for call in calls if call.is_stranger), default=0)
+    pause_ms = stranger_ms + _STRANGER_MS - now_ms
+    now = [each for each in allowed if pause_ms <= 0 or not each.is_stranger]
+    again_ms = pause_ms + 1 if len(now) < len(allowed) else math.inf
+    return WakeChoice(tuple(now), again_ms)
+
+
+def _arrived(context: Context, reader: StoreReader, waiter: Waiter) -> list[Arrived]:
+    """Returns what has arrived and nobody was told of."""
+    awaited = arrivals.awaiting(reader, context.viewer, (), new=False)
+    told = records.names(reader.layout) | _told(reader, waiter)
+    questions = [
+        held
+        for held in arrivals.new_questions(reader, awaited)
+        if held.name not in told and f"asked:{held.name}" not in told
+    ]
+    names = {held.name for held in questions}
+    balls = [
+        held
+        for held in arrivals.arrived_balls(reader, awaited)
+        if held.name not in told | names and not _bounces(context, reader, held)
+    ]
+    return [
+        *(Arrived(held, is_question=True) for held in questions),
+        *(Arrived(held) for held in balls),
+    ]
+
+
+def _told(reader: StoreReader, waiter: Waiter) -> frozenset[str]:
+    """Returns the balls and questions that hooks have told the session of."""
+    path = sessions.path_of(reader.layout, waiter.client, waiter.session)
+    session = sessions.load(reader.layout, path)
+    return session.balls | session.reminded if session is not None else frozenset()
+
+
+def _bounces(context: Context, reader: StoreReader, held: HeldBall) -> bool:
+    """Returns whether a ball goes to and fro without getting anywhere: that takes a
+    person."""
+    limit, state = context.settings.bounces, _state(reader, held)
+    return state is not None and 0 < limit <= state.bounces
+
+
+def _with_sender(
+    context: Context, reader: StoreReader, person: Preferences, arrived: Arrived
+) -> Arrived | None:
+    """Returns what has arrived, marked if its sender is a stranger; ``None`` if that
+    sender may not wake the agent."""
+    state = _state(reader, arrived.held)
+    if state is None:
+        return None
+    viewer, allowed = context.viewer, person.wake_from
+    sender = senders.sender_of(state)
+    names = tuple(
+        name for name in allowed if name not in {senders.KNOWN, senders.ANYONE}
+    )
+    if senders.is_named(viewer, sender, names):
+        return arrived
+    if senders.is_known(reader, viewer, sender, state.topic):
+        return arrived if {senders.KNOWN, senders.ANYONE} & {*allowed} else None
+    if senders.ANYONE in allowed:
+        return arrived._replace(is_stranger=True)
+    return None
+
+
+def _state(reader: StoreReader, held: HeldBall) -> State | None:
+    try:
+        state = reader.snapshot(held.topic).state
+    except WcError:
+        return None
+    return None if state.status == CLOSED else state

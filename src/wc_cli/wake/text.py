@@ -1,0 +1,93 @@
+"""What an agent reads when it is woken: the brief of the balls that came, and the
+latest entry of each, quoted and cut."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from wc_cli.briefing import gather, text
+from wc_cli.clock import now_ms
+from wc_cli.terminal.render import Style
+from wc_core.errors import WcError
+from wc_core.status import holders
+from wc_core.text import defused, one_line
+from wc_core.views.brief import Brief, BriefQuery, BriefSection, item_of
+from wc_core.views.remarks import QuestionSection, asked_question
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from wc_cli.context import Context
+    from wc_cli.wake.choosing import Arrived
+    from wc_core.status.holders import HeldBall
+    from wc_core.threads.reader import StoreReader
+
+# Of the latest entry: how much is quoted, shared by the threads.
+_MAX_LINES, _LINE, _MAX_CHARACTERS = 40, 300, 4000
+_MOST = 10
+_CAME = "This came while you were idle."
+
+
+def wake_text(context: Context, arrived: Sequence[Arrived]) -> str:
+    """Returns what an agent is told of what has arrived: our words around quoted,
+    bounded text, as in the brief."""
+    reader = context.reader
+    own = holders.own_folders_of(context.viewer)
+    balls = [each.held for each in arrived if not each.is_question]
+    questions = [each.held for each in arrived if each.is_question]
+    brief = Brief(
+        context.viewer.identity.author,
+        mine=_section(context, [held for held in balls if held.folder in own]),
+        offered=_section(context, [held for held in balls if held.folder not in own]),
+        questions=_questions(context, questions),
+    )
+    words = text.brief_text(text.fit_brief(brief, 0), Style(color=False))
+    topics = dict.fromkeys(each.held.topic for each in arrived)
+    budget = _MAX_CHARACTERS // max(1, len(topics))
+    quotes = [
+        line for topic in [*topics][:_MOST] for line in _quote(reader, topic, budget)
+    ]
+    return defused("\n".join((f"{_CAME} {words}", *quotes)))
+
+
+def _section(context: Context, balls: Sequence[HeldBall]) -> BriefSection:
+    from wc_core.status.places import Surroundings, worktree_places
+
+    viewer, places = context.viewer, worktree_places(context.place.repository)
+    query = BriefQuery(
+        context.reader,
+        viewer,
+        context.settings,
+        Surroundings(places, viewer.identity.name, viewer.directory),
+        now_ms(),
+        gather.deadline(context),
+    )
+    items = (item_of(query, held) for held in balls[:_MOST])
+    return BriefSection(tuple(item for item in items if item), len(balls))
+
+
+def _questions(context: Context, questions: Sequence[HeldBall]) -> QuestionSection:
+    reader, viewer = context.reader, context.viewer
+    asked = (asked_question(reader, viewer, held) for held in questions[:_MOST])
+    return QuestionSection(tuple(item for item in asked if item), len(questions))
+
+
+def _quote(reader: StoreReader, topic: str, budget: int) -> Iterator[str]:
+    """Yields the latest entry of a thread, each line quoted."""
+    try:
+        entry = reader.thread(topic).entries[-1]
+    except (WcError, IndexError):
+        return
+    lines = [one_line(line, _LINE) for line in entry.body.splitlines()]
+    if not any(lines):
+        return
+    yield f"\nThe latest entry of {one_line(topic)}, by {text.quoted(entry.agent)}:"
+    shown = 0
+    for line in lines[:_MAX_LINES]:
+        if len(line) > budget:
+            break
+        budget -= len(line)
+        shown += 1
+        yield f"> {line}".rstrip()
+    if shown < len(lines):
+        yield f"(and {len(lines) - shown} more lines: wc read {one_line(topic)} --new)"

@@ -1,0 +1,230 @@
+"""``wc wait --hook wake``: what a client runs when a turn ends, and what it becomes.
+
+The process says in the session's file that it waits, looks whether something came, and
+otherwise becomes a `sleeper`, which becomes it again when something changes. A later
+process of the same session puts its own token into the file, which ends this one; the
+hook of a prompt empties it.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import sys
+import time
+from typing import TYPE_CHECKING
+
+from wc_cli import ancestors, spawn
+from wc_cli.briefing import dialects, sessions, turns
+from wc_cli.clock import now_ms
+from wc_cli.context import Context
+from wc_cli.wake import calling, choosing, sleeper
+from wc_core import processes
+from wc_core.errors import WcError
+from wc_core.files import age_of
+from wc_core.identity.resolve import Asked
+from wc_core.layout import Layout
+from wc_core.status import holders
+from wc_core.wake import waiters
+from wc_core.wake.waiters import Waiter
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import NoReturn
+
+    from wc_cli.briefing.hook import SpeakerOfHook
+    from wc_cli.wake.choosing import Arrived
+
+# The clients that can be woken, and how `wc wait --hook wake` lives on: as the process
+# that the client started, or beside it.
+STAYS, DETACHES = "stays", "detaches"
+CLIENTS: Mapping[str, str] = {"claude": STAYS, "codex": DETACHES, "opencode": STAYS}
+EVENT = "wake"
+# The hook that reminds of balls runs at the same time, and may make the agent go on.
+_HOOK_SECONDS = 1.5
+_GOES_ON_NS = 2_000_000_000
+_INPUT_SECONDS = 5.0
+# Gates of time open without a change in the store's files.
+_GATE_SECONDS = 60.0
+_LEAST_SECONDS, _MOST_SECONDS = 1.0, 24 * 3600.0
+
+
+def wait_in_hook(context: Context, options: SpeakerOfHook) -> None:
+    """Wait for the session that the client names on standard input. Returns if there
+    is nothing to wait for; otherwise the process ends here."""
+    from wc_cli.briefing import hook  # with its reading of standard input
+
+    data = hook.read_input(_INPUT_SECONDS, hook.MAX_BYTES)
+    hook_input = dialects.parse_input(data)
+    context = hook.session_context(context, options, hook_input)
+    if not context.place.exists or not hook_input.session or hook_input.subagent:
+        return
+    layout = Layout(context.place.root)
+    waiter = _register(context, layout, options.client, hook_input)
+    turns.sweep(layout, now_ms())
+    words = (layout.root, waiter.name, waiter.token, options.as_name, options.seat)
+    if CLIENTS[options.client] == DETACHES:
+        spawn.start_detached("wc_cli.wake.waiting", words, context.env)
+        return
+    os.environ.update(context.env)
+    _run(*words)
+
+
+def _register(
+    context: Context, layout: Layout, client: str, hook_input: dialects.HookInput
+) -> Waiter:
+    """Save that this process waits for the balls of a session from now on."""
+    pid = ancestors.client_process()
+    waiter = Waiter(
+        client,
+        hook_input.session,
+        context.viewer.identity.author,
+        holders.folders_of(context.viewer),
+        context.cwd,
+        pid,
+        processes.started(pid) or 0,
+        token=f"{os.getpid()}.{time.time_ns()}",
+        since_ns=time.time_ns(),
+        again=hook_input.again,
+    )
+    turns.save(layout, waiter)
+    return waiter
+
+
+def main() -> None:
+    """Run as ``python -m wc_cli.wake.waiting ROOT NAME TOKEN AS SEAT``."""
+    _run(*sys.argv[1:])
+
+
+def _run(root: str, name: str, token: str, as_name: str, seat: str) -> NoReturn:
+    """Wake the session, or sleep until something changes."""
+    layout = Layout(root)
+    waiter = waiters.load(layout, name)
+    if waiter is None or waiter.token != token or not waiter.is_running:
+        raise SystemExit(0)
+    time.sleep(max(0.0, _HOOK_SECONDS - (time.time_ns() - waiter.since_ns) / 1e9))
+    if _goes_on(layout, waiter):
+        raise SystemExit(0)
+    dialect = dialects.dialect_of(waiter.client)
+    asked = Asked(as_name, seat, dialect.agent)
+    env = dialect.with_session(dict(os.environ), waiter.session)
+    context = Context(env, waiter.worktree, asked)
+    # Before looking: what comes meanwhile changes it.
+    folders = _folders(layout, waiter)
+    before = sleeper.fingerprint(folders, layout.wake_switch)
+    try:
+        status, again_ms = _wake(context, layout, waiter)
+    except WcError:
+        status, again_ms = None, _GATE_SECONDS * 1000  # such as a store being replaced
+    if status is not None:
+        raise SystemExit(status)
+    seconds = min(again_ms / 1000, _next_look(context, layout))
+    _sleep(
+        waiter, (layout, folders, before), seconds, (root, name, token, as_name, seat)
+    )
+
+
+def _goes_on(layout: Layout, waiter: Waiter) -> bool:
+    """Whether the hook of this stop has made the agent go on: then the next stop
+    begins to wait again."""
+    path = sessions.path_of(layout, waiter.client, waiter.session)
+    session = None if waiter.again else sessions.load(layout, path)
+    if session is None or not session.kept_on_ns:
+        return False
+    return session.kept_on_ns > waiter.since_ns - _GOES_ON_NS
+
+
+def _wake(context: Context, layout: Layout, waiter: Waiter) -> tuple[int | None, float]:
+    """Wake the session if something came. Returns the exit status, or ``None`` with
+    the milliseconds after which to look again."""
+    now = now_ms()
+    choice = choosing.choose(context, waiter, now)
+    if not choice.arrived:
+        return None, choice.again_ms
+    # A prompt may have come meanwhile.
+    current = waiters.load(layout, waiter.name)
+    if current is None or current.token != waiter.token:
+        return 0, math.inf
+    won = calling.claim(layout, waiter, context.viewer.key, choice.arrived, now)
+    if not won:
+        return None, choice.again_ms
+    return _call(context, layout, waiter, won), choice.again_ms
+
+
+def _call(context: Context, layout: Layout, waiter: Waiter, won: list[Arrived]) -> int:
+    from wc_cli.wake import text  # 20 ms, only when something came
+
+    try:
+        words = text.wake_text(context, won)
+        _mark_as_told(context, layout, waiter)
+    except BaseException:
+        calling.undo_claims(layout, won)
+        raise
+    return calling.call(layout, waiter, won, words)
+
+
+def _mark_as_told(context: Context, layout: Layout, waiter: Waiter) -> None:
+    """The hook of the prompt that now comes must not tell the same again."""
+    from wc_cli.briefing.sessionnews import SessionView
+
+    path = sessions.path_of(layout, waiter.client, waiter.session)
+    view = SessionView(context, path)
+    session = view.load_session()
+    if session is not None:
+        view.save_session(view.marked_as_told(session))
+
+
+def _folders(layout: Layout, waiter: Waiter) -> list[str]:
+    """The folders of the status files in which what comes appears."""
+    return [
+        f"{parent}/{key}"
+        for parent in (holders.root_of(layout), f"{layout.local}/status/asked")
+        for key in waiter.keys
+    ]
+
+
+def _next_look(context: Context, layout: Layout) -> float:
+    """Seconds until a fetch is due or a gate of time may have opened; what is due now
+    is started."""
+    seconds = _GATE_SECONDS if os.path.isdir(layout.due) else _MOST_SECONDS
+    try:
+        rules = context.settings
+        if spawn.is_gate_due(layout):
+            spawn.start(layout, context.env)
+        if rules.sync == "background":
+            spawn.start_if_due(layout, rules, context.env)
+            age = age_of(layout.sync_state)
+            if rules.fetch_every and age < math.inf:
+                remaining = max(_GATE_SECONDS / 2, rules.fetch_every - age)
+                seconds = min(seconds, remaining)
+    except (WcError, OSError):
+        pass  # a convenience; the next look tries again
+    return seconds
+
+
+def _sleep(
+    waiter: Waiter,
+    watched: tuple[Layout, list[str], int],
+    seconds: float,
+    words: tuple[str, ...],
+) -> NoReturn:
+    """Become a sleeper, which becomes this process again."""
+    layout, folders, before = watched
+    limited = min(max(seconds, _LEAST_SECONDS), _MOST_SECONDS)
+    arguments = (
+        waiters.path_of(layout, waiter.name),
+        waiter.token,
+        str(waiter.pid),
+        f"{limited:.1f}",
+        str(before),
+        layout.wake_switch,
+        str(len(folders)),
+        *folders,
+    )
+    command = (sys.executable, "-P", "-m", "wc_cli.wake.waiting", *words)
+    program = (sys.executable, "-I", "-S", sleeper.__file__)
+    os.execv(sys.executable, [*program, *arguments, *command])  # noqa: S606
+
+
+if __name__ == "__main__":
+    main()

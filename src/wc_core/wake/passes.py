@@ -1,0 +1,94 @@
+"""How far a ball's holder has come with it, as far as this machine has seen:
+saved, called, woken, seen, answered.
+
+``saved`` is what the log says. A client that was ``called`` has been handed the news,
+and the agent is ``woken`` once its session has begun a turn. ``seen`` is from the
+holder's read cursor, ``answered`` from the log again. Nothing is concluded: what
+happened on another machine stays ``saved``.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from wc_core.names import parse
+from wc_core.status.files import file_name
+from wc_core.threads import model
+from wc_core.threads.model import CLOSED
+from wc_core.times import ago, rfc3339, seconds_between
+from wc_core.values import NamedTuple
+from wc_core.wake import records
+
+if TYPE_CHECKING:
+    from wc_core.names import Directory
+    from wc_core.threads.model import State
+    from wc_core.threads.reader import StoreReader
+
+SAVED, CALLED, WOKEN, SEEN, ANSWERED = "saved", "called", "woken", "seen", "answered"
+
+
+class PassState(NamedTuple):
+    """How far a ball has come: one of the states above, the agent that was called for
+    it, and when it was called or woken (``at_ms``, 0 if nobody was). ``failure`` says
+    why a call failed."""
+
+    state: str
+    agent: str = ""
+    at_ms: int = 0
+    failure: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        """Returns the state; who was called, and when, where somebody was."""
+        fields: dict[str, Any] = {"state": self.state}
+        if self.at_ms:
+            fields |= {"agent": self.agent, "at": rfc3339(self.at_ms)}
+        return fields | ({"failure": self.failure} if self.failure else {})
+
+    def sentence(self, now_ms: int) -> str:
+        """Returns the state in words; empty for one that is only saved."""
+        if self.failure:
+            return f"not woken: {self.failure}"
+        when = ago(seconds_between(self.at_ms, now_ms)) if self.at_ms else ""
+        words = {CALLED: f"called {when}", WOKEN: f"woken {when}"}
+        return words.get(self.state, "" if self.state == SAVED else self.state)
+
+
+def pass_state(
+    reader: StoreReader, state: State, directory: Directory
+) -> PassState | None:
+    """Returns how far the ball of a thread has come; ``None`` if nobody has it, or the
+    thread is closed."""
+    if not (state.ball and state.ball.strip()) or state.status == CLOSED:
+        return None
+    record = records.load(reader.layout, file_name(state))
+    keys = {directory.key(parse(state.ball))} | ({record.key} if record else set())
+
+    def is_holder(author: str) -> bool:
+        return directory.key(parse(author)) in keys
+
+    if state.last_id != state.since and is_holder(state.updated_by):
+        found = ANSWERED
+    elif any(_has_read(reader, state, directory, key) for key in sorted(keys)):
+        found = SEEN
+    elif record is not None and not record.failure:
+        found = WOKEN if record.turn_ms else CALLED
+    else:
+        found = SAVED
+    if record is None:
+        return PassState(found)
+    failure = record.failure if found == SAVED else ""
+    return PassState(found, record.agent, record.turn_ms or record.at_ms, failure)
+
+
+def _has_read(
+    reader: StoreReader, state: State, directory: Directory, key: str
+) -> bool:
+    """Returns whether a participant has read the thread to its end, on this machine."""
+    cursor = reader.cursor(state.topic, key)
+
+    def is_reader(author: str) -> bool:
+        return directory.key(parse(author)) == key
+
+    return bool(cursor.heads) and not model.new_count(
+        state, is_reader, cursor.entry_count
+    )

@@ -1,0 +1,116 @@
+"""The sessions of agents that can be woken: a file for each, ``.local/waiters/<name>``.
+
+The name is ``<client>:<session>``, made `layout.safe_name`. The file is JSON. It is
+written when a session's turn ends, and says with ``token`` which process waits for its
+balls; the token is empty while the agent is at work. A file whose process has ended
+means nothing.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from wc_core import processes
+from wc_core.errors import WcError
+from wc_core.files import names_in, read_plain
+from wc_core.layout import safe_name
+from wc_core.values import NamedTuple
+
+if TYPE_CHECKING:
+    from wc_core.layout import Layout
+
+VERSION = 1
+_MAX_BYTES = 1 << 16
+_MOST = 1000
+_UNREADABLE = (
+    *(OSError, ValueError, TypeError, LookupError, AttributeError),
+    RecursionError,
+)
+
+
+class Waiter(NamedTuple):
+    """A session that can be woken.
+
+    ``client`` is the word of `wc install`, ``agent`` the name under which it writes,
+    ``keys`` are the holders (`holders.folders_of`) whose balls it may take. ``pid`` is
+    the client's process, which started at ``begin`` (`processes.started`; 0 if
+    unknown). ``token`` names the process that waits, ``since_ns`` is when its turn
+    ended, ``again`` says that a hook had made the agent go on before that. ``called``
+    are the balls for which it was called last (`wc_core.wake.records`).
+    """
+
+    client: str
+    session: str
+    agent: str
+    keys: tuple[str, ...]
+    worktree: str
+    pid: int = 0
+    begin: int = 0
+    token: str = ""
+    since_ns: int = 0
+    again: bool = False
+    called: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """The name of its file."""
+        return safe_name(f"{self.client}:{self.session}")
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether its agent is idle and a process waits for its balls."""
+        return bool(self.token)
+
+    @property
+    def is_running(self) -> bool:
+        """Whether its client still runs, as far as can be seen."""
+        if not self.pid:
+            return True
+        if not self.begin:
+            return processes.is_running(self.pid)
+        return not processes.has_ended(self.pid, self.begin)
+
+    def to_bytes(self) -> bytes:
+        """Returns the content of its file."""
+        fields = {"version": VERSION} | self._asdict()
+        return json.dumps(fields).encode()
+
+
+def path_of(layout: Layout, name: str) -> str:
+    """Returns the path of the file with this name."""
+    return f"{layout.waiters}/{name}"
+
+
+def load(layout: Layout, name: str) -> Waiter | None:
+    """Returns a session by the name of its file; ``None`` if there is none, or it
+    cannot be read."""
+    try:
+        path = path_of(layout, name)
+        fields = json.loads(read_plain(path, layout.root, _MAX_BYTES) or b"null")
+        if fields.pop("version") != VERSION:
+            return None
+        texts = {name: str(fields[name]) for name in ("client", "session", "agent")}
+        return Waiter(
+            **texts,
+            keys=tuple(map(str, fields["keys"])),
+            worktree=str(fields["worktree"]),
+            pid=int(fields["pid"]),
+            begin=int(fields["begin"]),
+            token=str(fields["token"]),
+            since_ns=int(fields["since_ns"]),
+            again=bool(fields["again"]),
+            called=tuple(map(str, fields["called"])),
+        )
+    except _UNREADABLE:
+        return None
+
+
+def running(layout: Layout) -> list[Waiter]:
+    """Returns the sessions that can be woken and whose clients run."""
+    try:
+        names = names_in(layout.waiters, layout.root)[:_MOST]
+    except WcError:
+        return []
+    found = (load(layout, name) for name in sorted(names) if not name.startswith("="))
+    return [waiter for waiter in found if waiter is not None and waiter.is_running]
