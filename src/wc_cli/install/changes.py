@@ -82,8 +82,10 @@ Change = JsonSet | JsonAdd | TomlSet | TomlAdd | Block | OwnFile
 
 PARTS = (
     *("server", "skill", "permissions", "hooks", "guard"),
-    *("status-line", "prompt"),
+    *("wake", "status-line", "prompt"),
 )
+# Installed only for those who ask for them by name.
+ON_REQUEST = ("wake",)
 
 
 class Part(NamedTuple):

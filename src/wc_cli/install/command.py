@@ -9,8 +9,15 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from wc_cli.briefing.dialects import DIALECTS
 from wc_cli.install import disk, engine, report
-from wc_cli.install.changes import PARTS, USER_AND_PROJECT, Client, InstallSite
+from wc_cli.install.changes import (
+    ON_REQUEST,
+    PARTS,
+    USER_AND_PROJECT,
+    Client,
+    InstallSite,
+)
 from wc_cli.install.clients import registry
 from wc_cli.install.engine import Plan, Want
 from wc_cli.install.ledger import Ledger, Owner, open_ledger, tidy
@@ -21,7 +28,7 @@ from wc_core.identity import userrecord
 from wc_core.values import NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from wc_cli.context import Context
 
@@ -47,6 +54,11 @@ class Install(_Connecting):
     """Connect agents, editors and shells: server, skill, permissions, hooks, status
     line. Your files keep their comments and order; `wc uninstall` restores them."""
 
+    extra: str = text(
+        "--with",
+        "PART",
+        f"Also this part, which is left out otherwise: {', '.join(ON_REQUEST)}.",
+    )
     check: bool = flag(
         "--check", help="Only check; exits 9 if something is not in order."
     )
@@ -68,8 +80,10 @@ class Planned(NamedTuple):
 def install(context: Context, options: Install) -> None:
     """Connect clients."""
     site = install_site(context, _scope(options) or "user")
+    _require_optional(options.extra)
     clients = _clients(options, site)
-    wants = _wants(clients, options, site)
+    offered = _offered(clients, options, site)
+    wants = _asked_for(offered, options, Ledger(site.home).owners())
     obsolete = _obsolete(clients, wants, options, site)
     if options.check:
         _check(site, wants, obsolete, options)
@@ -79,6 +93,14 @@ def install(context: Context, options: Install) -> None:
     missing = _names_without(wants, options)
     if missing:
         remark(f"wc: nothing of that for {missing} here")
+    if unwakeable := _cannot_be_woken(clients, offered, options):
+        remark(f"wc: {unwakeable} cannot be woken; they wait with: wc wait")
+    left_out = sorted({want.owner.client for want in offered if want not in wants})
+    if left_out and not options.json:
+        remark(
+            f"wc: not included: wake, which lets a ball wake {', '.join(left_out)}; "
+            "add it with: --with wake"
+        )
     planned = Planned(
         lambda ledger: engine.plan_install(ledger, wants, obsolete), "install"
     )
@@ -143,10 +165,51 @@ def _project_name(site: InstallSite) -> str:
     return str(site.project) if site.scope == "project" else ""
 
 
-def _wants(
+def _require_optional(part: str) -> None:
+    """Raise InvalidInputError if ``--with`` names no part that is left out
+    otherwise."""
+    if part not in {"", *ON_REQUEST}:
+        raise InvalidInputError(
+            f"{part!r} is not a part that is left out.",
+            f"--with takes: {', '.join(ON_REQUEST)}",
+        )
+
+
+def _asked_for(
+    offered: Sequence[Want], options: Install, installed: Iterable[Owner]
+) -> list[Want]:
+    """The parts to install: some are installed only on request, and stay then."""
+    asked = {options.only, options.extra}
+    installed = frozenset(installed)
+    return [
+        want
+        for want in offered
+        if want.part.name not in ON_REQUEST
+        or want.part.name in asked
+        or want.owner in installed
+    ]
+
+
+def _cannot_be_woken(
+    clients: Sequence[Client], offered: Sequence[Want], options: Install
+) -> str:
+    """The agents among the clients that have hooks and no way to be woken, where that
+    was asked for."""
+    if "wake" not in {options.only, options.extra}:
+        return ""
+    can = {want.owner.client for want in offered if want.part.name == "wake"}
+    titles = (
+        client.title
+        for client in clients
+        if client.name in DIALECTS and client.name not in can
+    )
+    return ", ".join(titles)
+
+
+def _offered(
     clients: Sequence[Client], options: Install, site: InstallSite
 ) -> list[Want]:
-    """The parts to install for these clients."""
+    """The parts that there are for these clients."""
     return [
         Want(Owner(client.name, part.name, _project_name(site)), part)
         for client in clients

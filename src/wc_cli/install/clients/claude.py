@@ -25,6 +25,8 @@ from wc_core.errors import ConflictError
 _RESTART = "Restart Claude Code."
 _APPROVE = "Claude Code asks once whether to trust the server of this project."
 _WRITING_TOOLS = "Edit|MultiEdit|Write|NotebookEdit|Bash"
+# Two weeks. Longer than 24 days would be none: its timer has 32 bits of milliseconds.
+_WAKE_SECONDS = 14 * 24 * 3600
 _PLUGIN = "Its plugin is installed and brings server, skill and hooks."
 
 
@@ -66,7 +68,7 @@ def _parts(site: InstallSite) -> tuple[Part, ...]:
             hooks.grouped_guard("claude", settings, site, _WRITING_TOOLS),
         ]
     if site.scope == "user":
-        parts.append(_status_line(site))
+        parts += [_wake(site), _status_line(site)]
     return tuple(parts)
 
 
@@ -90,6 +92,20 @@ def _permissions(site: InstallSite, *, plugin: bool) -> Part:
         *(JsonAdd(path, ("permissions", "ask"), rule) for rule in to_ask),
     )
     return Part("permissions", changes, (_PLUGIN,) if plugin else ())
+
+
+def _wake(site: InstallSite) -> Part:
+    """A hook that waits in the background after each turn, and begins another one by
+    exiting with 2. It takes the hooks, which tell when the agent is at work."""
+    handler = {
+        "type": "command",
+        "command": hooks.wake_command("claude", site),
+        "async": True,
+        "asyncRewake": True,
+        "timeout": _WAKE_SECONDS,
+    }
+    change = hooks.hook_group(_folder(site) / "settings.json", "Stop", handler)
+    return Part("wake", (change,), (_RESTART,))
 
 
 def _status_line(site: InstallSite) -> Part:

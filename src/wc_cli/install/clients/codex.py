@@ -58,13 +58,26 @@ def _parts(site: InstallSite) -> tuple[Part, ...]:
     note = _PROJECT_NOTE if site.scope == "project" else "Restart Codex."
     rules = OwnFile(folder / f"rules/{SERVER}.rules", rules_text(_names(site)))
     allowed: tuple[Change, ...] = (rules, *_writable_roots(site, config))
-    return (
+    parts = (
         Part("server", (change,), (note,)),
         common.shared_skill(site),
         Part("permissions", allowed),
         hooks.grouped_hooks("codex", folder / "hooks.json", site, _TRUST_NOTE),
         hooks.grouped_guard("codex", folder / "hooks.json", site, "", _TRUST_NOTE),
     )
+    # In a project it would wake the agents of everybody who has it.
+    return (*parts, _wake(site)) if site.scope == "user" else parts
+
+
+def _wake(site: InstallSite) -> Part:
+    """A hook that starts what waits after each turn; it calls `codex queue`."""
+    handler = {
+        "type": "command",
+        "command": hooks.wake_command("codex", site),
+        "timeout": hooks.TIMEOUT,
+    }
+    change = hooks.hook_group(_folder(site) / "hooks.json", "Stop", handler)
+    return Part("wake", (change,), (_TRUST_NOTE,))
 
 
 def _names(site: InstallSite) -> tuple[str, ...]:

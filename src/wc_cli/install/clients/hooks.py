@@ -60,6 +60,11 @@ def grouped_guard(
     return Part("guard", tuple(changes), notes)
 
 
+def wake_command(client: str, site: InstallSite) -> str:
+    """The command that waits, at the end of a turn, for balls of the session."""
+    return f"{program('wc-cli', site)} wait --hook wake --client {client}"
+
+
 def grouped_hooks(client: str, path: Path, site: InstallSite, *notes: str) -> Part:
     """Hooks as Claude Code has them: groups of handlers for each event. A group
     without a matcher is for all kinds of the event, also for a session that was

@@ -57,6 +57,8 @@ def _parts(site: InstallSite) -> tuple[Part, ...]:
         common.shared_skill(site),
         Part("hooks", (_plugin(site),), (_RESTART,)),
     ]
+    if site.scope == "user":
+        parts.append(Part("wake", (_wake_plugin(site),), (_RESTART,)))
     # Without this setting opencode asks for no command at all.
     rules = common.json_value(config, "permission", "bash")
     if isinstance(rules, str | dict):
@@ -90,6 +92,46 @@ def _plugin(site: InstallSite) -> OwnFile:
     text = _PLUGIN.replace("WC_PROGRAM", json.dumps(names["wc-cli"]))
     text = text.replace("WC_GUARD", json.dumps(names["wc-guard"]))
     return OwnFile(folder / "plugins/watercooler.js", text)
+
+
+def _wake_plugin(site: InstallSite) -> OwnFile:
+    text = _WAKE_PLUGIN.replace("WC_PROGRAM", json.dumps(executable("wc-cli", site)))
+    return OwnFile(_user_folder(site) / "plugins/watercooler-wake.js", text)
+
+
+_WAKE_PLUGIN = """\
+// Written by `wc install opencode --with wake`; `wc uninstall opencode` removes it.
+// Begins a turn of an idle session when a ball comes to it. It fails open.
+import { spawn } from "node:child_process"
+
+// What `wc wait` says when a ball has come; nothing if it ended for another reason.
+const wait = (cwd, session_id) =>
+  new Promise((resolve) => {
+    const words = ["wait", "--hook", "wake", "--client", "opencode"]
+    const child = spawn(WC_PROGRAM, words, { cwd, stdio: ["pipe", "pipe", "ignore"] })
+    let told = ""
+    child.stdout.setEncoding("utf8")
+    child.stdout.on("data", (text) => (told += text))
+    child.on("error", () => resolve(""))
+    child.on("close", (code) => resolve(code === 0 ? told.trim() : ""))
+    child.stdin.on("error", () => {})
+    child.stdin.end(JSON.stringify({ cwd, session_id }))
+  })
+
+export const WatercoolerWake = async ({ client, directory }) => ({
+  event: async ({ event }) => {
+    const session = event.properties?.sessionID
+    if (event.type !== "session.idle" || !session) return
+    const found = await client.session.get({ path: { id: session } }).catch(() => null)
+    // A sub-agent answers to its agent.
+    if (!found?.data || found.data.parentID) return
+    const text = await wait(directory, session)
+    if (!text) return
+    const body = { parts: [{ type: "text", text }] }
+    await client.session.promptAsync({ path: { id: session }, body }).catch(() => {})
+  },
+})
+"""
 
 
 _PLUGIN = """\
