@@ -50,6 +50,8 @@ class Service(ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), _Answer)
         self.turns = turns
         self.read: dict[str, list[str]] = {who: [] for who in turns}
+        # Made in the next turn, where a test did not know before which that is.
+        self.next_call: Call | None = None
         self.lock = threading.Lock()
 
     @property
@@ -66,6 +68,9 @@ class Service(ThreadingHTTPServer):
         with self.lock:
             number, turns = len(self.read[who]), self.turns[who]
             self.read[who].append(text)
+            if who == MAIN and self.next_call is not None:
+                call, self.next_call = self.next_call, None
+                return f"{who}_{number}", call
         return f"{who}_{number}", turns[number] if number < len(turns) else _END
 
     def before(self, call: Call, who: str = MAIN) -> str:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import pytest
 
 from tests.clients import installing
+from tests.clients.coding import AGENTS
 from tests.clients.scripted import PROMPT
 
 if TYPE_CHECKING:
@@ -20,9 +21,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tests.clients.conftest import Place
-    from tests.clients.scripted import Service
+    from tests.clients.scripted import Call, Service
 
 SECONDS = 40.0
+_CAME = "This came while you were idle."
 _KEY = "sk-none-none-none-none-none"
 
 
@@ -182,17 +184,35 @@ class Session:
         whole = {**place.env, **env, "WATERCOOLER_BRIEF_MS": "20000"}
         self.terminal = Terminal(words, place.repo.path, whole, socket)
 
+    def agent_shell(self, command: str) -> Call:
+        """The call by which its model runs a command."""
+        name = "codex-scripts" if self.agent.client == "codex" else self.agent.client
+        return AGENTS[name].shell(command)
+
     @property
     def turns(self) -> list[str]:
         """What the model was sent for each turn."""
         return self.service.read["main"]
 
     @property
+    def wakes(self) -> int:
+        """How often the model was told that something came while it was idle."""
+        return self.turns[-1].count(_CAME) if self.turns else 0
+
+    @property
+    def told(self) -> bool:
+        """Whether the model knows of the ball of ``login``, from waking or a hook."""
+        return "- login · OPEN" in self.turns[-1] or 'ball of "login"' in self.turns[-1]
+
+    @property
     def waiters(self) -> list[str]:
         """The processes that wait for balls here."""
         store = str(self.place.repo.store)
         lines = subprocess.run(
-            ["ps", "-ww", "-eo", "pid=,args="], capture_output=True, text=True, check=True
+            ["ps", "-ww", "-eo", "pid=,args="],
+            capture_output=True,
+            text=True,
+            check=True,
         ).stdout.splitlines()
         ours = (line for line in lines if "wc_cli.wake.waiting" in line)
         return [line for line in ours if store in line]
@@ -203,11 +223,11 @@ class Session:
         until(lambda: ready in self.terminal.screen, "no prompt", self)
         time.sleep(1)
         self.terminal.say(PROMPT)
-        self.is_idle_after(1)
+        self.wait_until_idle()
 
-    def is_idle_after(self, turns: int) -> None:
-        """Wait until so many turns are over, and something waits for balls."""
-        until(lambda: len(self.turns) >= turns, f"no turn {turns}", self)
+    def wait_until_idle(self) -> None:
+        """Wait until a turn is over, and something waits for balls."""
+        until(lambda: bool(self.turns), "no turn", self)
         until(lambda: len(self.waiters) == 1, "nothing waits", self)
         time.sleep(2.5)  # the hooks of the stop
         until(lambda: len(self.waiters) == 1, "nothing waits", self)

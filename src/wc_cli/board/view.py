@@ -243,7 +243,8 @@ class Painter(NamedTuple):
         status = "" if status == "OPEN" else status
         waits = one_line(card.row.waits_text)
         question = one_line(card.row.asked_text)
-        parts = (question, waits, status, str(card.row.checklist), card.work)
+        passed = one_line(card.row.passed_text(self.now_ms))
+        parts = (question, waits, passed, status, str(card.row.checklist), card.work)
         facts = (fact for fact in parts if fact)
         facts_text = "".join(f" {self.signs.dot} {fact}" for fact in facts)
         yield _fit(facts_text, max(0, room - width_of(age))), DIM

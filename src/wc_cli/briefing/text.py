@@ -156,6 +156,8 @@ def _facts(item: BriefItem, name: str) -> Iterator[str]:
         yield f"{item.new} new"
     if item.by and name in {"mine", "offered"}:
         yield f"from {quoted(item.by)}"
+    if item.passed is not None and (passed := item.passed.sentence(now_ms())):
+        yield passed
     if item.next:
         yield "you are next"
     if item.here:

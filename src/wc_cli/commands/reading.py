@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from wc_core.threads.reader import StoreReader, Thread
     from wc_core.views.entries import Numbered
     from wc_core.views.overview import Overview
+    from wc_core.wake.passes import PassState
 
 # Seconds to wait for a writer. If it takes longer, the next reading moves the cursor.
 _PATIENCE = 0.1
@@ -247,7 +248,9 @@ def read(context: Context, options: ReadOptions) -> None:
     left_out = entries[options.limit :] if options.limit else []
     entries = entries[: options.limit] if options.limit else entries
     if options.json:
-        say_json(entry_views.read_json(thread, context.store, entries, left_out))
+        fields = entry_views.read_json(thread, context.store, entries, left_out)
+        passed = _pass_state(context, thread.state)
+        say_json(fields | ({"pass": passed.to_json()} if passed else {}))
     else:
         _print_thread(context, thread, entries, raw=options.raw)
         if (branch or kind) and not entries:
@@ -263,7 +266,9 @@ def _print_thread(
     context: Context, thread: Thread, entries: list[Numbered], *, raw: bool
 ) -> None:
     style = render.output_style(context.env)
-    head = render.thread_head(thread, style)
+    passed = _pass_state(context, thread.state)
+    words = passed.sentence(now_ms()) if passed is not None else ""
+    head = render.thread_head(thread, style, words)
     if raw or not render.is_for_people(context.env):
         say(
             "\n\n".join([head, *(render.entry_text(entry, style) for entry in entries)])
@@ -274,6 +279,13 @@ def _print_thread(
     # Agents run commands on terminals too, and would hang in a pager.
     command = pager.pager_command(context.env) if context.identity.person else ""
     pager.page_parts(_rendered_parts(context, head, entries), command, context.env)
+
+
+def _pass_state(context: Context, state: State) -> PassState | None:
+    """Returns how far the ball has come with its holder, as seen on this machine."""
+    from wc_core.wake import passes  # 1 ms, not for the other commands that read
+
+    return passes.pass_state(context.reader, state, context.settings.directory)
 
 
 def _rendered_parts(

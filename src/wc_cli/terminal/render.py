@@ -158,14 +158,15 @@ def _cells(row: ThreadRow, now_ms: int) -> tuple[tuple[str, ...], bool]:
         f"{one_line(row.waits_text or row.status_text)} {row.checklist}".rstrip(),
         f"{row.entry_count}{new}",
         age(row.updated_at, now_ms) if row.updated_at else "",
-        " ".join([_titled(row), *tag_words(row.tags)]),
+        " ".join([_titled(row, now_ms), *tag_words(row.tags)]),
     ), row.is_due
 
 
-def _titled(row: ThreadRow) -> str:
-    """Returns the title of a thread, after who asks the viewer something in it."""
-    question = f"({one_line(row.asked_text)}) " if row.asked_by else ""
-    return f"{question}{one_line(row.title)}"
+def _titled(row: ThreadRow, now_ms: int) -> str:
+    """Returns the title of a thread, after who asks the viewer something in it, and
+    how far its ball has come."""
+    facts = filter(None, (row.asked_text, row.passed_text(now_ms)))
+    return "".join((*(f"({one_line(fact)}) " for fact in facts), one_line(row.title)))
 
 
 def tag_words(tags: Iterable[str]) -> list[str]:
@@ -194,10 +195,12 @@ def table_lines(table: Table, style: Style) -> list[str]:
     return [style(head, _DIM), *rows]
 
 
-def thread_head(thread: Thread, style: Style) -> str:
-    """Returns the lines above a thread's entries: title, whose move it is, problems."""
+def thread_head(thread: Thread, style: Style, passed: str = "") -> str:
+    """Returns the lines above a thread's entries: title, whose move it is and how far
+    the ball has come, problems."""
     state = thread.state
-    ball = f"ball: {one_line(holder_text(state.ball))}"
+    came = f" ({one_line(passed)})" if passed else ""
+    ball = f"ball: {one_line(holder_text(state.ball))}{came}"
     entries = counted(state.entry_count, "entry", "entries")
     facts = [one_line(state.status), ball, entries, one_line(state.review.text)]
     lines = [

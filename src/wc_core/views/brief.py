@@ -34,6 +34,7 @@ from wc_core.views.remarks import (
     decisions_since,
     questions_to,
 )
+from wc_core.wake.passes import pass_state
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
     from wc_core.threads.settings import Settings
     from wc_core.views.activity import Overlap
     from wc_core.views.conflicts import Conflict
+    from wc_core.wake.passes import PassState
 
 # How many open questions a brief shows.
 MAX_QUESTIONS = 6
@@ -85,7 +87,8 @@ class BriefItem(NamedTuple):
     ``since_ms`` is when its ball got to its holder, ``None`` if unknown; ``by`` is who
     passed it, and so waits. ``freed`` says which threads that it waited for are closed.
     ``here`` says that the thread is here (`status.places`), ``next`` that its holder
-    would pass the ball to the viewer.
+    would pass the ball to the viewer. ``passed`` is how far the ball has come with
+    somebody else, where they were called for it.
     """
 
     topic: str
@@ -100,6 +103,7 @@ class BriefItem(NamedTuple):
     stale: bool = False
     next: bool = False
     freed: str = ""
+    passed: PassState | None = None
 
     def to_json(self) -> dict[str, Any]:
         """Returns the thread; flags that are not set are left out."""
@@ -118,6 +122,7 @@ class BriefItem(NamedTuple):
             "stale": self.stale,
             "you_are_next": self.next,
             "freed": self.freed,
+            "pass": self.passed.to_json() if self.passed is not None else None,
         }
         return fields | {key: value for key, value in flags.items() if value}
 
@@ -317,7 +322,16 @@ def _item_of_snapshot(query: BriefQuery, snapshot: Snapshot) -> BriefItem:
         stale=history.is_stale(state, query.now_ms),
         next=_is_next(query, state),
         freed=freed_text(query.reader, state) if state.links else "",
+        passed=_passed(query, state),
     )
+
+
+def _passed(query: BriefQuery, state: State) -> PassState | None:
+    """Returns how far the ball of somebody else has come, if they were called."""
+    if query.viewer.holds(state.ball):
+        return None
+    passed = pass_state(query.reader, state, query.viewer.directory)
+    return passed if passed is not None and passed.at_ms else None
 
 
 def _is_next(query: BriefQuery, state: State) -> bool:

@@ -36,11 +36,21 @@ class Overview:
     def rows(self) -> list[ThreadRow]:
         """Returns all threads, latest move first. A damaged one hides no other."""
         rows = row_views.thread_rows(self.reader, self.viewer)
+        rows = self._with_passes(rows)
         if not any(row.links or row.gates for row in rows):
             return rows
         from wc_core.views import planning  # 2 ms, only for stores with a plan
 
         return planning.with_waits(rows, self.clock())
+
+    def _with_passes(self, rows: list[ThreadRow]) -> list[ThreadRow]:
+        """Returns the rows with how far the balls have come for which somebody was
+        called."""
+        if not os.path.isdir(self.reader.layout.wakes):
+            return rows
+        from wc_core.views import passes  # 2 ms, only where agents are woken
+
+        return passes.with_passes(self.reader, rows, self.viewer.directory)
 
     def plan(self) -> ThreadPlan:
         """Returns what all threads wait for, now."""
@@ -59,7 +69,8 @@ class Overview:
         # What a thread waits for may be in any other.
         if criteria.topics is None or os.path.isdir(self.reader.layout.links):
             return self.rows()
-        return row_views.thread_rows(self.reader, self.viewer, criteria.topics)
+        rows = row_views.thread_rows(self.reader, self.viewer, criteria.topics)
+        return self._with_passes(rows)
 
     def page(self, criteria: Filter, limit: int, cursor: str = "") -> RowPage:
         """Returns at most ``limit`` rows (0: all) from ``cursor`` on.

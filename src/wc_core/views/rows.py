@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from wc_core.threads.gates import Gate
     from wc_core.threads.model import Link
     from wc_core.threads.reader import Snapshot, StoreReader
+    from wc_core.wake.passes import PassState
 
 
 class ThreadRow(NamedTuple):
@@ -33,7 +34,8 @@ class ThreadRow(NamedTuple):
     see `names.Directory.whose`. It is stored under ``topic``, and shown as ``name``.
     ``waits`` has what it waits for, in words: threads that have to be closed and gates
     that have to open; see `wc_core.planning.readiness`. ``asked_by`` are those who wait
-    for the viewer's answer to a question."""
+    for the viewer's answer to a question. ``passed`` is how far the ball has come with
+    its holder, where somebody was called for it on this machine."""
 
     topic: str
     title: str
@@ -56,6 +58,7 @@ class ThreadRow(NamedTuple):
     asked_by: tuple[str, ...] = ()
     checklist: ChecklistProgress = NO_CHECKLIST
     review: Review = NO_REVIEW
+    passed: PassState | None = None
 
     @property
     def have_ball(self) -> bool:
@@ -90,6 +93,10 @@ class ThreadRow(NamedTuple):
         verb = "asks" if len(self.asked_by) == 1 else "ask"
         return f"{' and '.join(self.asked_by)} {verb} you"
 
+    def passed_text(self, now_ms: int) -> str:
+        """Returns how far the ball has come, in words; empty if that is unknown."""
+        return self.passed.sentence(now_ms) if self.passed is not None else ""
+
     @property
     def is_ready(self) -> bool:
         """Whether the viewer may begin with it: then ``wc why`` has no reason against
@@ -123,6 +130,8 @@ class ThreadRow(NamedTuple):
             fields["waits_for"] = list(self.waits)
         if self.asked_by:
             fields["asked_by"] = list(self.asked_by)
+        if self.passed is not None:
+            fields["pass"] = self.passed.to_json()
         if self.forked:
             fields["forked"] = True
         if self.damaged:

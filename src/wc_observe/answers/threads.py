@@ -116,6 +116,7 @@ def _thread_line(row: ThreadRow, width: int) -> str:
         f", {row.new_for_you} new" if row.new_for_you else "",
         f", {word(row.waits_text, _NAME_WIDTH)}" if row.waits else "",
         f", {word(row.asked_text, _NAME_WIDTH)}" if row.asked_by else "",
+        f", {word(row.passed.state, _NAME_WIDTH)}" if row.passed else "",
         f", checklist {row.checklist}" if row.checklist.total else "",
         tag_words(row.tags),
         f", {word(row.updated_at[:16], 30)}Z" if row.updated_at else "",

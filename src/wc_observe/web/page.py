@@ -12,6 +12,7 @@ from wc_core.threads.model import CLOSED, OPEN, holder_text
 from wc_core.threads.reviews import CHANGES_REQUESTED, outcome_text
 from wc_core.values import NamedTuple
 from wc_core.version import __version__
+from wc_core.wake.passes import SAVED
 from wc_observe.web.html import NOTHING, Html, element, joined
 
 if TYPE_CHECKING:
@@ -202,6 +203,10 @@ def thread_marks(row: ThreadRow) -> Html:
         parts.append(element("span", one_line(row.waits_text), class_="mark waits"))
     if row.asked_by:
         parts.append(element("span", one_line(row.asked_text), class_="mark new"))
+    if row.passed is not None and row.passed.state != SAVED:
+        explanation = f"{row.passed.agent}, {row.passed.to_json()['at']}"
+        mark = element("span", row.passed.state, class_="mark", title=explanation)
+        parts.append(mark)
     if row.checklist.total:
         done, total = row.checklist
         explanation = f"{done} of {total} items of the checklist are done"
