@@ -63,6 +63,7 @@ COMMANDS: dict[str, Command] = {
     "inbox": Command("commands.repository.inbox:inbox", READING),
     "wrap": Command("commands.session.wrap:wrap", READING, agents=True),
     "wait": Command("commands.wait:wait", READING, agents=True),
+    "wake": Command("commands.session.wake:wake", PLACE),
     "list": Command("commands.reading:list_threads", READING, agents=True),
     "read": Command("commands.reading:read", READING, agents=True),
     "search": Command("commands.reading:search", READING, agents=True),
@@ -119,6 +120,7 @@ ALIASES = {"set_status": "set-status", "break_lock": "break-lock"}
 NO_OCCASION = {
     "board": "it fills the screen until it ends",
     "statusline": "it has one line",
+    "wake": "it concerns this machine, not the repository",
     "timeline": "it makes a picture",
     "export": "it makes a file",
     "import": "it concerns other programs, not the work here",

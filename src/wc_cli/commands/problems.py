@@ -35,7 +35,7 @@ from wc_core.rules.auditing import overdue
 from wc_core.text import one_line
 from wc_core.threads.model import holder_text
 from wc_core.threads.moves import bounces_text
-from wc_core.times import age_text
+from wc_core.times import age_text, ago, seconds_between
 from wc_core.views import entries as entry_views
 from wc_core.views import planning, worktrees
 from wc_core.views.conflicts import load_conflicts
@@ -142,6 +142,7 @@ class _ProblemSearch:
             yield from self._set_aside_findings()
         yield from _lock_findings(reader)
         yield from self._conflict_findings(reader)
+        yield from self._wake_findings(reader)
         yield from self._quarantine_findings(reader)
         yield from self._thread_findings(reader)
         yield from self._cycle_findings(reader)
@@ -163,6 +164,23 @@ class _ProblemSearch:
             fix = f"Agree on who changes what: wc conflicts {quoted(conflict.name)}"
             message = f"will conflict {conflict.sentence(_MAX_NAMES)}"
             yield Finding("this worktree", 0, message, fix)
+
+    def _wake_findings(self, reader: StoreReader) -> Iterator[Finding]:
+        """Yields the balls that an agent was woken for and has not answered."""
+        if not os.path.isdir(reader.layout.wakes):
+            return
+        from wc_core.views import passes  # 2 ms, only where agents are woken
+
+        patience = preferences.load(self.context.env).value("wake.patience")
+        directory, now = self.context.settings.directory, now_ms()
+        before_ms = now - patience * 60_000
+        for name, passed in passes.unanswered(reader, directory, before_ms):
+            words = passed.sentence(now)
+            if not passed.failure:
+                when = ago(seconds_between(passed.at_ms, now))
+                words = f"was woken {when} and has not answered"
+            fix = f"See what it needs: wc read {quoted(name)}"
+            yield Finding(name, 0, f"{passed.agent} {words}", fix)
 
     def _cycle_findings(self, reader: StoreReader) -> Iterator[Finding]:
         """Yields the links that do not count because two clones made a cycle."""

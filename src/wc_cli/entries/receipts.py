@@ -7,6 +7,7 @@ import os
 from typing import TYPE_CHECKING
 
 from wc_cli import output, spawn
+from wc_cli.clock import now_ms
 from wc_core.errors import StorageError, WcError
 from wc_core.git import remotes, repository
 from wc_core.git.discovery import BRANCH_STORE
@@ -32,6 +33,7 @@ def settle_after_write(
     marker = f"{layout.unsettled}/{file_name(receipt.topic)}"
     committed = is_inline and committing and not os.path.lexists(marker)
     notes.extend(_trouble_notes(layout))
+    notes.extend(_wake_notes(context, layout, receipt))
     pushed = _is_pushed(context, committed=committed) if committing else None
     return receipt._replace(committed=committed, pushed=pushed, notes=tuple(notes))
 
@@ -65,6 +67,20 @@ def start_settling(context: Context, *, sync: bool = False) -> list[str]:
     except (WcError, OSError) as error:
         return [f"settling could not be started: {error}"]
     return []
+
+
+def _wake_notes(context: Context, layout: Layout, receipt: Receipt) -> list[str]:
+    """Returns why the ball that was passed wakes nobody here, where agents are
+    woken."""
+    if receipt.ball == receipt.previous_ball or not receipt.ball:
+        return []
+    if not os.path.isdir(layout.waiters):
+        return []
+    from wc_core.wake import expectation  # 2 ms, only where agents are woken
+
+    directory, now = context.settings.directory, now_ms()
+    reason = expectation.obstacle(layout, directory, receipt.ball, now)
+    return [f"not woken: {reason}"] if reason else []
 
 
 def _trouble_notes(layout: Layout) -> list[str]:

@@ -1,0 +1,139 @@
+"""``wc wake``: who can be woken here, what was woken, and the switch."""
+
+from __future__ import annotations
+
+import math
+import time
+from typing import TYPE_CHECKING, Any
+
+from wc_cli.clock import now_ms
+from wc_cli.commands.common import SpeakerOptions
+from wc_cli.options import argument, command, text
+from wc_cli.output import say, say_json
+from wc_cli.store import durable
+from wc_cli.terminal import render
+from wc_core.errors import InvalidInputError
+from wc_core.layout import Layout
+from wc_core.phrases import shown_path
+from wc_core.text import one_line
+from wc_core.threads import vocabulary
+from wc_core.times import rfc3339
+from wc_core.views.passes import called_balls
+from wc_core.wake import switch, waiters
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from wc_cli.context import Context
+    from wc_core.wake.waiters import Waiter
+
+_DAY_MINUTES = 24 * 60
+
+
+class WakeOptions(SpeakerOptions):
+    """Show which agents can be woken here and what they were woken for, or stop that
+    for a while."""
+
+    action: str = argument("ACTION", "off, or on again.", default="")
+    until: str = text("--until", "TIME", "off: this long (90m, 3h), or until 18:00.")
+
+
+@command(WakeOptions)
+def wake(context: Context, options: WakeOptions) -> None:
+    """Show, or switch."""
+    if options.action not in {"", "on", "off"}:
+        raise InvalidInputError(
+            f"{options.action!r} is neither on nor off.", "wc wake, wc wake off|on"
+        )
+    if options.until and options.action != "off":
+        raise InvalidInputError("--until goes with off.", "wc wake off --until 3h")
+    layout = Layout(context.reader.layout.root)
+    if options.action:
+        until_ms = _end_ms(options.until) if options.action == "off" else 0
+        _switch(layout, until_ms)
+    if options.json:
+        say_json({"store": context.store} | _fields(context, layout))
+    else:
+        say("\n".join(_lines(context, layout)))
+
+
+def _switch(layout: Layout, until_ms: float) -> None:
+    """Switch waking off until then, or on for 0. Raises StorageError."""
+    if not until_ms:
+        durable.remove(layout.wake_switch, layout.root)
+        return
+    durable.make_folder(layout.waiters, layout.root, flush=False)
+    data = "" if until_ms == math.inf else f"{until_ms:.0f}\n"
+    durable.replace(layout.wake_switch, data.encode(), layout.root)
+
+
+def _end_ms(text: str) -> float:
+    """Returns the end of a time, in milliseconds since 1970; infinity for none."""
+    if not text:
+        return math.inf
+    if ":" in text:
+        return _next_ms(text)
+    seconds = vocabulary.wait_seconds(text)
+    return math.inf if seconds is None else now_ms() + seconds * 1000
+
+
+def _next_ms(text: str) -> float:
+    """Returns when it is that time of the day next, by the clock of this machine."""
+    hour, _, minute = text.partition(":")
+    if not (hour.isdecimal() and minute.isdecimal()):
+        raise InvalidInputError(f"{text!r} is no time.", "Such as 18:00, or 3h.")
+    minutes = int(hour) * 60 + int(minute)
+    if minutes >= _DAY_MINUTES:
+        raise InvalidInputError(f"{text!r} is no time of the day.", "Such as 18:00.")
+    now = time.localtime()
+    ahead = (minutes - now.tm_hour * 60 - now.tm_min - 1) % _DAY_MINUTES + 1
+    return now_ms() + (ahead * 60 - now.tm_sec) * 1000
+
+
+def _fields(context: Context, layout: Layout) -> dict[str, Any]:
+    off_ms = switch.off_until_ms(layout)
+    fields: dict[str, Any] = {"on": off_ms <= now_ms()}
+    if off_ms > now_ms():
+        fields["until"] = None if off_ms == math.inf else rfc3339(int(off_ms))
+    return fields | {
+        "sessions": [_session_fields(waiter) for waiter in waiters.running(layout)],
+        "balls": [
+            {"topic": topic} | passed.to_json()
+            for topic, passed in called_balls(
+                context.reader, context.settings.directory
+            )
+        ],
+    }
+
+
+def _session_fields(waiter: Waiter) -> Mapping[str, Any]:
+    return {
+        "agent": waiter.agent,
+        "client": waiter.client,
+        "session": waiter.session,
+        "worktree": waiter.worktree,
+        "idle": waiter.is_waiting,
+    }
+
+
+def _lines(context: Context, layout: Layout) -> Iterator[str]:
+    """Yields the same for people."""
+    style = render.output_style(context.env)
+    off_ms = switch.off_until_ms(layout)
+    if off_ms > now_ms():
+        end = "" if off_ms == math.inf else f" until {_clock(off_ms)}"
+        yield f"Waking is off{end}: balls wake nobody here. On again: wc wake on"
+    found = waiters.running(layout)
+    for waiter in found:
+        state = "idle, a ball wakes it" if waiter.is_waiting else "at work"
+        place = shown_path(waiter.worktree, context.env)
+        yield f"{style(one_line(waiter.agent), '1')}  {state}  {one_line(place)}"
+    if not found:
+        yield "No session can be woken here. Set it up with: wc install --with wake"
+    now = now_ms()
+    for topic, passed in called_balls(context.reader, context.settings.directory):
+        yield f"- {one_line(topic)}: {one_line(passed.agent)}, {passed.sentence(now)}"
+
+
+def _clock(moment_ms: float) -> str:
+    return time.strftime("%H:%M", time.localtime(moment_ms / 1000))

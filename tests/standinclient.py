@@ -1,0 +1,28 @@
+"""A client that can be woken, as Claude Code is: it runs a hook when a turn ends, and
+takes what the hook says as its next prompt when it exits with 2.
+
+Run as a program: ``standinclient.py FOLDER SESSION WORD…`` runs the words as such a
+hook and prints, as JSON, its exit status and what it said.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+
+def main(folder: str, session: str, *words: str) -> None:
+    hook = subprocess.run(
+        words,
+        cwd=folder,
+        input=json.dumps({"cwd": folder, "session_id": session}),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    print(json.dumps([hook.returncode, hook.stdout, hook.stderr]), flush=True)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
