@@ -1,8 +1,8 @@
 """A client that can be woken, as Claude Code is: it runs a hook when a turn ends, and
 takes what the hook says as its next prompt when it exits with 2.
 
-Run as a program: ``standinclient.py FOLDER SESSION WORD…`` runs the words as such a
-hook and prints, as JSON, its exit status and what it said.
+Run as a program: ``standinclient.py INPUT WORD…`` runs the words as such a hook, with
+the text INPUT as its input, and prints as JSON its exit status and what it said.
 """
 
 from __future__ import annotations
@@ -12,11 +12,10 @@ import subprocess
 import sys
 
 
-def main(folder: str, session: str, *words: str) -> None:
+def main(text: str, *words: str) -> None:
     hook = subprocess.run(
         words,
-        cwd=folder,
-        input=json.dumps({"cwd": folder, "session_id": session}),
+        input=text,
         capture_output=True,
         text=True,
         check=False,

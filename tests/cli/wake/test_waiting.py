@@ -47,13 +47,16 @@ class Ended(NamedTuple):
 class Client:
     """A stand-in client in a worktree, whose hook waits."""
 
-    def __init__(self, agents: Agents, session: str, client: str) -> None:
-        repo, folder = agents.repo, agents.folder
+    def __init__(
+        self, agents: Agents, session: str, client: str, fields: dict[str, Any]
+    ) -> None:
+        repo = agents.repo
+        feed = {"cwd": str(agents.folder), "session_id": session} | fields
         hook = (*repo.machine.wc_words, "wait", "--hook", "wake", "--client", client)
         self.file = agents.store / ".local/waiters" / f"{client}:{session}"
         before = self.token
         self.process = subprocess.Popen(
-            [sys.executable, standinclient.__file__, str(folder), session, *hook],
+            [sys.executable, standinclient.__file__, json.dumps(feed), *hook],
             env={**repo.machine.env, "CLAUDECODE": "1"},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
@@ -106,8 +109,8 @@ class Agents(NamedTuple):
     def layout(self) -> Layout:
         return Layout(str(self.store))
 
-    def wait(self, session: str = "s1", client: str = "claude") -> Client:
-        return Client(self, session, client)
+    def wait(self, session: str = "s1", **fields: Any) -> Client:
+        return Client(self, session, "claude", fields)
 
     def pass_ball(
         self, topic: str, to: str = "Claude Code@fix (pat)", by: str = "Codex"
@@ -232,9 +235,9 @@ def test_what_the_hook_of_the_stop_says_wakes_nobody(agents: Agents) -> None:
     assert "login" in agents.hook("stop")
     assert client.ended() == (0, "", "")
     # After the turn that the reminder asked for.
-    again = agents.wait()
-    time.sleep(2.5)
-    assert again.sleeps().waits
+    again = agents.wait(stop_hook_active=True).sleeps()
+    time.sleep(1)
+    assert again.waits
     again.end()
 
 
