@@ -171,7 +171,7 @@ class _ProblemSearch:
             return
         from wc_core.views import passes  # 2 ms, only where agents are woken
 
-        patience = preferences.load(self.context.env).value("wake.patience")
+        patience = preferences.load(self.context.env).wake_patience
         directory, now = self.context.settings.directory, now_ms()
         before_ms = now - patience * 60_000
         for name, passed in passes.unanswered(reader, directory, before_ms):

@@ -10,13 +10,13 @@ from wc_core.phrases import counted
 from wc_core.text import one_line
 from wc_core.threads.model import CLOSED, OPEN, holder_text
 from wc_core.threads.reviews import CHANGES_REQUESTED, outcome_text
+from wc_core.times import rfc3339
 from wc_core.values import NamedTuple
 from wc_core.version import __version__
-from wc_core.wake.passes import SAVED
 from wc_observe.web.html import NOTHING, Html, element, joined
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from wc_core.errors import WcError
     from wc_core.views.rows import ThreadRow
@@ -192,21 +192,7 @@ def ownership_mark(ownership: str) -> Html:
 
 def thread_marks(row: ThreadRow) -> Html:
     """Returns the marks of a thread: new entries, status, tags, fork, damage."""
-    parts = []
-    if row.new_for_you:
-        parts.append(element("span", f"{row.new_for_you} new", class_="mark new"))
-    if row.status != OPEN:
-        parts.append(status_mark(row.status))
-    if row.review.outcome:
-        parts.append(outcome_mark(row.review.outcome))
-    if row.waits:
-        parts.append(element("span", one_line(row.waits_text), class_="mark waits"))
-    if row.asked_by:
-        parts.append(element("span", one_line(row.asked_text), class_="mark new"))
-    if row.passed is not None and row.passed.state != SAVED:
-        explanation = f"{row.passed.agent}, {row.passed.to_json()['at']}"
-        mark = element("span", row.passed.state, class_="mark", title=explanation)
-        parts.append(mark)
+    parts = [*_move_marks(row)]
     if row.checklist.total:
         done, total = row.checklist
         explanation = f"{done} of {total} items of the checklist are done"
@@ -223,6 +209,24 @@ def thread_marks(row: ThreadRow) -> Html:
             element("span", "damaged", class_="mark damaged", title=explanation)
         )
     return joined(parts, " ")
+
+
+def _move_marks(row: ThreadRow) -> Iterator[Html]:
+    """Yields the marks that say whose move it is: new entries, status, what is waited
+    for, how far the ball has come."""
+    if row.new_for_you:
+        yield element("span", f"{row.new_for_you} new", class_="mark new")
+    if row.status != OPEN:
+        yield status_mark(row.status)
+    if row.review.outcome:
+        yield outcome_mark(row.review.outcome)
+    if row.waits:
+        yield element("span", one_line(row.waits_text), class_="mark waits")
+    if row.asked_by:
+        yield element("span", one_line(row.asked_text), class_="mark new")
+    if row.passed is not None and row.passed.at_ms:
+        explanation = f"{row.passed.agent}, {rfc3339(row.passed.at_ms)}"
+        yield element("span", row.passed.state, class_="mark", title=explanation)
 
 
 def tag_marks(tags: Sequence[str]) -> Html:

@@ -189,8 +189,10 @@ def test_list_json(story: Repo) -> None:
 def test_read_json(story: Repo) -> None:
     answer = story.json("read", "auth", "--peek")
     assert list(answer) == [
-        *("store", "topic", "title", "status", "ball", "participants", "entries")
+        *("store", "topic", "title", "status", "ball", "participants", "entries"),
+        "pass",
     ]
+    assert answer.pop("pass") == {"state": "saved"}
     first, second = answer.pop("entries")
     answer.pop("store")
     assert answer == {
