@@ -169,18 +169,18 @@ class _ProblemSearch:
         """Yields the balls that an agent was woken for and has not answered."""
         if not os.path.isdir(reader.layout.wakes):
             return
-        from wc_core.views import passes  # 2 ms, only where agents are woken
+        from wc_core.wake import called  # 2 ms, only where agents are woken
 
         patience = preferences.load(self.context.env).wake_patience
         directory, now = self.context.settings.directory, now_ms()
         before_ms = now - patience * 60_000
-        for name, passed in passes.unanswered(reader, directory, before_ms):
+        for state, passed in called.unanswered(reader, directory, before_ms):
             words = passed.sentence(now)
             if not passed.failure:
                 when = ago(seconds_between(passed.at_ms, now))
                 words = f"was woken {when} and has not answered"
-            fix = f"See what it needs: wc read {quoted(name)}"
-            yield Finding(name, 0, f"{passed.agent} {words}", fix)
+            fix = f"See what it needs: wc read {quoted(state.name)}"
+            yield Finding(state.name, 0, f"{passed.agent} {words}", fix)
 
     def _cycle_findings(self, reader: StoreReader) -> Iterator[Finding]:
         """Yields the links that do not count because two clones made a cycle."""

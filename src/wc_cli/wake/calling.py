@@ -41,25 +41,25 @@ def claim(
     the call. Raises StorageError."""
     durable.make_folder(layout.wakes, layout.root, flush=False)
     won = []
-    for each in arrived:
+    for arrival in arrived:
         record = WakeRecord(
             waiter.client,
             waiter.session,
             waiter.agent,
             key,
             now_ms,
-            is_stranger=each.is_stranger,
+            is_stranger=arrival.is_stranger,
         )
-        path = records.path_of(layout, each.held.name)
+        path = records.path_of(layout, arrival.held.name)
         if durable.create_new(path, record.to_bytes(), layout.root):
-            won.append(each)
+            won.append(arrival)
     return won
 
 
 def call(layout: Layout, waiter: Waiter, called: Sequence[Arrived], text: str) -> int:
     """Hand a text to the session, which then begins a turn. Returns the exit status
     of the process that waited. A call that failed is recorded."""
-    names = tuple(each.held.name for each in called)
+    names = tuple(arrival.held.name for arrival in called)
     turns.save(layout, waiter._replace(token="", called=names))
     if waiter.client != "codex":
         stream = sys.stderr if waiter.client == "claude" else sys.stdout
@@ -110,8 +110,8 @@ def _program(pid: int) -> str:
 
 def undo_claims(layout: Layout, called: Sequence[Arrived]) -> None:
     """Remove the records of calls that were not made."""
-    for each in called:
+    for arrival in called:
         try:
-            durable.remove(records.path_of(layout, each.held.name), layout.root)
+            durable.remove(records.path_of(layout, arrival.held.name), layout.root)
         except WcError:
             return

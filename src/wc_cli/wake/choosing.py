@@ -63,11 +63,11 @@ def choose(context: Context, waiter: Waiter, now_ms: int) -> WakeChoice:
     if records.number_of_calls(calls) >= limit:
         first_ms = calls[0].at_ms if calls else now_ms
         return WakeChoice(again_ms=first_ms + _HOUR_MS - now_ms + 1)
-    marked = [_with_sender(context, reader, person, each) for each in arrived]
-    allowed = [each for each in marked if each is not None]
+    marked = [_with_sender(context, reader, person, arrival) for arrival in arrived]
+    allowed = [arrival for arrival in marked if arrival is not None]
     stranger_ms = max((call.at_ms for call in calls if call.is_stranger), default=0)
     pause_ms = stranger_ms + _STRANGER_MS - now_ms
-    now = [each for each in allowed if pause_ms <= 0 or not each.is_stranger]
+    now = [arrival for arrival in allowed if pause_ms <= 0 or not arrival.is_stranger]
     again_ms = pause_ms + 1 if len(now) < len(allowed) else math.inf
     return WakeChoice(tuple(now), again_ms)
 
@@ -75,17 +75,17 @@ def choose(context: Context, waiter: Waiter, now_ms: int) -> WakeChoice:
 def _arrived(context: Context, reader: StoreReader, waiter: Waiter) -> list[Arrived]:
     """Returns what has arrived and nobody was told of."""
     awaited = arrivals.awaiting(reader, context.viewer, (), new=False)
-    told = records.names(reader.layout) | _told(reader, waiter)
+    known = records.names(reader.layout) | _told(reader, waiter)
     questions = [
         held
         for held in arrivals.new_questions(reader, awaited)
-        if held.name not in told and f"asked:{held.name}" not in told
+        if held.name not in known and f"asked:{held.name}" not in known
     ]
     names = {held.name for held in questions}
     balls = [
         held
         for held in arrivals.arrived_balls(reader, awaited)
-        if held.name not in told | names and not _bounces(context, reader, held)
+        if held.name not in known | names and not _bounces(context, reader, held)
     ]
     return [
         *(Arrived(held, is_question=True) for held in questions),

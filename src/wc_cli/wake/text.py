@@ -1,5 +1,5 @@
 """What an agent reads when it is woken: the brief of the balls that came, and the
-latest entry of each, quoted and cut."""
+latest entry of arrival, quoted and cut."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from wc_cli.clock import now_ms
 from wc_cli.terminal.render import Style
 from wc_core.errors import WcError
 from wc_core.status import holders
+from wc_core.status.places import Surroundings, worktree_places
 from wc_core.text import defused, one_line
 from wc_core.views.brief import Brief, BriefQuery, BriefSection, item_of
 from wc_core.views.remarks import QuestionSection, asked_question
@@ -33,8 +34,8 @@ def wake_text(context: Context, arrived: Sequence[Arrived]) -> str:
     bounded text, as in the brief."""
     reader = context.reader
     own = holders.own_folders_of(context.viewer)
-    balls = [each.held for each in arrived if not each.is_question]
-    questions = [each.held for each in arrived if each.is_question]
+    balls = [arrival.held for arrival in arrived if not arrival.is_question]
+    questions = [arrival.held for arrival in arrived if arrival.is_question]
     brief = Brief(
         context.viewer.identity.author,
         mine=_section(context, [held for held in balls if held.folder in own]),
@@ -42,7 +43,7 @@ def wake_text(context: Context, arrived: Sequence[Arrived]) -> str:
         questions=_questions(context, questions),
     )
     words = text.brief_text(text.fit_brief(brief, 0), Style(color=False))
-    topics = dict.fromkeys(each.held.topic for each in arrived)
+    topics = dict.fromkeys(arrival.held.topic for arrival in arrived)
     budget = _MAX_CHARACTERS // max(1, len(topics))
     quotes = [
         line for topic in [*topics][:_MOST] for line in _quote(reader, topic, budget)
@@ -51,8 +52,6 @@ def wake_text(context: Context, arrived: Sequence[Arrived]) -> str:
 
 
 def _section(context: Context, balls: Sequence[HeldBall]) -> BriefSection:
-    from wc_core.status.places import Surroundings, worktree_places
-
     viewer, places = context.viewer, worktree_places(context.place.repository)
     query = BriefQuery(
         context.reader,
@@ -68,12 +67,12 @@ def _section(context: Context, balls: Sequence[HeldBall]) -> BriefSection:
 
 def _questions(context: Context, questions: Sequence[HeldBall]) -> QuestionSection:
     reader, viewer = context.reader, context.viewer
-    asked = (asked_question(reader, viewer, held) for held in questions[:_MOST])
-    return QuestionSection(tuple(item for item in asked if item), len(questions))
+    items = (asked_question(reader, viewer, held) for held in questions[:_MOST])
+    return QuestionSection(tuple(item for item in items if item), len(questions))
 
 
 def _quote(reader: StoreReader, topic: str, budget: int) -> Iterator[str]:
-    """Yields the latest entry of a thread, each line quoted."""
+    """Yields the latest entry of a thread, arrival line quoted."""
     try:
         entry = reader.thread(topic).entries[-1]
     except (WcError, IndexError):
@@ -82,12 +81,12 @@ def _quote(reader: StoreReader, topic: str, budget: int) -> Iterator[str]:
     if not any(lines):
         return
     yield f"\nThe latest entry of {one_line(topic)}, by {text.quoted(entry.agent)}:"
-    shown = 0
+    count = 0
     for line in lines[:_MAX_LINES]:
         if len(line) > budget:
             break
         budget -= len(line)
-        shown += 1
+        count += 1
         yield f"> {line}".rstrip()
-    if shown < len(lines):
-        yield f"(and {len(lines) - shown} more lines: wc read {one_line(topic)} --new)"
+    if count < len(lines):
+        yield f"(and {len(lines) - count} more lines: wc read {one_line(topic)} --new)"

@@ -52,7 +52,7 @@ _LEAST_SECONDS, _MOST_SECONDS = 1.0, 24 * 3600.0
 def wait_in_hook(context: Context, options: SpeakerOfHook) -> None:
     """Wait for the session that the client names on standard input. Returns if there
     is nothing to wait for; otherwise the process ends here."""
-    from wc_cli.briefing import hook  # with its reading of standard input
+    from wc_cli.briefing import hook  # 8 ms, once, not each time that it wakes
 
     data = hook.read_input(_INPUT_SECONDS, hook.MAX_BYTES)
     hook_input = dialects.parse_input(data)
@@ -106,9 +106,9 @@ def _run(root: str, name: str, token: str, as_name: str, seat: str) -> NoReturn:
     if _goes_on(layout, waiter):
         raise SystemExit(0)
     dialect = dialects.dialect_of(waiter.client)
-    asked = Asked(as_name, seat, dialect.agent)
+    identity = Asked(as_name, seat, dialect.agent)
     env = dialect.with_session(dict(os.environ), waiter.session)
-    context = Context(env, waiter.worktree, asked)
+    context = Context(env, waiter.worktree, identity)
     # Before looking: what comes meanwhile changes it.
     folders = _folders(layout, waiter)
     before = sleeper.fingerprint(folders, layout.wake_switch)
@@ -165,7 +165,7 @@ def _call(context: Context, layout: Layout, waiter: Waiter, won: list[Arrived]) 
 
 def _mark_as_told(context: Context, layout: Layout, waiter: Waiter) -> None:
     """The hook of the prompt that now comes must not tell the same again."""
-    from wc_cli.briefing.sessionnews import SessionView
+    from wc_cli.briefing.sessionnews import SessionView  # 5 ms, only to call
 
     path = sessions.path_of(layout, waiter.client, waiter.session)
     view = SessionView(context, path)

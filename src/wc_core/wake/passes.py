@@ -67,17 +67,17 @@ def pass_state(
         return directory.key(parse(author)) in keys
 
     if state.last_id != state.since and is_holder(state.updated_by):
-        found = ANSWERED
+        progress = ANSWERED
     elif any(_has_read(reader, state, directory, key) for key in sorted(keys)):
-        found = SEEN
+        progress = SEEN
     elif record is not None and not record.failure:
-        found = WOKEN if record.turn_ms else CALLED
+        progress = WOKEN if record.turn_ms else CALLED
     else:
-        found = SAVED
+        progress = SAVED
     if record is None:
-        return PassState(found)
-    failure = record.failure if found == SAVED else ""
-    return PassState(found, record.agent, record.turn_ms or record.at_ms, failure)
+        return PassState(progress)
+    failure = record.failure if progress == SAVED else ""
+    return PassState(progress, record.agent, record.turn_ms or record.at_ms, failure)
 
 
 def _has_read(

@@ -64,7 +64,7 @@ def _has_exchanged(state: State, viewer: Viewer, sender: str) -> bool:
 def _states(reader: StoreReader, topic: str) -> Iterator[State]:
     """Yields the states of all threads, that of ``topic`` first."""
     topics = reader.topics()
-    for name in (topic, *(other for other in topics if other != topic)):
+    for name in (topic, *(name for name in topics if name != topic)):
         try:
             yield reader.snapshot(name).state
         except WcError:

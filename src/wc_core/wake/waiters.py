@@ -112,5 +112,7 @@ def running(layout: Layout) -> list[Waiter]:
         names = names_in(layout.waiters, layout.root)[:_MOST]
     except WcError:
         return []
-    found = (load(layout, name) for name in sorted(names) if not name.startswith("="))
-    return [waiter for waiter in found if waiter is not None and waiter.is_running]
+    sessions = (
+        load(layout, name) for name in sorted(names) if not name.startswith("=")
+    )
+    return [waiter for waiter in sessions if waiter is not None and waiter.is_running]

@@ -18,8 +18,8 @@ from wc_core.phrases import shown_path
 from wc_core.text import one_line
 from wc_core.threads import vocabulary
 from wc_core.times import rfc3339
-from wc_core.views.passes import called_balls
 from wc_core.wake import switch, waiters
+from wc_core.wake.called import called_balls
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -98,8 +98,8 @@ def _fields(context: Context, layout: Layout) -> dict[str, Any]:
     return fields | {
         "sessions": [_session_fields(waiter) for waiter in waiters.running(layout)],
         "balls": [
-            {"topic": topic} | passed.to_json()
-            for topic, passed in called_balls(
+            {"topic": state.name} | passed.to_json()
+            for state, passed in called_balls(
                 context.reader, context.settings.directory
             )
         ],
@@ -123,16 +123,17 @@ def _lines(context: Context, layout: Layout) -> Iterator[str]:
     if off_ms > now_ms():
         end = "" if off_ms == math.inf else f" until {_clock(off_ms)}"
         yield f"Waking is off{end}: balls wake nobody here. On again: wc wake on"
-    found = waiters.running(layout)
-    for waiter in found:
-        state = "idle, a ball wakes it" if waiter.is_waiting else "at work"
+    sessions = waiters.running(layout)
+    for waiter in sessions:
+        doing = "idle, a ball wakes it" if waiter.is_waiting else "at work"
         place = shown_path(waiter.worktree, context.env)
-        yield f"{style(one_line(waiter.agent), '1')}  {state}  {one_line(place)}"
-    if not found:
+        yield f"{style(one_line(waiter.agent), '1')}  {doing}  {one_line(place)}"
+    if not sessions:
         yield "No session can be woken here. Set it up with: wc install --with wake"
     now = now_ms()
-    for topic, passed in called_balls(context.reader, context.settings.directory):
-        yield f"- {one_line(topic)}: {one_line(passed.agent)}, {passed.sentence(now)}"
+    for state, passed in called_balls(context.reader, context.settings.directory):
+        words = f"{one_line(passed.agent)}, {passed.sentence(now)}"
+        yield f"- {one_line(state.name)}: {words}"
 
 
 def _clock(moment_ms: float) -> str:

@@ -1,0 +1,50 @@
+"""The balls for which somebody was called, and how far they have come."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from wc_core.errors import WcError
+from wc_core.status.files import file_name
+from wc_core.status.holders import HeldBall
+from wc_core.wake import records
+from wc_core.wake.passes import ANSWERED, pass_state
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from wc_core.names import Directory
+    from wc_core.threads.model import State
+    from wc_core.threads.reader import StoreReader
+    from wc_core.wake.passes import PassState
+
+# Records that are looked at, the latest first.
+_MOST = 1000
+
+
+def called_balls(
+    reader: StoreReader, directory: Directory
+) -> Iterator[tuple[State, PassState]]:
+    """Yields the threads whose balls somebody was called for and still has, the latest
+    pass first, with how far they have come."""
+    for name in sorted(records.names(reader.layout), reverse=True)[:_MOST]:
+        try:
+            state = reader.snapshot(HeldBall("", name).topic).state
+        except WcError:
+            continue
+        if file_name(state) != name:
+            continue  # it has been passed on
+        passed = pass_state(reader, state, directory)
+        if passed is not None:
+            yield state, passed
+
+
+def unanswered(
+    reader: StoreReader, directory: Directory, before_ms: int
+) -> Iterator[tuple[State, PassState]]:
+    """Yields the same of those who were called before ``before_ms`` and have not
+    answered, or could not be called."""
+    for state, passed in called_balls(reader, directory):
+        is_late = passed.state != ANSWERED and passed.at_ms <= before_ms
+        if passed.failure or is_late:
+            yield state, passed
