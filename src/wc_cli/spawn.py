@@ -123,8 +123,7 @@ def start_snapshot(
 ) -> None:
     """Have a snapshot of the worktree ``folder`` kept with the entry that was written
     there: its topic and its id."""
-    command = ("wc_cli.review.seeing", layout.root, folder, *written)
-    _spawn([sys.executable, "-P", "-m", *command], env)
+    start_detached("wc_cli.review.seeing", (layout.root, folder, *written), env)
 
 
 def _start(
@@ -151,15 +150,6 @@ def start_detached(
     """Start a module as a process that outlives this one and has no terminal. Raises
     OSError."""
     # -P: nothing is imported from the current folder.
-    command = [sys.executable, "-P", "-m", module, layout.root, str(handle)]
-    try:
-        _spawn([*command, *arguments], env)
-    finally:
-        os.close(handle)
-
-
-def _spawn(command: list[str], env: Mapping[str, str]) -> None:
-    """Start a detached process."""
     command = [sys.executable, "-P", "-m", module]
     null = os.open(os.devnull, os.O_RDWR)
     actions = [(os.POSIX_SPAWN_DUP2, null, fd) for fd in (0, 1, 2)]
@@ -167,7 +157,7 @@ def _spawn(command: list[str], env: Mapping[str, str]) -> None:
         # A session of its own: ^C, or a terminal that is closed, does not end it.
         os.posix_spawn(  # noqa: TID251 - what outlives its command
             sys.executable,
-            command,
+            [*command, *arguments],
             env,
             file_actions=actions,
             setsid=True,

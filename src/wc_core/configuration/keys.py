@@ -338,6 +338,8 @@ PERSONAL = (
         SWITCH,
         "Whether the status line says how much waits in other repositories.",
         field="shows_elsewhere",
+    ),
+    Key(
         "wake.from",
         NAMES,
         "Whose balls wake your agents: known, anyone, or names.",

@@ -25,11 +25,9 @@ class Preferences(NamedTuple):
     which nobody wants to be called. ``left_out`` are the repositories that are not in
     the inbox; ``shows_elsewhere`` says that the status line counts it. ``targets`` are
     texts that name targets of notifications; with ``content``, webhooks are sent
-    titles. ``fields`` are the tables of the file.
-    the inbox. ``targets`` are texts that name targets of notifications; with
-    ``content``, webhooks are sent titles. ``wake_from`` names those whose balls wake
-    agents, ``wakes_per_hour`` how often; after ``wake_patience`` minutes without an
-    answer it is a problem. ``fields`` are the tables of the file.
+    titles. ``wake_from`` names those whose balls wake agents, ``wakes_per_hour`` how
+    often; after ``wake_patience`` minutes without an answer it is a problem.
+    ``fields`` are the tables of the file.
 
     ``problem`` says why it cannot be used; then there are no preferences.
     """
