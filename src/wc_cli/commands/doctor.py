@@ -7,6 +7,7 @@ findings; a check that cannot be made is a finding itself, never silence.
 
 from __future__ import annotations
 
+import contextlib
 import os
 from typing import TYPE_CHECKING, Any
 
@@ -242,6 +243,18 @@ def _report_notes(context: Context, examined: ThreadExaminer) -> Iterator[str]:
     if (standing := context.standing) is not None:
         yield standing.sentence(now_ms())
     yield from _claims_notes(context)
+    yield from _hook_notes(context)
+
+
+def _hook_notes(context: Context) -> Iterator[str]:
+    """Yields why hooks that were installed would not run."""
+    # 25 ms, not for `wc problems`.
+    from wc_cli.install import hookstate
+    from wc_cli.install.command import install_site
+
+    with contextlib.suppress(WcError):
+        site = install_site(context, "user")
+        yield from (f"hooks: {problem}" for problem in hookstate.hook_problems(site))
 
 
 def _claims_notes(context: Context) -> Iterator[str]:
