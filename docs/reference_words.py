@@ -287,7 +287,7 @@ Shows the thread as `wc read --new` does, which marks it as read. A ball counts 
 came after your last entry and you have not read it: you do not miss an answer that was
 faster than you, and threads that you left before do not wake you. For threads that you
 name, it returns immediately if you have the ball. Without `--timeout` it waits
-indefinitely. See [waking an agent](hooks.md#waking-an-agent-that-is-idle).""",
+indefinitely. See [waking an agent](waking.md).""",
     "problems": """\
 Leaves out what resolves itself, and what only a check of every log finds: that is
 `wc doctor`. It spends at most 200 ms on the threads, those that changed last first, so

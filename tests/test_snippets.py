@@ -43,7 +43,7 @@ ELSEWHERE = {
     "docs/activity.md": 1,  # a remote that has notes
     "docs/board.md": 3,  # live, or what a terminal shows
     "docs/commands.md": 2,  # go on until ^C, or a ball comes
-    "docs/hooks.md": 3,  # agents that are called
+    "docs/waking.md": 4,  # agents that are called
     "docs/http.md": 5,  # servers that stay; a container
     "docs/install.md": 2,  # fetches packages; asks a person
     "docs/observe.md": 1,  # installs other people's clients

@@ -14,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 import textwrap
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from wc_cli.options import Options, command, flag
@@ -23,11 +24,13 @@ from wc_core.errors import NotFoundError, WcError
 from wc_core.text import clean
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from wc_cli.context import Context
 
 _SECONDS = 60
+# The exit status with which the hook of an idle session begins its next turn.
+_WAKES = 2
 _KEPT_VARIABLES = ("PATH", "PYTHONPATH", "LANG", "LC_ALL", "TERM", "TMPDIR")
 _PROTOCOL = "2025-11-25"
 _PLAN = """\
@@ -103,7 +106,11 @@ class _Story:
         self._read_over_mcp("Codex", self.fix, "login")
         self._title("Codex answers; the ball goes back to whoever passed it")
         title = "Passkeys work, please review"
-        self._wc("Codex", self.fix, "say", "login", "--title", title, "--type", "PR")
+        words = ["say", "login", "--title", title, "--type", "PR"]
+        with self._idle_agent("Claude Code", self.app) as idle:
+            self._wc("Codex", self.fix, *words)
+            self._title("Claude Code was idle. The ball wakes it: a turn begins with")
+            self._show_what_wakes(idle)
         self._prompts()
         self._edit_the_same_function()
         self._plan_the_next_pieces()
@@ -129,6 +136,36 @@ class _Story:
         log = ["log", "--format=%h %s", "watercooler/threads"]
         self._show(self.app, ["git", *log], ["git", *log], self.env)
         self._meet_another_machine()
+
+    @contextmanager
+    def _idle_agent(self, agent: str, folder: str) -> Iterator[subprocess.Popen[str]]:
+        """A stand-in for an agent that is idle: what its client runs then, in the
+        background, as `wc install --with wake` sets it up."""
+        hook = ["wait", "--hook", "wake", "--client", "claude"]
+        with subprocess.Popen(  # noqa: S603 - our own words
+            [sys.executable, "-m", "wc_cli.main", *hook],
+            cwd=folder,
+            env={**self.env, "WATERCOOLER_AGENT": agent},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+        ) as process:
+            if process.stdin is not None:
+                process.stdin.write(json.dumps({"session_id": "demo", "cwd": folder}))
+                process.stdin.close()
+            try:
+                yield process
+            finally:
+                process.kill()
+
+    def _show_what_wakes(self, idle: subprocess.Popen[str]) -> None:
+        """Show what the hook of the idle agent says when it ends."""
+        status = idle.wait(_SECONDS)
+        words = idle.stderr.read() if idle.stderr is not None else ""
+        if status != _WAKES:
+            raise WcError(f"The demo broke: nobody was woken ({status}) {words}")
+        say(self.look(textwrap.indent(words.rstrip("\n"), "  "), "2"))
 
     def _plan_the_next_pieces(self) -> None:
         """Make threads of a markdown list, one of which waits for the thread."""

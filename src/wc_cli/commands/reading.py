@@ -266,7 +266,8 @@ def _print_thread(
     context: Context, thread: Thread, entries: list[Numbered], *, raw: bool
 ) -> None:
     style = render.output_style(context.env)
-    passed = _pass_state(context, thread.state)
+    is_theirs = not context.viewer.holds(thread.state.ball)
+    passed = _pass_state(context, thread.state) if is_theirs else None
     words = passed.sentence(now_ms()) if passed is not None else ""
     head = render.thread_head(thread, style, words)
     if raw or not render.is_for_people(context.env):

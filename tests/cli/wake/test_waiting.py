@@ -401,3 +401,9 @@ def test_codex_takes_a_message_for_its_session(agents: Agents, works: bool) -> N
     if not works:
         out = agents.repo.wc("problems").out
         assert f"login: Codex@fix (Pat) not woken: {failure}" in out
+
+
+def test_there_is_nothing_to_switch_without_a_store(repo: Repo) -> None:
+    assert repo.ok("wake").out.startswith("No session can be woken here.")
+    done = repo.wc("wake", "off")
+    assert (done.code, "wc init" in done.err) == (3, True)

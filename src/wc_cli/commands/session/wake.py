@@ -12,7 +12,7 @@ from wc_cli.options import argument, command, text
 from wc_cli.output import say, say_json
 from wc_cli.store import durable
 from wc_cli.terminal import render
-from wc_core.errors import InvalidInputError
+from wc_core.errors import InvalidInputError, NotFoundError
 from wc_core.layout import Layout
 from wc_core.phrases import shown_path
 from wc_core.text import one_line
@@ -48,6 +48,8 @@ def wake(context: Context, options: WakeOptions) -> None:
     if options.until and options.action != "off":
         raise InvalidInputError("--until goes with off.", "wc wake off --until 3h")
     layout = Layout(context.reader.layout.root)
+    if options.action and not context.place.exists:
+        raise NotFoundError("There are no threads here yet.", "Begin with: wc init")
     if options.action:
         until_ms = _end_ms(options.until) if options.action == "off" else 0
         _switch(layout, until_ms)
