@@ -22,8 +22,8 @@ class Size(NamedTuple):
     """How much there is in what is measured: the big store, the lengths of threads,
     how many threads of one entry, how many writers with how many posts each, how
     many clones with how many entries each, how many commits of one entry; the
-    stores of servers, the seconds that one of them is idle, and how many threads
-    the stores of the plot have."""
+    stores of servers, the seconds that one of them is idle, and those that a session
+    is; and how many threads the stores of the plot have."""
 
     big: tuple[int, int] = (1000, 20)
     lengths: tuple[int, ...] = (10, 1000, 10_000)
@@ -37,6 +37,7 @@ class Size(NamedTuple):
         Served(10_000, 50, search=25, first=3000),
     )
     idle: float = 10.0
+    asleep: float = 20.0
     curve: tuple[int, ...] = (10, 30, 100, 300, 1000, 3000, 10_000)
 
 
@@ -50,6 +51,7 @@ QUICK_SIZE = Size(
     commits=30,
     served=(Served(100, 5, search=10, first=1000, memory=1.5),),
     idle=0.5,
+    asleep=0.5,
     curve=(5, 10),
 )
 SH, PYTHON, TYPER = "sh -c :", "python -c pass", "one-command Typer app"

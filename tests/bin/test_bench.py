@@ -87,6 +87,24 @@ def test_servers_are_measured_beside_one_that_does_nothing() -> None:
     assert idle["goal"] == "≤ 0.5 %"
 
 
+@pytest.mark.skipif(
+    not os.path.exists("/proc/self/smaps_rollup"), reason="there is no /proc"
+)
+def test_waking_a_session_is_measured_beside_a_ball_that_wakes_nobody() -> None:
+    done = bench("--quick", "--json", "--runs", "1", "--only", "woken|waiter")
+    assert done.returncode == 0, done.stderr
+    rows = {row["name"]: row for row in json.loads(done.stdout)["rows"]}
+    woken = rows["wc new, until an idle session is woken"]
+    assert woken["other"] == "wc new, nobody waits"
+    # Balls that come together wake once: this is waited for.
+    assert 400 < woken["median"] < 10_000
+    memory = rows["a session's waiter, asleep: memory"]
+    assert 1 < memory["ratio"] < 3
+    assert rows["a session's waiter, asleep: PSS"]["median"] < memory["median"]
+    idle = rows["a session's waiter, asleep: CPU in a minute"]
+    assert idle["other"] == "wc wait: CPU in a minute"
+
+
 def some_rows() -> str:
     """What the bench says of servers, as it would say it."""
     sizes = ("5 threads of 20", "10 threads of 20")
