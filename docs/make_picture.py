@@ -47,6 +47,9 @@ wc say login --role implementer --to Codex \\
 RETURN = """\
 wc say login --role critic \\
     --title 'Fine. One test is missing: no passkey'"""
+# What the client of an idle agent runs; its end is the beginning of a turn.
+WAITS = "wc wait --hook wake --client claude"
+WOKEN = "Idle until the ball came. It wakes Claude Code:"
 # The last value of a scene: whether the ball goes to the other window afterwards.
 SESSION = (
     (
@@ -68,7 +71,7 @@ SESSION = (
     ),
     (
         "app-wt-login",
-        ("wc-statusline --color=always", "wc read login --new"),
+        (WAITS, "wc-statusline --color=always"),
         False,
     ),
 )
@@ -120,6 +123,32 @@ class Stage:
         }
         os.mkdir(self.env["HOME"])
         self.run(PREPARATION, ".", "")
+        self.idle: subprocess.Popen[str] | None = None
+
+    def be_idle(self, worktree: str) -> None:
+        """Run in the background what the client of an idle agent runs."""
+        self.idle = subprocess.Popen(  # noqa: S603 (our own command)
+            ["/bin/sh", "-c", WAITS],
+            cwd=f"{self.folder}/{worktree}",
+            env={**self.env, "WATERCOOLER_AGENT": AGENTS[worktree]},
+            stdin=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        if self.idle.stdin is not None:
+            self.idle.stdin.write('{"session_id": "picture"}')
+            self.idle.stdin.close()
+            self.idle.stdin = None
+
+    def what_wakes(self) -> list[str]:
+        """What came for the idle agent: the lines about the ball."""
+        if self.idle is None:
+            raise SystemExit("nobody is idle")
+        _, text = self.idle.communicate(timeout=60)
+        first, _, others = text.partition("Your move:\n")
+        if not others:
+            raise SystemExit(f"nobody was woken: {first}")
+        return ["Your move:", *others.partition("\n\n")[0].split("\n")]
 
     def run(self, command: str, worktree: str, agent: str) -> str:
         """Run a command in a terminal. Returns its output, colours included."""
@@ -158,6 +187,13 @@ class Line(NamedTuple):
 
 def lines(stage: Stage, worktree: str, command: str) -> Iterator[Line]:
     """The typed command, and its output."""
+    if command == WAITS:
+        yield Line(((WOKEN, "dim"),))
+        console = Console(width=COLUMNS)
+        for sentence in stage.what_wakes():
+            for part in Text(sentence).wrap(console, COLUMNS):
+                yield Line(((part.plain.rstrip(), ""),))
+        return
     printed = stage.run(command, worktree, AGENTS[worktree]).rstrip("\n")
     if command.startswith("wc-statusline"):
         # Shown above the prompt; nobody types this command.
@@ -271,6 +307,8 @@ def draw(stage: Stage) -> str:
     top = MARGIN + BAR + LINE + 4
     for worktree, commands, goes in SESSION:
         for command in commands:
+            if command == RETURN:
+                stage.be_idle(next(iter(AGENTS)))
             for line in lines(stage, worktree, command):
                 drawn.extend(written(line, left_of(worktree), top))
                 top += LINE
