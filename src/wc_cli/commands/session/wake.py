@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     from wc_cli.context import Context
     from wc_core.wake.waiters import Waiter
 
-_DAY_MINUTES = 24 * 60
+_HOUR_MINUTES, _DAY_MINUTES = 60, 24 * 60
+_DAY_MS = _DAY_MINUTES * 60_000
 
 
 class WakeOptions(SpeakerOptions):
@@ -55,6 +56,8 @@ def wake(context: Context, options: WakeOptions) -> None:
         _switch(layout, until_ms)
     if options.json:
         say_json({"store": context.store} | _fields(context, layout))
+    elif options.action:
+        say(_switch_line(layout) or "Waking is on: a ball wakes an idle agent.")
     else:
         say("\n".join(_lines(context, layout)))
 
@@ -85,7 +88,7 @@ def _next_ms(text: str) -> float:
     if not (hour.isdecimal() and minute.isdecimal()):
         raise InvalidInputError(f"{text!r} is no time.", "Such as 18:00, or 3h.")
     minutes = int(hour) * 60 + int(minute)
-    if minutes >= _DAY_MINUTES:
+    if minutes >= _DAY_MINUTES or int(minute) >= _HOUR_MINUTES:
         raise InvalidInputError(f"{text!r} is no time of the day.", "Such as 18:00.")
     now = time.localtime()
     ahead = (minutes - now.tm_hour * 60 - now.tm_min - 1) % _DAY_MINUTES + 1
@@ -121,10 +124,8 @@ def _session_fields(waiter: Waiter) -> Mapping[str, Any]:
 def _lines(context: Context, layout: Layout) -> Iterator[str]:
     """Yields the same for people."""
     style = render.output_style(context.env)
-    off_ms = switch.off_until_ms(layout)
-    if off_ms > now_ms():
-        end = "" if off_ms == math.inf else f" until {_clock(off_ms)}"
-        yield f"Waking is off{end}: balls wake nobody here. On again: wc wake on"
+    if line := _switch_line(layout):
+        yield line
     sessions = waiters.running(layout)
     for waiter in sessions:
         doing = "idle, a ball wakes it" if waiter.is_waiting else "at work"
@@ -138,5 +139,16 @@ def _lines(context: Context, layout: Layout) -> Iterator[str]:
         yield f"- {one_line(state.name)}: {words}"
 
 
+def _switch_line(layout: Layout) -> str:
+    """Returns that waking is off, and until when; empty if it is on."""
+    off_ms = switch.off_until_ms(layout)
+    if off_ms <= now_ms():
+        return ""
+    end = "" if off_ms == math.inf else f" until {_clock(off_ms)}"
+    return f"Waking is off{end}: balls wake nobody here. On again: wc wake on"
+
+
 def _clock(moment_ms: float) -> str:
-    return time.strftime("%H:%M", time.localtime(moment_ms / 1000))
+    """Returns the time of the day, with the date where it is not the next one."""
+    form = "%H:%M" if moment_ms - now_ms() < _DAY_MS else "%Y-%m-%d %H:%M"
+    return time.strftime(form, time.localtime(moment_ms / 1000))
