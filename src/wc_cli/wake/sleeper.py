@@ -1,8 +1,8 @@
 """Sleeps until something changes for a waiter, then becomes it again.
 
 A program of its own, run by path with ``-I -S``: what sleeps for hours imports nothing
-of wc, which keeps it below 12 MB. On Linux the kernel wakes it (inotify for the folders,
-a pidfd for the client); elsewhere it looks once a second.
+of wc, which keeps it below 12 MB. On Linux the kernel wakes it (inotify for the
+folders, a pidfd for the client); elsewhere it looks once a second.
 
     sleeper.py WAITER TOKEN PID SECONDS FINGERPRINT SWITCH COUNT FOLDER… COMMAND…
 
