@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.clients import scripted
+from tests.clients.coding import AGENTS
 from tests.clients.conftest import Place, installed
-from tests.clients.waking import IDLE_AGENTS, Session, until
+from tests.clients.test_agents import run
+from tests.clients.waking import IDLE_AGENTS, IdleAgent, Session, processes_of, until
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,17 +22,23 @@ pytestmark = pytest.mark.long
 SLEEPS = "sleep 4"
 
 
-@pytest.fixture(params=IDLE_AGENTS)
-def session(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Session]:
-    agent = IDLE_AGENTS[request.param]
-    repo = installed(tmp_path).repo()
+def place_of(agent: IdleAgent, folder: Path) -> Place:
+    """A repository in which an agent can be woken."""
+    repo = installed(folder).repo()
     (repo.path / "a.txt").write_text("a\n")
     repo.git("add", ".")
     repo.git("commit", "-qm", "code")
     repo.ok("init")
     repo.ok("install", agent.client, "--yes", "--with", "wake")
+    return Place(repo)
+
+
+@pytest.fixture(params=IDLE_AGENTS)
+def session(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Session]:
+    agent = IDLE_AGENTS[request.param]
+    place = place_of(agent, tmp_path)
     with scripted.serving() as service:
-        session = Session(agent, Place(repo), service, tmp_path / "tmux")
+        session = Session(agent, place, service, tmp_path / "tmux")
         try:
             yield session
         finally:
@@ -96,3 +104,20 @@ def test_nothing_is_left_when_it_ends(session: Session) -> None:
     session.terminal.say(session.agent.leave)
     until(lambda: session.terminal.has_ended, "it stays", session)
     until(lambda: not session.waiters, "left", session, 5)
+
+
+# The first start of opencode takes half a minute.
+@pytest.mark.parametrize(
+    ("name", "seconds"), [("claude", 20), ("codex", 20), ("opencode", 60)]
+)
+def test_a_session_of_one_prompt_is_not_held_up(
+    tmp_path: Path, name: str, seconds: int
+) -> None:
+    place = place_of(IDLE_AGENTS[name], tmp_path)
+    with scripted.serving() as service:
+        words, env = AGENTS[name].start(service, place.repo.machine.home)
+        begun = time.monotonic()
+        run(place, words, **env)
+    # Claude Code would wait half a minute for its hook.
+    assert time.monotonic() - begun < seconds
+    until(lambda: not processes_of(place), "left", seconds=5)

@@ -40,6 +40,16 @@ def until(
     return time.monotonic() - begun
 
 
+def processes_of(place: Place) -> list[str]:
+    """The processes that wait for balls in a repository."""
+    store = str(place.repo.store)
+    lines = subprocess.run(
+        ["ps", "-ww", "-eo", "pid=,args="], capture_output=True, text=True, check=True
+    ).stdout.splitlines()
+    ours = (line for line in lines if "wc_cli.wake.waiting" in line)
+    return [line for line in ours if store in line]
+
+
 class Terminal:
     """A terminal of tmux in which a program runs."""
 
@@ -207,15 +217,7 @@ class Session:
     @property
     def waiters(self) -> list[str]:
         """The processes that wait for balls here."""
-        store = str(self.place.repo.store)
-        lines = subprocess.run(
-            ["ps", "-ww", "-eo", "pid=,args="],
-            capture_output=True,
-            text=True,
-            check=True,
-        ).stdout.splitlines()
-        ours = (line for line in lines if "wc_cli.wake.waiting" in line)
-        return [line for line in ours if store in line]
+        return processes_of(self.place)
 
     def begin(self) -> None:
         """Take a first turn, after which it is idle and is waited for."""

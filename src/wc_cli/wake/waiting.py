@@ -59,6 +59,8 @@ def wait_in_hook(context: Context, options: SpeakerOfHook) -> None:
     context = hook.session_context(context, options, hook_input)
     if not context.place.exists or not hook_input.session or hook_input.subagent:
         return
+    if _ends_by_itself(context.env):
+        return
     layout = Layout(context.place.root)
     waiter = _register(context, layout, options.client, hook_input)
     turns.sweep(layout, now_ms())
@@ -68,6 +70,12 @@ def wait_in_hook(context: Context, options: SpeakerOfHook) -> None:
         return
     os.environ.update(context.env)
     _run(*words)
+
+
+def _ends_by_itself(env: Mapping[str, str]) -> bool:
+    """Whether the session has one prompt and no more, as with ``claude -p``, which
+    would wait half a minute for its hooks."""
+    return env.get("CLAUDE_CODE_ENTRYPOINT", "").startswith("sdk")
 
 
 def _register(

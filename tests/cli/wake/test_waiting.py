@@ -404,6 +404,14 @@ def test_codex_takes_a_message_for_its_session(agents: Agents, works: bool) -> N
         assert f"login: Codex@fix (Pat) not woken: {failure}" in out
 
 
+def test_a_session_of_one_prompt_is_not_held_up(agents: Agents) -> None:
+    feed = json.dumps({"session_id": "s1", "cwd": str(agents.folder)}).encode()
+    env = {"CLAUDECODE": "1", "CLAUDE_CODE_ENTRYPOINT": "sdk-cli"}
+    words = ("wait", "--hook", "wake", "--client", "claude")
+    assert agents.repo.ok(*words, feed=feed, env=env).out == ""
+    assert not waiters.running(agents.layout)
+
+
 def test_there_is_nothing_to_switch_without_a_store(repo: Repo) -> None:
     assert repo.ok("wake").out.startswith("No session can be woken here.")
     done = repo.wc("wake", "off")
