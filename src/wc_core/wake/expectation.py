@@ -22,6 +22,7 @@ def obstacle(layout: Layout, directory: Directory, ball: str, now_ms: int) -> st
     if switch.is_off(layout, now_ms):
         return "waking is off here (wc wake on)"
     key = safe_name(directory.key(name))
-    if any(key in waiter.keys for waiter in waiters.running(layout)):
+    sessions = (waiter for waiter in waiters.running(layout) if not waiter.is_deaf)
+    if any(key in waiter.keys for waiter in sessions):
         return ""
     return f"{name.agent} has no session here that can be woken"

@@ -15,6 +15,7 @@ from wc_core import processes
 from wc_core.errors import WcError
 from wc_core.files import names_in, read_plain
 from wc_core.layout import safe_name
+from wc_core.text import whole_number
 from wc_core.values import NamedTuple
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 VERSION = 1
 _MAX_BYTES = 1 << 16
 _MOST = 1000
+_MAX_PID_DIGITS = 9
 _UNREADABLE = (
     *(OSError, ValueError, TypeError, LookupError, AttributeError),
     RecursionError,
@@ -35,9 +37,10 @@ class Waiter(NamedTuple):
     ``client`` is the word of `wc install`, ``agent`` the name under which it writes,
     ``keys`` are the holders (`holders.folders_of`) whose balls it may take. ``pid`` is
     the client's process, which started at ``begin`` (`processes.started`; 0 if
-    unknown). ``token`` names the process that waits, ``since_ns`` is when its turn
-    ended, ``again`` says that a hook had made the agent go on before that. ``called``
-    are the balls for which it was called last (`wc_core.wake.records`).
+    unknown). ``token`` begins with the id of the process that waits, ``since_ns`` is
+    when its turn ended, ``again`` says that a hook had made the agent go on before
+    that. ``called`` are the balls for which it was called last
+    (`wc_core.wake.records`).
     """
 
     client: str
@@ -60,7 +63,13 @@ class Waiter(NamedTuple):
     @property
     def is_waiting(self) -> bool:
         """Whether its agent is idle and a process waits for its balls."""
-        return bool(self.token)
+        pid = whole_number(self.token.partition(".")[0], _MAX_PID_DIGITS)
+        return pid is not None and processes.is_running(pid)
+
+    @property
+    def is_deaf(self) -> bool:
+        """Whether its agent is idle, and what waited for its balls was killed."""
+        return bool(self.token) and not self.is_waiting
 
     @property
     def is_running(self) -> bool:

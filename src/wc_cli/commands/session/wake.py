@@ -117,7 +117,8 @@ def _session_fields(waiter: Waiter) -> Mapping[str, Any]:
         "client": waiter.client,
         "session": waiter.session,
         "worktree": waiter.worktree,
-        "idle": waiter.is_waiting,
+        "idle": bool(waiter.token),
+        "waiting": waiter.is_waiting,
     }
 
 
@@ -129,6 +130,8 @@ def _lines(context: Context, layout: Layout) -> Iterator[str]:
     sessions = waiters.running(layout)
     for waiter in sessions:
         doing = "idle, a ball wakes it" if waiter.is_waiting else "at work"
+        if waiter.is_deaf:
+            doing = "idle, nothing waits for its balls until its next turn ends"
         place = shown_path(waiter.worktree, context.env)
         yield f"{style(one_line(waiter.agent), '1')}  {doing}  {one_line(place)}"
     if not sessions:
