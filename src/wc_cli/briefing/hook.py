@@ -227,7 +227,7 @@ def _event_text(
 
         return toolhooks.answer_tool(context, client, options.hook, hook_input, path)
     if options.hook == PROMPT:
-        _note_turn(context, options.client, hook_input)
+        note_turn(context, options.client, hook_input.session)
         news = (prompt_news(context, path), editnews.prompt_news(context, path))
         return "\n".join(filter(None, news))
     # A sub-agent answers to its agent, who is reminded.
@@ -236,13 +236,17 @@ def _event_text(
     return stop_reminder(context, path)
 
 
-def _note_turn(context: Context, client: str, hook_input: dialects.HookInput) -> None:
-    """Note that the agent is at work, where sessions can be woken."""
+def note_turn(context: Context, client: str, session: str) -> None:
+    """Note that the agent is at work, where sessions can be woken. What it was woken
+    for it has been told."""
     layout = Layout(context.place.root)
-    if os.path.isdir(layout.waiters) and hook_input.session:
+    if os.path.isdir(layout.waiters):
         from wc_cli.briefing import turns  # 1 ms, only where agents are woken
 
-        turns.note_turn(layout, client, hook_input.session, now_ms())
+        told = turns.note_turn(layout, client, session, now_ms())
+        if told:
+            path = sessions.path_of(layout, client, session)
+            SessionView(context, path).mark_as_told(frozenset(told))
 
 
 def _adopt(context: Context) -> None:

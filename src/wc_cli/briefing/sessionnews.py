@@ -68,6 +68,24 @@ class SessionView:
         balls = frozenset(ball.name for ball in (*held, *questions))
         return session._replace(looked_ns=now, threads=threads, balls=balls)
 
+    def mark_as_told(self, names: frozenset[str]) -> None:
+        """Save that the session has been told of the balls and questions with these
+        names. Raises StorageError."""
+        session = self.load_session()
+        if session is None:
+            return
+        held = [
+            ball
+            for ball in holders.held_balls(self.layout, self.own)
+            if ball.name in names
+        ]
+        threads = dict(session.threads)
+        for ball, status in holders.viewer_statuses(self.layout, held, self.viewer):
+            if status is not None and status.new:
+                threads[ball.topic] = (ball.since, status.new)
+        balls = session.balls | names
+        self.save_session(session._replace(threads=threads, balls=balls))
+
     def threads_with_news(self, since_ns: int) -> dict[str, tuple[str, int, HeldBall]]:
         """Returns the threads that have NEW entries and changed since then: the
         entry that passed the ball, and the number of NEW entries."""
@@ -114,14 +132,8 @@ def prompt_news(context: Context, path: str) -> str:
 def _new_questions(view: SessionView, session: Session) -> list[str]:
     """Returns the threads in which the agent was asked since the last time."""
     questions = holders.asked_of(view.layout, view.viewer)
-    # Of very many, the oldest were not remembered.
-    is_full = len(session.balls) >= sessions.MOST
-    first = min(session.balls) if is_full else ""
-    topics = (
-        held.topic
-        for held in questions
-        if held.name not in session.balls and held.name > first
-    )
+    known = session.known(held.name for held in questions)
+    topics = (held.topic for held in questions if held.name not in known)
     return [f'"{one_line(topic)}": you are asked' for topic in dict.fromkeys(topics)]
 
 
@@ -152,12 +164,8 @@ def _news(topic: str, item: tuple[str, int, HeldBall], *, arrived: bool) -> str:
 
 
 def _arrived(view: SessionView, held: HeldBall, session: Session) -> bool:
-    """Returns whether a ball is theirs now that was not when they last looked. Of
-    very many balls, the longest held ones were not remembered."""
-    first = min(session.balls, default="")
-    return (
-        held.folder in view.own and held.name not in session.balls and held.name > first
-    )
+    """Returns whether a ball is theirs now that was not when they last looked."""
+    return held.folder in view.own and not session.known([held.name])
 
 
 def stop_reminder(context: Context, path: str) -> str:

@@ -21,7 +21,7 @@ from wc_core.layout import safe_name
 from wc_core.values import NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from wc_core.layout import Layout
 
@@ -62,6 +62,12 @@ class Session(NamedTuple):
     log_length: int = 0
     advice: tuple[str, ...] = ()
     kept_on_ns: int = 0
+
+    def known(self, names: Iterable[str]) -> frozenset[str]:
+        """Returns those of these balls and questions that it was told of. Of very many,
+        the oldest are not remembered: it is taken to know those."""
+        first = min(self.balls) if len(self.balls) >= MOST else ""
+        return frozenset(name for name in names if name in self.balls or name <= first)
 
 
 def path_of(layout: Layout, client: str, session: str) -> str:

@@ -27,23 +27,32 @@ def save(layout: Layout, waiter: Waiter) -> None:
     durable.replace(path, waiter.to_bytes(), layout.root)
 
 
-def note_turn(layout: Layout, client: str, session: str, now_ms: int) -> None:
+def note_turn(
+    layout: Layout, client: str, session: str, now_ms: int
+) -> tuple[str, ...]:
     """Note that a session's agent is at work: nobody waits for its balls now, and what
-    it was called for has woken it. Does nothing for one that cannot be woken."""
+    it was called for has woken it. Returns the names of those balls. Does nothing for
+    one that cannot be woken."""
     name = safe_name(f"{client}:{session}")
     if not os.path.exists(waiters.path_of(layout, name)):
-        return
+        return ()
     waiter = waiters.load(layout, name)
-    if waiter is None:
-        return
+    if waiter is None or not (waiter.token or waiter.called):
+        return ()
+    told = []
     with suppress(WcError, OSError):
         for ball in waiter.called:
             record = records.load(layout, ball)
-            if record is not None and record.session == session and not record.turn_ms:
+            # A process that was killed before it called has woken nobody.
+            if record is None or not record.is_called or record.session != session:
+                continue
+            told.append(ball)
+            if not record.turn_ms:
                 path = records.path_of(layout, ball)
                 data = record._replace(turn_ms=now_ms).to_bytes()
                 durable.replace(path, data, layout.root)
         save(layout, waiter._replace(token="", called=()))
+    return tuple(told)
 
 
 def sweep(layout: Layout, now_ms: int) -> None:

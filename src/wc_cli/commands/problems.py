@@ -170,6 +170,7 @@ class _ProblemSearch:
         if not os.path.isdir(reader.layout.wakes):
             return
         from wc_core.wake import called  # 2 ms, only where agents are woken
+        from wc_core.wake.passes import WOKEN
 
         patience = preferences.load(self.context.env).wake_patience
         directory, now = self.context.settings.directory, now_ms()
@@ -178,7 +179,8 @@ class _ProblemSearch:
             words = passed.sentence(now)
             if not passed.failure:
                 when = ago(seconds_between(passed.at_ms, now))
-                words = f"was woken {when} and has not answered"
+                verb = "woken" if passed.state == WOKEN else "called"
+                words = f"was {verb} {when} and has not answered"
             fix = f"See what it needs: wc read {quoted(state.name)}"
             yield Finding(state.name, 0, f"{passed.agent} {words}", fix)
 

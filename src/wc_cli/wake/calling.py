@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from wc_cli.briefing import turns
@@ -38,41 +39,48 @@ def claim(
     layout: Layout, waiter: Waiter, key: str, arrived: Sequence[Arrived], now_ms: int
 ) -> list[Arrived]:
     """Returns those for which this session is the first to be called, and records
-    the call. Raises StorageError."""
+    that it is about to be. Raises StorageError; then nothing is claimed."""
     durable.make_folder(layout.wakes, layout.root, flush=False)
-    won = []
-    for arrival in arrived:
-        record = WakeRecord(
-            waiter.client,
-            waiter.session,
-            waiter.agent,
-            key,
-            now_ms,
-            is_stranger=arrival.is_stranger,
-        )
-        path = records.path_of(layout, arrival.held.name)
-        if durable.create_new(path, record.to_bytes(), layout.root):
-            won.append(arrival)
+    record = WakeRecord(waiter.client, waiter.session, waiter.agent, key, now_ms)
+    won: list[Arrived] = []
+    try:
+        for arrival in arrived:
+            path = records.path_of(layout, arrival.held.name)
+            data = record._replace(is_stranger=arrival.is_stranger).to_bytes()
+            if durable.create_new(path, data, layout.root):
+                won.append(arrival)
+    except BaseException:
+        undo_claims(layout, won)
+        raise
     return won
 
 
 def call(layout: Layout, waiter: Waiter, called: Sequence[Arrived], text: str) -> int:
     """Hand a text to the session, which then begins a turn. Returns the exit status
-    of the process that waited. A call that failed is recorded."""
+    of the process that waited. Whether the call was made or failed is recorded after
+    it: a process that is killed in between has called nobody."""
     names = tuple(arrival.held.name for arrival in called)
     turns.save(layout, waiter._replace(token="", called=names))
-    if waiter.client != "codex":
-        stream = sys.stderr if waiter.client == "claude" else sys.stdout
-        stream.write(f"{text}\n")
-        stream.flush()
-        return WAKES if waiter.client == "claude" else 0
-    if failure := _queue(waiter, text):
+    if waiter.client == "codex":
+        _record(layout, names, _queue(waiter, text))
+        return 0
+    stream = sys.stderr if waiter.client == "claude" else sys.stdout
+    stream.write(f"{text}\n")
+    stream.flush()
+    _record(layout, names)
+    return WAKES if waiter.client == "claude" else 0
+
+
+def _record(layout: Layout, names: Sequence[str], failure: str = "") -> None:
+    """Record that a call was made, or why it failed. The session was called even if
+    that cannot be recorded."""
+    with suppress(WcError, OSError):
         for name in names:
             record = records.load(layout, name)
             if record is not None:
-                data = record._replace(failure=failure).to_bytes()
-                durable.replace(records.path_of(layout, name), data, layout.root)
-    return 0
+                record = record._replace(is_called=not failure, failure=failure)
+                path = records.path_of(layout, name)
+                durable.replace(path, record.to_bytes(), layout.root)
 
 
 def _queue(waiter: Waiter, text: str) -> str:
@@ -89,7 +97,8 @@ def _queue(waiter: Waiter, text: str) -> str:
             timeout=_SECONDS,
             check=False,
         )
-    except (OSError, subprocess.SubprocessError) as error:
+    # ValueError: a session's name with a null byte cannot be an argument.
+    except (OSError, ValueError, subprocess.SubprocessError) as error:
         return f"{_STILL_QUEUED}: {type(error).__name__}"
     if not done.returncode:
         return ""
@@ -111,7 +120,5 @@ def _program(pid: int) -> str:
 def undo_claims(layout: Layout, called: Sequence[Arrived]) -> None:
     """Remove the records of calls that were not made."""
     for arrival in called:
-        try:
+        with suppress(WcError):
             durable.remove(records.path_of(layout, arrival.held.name), layout.root)
-        except WcError:
-            return

@@ -6,13 +6,17 @@ import math
 from typing import TYPE_CHECKING
 
 from wc_cli.briefing import sessions
+from wc_cli.briefing.sessions import Session
 from wc_core.errors import WcError
+from wc_core.status import holders
 from wc_core.threads.model import CLOSED
 from wc_core.values import NamedTuple
 from wc_core.views import arrivals
 from wc_core.wake import records, senders, switch
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from wc_cli.context import Context
     from wc_core.configuration.preferences import Preferences
     from wc_core.status.holders import HeldBall
@@ -58,13 +62,12 @@ def choose(context: Context, waiter: Waiter, now_ms: int) -> WakeChoice:
     if not arrived:
         return WakeChoice()
     person = preferences.load(context.env)
-    calls = records.calls_of(reader.layout, context.viewer.key, now_ms - _HOUR_MS)
+    calls = records.calls_of(reader.layout, context.viewer.key, now_ms, _HOUR_MS)
     limit = person.wakes_per_hour
     if records.number_of_calls(calls) >= limit:
         first_ms = calls[0].at_ms if calls else now_ms
         return WakeChoice(again_ms=first_ms + _HOUR_MS - now_ms + 1)
-    marked = [_with_sender(context, reader, person, arrival) for arrival in arrived]
-    allowed = [arrival for arrival in marked if arrival is not None]
+    allowed = [*_allowed(context, reader, person, arrived)]
     stranger_ms = max((call.at_ms for call in calls if call.is_stranger), default=0)
     pause_ms = stranger_ms + _STRANGER_MS - now_ms
     now = [arrival for arrival in allowed if pause_ms <= 0 or not arrival.is_stranger]
@@ -74,30 +77,33 @@ def choose(context: Context, waiter: Waiter, now_ms: int) -> WakeChoice:
 
 def _arrived(context: Context, reader: StoreReader, waiter: Waiter) -> list[Arrived]:
     """Returns what has arrived and nobody was told of."""
-    awaited = arrivals.awaiting(reader, context.viewer, (), new=False)
-    known = records.names(reader.layout) | _told(reader, waiter)
+    layout, viewer = reader.layout, context.viewer
+    path = sessions.path_of(layout, waiter.client, waiter.session)
+    session = sessions.load(layout, path) or Session()
+    # Listing names is cheap; threads are read only for those that are left.
+    listed = {
+        *(held.name for held in holders.held_balls(layout, waiter.keys)),
+        *(held.name for held in holders.asked_of(layout, viewer)),
+    }
+    known = (records.names(layout) & listed) | session.known(listed)
+    known |= session.reminded
+    awaited = arrivals.awaiting(reader, viewer, (), new=False)
+    awaited = awaited._replace(before=awaited.before | known)
     questions = [
         held
         for held in arrivals.new_questions(reader, awaited)
-        if held.name not in known and f"asked:{held.name}" not in known
+        if f"asked:{held.name}" not in known
     ]
     names = {held.name for held in questions}
     balls = [
         held
         for held in arrivals.arrived_balls(reader, awaited)
-        if held.name not in known | names and not _bounces(context, reader, held)
+        if held.name not in names and not _bounces(context, reader, held)
     ]
     return [
         *(Arrived(held, is_question=True) for held in questions),
         *(Arrived(held) for held in balls),
     ]
-
-
-def _told(reader: StoreReader, waiter: Waiter) -> frozenset[str]:
-    """Returns the balls and questions that hooks have told the session of."""
-    path = sessions.path_of(reader.layout, waiter.client, waiter.session)
-    session = sessions.load(reader.layout, path)
-    return session.balls | session.reminded if session is not None else frozenset()
 
 
 def _bounces(context: Context, reader: StoreReader, held: HeldBall) -> bool:
@@ -107,26 +113,29 @@ def _bounces(context: Context, reader: StoreReader, held: HeldBall) -> bool:
     return state is not None and 0 < limit <= state.bounces
 
 
-def _with_sender(
-    context: Context, reader: StoreReader, person: Preferences, arrived: Arrived
-) -> Arrived | None:
-    """Returns what has arrived, marked if its sender is a stranger; ``None`` if that
-    sender may not wake the agent."""
-    state = _state(reader, arrived.held)
-    if state is None:
-        return None
+def _allowed(
+    context: Context, reader: StoreReader, person: Preferences, arrived: list[Arrived]
+) -> Iterator[Arrived]:
+    """Yields what has arrived from those who may wake the agent, marked if its sender
+    is a stranger."""
     viewer, allowed = context.viewer, person.wake_from
-    sender = senders.sender_of(state)
-    names = tuple(
-        name for name in allowed if name not in {senders.KNOWN, senders.ANYONE}
-    )
-    if senders.is_named(viewer, sender, names):
-        return arrived
-    if senders.is_known(reader, viewer, sender, state.topic):
-        return arrived if {senders.KNOWN, senders.ANYONE} & {*allowed} else None
-    if senders.ANYONE in allowed:
-        return arrived._replace(is_stranger=True)
-    return None
+    words = {senders.KNOWN, senders.ANYONE} & {*allowed}
+    names = tuple(name for name in allowed if name not in words)
+    known: dict[str, bool] = {}
+    for arrival in arrived:
+        state = _state(reader, arrival.held)
+        if state is None:
+            continue
+        sender = senders.sender_of(state)
+        if senders.is_named(viewer, sender, names):
+            yield arrival
+            continue
+        if words and sender not in known:
+            known[sender] = senders.is_known(reader, viewer, sender, state.topic)
+        if known.get(sender):
+            yield arrival
+        elif senders.ANYONE in words:
+            yield arrival._replace(is_stranger=True)
 
 
 def _state(reader: StoreReader, held: HeldBall) -> State | None:

@@ -12,6 +12,7 @@ import math
 import os
 import sys
 import time
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from wc_cli import ancestors, spawn
@@ -57,11 +58,14 @@ def wait_in_hook(context: Context, options: SpeakerOfHook) -> None:
     data = hook.read_input(_INPUT_SECONDS, hook.MAX_BYTES)
     hook_input = dialects.parse_input(data)
     context = hook.session_context(context, options, hook_input)
-    if not context.place.exists or not hook_input.session or hook_input.subagent:
+    if not context.place.exists or not _is_session(hook_input):
         return
     if _ends_by_itself(context.env):
         return
     layout = Layout(context.place.root)
+    with suppress(WcError, OSError):
+        # Not every turn begins with a prompt.
+        hook.note_turn(context, options.client, hook_input.session)
     waiter = _register(context, layout, options.client, hook_input)
     turns.sweep(layout, now_ms())
     words = (layout.root, waiter.name, waiter.token, options.as_name, options.seat)
@@ -76,6 +80,14 @@ def _ends_by_itself(env: Mapping[str, str]) -> bool:
     """Whether the session has one prompt and no more, as with ``claude -p``, which
     would wait half a minute for its hooks."""
     return env.get("CLAUDE_CODE_ENTRYPOINT", "").startswith("sdk")
+
+
+def _is_session(hook_input: dialects.HookInput) -> bool:
+    """Whether the input is that of a session that can be called: not a sub-agent, and
+    with a name that can be an argument of the client."""
+    session = hook_input.session
+    is_name = session.isprintable() and not session.startswith("-")
+    return bool(session) and is_name and not hook_input.subagent
 
 
 def _register(
@@ -101,7 +113,22 @@ def _register(
 
 def main() -> None:
     """Run as ``python -m wc_cli.wake.waiting ROOT NAME TOKEN AS SEAT``."""
-    _run(*sys.argv[1:])
+    root, name, token, *speaker = sys.argv[1:]
+    _run(root, name, _own_token(Layout(root), name, token), *speaker)
+
+
+def _own_token(layout: Layout, name: str, token: str) -> str:
+    """Returns the token with the id of this process: where the hook that made it has
+    ended, this one waits in its place."""
+    own = f"{os.getpid()}.{token.partition('.')[2]}"
+    waiter = waiters.load(layout, name)
+    if own == token or waiter is None or waiter.token != token:
+        return token
+    try:
+        turns.save(layout, waiter._replace(token=own))
+    except WcError:
+        return token
+    return own
 
 
 def _run(root: str, name: str, token: str, as_name: str, seat: str) -> NoReturn:
@@ -110,8 +137,11 @@ def _run(root: str, name: str, token: str, as_name: str, seat: str) -> NoReturn:
     waiter = waiters.load(layout, name)
     if waiter is None or waiter.token != token or not waiter.is_running:
         raise SystemExit(0)
-    time.sleep(max(0.0, _HOOK_SECONDS - (time.time_ns() - waiter.since_ns) / 1e9))
+    _await_hook(waiter.since_ns)
     if _goes_on(layout, waiter):
+        if _is_current(layout, waiter):
+            with suppress(WcError):
+                turns.save(layout, waiter._replace(token=""))
         raise SystemExit(0)
     dialect = dialects.dialect_of(waiter.client)
     identity = Asked(as_name, seat, dialect.agent)
@@ -125,11 +155,26 @@ def _run(root: str, name: str, token: str, as_name: str, seat: str) -> NoReturn:
     except WcError:
         status, again_ms = None, _GATE_SECONDS * 1000  # such as a store being replaced
     if status is not None:
-        raise SystemExit(status)
+        _end(status)
     seconds = min(again_ms / 1000, _next_look(context, layout))
     _sleep(
         waiter, (layout, folders, before), seconds, (root, name, token, as_name, seat)
     )
+
+
+def _end(status: int) -> NoReturn:
+    """End at once: what is recorded as a call is one by the exit status."""
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(status)
+
+
+def _await_hook(since_ns: int) -> None:
+    """Sleep until the other hook of the stop has answered. The clock may have been set
+    back since then."""
+    elapsed = (time.time_ns() - since_ns) / 1e9
+    if 0 <= elapsed < _HOOK_SECONDS:
+        time.sleep(_HOOK_SECONDS - elapsed)
 
 
 def _goes_on(layout: Layout, waiter: Waiter) -> bool:
@@ -149,9 +194,7 @@ def _wake(context: Context, layout: Layout, waiter: Waiter) -> tuple[int | None,
     choice = choosing.choose(context, waiter, now)
     if not choice.arrived:
         return None, choice.again_ms
-    # A prompt may have come meanwhile.
-    current = waiters.load(layout, waiter.name)
-    if current is None or current.token != waiter.token:
+    if not _is_current(layout, waiter):
         return 0, math.inf
     won = calling.claim(layout, waiter, context.viewer.key, choice.arrived, now)
     if not won:
@@ -164,22 +207,20 @@ def _call(context: Context, layout: Layout, waiter: Waiter, won: list[Arrived]) 
 
     try:
         words = text.wake_text(context, won)
-        _mark_as_told(context, layout, waiter)
+        if not _is_current(layout, waiter):
+            calling.undo_claims(layout, won)
+            return 0
+        return calling.call(layout, waiter, won, words)
     except BaseException:
         calling.undo_claims(layout, won)
         raise
-    return calling.call(layout, waiter, won, words)
 
 
-def _mark_as_told(context: Context, layout: Layout, waiter: Waiter) -> None:
-    """The hook of the prompt that now comes must not tell the same again."""
-    from wc_cli.briefing.sessionnews import SessionView  # 5 ms, only to call
-
-    path = sessions.path_of(layout, waiter.client, waiter.session)
-    view = SessionView(context, path)
-    session = view.load_session()
-    if session is not None:
-        view.save_session(view.marked_as_told(session))
+def _is_current(layout: Layout, waiter: Waiter) -> bool:
+    """Whether this process is still the one that waits: a prompt, or the next stop,
+    may have come meanwhile."""
+    current = waiters.load(layout, waiter.name)
+    return current is not None and current.token == waiter.token
 
 
 def _folders(layout: Layout, waiter: Waiter) -> list[str]:

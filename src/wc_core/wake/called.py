@@ -35,7 +35,7 @@ def called_balls(
         if file_name(state) != name:
             continue  # it has been passed on
         passed = pass_state(reader, state, directory)
-        if passed is not None:
+        if passed is not None and passed.at_ms:
             yield state, passed
 
 

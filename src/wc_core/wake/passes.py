@@ -9,8 +9,10 @@ happened on another machine stays ``saved``.
 
 from __future__ import annotations
 
+from itertools import dropwhile, islice
 from typing import TYPE_CHECKING, Any
 
+from wc_core.errors import WcError
 from wc_core.names import parse
 from wc_core.status.files import file_name
 from wc_core.threads import model
@@ -20,6 +22,8 @@ from wc_core.values import NamedTuple
 from wc_core.wake import records
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from wc_core.names import Directory
     from wc_core.threads.model import State
     from wc_core.threads.reader import StoreReader
@@ -61,12 +65,14 @@ def pass_state(
     if not (state.ball and state.ball.strip()) or state.status == CLOSED:
         return None
     record = records.load(reader.layout, file_name(state))
+    if record is not None and not (record.is_called or record.failure):
+        record = None  # whoever meant to call was killed, or is about to
     keys = {directory.key(parse(state.ball))} | ({record.key} if record else set())
 
     def is_holder(author: str) -> bool:
         return directory.key(parse(author)) in keys
 
-    if state.last_id != state.since and is_holder(state.updated_by):
+    if _has_answered(reader, state, is_holder, was_called=record is not None):
         progress = ANSWERED
     elif any(_has_read(reader, state, directory, key) for key in sorted(keys)):
         progress = SEEN
@@ -78,6 +84,29 @@ def pass_state(
         return PassState(progress)
     failure = record.failure if progress == SAVED else ""
     return PassState(progress, record.agent, record.turn_ms or record.at_ms, failure)
+
+
+def _has_answered(
+    reader: StoreReader,
+    state: State,
+    is_holder: Callable[[str], bool],
+    *,
+    was_called: bool,
+) -> bool:
+    """Returns whether the holder has written since the ball came. If somebody else
+    wrote last, the entries are only read for a holder who was called."""
+    if state.last_id == state.since:
+        return False
+    if is_holder(state.updated_by):
+        return True
+    if not was_called:
+        return False
+    try:
+        entries = reader.thread(state.topic).entries
+    except WcError:
+        return False
+    later = dropwhile(lambda entry: entry.id != state.since, entries)
+    return any(is_holder(entry.agent) for entry in islice(later, 1, None))
 
 
 def _has_read(

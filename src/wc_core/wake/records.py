@@ -2,7 +2,9 @@
 
 The name is that of the ball's status file (`wc_core.status.holders`): the entry that
 passed it and the topic. The file is made before a client is called, and only once, so
-that two sessions are never woken for the same ball.
+that two sessions are never woken for the same ball. Until the call is made it says
+``is_called: false``: of a process that was killed in between, nobody says that it has
+called somebody.
 """
 
 from __future__ import annotations
@@ -29,10 +31,11 @@ _UNREADABLE = (
 
 
 class WakeRecord(NamedTuple):
-    """A client that was called for a ball, at ``at_ms``. ``key`` is the participant's
+    """A client that is called for a ball, at ``at_ms``. ``key`` is the participant's
     (`names.Directory.key`), ``is_stranger`` says that the sender was unknown to them.
 
-    ``turn_ms`` is when the session was then seen to begin a turn, 0 if it was not.
+    ``is_called`` says that the client has been handed the news. ``turn_ms`` is when the
+    session was then seen to begin a turn, 0 if it was not.
     ``failure`` says why the call failed.
     """
 
@@ -42,6 +45,7 @@ class WakeRecord(NamedTuple):
     key: str
     at_ms: int
     is_stranger: bool = False
+    is_called: bool = False
     turn_ms: int = 0
     failure: str = ""
 
@@ -84,19 +88,22 @@ def load(layout: Layout, name: str) -> WakeRecord | None:
             at_ms=int(fields["at_ms"]),
             turn_ms=int(fields["turn_ms"]),
             is_stranger=bool(fields["is_stranger"]),
+            is_called=bool(fields["is_called"]),
         )
     except _UNREADABLE:
         return None
 
 
-def calls_of(layout: Layout, key: str, since_ms: int) -> list[WakeRecord]:
-    """Returns the records of a participant that were called after ``since_ms``, the
-    oldest first."""
+def calls_of(layout: Layout, key: str, now_ms: int, within_ms: int) -> list[WakeRecord]:
+    """Returns the records of a participant of the last ``within_ms``, the oldest
+    first. Those from further in the future, before a clock was set back, do not
+    count."""
     loaded = (load(layout, name) for name in names(layout))
     calls = [
         record
         for record in loaded
-        if record is not None and record.key == key and record.at_ms > since_ms
+        if record is not None
+        if record.key == key and abs(now_ms - record.at_ms) < within_ms
     ]
     return sorted(calls, key=lambda record: record.at_ms)
 

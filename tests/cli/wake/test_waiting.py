@@ -365,7 +365,7 @@ def test_problems_names_who_was_woken_and_is_silent(agents: Agents) -> None:
     file.write_text(json.dumps(record))
     done = agents.repo.wc("problems")
     assert done.code == 9
-    assert "login: Claude Code@fix (Pat) was woken 16m ago and has not answ" in done.out
+    assert "login: Claude Code@fix (Pat) was called 16m ago and has not ans" in done.out
 
 
 @pytest.mark.parametrize("works", [True, False])
