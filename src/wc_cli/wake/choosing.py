@@ -121,18 +121,16 @@ def _allowed(
     viewer, allowed = context.viewer, person.wake_from
     words = {senders.KNOWN, senders.ANYONE} & {*allowed}
     names = tuple(name for name in allowed if name not in words)
-    known: dict[str, bool] = {}
+    known = senders.Acquaintances(reader, viewer)
     for arrival in arrived:
         state = _state(reader, arrival.held)
         if state is None:
             continue
         sender = senders.sender_of(state)
-        if senders.is_named(viewer, sender, names):
-            yield arrival
-            continue
-        if words and sender not in known:
-            known[sender] = senders.is_known(reader, viewer, sender, state.topic)
-        if known.get(sender):
+        is_known = senders.is_named(viewer, sender, names) or (
+            bool(words) and known.is_known(sender, state.topic)
+        )
+        if is_known:
             yield arrival
         elif senders.ANYONE in words:
             yield arrival._replace(is_stranger=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from wc_core.threads.reader import StoreReader
 
 KNOWN, ANYONE = "known", "anyone"
-# Threads that are searched for an earlier exchange, the latest first.
+# Threads that are searched for an earlier exchange.
 _SEARCHED = 2000
 
 
@@ -26,19 +27,41 @@ def sender_of(state: State) -> str:
     return next((ball_pass.by for ball_pass in passes), state.updated_by)
 
 
-def is_known(reader: StoreReader, viewer: Viewer, sender: str, topic: str) -> bool:
-    """Returns whether the viewer, or another agent of the same person, has exchanged a
-    ball with ``sender`` before the ball of ``topic`` came.
+class Acquaintances:
+    """With whom the viewer's side, they or another agent of the same person, has
+    exchanged balls. Threads are read as far as needed, each once for all senders."""
 
-    Agents of the same person know each other, and so does everybody who has passed
-    them a ball that they answered, or got one from them.
-    """
-    if _is_same_person(viewer, sender):
+    def __init__(self, reader: StoreReader, viewer: Viewer) -> None:
+        self._viewer = viewer
+        self._reader = reader
+        self._states = islice(_states(reader), _SEARCHED)
+        self._known: set[str] = set()
+
+    def is_known(self, sender: str, topic: str) -> bool:
+        """Returns whether the sender of the ball of ``topic`` is known.
+
+        Agents of the same person know each other, and so does everybody who has
+        passed them a ball that they answered, or got one from them.
+        """
+        if _is_same_person(self._viewer, sender):
+            return True
+        key = self._key(sender)
+        with suppress(WcError):
+            self._add(self._reader.snapshot(topic).state)
+        while key not in self._known:
+            state = next(self._states, None)
+            if state is None:
+                return False
+            self._add(state)
         return True
-    return any(
-        _has_exchanged(state, viewer, sender)
-        for state in islice(_states(reader, topic), _SEARCHED)
-    )
+
+    def _add(self, state: State) -> None:
+        for ball_pass in state.passes:
+            if _is_same_person(self._viewer, ball_pass.by):
+                self._known.add(self._key(ball_pass.to))
+
+    def _key(self, name: str) -> str:
+        return self._viewer.directory.key(parse(name))
 
 
 def is_named(viewer: Viewer, sender: str, allowed: tuple[str, ...]) -> bool:
@@ -52,20 +75,10 @@ def _is_same_person(viewer: Viewer, name: str) -> bool:
     return viewer.is_me(name) or (tag != "" and fold(parse(name).tag) == tag)
 
 
-def _has_exchanged(state: State, viewer: Viewer, sender: str) -> bool:
-    """Returns whether the viewer's side passed a ball to ``sender``."""
-    directory = viewer.directory
-    return any(
-        _is_same_person(viewer, ball_pass.by) and directory.same(ball_pass.to, sender)
-        for ball_pass in state.passes
-    )
-
-
-def _states(reader: StoreReader, topic: str) -> Iterator[State]:
-    """Yields the states of all threads, that of ``topic`` first."""
-    topics = reader.topics()
-    for name in (topic, *(name for name in topics if name != topic)):
+def _states(reader: StoreReader) -> Iterator[State]:
+    """Yields the states of all threads that can be read."""
+    for topic in reader.topics():
         try:
-            yield reader.snapshot(name).state
+            yield reader.snapshot(topic).state
         except WcError:
             continue

@@ -10,12 +10,17 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.cli.wake.test_waiting import agents  # noqa: F401
+from wc_cli.context import Context
 from wc_cli.wake import sleeper
+from wc_core.identity.resolve import Asked
+from wc_core.threads.reader import StoreReader
+from wc_core.wake.senders import Acquaintances
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from tests.cli.wake.test_waiting import Agents
+    from wc_core.threads.reader import Snapshot
 
 HOSTILE = (
     "a\x1b[31mred\x1b]0;title\x07\n> quoted\n\u2028line\x0bline\x85line\n"
@@ -126,6 +131,30 @@ def test_the_oldest_of_very_many_balls_wake_nobody(agents: Agents) -> None:  # n
     time.sleep(1)
     assert client.waits
     client.end()
+
+
+def test_threads_are_searched_once_for_all_strangers(
+    agents: Agents,  # noqa: F811
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    me, env = str(agents.folder), dict(agents.repo.machine.env)
+    for number in range(5):
+        agents.pass_ball(f"t{number}", by=f"Codex (eve{number})")
+    words = {"env": {"CLAUDECODE": "1"}, "cwd": agents.folder}
+    agents.repo.ok("new", "who", "--title", "Who?", "--to", "Codex (eve3)", **words)
+    context = Context(env, me, Asked(client="Claude Code"))
+    reads: list[str] = []
+    snapshot = StoreReader.snapshot
+
+    def counted(reader: StoreReader, topic: str) -> Snapshot:
+        reads.append(topic)
+        return snapshot(reader, topic)
+
+    monkeypatch.setattr(StoreReader, "snapshot", counted)
+    known = Acquaintances(context.reader, context.viewer)
+    found = [known.is_known(f"Codex (eve{n})", f"t{n}") for n in range(5)]
+    assert found == [False, False, False, True, False]
+    assert len(reads) == 5 + 6
 
 
 def test_without_inotify_it_looks_once_a_second(
