@@ -232,7 +232,7 @@ def _report_arrival(
 ) -> None:
     """Notify that it has arrived, and show what is new in the thread as `wc read`
     does."""
-    from wc_cli.commands import reading  # 11 ms, only when the wait is over
+    from wc_cli.commands.reading import thread  # 11 ms, only when the wait is over
 
     first, *later = came
     reader = context.reader
@@ -249,7 +249,7 @@ def _report_arrival(
         state, reader.cursor(state.topic, context.viewer.key)
     )
     values = {
-        **{param.name: param.default for param in reading.ReadOptions.params()},
+        **{param.name: param.default for param in thread.ReadOptions.params()},
         "topic": state.topic,
         "new": bool(new),
         "raw": True,
@@ -257,7 +257,7 @@ def _report_arrival(
         "json": options.json,
         "peek": options.peek,
     }
-    reading.read.run(context, reading.ReadOptions(values))
+    thread.read.run(context, thread.ReadOptions(values))
     if state.links:
         from wc_core.planning import linkfiles  # 2 ms, for threads with links
 

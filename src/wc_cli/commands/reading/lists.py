@@ -1,0 +1,144 @@
+"""``wc list`` and ``wc reindex``: many threads, a line each."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from wc_cli.clock import now_ms
+from wc_cli.commands.common import SpeakerOptions
+from wc_cli.commands.reading.paging import command_line, topic_list
+from wc_cli.entries.paths import searched_path
+from wc_cli.options import (
+    command,
+    flag,
+    number,
+    text,
+    texts,
+)
+from wc_cli.output import remark, say, say_json
+from wc_cli.terminal import render
+from wc_core.threads import vocabulary
+from wc_core.views import index
+from wc_core.views import search as search_views
+from wc_core.views.mentions import Mentions
+from wc_core.views.rows import Filter
+
+if TYPE_CHECKING:
+    from wc_cli.context import Context
+    from wc_core.views.overview import Overview
+
+_NO_THREADS = "No threads here. Start one with: wc new TOPIC --title '…'"
+
+
+class FilterOptions(SpeakerOptions):
+    """Which threads, and how many of them."""
+
+    ball: str = text(
+        "--ball",
+        "NAME",
+        "Only threads whose ball this name has (or: me, anyone).",
+        complete="agent",
+    )
+    status: str = text("--status", "STATUS", "Only this status.", complete="status")
+    tag: tuple[str, ...] = texts(
+        "--tag", "TAG", "Only threads with this tag; may be repeated: with all of them."
+    )
+    limit: int = number("--limit", "At most this many (0: all).")
+    cursor: str = text("--cursor", "CURSOR", "Continue where a limited answer ended.")
+
+    def filter(self, *, open_only: bool = False, own: bool = False) -> Filter:
+        """Returns the filter for these threads."""
+        status = vocabulary.status(self.status)
+        ball = "me" if own else self.ball
+        return Filter(open_only, ball, status, tags=self.tag)
+
+
+class ListOptions(FilterOptions):
+    """List threads, the latest move first."""
+
+    file: str = text("--file", "PATH", "Only threads about this file or folder.")
+    branch: str = text("--branch", "BRANCH", "Only threads that are at this branch.")
+    area: str = text("--area", "AREA", "Only threads that belong to this area.")
+    open: bool = flag("--open", help="Leave closed threads out.")
+    mine: bool = flag("--mine", help="Only threads whose ball is yours.")
+    ready: bool = flag("--ready", help="Only threads that you may begin with.")
+    blocked: bool = flag("--blocked", help="Only threads that wait for something.")
+    columns: str = text(
+        "--columns", "NAMES", "Only these columns, such as: topic,ball,title."
+    )
+
+
+class ReindexOptions(SpeakerOptions):
+    """Write the index page: whose move it is in every thread."""
+
+    closed: bool = flag("--closed", help="Include closed threads.")
+
+
+@command(ListOptions)
+def list_threads(context: Context, options: ListOptions) -> None:
+    """List threads."""
+    columns = render.chosen_columns(options.columns)
+    context.remember()
+    thread_filter = options.filter(open_only=options.open, own=options.mine)
+    thread_filter = thread_filter._replace(
+        branch=options.branch, ready=options.ready, waiting=options.blocked
+    )
+    overview = context.overview
+    thread_filter, unreadable = _about_file(context, overview, options, thread_filter)
+    if options.area:
+        from wc_core.areas import threads  # 2 ms, only to ask for an area
+
+        areas = context.settings.areas
+        thread_filter = threads.in_area(overview, areas, options.area, thread_filter)
+    page = overview.page(thread_filter, options.limit, options.cursor)
+    standing = context.standing
+    if options.json:
+        fields = page.to_json(context.store)
+        sync = {"sync": standing.to_json()} if standing is not None else {}
+        say_json(fields | sync | ({"unreadable": unreadable} if unreadable else {}))
+        return
+    style = render.output_style(context.env)
+    say(render.thread_list(page.rows, now_ms(), style, columns))
+    if standing is not None:
+        remark(standing.sentence(now_ms()))
+    if not page.rows:
+        remark("No thread matches." if overview.reader.topics() else _NO_THREADS)
+    if page.cursor:
+        remark(f"more: {command_line('list', options, cursor=page.cursor)}")
+    if unreadable:
+        remark(f"not searched: {topic_list(unreadable)} (see: wc doctor)")
+    damaged = [row.name for row in page.rows if row.damaged]
+    if damaged:
+        remark(f"damaged: {topic_list(damaged)} (see: wc doctor)")
+
+
+def _about_file(
+    context: Context, overview: Overview, options: ListOptions, criteria: Filter
+) -> tuple[Filter, list[str]]:
+    """Returns the filter for threads about the file of the options, if there is one,
+    and the threads that could not be searched."""
+    if not options.file:
+        return criteria, []
+    scan = search_views.Scan(overview.reader)
+    about = Mentions(searched_path(options.file, context))
+    topics, matches = search_views.threads_about(scan, overview.reader, about)
+    return criteria._replace(topics=topics), list(matches.unreadable)
+
+
+@command(ReindexOptions)
+def reindex(context: Context, options: ReindexOptions) -> None:
+    """Write the index page."""
+    rows = context.overview.rows()
+    if not context.place.exists:
+        if options.json:
+            say_json({"store": context.store, "path": None})
+        else:
+            remark(_NO_THREADS)
+        return
+    page = index.render_index(rows, closed=options.closed)
+    writer = context.writer()
+    path = writer.write_index(page.encode(errors="replace"))
+    if options.json:
+        say_json({"store": context.store, "path": path})
+    else:
+        say(writer.layout.index_page)

@@ -1,0 +1,46 @@
+"""What the commands that read share: the command line that goes on, lists of topics."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from wc_cli.options import (
+    FLAG,
+    TEXTS,
+    WORDS,
+)
+from wc_core.phrases import quoted
+from wc_core.text import one_line
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from wc_cli.options import Options
+
+
+def command_line(name: str, options: Options, **changed: Any) -> str:
+    """Returns the command line that continues where this one ended: the same options
+    except for those that are ``changed``, quoted for a shell."""
+    flags: list[str] = []
+    arguments: list[str] = []
+    for param in options.params():
+        value = changed.get(param.name, getattr(options, param.name))
+        if not param.flags:
+            arguments += value if param.kind == WORDS else [value]
+        elif param.kind == FLAG:
+            flags += [param.flags[0]] if value else []
+        elif param.kind == TEXTS:
+            flags += [word for item in value for word in (param.flags[0], item)]
+        elif value != param.default:
+            flags += [param.flags[0], str(value)]
+    if any(word.startswith("-") for word in arguments):
+        flags.append("--")
+        arguments, flags = flags, arguments
+    # Cleaned first: removing an escape sequence later could remove a quote with it.
+    words = [quoted(one_line(word)) for word in (*arguments, *flags)]
+    return " ".join(("wc", name, *words))
+
+
+def topic_list(topics: Iterable[str]) -> str:
+    """Returns the topics on one line."""
+    return ", ".join(one_line(topic) for topic in topics)

@@ -1,0 +1,139 @@
+"""``wc search`` and ``wc updates``: entries of all threads, by words or by time."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from wc_cli.clock import now_ms
+from wc_cli.commands.common import SpeakerOptions
+from wc_cli.commands.reading.lists import FilterOptions
+from wc_cli.commands.reading.paging import command_line, topic_list
+from wc_cli.entries.paths import searched_path
+from wc_cli.options import (
+    command,
+    flag,
+    number,
+    text,
+    words,
+)
+from wc_cli.output import remark, say, say_json
+from wc_cli.terminal import render
+from wc_core.text import one_line
+from wc_core.views import search as search_views
+from wc_core.views import updates as update_views
+from wc_core.views.mentions import Mentions
+
+if TYPE_CHECKING:
+    from wc_cli.context import Context
+
+
+class SearchOptions(FilterOptions):
+    """Find the entries that contain every word, the best matches first."""
+
+    query: tuple[str, ...] = words(
+        "QUERY...",
+        'Beginnings of words; "a phrase"; title:, body:, topic:, author: before one.',
+        default=(),
+    )
+    file: str = text("--file", "PATH", "Only entries about this file or folder.")
+    pr: int = number("--pr", "Only entries about this pull request.")
+    commit: str = text("--commit", "ID", "Only entries about this commit.")
+    branch: str = text("--branch", "BRANCH", "Only entries written on this branch.")
+    kind: str = text("--kind", "KIND", "Only entries of this kind.", complete="kind")
+    severity: str = text(
+        "--severity", "LEVEL", "Only those as severe or more so.", complete="severity"
+    )
+
+
+class UpdatesOptions(SpeakerOptions):
+    """Show what happened since a time."""
+
+    since: str = text(
+        "--since",
+        "WHEN",
+        "A time, an age (90m, 3h, 2d) or an entry's id.",
+        default="24h",
+    )
+    limit: int = number("--limit", "At most this many (0: all).")
+    branch: str = text("--branch", "BRANCH", "Only entries written on this branch.")
+    digest: bool = flag("--digest", help="One summary per thread.")
+
+
+@command(SearchOptions)
+def search(context: Context, options: SearchOptions) -> None:
+    """Search."""
+    query = " ".join(options.query)
+    path = searched_path(options.file, context)
+    about = Mentions(path, options.pr, options.commit, options.branch)
+    about = about._replace(kind=options.kind, severity=options.severity)
+    thread_filter = options.filter()
+    question = search_views.Question(
+        query, thread_filter, options.limit, options.cursor, about
+    )
+    overview = context.overview
+    hits = search_views.search(search_views.Scan(overview.reader), overview, question)
+    if options.json:
+        say_json(hits.to_json(context.store, query))
+        return
+    style = render.output_style(context.env)
+    say("\n".join(render.hit_text(hit, style) for hit in hits.hits))
+    following = (
+        command_line("search", options, cursor=hits.cursor) if hits.cursor else ""
+    )
+    remark(f"{hits.total} found" + (f", more: {following}" if following else ""))
+    if hits.unreadable:
+        remark(f"not searched: {topic_list(hits.unreadable)} (see: wc doctor)")
+
+
+@command(UpdatesOptions)
+def updates(context: Context, options: UpdatesOptions) -> None:
+    """Show what happened."""
+    if options.digest:
+        _print_digest(context, options)
+        return
+    news = update_views.updates(
+        context.overview,
+        options.since,
+        now_ms(),
+        options.limit,
+        branch=options.branch.strip(),
+    )
+    if options.json:
+        say_json(news.to_json(context.store))
+        return
+    style = render.output_style(context.env)
+    say(
+        "\n".join(
+            render.update_line(topic, entry, style) for topic, entry in news.entries
+        )
+    )
+    if not news.entries:
+        remark(one_line(f"Nothing since {options.since}."))
+    if news.more:
+        following = command_line("updates", options, since=news.next_since)
+        remark(f"{news.more} more: {following}")
+    if news.unreadable:
+        remark(f"not read: {topic_list(news.unreadable)} (see: wc doctor)")
+
+
+def _print_digest(context: Context, options: UpdatesOptions) -> None:
+    """Print a summary of each thread that changed."""
+    news = update_views.digest(
+        context.overview,
+        options.since,
+        now_ms(),
+        options.limit,
+        branch=options.branch.strip(),
+    )
+    if options.json:
+        say_json(news.to_json(context.store))
+        return
+    style = render.output_style(context.env)
+    say("\n".join(render.news_text(thread, style) for thread in news.threads))
+    if not news.threads:
+        remark(one_line(f"Nothing since {options.since}."))
+    if news.more:
+        following = command_line("updates", options, limit=0)
+        remark(f"{news.more} more: {following}")
+    if news.unreadable:
+        remark(f"not read: {topic_list(news.unreadable)} (see: wc doctor)")

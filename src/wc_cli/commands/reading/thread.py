@@ -1,0 +1,177 @@
+"""``wc read`` and ``wc seen``: one thread with its entries, and how far it was read."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from wc_cli.clock import now_ms
+from wc_cli.commands.common import SpeakerOptions
+from wc_cli.commands.reading.paging import command_line, topic_list
+from wc_cli.options import (
+    argument,
+    command,
+    flag,
+    number,
+    position,
+    text,
+)
+from wc_cli.output import remark, say, say_json
+from wc_cli.terminal import render
+from wc_core.errors import NotFoundError, WcError
+from wc_core.text import one_line
+from wc_core.threads import vocabulary
+from wc_core.views import entries as entry_views
+from wc_core.views.mentions import is_of_kind, is_written_on
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from wc_cli.context import Context
+    from wc_core.threads.model import State
+    from wc_core.threads.reader import StoreReader, Thread
+    from wc_core.views.entries import Numbered
+    from wc_core.wake.passes import PassState
+
+# Seconds to wait for a writer. If it takes longer, the next reading moves the cursor.
+_PATIENCE = 0.1
+
+
+class ReadOptions(SpeakerOptions):
+    """Show a thread, and mark it as read."""
+
+    topic: str = argument("TOPIC", "The thread.", complete="topic")
+    start: int = position("--from", "Start with this entry; -10: the last ten.")
+    limit: int = number("--limit", "At most this many entries (0: all).")
+    new: bool = flag("--new", help="Only what is new for you.")
+    branch: str = text("--branch", "BRANCH", "Only entries written on this branch.")
+    kind: str = text("--kind", "KIND", "Only entries of this kind.", complete="kind")
+    peek: bool = flag("--peek", help="Do not mark it as read.")
+    raw: bool = flag("--raw", help="Plain text as written, without a pager.")
+    history: bool = flag(
+        "--history", help="Show every text, also those that were amended or retracted."
+    )
+
+
+class SeenOptions(SpeakerOptions):
+    """Mark a thread as read without showing it."""
+
+    topic: str = argument("TOPIC", "The thread.", default="", complete="topic")
+    all: bool = flag("--all", help="Mark every thread as read.")
+
+
+@command(ReadOptions)
+def read(context: Context, options: ReadOptions) -> None:
+    """Show a thread."""
+    reader = context.reader
+    thread = reader.thread(reader.find(options.topic))
+    entries = entry_views.numbered(thread, history=options.history)
+    if options.new:
+        cursor = reader.cursor(thread.state.topic, context.viewer.key)
+        new = entry_views.new_ids(thread, context.viewer, cursor)
+        entries = [entry for entry in entries if entry.entry.id in new]
+    start = entry_views.first_index(options.start, len(thread.entries))
+    branch, kind = options.branch.strip(), vocabulary.kind(options.kind)
+    entries = [
+        entry
+        for entry in entries
+        if entry.idx >= start and is_written_on(entry.entry, branch)
+        if is_of_kind(entry.entry, kind)
+    ]
+    left_out = entries[options.limit :] if options.limit else []
+    entries = entries[: options.limit] if options.limit else entries
+    if options.json:
+        fields = entry_views.read_json(thread, context.store, entries, left_out)
+        passed = _pass_state(context, thread.state)
+        say_json(fields | ({"pass": passed.to_json()} if passed else {}))
+    else:
+        _print_thread(context, thread, entries, raw=options.raw)
+        if (branch or kind) and not entries:
+            remark("No entry matches.")
+        if left_out:
+            following = command_line("read", options, start=left_out[0].idx)
+            remark(f"{len(left_out)} more: {following}")
+    if not (options.peek or left_out or branch or kind):
+        _mark_as_read(context, thread.state)
+
+
+def _print_thread(
+    context: Context, thread: Thread, entries: list[Numbered], *, raw: bool
+) -> None:
+    style = render.output_style(context.env)
+    is_theirs = not context.viewer.holds(thread.state.ball)
+    passed = _pass_state(context, thread.state) if is_theirs else None
+    words = passed.sentence(now_ms()) if passed is not None else ""
+    head = render.thread_head(thread, style, words)
+    if raw or not render.is_for_people(context.env):
+        say(
+            "\n\n".join([head, *(render.entry_text(entry, style) for entry in entries)])
+        )
+        return
+    from wc_cli.terminal import pager  # 20 ms, only on a terminal
+
+    # Agents run commands on terminals too, and would hang in a pager.
+    command = pager.pager_command(context.env) if context.identity.person else ""
+    pager.page_parts(_rendered_parts(context, head, entries), command, context.env)
+
+
+def _pass_state(context: Context, state: State) -> PassState | None:
+    """Returns how far the ball has come with its holder, as seen on this machine."""
+    from wc_core.wake import passes  # 1 ms, not for the other commands that read
+
+    return passes.pass_state(context.reader, state, context.settings.directory)
+
+
+def _rendered_parts(
+    context: Context, head: str, entries: list[Numbered]
+) -> Iterator[str]:
+    """Yields the head and the entries as a terminal shows them."""
+    from wc_cli.terminal import markdown  # Rich: 200 ms, only on a terminal
+
+    console = markdown.console_of(context.env, render.terminal_width())
+    now = now_ms()
+    yield f"{head}\n"
+    for entry in entries:
+        yield "\n" + markdown.terminal_text(
+            console, markdown.rendered_entry(entry, now)
+        )
+
+
+def _mark_as_read(context: Context, state: State) -> None:
+    """Move the read cursor. If the store cannot be written, print a note."""
+    try:
+        context.writer().mark_read(state, _PATIENCE)
+    except (WcError, OSError) as error:
+        remark(one_line(f"note: not marked as read: {error}"))
+
+
+@command(SeenOptions)
+def seen(context: Context, options: SeenOptions) -> None:
+    """Mark as read."""
+    reader = context.reader
+    if options.all:
+        states = _readable_states(reader)
+    else:
+        topic = reader.find(vocabulary.required(options.topic, "topic"))
+        states = [reader.snapshot(topic).state]
+    if states:  # nothing to mark is no reason to make a store
+        writer = context.writer()
+        for state in states:
+            writer.mark_read(state)
+    topics = [state.name for state in states]
+    if options.json:
+        say_json({"store": context.store, "seen": topics})
+    else:
+        say(f"seen: {topic_list(topics) or 'nothing'}")
+
+
+def _readable_states(reader: StoreReader) -> list[State]:
+    """Returns the states of the threads that can be read, and remarks on the others."""
+    states = []
+    for topic in reader.topics():
+        try:
+            states.append(reader.snapshot(topic).state)
+        except NotFoundError:
+            continue  # gone since it was listed, or never begun
+        except WcError as error:
+            remark(one_line(f"not marked as read: {topic}: {error}"))
+    return states
