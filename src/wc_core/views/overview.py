@@ -36,14 +36,14 @@ class Overview:
     def rows(self) -> list[ThreadRow]:
         """Returns all threads, latest move first. A damaged one hides no other."""
         rows = row_views.thread_rows(self.reader, self.viewer)
-        rows = self._with_passes(rows)
+        rows = self.with_passes(rows)
         if not any(row.links or row.gates for row in rows):
             return rows
         from wc_core.views import planning  # 2 ms, only for stores with a plan
 
         return planning.with_waits(rows, self.clock())
 
-    def _with_passes(self, rows: list[ThreadRow]) -> list[ThreadRow]:
+    def with_passes(self, rows: list[ThreadRow]) -> list[ThreadRow]:
         """Returns the rows with how far the balls have come for which somebody was
         called."""
         if not os.path.isdir(self.reader.layout.wakes):
@@ -72,7 +72,7 @@ class Overview:
         if criteria.topics is None or os.path.isdir(self.reader.layout.links):
             return self.rows()
         rows = row_views.thread_rows(self.reader, self.viewer, criteria.topics)
-        return self._with_passes(rows)
+        return self.with_passes(rows)
 
     def page(self, criteria: Filter, limit: int, cursor: str = "") -> RowPage:
         """Returns at most ``limit`` rows (0: all) from ``cursor`` on.

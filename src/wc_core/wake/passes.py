@@ -109,6 +109,15 @@ def _has_answered(
     return any(is_holder(entry.agent) for entry in islice(later, 1, None))
 
 
+def pass_fields(
+    reader: StoreReader, state: State, directory: Directory
+) -> dict[str, Any]:
+    """Returns the state of a thread's pass as the member ``pass`` of an answer; nothing
+    if nobody has the ball."""
+    passed = pass_state(reader, state, directory)
+    return {} if passed is None else {"pass": passed.to_json()}
+
+
 def _has_read(
     reader: StoreReader, state: State, directory: Directory, key: str
 ) -> bool:

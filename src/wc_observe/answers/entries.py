@@ -16,6 +16,7 @@ from wc_core.values import NamedTuple
 from wc_core.views import entries as entry_views
 from wc_core.views.mentions import is_of_kind, is_written_on
 from wc_core.views.references import code_words, references
+from wc_core.wake.passes import pass_fields
 from wc_observe.answers.quoting import (
     NOTICE,
     block,
@@ -195,6 +196,7 @@ def page_json(store: OpenStore, page: EntryPage) -> dict[str, Any]:
         fields["next_entry_index"] = page.next_index
     if page.truncated:
         fields["truncated"] = True
+    fields |= pass_fields(store.reader, page.thread.state, store.viewer.directory)
     return dict(clean_json(fields))
 
 

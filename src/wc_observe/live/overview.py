@@ -66,19 +66,19 @@ class LiveOverview(Overview):
                 self._complete = planning.with_waits(self._sorted[::-1], now_ms)
                 every_gate = (gate for row in self._sorted for gate in row.gates)
                 self._next_end = next_end(every_gate, now_ms)
-            return list(self._complete)
+            return self.with_passes(list(self._complete))
 
     def matching(self, criteria: Filter) -> list[ThreadRow]:
         """Returns the threads that match a filter; the result is cached."""
         with self._lock:
-            all_rows = self.rows()
+            self.rows()  # brings them up to date
             rows = self._matching.get(criteria)
             if rows is None:
-                rows = row_views.filter_rows(all_rows, criteria, self.viewer)
+                rows = row_views.filter_rows(self._complete, criteria, self.viewer)
                 if len(self._matching) >= _MOST_FILTERS:
                     self._matching.clear()
                 self._matching[criteria] = rows
-            return rows
+            return self.with_passes(rows)
 
     def _update(self) -> None:
         stale, self._stale = self._stale, set()

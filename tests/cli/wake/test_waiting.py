@@ -14,8 +14,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pytest
 
 from tests import standinclient
+from tests.core.strategies import viewer
 from wc_core.layout import Layout
+from wc_core.views.rows import Filter
 from wc_core.wake import waiters
+from wc_observe.live.stores import Live
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -175,6 +178,16 @@ def test_its_states_are_those_that_were_seen(agents: Agents) -> None:
     assert agents.passed("login")["state"] == "answered"
     agents.repo.ok("say", "login", "--title", "Done", **me)
     assert agents.passed("login") == {}
+
+
+def test_the_server_shows_the_same(agents: Agents) -> None:
+    client = agents.wait().sleeps()
+    agents.pass_ball("login")
+    client.ended()
+    live = Live(str(agents.store))
+    (row,) = live.overview(viewer("Codex (pat)")).page(Filter(), 0).rows
+    assert row.to_json()["pass"] == agents.passed("login")
+    assert agents.passed("login")["agent"] == "Claude Code@fix (Pat)"
 
 
 def test_two_balls_at_once_wake_once(agents: Agents) -> None:

@@ -22,6 +22,7 @@ from wc_core.text import one_line
 from wc_core.threads import vocabulary
 from wc_core.views import entries as entry_views
 from wc_core.views.mentions import is_of_kind, is_written_on
+from wc_core.wake.passes import pass_fields, pass_state
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
     from wc_core.threads.model import State
     from wc_core.threads.reader import StoreReader, Thread
     from wc_core.views.entries import Numbered
-    from wc_core.wake.passes import PassState
 
 # Seconds to wait for a writer. If it takes longer, the next reading moves the cursor.
 _PATIENCE = 0.1
@@ -81,8 +81,8 @@ def read(context: Context, options: ReadOptions) -> None:
     entries = entries[: options.limit] if options.limit else entries
     if options.json:
         fields = entry_views.read_json(thread, context.store, entries, left_out)
-        passed = _pass_state(context, thread.state)
-        say_json(fields | ({"pass": passed.to_json()} if passed else {}))
+        passed = pass_fields(reader, thread.state, context.settings.directory)
+        say_json(fields | passed)
     else:
         _print_thread(context, thread, entries, raw=options.raw)
         if (branch or kind) and not entries:
@@ -98,10 +98,7 @@ def _print_thread(
     context: Context, thread: Thread, entries: list[Numbered], *, raw: bool
 ) -> None:
     style = render.output_style(context.env)
-    is_theirs = not context.viewer.holds(thread.state.ball)
-    passed = _pass_state(context, thread.state) if is_theirs else None
-    words = passed.sentence(now_ms()) if passed is not None else ""
-    head = render.thread_head(thread, style, words)
+    head = render.thread_head(thread, style, _passed_text(context, thread.state))
     if raw or not render.is_for_people(context.env):
         say(
             "\n\n".join([head, *(render.entry_text(entry, style) for entry in entries)])
@@ -114,11 +111,12 @@ def _print_thread(
     pager.page_parts(_rendered_parts(context, head, entries), command, context.env)
 
 
-def _pass_state(context: Context, state: State) -> PassState | None:
-    """Returns how far the ball has come with its holder, as seen on this machine."""
-    from wc_core.wake import passes  # 1 ms, not for the other commands that read
-
-    return passes.pass_state(context.reader, state, context.settings.directory)
+def _passed_text(context: Context, state: State) -> str:
+    """Returns how far the ball of somebody else has come, as seen on this machine."""
+    if context.viewer.holds(state.ball):
+        return ""
+    passed = pass_state(context.reader, state, context.settings.directory)
+    return passed.sentence(now_ms()) if passed is not None else ""
 
 
 def _rendered_parts(
