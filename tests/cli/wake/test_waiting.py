@@ -185,6 +185,7 @@ def test_the_server_shows_the_same(agents: Agents) -> None:
     agents.pass_ball("login")
     client.ended()
     live = Live(str(agents.store))
+    live.refresh()
     (row,) = live.overview(viewer("Codex (pat)")).page(Filter(), 0).rows
     assert row.to_json()["pass"] == agents.passed("login")
     assert agents.passed("login")["agent"] == "Claude Code@fix (Pat)"
