@@ -18,6 +18,7 @@ from wc_core.errors import NotFoundError, WcError
 from wc_core.layout import Layout, topic_of
 from wc_core.views import planning, worktrees
 from wc_core.views import rows as row_views
+from wc_core.views.overview import with_passes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -134,7 +135,9 @@ class BoardSource:
         """The cards that pass the filter, in columns."""
         work = self._work_by_topic
         known = list(self._cards.values())
+        directory = self.context.settings.directory
         rows = planning.with_waits([card.row for card in known], now_ms())
+        rows = with_passes(self.reader, rows, directory)
         cards = (
             card._replace(row=row, work=work.get(card.topic, card.work))
             for card, row in zip(known, rows, strict=True)
@@ -143,7 +146,6 @@ class BoardSource:
             return card_views.group_by_area(
                 cards, card_filter, self._areas.of(rows), self._areas.areas
             )
-        directory = self.context.settings.directory
         return card_views.group_into_columns(cards, card_filter, directory, now_ms())
 
     def plan_text(self) -> str:

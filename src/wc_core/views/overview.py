@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from wc_core.identity.viewer import Viewer
+    from wc_core.names import Directory
     from wc_core.planning.readiness import ThreadPlan
     from wc_core.threads.reader import StoreReader
     from wc_core.views.rows import Filter, ThreadRow
@@ -44,15 +45,8 @@ class Overview:
         return planning.with_waits(rows, self.clock())
 
     def with_passes(self, rows: list[ThreadRow]) -> list[ThreadRow]:
-        """Returns the rows with how far the balls have come for which somebody was
-        called."""
-        if not os.path.isdir(self.reader.layout.wakes):
-            return rows
-        from wc_core.wake import called  # 2 ms, only where agents are woken
-
-        balls = called.called_balls(self.reader, self.viewer.directory)
-        passes = {state.topic: passed for state, passed in balls}
-        return [row._replace(passed=passes.get(row.topic)) for row in rows]
+        """Returns the rows with how far their balls have come, see `with_passes`."""
+        return with_passes(self.reader, rows, self.viewer.directory)
 
     def plan(self) -> ThreadPlan:
         """Returns what all threads wait for, now."""
@@ -100,6 +94,20 @@ class Overview:
         start = start or next((row.last_id for row in self._candidates(criteria)), "")
         following = cursor_of(start, visible[-1].last_id, visible[-1].topic)
         return RowPage(tuple(visible), following, total)
+
+
+def with_passes(
+    reader: StoreReader, rows: list[ThreadRow], directory: Directory
+) -> list[ThreadRow]:
+    """Returns the rows with how far the balls have come for which somebody was
+    called."""
+    if not os.path.isdir(reader.layout.wakes):
+        return rows
+    from wc_core.wake import called  # 2 ms, only where agents are woken
+
+    balls = called.called_balls(reader, directory)
+    passes = {state.topic: passed for state, passed in balls}
+    return [row._replace(passed=passes.get(row.topic)) for row in rows]
 
 
 def cursor_of(*parts: str) -> str:

@@ -15,6 +15,10 @@ import pytest
 
 from tests import standinclient
 from tests.core.strategies import viewer
+from wc_cli.board.cards import CardFilter
+from wc_cli.board.source import BoardSource
+from wc_cli.clock import now_ms
+from wc_cli.context import Context
 from wc_core.layout import Layout
 from wc_core.views.rows import Filter
 from wc_core.wake import waiters
@@ -189,6 +193,17 @@ def test_the_server_shows_the_same(agents: Agents) -> None:
     (row,) = live.overview(viewer("Codex (pat)")).page(Filter(), 0).rows
     assert row.to_json()["pass"] == agents.passed("login")
     assert agents.passed("login")["agent"] == "Claude Code@fix (Pat)"
+
+
+def test_the_board_shows_it(agents: Agents) -> None:
+    client = agents.wait().sleeps()
+    agents.pass_ball("login")
+    client.ended()
+    source = BoardSource(Context(agents.repo.machine.env, str(agents.folder)))
+    source.refresh()
+    columns = source.columns(CardFilter())
+    (card,) = (card for column in columns for card in column.cards)
+    assert card.row.passed_text(now_ms()) == "called just now"
 
 
 def test_two_balls_at_once_wake_once(agents: Agents) -> None:
