@@ -115,13 +115,16 @@ def load(layout: Layout, name: str) -> Waiter | None:
         return None
 
 
-def running(layout: Layout) -> list[Waiter]:
-    """Returns the sessions that can be woken and whose clients run."""
+def sessions(layout: Layout) -> list[Waiter]:
+    """Returns the sessions that could be woken when their last turns ended."""
     try:
         names = names_in(layout.waiters, layout.root)[:_MOST]
     except WcError:
         return []
-    sessions = (
-        load(layout, name) for name in sorted(names) if not name.startswith("=")
-    )
-    return [waiter for waiter in sessions if waiter is not None and waiter.is_running]
+    loaded = (load(layout, name) for name in sorted(names) if not name.startswith("="))
+    return [waiter for waiter in loaded if waiter is not None]
+
+
+def running(layout: Layout) -> list[Waiter]:
+    """Returns the sessions that can be woken and whose clients run."""
+    return [waiter for waiter in sessions(layout) if waiter.is_running]

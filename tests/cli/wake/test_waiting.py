@@ -383,6 +383,15 @@ def test_the_receipt_says_that_nobody_is_there(agents: Agents) -> None:
     client.end()
 
 
+def test_the_receipt_says_nothing_where_nobody_is_woken(agents: Agents) -> None:
+    client = agents.wait().sleeps()
+    client.end()
+    waiter = json.loads(client.file.read_text())
+    waiter["since_ns"] -= 15 * 24 * 3600 * 10**9
+    client.file.write_text(json.dumps(waiter))
+    assert "not woken" not in agents.pass_ball("login")
+
+
 def test_problems_names_who_was_woken_and_is_silent(agents: Agents) -> None:
     client = agents.wait().sleeps()
     agents.pass_ball("login")
