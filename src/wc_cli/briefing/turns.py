@@ -55,13 +55,13 @@ def note_turn(
     return tuple(told)
 
 
-def sweep(layout: Layout, now_ms: int) -> None:
-    """Remove the files of sessions whose clients have ended, and old records."""
+def sweep(layout: Layout, current: Waiter, now_ms: int) -> None:
+    """Remove the files of sessions whose clients have ended, those of earlier sessions
+    in the client of the ``current`` one, which it has left, and old records."""
     with suppress(WcError, OSError):
-        for name in names_in(layout.waiters, layout.root):
-            waiter = waiters.load(layout, name)
-            if waiter is not None and not waiter.is_running:
-                durable.remove(waiters.path_of(layout, name), layout.root)
+        for waiter in waiters.sessions(layout):
+            if not waiter.is_running or waiter.was_left_for(current):
+                durable.remove(waiters.path_of(layout, waiter.name), layout.root)
     with suppress(WcError, OSError):
         for name in names_in(layout.wakes, layout.root):
             record = records.load(layout, name)

@@ -67,7 +67,7 @@ def wait_in_hook(context: Context, options: SpeakerOfHook) -> None:
         # Not every turn begins with a prompt.
         hook.note_turn(context, options.client, hook_input.session)
     waiter = _register(context, layout, options.client, hook_input)
-    turns.sweep(layout, now_ms())
+    turns.sweep(layout, waiter, now_ms())
     words = (layout.root, waiter.name, waiter.token, options.as_name, options.seat)
     if CLIENTS[options.client] == DETACHES:
         spawn.start_detached("wc_cli.wake.waiting", words, context.env)

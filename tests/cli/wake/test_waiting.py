@@ -237,6 +237,33 @@ def test_the_newest_waiter_of_a_session_ends_the_older(agents: Agents) -> None:
     assert second.ended().code == 2
 
 
+def test_a_session_that_its_client_has_left_is_not_woken(agents: Agents) -> None:
+    """As after /clear: this process is the client of both."""
+    hook = (*agents.repo.machine.wc_words, "wait", "--hook", "wake")
+    started = []
+    for session in ("s1", "s2"):
+        process = subprocess.Popen(
+            [*hook, "--client", "claude"],
+            env={**agents.repo.machine.env, "CLAUDECODE": "1"},
+            stdin=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        feed = {"cwd": str(agents.folder), "session_id": session}
+        if process.stdin is not None:
+            process.stdin.write(json.dumps(feed))
+            process.stdin.close()
+            process.stdin = None
+        file = agents.store / f".local/waiters/claude:{session}"
+        until(file.exists)
+        started.append(process)
+    first, second = started
+    assert first.communicate(timeout=SECONDS)[1] == ""
+    agents.pass_ball("login")
+    assert "- login" in second.communicate(timeout=SECONDS)[1]
+    assert (first.returncode, second.returncode) == (0, 2)
+
+
 def test_nothing_is_left_of_a_client_that_crashed(agents: Agents) -> None:
     client = agents.wait().sleeps()
     pid = client.sleeper
