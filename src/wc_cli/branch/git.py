@@ -53,6 +53,10 @@ _NEVER_ASK = {
     "GCM_INTERACTIVE": "never",
 }
 
+# For commands about the code: what a partial clone lacks is not fetched, because
+# nobody waits for the network there. Before git 2.44 only the second one works.
+NO_NETWORK = {"GIT_NO_LAZY_FETCH": "1", "GIT_ALLOW_PROTOCOL": "none"}
+
 
 class GitError(Exception):
     """git failed. The message is git's own; ``out`` and ``err`` are all that it

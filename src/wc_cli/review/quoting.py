@@ -10,7 +10,7 @@ import os
 import time
 from typing import TYPE_CHECKING
 
-from wc_cli.branch.git import Git, GitError
+from wc_cli.branch.git import NO_NETWORK, Git, GitError
 from wc_cli.entries.paths import repository_path
 from wc_core.errors import InvalidInputError, WcError
 from wc_core.git import repository as repositories
@@ -87,11 +87,10 @@ def _lines(
 ) -> list[str] | None:
     """The lines of a file; ``None`` if it must not be quoted."""
     for top in _tops(branch, repository, context):
-        place = os.path.realpath(f"{top}/{path}")
-        if not place.startswith(f"{os.path.realpath(top)}/"):
-            continue
-        if os.path.isfile(place):
-            return _lines_of_file(top, path, place, context)
+        # The file that a link leads to may be ignored, or a secret.
+        root, place = (os.path.realpath(name) for name in (top, f"{top}/{path}"))
+        if place.startswith(f"{root}/") and os.path.isfile(place):
+            return _lines_of_file(root, place.removeprefix(f"{root}/"), context)
     data = _committed(path, branch, repository, context)
     if data is None:
         raise InvalidInputError(
@@ -112,15 +111,15 @@ def _tops(branch: str, repository: Repository, context: Context) -> Iterator[str
         yield repository.top
 
 
-def _lines_of_file(
-    top: str, path: str, place: str, context: Context
-) -> list[str] | None:
+def _lines_of_file(top: str, path: str, context: Context) -> list[str] | None:
+    if looks_secret(path):
+        return None
     git = Git(top, context.env, until=time.monotonic() + _SECONDS)
     words = ("ls-files", "--cached", "--others", "--exclude-standard", "--")
     try:
         if not git.run(*words, f":(literal){path}"):
-            return None  # git ignores it
-        with open(place, "rb") as file:
+            return None  # git ignores it, or it is git's own
+        with open(f"{top}/{path}", "rb") as file:
             data = file.read(_MAX_BYTES + 1)
     except (GitError, OSError):
         return None
@@ -132,7 +131,8 @@ def _committed(
 ) -> bytes | None:
     """The file on a branch, local or fetched; ``None`` if it is on none."""
     folder = repository.top or repository.common
-    git = Git(folder, context.env, until=time.monotonic() + _SECONDS)
+    env = {**context.env, **NO_NETWORK}
+    git = Git(folder, env, until=time.monotonic() + _SECONDS)
     remotes = repositories.remote_branches(repository, branch) if branch else []
     refs = [f"refs/heads/{branch}"] if branch else []
     for ref in (*refs, *(f"refs/remotes/{name}/{branch}" for name in remotes)):

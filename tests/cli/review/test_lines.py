@@ -182,3 +182,20 @@ def test_a_place_is_split(written: str, split: tuple[str, int, int]) -> None:
 def test_programs_cannot_write_other_references(wrong: LineRef) -> None:
     with pytest.raises(InvalidInputError):
         line_refs([wrong])
+
+
+def test_nothing_is_quoted_through_a_link_to_what_is_private(here: Here) -> None:
+    for name in (".env", "ignored", "plain"):
+        (here.path / name).write_text("password\n")
+        (here.path / f"to-{name}").symlink_to(name)
+    (here.path / ".gitignore").write_text("ignored\n")
+    (here.path / "to-git").symlink_to(".git/config")
+    found = {
+        ref["path"]: ref.get("quote", "")
+        for name in ("to-.env", "to-ignored", "to-git", "to-plain")
+        for ref in refs(here, f"{name}:1")
+    }
+    assert found == {
+        **dict.fromkeys(("to-.env", "to-ignored", "to-git"), ""),
+        "to-plain": "password",
+    }
