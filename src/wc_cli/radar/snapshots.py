@@ -13,7 +13,7 @@ import time
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
-from wc_cli.branch.git import Git
+from wc_cli.branch.git import NO_NETWORK, Git
 from wc_core.git import config
 from wc_core.radar.secrets import looks_secret
 from wc_core.values import NamedTuple
@@ -26,8 +26,10 @@ if TYPE_CHECKING:
 
 # What a file of source code never has.
 MAX_BYTES = 8 << 20
-# More untracked files are no work of anybody, but a folder that should be ignored.
+# More untracked files, or larger ones altogether, are no work of anybody, but a folder
+# that should be ignored.
 _MAX_UNTRACKED = 2000
+_MAX_UNTRACKED_BYTES = 64 << 20
 # Coarser than the clock of any file system that we know: files that changed later than
 # this may change again without a sign.
 _MARGIN_NS = 100_000_000
@@ -72,9 +74,7 @@ def worktree_git(repository: Repository, env: Mapping[str, str], until: float) -
     values = config.get_all(names, repository, env)
     options = [f"{name}={value}" for name, value in values.items() if value]
     words = tuple(word for option in options for word in ("-c", option))
-    # What a partial clone lacks is not fetched: nothing here waits for the network.
-    env = {**env, "GIT_NO_LAZY_FETCH": "1"}
-    return Git(repository.top, env, until=until, options=words)
+    return Git(repository.top, {**env, **NO_NETWORK}, until=until, options=words)
 
 
 def read_state(git: Git, top: str) -> WorktreeState:
@@ -82,20 +82,21 @@ def read_state(git: Git, top: str) -> WorktreeState:
     now_ns = time.time_ns()
     output = git.run(*_STATUS)
     digest = sha256(output)
-    head, changes = "", []
-    untracked = 0
+    head = ""
+    changes: list[bytes] = []
+    untracked: list[bytes] = []
     for line in output.split(b"\0"):
         kind = line[:1]
         if line.startswith(b"# branch.oid "):
             oid = line.rpartition(b" ")[2].decode()
             head = "" if oid == "(initial)" else oid
         elif kind in _WORDS_BEFORE:
-            changes.append(line.split(b" ", _WORDS_BEFORE[kind])[-1])
-            untracked += kind == b"?"
-    if untracked > _MAX_UNTRACKED:
-        changes = changes[:-untracked]  # git lists them last
+            chosen = untracked if kind == b"?" else changes
+            chosen.append(line.split(b" ", _WORDS_BEFORE[kind])[-1])
     paths, left_out, latest = [], 0, 0
-    for path in changes:
+    if _are_too_many(untracked, top):
+        left_out, untracked = len(untracked), []
+    for path in (*changes, *untracked):
         place = os.path.join(os.fsencode(top), path)
         info = _info(place)
         if info is not None:
@@ -106,10 +107,20 @@ def read_state(git: Git, top: str) -> WorktreeState:
             paths.append(path)
         else:
             left_out += 1
-    left_out += untracked if untracked > _MAX_UNTRACKED else 0
     settled = latest < now_ns - _MARGIN_NS
     key = digest.hexdigest() if settled else ""
     return WorktreeState(head, tuple(paths), left_out, latest, key)
+
+
+def _are_too_many(untracked: list[bytes], top: str) -> bool:
+    """Whether untracked files are too many or too large altogether. One that is too
+    large by itself does not count: it gets into no snapshot anyway."""
+    if len(untracked) > _MAX_UNTRACKED:
+        return True
+    places = (os.path.join(os.fsencode(top), path) for path in untracked)
+    infos = filter(None, map(_info, places))
+    sizes = (info.st_size for info in infos if info.st_size <= MAX_BYTES)
+    return sum(sizes) > _MAX_UNTRACKED_BYTES
 
 
 def _info(path: bytes) -> os.stat_result | None:
