@@ -20,7 +20,6 @@ from wc_cli.clock import now_ms
 from wc_cli.radar import snapshots
 from wc_core.errors import WcError
 from wc_core.git import repository as repositories
-from wc_core.layout import topic_of
 from wc_core.review import keeping
 from wc_core.threads import settings
 from wc_core.threads.reader import StoreReader
@@ -81,20 +80,20 @@ def prune(root: str, repository: Repository, env: Mapping[str, str]) -> None:
     reader, rules = StoreReader(root), settings.load(root, env)
     git = Git(repository.common, env, bare=True, until=time.monotonic() + _SECONDS)
     lines = git.line("for-each-ref", "--format=%(refname)", keeping.FOLDER).splitlines()
-    ids: dict[str, list[str]] = {}
+    refs: dict[str, dict[str, str]] = {}
     for ref in lines:
-        name, _, entry_id = ref.removeprefix(keeping.FOLDER).rpartition("/")
-        ids.setdefault(name, []).append(entry_id)
+        topic, entry_id = keeping.owner_of(ref)
+        refs.setdefault(topic, {})[entry_id] = ref
     commands = []
-    for name, kept in ids.items():
+    for topic, kept in refs.items():
         with contextlib.suppress(WcError):
-            topic = topic_of(name)
-            ids_needed: set[str] = set()
-            if reader.has(topic):
+            if topic and reader.has(topic):
                 thread = reader.thread(topic)
-                ids_needed = keeping.needed(thread, kept, rules.directory, now_ms())
-            removed = (entry_id for entry_id in kept if entry_id not in ids_needed)
-            commands += [f"delete {keeping.FOLDER}{name}/{item}\n" for item in removed]
+                ids = keeping.needed(thread, kept, rules.directory, now_ms())
+            else:  # another store with the same code may have it
+                ids = keeping.fresh(kept, now_ms())
+            removed = kept.keys() - ids
+            commands += [f"delete {kept[entry_id]}\n" for entry_id in removed]
     if commands:
         git.run("update-ref", "--stdin", feed="".join(commands).encode())
 

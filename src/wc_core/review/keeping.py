@@ -1,17 +1,18 @@
 """Refs of snapshots in the code's repository, and which of them are still needed.
 
 ``refs/wc/seen/<file name of the topic>/<entry id>`` is the worktree in which that entry
-was written, as it was then.
+was written, as it was then. Dots in the file name are escaped: git allows no ``a..b``
+and no ``a.lock`` in a ref.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from wc_core import names, times
+from wc_core import names, times, ulid
 from wc_core.identity.resolve import Identity
 from wc_core.identity.viewer import Viewer
-from wc_core.layout import file_name
+from wc_core.layout import file_name, topic_of
 from wc_core.review.points import points
 from wc_core.threads.model import CLOSED
 
@@ -28,7 +29,26 @@ MAX_AGE_MS = 30 * 24 * 3600 * 1000
 
 def ref_of(topic: str, entry_id: str) -> str:
     """The ref of the snapshot that belongs to an entry."""
-    return f"{FOLDER}{file_name(topic)}/{entry_id}"
+    name = file_name(topic).replace("%", "%25").replace(".", "%2E")
+    return f"{FOLDER}{name}/{entry_id}"
+
+
+def owner_of(ref: str) -> tuple[str, str]:
+    """The topic and the entry id that a ref belongs to: the reverse of `ref_of`.
+    No topic for a ref that is not ours."""
+    name, _, entry_id = ref.removeprefix(FOLDER).rpartition("/")
+    name = name.replace("%2E", ".").replace("%25", "%")
+    return topic_of(name) if name else "", entry_id
+
+
+def fresh(entry_ids: Iterable[str], now_ms: int) -> set[str]:
+    """The ids of entries that are not older than 30 days, by the time in the id."""
+    return {
+        entry_id
+        for entry_id in entry_ids
+        if (begin := ulid.prefix(entry_id))
+        and ulid.timestamp_ms(begin) > now_ms - MAX_AGE_MS
+    }
 
 
 def needed(
@@ -36,10 +56,12 @@ def needed(
 ) -> set[str]:
     """Which of the snapshots ``kept``, by the ids of their entries, somebody may still
     compare with: the last one by each participant, and what each of them begins a
-    review with. None of a closed thread, and none older than 30 days."""
-    if thread.state.status == CLOSED:
-        return set()
+    review with. None of a closed thread, and none older than 30 days. Those of entries
+    that are not in the thread stay so long: another store may have them."""
     ids = set(kept)
+    strangers = fresh(ids.difference(entry.id for entry in thread.entries), now_ms)
+    if thread.state.status == CLOSED:
+        return strangers
     own = [entry for entry in thread.entries if entry.id in ids]
     latest = {entry.agent: entry.id for entry in own}
     ids_needed = {*latest.values()}
@@ -47,7 +69,7 @@ def needed(
         viewer = Viewer(Identity(names.parse(name), ""), directory)
         base = points(thread.entries, viewer).base
         ids_needed.add(base.id if base is not None else "")
-    return {
+    return strangers | {
         entry.id
         for entry in own
         if entry.id in ids_needed
