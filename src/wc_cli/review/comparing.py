@@ -11,7 +11,7 @@ import os
 import time
 from typing import TYPE_CHECKING, Any
 
-from wc_cli.branch.git import Git, GitError
+from wc_cli.branch.git import NO_NETWORK, Git, GitError
 from wc_cli.radar import snapshots
 from wc_cli.radar.objects import objects_of
 from wc_core.errors import NotFoundError, StorageError
@@ -93,9 +93,10 @@ def compare(
             comparer = _Comparer(thread, viewer, repository, env, objects)
             return comparer.compare(pair)
     except (GitError, OSError) as error:
-        raise StorageError(
-            f"git could not compare the two: {error}.", "Try again, or: git status"
-        ) from error
+        hint = "Try again, or: git status"
+        if "promisor" in str(error) or "lazy" in str(error):
+            hint = "Fetch the files that are missing: git fetch --refetch --no-filter"
+        raise StorageError(f"git could not compare the two: {error}.", hint) from error
 
 
 class _Comparer:
@@ -116,7 +117,8 @@ class _Comparer:
         self.objects = objects
         self.until = time.monotonic() + _SECONDS
         folder = repository.top or repository.common
-        self.git = Git(folder, env, bare=not repository.top, until=self.until)
+        offline, bare = {**env, **NO_NETWORK}, not repository.top
+        self.git = Git(folder, offline, bare=bare, until=self.until)
         self.notes: list[str] = []
 
     def compare(self, pair: Points) -> Comparison:
@@ -125,13 +127,12 @@ class _Comparer:
         if pair.is_fork:
             base = self.fork(base, head, pair)
         commits = (base.commit, head.commit)
-        width = "--stat=100"
         return Comparison(
             base,
             head,
             tuple(self._files(*commits)),
-            self._diff(*commits),
-            self._diff(width, *commits),
+            self._diff("-p", *commits),
+            self._diff("--stat=100", *commits),
             tuple(self.notes),
         )
 
@@ -145,11 +146,16 @@ class _Comparer:
             )
         point = self._snapshot(entry) or self._recorded(entry)
         if point is None:
-            commit = entry.code_commit[:_SHORT] or "of no name"
+            commit, name = entry.code_commit[:_SHORT], self._by(entry)
+            other = f"wc review {topic} --since ENTRY"
+            if not commit:
+                raise NotFoundError(
+                    f"There was no commit yet when {name} was written.",
+                    f"Begin with a later entry: {other}",
+                )
             raise NotFoundError(
-                f"The commit {commit} of {self._by(entry)} is not in this repository.",
-                f"Fetch it: git fetch --all; or begin with another entry: "
-                f"wc review {topic} --since ENTRY",
+                f"The commit {commit} of {name} is not in this repository.",
+                f"Fetch it: git fetch --all; or begin with another entry: {other}",
             )
         return point
 
@@ -175,10 +181,10 @@ class _Comparer:
             return self._here()
         branch = entry.code_branch
         worktree = self._worktree(branch)
-        if worktree is not None:
+        if worktree is not None and not self._is_elsewhere(entry):
             place = Repository(self.repository.common, worktree.gitdir, worktree.path)
             return self._now(place, f"the worktree {worktree.name}")
-        point = self._branch(branch) if branch else None
+        point = self._branch(entry) if branch else None
         if entry.code_commit and not self._commit(entry.code_commit):
             commit = entry.code_commit[:_SHORT]
             self.notes.append(
@@ -220,18 +226,44 @@ class _Comparer:
         commit = snapshots.take(git, state, self.objects, "review")
         return CodePoint(commit, f"{name} as it is now", is_snapshot=bool(state.paths))
 
-    def _branch(self, branch: str) -> CodePoint | None:
-        """A branch that is checked out nowhere: as it was fetched, if it is further
-        than the local one, else that."""
+    def _branch(self, entry: Entry) -> CodePoint | None:
+        """The branch of an entry, apart from worktrees: as it was fetched, if it is
+        further than the local one or alone has the commit of the entry, else that."""
+        branch = entry.code_branch
         local = self._commit(f"refs/heads/{branch}")
-        for remote in repositories.remote_branches(self.repository, branch):
-            commit = self._commit(f"refs/remotes/{remote}/{branch}")
-            if commit and (not local or self._is_ancestor(local, commit)):
-                text = f"{remote}/{branch} as it was fetched ({commit[:_SHORT]})"
+        for name, commit in self._fetched(branch):
+            is_further = not local or self._is_ancestor(local, commit)
+            if is_further or self._has_only(commit, local, entry):
+                text = f"{name} as it was fetched ({commit[:_SHORT]})"
                 return CodePoint(commit, text)
         if not local:
             return None
         return CodePoint(local, f"the branch {branch} ({local[:_SHORT]})")
+
+    def _is_elsewhere(self, entry: Entry) -> bool:
+        """Whether an entry was written in another clone, on a branch that has the same
+        name here: no snapshot is here, and only what was fetched has its commit."""
+        local = self._commit(f"refs/heads/{entry.code_branch}")
+        return self._snapshot(entry) is None and any(
+            self._has_only(commit, local, entry)
+            for _, commit in self._fetched(entry.code_branch)
+        )
+
+    def _fetched(self, branch: str) -> Iterator[tuple[str, str]]:
+        """The name and the commit of each remote's branch with that name."""
+        for remote in repositories.remote_branches(self.repository, branch):
+            if commit := self._commit(f"refs/remotes/{remote}/{branch}"):
+                yield f"{remote}/{branch}", commit
+
+    def _has_only(self, fetched: str, local: str, entry: Entry) -> bool:
+        """Whether a fetched branch has the commit of an entry, and the local one has
+        not."""
+        commit = self._commit(entry.code_commit) if entry.code_commit else ""
+        return (
+            bool(commit)
+            and self._is_ancestor(commit, fetched)
+            and not self._is_ancestor(commit, local)
+        )
 
     def _is_ancestor(self, first: str, second: str) -> bool:
         try:
@@ -268,9 +300,10 @@ class _Comparer:
         return ""
 
     def _diff(self, *words: str) -> str:
-        options = ("--no-ext-diff", "--no-textconv", "--no-color", "--find-renames")
+        # git diff itself would heed diff.noprefix and the like; programs read this.
+        options = ("-r", "--no-ext-diff", "--no-textconv", "--find-renames")
         env = self.objects.merge_env
-        output = self.git.run("diff", *options, *words, "--", env=env)
+        output = self.git.run("diff-tree", *options, *words, "--", env=env)
         return output.decode(errors="replace")
 
     def _files(self, base: str, head: str) -> Iterator[FileDifference]:

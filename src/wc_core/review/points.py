@@ -40,9 +40,13 @@ def points(entries: Sequence[Entry], viewer: Viewer) -> Points:
     head = head_entry(entries, viewer)
     position = _last_pass(entries, viewer)
     passed = entries[position] if position >= 0 else None
-    with_code = [entry for entry in entries[: max(0, position) + 1] if _has_code(entry)]
+    # Before the first commit of a repository, an entry only has a branch.
+    with_code = [
+        entry for entry in entries[: max(0, position) + 1] if entry.code_commit
+    ]
     if not with_code:
-        with_code = [entry for entry in entries if _has_code(entry)][:1]
+        later = (entry for entry in entries if _has_code(entry))
+        with_code = sorted(later, key=lambda entry: not entry.code_commit)[:1]
     if not with_code:
         return Points(None, head, passed=passed)
     if head is None:

@@ -259,3 +259,117 @@ def test_those_of_a_remote_are_not_fetched(trees: Trees, tmp_path: Path) -> None
     other.ok("claims")
     refs = other.git("for-each-ref", "--format=%(refname)", "refs/wc")
     assert "seen" not in refs
+
+
+def test_topics_that_git_does_not_allow_in_refs(trees: Trees) -> None:
+    for topic in ("a..b", "a.lock", "v1.2"):
+        receipt = trees.main.json("new", topic, "--title", topic, "--force")
+        written = (topic, receipt["entry_id"])
+        seeing.keep(
+            str(trees.main.store), str(trees.main.path), written, trees.main.machine.env
+        )
+    assert len(trees.snapshots()) == 3
+    write(trees.main, "a.py", "a = 2\n")
+    shown = trees.main.json("review", "a.lock", "--since", "0")
+    assert len(shown["files"]) == 1
+    assert "the worktree as it was" in shown["from"]["text"]
+    trees.main.ok("set-status", "a..b", "CLOSED", "--reason", "x")
+    seeing.prune(str(trees.main.store), _repository(trees), trees.main.machine.env)
+    assert len(trees.snapshots()) == 2
+
+
+def test_the_snapshots_of_another_store_stay(trees: Trees) -> None:
+    trees.say(trees.login, "Claude Code", "Codex")
+    trees.main.git("update-ref", "refs/wc/seen/odd", "HEAD")
+    before = trees.snapshots()
+    other = trees.main.path / ".threads"
+    env = {**trees.main.machine.env, "WATERCOOLER_DIR": str(other)}
+    trees.main.ok("new", "other", "--title", "T", env=env)
+    seeing.prune(str(other), _repository(trees), env)
+    assert before[0] in trees.snapshots()
+
+
+def test_how_the_user_likes_diffs_changes_nothing(trees: Trees) -> None:
+    write(trees.login, "a.py", "a = 2\n")
+    trees.say(trees.login, "Claude Code", "Codex")
+    before = review(trees.review)
+    for name, value in (
+        ("diff.noprefix", "true"),
+        ("diff.external", "false"),
+        ("color.diff", "always"),
+    ):
+        trees.main.git("config", name, value)
+    assert before == review(trees.review)
+    assert "--- a/a.py\n+++ b/a.py" in before
+
+
+def test_nothing_is_fetched_into_a_partial_clone(
+    trees: Trees, machine: Machine
+) -> None:
+    write(trees.login, "a.py", "a = 2\n")
+    trees.login.git("commit", "-qam", "two")
+    submit(trees.login)
+    trees.main.settled("ack", "login", "--title", "x")
+    url = trees.main.path.as_uri()
+    trees.main.git("config", "uploadpack.allowFilter", "true")
+    words = ("clone", "-q", "--filter=blob:none", "--branch=main", url, "part")
+    machine.git(*words, cwd=machine.root)
+    clone = Here(machine, machine.root / "part")
+    clone.ok("init")
+    error = clone.fails(7, "review", "login", "--as", "Codex")
+    assert "--refetch" in error
+    blob = trees.login.git("rev-parse", "HEAD:a.py")
+    missing = clone.git("rev-list", "--objects", "--all", "--missing=print")
+    assert f"?{blob}" in missing
+
+
+def test_the_same_branch_in_another_clone(trees: Trees, machine: Machine) -> None:
+    main = trees.main
+    machine.git("init", "-q", "--bare", "hub", cwd=machine.root)
+    main.git("remote", "add", "origin", str(machine.root / "hub"))
+    main.git("push", "-q", "origin", "main")
+    main.ok("sync")
+    words = ("clone", "-q", "--branch=main", "hub", "two")
+    machine.git(*words, cwd=machine.root)
+    two = Here(machine, machine.root / "two")
+    two.ok("init")
+    write(two, "a.py", "a = 'two'\n")
+    two.git("commit", "-qam", "two")
+    two.git("push", "-q", "origin", "main")
+    how = ("--title", "x", "--to", "Codex", "--force", "--as", "Claude Code")
+    two.ok("say", "login", *how)
+    two.ok("sync")
+    main.ok("sync")
+    main.git("fetch", "-q")
+    write(main, "mine.py", "")
+    answer = main.json("review", "login", "--as", "Codex")
+    assert answer["to"]["text"].startswith("origin/main as it was fetched (")
+    assert [file["path"] for file in answer["files"]] == ["a.py"]
+
+
+def test_a_thread_that_is_older_than_the_first_commit(machine: Machine) -> None:
+    machine.git("init", "-q", "fresh", cwd=machine.root)
+    fresh = Here(machine, machine.root / "fresh")
+    fresh.ok("new", "login", "--title", "T", "--to", "Claude Code", "--force")
+    error = fresh.fails(3, "review", "login")
+    assert "There was no commit yet when your entry #0 was written" in error
+    write(fresh, "a.py", "a = 1\n")
+    fresh.git("add", "a.py")
+    fresh.git("commit", "-qm", "a")
+    words = ("--title", "x", "--to", "Codex", "--force", "--as", "Claude Code")
+    fresh.ok("say", "login", *words)
+    write(fresh, "a.py", "a = 2\n")
+    assert "-a = 1\n+a = 2" in fresh.ok("review", "login", "--as", "Codex").out
+
+
+def test_large_untracked_files_get_into_no_snapshot(
+    trees: Trees, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("wc_cli.radar.snapshots._MAX_UNTRACKED_BYTES", 1000)
+    write(trees.login, "a.py", "a = 2\n")
+    for number in range(3):
+        write(trees.login, f"data{number}", "x" * 400)
+    trees.say(trees.login, "Claude Code", "Codex")
+    answer = trees.review.json("review", "login", "--as", "Codex")
+    assert [file["path"] for file in answer["files"]] == ["a.py"]
+    assert answer["notes"] == ["3 changed files left out: secret by name, or too large"]
