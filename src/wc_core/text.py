@@ -85,6 +85,12 @@ def one_line(text: str, width: int = 0) -> str:
     return line if not width or len(line) <= width else f"{line[: width - 1]}…"
 
 
+def command_line(text: str) -> str:
+    """Clean text on one line, in which blanks stay as they are: in a command, two of
+    them in quotes are part of a name."""
+    return clean(text).replace("\n", " ")
+
+
 def whole_number(text: str, max_digits: int) -> int | None:
     """Returns the number that up to ``max_digits`` ASCII digits stand for, ``None`` for
     other text. Without a bound, Python needs seconds for some numbers and refuses

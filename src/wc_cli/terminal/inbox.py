@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from wc_cli.terminal.render import cut_to_width, terminal_width
 from wc_core.inbox.items import INPUT, KINDS, MOVE, OFFERED
-from wc_core.text import one_line
+from wc_core.text import command_line, one_line
 from wc_core.times import age_text, seconds_between
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def _section(
     for entry in entries:
         line = _item_line(entry, now_ms)
         yield style(cut_to_width(line, limit) if limit else line, _BOLD)
-        yield f"    {style(one_line(entry.command), _DIM)}"
+        yield f"    {style(command_line(entry.command), _DIM)}"
 
 
 def _item_line(entry: InboxEntry, now_ms: int) -> str:

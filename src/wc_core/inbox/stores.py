@@ -30,7 +30,8 @@ _FOLDER_NAME = re.compile(r"watercooler-(.+)-[0-9a-f]{12}(?:-\d+)?")
 class InboxStore(NamedTuple):
     """A store, and the repository that it belongs to.
 
-    ``name`` is the repository's for people. ``folder`` is where commands about it are
+    ``name`` is the repository's for people; if several have the same, it is a path, and
+    ``base_name`` is what they have in common. ``folder`` is where commands about it are
     run: the current folder if ``is_current``, else the main worktree, or another one of
     a repository without. ``place`` is ``None`` if the store cannot be read; then
     ``problem`` says why.
@@ -42,12 +43,13 @@ class InboxStore(NamedTuple):
     place: Place | None = None
     problem: str = ""
     is_current: bool = False
+    base_name: str = ""
 
     def is_called(self, word: str, env: Mapping[str, str]) -> bool:
         """Whether ``word`` is the name of the repository, or the path of it or of its
         store."""
         if "/" not in word:
-            return word == self.name
+            return word in {self.name, self.base_name}
         home = env.get("HOME", "")
         path = f"{home}{word[1:]}" if word.startswith("~/") and home else word
         return os.path.realpath(path) in {self.root, os.path.realpath(self.folder)}
@@ -163,7 +165,7 @@ def _told_apart(stores: list[InboxStore], env: Mapping[str, str]) -> list[InboxS
     theirs."""
     names = [store.name for store in stores]
     return [
-        store._replace(name=shown_path(store.folder, env))
+        store._replace(name=shown_path(store.folder, env), base_name=store.name)
         if names.count(store.name) > 1
         else store
         for store in stores

@@ -8,7 +8,7 @@ from wc_core.identity.resolve import Asked
 from wc_core.inbox.stores import known_stores
 from wc_core.inbox.view import Inbox, InboxEntry, InboxOwner, inbox
 from wc_core.phrases import counted
-from wc_core.text import defused, one_line
+from wc_core.text import command_line, defused
 from wc_core.times import age_text, seconds_between
 from wc_observe.answers.quoting import clean_json, title, word
 from wc_observe.answers.schema import BOOLEAN, INTEGER, LIST, answer_schema
@@ -69,5 +69,5 @@ def _item_line(entry: InboxEntry, now_ms: int) -> str:
     if item.since_ms is not None:
         facts.append(age_text(seconds_between(item.since_ms, now_ms)))
     kind = item.kind.replace("_", " ")
-    command = defused(one_line(entry.command))
+    command = defused(command_line(entry.command))
     return f"- {kind}, {', '.join(facts)}; answer: {command}"

@@ -112,7 +112,7 @@ def test_another_store_in_the_environment_does_not_redirect_a_command(
 def test_the_text_has_the_command_below_each_thread(
     app: Repo, machine: Machine
 ) -> None:
-    lib = machine.repo("home/src/my lib")
+    lib = machine.repo("home/src/my  lib")
     start(lib, "ball", "--to", "Pat", *CODEX)
     start(app, "stuck", "--to", "Pat", "--status", "BLOCKED", *CODEX)
     assert app.ok("inbox").out.splitlines() == [
@@ -121,7 +121,7 @@ def test_the_text_has_the_command_below_each_thread(
         "    wc say stuck --title '…' --status OPEN",
         "MY MOVE",
         "  my lib: ball · About ball · Codex (Pat) passed it · now",
-        "    cd ~/'src/my lib' && wc say ball --title '…'",
+        "    cd ~/'src/my  lib' && wc say ball --title '…'",
     ]
 
 
@@ -178,6 +178,11 @@ def test_repositories_of_the_same_name_are_told_apart(machine: Machine) -> None:
     start(other, "ball", "--to", "Pat", *CODEX)
     names = [item["repository"] for item in one.json("inbox")["items"]]
     assert names == ["~/a/app", "~/b/app"]
+
+    # Their common name leaves both out.
+    assert one.json("inbox", "--not", "app")["items"] == []
+    one.ok("config", "--global", "set", "inbox.leave_out", "app")
+    assert other.json("inbox")["items"] == []
 
 
 def test_the_aliases_of_each_store_say_who_is_meant(app: Repo, shop: Repo) -> None:
