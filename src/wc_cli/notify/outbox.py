@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 from typing import TYPE_CHECKING
 
 from wc_cli.store import durable
@@ -50,6 +51,15 @@ class Outbox:
     def load(self, name: str) -> CallRecord | None:
         """A record; ``None`` if it cannot be used."""
         return records.load_record(self.folder, name, self.root)
+
+    def was_looked_at(self) -> bool:
+        """Whether the calls of the store were looked at before."""
+        return os.path.exists(f"{self.folder}/{records.LOOKED}")
+
+    def note_look(self) -> None:
+        """Note that the calls of the store were looked at."""
+        durable.make_folder(self.folder, self.root, flush=False)
+        self._replace(records.LOOKED, "")
 
     def states(self) -> dict[str, TargetState]:
         """The state of each target by its id."""

@@ -160,7 +160,7 @@ class Teller:
         due = {
             name
             for name in self.target_ids
-            if states.get(name, TargetState()).next_ms <= now
+            if not states.get(name, TargetState()).pause_ms(now)
         }
         return any(due.intersection(record.pending) for _, record in self._pending())
 
@@ -186,7 +186,7 @@ class Teller:
         self._sweep(recorded.difference(call.name for call in current))
         # From now on every call is told.
         if since_ms:
-            self.outbox.save_states(self.outbox.states())
+            self.outbox.note_look()
 
     def send(self) -> float | None:
         """Send what is pending. Returns in how many seconds something has to be tried
@@ -214,8 +214,8 @@ class Teller:
         """Send records to a target. Returns in how many seconds to try again."""
         state = self.outbox.states().get(target.id, TargetState())
         state = state._replace(label=target.label)
-        if state.next_ms > now_ms():
-            return (state.next_ms - now_ms()) / 1000
+        if pause_ms := state.pause_ms(now_ms()):
+            return pause_ms / 1000
         notices = dict(self._notices(names))
         self._mark([name for name in names if name not in notices], target)
         groups = [([name], notice) for name, notice in notices.items()]
@@ -335,7 +335,7 @@ class Teller:
     def _first_ms(self) -> int:
         """Since when calls are told, if the store is looked at for the first time: not
         those from before there were targets. 0 at any other time."""
-        if os.path.exists(f"{self.outbox.folder}/{records.STATES}"):
+        if self.outbox.was_looked_at():
             return 0
         try:
             changed = os.stat(preferences.path_of(self.env)).st_mtime

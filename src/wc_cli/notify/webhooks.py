@@ -1,8 +1,8 @@
 """Posts JSON to a webhook.
 
 Only http and https, no redirects (they could lead anywhere and turn the post into a
-get), and no more than a few seconds. The URL of a webhook may contain a secret: what
-is returned about a failure does not contain it.
+get), and no more than a few seconds, however slowly a server answers. The URL of a
+webhook may contain a secret: what is returned does not contain it.
 """
 
 from __future__ import annotations
@@ -10,11 +10,13 @@ from __future__ import annotations
 import base64
 import contextlib
 import json
+import threading
+from http.client import HTTPException
 from typing import TYPE_CHECKING, Any
 from urllib import parse, request
 
 from wc_core.notify.targets import NTFY, Target
-from wc_core.text import one_line
+from wc_core.text import one_line, whole_number
 from wc_core.values import NamedTuple
 from wc_core.version import __version__
 
@@ -29,6 +31,8 @@ _SUCCESS = range(200, 300)
 _MAX_PAUSE_SECONDS = 3600
 _DIGITS = 6
 _SHORTEST_SECRET = 4
+_SHORTEST_PART = 8
+_FAILURES = (OSError, ValueError, HTTPException)
 
 
 class WebhookAnswer(NamedTuple):
@@ -43,6 +47,19 @@ class WebhookAnswer(NamedTuple):
 
 def post(target: Target, payload: dict[str, Any]) -> WebhookAnswer:
     """Post a payload to a target."""
+    answers: list[WebhookAnswer] = []
+    # Timeouts of sockets end neither a server that sends a byte now and then, nor the
+    # search for the address of a host. A thread that is left behind ends with us.
+    thread = threading.Thread(
+        target=lambda: answers.append(_post(target, payload)), daemon=True
+    )
+    thread.start()
+    thread.join(_SECONDS)
+    late = WebhookAnswer(False, f"no answer within {_SECONDS:.0f} s")
+    return next(iter(answers), late)
+
+
+def _post(target: Target, payload: dict[str, Any]) -> WebhookAnswer:
     url, headers = _address(target)
     headers |= {
         "Content-Type": "application/json; charset=utf-8",
@@ -54,7 +71,7 @@ def post(target: Target, payload: dict[str, Any]) -> WebhookAnswer:
     try:
         with _opener().open(message, timeout=_SECONDS) as response:
             return _answer(target, response)
-    except (OSError, ValueError) as error:
+    except _FAILURES as error:
         reason = getattr(error, "reason", error)
         text = getattr(reason, "strerror", None) or str(reason) or type(error).__name__
         return WebhookAnswer(False, _without_url(text, target))
@@ -88,26 +105,38 @@ def _address(target: Target) -> tuple[str, dict[str, str]]:
 
 def _answer(target: Target, response: HTTPResponse) -> WebhookAnswer:
     body = ""
-    with contextlib.suppress(OSError):
+    with contextlib.suppress(*_FAILURES):
         data = response.read1(_MAX_ANSWER)
         body = _without_url(data.decode(errors="replace"), target)
     ok = response.status in _SUCCESS
-    status = f"HTTP {response.status} {one_line(response.reason, _WIDTH)}".strip()
+    status = f"HTTP {response.status} {_without_url(response.reason, target)}".strip()
     return WebhookAnswer(ok, status, body, _pause_ms(response.headers))
 
 
 def _pause_ms(headers: Message) -> int:
     """How long the server asks to wait; 0 if it does not, or until a date."""
     text = headers.get("Retry-After", "").strip()
-    seconds = int(text) if text.isdecimal() and len(text) <= _DIGITS else 0
-    return min(seconds, _MAX_PAUSE_SECONDS) * 1000
+    return min(whole_number(text, _DIGITS) or 0, _MAX_PAUSE_SECONDS) * 1000
 
 
 def _without_url(text: str, target: Target) -> str:
     """A text on one line in which the target's URL is only its host."""
-    parts = parse.urlsplit(target.url)
-    secrets = [target.url, parts.path.strip("/"), parts.query, parts.password]
-    for secret in secrets:
-        if secret and len(secret) >= _SHORTEST_SECRET:
-            text = text.replace(secret, "…")
+    for secret in _secrets(target):
+        text = text.replace(secret, "…")
     return one_line(text, _WIDTH)
+
+
+def _secrets(target: Target) -> list[str]:
+    """What a server may repeat of a target's URL, the longest first: also parts of the
+    path and the query, and credentials as they are sent."""
+    parts = parse.urlsplit(target.url)
+    path = parts.path.strip("/")
+    credentials = [text for text in (parts.username, parts.password) if text]
+    _, headers = _address(target)
+    token = headers.get("Authorization", "").rpartition(" ")[2]
+    whole = [target.url, path, parts.query, token, *credentials]
+    whole += map(parse.unquote, credentials)
+    pieces = [*path.split("/"), *parts.query.replace("=", "&").split("&")]
+    secrets = {text for text in whole if len(text) >= _SHORTEST_SECRET}
+    secrets |= {text for text in pieces if len(text) >= _SHORTEST_PART}
+    return sorted(secrets, key=len, reverse=True)

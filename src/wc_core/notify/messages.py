@@ -117,8 +117,10 @@ def payload(target: Target, notice: Notice, *, content: bool) -> dict[str, Any]:
 
 
 def _for_slack(text: str) -> str:
-    """Text in which Slack finds no link and no mention of anybody."""
-    for sign, escaped in (("&", "&amp;"), ("<", "&lt;"), (">", "&gt;")):
+    """Text in which Slack finds no link and no mention of anybody. Mattermost needs no
+    markup for mentions: it finds none if the name does not follow the @."""
+    signs = (("&", "&amp;"), ("<", "&lt;"), (">", "&gt;"), ("@", "@\u200b"))
+    for sign, escaped in signs:
         text = text.replace(sign, escaped)
     return text
 

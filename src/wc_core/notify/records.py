@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from wc_core.layout import Layout
 
 STATES = "=targets.json"
+# It is there once the calls of a store were looked at for the first time.
+LOOKED = "=looked"
 # For calls that no ball and no question stands for.
 NOTE_PREFIX = "note."
 _MAX_BYTES = 64 * 1024
@@ -29,6 +31,8 @@ _UNREADABLE = (OSError, ValueError, TypeError, AttributeError, RecursionError)
 
 _FIRST_PAUSE_MS = 2_000
 _MAX_PAUSE_MS = 900_000
+# The longest pause that a target can ask for.
+_MAX_ASKED_MS = 3_600_000
 _MAX_DOUBLINGS = 9
 
 
@@ -64,6 +68,12 @@ class TargetState(NamedTuple):
         """The fields that are written."""
         return self._asdict()
 
+    def pause_ms(self, now_ms: int) -> int:
+        """For how long it is not tried. A time that no pause reaches was written before
+        the clock was set back, and does not count."""
+        pause = self.next_ms - now_ms
+        return pause if 0 < pause <= _MAX_ASKED_MS else 0
+
     def after_success(self, now_ms: int, heading: str) -> TargetState:
         """The state after something was sent."""
         return TargetState(self.label, now_ms, heading)
@@ -72,7 +82,8 @@ class TargetState(NamedTuple):
         """The state after a failure. The pause doubles with each; the target may ask
         for a longer one (``pause_ms``)."""
         doubled = _FIRST_PAUSE_MS << min(self.failures, _MAX_DOUBLINGS)
-        pause = min(max(doubled, pause_ms), _MAX_PAUSE_MS)
+        asked = min(pause_ms, _MAX_ASKED_MS)
+        pause = max(min(doubled, _MAX_PAUSE_MS), asked)
         return self._replace(
             failures=self.failures + 1,
             failed_ms=now_ms,
@@ -98,9 +109,11 @@ def load_record(folder: str, name: str, root: str) -> CallRecord | None:
     """A record; ``None`` if it is gone or cannot be used."""
     fields = _fields(f"{folder}/{name}", root)
     try:
-        return CallRecord(**{**fields, "pending": tuple(map(str, fields["pending"]))})
+        pending = tuple(map(str, fields["pending"]))
+        record = CallRecord(**{**fields, "pending": pending})
     except (*_UNREADABLE, LookupError):
         return None
+    return record if _has_types_of(record, CallRecord(0)) else None
 
 
 def load_states(folder: str, root: str) -> dict[str, TargetState]:
@@ -108,10 +121,17 @@ def load_states(folder: str, root: str) -> dict[str, TargetState]:
     states = {}
     for target, fields in _fields(f"{folder}/{STATES}", root).items():
         try:
-            states[target] = TargetState(**fields)
+            state = TargetState(**fields)
         except TypeError:
             continue  # of another version
+        if _has_types_of(state, TargetState()):
+            states[target] = state
     return states
+
+
+def _has_types_of(record: tuple[object, ...], example: tuple[object, ...]) -> bool:
+    """Whether the fields of a record that was read have the right types."""
+    return list(map(type, record)) == list(map(type, example))
 
 
 def _fields(path: str, root: str) -> Mapping[str, Any]:

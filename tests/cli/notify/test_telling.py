@@ -54,7 +54,11 @@ def write(repo: Repo, *words: str) -> None:
 def records(repo: Repo) -> dict[str, Any]:
     """The records of what Pat was notified of."""
     folder = repo.store / ".local/notified/pat"
-    return {path.name: json.loads(path.read_text()) for path in folder.iterdir()}
+    return {
+        path.name: json.loads(path.read_text())
+        for path in folder.iterdir()
+        if path.is_file() and path.name != "=looked"
+    }
 
 
 def wait_until_sent(repo: Repo, name: str) -> None:
@@ -158,6 +162,20 @@ def test_what_was_there_before_is_recorded_and_not_told(
     # The record goes with the ball.
     app.settled("say", "auth", "--title", "Back", "--to", "Codex")
     assert not [name for name in records(app) if name.endswith(".auth")]
+
+
+def test_a_test_before_the_first_look_does_not_make_old_balls_news(
+    app: Repo, receiver: Receiver
+) -> None:
+    app.ok("handoff", "auth", "--to", "Pat", *CODEX)
+    time.sleep(0.02)
+    choose(app, f"json:{receiver.url}/hook")
+    app.ok("notify", "test")
+    app.ok("new", "third", "--title", "T", *CODEX)
+    write(app, "handoff", "third", "--to", "Pat", *CODEX)
+    wait_until_sent(app, "third")
+    topics = [item.fields["topic"] for item in receiver.requests]
+    assert topics == ["", "third"]
 
 
 def test_many_at_once_are_one_notification(app: Repo, receiver: Receiver) -> None:
@@ -307,7 +325,15 @@ def test_the_pause_doubles_and_has_a_limit() -> None:
         pauses.append(state.next_ms // 1000)
     assert pauses[:4] == [2, 4, 8, 16]
     assert pauses[-1] == 900
-    assert TargetState().after_failure(0, "no", 30_000).next_ms == 30_000
+    asked = {ms: TargetState().after_failure(0, "", ms).next_ms for ms in (3, 10**6)}
+    assert asked == {3: 2_000, 10**6: 10**6}
+
+
+def test_a_clock_that_was_set_back_silences_no_target() -> None:
+    state = TargetState().after_failure(10**12, "no", 0)
+    assert state.pause_ms(10**12) == 2_000
+    assert state.pause_ms(10**12 + 2_000) == 0
+    assert state.pause_ms(10**11) == 0
 
 
 def test_records_that_cannot_be_used_stop_nothing(
@@ -318,7 +344,17 @@ def test_records_that_cannot_be_used_stop_nothing(
     folder.mkdir(parents=True)
     (folder / "=targets.json").write_text("[")
     (folder / f"{'0' * 26}.auth").write_text("{}")
+    (folder / "note.x").write_text('{"at_ms": "x", "pending": ["bell"]}')
     (folder / "asked.x").mkdir()
     write(app, "handoff", "auth", "--to", "Pat", *CODEX)
     receiver.wait(1)
     assert os.path.isdir(folder / "asked.x")
+    # A state with a field of another type, too.
+    wait_until_sent(app, "auth")
+    states = json.loads((folder / "=targets.json").read_text())
+    for state in states.values():
+        state["next_ms"] = "x"
+    (folder / "=targets.json").write_text(json.dumps(states))
+    app.ok("new", "more", "--title", "T", *CODEX)
+    write(app, "handoff", "more", "--to", "Pat", *CODEX)
+    receiver.wait(2)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import TYPE_CHECKING, Any
 
 from wc_cli.clock import now_ms
@@ -144,12 +145,13 @@ def _test(context: Context, options: NotifyOptions, chosen: Sequence[Target]) ->
 def _note(outbox: Outbox, target: Target, delivery: Delivery) -> None:
     """Note what came back: a target that works again is a problem no more."""
     states = outbox.states()
-    state = states.get(target.id, TargetState(target.label))
+    state = states.get(target.id, TargetState())._replace(label=target.label)
     if delivery.ok:
         state = state.after_success(now_ms(), "a test")
     elif not delivery.away:
         state = state.after_failure(now_ms(), delivery.text, delivery.pause_ms)
-    outbox.save_states({**states, target.id: state})
+    with contextlib.suppress(WcError):  # it was sent, or not, all the same
+        outbox.save_states({**states, target.id: state})
 
 
 def _delivery_line(target: Target, delivery: Delivery) -> str:
