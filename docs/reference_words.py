@@ -71,7 +71,10 @@ EXAMPLES = {
     ),
     "handoff": ("wc handoff login --to 'Claude Code' --note 'The tests are yours'",),
     "take": ("wc take login", "wc take release --reason 'No answer since Monday'"),
-    "set-status": ("wc set-status login IN_REVIEW", "wc set-status login CLOSED"),
+    "set-status": (
+        "wc set-status login IN_REVIEW --to Codex",
+        "wc set-status login CLOSED",
+    ),
     "amend": (
         "wc amend login --title 'Passkeys work, please review'",
         "wc amend login --body 'Tested in three browsers'",

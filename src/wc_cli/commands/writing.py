@@ -220,15 +220,14 @@ class TakeOptions(WriteOptions):
     )
 
 
-class SetStatusOptions(WriteOptions):
-    """Change the status; closing a thread frees its ball."""
+class SetStatusOptions(PassOptions, WriteOptions):
+    """Change the status, and pass the ball with --to; closing a thread frees it."""
 
     topic: str = argument("TOPIC", "The thread.", complete="topic")
     status: str = argument(
         "STATUS", "OPEN, IN_REVIEW, BLOCKED or CLOSED.", complete="status"
     )
     reason: str = text("--reason", "TEXT", "Why.")
-    force: bool = flag("--force", help="Close it although parts of it are open.")
 
 
 @command(SayOptions)
@@ -338,7 +337,8 @@ def set_status(context: Context, options: SetStatusOptions) -> None:
     reason = vocabulary.reason(options.reason)
     title = f"Status: {status}"
     draft = Draft(options.topic, "set_status", title, status=status, reason=reason)
-    write_entry(context, options, draft._replace(force=options.force))
+    draft = draft._replace(to=options.to, force=options.force)
+    write_entry(context, options, draft)
 
 
 def _write_text_entry(

@@ -144,7 +144,7 @@ def _reopen(proposal: Proposal) -> Move:
 
 
 def _close(proposal: Proposal) -> Move:
-    """A say that closes the thread, which frees the ball whatever ``--to`` says."""
+    """An entry that closes the thread, which frees the ball whatever ``--to`` says."""
     proposal.check_may_end("close", CLOSED)
     to = proposal.draft.to
     notes = (f"closing frees the ball; it does not go to {to}",) if to else ()
@@ -190,7 +190,8 @@ def _take(proposal: Proposal) -> Move:
 
 
 def _set_status(proposal: Proposal) -> Move:
-    """Another status. Closing frees the ball, which otherwise stays."""
+    """Another status. Closing frees the ball, which otherwise stays, or goes to
+    ``--to`` if the author may pass it."""
     status = proposal.draft.status
     if not status:
         raise InvalidInputError("No status was given.", "Name one, such as IN_REVIEW.")
@@ -199,11 +200,16 @@ def _set_status(proposal: Proposal) -> Move:
             f"{proposal.draft.topic} is {status} already.", "Nothing was written."
         )
     if status == CLOSED:
-        proposal.check_may_end("close", status)
-        return Move(FREE, status)
+        return _close(proposal)
     if proposal.is_closed:
         proposal.check_may_end("reopen", status)
-    return Move(None, status)
+        return Move(proposal.addressee(), status)
+    if not proposal.draft.to:
+        return Move(None, status)
+    proposal.check_policy()
+    if not proposal.may_pass:
+        return Move(None, status, (_out_of_turn_note(proposal),))
+    return Move(proposal.addressee(), status)
 
 
 def _move_thread(proposal: Proposal) -> Move:

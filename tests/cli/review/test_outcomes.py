@@ -49,6 +49,14 @@ def test_requested_changes_send_the_ball_back(here: Here) -> None:
     assert "outcome" not in here.json("list")["threads"][0]
 
 
+def test_set_status_passes_the_ball_to_a_reviewer(here: Here) -> None:
+    here.ok("set-status", "login", "IN_REVIEW", "--to", "Codex", *AUTHOR)
+    (row,) = here.json("list")["threads"]
+    assert (row["status"], row["ball"]) == ("IN_REVIEW", "Codex")
+    here.ok("done", "login", "--request-changes", "--title", "Not yet", *CRITIC)
+    assert here.json("list")["threads"][0]["ball"] == "Claude Code (Pat)"
+
+
 def test_approval_needs_no_title_and_goes_to_who_asked(here: Here) -> None:
     submit(here)
     here.ok("done", "login", "--approve", *CRITIC)

@@ -294,6 +294,20 @@ def test_a_status_is_one_that_changes_something() -> None:
     assert move(OVER, "set_status", status="OPEN") == Move(None, "OPEN")
 
 
+def test_set_status_passes_the_ball_as_say_does() -> None:
+    review: dict[str, Any] = {"status": "IN_REVIEW", "to": THIRD}
+    for state in (MINE, FREE_BALL):
+        assert move(state, "set_status", **review) == Move(Ball(THIRD), "IN_REVIEW")
+    theirs = move(THEIRS, "set_status", **review)
+    assert (theirs.ball, theirs.status) == (None, "IN_REVIEW")
+    assert f"did not go to {THIRD}" in theirs.notes[0]
+    assert refusal(THEIRS, "set_status", REFUSE, **review)
+    over = move(OVER, "set_status", status="OPEN", to=THIRD, reason="again")
+    assert over == Move(Ball(THIRD), "OPEN")
+    closed = move(MINE, "set_status", status="CLOSED", to=THIRD, reason="x")
+    assert (closed.ball, len(closed.notes)) == (FREE, 1)
+
+
 # --- conditions --------------------------------------------------------------
 
 
