@@ -222,7 +222,9 @@ class _Comparer:
             raise GitError(f"{name} has no commit yet")
         if state.left_out:
             count = counted(state.left_out, "changed file")
-            self.notes.append(f"{count} left out: secret by name, or too large")
+            self.notes.append(
+                f"{count} left out: secret by name, too large, or a repository"
+            )
         commit = snapshots.take(git, state, self.objects, "review")
         return CodePoint(commit, f"{name} as it is now", is_snapshot=bool(state.paths))
 
