@@ -96,8 +96,8 @@ def shown(text: str) -> str:
 
 
 def _shown(text: str) -> str:
-    head, colon, _ = text.partition(":")
-    return f"{head}:…" if colon else head
+    head, *rest = re.split(r"([:/])", text, maxsplit=1)
+    return f"{head}{rest[0]}…" if rest else head
 
 
 class TargetList(NamedTuple):

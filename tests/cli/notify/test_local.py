@@ -207,6 +207,10 @@ def test_what_notify_shows_and_refuses(app: Repo) -> None:
         row = app.wc("notify", "test", f"ntfy:{url}", "--json").json["targets"][0]
         assert (row["ok"], row["result"]) == (False, "HTTP 401 Unauthorized")
         assert "You have no target 'slack'" in app.fails(3, "notify", "test", "slack")
+        secret = app.fails(3, "notify", "test", "hooks.example.org/secret")
+        assert "You have no target 'hooks.example.org/…'" in secret
+        app.ok("notify", "test", "ntfy")
+        assert app.ok("notify").out.startswith(f"ntfy:{server.host} · sent just now: ")
         # An address outside of any repository will do.
         outside = app.machine.folder("outside")
         assert "sent" in outside.ok("notify", "test", "ntfy").out
@@ -234,6 +238,7 @@ def test_secrets_are_not_shown_and_credentials_go_into_a_header(app: Repo) -> No
     "target",
     [
         "smoke",
+        "ntfy.sh/secret",
         "desktop:x",
         "ntfy:https://ntfy.sh",
         "ntfy:https://ntfy.sh/a b",

@@ -18,7 +18,7 @@ from wc_core.notify.messages import TEST, Notice, repository_name
 from wc_core.notify.records import TargetState
 from wc_core.phrases import counted
 from wc_core.text import one_line
-from wc_core.times import age_text, rfc3339
+from wc_core.times import ago, rfc3339, seconds_between
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -59,7 +59,8 @@ def notify(context: Context, options: NotifyOptions) -> None:
     if options.target and not chosen:
         names = ", ".join(target.label for target in listed.targets) or "none"
         raise NotFoundError(
-            f"You have no target {_shown(options.target)!r}.", f"Targets: {names}."
+            f"You have no target {one_line(targets.shown(options.target), 40)!r}.",
+            f"Targets: {names}.",
         )
     if options.action == _SHOW:
         _show(context, options, chosen)
@@ -67,11 +68,6 @@ def notify(context: Context, options: NotifyOptions) -> None:
         _test(context, options, chosen)
     else:
         raise NotFoundError("You have no targets.", _SET)
-
-
-def _shown(word: str) -> str:
-    """A word that may be a URL, which is not to be shown whole."""
-    return one_line(word.partition("//")[0], 40)
 
 
 def _outbox(context: Context) -> Outbox | None:
@@ -111,8 +107,8 @@ def _row_json(target: Target, state: TargetState) -> dict[str, Any]:
 def _row_line(target: Target, state: TargetState) -> str:
     words = "nothing sent from this store yet"
     if state.sent_ms:
-        age = age_text(max(0, now_ms() - state.sent_ms) // 1000)
-        words = f"sent {age} ago: {state.sent}"
+        age = seconds_between(state.sent_ms, now_ms())
+        words = f"sent {ago(age)}: {state.sent}"
     if state.failures:
         words += f"; failed {counted(state.failures, 'time')}: {state.problem}"
     return one_line(f"{target.label} · {words}")
