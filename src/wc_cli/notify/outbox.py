@@ -32,12 +32,11 @@ class Outbox:
         or has sent it."""
         durable.make_folder(self.folder, self.root, flush=False)
         data = json.dumps(record.to_json()).encode()
+        # At once with its content: an empty one would say that it was sent.
         try:
-            with durable.folder_handle(self.folder, self.root) as within:
-                durable.write_new(name, data, within)
-        except OSError:
+            return durable.create_new(f"{self.folder}/{name}", data, self.root)
+        except WcError:
             return False
-        return True
 
     def update(self, name: str, record: CallRecord) -> None:
         """Replace a record."""
