@@ -148,7 +148,7 @@ def pytest_configure(config: pytest.Config) -> None:
     # was there before; the long runs look for those.
     settings.register_profile(
         "usual",
-        max_examples=amounts.examples(50),
+        max_examples=amounts.examples(30),
         derandomize=not amounts.is_long(),
     )
     settings.load_profile("usual")

@@ -242,6 +242,7 @@ CLIENT_STEPS = (
 )
 
 
+@pytest.mark.long
 def test_adding_a_client(tmp_path: Path) -> None:
     copy = Checkout(tmp_path)
     for step in CLIENT_STEPS:
@@ -336,6 +337,7 @@ TOOL_TESTS = (
 )
 
 
+@pytest.mark.long
 def test_adding_a_tool(tmp_path: Path) -> None:
     copy = Checkout(tmp_path)
     for step in TOOL_STEPS:
@@ -442,6 +444,7 @@ PAGE_TESTS = (
 )
 
 
+@pytest.mark.long
 def test_adding_a_page(tmp_path: Path) -> None:
     copy = Checkout(tmp_path)
     for step in PAGE_STEPS:
@@ -506,6 +509,7 @@ SETTING_TESTS = (
 )
 
 
+@pytest.mark.long
 def test_adding_a_setting(tmp_path: Path) -> None:
     copy = Checkout(tmp_path)
     for step in SETTING_STEPS:

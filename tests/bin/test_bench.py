@@ -87,6 +87,7 @@ def test_servers_are_measured_beside_one_that_does_nothing() -> None:
     assert idle["goal"] == "≤ 0.5 %"
 
 
+@pytest.mark.long
 @pytest.mark.skipif(
     not os.path.exists("/proc/self/smaps_rollup"), reason="there is no /proc"
 )

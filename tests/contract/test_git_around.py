@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 # Other tests have measured what these run, over and over.
 pytestmark = pytest.mark.usefixtures("unmeasured")
 
-ROUNDS = amounts.rounds(24, 200)
+ROUNDS = amounts.rounds(12, 200)
 TOPICS = ("login", "search")
 
 

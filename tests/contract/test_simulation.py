@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.usefixtures("unmeasured")
 
 SEED = int(amounts.seed())
-ROUNDS = amounts.rounds(16, 600)
+ROUNDS = amounts.rounds(8, 600)
 ALL = amounts.is_long()
 # Settling an entry reads fewer times.
 LAST_READ = 90

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.usefixtures("unmeasured")
 
-ROUNDS = amounts.rounds(600, 5000)
+ROUNDS = amounts.rounds(300, 5000)
 
 # Every state that is ever written says its number six times, at both ends and
 # in between, and is longer or shorter than the one before.

@@ -16,7 +16,7 @@ from tests.contract.pairs import Clone, Pair
 from wc_cli.merge.logs import merge_logs
 
 LOG = "graph/baseline/threads/auth/entries.jsonl"
-ENTRIES = amounts.rounds(300, 3000)
+ENTRIES = amounts.rounds(150, 3000)
 PAGE = """# old — Thread
 Status: OPEN
 Ball: Codex (pat)

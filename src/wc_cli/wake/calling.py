@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 WAKES = 2
 _SECONDS = 20.0
 _MAX_REASON = 200
-_STILL_QUEUED = "codex queue failed"
+_FAILED = "codex queue failed"
 
 
 def claim(
@@ -99,13 +99,13 @@ def _queue(waiter: Waiter, text: str) -> str:
         )
     # ValueError: a session's name with a null byte cannot be an argument.
     except (OSError, ValueError, subprocess.SubprocessError) as error:
-        return f"{_STILL_QUEUED}: {type(error).__name__}"
+        return f"{_FAILED}: {type(error).__name__}"
     if not done.returncode:
         return ""
     lines = done.stderr.decode(errors="replace").split("\n")
     reasons = (line for line in lines if line.startswith("Error"))
     reason = next(reasons, f"exit status {done.returncode}")
-    return f"{_STILL_QUEUED}: {reason}"[:_MAX_REASON]
+    return f"{_FAILED}: {reason}"[:_MAX_REASON]
 
 
 def _program(pid: int) -> str:

@@ -85,14 +85,14 @@ def _arrived(context: Context, reader: StoreReader, waiter: Waiter) -> list[Arri
         *(held.name for held in holders.held_balls(layout, waiter.keys)),
         *(held.name for held in holders.asked_of(layout, viewer)),
     }
-    known = (records.names(layout) & listed) | session.known(listed)
-    known |= session.reminded
+    passed = (records.names(layout) & listed) | session.known(listed)
+    passed |= session.reminded
     awaited = arrivals.awaiting(reader, viewer, (), new=False)
-    awaited = awaited._replace(before=awaited.before | known)
+    awaited = awaited._replace(before=awaited.before | passed)
     questions = [
         held
         for held in arrivals.new_questions(reader, awaited)
-        if f"asked:{held.name}" not in known
+        if f"asked:{held.name}" not in passed
     ]
     names = {held.name for held in questions}
     balls = [
@@ -121,14 +121,14 @@ def _allowed(
     viewer, allowed = context.viewer, person.wake_from
     words = {senders.KNOWN, senders.ANYONE} & {*allowed}
     names = tuple(name for name in allowed if name not in words)
-    known = senders.Acquaintances(reader, viewer)
+    acquaintances = senders.Acquaintances(reader, viewer)
     for arrival in arrived:
         state = _state(reader, arrival.held)
         if state is None:
             continue
         sender = senders.sender_of(state)
         is_known = senders.is_named(viewer, sender, names) or (
-            bool(words) and known.is_known(sender, state.topic)
+            bool(words) and acquaintances.is_known(sender, state.topic)
         )
         if is_known:
             yield arrival

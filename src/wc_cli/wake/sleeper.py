@@ -120,8 +120,8 @@ def _has_token(path: str, token: bytes) -> bool:
 
 def main(words: Sequence[str]) -> None:
     """Sleep; see above."""
-    waiter, token, pid, seconds, before, switch, count, *others = words
-    folders, command = others[: int(count)], others[int(count) :]
+    waiter, token, pid, seconds, before, switch, count, *paths = words
+    folders, command = paths[: int(count)], paths[int(count) :]
     end = time.monotonic() + float(seconds)
     # Folders that are missing are noticed by way of those above them.
     watched = dict.fromkeys((os.path.dirname(waiter), *folders))

@@ -82,8 +82,8 @@ class TargetState(NamedTuple):
         """The state after a failure. The pause doubles with each; the target may ask
         for a longer one (``pause_ms``)."""
         doubled = _FIRST_PAUSE_MS << min(self.failures, _MAX_DOUBLINGS)
-        asked = min(pause_ms, _MAX_ASKED_MS)
-        pause = max(min(doubled, _MAX_PAUSE_MS), asked)
+        demanded = min(pause_ms, _MAX_ASKED_MS)
+        pause = max(min(doubled, _MAX_PAUSE_MS), demanded)
         return self._replace(
             failures=self.failures + 1,
             failed_ms=now_ms,

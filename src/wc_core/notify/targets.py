@@ -96,8 +96,8 @@ def shown(text: str) -> str:
 
 
 def _shown(text: str) -> str:
-    head, *rest = re.split(r"([:/])", text, maxsplit=1)
-    return f"{head}{rest[0]}…" if rest else head
+    head, *tail = re.split(r"([:/])", text, maxsplit=1)
+    return f"{head}{tail[0]}…" if tail else head
 
 
 class TargetList(NamedTuple):

@@ -80,11 +80,16 @@ class Waiter(NamedTuple):
             return processes.is_running(self.pid)
         return not processes.has_ended(self.pid, self.begin)
 
-    def was_left_for(self, other: Waiter) -> bool:
+    def was_left_for(self, current: Waiter) -> bool:
         """Whether the client of this session has gone on with another one, as after
         ``/clear``: both have the same process."""
-        is_same = bool(self.pid) and (self.pid, self.begin) == (other.pid, other.begin)
-        return is_same and self.name != other.name and self.since_ns <= other.since_ns
+        is_same = bool(self.pid) and (self.pid, self.begin) == (
+            current.pid,
+            current.begin,
+        )
+        return (
+            is_same and self.name != current.name and self.since_ns <= current.since_ns
+        )
 
     def to_bytes(self) -> bytes:
         """Returns the content of its file."""

@@ -457,7 +457,7 @@ def test_two_old_pages_are_files(repository: Repository) -> None:
 
 # --- whatever was written ---------------------------------------------------------
 
-ROUNDS = amounts.rounds(12, 200)
+ROUNDS = amounts.rounds(8, 200)
 few = settings(
     max_examples=ROUNDS, deadline=None, suppress_health_check=list(HealthCheck)
 )

@@ -173,7 +173,14 @@ def test_a_setting_that_means_nothing_is_reported(
         assert session.fields("health")["ok"]
 
 
-@pytest.mark.parametrize("client", ["claude-code", "gemini-cli-mcp-client", "mcp"])
+@pytest.mark.parametrize(
+    "client",
+    [
+        "claude-code",
+        "gemini-cli-mcp-client",
+        pytest.param("mcp", marks=pytest.mark.long),
+    ],
+)
 def test_every_call_fits_what_the_client_was_told(
     store: Store, env: dict[str, str], client: str
 ) -> None:
