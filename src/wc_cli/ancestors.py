@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import os
 from functools import partial
-from typing import TYPE_CHECKING
 
 from wc_core.identity import ancestry
 from wc_core.identity.ancestry import Ancestor, program_name, script_word
 from wc_core.text import whole_number
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 

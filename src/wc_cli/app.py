@@ -10,7 +10,7 @@ import difflib
 import inspect
 import os
 import re
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 from typer._click.exceptions import ClickException, UsageError
@@ -37,6 +37,7 @@ from wc_cli.options import (
 )
 from wc_core.errors import InvalidInputError, WcError
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 

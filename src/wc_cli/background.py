@@ -13,7 +13,6 @@ import os
 import random
 import sys
 import time
-from typing import TYPE_CHECKING
 
 from wc_cli import elsewhere
 from wc_cli.activitylog import travel as activity_travel
@@ -30,6 +29,7 @@ from wc_core.errors import LockTimeoutError, OfflineError, WcError
 from wc_core.layout import Layout
 from wc_core.threads import settings
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 

@@ -8,13 +8,13 @@ which would wait for input.
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
 
 from wc_cli import table
 from wc_cli.context import Context
 from wc_core.errors import WcError
 from wc_core.threads.model import ENTRY_TYPES, KINDS, ROLES, SEVERITIES, STATUSES
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 import contextlib
 import os
 import pwd
-from typing import TYPE_CHECKING, Any
 
 from wc_cli import spawn
 from wc_cli.clock import now_ms, random_bits
@@ -25,8 +24,10 @@ from wc_core.phrases import with_home
 from wc_core.threads import settings
 from wc_core.threads.reader import StoreReader
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from typing import Any
 
     from wc_cli.options import Declared, Options
     from wc_cli.store.writer import IdSource, StoreWriter

@@ -7,7 +7,6 @@ from __future__ import annotations
 import contextlib
 import os
 import time
-from typing import TYPE_CHECKING, Any
 
 from wc_cli import table
 from wc_cli.clock import now_ms
@@ -19,8 +18,10 @@ from wc_core.errors import WcError
 from wc_core.git import discovery
 from wc_core.layout import Layout
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
+    from typing import Any
 
     from wc_cli.options import Param
 

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import TYPE_CHECKING
 
 from wc_cli import table
 from wc_cli.options import FLAG
 from wc_core.configuration import preferences
 from wc_core.identity import environment
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import os
 import time
-from typing import TYPE_CHECKING
 
 from wc_cli.store.localfiles import LocalFiles
 from wc_core.configuration import preferences
@@ -17,6 +16,7 @@ from wc_core.errors import WcError
 from wc_core.layout import Layout
 from wc_core.status import elsewhere
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 import gc
 import os
 import sys
-from typing import TYPE_CHECKING, NoReturn
 
 from wc_cli import table
 from wc_cli.context import execute
@@ -21,8 +20,10 @@ from wc_core.errors import CorruptError, WcError
 from wc_core.files import NotPlainError
 from wc_core.text import one_line
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import NoReturn
 
 
 _INTERRUPTED = 130

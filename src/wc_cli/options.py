@@ -8,12 +8,12 @@ checks that both give the same answers.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from wc_core.text import whole_number
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from typing import Any
 
 TEXT, TEXTS, FLAG, WORDS = "text", "texts", "flag", "words"
 NUMBER, POSITION = "number", "position"

@@ -9,14 +9,15 @@ from __future__ import annotations
 import json
 import os
 import sys
-from typing import TYPE_CHECKING, Any
 
 from wc_core.errors import StorageError
 from wc_core.text import clean
 from wc_core.threads.jsontext import dumps
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import Any
 
 
 class Answer:

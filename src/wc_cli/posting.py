@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
 
 from wc_cli.context import Context
 from wc_cli.entries import receipts
@@ -11,6 +10,7 @@ from wc_cli.store.lockedthread import Receipt
 from wc_core.identity.resolve import Asked
 from wc_core.threads import vocabulary
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 

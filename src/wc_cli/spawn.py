@@ -10,13 +10,13 @@ import math
 import os
 import sys
 import time
-from typing import TYPE_CHECKING
 
 from wc_cli.store import applied
 from wc_core.errors import WcError
 from wc_core.files import age_of, names_in
 from wc_core.git import discovery
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 

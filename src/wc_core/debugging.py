@@ -7,15 +7,16 @@ With ``1``, only the length of an argument with people's text is logged, with
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
 
 from wc_core import times
 from wc_core.git.remotes import anonymous
 from wc_core.text import clean
 from wc_core.values import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from typing import Any
 
 VARIABLE = "WATERCOOLER_DEBUG"
 

@@ -13,12 +13,13 @@ import math
 import os
 import stat
 import time
-from typing import TYPE_CHECKING, Self
 
 from wc_core.errors import CorruptError, StorageError
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from types import TracebackType
+    from typing import Self
 
 # Larger files are not read: with everything made of it, one would not fit into
 # memory, and would end the server for all threads.

@@ -8,14 +8,16 @@ it. These are other people's words: they are cleaned here, and allowed as quotat
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any
 
 from wc_core.files import names_in, read_from
 from wc_core.layout import GUIDANCE, GUIDANCE_FOLDER
 from wc_core.text import clean, defused, one_line
 from wc_core.values import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from wc_core.layout import Layout
 
 # What is given for one occasion.

@@ -8,12 +8,13 @@ functions take tokens of markdown-it, which this module does not import.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
 
 from wc_core.text import clean
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+    from typing import Any
 
 # Parsers silently leave out text that is nested deeper.
 MAX_NESTING = 20

@@ -7,11 +7,11 @@ works for. A name with fewer parts means any: a ball at ``Codex`` is for every C
 from __future__ import annotations
 
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
 from wc_core.agents import AGENTS
 from wc_core.values import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 

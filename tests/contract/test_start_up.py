@@ -21,6 +21,7 @@ HEAVY = frozenset(
     | {"argparse", "logging", "tempfile", "shutil", "random", "socket", "ssl"}
     | {"urllib", "email", "difflib", "hashlib", "threading", "concurrent"}
     | {"unittest", "watchfiles", "textual", "traceback", "datetime", "shlex", "uuid"}
+    | {"typing"}
     | {"wc_observe", "wc_cli.app", "wc_cli.branch", "wc_cli.settle", "wc_cli.sync"}
     | {"wc_core.threads.pages.page", "wc_core.guidance"}
 )

@@ -1,10 +1,16 @@
 from __future__ import annotations
 
+import collections
+import copy
 import inspect
+import keyword
 import pickle
+import types
 import typing
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from wc_core.values import NamedTuple
 
@@ -78,3 +84,75 @@ def test_a_class_in_a_class_has_its_qualified_name() -> None:
 
     name = "test_a_class_in_a_class_has_its_qualified_name.<locals>.Inner"
     assert Inner.__qualname__ == name
+
+
+def test_a_method_may_ask_its_base() -> None:
+    class Word(NamedTuple):
+        text: str
+
+        def __repr__(self) -> str:
+            return f"<{super().__repr__()}>"
+
+    assert repr(Word("a")) == "<('a',)>"
+
+
+NAMES = (
+    st.from_regex("[a-z][a-z0-9_]{0,5}", fullmatch=True)
+    .filter(lambda name: not keyword.iskeyword(name))
+    .filter(lambda name: name not in {"count", "index"})
+)
+FIELDS = st.lists(NAMES, unique=True, max_size=6)
+# More calls than the first ones, after which the constructor is another.
+CALLS = 25
+
+
+@st.composite
+def _calls(
+    draw: st.DrawFn, fields: list[str]
+) -> tuple[tuple[int, ...], dict[str, int]]:
+    """Arguments that are right, or lack something, or have too much."""
+    positional = draw(st.integers(0, len(fields)))
+    names = set(fields[positional:])
+    if draw(st.booleans()):
+        names ^= draw(st.sets(st.sampled_from([*fields, "other"]), max_size=2))
+    extra = draw(st.sampled_from([0, 0, 0, 1]))
+    values = tuple(range(positional + extra))
+    return values, {name: 100 + len(name) for name in sorted(names)}
+
+
+@given(st.data())
+def test_it_does_what_the_standard_one_does(data: st.DataObject) -> None:
+    fields = data.draw(FIELDS)
+    required = data.draw(st.integers(0, len(fields)))
+    defaults = {name: -number for number, name in enumerate(fields[required:])}
+    namespace = {"__annotations__": dict.fromkeys(fields, "int"), "__module__": "m"}
+    bases: tuple[typing.Any, ...] = (NamedTuple,)
+    body = namespace | defaults
+    ours: typing.Any = types.new_class("V", bases, {}, lambda scope: scope.update(body))
+    theirs: typing.Any = collections.namedtuple("V", fields)  # type: ignore[misc]  # noqa: PYI024
+    theirs.__new__.__defaults__ = tuple(defaults.values())
+    theirs.__new__.__annotations__ = dict.fromkeys(fields, "int")
+    calls = [data.draw(_calls(fields)) for _ in range(3)]
+    for number in range(CALLS):
+        values, named = calls[number % len(calls)]
+        assert _outcome(ours, values, named) == _outcome(theirs, values, named)
+    assert inspect.signature(ours) == inspect.signature(theirs)
+
+
+def _outcome(
+    kind: typing.Any, values: tuple[int, ...], named: dict[str, int]
+) -> object:
+    """All that can be asked of a value, or that there is none."""
+    try:
+        value = kind(*values, **named)
+    except TypeError:
+        return TypeError
+    fields = value._asdict()
+    assert [getattr(value, name) for name in value._fields] == [*value]
+    assert copy.copy(value) == value
+    for function in (kind._make, lambda items: value._replace(other=items)):
+        with pytest.raises((TypeError, ValueError)):
+            function((*value, 1))
+    changed = value._replace(**dict.fromkeys(list(fields)[:1], "new"))
+    made = kind._make(reversed(value))
+    return repr(value), fields, tuple(value), changed, made, hash(value), str(value)

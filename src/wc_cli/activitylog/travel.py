@@ -12,7 +12,6 @@ import os
 import random
 import sys
 import time
-from typing import TYPE_CHECKING
 
 from wc_cli.activitylog import writing
 from wc_cli.branch.git import Git, GitError
@@ -29,6 +28,7 @@ from wc_core.git.repository import resolve
 from wc_core.layout import BRANCH, Layout
 from wc_core.threads import settings
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 

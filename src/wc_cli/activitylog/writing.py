@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-from typing import TYPE_CHECKING
 
 from wc_cli.store import durable, locks
 from wc_cli.store.localfiles import LocalFiles
@@ -14,6 +13,7 @@ from wc_core.activitylog.record import Announcement
 from wc_core.errors import InvalidInputError
 from wc_core.ulid import successor
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 

@@ -12,7 +12,6 @@ import select
 import signal
 import sys
 import threading
-from typing import TYPE_CHECKING, ClassVar
 
 from rich.segment import Segment
 from rich.style import Style
@@ -36,7 +35,10 @@ from wc_core.errors import NotFoundError, WcError
 from wc_core.phrases import counted
 from wc_core.text import clean, one_line
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import ClassVar
+
     from textual import events
 
     from wc_cli.board.cards import CardFilter

@@ -7,8 +7,6 @@ ones.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from wc_core import names, times
 from wc_core.text import one_line
 from wc_core.threads.model import CLOSED, IN_REVIEW, holder_text
@@ -16,8 +14,10 @@ from wc_core.values import NamedTuple
 from wc_core.views import history
 from wc_core.views.rows import matches_words
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
+    from typing import Any
 
     from wc_core.names import Directory
     from wc_core.threads.model import State

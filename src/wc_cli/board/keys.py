@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import io
-from typing import TYPE_CHECKING
 
 from wc_cli import main
 from wc_core.phrases import quoted
 from wc_core.text import one_line
 from wc_core.values import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from wc_cli.context import Context
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, ClassVar, Protocol, runtime_checkable
+from typing import Protocol, runtime_checkable
 
 from rich.text import Text
 from textual.binding import Binding, BindingType
@@ -21,7 +21,10 @@ from wc_core.errors import WcError
 from wc_core.text import one_line
 from wc_core.views import entries as entry_views
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import ClassVar
+
     from textual.app import ComposeResult
 
     from wc_cli.board.cards import Card

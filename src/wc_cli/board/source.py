@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-from typing import TYPE_CHECKING
 
 from wc_cli.board import cards as card_views
 from wc_cli.clock import now_ms
@@ -20,6 +19,7 @@ from wc_core.views import planning, worktrees
 from wc_core.views import rows as row_views
 from wc_core.views.overview import with_passes
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 

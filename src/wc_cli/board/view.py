@@ -6,7 +6,6 @@ Pure. The caller maps each style to colours.
 from __future__ import annotations
 
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
 from wc_cli.terminal.render import (
     cut_to_width,
@@ -17,6 +16,7 @@ from wc_cli.terminal.render import (
 from wc_core.text import one_line
 from wc_core.values import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 

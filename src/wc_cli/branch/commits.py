@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import os
 import time
-from typing import TYPE_CHECKING
 
 from wc_cli.branch.git import Git, GitError, GitKilledError
 from wc_cli.branch.packs import StorageOptions
@@ -21,6 +20,7 @@ from wc_core.layout import BRANCH
 from wc_core.text import one_line
 from wc_core.values import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from itertools import chain, islice
-from typing import TYPE_CHECKING
 
 from wc_cli.branch import commits, trees
 from wc_cli.branch.treepaths import is_log, topic_at
 from wc_core.threads import codec
 from wc_core.values import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from wc_cli.branch.commits import Committed
     from wc_cli.branch.git import Git

@@ -12,8 +12,8 @@ import signal
 import subprocess
 import time
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 

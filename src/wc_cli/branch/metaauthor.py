@@ -5,11 +5,10 @@ The older tool moves the ball there, and only its commit tells whose move it was
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from wc_cli.branch.git import Git, GitError
 from wc_cli.branch.treepaths import paths_of
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 

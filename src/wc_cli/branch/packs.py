@@ -13,7 +13,6 @@ import contextlib
 import os
 import re
 import time
-from typing import TYPE_CHECKING
 
 from wc_cli.branch.git import Git, GitError, GitKilledError
 from wc_cli.store import durable
@@ -22,6 +21,7 @@ from wc_core.files import names_in, read_plain, size_of
 from wc_core.git import config
 from wc_core.values import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import time
-from typing import TYPE_CHECKING, Any
 
 from wc_cli.briefing.dialects import DIALECTS
 from wc_core.agents import AGENTS
@@ -21,8 +20,10 @@ from wc_core.status.files import MAX_FILE_BYTES
 from wc_core.times import ago
 from wc_core.values import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from typing import Any
 
     from wc_core.agents import Agent
     from wc_core.layout import Layout

@@ -17,13 +17,14 @@ from __future__ import annotations
 import json
 import os
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
 
 from wc_core.agents import AGENTS
 from wc_core.values import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from typing import Any
 
 START, PROMPT, STOP = "session-start", "user-prompt", "stop"
 BEFORE, AFTER = "before-tool", "after-tool"

@@ -5,7 +5,6 @@ once."""
 from __future__ import annotations
 
 import contextlib
-from typing import TYPE_CHECKING
 
 from wc_cli import spawn
 from wc_cli.briefing import gather, sessions
@@ -16,6 +15,7 @@ from wc_core.text import one_line
 from wc_core.values import NamedTuple
 from wc_core.views.conflicts import load_conflicts
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from wc_cli.context import Context
     from wc_core.views.activity import Overlap

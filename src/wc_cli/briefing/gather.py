@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import time
-from typing import TYPE_CHECKING
 
 from wc_cli.clock import now_ms
 from wc_cli.store import pending
@@ -12,6 +11,7 @@ from wc_core.layout import Layout
 from wc_core.phrases import counted
 from wc_core.text import whole_number
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 

@@ -13,7 +13,6 @@ import signal
 import sys
 import time
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Protocol
 
 from wc_cli.briefing import dialects, editnews, sessions
 from wc_cli.briefing.dialects import PROMPT, START, STOP
@@ -28,9 +27,24 @@ from wc_core.identity.resolve import Asked
 from wc_core.layout import Layout
 from wc_core.text import defused
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from types import FrameType
+    from typing import Protocol
+
+    class SpeakerOfHook(Protocol):
+        """Which client runs a hook, and who speaks."""
+
+        client: str
+        as_name: str
+        seat: str
+
+    class HookOptions(SpeakerOfHook, Protocol):
+        """The options of the command that a hook needs."""
+
+        hook: str
+        budget: int
 
 
 # Output is printed last, so that a timeout never cuts it in half.
@@ -42,21 +56,6 @@ _AT_ONCE = 1e-6
 MAX_BYTES = 1 << 20
 # With the contents of a file that a tool writes.
 _MAX_TOOL_BYTES = 1 << 26
-
-
-class SpeakerOfHook(Protocol):
-    """Which client runs a hook, and who speaks."""
-
-    client: str
-    as_name: str
-    seat: str
-
-
-class HookOptions(SpeakerOfHook, Protocol):
-    """The options of the command that a hook needs."""
-
-    hook: str
-    budget: int
 
 
 class _TooLateError(Exception):

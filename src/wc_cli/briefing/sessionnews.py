@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import time
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
 from wc_cli.briefing import sessions
 from wc_cli.briefing.sessions import Session
@@ -16,6 +15,7 @@ from wc_core.status.visits import visit_file
 from wc_core.text import one_line
 from wc_core.threads.model import BLOCKED, CLOSED
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 

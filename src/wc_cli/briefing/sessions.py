@@ -12,7 +12,6 @@ import json
 import os
 import time
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
 from wc_cli.store import durable
 from wc_core.errors import WcError
@@ -20,6 +19,7 @@ from wc_core.files import names_in, read_plain
 from wc_core.layout import safe_name
 from wc_core.values import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 

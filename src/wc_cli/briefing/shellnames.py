@@ -12,10 +12,10 @@ import shutil
 import signal
 import subprocess
 import time
-from typing import TYPE_CHECKING
 
 from wc_cli import launcher
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 

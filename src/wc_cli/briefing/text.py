@@ -6,8 +6,6 @@ names are in quotation marks. The reader may be a model, and is told what is quo
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from wc_cli.clock import now_ms
 from wc_core.names import parse
 from wc_core.phrases import counted
@@ -17,8 +15,10 @@ from wc_core.times import age_text, ago, seconds_between
 from wc_core.views.brief import LIMITS, Brief, BriefItem, BriefSection
 from wc_core.views.conflicts import file_text
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from typing import Any
 
     from wc_cli.terminal.render import Style
     from wc_core.views.activity import Overlap

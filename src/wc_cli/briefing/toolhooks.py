@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
 from wc_cli.briefing import editnews, sessions
 from wc_cli.briefing.dialects import BEFORE
@@ -23,6 +22,7 @@ from wc_core.status import holders
 from wc_core.text import defused
 from wc_core.values import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from wc_cli.briefing.dialects import Dialect, HookInput
     from wc_cli.context import Context

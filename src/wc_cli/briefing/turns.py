@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
 from wc_cli.store import durable
 from wc_core.errors import WcError
@@ -12,6 +11,7 @@ from wc_core.files import names_in
 from wc_core.layout import safe_name
 from wc_core.wake import records, waiters
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from wc_core.layout import Layout
     from wc_core.wake.waiters import Waiter

@@ -6,8 +6,6 @@ has that branch decides for all clones where its claims are.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from wc_cli.branch.git import GitError
 from wc_cli.claims import commits
 from wc_cli.claims.commits import ClaimCommitter
@@ -16,6 +14,7 @@ from wc_core.errors import StorageError
 from wc_core.git.repository import resolve
 from wc_core.layout import CLAIMS_BRANCH
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 

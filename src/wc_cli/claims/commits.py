@@ -6,13 +6,13 @@ from __future__ import annotations
 import hashlib
 import time
 import zlib
-from typing import TYPE_CHECKING
 
 from wc_core.claims import combined, record
 from wc_core.git import config
 from wc_core.git.authorship import Authorship, Person, clean, git_identity
 from wc_core.values import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 

@@ -4,7 +4,6 @@ its file."""
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
 
 from wc_cli.branch.git import GitError
 from wc_core.claims.ids import TOP
@@ -16,6 +15,7 @@ from wc_core.layout import BRANCH
 from wc_core.phrases import quoted
 from wc_core.similar import near_names
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import random
 import time
-from typing import TYPE_CHECKING
 
 from wc_cli.claims import renames
 from wc_cli.claims.refusals import claimed_error, not_held_error
@@ -30,6 +29,7 @@ from wc_core.errors import (
 )
 from wc_core.values import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
 

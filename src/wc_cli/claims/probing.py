@@ -9,8 +9,6 @@ next one.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from wc_cli.branch.git import GitError
 from wc_cli.sync.wireerrors import (
     DeclinedError,
@@ -22,6 +20,7 @@ from wc_core.git.repository import resolve
 from wc_core.layout import CLAIMS_BRANCH
 from wc_core.values import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from wc_cli.claims.remote import ClaimsRemote
 

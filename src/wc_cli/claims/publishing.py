@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-from typing import TYPE_CHECKING
 
 from wc_cli.claims.transactions import LostRaceError
 from wc_cli.sync.wire import Wire
@@ -27,6 +26,7 @@ from wc_core.git import config
 from wc_core.phrases import quoted
 from wc_core.values import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
 
 from wc_core.claims import ids
 from wc_core.claims.record import WRITE
@@ -11,6 +10,7 @@ from wc_core.errors import ClaimedError, NotFoundError
 from wc_core.phrases import counted, quoted
 from wc_core.times import ago
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 

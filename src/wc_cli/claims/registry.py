@@ -10,7 +10,6 @@ import contextlib
 import os
 import time
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 from wc_cli.branch.git import Git, GitError
 from wc_cli.claims import commits, transactions
@@ -26,6 +25,7 @@ from wc_core.errors import StorageError, WcError
 from wc_core.phrases import counted
 from wc_core.threads import settings
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 

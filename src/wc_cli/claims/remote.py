@@ -17,7 +17,6 @@ from __future__ import annotations
 import hashlib
 import math
 import time
-from typing import TYPE_CHECKING
 
 from wc_cli.branch.git import Git
 from wc_cli.claims import combined
@@ -40,6 +39,7 @@ from wc_core.claims.rules import RefMove
 from wc_core.git.repository import resolve
 from wc_core.values import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 

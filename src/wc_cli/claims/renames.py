@@ -6,13 +6,13 @@ import os
 import re
 import time
 import unicodedata
-from typing import TYPE_CHECKING
 
 from wc_cli.branch.git import Git, GitError
 from wc_core.claims import held
 from wc_core.claims.ids import ClaimId, is_canonical
 from wc_core.values import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 

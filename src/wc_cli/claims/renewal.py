@@ -4,11 +4,11 @@ time is over."""
 from __future__ import annotations
 
 import contextlib
-from typing import TYPE_CHECKING
 
 from wc_core.claims import held
 from wc_core.errors import WcError
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 

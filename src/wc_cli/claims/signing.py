@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
 
 from wc_cli.branch.commits import signed_commit
 from wc_cli.claims.commits import pack_of
 from wc_core.claims import record, signatures
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 import random
 import re
 import time
-from typing import TYPE_CHECKING
 
 from wc_cli.branch.git import GitError
 from wc_core.errors import LockTimeoutError, StorageError
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 

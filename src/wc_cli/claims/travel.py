@@ -6,7 +6,6 @@ from __future__ import annotations
 import math
 import os
 import time
-from typing import TYPE_CHECKING
 
 from wc_cli.branch.git import Git
 from wc_cli.claims import probing
@@ -23,6 +22,7 @@ from wc_core.layout import Layout
 from wc_core.threads import settings
 from wc_core.values import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 

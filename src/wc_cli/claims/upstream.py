@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
 
 from wc_cli.branch.git import GitError
 from wc_core.claims.ids import ClaimId
@@ -12,6 +11,7 @@ from wc_core.errors import StorageError
 from wc_core.git.repository import resolve
 from wc_core.values import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 

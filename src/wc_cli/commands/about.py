@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import TYPE_CHECKING
 
 from wc_cli import table
 from wc_cli.completion import SCRIPTS
@@ -13,6 +12,7 @@ from wc_cli.output import say
 from wc_core.errors import InvalidInputError
 from wc_core.version import __version__
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from wc_cli.context import Context
 

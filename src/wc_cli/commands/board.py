@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import shutil
 import sys
-from typing import TYPE_CHECKING
 
 from wc_cli.board import view
 from wc_cli.board.cards import CardFilter
@@ -20,6 +19,7 @@ from wc_core.errors import InvalidInputError
 from wc_core.phrases import counted
 from wc_core.text import one_line
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from wc_cli.briefing.gather import deadline, gather_brief
 from wc_cli.commands.common import SpeakerOptions
 from wc_cli.options import command, number, text
 from wc_cli.output import say, say_json
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from wc_cli.context import Context
 

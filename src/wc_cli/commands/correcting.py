@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from wc_cli.commands.common import WriteOptions
 from wc_cli.commands.writing import EditorOptions, write_entry
 from wc_cli.entries import body
@@ -11,6 +9,7 @@ from wc_cli.options import argument, command, text
 from wc_core.threads import revisions, vocabulary
 from wc_core.threads.proposals import Draft
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from wc_cli.context import Context
 

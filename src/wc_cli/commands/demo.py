@@ -15,7 +15,6 @@ import sys
 import tempfile
 import textwrap
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
 
 from wc_cli.options import Options, command, flag
 from wc_cli.output import say
@@ -23,8 +22,10 @@ from wc_cli.terminal import render
 from wc_core.errors import NotFoundError, WcError
 from wc_core.text import clean
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from typing import Any
 
     from wc_cli.context import Context
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-from typing import TYPE_CHECKING, Any
 
 from wc_cli.branch import commits, git
 from wc_cli.branch.git import GitError
@@ -35,8 +34,10 @@ from wc_core.phrases import counted, quoted, with_home
 from wc_core.text import one_line
 from wc_core.values import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from typing import Any
 
     from wc_cli.context import Context
     from wc_cli.doctor.setaside import SetAsideStores

@@ -11,7 +11,6 @@ from __future__ import annotations
 import os
 import re
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
 
 from wc_cli.branch import messages
 from wc_cli.branch.git import Git, GitError
@@ -30,8 +29,10 @@ from wc_core.times import utc
 from wc_core.values import NamedTuple
 from wc_core.views import entries as entry_views
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
+    from typing import Any
 
     from wc_cli.context import Context
     from wc_cli.terminal.render import Style

@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import os
 import time
-from typing import TYPE_CHECKING
 
 from wc_cli.briefing.gather import deadline
 from wc_cli.clock import now_ms
@@ -40,6 +39,7 @@ from wc_core.views import entries as entry_views
 from wc_core.views import planning, worktrees
 from wc_core.views.conflicts import load_conflicts
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 

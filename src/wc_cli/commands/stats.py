@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
 
 from wc_cli.clock import now_ms
 from wc_cli.commands.common import SpeakerOptions
@@ -18,7 +17,10 @@ from wc_core.threads.model import CLOSED, holder_text
 from wc_core.times import span
 from wc_core.views import history, stats
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from wc_cli.context import Context
     from wc_cli.terminal.render import Style
     from wc_core.cost.ledger import CostRow

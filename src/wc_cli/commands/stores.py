@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
 
 from wc_cli.commands.common import SpeakerOptions
 from wc_cli.options import argument, command, flag
@@ -13,6 +12,7 @@ from wc_core.errors import ConflictError
 from wc_core.phrases import counted
 from wc_core.text import one_line
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from wc_cli.context import Context
     from wc_cli.store.lockowners import LockOwners

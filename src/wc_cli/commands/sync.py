@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 import time
-from typing import TYPE_CHECKING
 
 from wc_cli.activitylog import travel as activity_travel
 from wc_cli.claims import travel
@@ -28,6 +27,7 @@ from wc_core.layout import Layout
 from wc_core.phrases import counted
 from wc_core.text import one_line
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 

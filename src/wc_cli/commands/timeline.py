@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-from typing import TYPE_CHECKING
 
 from wc_cli.clock import now_ms
 from wc_cli.commands.common import SpeakerOptions
@@ -18,6 +17,7 @@ from wc_core.text import one_line
 from wc_core.views import timeline
 from wc_core.views.drawing import timelinesvg
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 

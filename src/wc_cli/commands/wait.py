@@ -11,7 +11,6 @@ from __future__ import annotations
 import math
 import os
 import time
-from typing import TYPE_CHECKING
 
 from wc_cli import spawn
 from wc_cli.commands.common import SpeakerOptions
@@ -32,6 +31,7 @@ from wc_core.threads import vocabulary
 from wc_core.views import arrivals
 from wc_core.views.arrivals import Awaiting
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
 
 from wc_cli.commands.common import SpeakerOptions
 from wc_cli.options import command, flag
@@ -19,7 +18,10 @@ from wc_core.status import files
 from wc_core.text import one_line
 from wc_core.values import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from wc_cli.context import Context
 
 _KINDS = {

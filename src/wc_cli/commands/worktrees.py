@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-from typing import TYPE_CHECKING
 
 from wc_cli.clock import now_ms
 from wc_cli.commands.common import SpeakerOptions
@@ -15,6 +14,7 @@ from wc_core.activity.statefile import StateFiles
 from wc_core.errors import WcError
 from wc_core.views import worktrees as worktree_views
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from wc_cli.context import Context
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from wc_cli import output
 from wc_cli.commands.common import WriteOptions
 from wc_cli.entries import body, receipts
@@ -15,6 +13,7 @@ from wc_core.threads import vocabulary
 from wc_core.threads.proposals import Draft
 from wc_core.threads.reviews import APPROVED, CHANGES_REQUESTED
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from wc_cli.context import Context
     from wc_core.threads.linerefs import LineRef

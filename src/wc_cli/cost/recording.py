@@ -11,7 +11,6 @@ resumed or copied may begin with what was counted before.
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
 from wc_cli.cost import spending
 from wc_cli.store import durable
@@ -25,6 +24,7 @@ from wc_core.status import holders
 from wc_core.ulid import timestamp_ms
 from wc_core.values import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from wc_core.cost import budgets, ledger
 from wc_core.threads.model import CLOSED
 from wc_core.threads.proposals import Draft
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from wc_cli.context import Context
     from wc_core.threads.model import State

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
 
 from wc_cli.clock import now_ms
 from wc_cli.doctor.recovery import Recovery, lacks_entries
@@ -19,6 +18,7 @@ from wc_core.text import one_line
 from wc_core.threads import model
 from wc_core.values import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 

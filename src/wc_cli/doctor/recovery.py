@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import json
 import os
-from typing import TYPE_CHECKING
 
 from wc_cli.branch import commits
 from wc_cli.branch.compare import compare_log
@@ -17,6 +16,7 @@ from wc_core.layout import topic_of
 from wc_core.threads import codec, entryfields, model
 from wc_core.threads.pages import page as page_format
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import os
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
 
 from wc_cli.doctor.recovery import Recovery
 from wc_cli.doctor.strays import SHARED, find_strays, obstruction
@@ -27,8 +26,10 @@ from wc_core.threads.pages import page
 from wc_core.threads.reader import StoreReader
 from wc_core.values import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator, Mapping
+    from typing import Any
 
     from wc_core.layout import Layout
     from wc_core.threads.reader import Thread

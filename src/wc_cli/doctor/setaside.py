@@ -8,7 +8,6 @@ counts only if git or the entries themselves say so.
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 from wc_cli.branch.git import Git, GitError
 from wc_cli.store import applied
@@ -19,6 +18,7 @@ from wc_core.threads import codec
 from wc_core.threads.model import Entry
 from wc_core.threads.reader import StoreReader
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import sys
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
 
 from wc_cli.output import remark
 from wc_core.errors import InvalidInputError, NotFoundError
@@ -13,6 +12,7 @@ from wc_core.git import config
 from wc_core.identity import environment
 from wc_core.threads import vocabulary
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 

@@ -9,7 +9,6 @@ import signal
 import subprocess
 import tempfile
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
 
 from wc_core.errors import (
     CancelledError,
@@ -23,6 +22,7 @@ from wc_core.threads.model import holder_text
 from wc_core.times import utc
 from wc_core.values import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 

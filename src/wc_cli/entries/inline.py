@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from wc_cli.notify import telling
 from wc_cli.settle import settler
 from wc_cli.store import pending
@@ -14,6 +12,7 @@ from wc_core.errors import WcError
 from wc_core.identity import environment
 from wc_core.layout import Layout
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from wc_cli.context import Context
 

@@ -7,8 +7,6 @@ entry in the loser's name, which leaves the ball.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from wc_cli.context import Context
 from wc_cli.entries import receipts
 from wc_core.errors import WcError
@@ -17,6 +15,7 @@ from wc_core.text import one_line
 from wc_core.threads import vocabulary
 from wc_core.threads.proposals import Draft
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-from typing import TYPE_CHECKING
 
 from wc_cli import output, spawn
 from wc_cli.clock import now_ms
@@ -15,6 +14,7 @@ from wc_core.layout import Layout, file_name
 from wc_core.text import one_line
 from wc_core.threads.model import holder_text
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from wc_cli.context import Context
     from wc_cli.store.lockedthread import Receipt

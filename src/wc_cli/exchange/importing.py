@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from wc_cli.merge.logs import unite
 from wc_cli.store import durable, lockedthread
 from wc_core.errors import ConflictError
@@ -13,6 +11,7 @@ from wc_core.threads import codec
 from wc_core.threads.proposals import Draft
 from wc_core.values import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 

@@ -7,7 +7,6 @@ import json
 import os
 import time
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any
 
 from wc_cli.branch.git import GitError
 from wc_cli.graph.sources import SourceReader
@@ -18,8 +17,10 @@ from wc_core.graph import kept, parsing, resolving
 from wc_core.graph.facts import VERSION, FileFacts, facts_of
 from wc_core.graph.model import Graph
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from typing import Any
 
     from wc_cli.graph.sources import SourceFile
     from wc_core.git.repository import Repository

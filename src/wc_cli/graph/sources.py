@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-from typing import TYPE_CHECKING
 
 from wc_cli.branch.git import Git
 from wc_core.files import read_plain
@@ -13,6 +12,7 @@ from wc_core.graph.facts import kind_of
 from wc_core.graph.parsing import MAX_BYTES
 from wc_core.values import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 

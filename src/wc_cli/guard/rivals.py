@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
 
 from wc_cli.branch.git import Git
 from wc_cli.claims.registry import Registry
@@ -15,6 +14,7 @@ from wc_core.git import config
 from wc_core.git import repository as repositories
 from wc_core.values import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from wc_cli.branch.git import GitError
 from wc_cli.guard import texts
 from wc_core.configuration.keys import NOTICE, OFF, REFUSE
 from wc_core.guard import toolcalls
 from wc_core.values import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 

@@ -8,15 +8,16 @@ from __future__ import annotations
 
 import os
 import shlex
-from typing import TYPE_CHECKING, Any
 
 from wc_cli.launcher import is_ours, own_program
 from wc_core.agents import AGENTS
 from wc_core.values import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
+    from typing import Any
 
 
 class JsonSet(NamedTuple):

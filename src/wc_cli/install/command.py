@@ -7,7 +7,6 @@ import json
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from wc_cli.briefing.dialects import DIALECTS
 from wc_cli.install import disk, engine, report
@@ -27,6 +26,7 @@ from wc_core.errors import FindingsError, InvalidInputError, WcError
 from wc_core.identity import userrecord
 from wc_core.values import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 

@@ -6,15 +6,15 @@ belongs to the user.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from wc_cli.install.changes import JsonSet, TomlSet
 from wc_cli.install.formats import edits, jsonc
 from wc_cli.install.formats.edits import ABSENT
 from wc_core.values import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from typing import Any
 
     from wc_cli.install.changes import Change
     from wc_cli.install.formats.edits import Spot

@@ -9,12 +9,13 @@ from __future__ import annotations
 import contextlib
 import os
 import stat
-from typing import TYPE_CHECKING, NoReturn
 
 from wc_core.errors import ConflictError, CorruptError, StorageError
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from typing import NoReturn
 
 # More than any settings file has.
 _MAX_BYTES = 32 << 20

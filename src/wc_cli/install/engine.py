@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-from typing import TYPE_CHECKING
 
 from wc_cli.install import decisions
 from wc_cli.install.formats import edits
@@ -14,6 +13,7 @@ from wc_cli.install.workspace import Workspace, WorkspaceFile
 from wc_core.errors import WcError
 from wc_core.values import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 

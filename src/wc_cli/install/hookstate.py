@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 from wc_cli.install import disk, engine
 from wc_cli.install.clients import common, registry
@@ -13,8 +12,10 @@ from wc_cli.install.formats import toml
 from wc_cli.install.ledger import Ledger, Owner
 from wc_core.errors import WcError
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+    from typing import Any
 
     from wc_cli.install.changes import Client, InstallSite
 

@@ -12,7 +12,6 @@ import contextlib
 import hashlib
 import json
 import os
-from typing import TYPE_CHECKING, Any
 
 from wc_cli.install import disk
 from wc_cli.install.formats.edits import Spot
@@ -21,9 +20,11 @@ from wc_core.errors import CorruptError, LockTimeoutError
 from wc_core.identity import userrecord
 from wc_core.values import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
+    from typing import Any
 
 _VERSION = 1
 _SECONDS = 10.0

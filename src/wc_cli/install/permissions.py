@@ -3,12 +3,11 @@ entries, and the tools of the server, which cannot write."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from wc_cli import table
 from wc_cli.install.changes import executable
 from wc_core import toolnames
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from wc_cli.install.changes import InstallSite
 

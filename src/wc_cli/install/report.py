@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-from typing import TYPE_CHECKING, Any
 
 from wc_cli.install import engine
 from wc_cli.install.clients import registry
@@ -15,8 +14,10 @@ from wc_core.phrases import counted, quoted, shown_path
 from wc_core.text import clean, one_line
 from wc_core.values import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
+    from typing import Any
 
     from wc_cli.install.changes import InstallSite
     from wc_cli.install.engine import PartOutcome, Plan

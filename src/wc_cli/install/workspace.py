@@ -6,8 +6,6 @@ had never been tried.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from wc_cli.install import decisions, disk
 from wc_cli.install.formats import edits
 from wc_cli.install.formats.jsonc import UnreadableError
@@ -15,6 +13,7 @@ from wc_cli.install.ledger import Ledger, LedgerFile, Owner, Record, digest
 from wc_core.errors import ConflictError, CorruptError, WcError
 from wc_core.values import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING, Any
 
 from wc_cli.merge.threeway import (
     MAX_LINES,
@@ -22,8 +21,10 @@ from wc_cli.merge.threeway import (
 )
 from wc_core.values import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
+    from typing import Any
 
 # Files of lines whose order does not matter.
 _LINE_SETS = frozenset({".gitattributes", ".gitignore"})

@@ -7,13 +7,12 @@ half-done: the branch moves atomically or not at all.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from wc_cli.branch import commits, trees
 from wc_cli.merge.plan import plan_merge
 from wc_core.phrases import counted
 from wc_core.values import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from wc_cli.branch.commits import CommitOptions
     from wc_cli.branch.git import Git

@@ -8,7 +8,6 @@ Only what differs is read, and nothing is written here.
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any
 
 from wc_cli.branch import metaauthor, trees
 from wc_cli.branch.commits import blob_id
@@ -22,8 +21,10 @@ from wc_cli.store.rendering import render_files
 from wc_core.threads import folding, model
 from wc_core.values import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
+    from typing import Any
 
     from wc_cli.branch.git import Git
     from wc_cli.branch.treepaths import Paths

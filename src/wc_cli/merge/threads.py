@@ -5,8 +5,6 @@ Everything here is computed from bytes; nothing uses git or the disk.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from wc_cli.merge.logs import old_entries, unite
 from wc_cli.merge.threeway import merge_keys
 from wc_core.threads import codec, model, projections
@@ -15,8 +13,10 @@ from wc_core.threads.older import metamoves
 from wc_core.threads.pages import page as page_format
 from wc_core.values import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
+    from typing import Any
 
     from wc_cli.merge.logs import LogUnion
     from wc_cli.merge.threeway import Keys

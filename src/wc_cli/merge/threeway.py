@@ -6,12 +6,13 @@ Where both sides changed the same key, theirs counts. For lines, the caller choo
 from __future__ import annotations
 
 import io
-from typing import TYPE_CHECKING, Any, TypeAlias
 
 from wc_core.values import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
+    from typing import Any, TypeAlias
 
     Lines: TypeAlias = list[bytes]
     # Gives the lines that replace two versions of the same ones: ours, theirs.

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from wc_cli.notify import local, tmux
 from wc_cli.notify.sequences import BELL, sequences
 from wc_cli.notify.terminals import last_terminal, own_terminal
@@ -12,6 +10,7 @@ from wc_core.notify.messages import HIGH, payload
 from wc_core.text import one_line
 from wc_core.values import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 

@@ -8,13 +8,12 @@ error.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from wc_cli.notify.programs import find_program, run
 from wc_cli.notify.sequences import BELL, protocols_of, sequences
 from wc_cli.notify.terminals import own_terminal
 from wc_core.text import one_line
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-from typing import TYPE_CHECKING
 
 from wc_cli.store import durable
 from wc_core.errors import WcError
 from wc_core.notify import records
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from wc_core.layout import Layout
     from wc_core.notify.records import CallRecord, TargetState

@@ -11,8 +11,8 @@ if ``allow-passthrough`` is on.
 from __future__ import annotations
 
 import zlib
-from typing import TYPE_CHECKING
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 

@@ -13,7 +13,6 @@ import os
 import signal
 import sys
 import time
-from typing import TYPE_CHECKING
 
 from wc_cli import spawn
 from wc_cli.clock import now_ms
@@ -36,6 +35,7 @@ from wc_core.threads import settings
 from wc_core.threads.reader import StoreReader
 from wc_core.values import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 

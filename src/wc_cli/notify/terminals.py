@@ -11,7 +11,6 @@ import contextlib
 import json
 import os
 import stat
-from typing import TYPE_CHECKING
 
 from wc_cli.notify.sequences import protocols_of
 from wc_cli.store import durable
@@ -21,6 +20,7 @@ from wc_core.files import names_in, read_plain
 from wc_core.layout import safe_name
 from wc_core.values import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 

@@ -3,12 +3,11 @@ line."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from wc_cli.notify.programs import ProgramEnd, find_program, run
 from wc_core.git import repository
 from wc_core.values import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 

@@ -12,7 +12,6 @@ import contextlib
 import json
 import threading
 from http.client import HTTPException
-from typing import TYPE_CHECKING, Any
 from urllib import parse, request
 
 from wc_core.notify.targets import NTFY, Target
@@ -20,9 +19,11 @@ from wc_core.text import one_line, whole_number
 from wc_core.values import NamedTuple
 from wc_core.version import __version__
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from email.message import Message
     from http.client import HTTPResponse
+    from typing import Any
 
 _SECONDS = 5.0
 _MAX_ANSWER = 2048

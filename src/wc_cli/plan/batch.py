@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING
 
 from wc_cli.plan.linking import ThreadLinks
 from wc_core.errors import ConflictError, InvalidInputError, NotFoundError
@@ -13,6 +12,7 @@ from wc_core.planning.graph import OwnedLink
 from wc_core.threads.model import Link
 from wc_core.values import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 

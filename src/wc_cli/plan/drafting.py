@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from wc_cli.plan import checklists
 from wc_core.errors import ConflictError, NotFoundError
 from wc_core.planning import kinds
@@ -13,6 +11,7 @@ from wc_core.threads.model import OPEN, Link
 from wc_core.threads.proposals import Draft
 from wc_core.values import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 

@@ -13,7 +13,6 @@ import os
 import shutil
 import signal
 import subprocess
-from typing import TYPE_CHECKING
 
 from wc_cli.store import durable
 from wc_core.errors import NotFoundError
@@ -25,6 +24,7 @@ from wc_core.threads.model import CLOSED
 from wc_core.threads.proposals import Draft
 from wc_core.values import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 

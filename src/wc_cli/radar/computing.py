@@ -6,7 +6,6 @@ import contextlib
 import os
 import time
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any
 
 from wc_cli.branch.git import Git, GitError
 from wc_cli.radar import hunks, merges, participants, sides
@@ -22,9 +21,11 @@ from wc_core.radar.model import HOT, REGISTRY, SOFT, Pair, Radar, SharedFile
 from wc_core.status import conflictmarks
 from wc_core.status.files import MAIN_WORKTREE
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from contextlib import AbstractContextManager
+    from typing import Any
 
     from wc_cli.radar.merges import MergeResult
     from wc_cli.radar.objects import Objects

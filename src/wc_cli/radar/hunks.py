@@ -8,12 +8,12 @@ git would print as the heading of a hunk stands for the definition.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 from wc_core.graph.symbols import definitions, enclosing
 from wc_core.text import one_line
 from wc_core.values import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 

@@ -10,10 +10,10 @@ import contextlib
 import os
 import shutil
 import tempfile
-from typing import TYPE_CHECKING
 
 from wc_cli.store import durable
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 

@@ -4,7 +4,6 @@ who ran ``wc`` there last."""
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
 
 from wc_core.activitylog import reading
 from wc_core.agents import AGENTS
@@ -15,6 +14,7 @@ from wc_core.names import fold, parse
 from wc_core.status.files import DEFAULT_NAME, MAIN_WORKTREE, MAX_FILE_BYTES
 from wc_core.text import one_line
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from wc_core.layout import Layout
     from wc_core.radar.model import Side

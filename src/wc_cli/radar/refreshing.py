@@ -11,7 +11,6 @@ import contextlib
 import os
 import sys
 import time
-from typing import TYPE_CHECKING
 
 from wc_cli.radar.computing import LIMIT_SECONDS, RadarSource
 from wc_cli.store import locks
@@ -22,6 +21,7 @@ from wc_core.git import worktrees
 from wc_core.layout import Layout
 from wc_core.radar import kept
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
 
 from wc_cli.branch.git import Git, GitError, GitTimeoutError
 from wc_cli.radar import snapshots
@@ -14,6 +13,7 @@ from wc_core.layout import BRANCH, CLAIMS_BRANCH
 from wc_core.radar.model import Side
 from wc_core.values import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 

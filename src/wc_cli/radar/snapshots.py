@@ -11,13 +11,13 @@ import os
 import stat
 import time
 from hashlib import sha256
-from typing import TYPE_CHECKING
 
 from wc_cli.branch.git import NO_NETWORK, Git
 from wc_core.git import config
 from wc_core.radar.secrets import looks_secret
 from wc_core.values import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 

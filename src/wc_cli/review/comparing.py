@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import os
 import time
-from typing import TYPE_CHECKING, Any
 
 from wc_cli.branch.git import NO_NETWORK, Git, GitError
 from wc_cli.radar import snapshots
@@ -22,8 +21,10 @@ from wc_core.phrases import counted
 from wc_core.review import keeping
 from wc_core.values import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+    from typing import Any
 
     from wc_cli.radar.objects import Objects
     from wc_core.git.worktrees import Worktree

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import time
-from typing import TYPE_CHECKING
 
 from wc_cli.branch.git import NO_NETWORK, Git, GitError
 from wc_cli.entries.paths import repository_path
@@ -21,6 +20,7 @@ from wc_core.review.points import head_entry
 from wc_core.threads import vocabulary
 from wc_core.threads.linerefs import LineRef, split_place
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 

@@ -13,7 +13,6 @@ import os
 import sys
 import tempfile
 import time
-from typing import TYPE_CHECKING
 
 from wc_cli.branch.git import Git, GitError
 from wc_cli.clock import now_ms
@@ -24,6 +23,7 @@ from wc_core.review import keeping
 from wc_core.threads import settings
 from wc_core.threads.reader import StoreReader
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 import os
 import re
 from itertools import chain, islice
-from typing import TYPE_CHECKING, Any, TypeAlias
 
 from wc_cli.branch import commits, metaauthor, trees
 from wc_cli.branch.git import GitError
@@ -29,8 +28,10 @@ from wc_core.threads.older import metamoves
 from wc_core.threads.projections import Meta
 from wc_core.values import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
+    from typing import Any, TypeAlias
 
     from wc_cli.branch.git import Git
     from wc_cli.branch.trees import TreeItem

@@ -4,7 +4,6 @@ lacks, each with the entries of one author."""
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
 
 from wc_cli.branch import commits, messages
 from wc_cli.branch.commits import CommitChange
@@ -18,6 +17,7 @@ from wc_core.files import NotPlainError, names_in, read_plain
 from wc_core.guidance import is_file_name
 from wc_core.layout import ALLOWED_SIGNERS, GUIDANCE, GUIDANCE_FOLDER
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 

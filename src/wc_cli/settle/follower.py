@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import os
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 from wc_cli.branch import commits, packs
 from wc_cli.branch.git import GitError, GitKilledError
@@ -21,6 +20,7 @@ from wc_cli.store import applied, authors, durable
 from wc_cli.store.applied import Applied
 from wc_core.errors import WcError
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 

@@ -12,7 +12,6 @@ import contextlib
 import os
 import time
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
 from wc_cli.branch import commits, metaauthor
 from wc_cli.branch.commits import CommitChange
@@ -30,6 +29,7 @@ from wc_core.threads import model
 from wc_core.threads.reader import StoreReader
 from wc_core.values import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 

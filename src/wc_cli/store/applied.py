@@ -9,12 +9,12 @@ system can keep it as the time of a file.
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
 
 from wc_cli.store import durable
 from wc_core.files import read_plain
 from wc_core.values import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from wc_core.git.repository import Repository
     from wc_core.layout import Layout

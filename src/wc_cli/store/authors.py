@@ -15,7 +15,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-from typing import TYPE_CHECKING
 
 from wc_cli.store import durable
 from wc_core.errors import WcError
@@ -25,6 +24,7 @@ from wc_core.git.authorship import FORMATS, Authorship, Person, clean
 from wc_core.identity import userrecord
 from wc_core.threads.jsontext import dumps
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any

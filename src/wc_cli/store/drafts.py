@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from wc_cli.store.lockedthread import STARTING_ACTIONS
 from wc_core import files
 from wc_core.errors import ConflictError, NotFoundError
@@ -12,6 +10,7 @@ from wc_core.layout import new_topic
 from wc_core.similar import are_similar
 from wc_core.threads import aliases, revisions, vocabulary
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from wc_cli.store.lockedthread import LockedThread
     from wc_core.git.discovery import Place

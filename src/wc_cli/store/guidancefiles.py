@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from wc_cli.store import durable, locks
 from wc_core import guidance
 from wc_core.errors import ConflictError, NotFoundError
 from wc_core.files import read_plain
 from wc_core.phrases import counted
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 

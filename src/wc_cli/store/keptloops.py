@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-from typing import TYPE_CHECKING
 
 from wc_cli.store.localfiles import LocalFiles
 from wc_core.activity.loops import SHOWN_FIELDS, loop_path
@@ -20,6 +19,7 @@ from wc_core.files import read_plain
 from wc_core.layout import safe_name
 from wc_core.threads.jsontext import dumps
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from wc_core.layout import Layout
 

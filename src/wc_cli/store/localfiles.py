@@ -7,7 +7,6 @@ power cut.
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
 
 from wc_cli.store import durable
 from wc_core.files import read_plain
@@ -15,6 +14,7 @@ from wc_core.status import files as statusfiles
 from wc_core.status.files import DEFAULT_NAME
 from wc_core.threads.jsontext import dumps
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
 
 from wc_core import files
 from wc_core.errors import ConflictError, CorruptError, NotFoundError
@@ -14,8 +13,10 @@ from wc_core.threads.model import Base
 from wc_core.threads.revisions import CORRECTIONS
 from wc_core.values import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from typing import Any
 
     from wc_core.threads.model import Entry, State
     from wc_core.threads.proposals import Draft

@@ -12,12 +12,12 @@ import fcntl
 import os
 import stat
 import time
-from typing import TYPE_CHECKING
 
 from wc_cli.store import durable
 from wc_core.errors import LockTimeoutError
 from wc_core.files import NotPlainError
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 

@@ -14,13 +14,13 @@ from __future__ import annotations
 import contextlib
 import os
 import time
-from typing import TYPE_CHECKING
 
 from wc_cli.store import durable
 from wc_core.errors import LockTimeoutError, StorageError
 from wc_core.files import read_plain
 from wc_core.processes import is_running
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 

@@ -6,7 +6,6 @@ import contextlib
 import json
 import os
 import time
-from typing import TYPE_CHECKING
 
 from wc_cli.store import durable, locks
 from wc_core.errors import WcError
@@ -16,6 +15,7 @@ from wc_core.threads.jsontext import dumps
 from wc_core.threads.reader import StoreReader
 from wc_core.values import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 

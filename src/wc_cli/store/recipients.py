@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-from typing import TYPE_CHECKING
 
 from wc_core import names
 from wc_core.agents import AGENTS
@@ -13,6 +12,7 @@ from wc_core.similar import near_names
 from wc_core.threads import moves
 from wc_core.threads.counterparts import in_use
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import os
 import time
-from typing import TYPE_CHECKING
 
 from wc_core import names, ulid
 from wc_core.errors import WcError
@@ -19,6 +18,7 @@ from wc_core.threads import model
 from wc_core.threads.aliases import COMPLETE, alias_files, is_complete, own_names
 from wc_core.threads.model import CLOSED
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 

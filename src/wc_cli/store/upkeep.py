@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import os
 import time
-from typing import TYPE_CHECKING, Any
 
 from wc_cli.store import durable, locks, olderlock, quarantine
 from wc_cli.store.localfiles import LocalFiles
@@ -20,8 +19,10 @@ from wc_core.layout import file_name
 from wc_core.processes import is_running
 from wc_core.threads import codec, projections, settings
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
+    from typing import Any
 
     from wc_core.threads.model import Entry, State
     from wc_core.threads.projections import Meta

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-from typing import TYPE_CHECKING
 
 from wc_cli.store import applied, authors, drafts, durable, lockedthread
 from wc_cli.store.lockedthread import Receipt, Written
@@ -33,6 +32,7 @@ from wc_core.threads.reader import StoreReader
 from wc_core.times import rfc3339
 from wc_core.values import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 
 import os
 import time
-from typing import TYPE_CHECKING
 
 from wc_cli.store.localfiles import LocalFiles
 from wc_cli.sync.wireerrors import DeclinedError
 from wc_core.files import read_plain
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from wc_core.layout import Layout
 

@@ -11,7 +11,6 @@ import contextlib
 import os
 import random
 import time
-from typing import TYPE_CHECKING
 
 from wc_cli.branch import commits, compare, packs, trees
 from wc_cli.branch.git import Git, GitError, GitTimeoutError
@@ -38,6 +37,7 @@ from wc_core.git import repository
 from wc_core.layout import BRANCH, Layout
 from wc_core.values import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 

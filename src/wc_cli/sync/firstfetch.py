@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from wc_cli.branch import commits, compare, trees
 from wc_cli.branch.git import Git
 from wc_cli.sync.exchange import Exchange
@@ -11,6 +9,7 @@ from wc_cli.sync.exchanger import exchange_error, no_store_error
 from wc_cli.sync.wire import Wire
 from wc_cli.sync.wireerrors import WireError
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import contextlib
 import time
-from typing import TYPE_CHECKING
 
 from wc_cli.branch import commits
 from wc_cli.branch.git import Git, GitError
@@ -16,6 +15,7 @@ from wc_core.git.freshness import Freshness
 from wc_core.threads.jsontext import dumps
 from wc_core.values import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
 
 from wc_core.errors import InvalidInputError
 from wc_core.git import freshness, remotes, repository
@@ -13,6 +12,7 @@ from wc_core.text import one_line
 from wc_core.threads import settings
 from wc_core.values import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 

@@ -8,7 +8,6 @@ remote was asked once, not twice.
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
 
 from wc_cli.branch import commits, compare
 from wc_cli.sync.wireerrors import UnreachableError, WireError
@@ -16,6 +15,7 @@ from wc_core.git import freshness, repository
 from wc_core.git.freshness import Freshness
 from wc_core.values import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 

@@ -12,7 +12,6 @@ import copy
 import math
 import re
 import time
-from typing import TYPE_CHECKING
 
 from wc_cli.branch.git import Git, GitError, GitKilledError, GitTimeoutError
 from wc_cli.sync import ssh
@@ -27,6 +26,7 @@ from wc_core.git import config, remotes
 from wc_core.git.repository import resolve
 from wc_core.layout import BRANCH
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 

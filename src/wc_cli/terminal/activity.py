@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from wc_core.text import one_line
 from wc_core.times import ago, seconds_between
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from wc_cli.terminal.render import Style
     from wc_core.views.activity import ActivityRow, ActivityView

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from wc_core.claims.book import ENDED, HELD, LAPSED, REFUSED
 from wc_core.claims.record import READ
 from wc_core.text import one_line
 from wc_core.times import ago, seconds_between, span
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 

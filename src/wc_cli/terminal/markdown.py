@@ -6,8 +6,6 @@ is shown as source. Untrusted text is cleaned before rich sees it.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from markdown_it import MarkdownIt
 from rich.cells import chop_cells
 from rich.console import Console, Group
@@ -24,6 +22,7 @@ from wc_core.threads.model import holder_text
 from wc_core.times import age, utc
 from wc_core.views.references import code_words
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 

@@ -7,10 +7,10 @@ import shutil
 import signal
 import subprocess
 from itertools import chain
-from typing import TYPE_CHECKING
 
 from wc_cli.output import say
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from wc_cli.terminal.render import cut_to_width, terminal_width
 from wc_core.phrases import counted
 from wc_core.radar.model import HOT, REGISTRY, SOFT
 from wc_core.text import one_line
 from wc_core.views.conflicts import file_text
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import shutil
 import sys
 import unicodedata
-from typing import TYPE_CHECKING
 
 from wc_core.errors import InvalidInputError
 from wc_core.phrases import counted
@@ -22,6 +21,7 @@ from wc_core.threads.reviews import outcome_text
 from wc_core.times import age, utc
 from wc_core.views.references import code_words, references
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 

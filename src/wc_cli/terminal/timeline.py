@@ -6,8 +6,6 @@ the holder's name or, if that does not fit, the letter from the legend.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from wc_cli.terminal.render import cut_to_width, left_to_right, width_of
 from wc_core.text import one_line
 from wc_core.threads.model import BLOCKED, CLOSED, IN_REVIEW, holder_text
@@ -15,6 +13,7 @@ from wc_core.times import rfc3339
 from wc_core.values import NamedTuple
 from wc_core.views.timeline import ticks
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from wc_cli.terminal.render import cut_to_width, terminal_width
 from wc_core.phrases import counted
 from wc_core.text import one_line
@@ -11,6 +9,7 @@ from wc_core.threads.model import holder_text
 from wc_core.times import ago, seconds_between
 from wc_core.views.worktrees import MAX_THREADS
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 

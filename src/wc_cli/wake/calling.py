@@ -13,7 +13,6 @@ from __future__ import annotations
 import os
 import sys
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
 from wc_cli.briefing import turns
 from wc_cli.store import durable
@@ -21,6 +20,7 @@ from wc_core.errors import WcError
 from wc_core.wake import records
 from wc_core.wake.records import WakeRecord
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 

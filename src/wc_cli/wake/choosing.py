@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 from wc_cli.briefing import sessions
 from wc_cli.briefing.sessions import Session
@@ -14,6 +13,7 @@ from wc_core.values import NamedTuple
 from wc_core.views import arrivals
 from wc_core.wake import records, senders, switch
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 

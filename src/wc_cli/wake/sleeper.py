@@ -17,8 +17,8 @@ import os
 import sys
 import time
 import zlib
-from typing import TYPE_CHECKING
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 

@@ -3,8 +3,6 @@ latest entry of arrival, quoted and cut."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from wc_cli.briefing import gather, text
 from wc_cli.clock import now_ms
 from wc_cli.terminal.render import Style
@@ -15,6 +13,7 @@ from wc_core.text import defused, one_line
 from wc_core.views.brief import Brief, BriefQuery, BriefSection, item_of
 from wc_core.views.remarks import QuestionSection, asked_question
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 

@@ -13,7 +13,6 @@ import os
 import sys
 import time
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
 from wc_cli import ancestors, spawn
 from wc_cli.briefing import dialects, sessions, turns
@@ -29,6 +28,7 @@ from wc_core.status import holders
 from wc_core.wake import waiters
 from wc_core.wake.waiters import Waiter
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import NoReturn

@@ -4,7 +4,6 @@ them, and work that is in no commit or at no remote."""
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any
 
 from wc_cli.branch.git import Git, GitError
 from wc_cli.claims.holding import ClaimHolder, Holding
@@ -16,8 +15,10 @@ from wc_core.threads.model import CLOSED
 from wc_core.values import NamedTuple
 from wc_core.views.remarks import QuestionSection, questions_to
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from typing import Any
 
     from wc_cli.context import Context
     from wc_core.views.rows import ThreadRow

@@ -9,14 +9,15 @@ stay as they were written, with their zone. Every text is clean and on one line.
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any
 
 from wc_core.text import one_line
 from wc_core.times import milliseconds, seconds_between
 from wc_core.values import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from typing import Any
 
     from wc_core.activity.statefile import FileState, StateFiles
 

@@ -6,8 +6,6 @@ loop; see `wc_core.activity.livestate` for how such files are read.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from wc_core import processes
 from wc_core.activity.livestate import (
     MAX_ITEMS,
@@ -21,8 +19,10 @@ from wc_core.activity.livestate import (
 from wc_core.text import one_line
 from wc_core.values import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from typing import Any
 
     from wc_core.activity.statefile import StateFiles
 

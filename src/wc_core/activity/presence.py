@@ -17,7 +17,6 @@ are ``intent``, ``scope`` (ids of files, folders and symbols), ``thread`` and
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
 
 from wc_core.errors import WcError
 from wc_core.files import names_in, read_plain
@@ -27,8 +26,10 @@ from wc_core.threads.vocabulary import MAX_LASTING
 from wc_core.times import milliseconds, rfc3339, seconds_between
 from wc_core.values import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from typing import Any
 
     from wc_core.layout import Layout
 

@@ -10,10 +10,13 @@ from __future__ import annotations
 import json
 import os
 import time
-from typing import Any
 
 from wc_core.files import Folder
 from wc_core.values import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 # A hundred times the size of any such file: a larger one is something else.
 MAX_BYTES = 1 << 20

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
 
 from wc_core.activity import presence
 from wc_core.activitylog import record
@@ -11,6 +10,7 @@ from wc_core.claims import sessions
 from wc_core.files import read_plain
 from wc_core.values import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from wc_core.activity.presence import Note
     from wc_core.activitylog.record import Announcement

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING
 
 from wc_core.activity import presence
 from wc_core.activity.presence import MAX_SCOPE, Note
@@ -22,6 +21,7 @@ from wc_core.threads.vocabulary import MAX_LASTING
 from wc_core.ulid import LENGTH, prefix, timestamp_ms
 from wc_core.values import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from wc_core.areas import patterns
 from wc_core.errors import InvalidInputError, WcError
 from wc_core.planning.kinds import PARENT
 from wc_core.similar import near_names
 from wc_core.views.references import references
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from typing import TypeAlias

@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import time
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
 
 from wc_core.claims import record, refs, sessions
 from wc_core.claims.record import Claim
@@ -18,8 +17,10 @@ from wc_core.files import read_plain
 from wc_core.times import rfc3339
 from wc_core.values import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
+    from typing import Any
 
     from wc_core.claims.ids import ClaimId
     from wc_core.layout import Layout

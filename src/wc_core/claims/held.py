@@ -16,13 +16,13 @@ from __future__ import annotations
 import json
 import os
 import time
-from typing import TYPE_CHECKING
 
 from wc_core.claims.ids import TOP, parse
 from wc_core.files import read_plain
 from wc_core.layout import safe_name
 from wc_core.values import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
 

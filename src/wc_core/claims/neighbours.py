@@ -3,11 +3,10 @@ those that use it."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from wc_core.claims.ids import ClaimId, label
 from wc_core.values import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 

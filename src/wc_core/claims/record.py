@@ -9,11 +9,14 @@ from __future__ import annotations
 
 import hashlib
 import json
-from typing import Any
 
 from wc_core.claims import ids
 from wc_core.text import one_line
 from wc_core.values import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 VERSION = 1
 FOLDER = "refs/wc/claims/"

@@ -7,11 +7,10 @@ expired is removed by whoever claims it next.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from wc_core.claims.record import READ, Claim
 from wc_core.values import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 

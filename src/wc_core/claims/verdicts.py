@@ -7,8 +7,6 @@ JSON, with the fields of a coordination service: ``status``, ``locks``,
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from wc_core.claims import neighbours
 from wc_core.claims.book import UNVERIFIED, Book
 from wc_core.claims.ids import TOP, label
@@ -18,8 +16,10 @@ from wc_core.phrases import quoted
 from wc_core.times import rfc3339
 from wc_core.values import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
+    from typing import Any
 
     from wc_core.claims.ids import ClaimId
     from wc_core.claims.record import Claim

@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import os
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
 
 from wc_core.configuration import keys
 from wc_core.files import read_plain
 from wc_core.values import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from typing import Any
 
 VARIABLE = "WATERCOOLER_PREFERENCES"
 

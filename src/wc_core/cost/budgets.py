@@ -6,11 +6,10 @@ from its cache costs a tenth or so and would be most of the number.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from wc_core import names
 from wc_core.errors import InvalidInputError
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 

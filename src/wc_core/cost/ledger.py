@@ -7,15 +7,16 @@ from __future__ import annotations
 
 import json
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
 
 from wc_core.cost.usage import Meter, Usage
 from wc_core.errors import WcError
 from wc_core.files import names_in, read_plain
 from wc_core.values import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
+    from typing import Any
 
     from wc_core.layout import Layout
 

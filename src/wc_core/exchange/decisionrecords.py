@@ -4,12 +4,12 @@ them: title, status, context, decision, consequences."""
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 from wc_core.text import clean, one_line
 from wc_core.threads.model import DECISION
 from wc_core.threads.revisions import revisions
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 

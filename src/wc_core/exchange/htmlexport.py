@@ -4,13 +4,13 @@ written: everything in them is escaped."""
 from __future__ import annotations
 
 from html import escape
-from typing import TYPE_CHECKING
 
 from wc_core.phrases import counted
 from wc_core.text import clean, one_line
 from wc_core.threads.model import holder_text
 from wc_core.threads.revisions import revisions
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 

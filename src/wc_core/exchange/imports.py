@@ -7,7 +7,6 @@ content. So an entry that is there already is recognised, whatever else has chan
 from __future__ import annotations
 
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any
 
 from wc_core import times, ulid
 from wc_core.errors import InvalidInputError
@@ -19,8 +18,10 @@ from wc_core.threads.jsontext import dumps, loads
 from wc_core.threads.model import Entry
 from wc_core.values import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+    from typing import Any
 
 FORMATS = (jsonexport.FORMAT, "beads", "github", "vibe-kanban")
 _NOTHING_WRITTEN = "Nothing was written."

@@ -4,7 +4,6 @@ who has it, what it waits for."""
 from __future__ import annotations
 
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any
 
 from wc_core import times
 from wc_core.layout import nearest_slug
@@ -15,8 +14,10 @@ from wc_core.threads import vocabulary
 from wc_core.threads.model import BLOCKED, CLOSED, IN_REVIEW, OPEN, Ball, Link
 from wc_core.values import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
+    from typing import Any
 
 BEADS, GITHUB, VIBE = "beads", "github", "vibe-kanban"
 # A task that the tracker dates nowhere is as old as the oldest ULID.

@@ -7,12 +7,11 @@ machine to machine, and git refuses it where a machine has no full name.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from wc_core.git import config
 from wc_core.text import one_line
 from wc_core.values import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 

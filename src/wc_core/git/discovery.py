@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import os
 import re
-from typing import TYPE_CHECKING
 
 from wc_core.errors import CorruptError, InvalidInputError, NotFoundError
 from wc_core.files import read_plain
@@ -26,6 +25,7 @@ from wc_core.layout import BRANCH, IN_TREE
 from wc_core.phrases import quoted
 from wc_core.values import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 

@@ -7,7 +7,6 @@ the network. If the branch has moved since, the counts are unknown.
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
 
 from wc_core import times
 from wc_core.errors import WcError
@@ -19,8 +18,10 @@ from wc_core.phrases import counted
 from wc_core.text import one_line
 from wc_core.values import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from typing import Any
 
     from wc_core.git.repository import Repository
     from wc_core.layout import Layout

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import re
-from typing import TYPE_CHECKING
 
 from wc_core.errors import InvalidInputError
 from wc_core.git import config
@@ -16,6 +15,7 @@ from wc_core.layout import BRANCH
 from wc_core.text import one_line
 from wc_core.values import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 

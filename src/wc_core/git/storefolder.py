@@ -10,13 +10,13 @@ from __future__ import annotations
 import os
 import re
 from itertools import count
-from typing import TYPE_CHECKING
 
 from wc_core.errors import InvalidInputError, StorageError
 from wc_core.git import repository as repositories
 from wc_core.layout import IN_TREE
 from wc_core.values import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 

@@ -7,7 +7,6 @@ the store is left out, because it is not the user's.
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
 
 from wc_core.git import config
 from wc_core.git import repository as repositories
@@ -15,6 +14,7 @@ from wc_core.git.repository import Repository
 from wc_core.layout import BRANCH
 from wc_core.values import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 import re
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
 
 from wc_core.graph import imports, projects
 from wc_core.graph.imports import Import
@@ -17,8 +16,10 @@ from wc_core.graph.parsing import MAX_BYTES, grammar, node_text
 from wc_core.graph.symbols import of_matches
 from wc_core.values import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from typing import Any
 
     from wc_core.graph.languages import Language
     from wc_core.graph.parsing import Grammar

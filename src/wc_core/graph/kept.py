@@ -14,13 +14,15 @@ first.
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
 
 from wc_core.errors import WcError
 from wc_core.files import read_plain
 from wc_core.graph.model import Graph
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from wc_core.layout import Layout
 
 VERSION = 1

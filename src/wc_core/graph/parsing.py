@@ -5,13 +5,14 @@ from __future__ import annotations
 from functools import cache
 from importlib import import_module
 from importlib.machinery import PathFinder
-from typing import TYPE_CHECKING, Any
 
 from wc_core.graph.languages import LANGUAGES, language_of
 from wc_core.values import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from typing import Any
 
     from wc_core.graph.languages import Language
 

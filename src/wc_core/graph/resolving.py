@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from wc_core.graph.resolvers.go import GoResolver
 from wc_core.graph.resolvers.java import JavaResolver
 from wc_core.graph.resolvers.javascript import JavascriptResolver
 from wc_core.graph.resolvers.python import PythonResolver
 from wc_core.graph.resolvers.rust import RustResolver
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from typing import Any
 
     from wc_core.graph.facts import FileFacts
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from wc_core.graph.languages import language_of
 from wc_core.graph.parsing import MAX_BYTES, grammar
 from wc_core.values import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from typing import Any
 
     from wc_core.graph.parsing import Grammar, SyntaxMatch
 

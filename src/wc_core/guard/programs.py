@@ -7,11 +7,11 @@ An argument that is not written out is passed on, but is no target.
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
 
 from wc_core.guard import patches
 from wc_core.guard.words import ShellWord
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import os
 import re
-from typing import TYPE_CHECKING
 
 from wc_core.guard import patches
 from wc_core.guard.programs import PROGRAMS
 from wc_core.guard.words import ShellWord, UnreadableCommandError, words
 from wc_core.values import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import os
 import shlex
-from typing import TYPE_CHECKING, Any
 
 from wc_core.guard import patches, shell
 from wc_core.values import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+    from typing import Any
 
 _PATH_ARGUMENTS = ("file_path", "filePath", "notebook_path", "absolute_path", "path")
 _EDITS = frozenset(

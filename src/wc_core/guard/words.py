@@ -7,10 +7,10 @@ Operators are told apart from quoted text that looks like one.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 from wc_core.values import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 

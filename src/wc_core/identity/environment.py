@@ -4,11 +4,11 @@ give to their commands."""
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 from wc_core.agents import CONVENTION, OLDER_CONVENTION, SESSION_VARIABLES, VARIABLES
 from wc_core.names import ASKER, FREE_WORDS, ME
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 

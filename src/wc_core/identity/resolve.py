@@ -17,8 +17,6 @@ Each list of rules is a function: `identify` takes the first rule with a value,
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from wc_core import names
 from wc_core.errors import InvalidInputError
 from wc_core.git import config
@@ -27,6 +25,7 @@ from wc_core.layout import BRANCH
 from wc_core.names import ASKER, FREE_WORDS, MAX_NAME_BYTES, ME, Name
 from wc_core.values import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 

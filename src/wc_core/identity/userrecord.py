@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import json
 import os
-from typing import TYPE_CHECKING
 
 from wc_core.files import read_plain
 from wc_core.git import config
@@ -20,6 +19,7 @@ from wc_core.git.authorship import Person
 from wc_core.layout import Layout
 from wc_core.values import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any

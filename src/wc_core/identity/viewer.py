@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from wc_core import names
 from wc_core.threads import model
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from wc_core.identity.resolve import Identity
     from wc_core.names import Directory

@@ -7,7 +7,6 @@ when it is shown.
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any
 
 from wc_core.errors import NotFoundError, WcError
 from wc_core.layout import safe_name
@@ -20,8 +19,10 @@ from wc_core.times import rfc3339
 from wc_core.ulid import prefix, timestamp_ms
 from wc_core.values import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from typing import Any
 
     from wc_core.identity.viewer import Viewer
     from wc_core.layout import Layout

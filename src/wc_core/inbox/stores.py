@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 import re
-from typing import TYPE_CHECKING
 
 from wc_core.errors import InvalidInputError, NotFoundError, WcError
 from wc_core.git import discovery, storefolder
@@ -18,6 +17,7 @@ from wc_core.layout import BRANCH
 from wc_core.phrases import shown_path
 from wc_core.values import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 

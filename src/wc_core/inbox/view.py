@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from wc_core.errors import WcError
 from wc_core.identity import resolve, userrecord
 from wc_core.identity.resolve import Asked, Evidence
@@ -17,8 +15,10 @@ from wc_core.threads.model import BLOCKED
 from wc_core.threads.reader import StoreReader
 from wc_core.values import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
+    from typing import Any
 
     from wc_core.inbox.items import WaitingThread
     from wc_core.inbox.stores import InboxStore

@@ -7,8 +7,6 @@ Finding the names takes a listing of folders; a thread is read only to make a no
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from wc_core import names, ulid
 from wc_core.errors import WcError
 from wc_core.layout import key_of, safe_name
@@ -19,6 +17,7 @@ from wc_core.threads import model
 from wc_core.threads.moves import bounces_text
 from wc_core.values import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 

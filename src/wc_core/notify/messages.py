@@ -7,7 +7,6 @@ repository, and no text of the thread.
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any
 
 from wc_core.git import repository as repositories
 from wc_core.notify.targets import NTFY, SLACK, Target
@@ -16,8 +15,10 @@ from wc_core.text import one_line
 from wc_core.times import rfc3339
 from wc_core.values import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import Any
 
 HIGH, DEFAULT = "high", "default"
 # Why a person is notified.

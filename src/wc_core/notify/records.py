@@ -8,15 +8,16 @@ failure of each target. Targets stand here by `Target.id`, which has no URL in i
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
 
 from wc_core.errors import WcError
 from wc_core.files import names_in, read_plain
 from wc_core.layout import safe_name
 from wc_core.values import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from typing import Any
 
     from wc_core.identity.viewer import Viewer
     from wc_core.layout import Layout

@@ -8,11 +8,11 @@ so messages name the target by its label, which has the host alone.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 from wc_core.configuration.keys import ValueOfKeyError
 from wc_core.values import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 

@@ -3,14 +3,14 @@ ball. Numbers are positions in the list, from 1."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from wc_core.errors import ConflictError, InvalidInputError
 from wc_core.text import whole_number
 from wc_core.values import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+    from typing import Any
 
     from wc_core.threads.model import Item, State
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from wc_core.errors import ConflictError
 from wc_core.planning import linkfiles
 from wc_core.planning.kinds import SIDEQUEST_OF
 from wc_core.threads.model import BLOCKED, CLOSED, holder_text
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from wc_core.planning.readiness import PlannedThread
     from wc_core.threads.model import State

@@ -8,14 +8,13 @@ file overdue has the thread's status files written again.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from wc_core.errors import WcError
 from wc_core.files import names_in
 from wc_core.layout import key_of, safe_name
 from wc_core.planning.gates import next_end
 from wc_core.threads.model import CLOSED
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from wc_core.layout import Layout
     from wc_core.threads.model import State

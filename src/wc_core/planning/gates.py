@@ -6,8 +6,6 @@ the outcome of their last check, which is an entry.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from wc_core.errors import InvalidInputError
 from wc_core.text import one_line
 from wc_core.threads import vocabulary
@@ -24,8 +22,10 @@ from wc_core.threads.gates import (
 )
 from wc_core.times import age_ms, milliseconds, rfc3339
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from typing import Any
 
 _SHOWN_COMMAND = 40
 _MIDNIGHT = "T00:00:00.000Z"

@@ -13,11 +13,10 @@ ordered by the ids of their entries, so every clone leaves out the same.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from wc_core.planning.kinds import BLOCKED_BY, ORDERING, PARENT
 from wc_core.values import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 

@@ -6,12 +6,11 @@ is a link of ui, of the kind ``blocked_by``.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from wc_core.errors import InvalidInputError
 from wc_core.similar import near_names
 from wc_core.values import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 

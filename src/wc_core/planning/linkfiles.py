@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import os
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
 from wc_core.errors import WcError
 from wc_core.files import names_in
@@ -22,6 +21,7 @@ from wc_core.planning.readiness import PlannedThread, ThreadPlan
 from wc_core.threads.model import CLOSED
 from wc_core.values import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 

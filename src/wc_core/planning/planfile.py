@@ -13,13 +13,13 @@ Headings and other text outside of items are left out.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 from wc_core.errors import InvalidInputError
 from wc_core.layout import nearest_slug, new_topic
 from wc_core.threads import vocabulary
 from wc_core.values import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 

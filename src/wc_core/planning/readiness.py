@@ -3,8 +3,6 @@ wakes asks here."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from wc_core.planning import gates
 from wc_core.planning.graph import Order
 from wc_core.planning.kinds import BLOCKED_BY, PARENT
@@ -18,6 +16,7 @@ from wc_core.planning.obstacles import (
 from wc_core.threads.model import CLOSED
 from wc_core.values import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 

@@ -15,7 +15,6 @@ can be deleted, and a file that is damaged or of another version counts as none:
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
 
 from wc_core.errors import WcError
 from wc_core.files import read_plain
@@ -23,8 +22,10 @@ from wc_core.radar.model import KINDS, Pair, Radar, SharedFile, Side
 from wc_core.text import one_line
 from wc_core.values import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from typing import Any
 
     from wc_core.layout import Layout
 

@@ -11,10 +11,9 @@ pair are of three kinds:
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from wc_core.values import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 

@@ -6,12 +6,11 @@ that does.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from wc_core.errors import InvalidInputError
 from wc_core.phrases import quoted
 from wc_core.threads.model import DECISION, QUESTION
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from wc_core.threads.proposals import Draft
 

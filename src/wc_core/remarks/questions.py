@@ -7,14 +7,13 @@ is open, its asker may pass the ball of the thread to nobody but X, and not clos
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from wc_core.errors import ConflictError, InvalidInputError, NotFoundError
 from wc_core.names import ASKER, FREE_WORDS, ME, parse
 from wc_core.phrases import quoted
 from wc_core.threads.model import CLOSED, QUESTION
 from wc_core.values import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from wc_core.threads.model import DECISION
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from wc_core.threads.model import Entry
 

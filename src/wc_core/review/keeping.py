@@ -7,8 +7,6 @@ and no ``a.lock`` in a ref.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from wc_core import names, times, ulid
 from wc_core.identity.resolve import Identity
 from wc_core.identity.viewer import Viewer
@@ -16,6 +14,7 @@ from wc_core.layout import file_name, topic_of
 from wc_core.review.points import points
 from wc_core.threads.model import CLOSED
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 

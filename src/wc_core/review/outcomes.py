@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from wc_core.errors import InvalidInputError
 from wc_core.phrases import quoted
 from wc_core.threads.model import CLOSED
 from wc_core.threads.reviews import CHANGES_REQUESTED, outcome_text
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from wc_core.threads.model import State
     from wc_core.threads.proposals import Draft

@@ -3,10 +3,9 @@ ball was last theirs."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from wc_core.values import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 

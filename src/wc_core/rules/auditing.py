@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from wc_core import names, ulid
 from wc_core.errors import WcError
 from wc_core.phrases import counted
@@ -12,8 +10,10 @@ from wc_core.threads.model import CLOSED
 from wc_core.times import milliseconds
 from wc_core.values import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+    from typing import Any
 
     from wc_core.configuration.rules import Rules
     from wc_core.names import Directory

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from wc_core.configuration.rules import BRANCH_LINK, NO_LINK, PR_LINK, Rules
 from wc_core.threads import revisions
 from wc_core.values import NamedTuple
 from wc_core.views.references import prs_in
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 

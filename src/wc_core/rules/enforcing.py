@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from wc_core.configuration.rules import CLOSER_ASKER, CLOSER_HOLDER, Rules
 from wc_core.errors import ConflictError, InvalidInputError
 from wc_core.phrases import counted, quoted
@@ -11,6 +9,7 @@ from wc_core.rules import closing, titles
 from wc_core.threads.model import CLOSED
 from wc_core.values import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 

@@ -7,8 +7,7 @@ somebody else wrote, and no check tells them from the others.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 

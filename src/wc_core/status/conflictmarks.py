@@ -14,7 +14,6 @@ file, may have changed the answer, so the mark is not shown until the next radar
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
 
 from wc_core.errors import WcError
 from wc_core.files import read_plain
@@ -22,6 +21,7 @@ from wc_core.status.files import MAIN_WORKTREE
 from wc_core.text import one_line
 from wc_core.values import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from wc_core.git.repository import Repository
     from wc_core.layout import Layout

@@ -8,13 +8,12 @@ the number. `wc_cli.elsewhere` writes it if the person wants that.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from wc_core.errors import WcError
 from wc_core.files import read_plain
 from wc_core.layout import safe_name
 from wc_core.text import whole_number
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from wc_core.layout import Layout
 

@@ -49,7 +49,6 @@ key, then every other key that means this participant::
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 from wc_core import ulid
 from wc_core.identity import environment
@@ -60,6 +59,7 @@ from wc_core.status.places import places_of
 from wc_core.threads.model import CLOSED, OPEN, State
 from wc_core.values import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 

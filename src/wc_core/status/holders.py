@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 from contextlib import ExitStack
-from typing import TYPE_CHECKING
 
 from wc_core import ulid
 from wc_core.errors import WcError
@@ -18,6 +17,7 @@ from wc_core.status.files import FREE_FOLDER, MAX_FILE_BYTES, VERSION
 from wc_core.text import whole_number
 from wc_core.values import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 

@@ -8,7 +8,6 @@ it from the threads themselves. A change to the usual line is a change to both.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 from wc_core.activity.loops import ENDED, UNKNOWN, WORKING
 from wc_core.status.files import (
@@ -31,6 +30,7 @@ from wc_core.status.places import Surroundings
 from wc_core.threads.model import CLOSED, OPEN, State
 from wc_core.values import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 

@@ -13,14 +13,15 @@ worktree, or if the holder's seat is the viewer's own: `Surroundings`.
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING, Protocol
 
 from wc_core.layout import safe_name
 from wc_core.names import Directory, Name, parse
 from wc_core.values import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from typing import Protocol
 
     from wc_core.threads.model import State
 

@@ -7,10 +7,10 @@ the participant last wrote, or one of their sessions had a prompt or stopped.
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
 
 from wc_core.layout import VISITS, safe_name
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from wc_core.layout import Layout
 

@@ -11,13 +11,12 @@ thread, and the file `COMPLETE` if it has all of them. Without it, the threads a
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from wc_core.errors import WcError
 from wc_core.files import names_in, size_of
 from wc_core.layout import folded, key_of, safe_name
 from wc_core.similar import near_names
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 

@@ -7,13 +7,13 @@ has every good entry, beside a report of what is wrong.
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
 
 from wc_core.threads.entryfields import FIELDS, from_fields, to_fields
 from wc_core.threads.jsontext import dumps, loads
 from wc_core.threads.model import Entry, in_order
 from wc_core.values import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 

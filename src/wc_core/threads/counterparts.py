@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from wc_core import names
 from wc_core.threads.model import FREE, Ball
 from wc_core.threads.settings import EVERYONE
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 

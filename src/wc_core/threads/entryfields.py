@@ -6,14 +6,14 @@ A new field of `Entry` gets its name and its reader in `FIELDS`, and its value i
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from wc_core.threads.gates import change_fields, read_changes
 from wc_core.threads.linerefs import read_refs, ref_fields
 from wc_core.threads.model import Ball, Base, Entry, Link
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
+    from typing import Any
 
 # Keys that older tools write on every line, and that other keys imply.
 _DERIVED = frozenset({"id", "type", "index", "thread_topic"})

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from wc_core.names import Directory, parse
 from wc_core.threads.gates import changed_gates
 from wc_core.threads.model import (
@@ -28,8 +26,10 @@ from wc_core.threads.revisions import (
     same_author,
 )
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import Any
 
     from wc_core.threads.model import Base, Entry, State
 

@@ -7,12 +7,12 @@ clone comes to the same ones. `wc_core.planning.gates` says which are closed.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from wc_core.values import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from typing import Any
 
 ADD, REMOVE = "add", "remove"
 PASS, FAIL = "pass", "fail"

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 from itertools import chain
-from typing import TYPE_CHECKING, Any
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from typing import Any
 
 # Far more than anybody nests on purpose, far less than Python's recursion limit.
 _MAX_DEPTH = 100

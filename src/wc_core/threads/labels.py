@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from wc_core.threads import aliases
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from wc_core.files import Folder
     from wc_core.threads.reader import Snapshot, StoreReader

@@ -3,12 +3,12 @@ when it was written."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from wc_core.values import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+    from typing import Any
 
 MAX_QUOTED, MAX_WIDTH = 7, 200
 

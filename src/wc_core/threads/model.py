@@ -7,14 +7,15 @@ takes about as long as starting Python, and every command would pay for it.
 from __future__ import annotations
 
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
 
 from wc_core import ulid
 from wc_core.threads.reviews import NO_REVIEW, Review
 from wc_core.values import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
+    from typing import Any
 
     from wc_core.threads.gates import Gate, GateChange
     from wc_core.threads.linerefs import LineRef

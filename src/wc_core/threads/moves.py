@@ -7,8 +7,6 @@ thread gets, or raises the refusal, with a command that gets past it.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from wc_core import names
 from wc_core.errors import ConflictError, InvalidInputError
 from wc_core.names import ASKER, FREE_WORDS, ME
@@ -19,6 +17,7 @@ from wc_core.threads.proposals import Proposal
 from wc_core.threads.reviews import CHANGES_REQUESTED
 from wc_core.values import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import binascii
 import json
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
 
 from wc_core.names import FREE_WORDS, fold, parse
 from wc_core.threads.codec import Damage
@@ -29,8 +28,10 @@ from wc_core.threads.model import (
 from wc_core.threads.reviews import NO_REVIEW, Review
 from wc_core.values import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
+    from typing import Any
 
     from wc_core.threads.model import Entry
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from wc_core import names
 from wc_core.errors import ConflictError
 from wc_core.names import ASKER, FREE_WORDS, ME
@@ -20,6 +18,7 @@ from wc_core.threads.model import (
 )
 from wc_core.values import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from wc_core.names import Name
     from wc_core.threads.gates import GateChange

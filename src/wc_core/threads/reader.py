@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 import time
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
 
 from wc_core.errors import CorruptError, InvalidInputError, NotFoundError, WcError
 from wc_core.files import Folder, NotPlainError, names_in
@@ -23,8 +22,10 @@ from wc_core.threads.labels import labelled
 from wc_core.threads.projections import Meta, read_meta
 from wc_core.values import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
+    from typing import Any
 
     from wc_core.threads.model import Entry, State
 

@@ -7,13 +7,12 @@ original count; the last one in the order of the log decides.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from wc_core.errors import ConflictError, InvalidInputError
 from wc_core.names import Directory
 from wc_core.phrases import quoted
 from wc_core.values import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 

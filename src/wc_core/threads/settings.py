@@ -8,7 +8,6 @@
 from __future__ import annotations
 
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, TypeAlias
 
 from wc_core.configuration import keys
 from wc_core.configuration.keys import ADVISE, NUMBER, RULES, SWITCH, ValueOfKeyError
@@ -21,8 +20,10 @@ from wc_core.threads.codec import Damage
 from wc_core.threads.jsontext import loads
 from wc_core.values import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
+    from typing import Any, TypeAlias
 
     from wc_core.configuration.keys import Key
 

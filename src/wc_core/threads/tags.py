@@ -7,16 +7,16 @@ well. The next entry that changes tags takes them into the log.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from wc_core import ulid
 from wc_core.errors import ConflictError, InvalidInputError
 from wc_core.layout import folded, is_slug
 from wc_core.threads.jsontext import loads
 from wc_core.values import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
+    from typing import Any
 
     from wc_core.threads.model import State
     from wc_core.threads.proposals import Draft

@@ -5,8 +5,6 @@ Each function returns the word in its one spelling, or raises InvalidInputError.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from wc_core.errors import InvalidInputError
 from wc_core.names import MAX_NAME_BYTES
 from wc_core.text import clean, whole_number
@@ -22,6 +20,7 @@ from wc_core.threads.model import (
 from wc_core.threads.reviews import OUTCOMES
 from wc_core.times import age_ms
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any
 
 from wc_core.activitylog import reading
 from wc_core.claims import held, ids
@@ -12,8 +11,10 @@ from wc_core.text import one_line
 from wc_core.times import ago, rfc3339, seconds_between
 from wc_core.values import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from typing import Any
 
     from wc_core.activity.presence import Note
     from wc_core.activitylog.reading import ActivityLog

@@ -9,7 +9,6 @@ NEW entries.
 from __future__ import annotations
 
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
 from wc_core import ulid
 from wc_core.errors import WcError
@@ -20,6 +19,7 @@ from wc_core.threads.model import CLOSED
 from wc_core.values import NamedTuple
 from wc_core.views.remarks import asked_question
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 

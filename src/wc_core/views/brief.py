@@ -8,7 +8,6 @@ then, marked as `partial`.
 from __future__ import annotations
 
 from itertools import islice
-from typing import TYPE_CHECKING, Any
 
 from wc_core.errors import NotFoundError, WcError
 from wc_core.files import read_from, size_of
@@ -36,8 +35,10 @@ from wc_core.views.remarks import (
 )
 from wc_core.wake.passes import pass_state
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
+    from typing import Any
 
     from wc_core.guidance import Guidance
     from wc_core.identity.viewer import Viewer

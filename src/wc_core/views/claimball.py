@@ -3,12 +3,11 @@ and the server."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from wc_core.claims.verdicts import ThreadBall
 from wc_core.errors import NotFoundError
 from wc_core.threads.model import holder_text
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 

@@ -3,8 +3,6 @@ same to the command, the server and the page."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from wc_core.claims.ids import ClaimId
 from wc_core.phrases import counted, shown_path
 from wc_core.radar import kept, registries
@@ -13,8 +11,10 @@ from wc_core.text import one_line
 from wc_core.times import rfc3339, seconds_between
 from wc_core.values import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
+    from typing import Any
 
     from wc_core.git.repository import Repository
     from wc_core.layout import Layout

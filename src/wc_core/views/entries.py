@@ -6,8 +6,6 @@ Keys may be added later and are never renamed. Times are RFC 3339 in UTC.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from wc_core.errors import NotFoundError
 from wc_core.planning import checklists
 from wc_core.threads import model, revisions
@@ -17,8 +15,10 @@ from wc_core.times import utc
 from wc_core.values import NamedTuple
 from wc_core.views.references import references
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import Any
 
     from wc_core.identity.viewer import Viewer
     from wc_core.threads.cursors import Cursor

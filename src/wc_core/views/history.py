@@ -8,8 +8,6 @@ the log says.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from wc_core import times, ulid
 from wc_core.names import parse
 from wc_core.phrases import Table, counted
@@ -17,8 +15,10 @@ from wc_core.threads.model import CLOSED, holder_text, written_by_wc
 from wc_core.values import NamedTuple
 from wc_core.views.entries import thread_head
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
+    from typing import Any
 
     from wc_core.names import Directory
     from wc_core.threads.model import Entry, State

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from wc_core.names import OFFERED
 from wc_core.phrases import counted
 from wc_core.text import one_line
 from wc_core.threads.model import CLOSED, IN_REVIEW, holder_text
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from wc_core.views.rows import ThreadRow
 

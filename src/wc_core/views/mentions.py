@@ -4,7 +4,6 @@ by their kind."""
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 from wc_core.errors import InvalidInputError
 from wc_core.threads import vocabulary
@@ -12,6 +11,7 @@ from wc_core.threads.model import DECISION, SEVERITIES
 from wc_core.values import NamedTuple
 from wc_core.views.words import Term, plain_words
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from wc_core.threads.model import Entry
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import os
-from typing import TYPE_CHECKING
 
 from wc_core.errors import InvalidInputError, WcError
 from wc_core.views import rows as row_views
 from wc_core.views.rows import RowPage, recency
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 

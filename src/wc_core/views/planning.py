@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from wc_core.planning import kinds
 from wc_core.planning.obstacles import PARTS
 from wc_core.planning.readiness import PlannedThread, ThreadPlan
 from wc_core.values import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from typing import Any
 
     from wc_core.planning.graph import OwnedLink
     from wc_core.planning.obstacles import Obstacle

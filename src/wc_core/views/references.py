@@ -8,18 +8,20 @@ for something known: here a word must look like a path or an id on its own.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, TypeVar
 
 from wc_core.threads.linerefs import ref_fields
 from wc_core.values import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
+    from typing import Any, TypeVar
 
     from wc_core.threads.linerefs import LineRef
     from wc_core.threads.model import Entry
 
-_T = TypeVar("_T")
+    _T = TypeVar("_T")
+
 
 # The most of a kind that are taken from one text.
 _MOST = 50

@@ -5,8 +5,6 @@ Keys may be added later and are never renamed. Times are RFC 3339 in UTC.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from wc_core import names
 from wc_core.errors import NotFoundError, WcError
 from wc_core.names import FREE_WORDS, MINE, OFFERED, OTHERS
@@ -19,8 +17,10 @@ from wc_core.threads.tags import has_all
 from wc_core.times import utc
 from wc_core.values import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from typing import Any
 
     from wc_core.identity.viewer import Viewer
     from wc_core.threads.gates import Gate

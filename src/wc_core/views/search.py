@@ -8,7 +8,6 @@ first, then those with some of them, then the rest; newest first within each ran
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Any, Protocol
 
 from wc_core.errors import InvalidInputError, NotFoundError, WcError
 from wc_core.times import utc
@@ -18,8 +17,10 @@ from wc_core.views.entries import numbered
 from wc_core.views.mentions import Mentions, recorded
 from wc_core.views.overview import cursor_of, cursor_parts
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from typing import Any, Protocol
 
     from wc_core.threads.model import Entry
     from wc_core.threads.reader import StoreReader
@@ -27,6 +28,19 @@ if TYPE_CHECKING:
     from wc_core.views.overview import Overview
     from wc_core.views.rows import Filter
     from wc_core.views.words import Term
+
+    class Engine(Protocol):
+        """Knows which entries match, and what they contain."""
+
+        def matches(self, topics: list[str], query: SearchQuery) -> Matches:
+            """Returns the entries of these threads that match the query."""
+
+        def threads(self, topics: list[str], about: Mentions) -> Matches:
+            """Returns matches in each thread with an entry that mentions it."""
+
+        def entry(self, match: Match) -> Numbered:
+            """Returns the entry of a match. Raises WcError if it has been removed."""
+
 
 _AROUND = 60
 # The rank of an entry with all terms in its title, with some, with none.
@@ -57,19 +71,6 @@ class Matches(NamedTuple):
     unreadable: tuple[str, ...] = ()
     ready: int = 0
     entries: int = 0
-
-
-class Engine(Protocol):
-    """Knows which entries match, and what they contain."""
-
-    def matches(self, topics: list[str], query: SearchQuery) -> Matches:
-        """Returns the entries of these threads that match the query."""
-
-    def threads(self, topics: list[str], about: Mentions) -> Matches:
-        """Returns matches in each of these threads with an entry that mentions it."""
-
-    def entry(self, match: Match) -> Numbered:
-        """Returns the entry of a match. Raises WcError if it has been removed since."""
 
 
 class SearchQuery(NamedTuple):

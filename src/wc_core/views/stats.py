@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections import Counter
 from functools import cache
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
 
 from wc_core import names, times
 from wc_core.errors import InvalidInputError, NotFoundError, WcError
@@ -20,8 +19,10 @@ from wc_core.times import span, utc
 from wc_core.values import NamedTuple
 from wc_core.views import history
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
+    from typing import Any
 
     from wc_core.identity.viewer import Viewer
     from wc_core.threads.model import State

@@ -10,7 +10,6 @@ from __future__ import annotations
 import time
 from bisect import bisect_left
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
 
 from wc_core import times
 from wc_core.names import parse
@@ -18,8 +17,10 @@ from wc_core.threads.model import OPEN, written_by_wc
 from wc_core.values import NamedTuple
 from wc_core.views import history
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from typing import Any
 
     from wc_core.names import Directory
     from wc_core.threads.model import Entry, State

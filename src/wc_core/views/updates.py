@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from wc_core import times
 from wc_core.errors import WcError
 from wc_core.values import NamedTuple
 from wc_core.views.entries import Numbered, numbered
 from wc_core.views.mentions import is_written_on
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from typing import Any
 
     from wc_core.views.overview import Overview
     from wc_core.views.rows import ThreadRow

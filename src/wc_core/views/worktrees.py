@@ -7,7 +7,6 @@ Everything is read from existing files. A worktree that cannot be read hides no 
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any, Protocol
 
 from wc_core.activity import livestate, loops
 from wc_core.activitylog import reading
@@ -27,8 +26,10 @@ from wc_core.values import NamedTuple
 from wc_core.views.conflicts import conflicts_of
 from wc_core.views.rows import placed_state
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
+    from typing import Any, Protocol
 
     from wc_core.activity.livestate import Activity
     from wc_core.activity.loops import Loop
@@ -39,6 +40,31 @@ if TYPE_CHECKING:
     from wc_core.views.conflicts import Conflict
     from wc_core.views.overview import Overview
     from wc_core.views.rows import ThreadRow
+
+    class WorktreeSource(Protocol):
+        """A folder, and the store that belongs to it. Each property raises a WcError if
+        the store cannot be used."""
+
+        @property
+        def env(self) -> Mapping[str, str]:
+            """The environment of the viewer."""
+
+        @property
+        def cwd(self) -> str:
+            """The folder."""
+
+        @property
+        def place(self) -> Place:
+            """Where its store is."""
+
+        @property
+        def overview(self) -> Overview:
+            """The threads of the store."""
+
+        @property
+        def store(self) -> str:
+            """How answers name the store."""
+
 
 MAX_THREADS = 20
 MAX_NAME = 200
@@ -271,31 +297,6 @@ class WorktreeView(NamedTuple):
         if len(visible) < len(self.neighbours):
             fields |= {"total": len(self.neighbours), "truncated": True}
         return fields | ({"problem": self.problem} if self.problem else {})
-
-
-class WorktreeSource(Protocol):
-    """A folder, and the store that belongs to it. Each property raises a WcError if
-    the store cannot be used."""
-
-    @property
-    def env(self) -> Mapping[str, str]:
-        """The environment of the viewer."""
-
-    @property
-    def cwd(self) -> str:
-        """The folder."""
-
-    @property
-    def place(self) -> Place:
-        """Where its store is."""
-
-    @property
-    def overview(self) -> Overview:
-        """The threads of the store."""
-
-    @property
-    def store(self) -> str:
-        """How answers name the store."""
 
 
 def worktree_view(

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from wc_core.errors import WcError
 from wc_core.status.files import file_name
 from wc_core.status.holders import HeldBall
 from wc_core.wake import records
 from wc_core.wake.passes import ANSWERED, pass_state
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 

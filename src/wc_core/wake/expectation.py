@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from wc_core.layout import safe_name
 from wc_core.names import parse
 from wc_core.wake import switch, waiters
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from wc_core.layout import Layout
     from wc_core.names import Directory

@@ -10,7 +10,6 @@ happened on another machine stays ``saved``.
 from __future__ import annotations
 
 from itertools import dropwhile, islice
-from typing import TYPE_CHECKING, Any
 
 from wc_core.errors import WcError
 from wc_core.names import parse
@@ -21,8 +20,10 @@ from wc_core.times import ago, rfc3339, seconds_between
 from wc_core.values import NamedTuple
 from wc_core.wake import records
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import Any
 
     from wc_core.names import Directory
     from wc_core.threads.model import State

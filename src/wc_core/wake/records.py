@@ -10,15 +10,16 @@ called somebody.
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
 
 from wc_core.errors import WcError
 from wc_core.files import names_in, read_plain
 from wc_core.times import rfc3339
 from wc_core.values import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from typing import Any
 
     from wc_core.layout import Layout
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from contextlib import suppress
 from itertools import islice
-from typing import TYPE_CHECKING
 
 from wc_core.errors import WcError
 from wc_core.names import fold, parse
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 from wc_core.files import read_plain
 from wc_core.text import whole_number
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from wc_core.layout import Layout
 

@@ -9,7 +9,6 @@ means nothing.
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
 
 from wc_core import processes
 from wc_core.errors import WcError
@@ -18,6 +17,7 @@ from wc_core.layout import safe_name
 from wc_core.text import whole_number
 from wc_core.values import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from wc_core.layout import Layout
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
 
 from wc_cli import ancestors, spawn
 from wc_cli.activitylog import writing
@@ -28,6 +27,7 @@ from wc_core.times import age_text, rfc3339
 from wc_core.views import activity as activity_views
 from wc_core.views import worktrees as worktree_views
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from wc_cli import spawn
 from wc_cli.claims import travel, upstream
 from wc_cli.claims.holding import ClaimHolder, Holding
@@ -26,6 +24,7 @@ from wc_core.text import one_line
 from wc_core.views.claimball import ball_elsewhere
 from wc_core.views.conflicts import hot_targets, load_conflicts
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from wc_cli.context import Context
     from wc_core.claims.verdicts import Judgement

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from wc_cli import ancestors
 from wc_cli.briefing.coverage import coverage, coverage_text
 from wc_cli.claims import existing, travel
@@ -25,8 +23,10 @@ from wc_core.text import one_line
 from wc_core.threads import vocabulary
 from wc_core.times import age_ms, span
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import Any
 
     from wc_cli.context import Context
     from wc_core.claims.book import Book

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from wc_cli.commands.common import SpeakerOptions
 from wc_cli.commands.edits.neighbors import graph_source, unknown_error
 from wc_cli.commands.edits.targets import targets_of
@@ -14,6 +12,7 @@ from wc_core.phrases import counted
 from wc_core.times import rfc3339
 from wc_core.views.drawing import dependencies
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from wc_cli.context import Context
     from wc_core.graph.model import Graph

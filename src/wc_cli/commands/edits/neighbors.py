@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from wc_cli.claims import existing
 from wc_cli.commands.common import SpeakerOptions
 from wc_cli.commands.edits.targets import repository_of, targets_of
@@ -17,6 +15,7 @@ from wc_core.graph import parsing
 from wc_core.layout import Layout
 from wc_core.times import rfc3339
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from wc_cli.context import Context
     from wc_core.claims.ids import ClaimId

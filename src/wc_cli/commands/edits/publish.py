@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from wc_cli.claims import publishing
 from wc_cli.claims.publishing import Publication
 from wc_cli.commands.edits.claims import ChangeOptions, holding_of
@@ -15,6 +13,7 @@ from wc_core.git import config, remotes
 from wc_core.text import one_line
 from wc_core.threads import vocabulary
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from wc_cli.context import Context
     from wc_core.git.repository import Repository

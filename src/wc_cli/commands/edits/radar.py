@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
 
 from wc_cli import spawn
 from wc_cli.clock import now_ms
@@ -20,6 +19,7 @@ from wc_core.phrases import counted
 from wc_core.radar.model import HOT, REGISTRY
 from wc_core.views.conflicts import RadarView
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from wc_cli.context import Context
     from wc_core.radar.model import Radar

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from wc_cli.commands.common import SpeakerOptions
 from wc_cli.options import argument, command, flag, text
 from wc_cli.output import remark, say, say_json
@@ -14,6 +12,7 @@ from wc_core.review.points import Points, points
 from wc_core.text import clean, one_line
 from wc_core.views import entries as entry_views
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from wc_cli.context import Context
     from wc_cli.review.comparing import Comparison

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from wc_cli.options import Options, command, flag, text, words
 from wc_cli.output import json_line, remark, say
 from wc_core.errors import InvalidInputError, NotFoundError, StorageError
@@ -11,6 +9,7 @@ from wc_core.exchange import jsonexport
 from wc_core.phrases import counted
 from wc_core.text import one_line
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
 
 from wc_cli.commands.common import SpeakerOptions
 from wc_cli.entries import receipts
@@ -15,6 +14,7 @@ from wc_core.exchange import imports
 from wc_core.phrases import counted
 from wc_core.text import one_line
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from wc_cli.context import Context
     from wc_core.exchange.imports import ImportedThread

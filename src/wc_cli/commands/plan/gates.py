@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any
 
 from wc_cli.clock import now_ms
 from wc_cli.commands.common import WriteOptions
@@ -21,8 +20,10 @@ from wc_core.threads.gates import COMMAND, HUMAN, PASS, REMOVE, GateChange
 from wc_core.threads.model import CLOSED
 from wc_core.threads.proposals import Draft
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from typing import Any
 
     from wc_cli.context import Context
     from wc_cli.plan.gatechecks import NumberedGate, Outcome

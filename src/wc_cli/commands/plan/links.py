@@ -3,8 +3,6 @@ other."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from wc_cli.commands.common import WriteOptions
 from wc_cli.commands.writing import write_entry
 from wc_cli.entries.body import body_text
@@ -19,6 +17,7 @@ from wc_core.threads import vocabulary
 from wc_core.threads.model import Link
 from wc_core.threads.proposals import Draft
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     import contextlib
     from collections.abc import Sequence

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any
 
 from wc_cli.commands.common import SpeakerOptions
 from wc_cli.entries import receipts
@@ -18,8 +17,10 @@ from wc_core.text import one_line
 from wc_core.threads import vocabulary
 from wc_core.threads.proposals import Draft
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from typing import Any
 
     from wc_cli.context import Context
     from wc_cli.plan.drafting import Addition

@@ -3,8 +3,6 @@ way."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from wc_cli.clock import now_ms
 from wc_cli.commands.common import SpeakerOptions
 from wc_cli.options import argument, command, flag
@@ -14,7 +12,10 @@ from wc_cli.terminal import render
 from wc_core.views import planning
 from wc_core.views.rows import Filter
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from wc_cli.context import Context
 
 

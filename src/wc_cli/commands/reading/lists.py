@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from wc_cli.clock import now_ms
 from wc_cli.commands.common import SpeakerOptions
 from wc_cli.commands.reading.paging import command_line, topic_list
@@ -23,6 +21,7 @@ from wc_core.views import search as search_views
 from wc_core.views.mentions import Mentions
 from wc_core.views.rows import Filter
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from wc_cli.context import Context
     from wc_core.views.overview import Overview

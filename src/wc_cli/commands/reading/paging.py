@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from wc_cli.options import (
     FLAG,
     TEXTS,
@@ -12,8 +10,10 @@ from wc_cli.options import (
 from wc_core.phrases import quoted
 from wc_core.text import one_line
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from typing import Any
 
     from wc_cli.options import Options
 

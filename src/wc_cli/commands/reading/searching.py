@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from wc_cli.clock import now_ms
 from wc_cli.commands.common import SpeakerOptions
 from wc_cli.commands.reading.lists import FilterOptions
@@ -23,6 +21,7 @@ from wc_core.views import search as search_views
 from wc_core.views import updates as update_views
 from wc_core.views.mentions import Mentions
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from wc_cli.context import Context
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from wc_cli.clock import now_ms
 from wc_cli.commands.common import SpeakerOptions
 from wc_cli.commands.reading.paging import command_line, topic_list
@@ -24,6 +22,7 @@ from wc_core.views import entries as entry_views
 from wc_core.views.mentions import is_of_kind, is_written_on
 from wc_core.wake.passes import pass_fields, pass_state
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 

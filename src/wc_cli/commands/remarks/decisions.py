@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from wc_cli.clock import now_ms
 from wc_cli.commands.common import SpeakerOptions
 from wc_cli.options import argument, command, number, text
@@ -14,6 +12,7 @@ from wc_core.text import one_line
 from wc_core.views import remarks as remark_views
 from wc_core.views import search as search_views
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from wc_cli.context import Context
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from wc_cli.commands.writing import EntryOptions, write_entry
 from wc_cli.entries import body
 from wc_cli.options import REQUIRED, argument, command, flag, text
@@ -12,6 +10,7 @@ from wc_core.threads import vocabulary
 from wc_core.threads.model import QUESTION
 from wc_core.threads.proposals import Draft
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from wc_cli.context import Context
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from wc_cli.commands.common import SpeakerOptions
 from wc_cli.commands.repository import personal
 from wc_cli.entries import receipts
@@ -21,8 +19,10 @@ from wc_core.text import one_line
 from wc_core.threads import vocabulary
 from wc_core.threads.jsontext import dumps
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from typing import Any
 
     from wc_cli.context import Context
     from wc_core.configuration.keys import Key

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-from typing import TYPE_CHECKING, Any
 
 from wc_cli import table
 from wc_cli.briefing import dialects
@@ -19,8 +18,10 @@ from wc_core.phrases import counted
 from wc_core.text import one_line, whole_number
 from wc_core.threads import vocabulary
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from typing import Any
 
     from wc_cli.context import Context
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 import time
-from typing import TYPE_CHECKING
 
 from wc_cli import elsewhere
 from wc_cli.clock import now_ms
@@ -20,6 +19,7 @@ from wc_core.inbox.view import InboxOwner
 from wc_core.phrases import counted, shown_path
 from wc_core.text import one_line
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from wc_cli.context import Context
     from wc_core.inbox.stores import InboxStore

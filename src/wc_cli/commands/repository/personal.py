@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any
 
 from wc_cli import defaults
 from wc_cli.install import disk
@@ -15,8 +14,10 @@ from wc_core.notify import targets
 from wc_core.settingvalues import FILE, SettingValue
 from wc_core.text import one_line
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+    from typing import Any
 
 _TARGETS = ("notify", "targets")
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from wc_cli.clock import now_ms
 from wc_cli.commands.common import SpeakerOptions
 from wc_cli.options import argument, command
@@ -16,6 +14,7 @@ from wc_core.rules import auditing
 from wc_core.text import one_line
 from wc_core.threads.jsontext import dumps
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from wc_cli.context import Context
     from wc_core.settingvalues import SettingValue

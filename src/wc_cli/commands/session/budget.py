@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from wc_cli.commands.common import WriteOptions
 from wc_cli.commands.writing import write_entry
 from wc_cli.options import argument, command, flag
@@ -13,7 +11,10 @@ from wc_core.errors import ConflictError, InvalidInputError
 from wc_core.text import one_line
 from wc_core.threads.proposals import Draft
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from wc_cli.context import Context
     from wc_core.threads.model import State
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-from typing import TYPE_CHECKING, Any
 
 from wc_cli.clock import now_ms
 from wc_cli.commands.common import SpeakerOptions
@@ -20,8 +19,10 @@ from wc_core.phrases import counted
 from wc_core.text import one_line
 from wc_core.times import ago, rfc3339, seconds_between
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import Any
 
     from wc_cli.context import Context
     from wc_cli.notify.delivery import Delivery

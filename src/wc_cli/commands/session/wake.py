@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import time
-from typing import TYPE_CHECKING, Any
 
 from wc_cli.clock import now_ms
 from wc_cli.commands.common import SpeakerOptions
@@ -21,8 +20,10 @@ from wc_core.times import rfc3339
 from wc_core.wake import switch, waiters
 from wc_core.wake.called import called_balls
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+    from typing import Any
 
     from wc_cli.context import Context
     from wc_core.wake.waiters import Waiter

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from wc_cli.commands.edits.claims import ChangeOptions, holding_of
 from wc_cli.entries import receipts
 from wc_cli.entries.body import body_text
@@ -18,6 +16,7 @@ from wc_core.phrases import counted
 from wc_core.text import one_line
 from wc_core.threads import vocabulary
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from wc_cli.context import Context
     from wc_cli.store.lockedthread import Receipt

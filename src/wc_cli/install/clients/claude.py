@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import shlex
 from pathlib import Path
-from typing import Any
 
 from wc_cli.install.changes import (
     USER_AND_PROJECT,
@@ -21,6 +20,10 @@ from wc_cli.install.changes import (
 from wc_cli.install.clients import common, hooks
 from wc_cli.install.permissions import ASKED, SERVER, prefixes
 from wc_core.errors import ConflictError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 _RESTART = "Restart Claude Code."
 _APPROVE = "Claude Code asks once whether to trust the server of this project."

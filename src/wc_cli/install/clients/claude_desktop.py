@@ -6,11 +6,11 @@ Source: modelcontextprotocol.io/docs/develop/connect-local-servers.
 from __future__ import annotations
 
 import shutil
-from typing import TYPE_CHECKING
 
 from wc_cli.install.changes import USER, Client, InstallSite, Part, executable
 from wc_cli.install.clients import common
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from pathlib import Path
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 import wc_cli
 from wc_cli.install import disk
@@ -13,7 +12,10 @@ from wc_cli.install.formats import jsonc
 from wc_cli.install.permissions import SERVER
 from wc_core.errors import ConflictError, WcError
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from wc_cli.install.changes import InstallSite
 
 PROGRAM = "wc-observe"

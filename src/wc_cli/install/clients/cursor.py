@@ -5,8 +5,6 @@ Source: cursor.com/docs (mcp, skills, agent/hooks, reference/permissions).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from wc_cli.briefing.dialects import PROMPT
 from wc_cli.install.changes import (
     USER_AND_PROJECT,
@@ -20,6 +18,7 @@ from wc_cli.install.changes import (
 from wc_cli.install.clients import common, hooks
 from wc_cli.install.permissions import SERVER, prefixes
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from pathlib import Path
 

@@ -6,8 +6,6 @@ program itself.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from wc_cli.install.changes import (
     USER_AND_PROJECT,
     Change,
@@ -19,6 +17,7 @@ from wc_cli.install.changes import (
 from wc_cli.install.clients import common, hooks
 from wc_cli.install.permissions import SERVER, prefixes
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from pathlib import Path
 

@@ -17,14 +17,14 @@ What each client has, as of November 2026, and where it is documented:
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from wc_cli.briefing.dialects import DIALECTS, EVENTS, TOOL_EVENTS
 from wc_cli.install.changes import JsonAdd, Part, program
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
+    from typing import Any
 
     from wc_cli.install.changes import InstallSite
 

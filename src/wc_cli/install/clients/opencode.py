@@ -7,7 +7,6 @@ program itself.
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
 
 from wc_cli.install.changes import (
     USER_AND_PROJECT,
@@ -20,8 +19,10 @@ from wc_cli.install.changes import (
 from wc_cli.install.clients import common
 from wc_cli.install.permissions import prefixes
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from pathlib import Path
+    from typing import Any
 
     from wc_cli.install.changes import InstallSite
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import tomllib
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from wc_cli.install import disk
 from wc_cli.install.changes import (
@@ -23,6 +22,7 @@ from wc_cli.install.changes import (
 from wc_cli.install.clients import common
 from wc_core.errors import WcError
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from wc_cli.install.changes import Change, InstallSite
 

@@ -5,12 +5,11 @@ Source: code.visualstudio.com/docs (mcp servers, agent skills, terminal auto-app
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from wc_cli.install.changes import USER_AND_PROJECT, Client, InstallSite, JsonSet, Part
 from wc_cli.install.clients import common
 from wc_cli.install.permissions import ASKED, pattern
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from pathlib import Path
 

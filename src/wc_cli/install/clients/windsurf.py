@@ -5,12 +5,11 @@ Source: docs.windsurf.com (cascade: mcp, skills, terminal).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from wc_cli.install.changes import USER_AND_PROJECT, Client, JsonAdd, Part
 from wc_cli.install.clients import common
 from wc_cli.install.permissions import prefixes
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from wc_cli.install.changes import InstallSite
 

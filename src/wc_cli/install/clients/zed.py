@@ -5,8 +5,6 @@ Source: zed.dev/docs/ai (mcp, skills, tool-permissions).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from wc_cli.install.changes import (
     USER_AND_PROJECT,
     Client,
@@ -18,6 +16,7 @@ from wc_cli.install.changes import (
 from wc_cli.install.clients import common
 from wc_cli.install.permissions import SERVER, TOOLS, pattern
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from pathlib import Path
 

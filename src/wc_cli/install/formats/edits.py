@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING, Any
 
 from wc_cli.install.changes import (
     Block,
@@ -22,8 +21,10 @@ from wc_cli.install.changes import (
 from wc_cli.install.formats import jsonc, jsonedit, toml
 from wc_core.values import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
+    from typing import Any
 
 # Not a value of any format: there is none.
 ABSENT = object()

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import re
 import tomllib
-from typing import TYPE_CHECKING, Any
 
 from wc_cli.install.formats.jsonc import UnreadableError
 from wc_core.values import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from typing import Any
 
 _PLACE = re.compile(r"\(at line (\d+), column (\d+)\)")
 

@@ -4,10 +4,11 @@ the paths of ``tsconfig.json``."""
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+    from typing import Any
 
     from wc_core.graph.facts import FileFacts
 

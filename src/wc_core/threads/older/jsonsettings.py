@@ -11,13 +11,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from wc_core.threads.settings import EVERYONE, is_name
 from wc_core.values import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from typing import Any
 
 
 class OlderSettings(NamedTuple):

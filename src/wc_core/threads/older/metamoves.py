@@ -6,14 +6,13 @@ the log. This entry has the same id in all clones: two that record a move have i
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from wc_core import names, times, ulid
 from wc_core.threads import codec, folding
 from wc_core.threads.jsontext import dumps
 from wc_core.threads.model import Ball, Entry, holder_text, in_order, written_by_wc
 from wc_core.threads.projections import Shown
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 

@@ -28,7 +28,6 @@ from __future__ import annotations
 
 import re
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
 
 from wc_core import names
 from wc_core.threads import entryfields, revisions
@@ -49,8 +48,10 @@ from wc_core.threads.pages.pagelines import (
 )
 from wc_core.values import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
+    from typing import Any
 
     from wc_core.threads.codec import Damage
     from wc_core.threads.model import State

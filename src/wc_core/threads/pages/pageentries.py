@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
 
 from wc_core import times, ulid
 from wc_core.threads import entryfields
@@ -18,8 +17,10 @@ from wc_core.threads.pages.pagelines import (
     read_entry_header,
 )
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from typing import Any
 
     from wc_core.threads.model import Entry
 

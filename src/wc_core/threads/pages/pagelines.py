@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING, Any
 
 from wc_core.text import whole_number
 from wc_core.threads.codec import Damage
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
+    from typing import Any
 
     from wc_core.threads.model import Entry
 

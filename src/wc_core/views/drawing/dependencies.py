@@ -7,12 +7,12 @@ there is room for.
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
 
 from wc_core.text import one_line
 from wc_core.values import NamedTuple
 from wc_core.views.drawing.timelinesvg import escaped
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 

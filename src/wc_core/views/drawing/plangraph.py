@@ -8,11 +8,11 @@ Sugiyama's method. An arrow that others imply is left out.
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 from wc_core.planning.kinds import BLOCKED_BY
 from wc_core.values import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
