@@ -6,10 +6,10 @@ Read from /proc, which takes a fraction of a millisecond, or else printed by ps.
 from __future__ import annotations
 
 import os
-from functools import partial
 
 from wc_core.identity import ancestry
 from wc_core.identity.ancestry import Ancestor, program_name, script_word
+from wc_core.lean.functools import partial
 from wc_core.text import whole_number
 
 TYPE_CHECKING = False
@@ -133,7 +133,7 @@ def _is_parent_of_server(pid: int) -> bool:
     """Whether a process started our MCP server, by itself or through a shell."""
     try:
         for thread in os.listdir(f"/proc/{pid}/task"):
-            with open(f"/proc/{pid}/task/{thread}/children", encoding="ascii") as file:
+            with open(f"/proc/{pid}/task/{thread}/children", encoding="utf-8") as file:
                 if any(map(_is_server, file.read().split())):
                     return True
     except OSError:

@@ -8,7 +8,6 @@ looks for these again before it ends.
 
 from __future__ import annotations
 
-import contextlib
 import os
 import random
 import sys
@@ -27,6 +26,7 @@ from wc_cli.sync.exchange import Waiting
 from wc_cli.sync.exchanger import PUSH_IF_SHARED, PUSH_NEVER, Exchanger
 from wc_core.errors import LockTimeoutError, OfflineError, WcError
 from wc_core.layout import Layout
+from wc_core.lean import contextlib
 from wc_core.threads import settings
 
 TYPE_CHECKING = False

@@ -5,7 +5,6 @@ Each part is made when it is first needed.
 
 from __future__ import annotations
 
-import contextlib
 import os
 import pwd
 
@@ -20,6 +19,7 @@ from wc_core.identity import resolve, userrecord
 from wc_core.identity.resolve import Asked, Evidence
 from wc_core.identity.viewer import Viewer
 from wc_core.layout import BRANCH, Layout
+from wc_core.lean import contextlib
 from wc_core.phrases import with_home
 from wc_core.threads import settings
 from wc_core.threads.reader import StoreReader

@@ -6,7 +6,6 @@ number of all others. It is a convenience: what goes wrong is left to the next t
 
 from __future__ import annotations
 
-import contextlib
 import os
 import time
 
@@ -14,6 +13,7 @@ from wc_cli.store.localfiles import LocalFiles
 from wc_core.configuration import preferences
 from wc_core.errors import WcError
 from wc_core.layout import Layout
+from wc_core.lean import contextlib
 from wc_core.status import elsewhere
 
 TYPE_CHECKING = False

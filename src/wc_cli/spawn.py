@@ -5,7 +5,6 @@ Every command asks, so it must cost next to nothing if there is nothing to do.
 
 from __future__ import annotations
 
-import contextlib
 import math
 import os
 import sys
@@ -15,6 +14,7 @@ from wc_cli.store import applied
 from wc_core.errors import WcError
 from wc_core.files import age_of, names_in
 from wc_core.git import discovery
+from wc_core.lean import contextlib
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ command any time.
 
 from __future__ import annotations
 
-from importlib import import_module
+import sys
 
 from wc_core.values import NamedTuple
 
@@ -162,5 +162,7 @@ def load(name: str) -> Declared | None:
     if command is None:
         return None
     module, _, attribute = command.place.partition(":")
-    declared: Declared = getattr(import_module(f"wc_cli.{module}"), attribute)
+    name = f"wc_cli.{module}"
+    __import__(name)  # importlib.import_module, without 1 ms for importlib
+    declared: Declared = getattr(sys.modules[name], attribute)
     return declared

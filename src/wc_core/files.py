@@ -104,6 +104,10 @@ class Folder:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close it; it cannot be read any more."""
         if self.handle is not None:
             os.close(self.handle)
 

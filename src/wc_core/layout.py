@@ -7,11 +7,11 @@ A topic becomes part of a path only here, so this module is the guard against
 from __future__ import annotations
 
 import os
-import re
 import unicodedata
-from functools import lru_cache
 
 from wc_core.errors import InvalidInputError
+from wc_core.lean import re
+from wc_core.lean.functools import lru_cache
 from wc_core.values import NamedTuple
 
 BRANCH = "watercooler/threads"

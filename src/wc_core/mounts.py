@@ -5,7 +5,7 @@ The kernel does not report what other machines change on these.
 
 from __future__ import annotations
 
-import re
+from wc_core.lean import re
 
 # Types as in /proc/self/mountinfo. The kernel reports what this machine writes; on
 # these, another machine, or the host of this one, may write as well.

@@ -9,8 +9,8 @@ emoji need (LRM, RLM, ALM, ZWJ, ZWNJ) stay.
 
 from __future__ import annotations
 
-import re
-from functools import cache
+from wc_core.lean import re
+from wc_core.lean.functools import cache
 
 # Compiled when they are used for the first time: most commands meet no such text, and
 # compiling takes 1.3 ms. Each alternative ends before the next control character, so
@@ -89,6 +89,11 @@ def command_line(text: str) -> str:
     """Clean text on one line, in which blanks stay as they are: in a command, two of
     them in quotes are part of a name."""
     return clean(text).replace("\n", " ")
+
+
+def consists_of(text: str, characters: str, most: int) -> bool:
+    """Returns whether the text has one character to ``most``, each among those."""
+    return 0 < len(text) <= most and not text.strip(characters)
 
 
 def whole_number(text: str, max_digits: int) -> int | None:

@@ -5,13 +5,14 @@ Hooks are off, git never prompts, and processes that git starts end with it.
 
 from __future__ import annotations
 
-import contextlib
 import math
 import os
 import signal
 import subprocess
 import time
-from types import MappingProxyType
+
+from wc_core.lean import contextlib
+from wc_core.lean.types import MappingProxyType
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

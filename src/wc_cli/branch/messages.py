@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import re
-
 from wc_core import names
 from wc_core.git import config
+from wc_core.lean import re
 from wc_core.text import one_line
 
 TYPE_CHECKING = False

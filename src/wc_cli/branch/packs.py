@@ -9,9 +9,7 @@ and nothing is packed.
 
 from __future__ import annotations
 
-import contextlib
 import os
-import re
 import time
 
 from wc_cli.branch.git import Git, GitError, GitKilledError
@@ -19,6 +17,7 @@ from wc_cli.store import durable
 from wc_core.errors import StorageError
 from wc_core.files import names_in, read_plain, size_of
 from wc_core.git import config
+from wc_core.lean import contextlib, re
 from wc_core.values import NamedTuple
 
 TYPE_CHECKING = False
@@ -41,7 +40,7 @@ _STALE_SECONDS = 12 * 3600
 _INDEXED_BYTES = 1 << 19
 # The files that mark a pack that has to stay as it is.
 _MARKED = (".keep", ".promisor", ".mtimes")
-_NAME = re.compile(rb"(?:^|/)(pack-[0-9a-f]{40,64})\.pack:", re.MULTILINE)
+_NAME = re.compile(rb"(?m)(?:^|/)(pack-[0-9a-f]{40,64})\.pack:")
 
 
 class Pack(NamedTuple):

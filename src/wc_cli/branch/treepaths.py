@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import re
-
 from wc_core.errors import InvalidInputError
 from wc_core.layout import Layout, topic_of
+from wc_core.lean import re
 from wc_core.values import NamedTuple
 
 # The layout of a store in a tree; its paths begin with a slash that trees do not have.

@@ -14,11 +14,11 @@ clients' documentation, as of November 2026:
 
 from __future__ import annotations
 
-import json
 import os
-from types import MappingProxyType
 
 from wc_core.agents import AGENTS
+from wc_core.lean import json
+from wc_core.lean.types import MappingProxyType
 from wc_core.values import NamedTuple
 
 TYPE_CHECKING = False

@@ -4,13 +4,12 @@ once."""
 
 from __future__ import annotations
 
-import contextlib
-
 from wc_cli import spawn
 from wc_cli.briefing import gather, sessions
 from wc_cli.clock import now_ms
 from wc_core.errors import WcError
 from wc_core.layout import Layout
+from wc_core.lean import contextlib
 from wc_core.text import one_line
 from wc_core.values import NamedTuple
 from wc_core.views.conflicts import load_conflicts

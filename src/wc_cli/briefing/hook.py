@@ -12,7 +12,6 @@ import select
 import signal
 import sys
 import time
-from contextlib import contextmanager, suppress
 
 from wc_cli.briefing import dialects, editnews, sessions
 from wc_cli.briefing.dialects import PROMPT, START, STOP
@@ -25,6 +24,7 @@ from wc_cli.output import remark, say
 from wc_core.errors import ClaimedError, WcError
 from wc_core.identity.resolve import Asked
 from wc_core.layout import Layout
+from wc_core.lean.contextlib import contextmanager, suppress
 from wc_core.text import defused
 
 TYPE_CHECKING = False

@@ -3,10 +3,9 @@ time is over."""
 
 from __future__ import annotations
 
-import contextlib
-
 from wc_core.claims import held
 from wc_core.errors import WcError
+from wc_core.lean import contextlib
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -7,11 +7,11 @@ where it was expected is a lost race; a lock of another git process is waited fo
 from __future__ import annotations
 
 import random
-import re
 import time
 
 from wc_cli.branch.git import GitError
 from wc_core.errors import LockTimeoutError, StorageError
+from wc_core.lean import re
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
-
 from wc_cli.commands.common import SpeakerOptions
 from wc_cli.options import command, flag
 from wc_cli.output import say, say_json
@@ -14,6 +12,7 @@ from wc_core.git.discovery import BRANCH_STORE, IN_TREE_STORE, NAMED
 from wc_core.identity import environment, resolve
 from wc_core.identity.resolve import SESSION, Asked, Rule
 from wc_core.layout import Layout, safe_name
+from wc_core.lean.contextlib import suppress
 from wc_core.status import files
 from wc_core.text import one_line
 from wc_core.values import NamedTuple

@@ -10,8 +10,6 @@ resumed or copied may begin with what was counted before.
 
 from __future__ import annotations
 
-from contextlib import suppress
-
 from wc_cli.cost import spending
 from wc_cli.store import durable
 from wc_core.cost import ledger, usage
@@ -20,6 +18,7 @@ from wc_core.cost.usage import Usage
 from wc_core.errors import WcError
 from wc_core.files import read_from, size_of
 from wc_core.layout import safe_name
+from wc_core.lean.contextlib import suppress
 from wc_core.status import holders
 from wc_core.ulid import timestamp_ms
 from wc_core.values import NamedTuple

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 import sys
-from contextlib import contextmanager
 
 from wc_cli.output import remark
 from wc_core.errors import InvalidInputError, NotFoundError
 from wc_core.git import config
 from wc_core.identity import environment
+from wc_core.lean.contextlib import contextmanager
 from wc_core.threads import vocabulary
 
 TYPE_CHECKING = False

@@ -7,8 +7,6 @@ Only what differs is read, and nothing is written here.
 
 from __future__ import annotations
 
-from functools import partial
-
 from wc_cli.branch import metaauthor, trees
 from wc_cli.branch.commits import blob_id
 from wc_cli.branch.treepaths import STORE, is_log, is_safe, paths_of, topic_at
@@ -18,6 +16,7 @@ from wc_cli.merge.contents import merge_file
 from wc_cli.merge.logs import unite
 from wc_cli.merge.threads import ThreadSide, Versions
 from wc_cli.store.rendering import render_files
+from wc_core.lean.functools import partial
 from wc_core.threads import folding, model
 from wc_core.values import NamedTuple
 

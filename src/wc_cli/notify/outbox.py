@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import contextlib
-import json
 import os
 
 from wc_cli.store import durable
 from wc_core.errors import WcError
+from wc_core.lean import contextlib, json
 from wc_core.notify import records
 
 TYPE_CHECKING = False

@@ -8,7 +8,6 @@ still not sent then, the next such process sends.
 
 from __future__ import annotations
 
-import contextlib
 import os
 import signal
 import sys
@@ -27,6 +26,7 @@ from wc_core.identity import resolve, userrecord
 from wc_core.identity.resolve import Evidence
 from wc_core.identity.viewer import Viewer
 from wc_core.layout import Layout, safe_name
+from wc_core.lean import contextlib
 from wc_core.notify import calls, messages, records, targets
 from wc_core.notify.messages import BOUNCES, NOTE, Notice
 from wc_core.notify.records import CallRecord, TargetState

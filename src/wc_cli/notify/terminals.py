@@ -7,8 +7,6 @@ sequences it understands. A terminal whose session has ended counts no more.
 
 from __future__ import annotations
 
-import contextlib
-import json
 import os
 import stat
 
@@ -18,6 +16,7 @@ from wc_cli.store.localfiles import LocalFiles
 from wc_core.errors import WcError
 from wc_core.files import names_in, read_plain
 from wc_core.layout import safe_name
+from wc_core.lean import contextlib, json
 from wc_core.values import NamedTuple
 
 TYPE_CHECKING = False

@@ -7,9 +7,8 @@ git would print as the heading of a hunk stands for the definition.
 
 from __future__ import annotations
 
-import re
-
 from wc_core.graph.symbols import definitions, enclosing
+from wc_core.lean import re
 from wc_core.text import one_line
 from wc_core.values import NamedTuple
 

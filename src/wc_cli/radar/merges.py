@@ -9,9 +9,9 @@ only if it begins with a tree.
 from __future__ import annotations
 
 import os
-import re
 
 from wc_cli.branch.git import GitError, GitTimeoutError
+from wc_core.lean import re
 from wc_core.values import NamedTuple
 
 TYPE_CHECKING = False

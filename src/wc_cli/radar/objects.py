@@ -6,12 +6,12 @@ should not get into its packs. git reads the objects of the repository as altern
 
 from __future__ import annotations
 
-import contextlib
 import os
 import shutil
 import tempfile
 
 from wc_cli.store import durable
+from wc_core.lean import contextlib
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

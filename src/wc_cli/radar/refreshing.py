@@ -7,7 +7,6 @@ several of these at a time, one is waiting, and sees what all of them were start
 
 from __future__ import annotations
 
-import contextlib
 import os
 import sys
 import time
@@ -19,6 +18,7 @@ from wc_core.files import age_of
 from wc_core.git import repository as repositories
 from wc_core.git import worktrees
 from wc_core.layout import Layout
+from wc_core.lean import contextlib
 from wc_core.radar import kept
 
 TYPE_CHECKING = False

@@ -9,7 +9,6 @@ difference is applied thread by thread. Each step is idempotent.
 from __future__ import annotations
 
 import os
-import re
 from itertools import chain, islice
 
 from wc_cli.branch import commits, metaauthor, trees
@@ -22,6 +21,7 @@ from wc_cli.store import durable, pending, quarantine
 from wc_core.errors import NotFoundError, WcError
 from wc_core.files import NotPlainError, read_plain
 from wc_core.layout import is_older_lock
+from wc_core.lean import re
 from wc_core.threads import codec, model, projections
 from wc_core.threads.codec import Damage
 from wc_core.threads.older import metamoves
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 _BATCH = 500
 # The quarantine folder for files that belong to no thread.
 _CONFLICTS = "conflicts"
-_MARK = re.compile(rb"^(?:<{7}|>{7}|\|{7}|={7})(?: [^\n]*)?\r?\n", re.MULTILINE)
+_MARK = re.compile(rb"(?m)^(?:<{7}|>{7}|\|{7}|={7})(?: [^\n]*)?\r?\n")
 
 
 class FileChange(NamedTuple):

@@ -7,7 +7,6 @@ folder has.
 
 from __future__ import annotations
 
-import contextlib
 import os
 from functools import cached_property
 
@@ -19,6 +18,7 @@ from wc_cli.settle.applier import Applier
 from wc_cli.store import applied, authors, durable
 from wc_cli.store.applied import Applied
 from wc_core.errors import WcError
+from wc_core.lean import contextlib
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -8,10 +8,8 @@ log. So a process that dies loses nothing: the next one finds the marker.
 
 from __future__ import annotations
 
-import contextlib
 import os
 import time
-from types import MappingProxyType
 
 from wc_cli.branch import commits, metaauthor
 from wc_cli.branch.commits import CommitChange
@@ -25,6 +23,8 @@ from wc_cli.store.upkeep import Upkeep
 from wc_core.errors import CorruptError, LockTimeoutError, NotFoundError, WcError
 from wc_core.files import size_of
 from wc_core.git import discovery, repository
+from wc_core.lean import contextlib
+from wc_core.lean.types import MappingProxyType
 from wc_core.threads import model
 from wc_core.threads.reader import StoreReader
 from wc_core.values import NamedTuple

@@ -6,7 +6,6 @@ left the file as long as it was. A replacement is atomic: whole or absent, never
 
 from __future__ import annotations
 
-import contextlib
 import errno
 import os
 import stat
@@ -15,6 +14,7 @@ import time
 from wc_core.errors import ConflictError, CorruptError, StorageError, WcError
 from wc_core.files import NotPlainError, open_folder, read_plain
 from wc_core.layout import Layout
+from wc_core.lean import contextlib
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

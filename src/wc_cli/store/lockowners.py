@@ -7,11 +7,11 @@ runs.
 
 from __future__ import annotations
 
-import contextlib
 import os
 
 from wc_core import mounts
 from wc_core.files import read_plain
+from wc_core.lean import contextlib
 from wc_core.processes import is_running
 from wc_core.values import NamedTuple
 

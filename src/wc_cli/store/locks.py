@@ -7,7 +7,6 @@ which have ended.
 
 from __future__ import annotations
 
-import contextlib
 import fcntl
 import os
 import stat
@@ -16,6 +15,7 @@ import time
 from wc_cli.store import durable
 from wc_core.errors import LockTimeoutError
 from wc_core.files import NotPlainError
+from wc_core.lean import contextlib
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

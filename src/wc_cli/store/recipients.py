@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import contextlib
-
 from wc_core import names
 from wc_core.agents import AGENTS
 from wc_core.errors import NotFoundError, WcError
 from wc_core.git import repository as repositories
+from wc_core.lean import contextlib
 from wc_core.similar import near_names
 from wc_core.threads import moves
 from wc_core.threads.counterparts import in_use

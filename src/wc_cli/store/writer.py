@@ -6,7 +6,6 @@ nothing is reported as failed: what could not be done then is in the receipt's n
 
 from __future__ import annotations
 
-import contextlib
 import os
 
 from wc_cli.store import applied, authors, drafts, durable, lockedthread
@@ -26,6 +25,7 @@ from wc_core.layout import (
     file_name,
     safe_name,
 )
+from wc_core.lean import contextlib
 from wc_core.threads import aliases, codec, folding, model, moves
 from wc_core.threads.model import CLOSED, QUESTION, Entry
 from wc_core.threads.reader import StoreReader

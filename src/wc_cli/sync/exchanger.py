@@ -7,7 +7,6 @@ so a remote that hangs blocks neither writing nor settling.
 
 from __future__ import annotations
 
-import contextlib
 import os
 import random
 import time
@@ -35,6 +34,7 @@ from wc_core.errors import (
 )
 from wc_core.git import repository
 from wc_core.layout import BRANCH, Layout
+from wc_core.lean import contextlib
 from wc_core.values import NamedTuple
 
 TYPE_CHECKING = False

@@ -3,7 +3,6 @@ next attempt."""
 
 from __future__ import annotations
 
-import contextlib
 import time
 
 from wc_cli.branch import commits
@@ -12,6 +11,7 @@ from wc_cli.store import durable
 from wc_core.errors import WcError
 from wc_core.git import freshness, repository
 from wc_core.git.freshness import Freshness
+from wc_core.lean import contextlib
 from wc_core.threads.jsontext import dumps
 from wc_core.values import NamedTuple
 

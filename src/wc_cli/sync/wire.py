@@ -7,10 +7,8 @@ and credentials are used, but they never ask.
 
 from __future__ import annotations
 
-import contextlib
 import copy
 import math
-import re
 import time
 
 from wc_cli.branch.git import Git, GitError, GitKilledError, GitTimeoutError
@@ -25,6 +23,7 @@ from wc_cli.sync.wireerrors import (
 from wc_core.git import config, remotes
 from wc_core.git.repository import resolve
 from wc_core.layout import BRANCH
+from wc_core.lean import contextlib, re
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-import re
 
 from wc_cli.branch.git import GitError, GitKilledError
 from wc_core.git.remotes import anonymous
+from wc_core.lean import re
 from wc_core.text import one_line
 
 TYPE_CHECKING = False

@@ -16,11 +16,10 @@ are ``intent``, ``scope`` (ids of files, folders and symbols), ``thread`` and
 
 from __future__ import annotations
 
-import json
-
 from wc_core.errors import WcError
 from wc_core.files import names_in, read_plain
 from wc_core.layout import safe_name
+from wc_core.lean import json
 from wc_core.text import one_line
 from wc_core.threads.vocabulary import MAX_LASTING
 from wc_core.times import milliseconds, rfc3339, seconds_between

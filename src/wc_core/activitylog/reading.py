@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
-
 from wc_core.activity import presence
 from wc_core.activitylog import record
 from wc_core.claims import sessions
 from wc_core.files import read_plain
+from wc_core.lean import json
 from wc_core.values import NamedTuple
 
 TYPE_CHECKING = False

@@ -9,12 +9,10 @@ participant the line with the greatest id counts.
 
 from __future__ import annotations
 
-import json
-import re
-
 from wc_core.activity import presence
 from wc_core.activity.presence import MAX_SCOPE, Note
 from wc_core.claims import ids
+from wc_core.lean import json, re
 from wc_core.names import parse
 from wc_core.text import one_line
 from wc_core.threads.vocabulary import MAX_LASTING

@@ -7,13 +7,13 @@ nobody sets. It can be deleted: it is made again, and every claim counts as new.
 
 from __future__ import annotations
 
-import json
 import time
-from types import MappingProxyType
 
 from wc_core.claims import record, refs, sessions
 from wc_core.claims.record import Claim
 from wc_core.files import read_plain
+from wc_core.lean import json
+from wc_core.lean.types import MappingProxyType
 from wc_core.times import rfc3339
 from wc_core.values import NamedTuple
 

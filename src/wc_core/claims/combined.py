@@ -13,11 +13,9 @@ go with the branch, which only ever moves forward.
 
 from __future__ import annotations
 
-import json
-import re
-from types import MappingProxyType
-
 from wc_core.claims.record import FOLDER
+from wc_core.lean import json, re
+from wc_core.lean.types import MappingProxyType
 from wc_core.phrases import counted
 from wc_core.values import NamedTuple
 

@@ -8,9 +8,9 @@ both seem to succeed.
 from __future__ import annotations
 
 import hashlib
-import json
 
 from wc_core.claims import ids
+from wc_core.lean import json
 from wc_core.text import one_line
 from wc_core.values import NamedTuple
 

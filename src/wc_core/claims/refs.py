@@ -7,11 +7,11 @@ read here; `wc_core.claims.book` keeps what was read before.
 from __future__ import annotations
 
 import os
-import re
 import zlib
 
 from wc_core.claims.record import FOLDER, MAX_RECORD_BYTES
 from wc_core.files import read_plain
+from wc_core.lean import re
 from wc_core.values import NamedTuple
 
 _ID = re.compile("[0-9a-f]{40}(?:[0-9a-f]{24})?")

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import hashlib
 import os
-from functools import cache
 
+from wc_core.lean.functools import cache
 from wc_core.processes import has_ended, started
 
 ENDED, RUNNING, UNKNOWN = "ended", "running", "unknown"

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import re
-
 from wc_core.configuration import rules
+from wc_core.lean import re
 from wc_core.values import NamedTuple
 
 TYPE_CHECKING = False

@@ -7,10 +7,10 @@ is written, only how this person is shown things and called.
 from __future__ import annotations
 
 import os
-from types import MappingProxyType
 
 from wc_core.configuration import keys
 from wc_core.files import read_plain
+from wc_core.lean.types import MappingProxyType
 from wc_core.values import NamedTuple
 
 TYPE_CHECKING = False

@@ -6,14 +6,13 @@ the network. If the branch has moved since, the counts are unknown.
 
 from __future__ import annotations
 
-import json
-
 from wc_core import times
 from wc_core.errors import WcError
 from wc_core.files import names_in, read_plain
 from wc_core.git import remotes
 from wc_core.git import repository as repositories
 from wc_core.layout import BRANCH
+from wc_core.lean import json
 from wc_core.phrases import counted
 from wc_core.text import one_line
 from wc_core.values import NamedTuple

@@ -8,12 +8,12 @@ the repository that is there now gets its store.
 from __future__ import annotations
 
 import os
-import re
 from itertools import count
 
 from wc_core.errors import InvalidInputError, StorageError
 from wc_core.git import repository as repositories
 from wc_core.layout import IN_TREE
+from wc_core.lean import re
 from wc_core.values import NamedTuple
 
 TYPE_CHECKING = False

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from functools import cache
 from importlib import import_module
 from importlib.machinery import PathFinder
 
 from wc_core.graph.languages import LANGUAGES, language_of
+from wc_core.lean.functools import cache
 from wc_core.values import NamedTuple
 
 TYPE_CHECKING = False

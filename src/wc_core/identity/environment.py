@@ -3,20 +3,19 @@ give to their commands."""
 
 from __future__ import annotations
 
-import re
-
 from wc_core.agents import CONVENTION, OLDER_CONVENTION, SESSION_VARIABLES, VARIABLES
 from wc_core.names import ASKER, FREE_WORDS, ME
+from wc_core.text import consists_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-_SLUG = r"[a-z][a-z0-9._-]{0,39}"
+_LETTERS, _DIGITS = "abcdefghijklmnopqrstuvwxyz", "0123456789"
+_MAX_NAME = 40
 _NO_NAMES = FREE_WORDS | {ME, ASKER, "true", "yes", "on", "false", "no", "off"}
 
 _SESSION_CHARACTERS = 6
-_SESSION_END = r"[a-z0-9_-]{1,6}"
 
 
 def agents_in(env: Mapping[str, str]) -> Iterator[tuple[str, str]]:
@@ -33,8 +32,12 @@ def agents_in(env: Mapping[str, str]) -> Iterator[tuple[str, str]]:
 
 def convention_agent(env: Mapping[str, str]) -> str:
     """The agent that ``AI_AGENT`` names, without its version; empty if none."""
-    word = re.split(r"[@/]|_(?=[0-9])", env.get(CONVENTION, ""), maxsplit=1)[0]
-    return word if re.fullmatch(_SLUG, word) and word not in _NO_NAMES else ""
+    word = env.get(CONVENTION, "").partition("@")[0].partition("/")[0]
+    name, underscore, version = word.partition("_")
+    if underscore and not consists_of(version[:1], _DIGITS, 1):
+        return ""
+    is_name = consists_of(name, f"{_LETTERS}{_DIGITS}._-", _MAX_NAME)
+    return name if is_name and name[0] in _LETTERS and name not in _NO_NAMES else ""
 
 
 def session_end(env: Mapping[str, str]) -> str:
@@ -44,4 +47,5 @@ def session_end(env: Mapping[str, str]) -> str:
     """
     session = next((env[name] for name in SESSION_VARIABLES if env.get(name)), "")
     end = session[-_SESSION_CHARACTERS:]
-    return end if re.fullmatch(_SESSION_END, end) else ""
+    allowed = f"{_LETTERS}{_DIGITS}_-"
+    return end if consists_of(end, allowed, _SESSION_CHARACTERS) else ""

@@ -7,11 +7,10 @@ failure of each target. Targets stand here by `Target.id`, which has no URL in i
 
 from __future__ import annotations
 
-import json
-
 from wc_core.errors import WcError
 from wc_core.files import names_in, read_plain
 from wc_core.layout import safe_name
+from wc_core.lean import json
 from wc_core.values import NamedTuple
 
 TYPE_CHECKING = False

@@ -7,9 +7,8 @@ so messages name the target by its label, which has the host alone.
 
 from __future__ import annotations
 
-import re
-
 from wc_core.configuration.keys import ValueOfKeyError
+from wc_core.lean import re
 from wc_core.values import NamedTuple
 
 TYPE_CHECKING = False

@@ -14,10 +14,9 @@ can be deleted, and a file that is damaged or of another version counts as none:
 
 from __future__ import annotations
 
-import json
-
 from wc_core.errors import WcError
 from wc_core.files import read_plain
+from wc_core.lean import json
 from wc_core.radar.model import KINDS, Pair, Radar, SharedFile, Side
 from wc_core.text import one_line
 from wc_core.values import NamedTuple

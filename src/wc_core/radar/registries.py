@@ -4,7 +4,8 @@ and are resolved most easily."""
 from __future__ import annotations
 
 import os
-import re
+
+from wc_core.lean import re
 
 _BOTH = "keep the lines of both sides"
 _LOCKS = {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import re
+from wc_core.lean import re
 
 _SECRET_NAMES = re.compile(
     r"\.env(?:\..+)?|.+\.env|\.envrc"

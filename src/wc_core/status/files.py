@@ -48,14 +48,13 @@ key, then every other key that means this participant::
 
 from __future__ import annotations
 
-import re
-
 from wc_core import ulid
 from wc_core.identity import environment
 from wc_core.identity.resolve import SESSION
 from wc_core.layout import safe_name
 from wc_core.names import Directory, fold, parse
 from wc_core.status.places import places_of
+from wc_core.text import consists_of
 from wc_core.threads.model import CLOSED, OPEN, State
 from wc_core.values import NamedTuple
 
@@ -81,7 +80,8 @@ _MAX_STATUS_BYTES = 40
 UNKNOWN_ID = "0" * ulid.LENGTH
 
 # Other seats share a file, which describes the last one that wc ran in.
-_PLAIN_SEAT = r"[a-z0-9_-]{1,64}"
+_MAX_SEAT = 64
+_SEAT_CHARACTERS = "abcdefghijklmnopqrstuvwxyz0123456789_-"
 
 _PLAIN = str.maketrans(
     "ABCDEFGHIJKLMNOPQRSTUVWXYZ", "abcdefghijklmnopqrstuvwxyz", " \t\n"
@@ -119,7 +119,8 @@ def who_name(source: str, env: Mapping[str, str]) -> str:
         return DEFAULT_NAME
     seat = env.get("WATERCOOLER_SEAT", "")
     seat = environment.session_end(env) if seat == SESSION else seat
-    return f"{name}@{seat}" if seat and re.fullmatch(_PLAIN_SEAT, seat) else name
+    plain = consists_of(seat, _SEAT_CHARACTERS, _MAX_SEAT)
+    return f"{name}@{seat}" if plain else name
 
 
 def display_text(text: str, limit: int) -> str:

@@ -7,7 +7,6 @@ who waits for what takes a listing of folders and reads no thread.
 from __future__ import annotations
 
 import os
-from contextlib import ExitStack
 
 from wc_core import ulid
 from wc_core.errors import WcError
@@ -135,19 +134,21 @@ def viewer_statuses(
 ) -> Iterator[tuple[HeldBall, ViewerStatus | None]]:
     """Yields the same for many balls. The folder of a holder is opened once."""
     name = safe_name(viewer.key)
-    with ExitStack() as stack:
-        opened: dict[str, Folder] = {}
+    opened: dict[str, Folder] = {}
+    try:
         for held in held_balls:
             try:
                 folder = opened.get(held.folder)
                 if folder is None:
                     path = f"{root_of(layout)}/{held.folder}"
-                    folder = stack.enter_context(Folder(path, layout.root))
-                    opened[held.folder] = folder
+                    folder = opened[held.folder] = Folder(path, layout.root)
                 data = folder.read(held.name, MAX_FILE_BYTES) or b""
             except OSError:
                 data = b""
             yield held, parse_status(data, name)
+    finally:
+        for folder in opened.values():
+            folder.close()
 
 
 def parse_status(data: bytes, name: str) -> ViewerStatus | None:

@@ -7,9 +7,8 @@ it from the threads themselves. A change to the usual line is a change to both.
 
 from __future__ import annotations
 
-import re
-
 from wc_core.activity.loops import ENDED, UNKNOWN, WORKING
+from wc_core.lean import re
 from wc_core.status.files import (
     file_name,
     holder_key,

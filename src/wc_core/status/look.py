@@ -6,9 +6,8 @@ plain ASCII lines; it leaves the rest to this module.
 
 from __future__ import annotations
 
-import re
-
 from wc_core.layout import safe_name
+from wc_core.lean import re
 from wc_core.values import NamedTuple
 
 _WIDE = (("\u1100", "\u117f"), ("\u2300", "\udfff"), ("\uf000", "\U0003ffff"))

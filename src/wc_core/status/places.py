@@ -12,9 +12,8 @@ worktree, or if the holder's seat is the viewer's own: `Surroundings`.
 
 from __future__ import annotations
 
-import functools
-
 from wc_core.layout import safe_name
+from wc_core.lean import functools
 from wc_core.names import Directory, Name, parse
 from wc_core.values import NamedTuple
 

@@ -6,8 +6,7 @@ has every good entry, beside a report of what is wrong.
 
 from __future__ import annotations
 
-import json
-
+from wc_core.lean import json
 from wc_core.threads.entryfields import FIELDS, from_fields, to_fields
 from wc_core.threads.jsontext import dumps, loads
 from wc_core.threads.model import Entry, in_order

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
-
 from wc_core.files import read_plain
+from wc_core.lean import json
 from wc_core.values import NamedTuple
 
 _ERRORS = (

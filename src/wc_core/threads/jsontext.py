@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from itertools import chain
+
+from wc_core.lean import json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -7,9 +7,9 @@ in ``meta.json`` are kept; ours are under ``wc``.
 from __future__ import annotations
 
 import binascii
-import json
-from types import MappingProxyType
 
+from wc_core.lean import json
+from wc_core.lean.types import MappingProxyType
 from wc_core.names import FREE_WORDS, fold, parse
 from wc_core.threads.codec import Damage
 from wc_core.threads.gates import Gate

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import os
 import time
-from types import MappingProxyType
 
 from wc_core.errors import CorruptError, InvalidInputError, NotFoundError, WcError
 from wc_core.files import Folder, NotPlainError, names_in
 from wc_core.layout import Layout, file_name, folded, safe_name, topic_of
+from wc_core.lean.types import MappingProxyType
 from wc_core.phrases import counted
 from wc_core.threads import aliases, codec, folding, model
 from wc_core.threads.codec import Damage

@@ -3,9 +3,8 @@ by their kind."""
 
 from __future__ import annotations
 
-import re
-
 from wc_core.errors import InvalidInputError
+from wc_core.lean import re
 from wc_core.threads import vocabulary
 from wc_core.threads.model import DECISION, SEVERITIES
 from wc_core.values import NamedTuple

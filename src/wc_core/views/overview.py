@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 
 from wc_core.errors import InvalidInputError, WcError
+from wc_core.lean import contextlib
 from wc_core.views import rows as row_views
 from wc_core.views.rows import RowPage, recency
 

@@ -7,8 +7,7 @@ for something known: here a word must look like a path or an id on its own.
 
 from __future__ import annotations
 
-import re
-
+from wc_core.lean import re
 from wc_core.threads.linerefs import ref_fields
 from wc_core.values import NamedTuple
 

@@ -8,10 +8,10 @@ Scanning files and asking an index both use this module, so that they find the s
 
 from __future__ import annotations
 
-import re
 import unicodedata
 
 from wc_core.errors import InvalidInputError
+from wc_core.lean import re
 from wc_core.values import NamedTuple
 
 TYPE_CHECKING = False
@@ -22,8 +22,9 @@ if TYPE_CHECKING:
 FIELDS = ("title", "body", "topic", "author")
 
 # The separators of a folded text, and the characters of its words.
-_GAPS = re.compile(r"[\x00-/:-@\[-`{-\x7f]+")
-_GAP, _LETTER = _GAPS.pattern, r"[^\x00-/:-@\[-`{-\x7f]"
+_GAP = r"[\x00-/:-@\[-`{-\x7f]+"
+_GAPS = re.compile(_GAP)
+_LETTER = r"[^\x00-/:-@\[-`{-\x7f]"
 _ACCENTS = re.compile("[\u0300-\u036f]+")
 # Han, kana, bopomofo and their extensions; Thai, Lao, Myanmar, Khmer.
 _UNSPACED = re.compile(
@@ -34,9 +35,8 @@ _UNSPACED = re.compile(
 )
 # A field's name, quotes and a star, each only where it has a meaning.
 _PART = re.compile(
-    rf"(?:(?P<field>{'|'.join(FIELDS)}):)?"
-    r'(?:"(?P<exact>[^"]*)"?|(?P<bare>[^\s"]+))\*?',
-    re.IGNORECASE,
+    rf"(?i)(?:(?P<field>{'|'.join(FIELDS)}):)?"
+    r'(?:"(?P<exact>[^"]*)"?|(?P<bare>[^\s"]+))\*?'
 )
 _MOST_TERMS = 32
 

@@ -9,10 +9,9 @@ called somebody.
 
 from __future__ import annotations
 
-import json
-
 from wc_core.errors import WcError
 from wc_core.files import names_in, read_plain
+from wc_core.lean import json
 from wc_core.times import rfc3339
 from wc_core.values import NamedTuple
 

@@ -26,10 +26,10 @@ by their pictures, and the comment has the real text.
 
 from __future__ import annotations
 
-import re
 from itertools import pairwise
 
 from wc_core import names
+from wc_core.lean import re
 from wc_core.threads import entryfields, revisions
 from wc_core.threads.jsontext import dumps
 from wc_core.threads.model import OPEN, Base, Entry

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from itertools import pairwise
 
 from wc_core import times, ulid
+from wc_core.lean import json
 from wc_core.threads import entryfields
 from wc_core.threads.pages.pagelines import (
     COMMENT,

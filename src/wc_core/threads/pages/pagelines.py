@@ -5,9 +5,7 @@ Writing (`page`) and reading (`page`, `pageentries`) share them.
 
 from __future__ import annotations
 
-import json
-import re
-
+from wc_core.lean import json, re
 from wc_core.text import whole_number
 from wc_core.threads.codec import Damage
 

@@ -1,0 +1,234 @@
+"""The lean forms do what the modules of the standard library do."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import json
+import re
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from wc_core import lean
+from wc_core.lean import contextlib as lean_contextlib
+from wc_core.lean import functools as lean_functools
+from wc_core.lean import json as lean_json
+from wc_core.lean import re as lean_re
+from wc_core.lean import types as lean_types
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+SCALARS = st.one_of(
+    *(st.none(), st.booleans(), st.integers(), st.floats(), st.text()),
+    st.sampled_from(["\ud800", "\u2028", "\x7f", '"\\/\b']),
+)
+KEYS = st.one_of(st.text(), st.integers(), st.booleans(), st.none(), st.floats())
+VALUES = st.recursive(
+    SCALARS,
+    lambda members: st.one_of(
+        st.lists(members, max_size=4),
+        st.dictionaries(KEYS, members, max_size=4),
+        st.tuples(members),
+    ),
+    max_leaves=12,
+)
+FORMS: list[dict[str, Any]] = [
+    {},
+    {"ensure_ascii": False},
+    {"separators": (",", ":")},
+    {"ensure_ascii": False, "separators": (",", ":")},
+    {"indent": 2},
+    {"indent": 1, "ensure_ascii": False},
+    {"indent": 0},
+    {"indent": 2, "sort_keys": True},
+    {"sort_keys": True},
+]
+
+
+def outcome(
+    function: Callable[..., object], *values: object, **named: object
+) -> object:
+    """What a function returns as text, or which error it raises."""
+    try:
+        return repr(function(*values, **named))
+    except Exception as error:  # noqa: BLE001 - compared with another
+        return type(error)
+
+
+@given(VALUES, st.sampled_from(FORMS))
+@example({"a": {1, 2}}, {})
+@example({(1, 2): 0}, {"indent": 2})
+@example([[], {}, [[]], {"a": {}}], {"indent": 2})
+def test_json_is_encoded_alike(value: object, form: dict[str, Any]) -> None:
+    assert outcome(lean_json.dumps, value, **form) == outcome(json.dumps, value, **form)
+
+
+def test_json_that_contains_itself_is_refused_alike() -> None:
+    members: list[object] = []
+    members.append(members)
+    for indent in (None, 2):
+        with pytest.raises((ValueError, RecursionError)):
+            lean_json.dumps(members, indent=indent)
+
+
+@given(
+    st.one_of(
+        VALUES.map(lambda value: outcome(json.dumps, value)).map(str),
+        st.text(),
+        st.text('[]{}",:0123456789.eE+-\\u \t\r\ntrufalsn'),
+    ),
+    st.sampled_from(["", " ", "\n", "\x0b", "\ufeff", "{"]),
+    st.sampled_from(["utf-8", "utf-8-sig", "utf-16", "utf-32-le", "latin-1"]),
+)
+@example("NaN", "", "utf-8")
+@example('{"a": 1, "a": 2}', " ", "utf-8")
+@example('"\\ud800"', "", "utf-8")
+def test_json_is_decoded_alike(text: str, around: str, encoding: str) -> None:
+    text = around + text + around
+    assert outcome(lean_json.loads, text) == outcome(json.loads, text)
+    data = text.encode(encoding, "replace")
+    assert outcome(lean_json.loads, data) == outcome(json.loads, data)
+    with contextlib.suppress(UnicodeEncodeError):
+        data = text.encode(errors="surrogatepass") + b"\xff" * len(around)
+        assert outcome(lean_json.loads, data) == outcome(json.loads, data)
+
+
+def test_a_pattern_is_compiled_when_it_is_used() -> None:
+    pattern = lean_re.compile("(a)b", lean_re.IGNORECASE)
+    assert pattern.sub(r"\1", "xAB") == "xA"
+    assert pattern.pattern == "(a)b"
+    assert lean_re.sub("a", "b", "aa") == "bb"
+    assert lean_re.escape("a.b") == re.escape("a.b")
+
+
+def test_the_view_of_a_dictionary_is_the_standard_one() -> None:
+    assert lean_types.MappingProxyType is MappingProxyType
+
+
+@pytest.mark.parametrize("module", [functools, lean_functools])
+def test_a_function_is_cached(module: Any) -> None:
+    calls = []
+
+    def count(number: int) -> int:
+        """Twice as much."""
+        calls.append(number)
+        return 2 * number
+
+    double = module.lru_cache(2)(count)
+    assert [double(1), double(1), double(2), double(3), double(1)] == [2, 2, 4, 6, 2]
+    assert calls == [1, 2, 3, 1]
+    assert tuple(double.cache_info()) == (1, 4, 2, 2)
+    assert (double.__name__, double.__doc__) == ("count", "Twice as much.")
+    double.cache_clear()
+    assert module.cache(list)() == []
+    assert module.partial(int, base=2)("11") == 3
+
+
+class _OwnError(ValueError):
+    pass
+
+
+ERRORS = (None, ValueError, _OwnError, KeyError, StopIteration, KeyboardInterrupt)
+
+
+def _raise(error: type[BaseException] | None) -> None:
+    if error is not None:
+        raise error
+
+
+@pytest.mark.parametrize("raised", ERRORS)
+@pytest.mark.parametrize("suppressed", [(), (ValueError,), (KeyError, ValueError)])
+def test_errors_are_suppressed_alike(raised: Any, suppressed: Any) -> None:
+    def run(module: Any) -> type[BaseException] | None:
+        try:
+            with module.suppress(*suppressed):
+                _raise(raised)
+        except BaseException as error:  # noqa: BLE001 - compared
+            return type(error)
+        return None
+
+    assert run(lean_contextlib) == run(contextlib)
+
+
+def _plain(events: list[str]) -> Iterator[int]:
+    events.append("before")
+    yield 1
+    events.append("after")
+
+
+def _careful(events: list[str]) -> Iterator[int]:
+    try:
+        yield 1
+    finally:
+        events.append("finally")
+
+
+def _catching(events: list[str]) -> Iterator[int]:
+    try:
+        yield 1
+    except Exception as error:  # noqa: BLE001 - compared
+        events.append(repr(error))
+
+
+def _replacing(_: list[str]) -> Iterator[int]:
+    try:
+        yield 1
+    except BaseException as error:
+        raise LookupError from error
+
+
+def _silent(_: list[str]) -> Iterator[int]:
+    yield from ()
+
+
+def _twice(_: list[str]) -> Iterator[int]:
+    with contextlib.suppress(BaseException):
+        yield 1
+    yield 2
+
+
+def _stopping(_: list[str]) -> Iterator[int]:
+    try:
+        yield 1
+    except Exception:  # noqa: BLE001 - compared
+        return
+
+
+GENERATORS = (_plain, _careful, _catching, _replacing, _silent, _twice, _stopping)
+
+
+@pytest.mark.parametrize("generator", GENERATORS)
+@pytest.mark.parametrize("raised", ERRORS)
+def test_a_generator_becomes_a_context_alike(generator: Any, raised: Any) -> None:
+    def run(module: Any) -> object:
+        events: list[str] = []
+        error = None
+        context = module.contextmanager(generator)
+        assert context.__name__ == generator.__name__
+        try:
+            with context(events) as value:
+                events.append(repr(value))
+                _raise(raised)
+        except BaseException as caught:  # noqa: BLE001 - compared
+            error = caught
+        cause = error.__cause__ if error is not None else None
+        return events, type(error), str(error), type(cause)
+
+    assert run(lean_contextlib) == run(contextlib)
+
+
+def test_each_says_what_it_is_for() -> None:
+    for module in (
+        lean,
+        lean_contextlib,
+        lean_functools,
+        lean_json,
+        lean_re,
+        lean_types,
+    ):
+        assert module.__doc__
