@@ -23,7 +23,7 @@ from mcp_types import (
 from wc_core import errors
 from wc_core.errors import InvalidInputError, WcError
 from wc_observe.calls import CURRENT
-from wc_observe.mcp.forms import lists_schemas
+from wc_observe.clients import is_schema_listed
 from wc_observe.mcp.refusals import (
     RefusedCallError,
     as_protocol,
@@ -168,11 +168,15 @@ class Boundary(Middleware):
         context: MiddlewareContext[ListToolsRequest],
         call_next: CallNext[ListToolsRequest, Sequence[Tool]],
     ) -> Sequence[Tool]:
-        """Lists the tools, with the schemas that the client may know: see `forms`."""
+        """Lists the tools, with the schemas that the client may know: see `clients`."""
         tools = await call_next(context)
-        if lists_schemas(client_name(context.fastmcp_context)):
-            return tools
-        return [_without_schema(tool) for tool in tools]
+        client = client_name(context.fastmcp_context)
+        return [
+            tool
+            if is_schema_listed(client, tool.parameters.get("properties", {}))
+            else tool.model_copy(update={"output_schema": None})
+            for tool in tools
+        ]
 
     async def call_of(self, own: Context) -> Call:
         """Returns the call for a request during which the client cannot be asked for
@@ -214,13 +218,6 @@ class Boundary(Middleware):
             return
         roots = await self._roots.fetch(own) if own is not None else []
         CURRENT.set(current_call(own, roots, self._start, self.stores))
-
-
-def _without_schema(tool: Tool) -> Tool:
-    """Returns a tool with a format without its schema."""
-    if "format" not in tool.parameters.get("properties", {}):
-        return tool
-    return tool.model_copy(update={"output_schema": None})
 
 
 def _roots_question() -> InputRequiredResult:

@@ -2,8 +2,8 @@
 or both.
 
 A client that shows one part would miss what is in the other; one that shows both would
-pay twice for what is in both. The protocol has no way to ask, so it goes by the name
-that the client gives itself, and a user can say otherwise about JSON.
+pay twice for what is in both. `clients` knows which client does what, and a user can
+say otherwise about JSON.
 
 What the repository asks of callers comes once, in the part that has everything else.
 """
@@ -21,48 +21,19 @@ from wc_core.errors import WcError
 from wc_core.git import discovery
 from wc_core.guidance import for_occasion
 from wc_core.layout import Layout
-from wc_core.names import SPELLINGS, fold
 from wc_core.toolnames import OCCASIONS
 from wc_observe.answers import jsontext
 from wc_observe.calls import CURRENT
+from wc_observe.clients import BOTH, TEXT, lists_schemas, shown_part
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
     from wc_core.guidance import Guidance
     from wc_observe.calls import Call
 
 P = ParamSpec("P")
-TEXT, STRUCTURED, BOTH, UNKNOWN = "text", "structured", "both", "unknown"
-
-# What was seen in requests to a model, or in the client's source.
-_SHOWN: Mapping[str, str] = {
-    "Claude Code": STRUCTURED,  # 2.1.330; anthropics/claude-code#79944
-    "Codex": STRUCTURED,  # 0.169
-    "Cursor": STRUCTURED,  # modelcontextprotocol/modelcontextprotocol#1411
-    "VS Code": STRUCTURED,  # mcpLanguageModelToolContribution.ts
-    "Gemini CLI": TEXT,  # 0.61
-    "Qwen Code": TEXT,  # made of Gemini CLI
-    "opencode": TEXT,  # 1.18.33
-    "Claude Desktop": TEXT,  # seuros/action_mcp#181
-    "Copilot CLI": BOTH,  # github/copilot-cli#4515
-}
-
 _IN_TEXT = 'the answer is in the text content; here: format="json"'
-
-
-def shown_part(client: str) -> str:
-    """Returns which part of an answer the client shows to its model."""
-    return _SHOWN.get(SPELLINGS.get(fold(client), client), UNKNOWN)
-
-
-def lists_schemas(client: str) -> bool:
-    """Returns whether tools that also answer in markdown declare their output schema.
-
-    An answer of a tool with a schema must have structured content. A client that shows
-    nothing else would never show markdown, so it is not told about the schemas.
-    """
-    return shown_part(client) != STRUCTURED
 
 
 def is_json_in_text(call: Call) -> bool:

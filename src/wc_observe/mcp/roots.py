@@ -10,11 +10,11 @@ from fastmcp.server.dependencies import get_access_token
 from mcp_types import ListRootsRequest, ListRootsResult
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
-from wc_core.agents import agent_of_client
 from wc_core.errors import WcError
 from wc_core.git import discovery
 from wc_core.text import one_line
 from wc_observe.calls import Call
+from wc_observe.clients import agent_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -32,8 +32,6 @@ _SHARED = ("streamable-http", "sse")
 
 # How long to wait for the roots: a client that has not answered by then never will.
 _ROOTS_SECONDS = 2.0
-
-_UNNAMED = "MCP client"
 
 
 class RootsNeededError(Exception):
@@ -154,9 +152,6 @@ def _has_store(folder: str, start: ServerContext) -> bool:
 def client_name(context: Context | None) -> str:
     """Returns the agent that a client is, according to the name it gives itself."""
     if context is None or context.request_context is None:
-        return _UNNAMED
+        return agent_name("")
     params = context.session.client_params
-    # Bridges add their own name in brackets, which would be taken for a tag.
-    title = one_line(params.client_info.name if params else "", 100)
-    name = title.partition(" (")[0]
-    return agent_of_client(name) or name or _UNNAMED
+    return agent_name(params.client_info.name if params else "")
