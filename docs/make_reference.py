@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Writes what follows from the code: docs/commands.md, docs/api.md, the messages of
-docs/troubleshooting.md, the manual pages, and blocks in other files about agents and
-commands.
+docs/troubleshooting.md, the manual pages, what the server answers while it starts, and
+blocks in other files about agents and commands.
 
     docs/make_reference.py            write them
     docs/make_reference.py --check    exit 1 if they are out of date
@@ -206,6 +206,7 @@ def pages() -> dict[Path, str]:
     import make_agents
     import make_api
     import make_commands
+    import make_declared
     import make_man  # imports this module
     import make_messages
     import make_settings
@@ -217,6 +218,7 @@ def pages() -> dict[Path, str]:
         **make_man.pages(),
         **make_agents.files(),
         **make_commands.files(),
+        **make_declared.files(),
         **make_settings.files(),
     }
 

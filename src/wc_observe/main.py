@@ -76,22 +76,30 @@ def serve(*, all_stores: bool = False) -> None:
     """Serves standard input until it ends or a signal comes; with ``all_stores`` with
     the tools that look beyond one store."""
     _prepare_start()
+    # 15 ms, only here.
+    from wc_observe.front.firstanswers import REPEATED_ID
+    from wc_observe.front.opening import open_desk
+    from wc_observe.mcp.surrogates import repair_line, repaired_input
+
+    desk = open_desk(
+        os.environ, all_stores=all_stores, repair=repair_line, leave=_leave
+    )
     # Up to 1 s: FastMCP. The signal handlers and its settings come first.
     from wc_observe.calls import ServerContext
     from wc_observe.mcp.server import build_server
     from wc_observe.mcp.stdio import serve_stdio
-    from wc_observe.mcp.surrogates import repaired_input
 
-    if sys.stdin is not None:
-        sys.stdin = repaired_input(sys.stdin.buffer)
     context = ServerContext(_current_folder(), dict(os.environ), _now_ms)
     server = build_server(context._replace(all_stores=all_stores))
     _finish_start()
+    unread = desk.hand_over() if desk is not None else b""
+    if sys.stdin is not None:
+        sys.stdin = repaired_input(sys.stdin.buffer, unread)
     try:
-        serve_stdio(server)
+        serve_stdio(server, REPEATED_ID)
     except* BrokenPipeError:
         # The client is gone, so nobody can be told.
-        os._exit(0)
+        _leave()
 
 
 def serve_http(arguments: list[str]) -> None:
@@ -203,6 +211,10 @@ def _finish_start() -> None:
         logging.getLogger("fastmcp.server.server").setLevel(logging.ERROR)
     gc.freeze()
     gc.enable()
+
+
+def _leave() -> NoReturn:
+    os._exit(0)
 
 
 def _exit_on_signal(signum: int, _: FrameType | None) -> NoReturn:

@@ -307,7 +307,7 @@ def test_what_http_needs_is_not_imported_for_others(env: dict[str, str]) -> None
         [sys.executable, "-c", MODULES, "--transport", "stdio"],
         check=True,
         env=environment(env),
-        stdin=subprocess.DEVNULL,
+        input="\n",
         capture_output=True,
         text=True,
         timeout=60,

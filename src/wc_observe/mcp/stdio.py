@@ -7,6 +7,7 @@ beneath it.
 
 from __future__ import annotations
 
+import logging
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
@@ -26,23 +27,72 @@ if TYPE_CHECKING:
 _NO_JSON = "json_invalid"
 
 
-def serve_stdio(server: FastMCP) -> None:
-    """Serves one client until its input ends."""
-    anyio.run(_serve, server)
+_log = logging.getLogger(__name__)
 
 
-async def _serve(server: FastMCP) -> None:
+def serve_stdio(server: FastMCP, repeated_id: str = "") -> None:
+    """Serves one client until its input ends. A request with ``repeated_id`` was
+    answered before, and is not answered again."""
+    anyio.run(_serve, server, repeated_id)
+
+
+async def _serve(server: FastMCP, repeated_id: str) -> None:
     low = server._mcp_server  # noqa: SLF001
     token = set_transport("stdio")
     try:
         async with server._lifespan_manager(), stdio_server() as (reads, writes):  # noqa: SLF001
             options = low.create_initialization_options()
-            await low.run(AnsweredStream(reads, writes), writes, options)
+            await low.run(
+                AnsweredStream(reads, writes),
+                WithheldStream(writes, repeated_id),
+                options,
+            )
     finally:
         reset_transport(token)
 
 
-class AnsweredStream:
+class _Closing:
+    """A stream that is closed at the end of a block."""
+
+    async def aclose(self) -> None:
+        """Closes the stream."""
+        raise NotImplementedError
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self.aclose()
+
+
+class WithheldStream(_Closing):
+    """A stream of answers that withholds the one with the id ``repeated_id``."""
+
+    def __init__(self, writes: Any, repeated_id: str) -> None:
+        self._writes = writes
+        self._repeated_id = repeated_id
+
+    async def send(self, item: SessionMessage) -> None:
+        """Sends a message, if the client has not got it already."""
+        answer = item.message
+        if self._repeated_id and getattr(answer, "id", None) == self._repeated_id:
+            self._repeated_id = ""
+            if isinstance(answer, JSONRPCError):
+                _log.error("the first request was refused: %s", answer.error.message)
+            return
+        await self._writes.send(item)
+
+    async def aclose(self) -> None:
+        """Closes the stream."""
+        await self._writes.aclose()
+
+
+class AnsweredStream(_Closing):
     """A stream of messages that answers what is none with an error."""
 
     def __init__(self, reads: Any, writes: Any) -> None:
@@ -76,17 +126,6 @@ class AnsweredStream:
     async def aclose(self) -> None:
         """Closes the stream."""
         await self._reads.aclose()
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        await self.aclose()
 
 
 def unreadable_message(error: Exception) -> JSONRPCError | None:

@@ -33,11 +33,13 @@ def _repair_escape(escape: re.Match[bytes]) -> bytes:
 
 
 class RepairedInput(io.BufferedIOBase):
-    """A stream of lines, each of them repaired."""
+    """A stream of lines, each of them repaired. ``unread`` comes before what the
+    stream has."""
 
-    def __init__(self, stream: BinaryIO) -> None:
+    def __init__(self, stream: BinaryIO, unread: bytes = b"") -> None:
         self._stream = stream
-        self._unread = memoryview(b"")
+        lines, end, self._beginning = unread.rpartition(b"\n")
+        self._unread = memoryview(repair_line(lines + end))
 
     @property
     def name(self) -> str:
@@ -51,12 +53,17 @@ class RepairedInput(io.BufferedIOBase):
     def read1(self, size: int = -1, /) -> bytes:
         """Returns some bytes as soon as a line is there; none at the end."""
         if not self._unread:
-            self._unread = memoryview(repair_line(self._stream.readline()))
+            line = self._beginning + self._stream.readline()
+            self._beginning = b""
+            self._unread = memoryview(repair_line(line))
         end = len(self._unread) if size < 0 else size
         chunk, self._unread = bytes(self._unread[:end]), self._unread[end:]
         return chunk
 
 
-def repaired_input(stream: BinaryIO) -> io.TextIOWrapper:
-    """Returns what to read a client's messages from, in place of ``sys.stdin``."""
-    return io.TextIOWrapper(RepairedInput(stream), encoding="utf-8", errors="replace")
+def repaired_input(stream: BinaryIO, unread: bytes = b"") -> io.TextIOWrapper:
+    """Returns what to read a client's messages from, in place of ``sys.stdin``: first
+    what has been read from it already."""
+    return io.TextIOWrapper(
+        RepairedInput(stream, unread), encoding="utf-8", errors="replace"
+    )

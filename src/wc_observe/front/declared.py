@@ -1,0 +1,105 @@
+"""What the server declares: its name, what it can do, its lists.
+
+``declared.json`` has it as FastMCP answers it. ``docs/make_reference.py`` writes the
+file from the declarations in `wc_observe.mcp`, and a test compares both for each
+revision of the protocol.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import Any
+
+from wc_core.values import NamedTuple
+from wc_core.version import __version__
+from wc_observe.clients import is_schema_listed
+
+Fields = dict[str, Any]
+
+INITIALIZE, DISCOVER, PING = "initialize", "server/discover", "ping"
+TOOLS = "tools/list"
+# The list of resources is missing: it depends on the store.
+LISTS = (TOOLS, "prompts/list", "resources/templates/list")
+
+_INFO = "io.modelcontextprotocol/serverInfo"
+_METADATA = ".dist-info"
+
+
+class Declarations(NamedTuple):
+    """The content of ``declared.json``.
+
+    ``packages`` are the versions it was made with; ``handshakes`` the revisions that
+    begin with ``initialize``, oldest first, and ``stateless`` those without.
+    ``results`` are the results by method, and ``envelope`` is what the stateless
+    protocol adds to each. ``optional_tools`` are listed by a server for all stores.
+    """
+
+    packages: dict[str, str]
+    handshakes: list[str]
+    stateless: list[str]
+    optional_tools: list[str]
+    envelope: Fields
+    results: dict[str, Fields]
+
+    def hello(self, requested: str) -> Fields:
+        """Returns the result of ``initialize``: the revision that the client asked
+        for, or else the latest."""
+        known = requested in self.handshakes
+        version = requested if known else self.handshakes[-1]
+        result = self.results[INITIALIZE]
+        info = result["serverInfo"] | {"version": __version__}
+        return result | {"protocolVersion": version, "serverInfo": info}
+
+    def listing(self, method: str, client: str, *, all_stores: bool) -> Fields:
+        """Returns the result of a request without parameters, for an agent."""
+        result = self.results[method]
+        if method != TOOLS:
+            return result
+        tools = [
+            _tool_for(client, tool)
+            for tool in result["tools"]
+            if all_stores or tool["name"] not in self.optional_tools
+        ]
+        return result | {"tools": tools}
+
+    def enveloped(self, result: Fields) -> Fields:
+        """Returns a result as the stateless protocol has it."""
+        info = self.envelope["_meta"][_INFO] | {"version": __version__}
+        return result | self.envelope | {"_meta": {_INFO: info}}
+
+
+def _tool_for(client: str, tool: Fields) -> Fields:
+    if is_schema_listed(client, tool["inputSchema"]["properties"]):
+        return tool
+    return {name: value for name, value in tool.items() if name != "outputSchema"}
+
+
+def read_declared() -> Declarations:
+    """Returns what the file says."""
+    path = os.path.join(os.path.dirname(__file__), "declared.json")
+    with open(path, encoding="utf-8") as file:
+        fields = json.load(file)
+    return Declarations(*(fields[name] for name in Declarations._fields))
+
+
+def installed_versions(path: list[str]) -> dict[str, str]:
+    """Returns the version of each package in these folders, by its name with
+    underscores; the first one of each, as imports have it.
+
+    ``importlib.metadata`` would take longer to import than this takes in all.
+    """
+    versions: dict[str, str] = {}
+    for folder in path:
+        for name in _content(folder):
+            if name.endswith(_METADATA):
+                package, _, version = name.removesuffix(_METADATA).partition("-")
+                versions.setdefault(package.lower(), version)
+    return versions
+
+
+def _content(folder: str) -> list[str]:
+    try:
+        return os.listdir(folder or ".")
+    except OSError:
+        return []

@@ -1,0 +1,103 @@
+"""The thread that reads and answers while the main thread imports FastMCP."""
+
+from __future__ import annotations
+
+import os
+import select
+import sys
+import threading
+from typing import TYPE_CHECKING, BinaryIO
+
+from wc_observe.front.requests import parse_message
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from wc_observe.front.firstanswers import FirstAnswers
+
+_CHUNK = 1 << 16
+# What waits for the real server is kept up to about this size; the rest stays in the
+# pipe until then.
+MAX_WAITING = 1 << 20
+# The thread that imports gives way after this time, instead of 5 ms.
+_SWITCH_SECONDS = 0.0005
+
+
+class Desk:
+    """Reads from a file descriptor, and answers to a stream.
+
+    ``repair`` repairs a line as it is done for the real server. ``leave`` ends the
+    process: it is called when the client is gone, and when it has closed its input and
+    waits for nothing.
+    """
+
+    def __init__(
+        self,
+        answers: FirstAnswers,
+        source: int,
+        target: BinaryIO,
+        repair: Callable[[bytes], bytes],
+        leave: Callable[[], None],
+    ) -> None:
+        self._answers = answers
+        self._source, self._target = source, target
+        self._repair, self._leave = repair, leave
+        self._lines: list[bytes] = []
+        self._beginning = b""
+        self._waiting_bytes = 0
+        self._owes_answer = False
+        # Closing one end wakes the thread at the other.
+        self._wake_source, self._wake_target = os.pipe()
+        self._thread = threading.Thread(target=self._serve, daemon=True)
+        self._switch_seconds = sys.getswitchinterval()
+
+    def open(self) -> None:
+        """Begins to answer."""
+        sys.setswitchinterval(_SWITCH_SECONDS)
+        self._thread.start()
+
+    def hand_over(self) -> bytes:
+        """Stops answering. Returns what the real server has to read before the rest of
+        the input: the first request once more, then all that waited, in order."""
+        os.close(self._wake_target)
+        self._thread.join()
+        os.close(self._wake_source)
+        sys.setswitchinterval(self._switch_seconds)
+        lines = [self._answers.opening_line(), *self._lines, self._beginning]
+        return b"".join(lines)
+
+    def _serve(self) -> None:
+        while not (self._answers.is_over or self._is_full()):
+            sources, _, _ = select.select([self._source, self._wake_source], [], [])
+            if self._wake_source in sources:
+                return
+            data = os.read(self._source, _CHUNK)
+            if not data:
+                # Closed after the last answer, as by a client that only looks.
+                if not (self._beginning or self._owes_answer):
+                    self._leave()
+                return
+            *lines, self._beginning = (self._beginning + data).split(b"\n")
+            for line in lines:
+                self._take(self._repair(line + b"\n"))
+
+    def _is_full(self) -> bool:
+        return self._waiting_bytes + len(self._beginning) > MAX_WAITING
+
+    def _take(self, line: bytes) -> None:
+        message = parse_message(line)
+        answer = self._answers.answer(message)
+        if answer is not None:
+            self._write(answer)
+            return
+        self._lines.append(line)
+        self._waiting_bytes += len(line)
+        if message is not None and message.id is not None:
+            self._owes_answer = True
+
+    def _write(self, answer: bytes) -> None:
+        try:
+            self._target.write(answer)
+            self._target.flush()
+        except BrokenPipeError:
+            self._leave()

@@ -1,0 +1,106 @@
+"""Decides which lines of a client are answered before the real server is there."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from wc_observe.clients import agent_name
+from wc_observe.front import requests
+from wc_observe.front.declared import DISCOVER, INITIALIZE, LISTS, PING
+
+if TYPE_CHECKING:
+    from wc_observe.front.declared import Declarations, Fields
+    from wc_observe.front.requests import ClientMessage
+
+# The id with which the real server gets the first request once more. Its answer must
+# not reach the client, which has one already.
+REPEATED_ID = "watercooler: the first request, repeated"
+
+
+class FirstAnswers:
+    """Answers what is the same in every store.
+
+    The first message decides. If it is a request in the usual form, later requests are
+    answered, too, whatever waits for the real server. ``is_over`` becomes true if the
+    first message is another one, at a second handshake, and at a line that is no
+    request or notification: the real server gets everything from there on.
+    """
+
+    def __init__(self, declared: Declarations, *, all_stores: bool = False) -> None:
+        self._declared = declared
+        self._all_stores = all_stores
+        self._opening: ClientMessage | None = None
+        self._client = ""
+        self.is_over = False
+
+    def answer(self, message: ClientMessage | None) -> bytes | None:
+        """Returns the answer to a message, as a line. ``None`` if the real server must
+        have the message."""
+        if message is not None and message.id is not None:
+            result = self._result(message)
+            if result is not None:
+                return _line({"id": message.id, "result": result})
+        if message is None or self._opening is None:
+            self.is_over = True
+        return None
+
+    def opening_line(self) -> bytes:
+        """Returns the first request for the real server, so that it knows the client;
+        nothing if it has not been answered."""
+        opening = self._opening
+        if opening is None:
+            return b""
+        fields = {"method": opening.method, "params": opening.params}
+        return _line({"id": REPEATED_ID} | fields)
+
+    def _result(self, request: ClientMessage) -> Fields | None:
+        if self.is_over:
+            return None
+        if request.method == INITIALIZE:
+            return self._hello(request)
+        if self._opening is None or self._opening.method != INITIALIZE:
+            return self._stateless_result(request)
+        if not requests.has_no_parameters(request):
+            return None
+        if request.method == PING:
+            return {}
+        return self._listing(request.method)
+
+    def _hello(self, request: ClientMessage) -> Fields | None:
+        hello = requests.hello_of(request)
+        if self._opening is not None or hello is None:
+            self.is_over = True
+            return None
+        self._opening = request
+        self._client = agent_name(hello.client_title)
+        return self._declared.hello(hello.version)
+
+    def _stateless_result(self, request: ClientMessage) -> Fields | None:
+        envelope = requests.envelope_of(request)
+        if envelope is None or envelope.version not in self._declared.stateless:
+            return None
+        self._client = agent_name(envelope.client_title)
+        is_discovery = request.method == DISCOVER
+        result = (
+            self._declared.results[DISCOVER]
+            if is_discovery
+            else self._listing(request.method)
+        )
+        if result is None:
+            return None
+        if self._opening is None:
+            self._opening = request
+        return self._declared.enveloped(result)
+
+    def _listing(self, method: str) -> Fields | None:
+        if method not in LISTS:
+            return None
+        return self._declared.listing(method, self._client, all_stores=self._all_stores)
+
+
+def _line(members: dict[str, Any]) -> bytes:
+    text = json.dumps(
+        {"jsonrpc": "2.0"} | members, ensure_ascii=False, separators=(",", ":")
+    )
+    return f"{text}\n".encode()

@@ -1,0 +1,151 @@
+"""Reads the requests that are in the usual form, and no others.
+
+The SDK accepts more than this, and refuses some of the rest with messages of its own.
+Both are left to it: these functions return ``None``, or false, when in doubt.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any, NoReturn
+
+from wc_core.values import NamedTuple
+
+Fields = dict[str, Any]
+
+_MEMBERS = frozenset({"jsonrpc", "id", "method", "params"})
+_INFO = frozenset({"name", "version", "title", "description", "websiteUrl"})
+# Integers beyond these are not the same in every JSON library.
+_MAX_NUMBER = 2**53
+_PREFIX = "io.modelcontextprotocol/"
+_ENVELOPE = frozenset(
+    {f"{_PREFIX}{name}" for name in ("protocolVersion", "clientInfo")}
+    | {f"{_PREFIX}clientCapabilities"}
+)
+# Members of the client's capabilities whose content is the client's own.
+_OPEN_CAPABILITIES = frozenset({"experimental", "extensions"})
+_FLAGS = frozenset({"listChanged", "applyDefaults"})
+
+
+class ClientMessage(NamedTuple):
+    """A request of a client, or without an id a notification."""
+
+    method: str
+    params: Fields
+    id: int | str | None
+
+
+class Envelope(NamedTuple):
+    """What a client of the stateless protocol sends with each request."""
+
+    version: str
+    client_title: str
+
+
+def parse_message(line: bytes) -> ClientMessage | None:
+    """Returns the request or notification that a line is."""
+    text = line.removesuffix(b"\n").removesuffix(b"\r")
+    if b"\r" in text:
+        return None  # the SDK begins a new line there
+    try:
+        fields = json.loads(text.decode(), parse_constant=_refuse_constant)
+    except (ValueError, RecursionError):
+        return None
+    return _as_message(fields) if isinstance(fields, dict) else None
+
+
+def _as_message(fields: Fields) -> ClientMessage | None:
+    if fields.get("jsonrpc") != "2.0" or not fields.keys() <= _MEMBERS:
+        return None
+    method, params = fields.get("method"), fields.get("params", {})
+    if not isinstance(method, str) or not isinstance(params, dict):
+        return None
+    if "id" in fields and not is_identifier(fields["id"]):
+        return None
+    return ClientMessage(method, params, fields.get("id"))
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise ValueError(name)
+
+
+def is_identifier(value: object) -> bool:
+    """Returns whether a value can be an id of a request, or a token of progress."""
+    if type(value) is int:
+        return abs(value) < _MAX_NUMBER
+    return isinstance(value, str)
+
+
+def hello_of(request: ClientMessage) -> Envelope | None:
+    """Returns who a client says it is in the parameters of ``initialize``."""
+    params = request.params
+    members = {"protocolVersion", "capabilities", "clientInfo"}
+    if not members <= params.keys() <= members | {"_meta"}:
+        return None
+    if not _is_plain_meta(params.get("_meta", {})):
+        return None
+    return _client(
+        params["protocolVersion"], params["clientInfo"], params["capabilities"]
+    )
+
+
+def envelope_of(request: ClientMessage) -> Envelope | None:
+    """Returns who a client of the stateless protocol is, if its request has no other
+    parameters."""
+    meta = request.params.get("_meta")
+    if request.params.keys() != {"_meta"} or not isinstance(meta, dict):
+        return None
+    rest = {name: value for name, value in meta.items() if name not in _ENVELOPE}
+    if not meta.keys() >= _ENVELOPE or not _is_plain_meta(rest):
+        return None
+    return _client(
+        meta[f"{_PREFIX}protocolVersion"],
+        meta[f"{_PREFIX}clientInfo"],
+        meta[f"{_PREFIX}clientCapabilities"],
+    )
+
+
+def has_no_parameters(request: ClientMessage) -> bool:
+    """Returns whether a request of a client with a handshake says nothing but its
+    method."""
+    return request.params.keys() <= {"_meta"} and _is_plain_meta(
+        request.params.get("_meta", {})
+    )
+
+
+def _client(version: object, info: object, capabilities: object) -> Envelope | None:
+    if not isinstance(version, str) or not _are_capabilities(capabilities):
+        return None
+    if not isinstance(info, dict) or not {"name", "version"} <= info.keys() <= _INFO:
+        return None
+    if not all(isinstance(value, str) for value in info.values()):
+        return None
+    return Envelope(version, info["name"])
+
+
+def _is_plain_meta(meta: object) -> bool:
+    if not isinstance(meta, dict) or not meta.keys() <= {"progressToken"}:
+        return False
+    return all(map(is_identifier, meta.values()))
+
+
+def _are_capabilities(value: object) -> bool:
+    if not isinstance(value, dict):
+        return False
+    return all(
+        isinstance(part, dict)
+        and all(isinstance(inner, dict) for inner in part.values())
+        if name in _OPEN_CAPABILITIES
+        else isinstance(part, dict) and _is_nested(part)
+        for name, part in value.items()
+    )
+
+
+def _is_nested(value: object) -> bool:
+    """Returns whether an object has nothing but objects like it, and known flags."""
+    if not isinstance(value, dict):
+        return False
+    return all(
+        type(part) is bool if name in _FLAGS else _is_nested(part)
+        for name, part in value.items()
+    )

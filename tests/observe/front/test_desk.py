@@ -1,0 +1,182 @@
+"""The thread that answers, with real pipes at both ends; and what it hands over."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import threading
+from contextlib import closing, suppress
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.observe.front.asking import PLAIN, line
+from wc_observe.front import desk as desks
+from wc_observe.front.declared import read_declared
+from wc_observe.front.desk import Desk
+from wc_observe.front.firstanswers import REPEATED_ID, FirstAnswers
+from wc_observe.mcp.surrogates import RepairedInput, repair_line
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+INITIALIZED = line({"method": "notifications/initialized"})
+LIST = line({"id": 2, "method": "tools/list"})
+CALL = line({"id": 3, "method": "tools/call", "params": {"name": "x"}})
+CANCELLED = line({"method": "notifications/cancelled", "params": {"requestId": 3}})
+SECONDS = 20.0
+
+
+def pipe() -> tuple[BinaryIO, BinaryIO]:
+    """The end that is read, and the one that is written to."""
+    source, target = os.pipe()
+    return os.fdopen(source, "rb"), os.fdopen(target, "wb")
+
+
+class Client:
+    """The other ends of the pipes of a desk."""
+
+    def __init__(self) -> None:
+        self._source, self.input = pipe()
+        self.output, self.target = pipe()
+        self.is_left = threading.Event()
+        self.desk = Desk(
+            FirstAnswers(read_declared()),
+            self._source.fileno(),
+            self.target,
+            repair_line,
+            self.is_left.set,
+        )
+        self.desk.open()
+
+    def close(self) -> None:
+        for stream in (self._source, self.input, self.output, self.target):
+            with suppress(BrokenPipeError):
+                stream.close()
+
+    def say(self, *lines: bytes) -> None:
+        self.input.write(b"".join(lines))
+        self.input.flush()
+
+    def hear(self) -> dict[str, Any]:
+        answer: dict[str, Any] = json.loads(self.output.readline())
+        return answer
+
+    def read_on(self) -> bytes:
+        """What the real server reads, from the first line to the end of the input."""
+        stream = self.rest(self.desk.hand_over())
+        self.input.close()
+        return b"".join(iter(stream.read1, b""))
+
+    def rest(self, unread: bytes) -> RepairedInput:
+        return RepairedInput(self._source, unread)
+
+
+@pytest.fixture
+def client() -> Iterator[Client]:
+    before = sys.getswitchinterval()
+    with closing(Client()) as client:
+        yield client
+    assert sys.getswitchinterval() == before
+
+
+def repeated() -> bytes:
+    fields = {"jsonrpc": "2.0"} | PLAIN | {"id": REPEATED_ID}
+    members = ("jsonrpc", "id", "method", "params")
+    compact = json.dumps(
+        {name: fields[name] for name in members}, separators=(",", ":")
+    )
+    return f"{compact}\n".encode()
+
+
+def lines_of(data: bytes) -> list[Any]:
+    return [json.loads(each) for each in data.splitlines()]
+
+
+def test_it_answers_and_hands_over_the_rest_in_order(client: Client) -> None:
+    client.say(line(PLAIN))
+    assert client.hear()["result"]["serverInfo"]["name"] == "watercooler"
+    client.say(INITIALIZED, CALL, LIST, CANCELLED)
+    assert client.hear()["id"] == 2
+    client.say(CALL[:-10])
+    stream = client.rest(client.desk.hand_over())
+    client.say(CALL[-10:], LIST)
+    client.input.close()
+    rest = b"".join(iter(stream.read1, b""))
+    assert rest == repeated() + INITIALIZED + CALL + CANCELLED + CALL + LIST
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(st.integers(0, 600), max_size=8), st.integers(0, 8))
+def test_nothing_is_lost_wherever_it_is_cut(cuts: list[int], handed: int) -> None:
+    """The input comes in pieces, and the real server takes over between any two."""
+    half = line({"id": 9, "method": "tools/call", "params": {"name": "\ud83d"}})
+    said = b"".join((line(PLAIN), INITIALIZED, CALL, LIST, half, CANCELLED))
+    edges = sorted({0, len(said), *(cut for cut in cuts if cut < len(said))})
+    pieces = [said[a:b] for a, b in pairwise(edges)]
+    with closing(Client()) as client:
+        for piece in pieces[:handed]:
+            client.say(piece)
+        stream = client.rest(client.desk.hand_over())
+        for piece in pieces[handed:]:
+            client.say(piece)
+        client.input.close()
+        client.target.close()
+        received = lines_of(b"".join(iter(stream.read1, b"")))
+        answers = lines_of(client.output.read())
+    answered = [answer["id"] for answer in answers]
+    expected = lines_of(said.replace(b"\\ud83d", b"\\ufffd"))
+    if PLAIN["id"] in answered:
+        assert received[0] == json.loads(repeated())
+        received[0] = expected[0]
+    if 2 in answered:
+        expected.remove(json.loads(LIST))
+    assert received == expected
+
+
+def test_a_client_that_only_looks_is_not_kept_waiting(client: Client) -> None:
+    client.say(line(PLAIN), INITIALIZED, LIST)
+    client.input.close()
+    assert client.is_left.wait(SECONDS)
+    assert [client.hear()["id"], client.hear()["id"]] == [PLAIN["id"], 2]
+    client.desk.hand_over()
+
+
+@pytest.mark.parametrize("rest", [CALL, CALL[:-1], b"\n"])
+def test_what_waits_is_still_answered_at_the_end_of_the_input(
+    client: Client, rest: bytes
+) -> None:
+    client.say(line(PLAIN), rest)
+    assert client.hear()["id"] == PLAIN["id"]
+    assert client.read_on() == repeated() + rest
+    assert not client.is_left.is_set()
+
+
+def test_a_client_that_is_gone_ends_it(client: Client) -> None:
+    client.output.close()
+    client.say(line(PLAIN))
+    assert client.is_left.wait(SECONDS)
+    client.desk.hand_over()
+
+
+def test_an_unusual_beginning_is_left_alone(client: Client) -> None:
+    client.say(b"{\n", line(PLAIN), LIST)
+    assert client.read_on() == b"{\n" + line(PLAIN) + LIST
+
+
+def test_it_does_not_read_without_end(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(desks, "MAX_WAITING", 2 * len(CALL))
+    client.say(line(PLAIN))
+    assert client.hear()["id"] == PLAIN["id"]
+    for _ in range(3):
+        client.say(CALL)
+    client.desk._thread.join(SECONDS)
+    # It has stopped: a list is not answered any more.
+    client.say(LIST, CALL)
+    assert client.read_on() == repeated() + CALL * 3 + LIST + CALL
