@@ -109,15 +109,17 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Place:
     return Place(repo)
 
 
-def installed(root: Path) -> Machine:
-    """A machine that has our commands on PATH."""
+def installed(root: Path, *, starts: bool = False) -> Machine:
+    """A machine that has our commands on PATH. With ``starts`` its server starts as
+    anybody starts it, and is not forked."""
     machine = Machine(root)
     folder = machine.root / "bin"
     folder.mkdir()
     wc = [sys.executable, "-c", "from wc_cli.main import main; main()"]
     for name in ("wc", "wc-cli"):
         _command(folder / name, wc)
-    _command(folder / "wc-observe", forking.observing({}))
+    observe = [sys.executable, "-c", "from wc_observe.main import main; main()"]
+    _command(folder / "wc-observe", observe if starts else forking.observing({}))
     shutil.copy(SOURCE.parent / "bin/wc-guard", folder)
     machine.env["PATH"] = f"{folder}:{machine.env['PATH']}"
     return machine
