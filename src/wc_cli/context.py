@@ -131,7 +131,13 @@ class Context:
         """The threads of the store as the viewer sees them."""
         from wc_core.views.overview import Overview  # 1.1 ms, only to list threads
 
-        return Overview(self.reader, self.viewer, now_ms)
+        return Overview(self.reader, self.viewer, now_ms, self.note_unindexed)
+
+    def note_unindexed(self, count: int) -> None:
+        """Have the index made in the background, if it lacks so many threads that
+        reading them takes long."""
+        if self.settings.sync == "background":
+            spawn.start_index_if_due(Layout(self.place.root), count, self.env)
 
     @property
     def store_repository(self) -> Repository | None:

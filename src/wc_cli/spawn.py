@@ -27,6 +27,8 @@ _RETRY_SECONDS = 30.0
 # For so long, a user's git command may still be running.
 _USER_GIT_SECONDS = 5.0
 _MAX_DOUBLINGS = 5
+# So many are read within milliseconds.
+_FEW_THREADS = 20
 
 
 def start_if_due(layout: Layout, rules: Settings, env: Mapping[str, str]) -> None:
@@ -104,6 +106,16 @@ def start_graph(layout: Layout, folder: str, env: Mapping[str, str]) -> None:
     """Have the graph of the worktree ``folder`` computed, unless a process computes
     one."""
     _start("wc_cli.graph.refreshing", layout, layout.graph_lock, env, folder)
+
+
+def start_index_if_due(layout: Layout, unindexed: int, env: Mapping[str, str]) -> None:
+    """Have the index made, if it lacks many threads and was not made just now, unless
+    a process makes it."""
+    if unindexed <= _FEW_THREADS or not os.path.isdir(layout.local):
+        return
+    if min(age_of(layout.overview), age_of(layout.index_lock)) > _RETRY_SECONDS:
+        with contextlib.suppress(WcError, OSError):
+            _start("wc_cli.index.refreshing", layout, layout.index_lock, env)
 
 
 def start_notify(layout: Layout, env: Mapping[str, str]) -> None:

@@ -343,6 +343,26 @@ class Layout(NamedTuple):
         return f"{self.local}/locks/graph"
 
     @property
+    def index(self) -> str:
+        """The folder of the index, see `wc_core.index`."""
+        return f"{self.local}/index"
+
+    @property
+    def overview(self) -> str:
+        """The state of each thread, see `wc_core.index.overview`."""
+        return f"{self.index}/overview"
+
+    @property
+    def entry_index(self) -> str:
+        """The words of each entry, see `wc_core.index.entries`."""
+        return f"{self.index}/entries.db"
+
+    @property
+    def index_lock(self) -> str:
+        """The lock of changing the index."""
+        return f"{self.local}/locks/index"
+
+    @property
     def graph_facts(self) -> str:
         """What files say about themselves, by blob id; see `wc_core.graph.facts`."""
         return f"{self.graphs}/facts.json"
@@ -396,8 +416,18 @@ def is_older_lock(path: str) -> bool:
 @lru_cache(maxsize=1 << 17)
 def is_slug(text: str) -> bool:
     """Whether ``text`` is a valid topic as it is (in any case)."""
+    if text.isascii():
+        # A tenth of the time of what follows, for nearly every name.
+        bare = text.translate(_WORD_SIGNS)
+        return (
+            0 < len(text) <= MAX_TOPIC_BYTES
+            and (bare.isalnum() or not bare)
+            and text[0] not in "-."
+            and text[-1] != "."
+            and text.lower() not in RESERVED
+        )
     return (
-        0 < len(text.encode(errors="replace")) <= MAX_TOPIC_BYTES
+        len(text.encode(errors="replace")) <= MAX_TOPIC_BYTES
         and text.casefold() not in RESERVED
         and not text.startswith(("-", "."))
         and unicodedata.category(text[0])[0] != "M"

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import time
+from functools import lru_cache
 
 from wc_core import ulid
 from wc_core.errors import InvalidInputError
 
 _MAX_DIGITS = 9
+_PLAIN_LENGTH = len("2026-01-31T12:00:00Z")
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800}
 _SPANS = (("d", 86400), ("h", 3600), ("m", 60), ("s", 1))
 
@@ -34,6 +36,10 @@ def milliseconds(text: str, *, zoned: bool = False) -> int | None:
 
     A time without a zone is in UTC; if it must be ``zoned``, it is invalid.
     """
+    if len(text) == _PLAIN_LENGTH and text[19] == "Z" and text[10] == "T":
+        moment_ms = _plain_milliseconds(text)
+        if moment_ms is not None:
+            return moment_ms
     from datetime import UTC, datetime  # 1.9 ms, and a write reads no times
 
     try:
@@ -45,6 +51,29 @@ def milliseconds(text: str, *, zoned: bool = False) -> int | None:
             return None
         moment = moment.replace(tzinfo=UTC)
     return round(moment.timestamp() * 1000)
+
+
+def _plain_milliseconds(text: str) -> int | None:
+    """Milliseconds since 1970 of a time as wc writes it, ``2026-01-31T12:00:00Z``, in a
+    tenth of the time; ``None`` if it is to be looked at more closely."""
+    digits = text[11:13] + text[14:16] + text[17:19]
+    if not (digits.isascii() and digits.isdecimal() and text[13] == text[16] == ":"):
+        return None
+    hours, minutes, seconds = int(digits[:2]), int(digits[2:4]), int(digits[4:])
+    midnight = _midnight_ms(text[:10])
+    if midnight is None or hours > 23 or minutes > 59 or seconds > 59:  # noqa: PLR2004
+        return None
+    return midnight + 1000 * (3600 * hours + 60 * minutes + seconds)
+
+
+@lru_cache(maxsize=1024)
+def _midnight_ms(day: str) -> int | None:
+    from datetime import UTC, datetime  # as above
+
+    try:
+        return round(datetime.fromisoformat(day).replace(tzinfo=UTC).timestamp() * 1000)
+    except ValueError:
+        return None
 
 
 def rfc3339(moment_ms: int) -> str:

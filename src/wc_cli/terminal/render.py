@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import sys
 import unicodedata
+from functools import cache
+from operator import itemgetter
 
 from wc_core.errors import InvalidInputError
 from wc_core.phrases import counted
@@ -101,6 +103,8 @@ def left_to_right(text: str) -> str:
 
 
 def _pad(text: str, width: int) -> str:
+    if text.isascii():
+        return text.ljust(width)
     return text + " " * (width - width_of(text))
 
 
@@ -133,16 +137,15 @@ def thread_list(
     columns: Sequence[str] = COLUMNS,
 ) -> str:
     """Returns one line for each thread: whose move it is, then these columns."""
-    places = [0, *(COLUMNS.index(name) + 1 for name in columns)]
+    chosen = itemgetter(0, *(COLUMNS.index(name) + 1 for name in columns))
     cells = [
-        (tuple(cell[place] for place in places), is_due)
+        (chosen(cell), is_due)
         for cell, is_due in (_cells(row, now_ms) for row in rows)
     ]
     if not cells:
         return ""
     head = ("", *(name.upper() for name in columns))
-    table = [head, *(cell for cell, _ in cells)]
-    widths = [max(width_of(line[i]) for line in table) for i in range(len(head) - 1)]
+    widths = _widths([head, *(cell for cell, _ in cells)])
     limit = terminal_width()
     lines = [style(_row_line(head, widths, limit), _DIM)]
     for cell, have_ball in cells:
@@ -151,23 +154,43 @@ def thread_list(
     return "\n".join(lines)
 
 
+def _widths(lines: Sequence[tuple[str, ...]]) -> list[int]:
+    """Returns the width of each column but the last, which is not aligned."""
+    *fixed, _ = zip(*lines, strict=True)
+    return [
+        max(map(len, texts))
+        if all(map(str.isascii, texts))
+        else max(map(width_of, texts))
+        for texts in fixed
+    ]
+
+
 def _cells(row: ThreadRow, now_ms: int) -> tuple[tuple[str, ...], bool]:
     new = f" (+{row.new_for_you} new)" if row.new_for_you else ""
     marks = f"{' ⑂' if row.forked else ''}{' ⚠' if row.damaged else ''}"
+    is_due = row.is_due
     return (
-        ">" if row.is_due else "?" if row.asked_by else "",
+        ">" if is_due else "?" if row.asked_by else "",
         one_line(row.name) + marks,
-        one_line(holder_text(row.ball)),
-        f"{one_line(row.waits_text or row.status_text)} {row.checklist}".rstrip(),
+        _repeated(holder_text(row.ball)),
+        f"{_repeated(row.waits_text or row.status_text)} {row.checklist}".rstrip(),
         f"{row.entry_count}{new}",
         age(row.updated_at, now_ms) if row.updated_at else "",
         " ".join([_titled(row, now_ms), *tag_words(row.tags)]),
-    ), row.is_due
+    ), is_due
+
+
+@cache
+def _repeated(text: str) -> str:
+    """Returns what `one_line` does, for texts that many threads have."""
+    return one_line(text)
 
 
 def _titled(row: ThreadRow, now_ms: int) -> str:
     """Returns the title of a thread, after who asks the viewer something in it, and
     how far its ball has come."""
+    if not row.asked_by and row.passed is None:
+        return one_line(row.title)
     facts = filter(None, (row.asked_text, row.passed_text(now_ms)))
     return "".join((*(f"({one_line(fact)}) " for fact in facts), one_line(row.title)))
 
@@ -179,9 +202,7 @@ def tag_words(tags: Iterable[str]) -> list[str]:
 
 def _row_line(cells: tuple[str, ...], widths: list[int], limit: int) -> str:
     *fixed, title = cells
-    line = "  ".join(
-        _pad(text, width) for text, width in zip(fixed, widths, strict=True)
-    )
+    line = "  ".join(map(_pad, fixed, widths))
     if limit:
         title = cut_to_width(title, max(_MIN_TITLE, limit - width_of(line) - 2))
     return f"{line}  {title}".rstrip()
@@ -191,8 +212,7 @@ def table_lines(table: Table, style: Style) -> list[str]:
     """Returns a table as aligned lines. Only the last column is cut to the
     terminal's width."""
     lines = [table.head, *(tuple(map(one_line, row)) for row in table.rows)]
-    columns = range(len(table.head) - 1)
-    widths = [max(width_of(line[i]) for line in lines) for i in columns]
+    widths = _widths(lines)
     limit = terminal_width()
     head, *rows = (_row_line(line, widths, limit) for line in lines)
     return [style(head, _DIM), *rows]

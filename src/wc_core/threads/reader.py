@@ -129,13 +129,13 @@ class StoreReader:
         Raises StorageError if the folders may not be read, and CorruptError
         if links lead to them.
         """
-        folders = {topic_of(name) for name in self._folders()}
+        folders = self._folders()
         pages = {
-            topic_of(name[:-3])
+            name[:-3]
             for name in names_in(self.layout.pages, self.layout.root)
             if name.endswith(".md") and name != ".md"
         }
-        return sorted(folders | pages)
+        return sorted(map(topic_of, pages.union(folders)))
 
     def _folders(self) -> list[str]:
         path, root = self.layout.threads, self.layout.root

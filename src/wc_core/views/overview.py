@@ -7,11 +7,12 @@ import os
 from wc_core.errors import InvalidInputError, WcError
 from wc_core.lean import contextlib
 from wc_core.views import rows as row_views
+from wc_core.views.listing import thread_listing
 from wc_core.views.rows import RowPage, recency
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from wc_core.identity.viewer import Viewer
     from wc_core.names import Directory
@@ -25,24 +26,35 @@ _MOST_MOVED = 300
 
 class Overview:
     """A store as one viewer sees it. Every question reads it again, and asks ``clock``
-    for the milliseconds since 1970: gates of time open by themselves."""
+    for the milliseconds since 1970: gates of time open by themselves. ``note_unindexed``
+    is told how many threads had to be read because the index does not have them."""
 
     def __init__(
-        self, reader: StoreReader, viewer: Viewer, clock: Callable[[], int]
+        self,
+        reader: StoreReader,
+        viewer: Viewer,
+        clock: Callable[[], int],
+        note_unindexed: Callable[[int], None] = lambda _: None,
     ) -> None:
         self.reader = reader
         self.viewer = viewer
         self.clock = clock
+        self._note_unindexed = note_unindexed
 
     def rows(self) -> list[ThreadRow]:
         """Returns all threads, latest move first. A damaged one hides no other."""
-        rows = row_views.thread_rows(self.reader, self.viewer)
-        rows = self.with_passes(rows)
+        rows = self.with_passes(self._read())
         if not any(row.links or row.gates for row in rows):
             return rows
         from wc_core.views import planning  # 2 ms, only for stores with a plan
 
         return planning.with_waits(rows, self.clock())
+
+    def _read(self, topics: Iterable[str] | None = None) -> list[ThreadRow]:
+        """The threads of the store, or those with the ``topics``, latest move first."""
+        listing = thread_listing(self.reader, self.viewer, topics)
+        self._note_unindexed(listing.unindexed)
+        return listing.rows
 
     def with_passes(self, rows: list[ThreadRow]) -> list[ThreadRow]:
         """Returns the rows with how far their balls have come, see `with_passes`."""
@@ -56,8 +68,14 @@ class Overview:
 
     def matching(self, criteria: Filter) -> list[ThreadRow]:
         """Returns the threads that a filter lets through, latest move first."""
+        return self.newest_and_matching(criteria)[1]
+
+    def newest_and_matching(self, criteria: Filter) -> tuple[str, list[ThreadRow]]:
+        """Returns the id of the newest entry, and what `matching` returns, from one
+        reading of the store."""
         rows = self._candidates(criteria)
-        return row_views.filter_rows(rows, criteria, self.viewer)
+        newest = rows[0].last_id if rows else ""
+        return newest, row_views.filter_rows(rows, criteria, self.viewer)
 
     def _candidates(self, criteria: Filter) -> list[ThreadRow]:
         """Returns the threads that may pass a filter, latest move first: of a store
@@ -65,8 +83,7 @@ class Overview:
         # What a thread waits for may be in any other.
         if criteria.topics is None or os.path.isdir(self.reader.layout.links):
             return self.rows()
-        rows = row_views.thread_rows(self.reader, self.viewer, criteria.topics)
-        return self.with_passes(rows)
+        return self.with_passes(self._read(criteria.topics))
 
     def page(self, criteria: Filter, limit: int, cursor: str = "") -> RowPage:
         """Returns at most ``limit`` rows (0: all) from ``cursor`` on.
@@ -75,23 +92,21 @@ class Overview:
         whatever is written meanwhile: threads keep the order they had then. Raises
         InvalidInputError for a foreign cursor.
         """
+        position: list[str] = []
         if cursor:
             start, *position = cursor_parts(cursor, 3, "a list")
             rows = _rows_as_of(self.reader, self._candidates(criteria), start)
             chosen = row_views.filter_rows(rows, criteria, self.viewer)
-            total = len(chosen)
-            chosen = [
-                row for row in chosen if recency(row) < (position[0], position[1])
-            ]
         else:
-            start = ""
-            chosen = self.matching(criteria)
-            total = len(chosen)
+            # The walk begins now, with the newest entry of all threads.
+            start, chosen = self.newest_and_matching(criteria)
+        total = len(chosen)
+        if position:
+            place = (position[0], position[1])
+            chosen = [row for row in chosen if recency(row) < place]
         if not limit or len(chosen) <= limit:
             return RowPage(tuple(chosen), total=total)
         visible = chosen[:limit]
-        # Without a cursor the walk begins now, with the newest entry of all threads.
-        start = start or next((row.last_id for row in self._candidates(criteria)), "")
         following = cursor_of(start, visible[-1].last_id, visible[-1].topic)
         return RowPage(tuple(visible), following, total)
 

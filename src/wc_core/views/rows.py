@@ -196,14 +196,14 @@ def thread_row(reader: StoreReader, snapshot: Snapshot, viewer: Viewer) -> Threa
         name=snapshot.name,
         tags=snapshot.tags,
         links=state.links,
-        asked_by=_askers(state, viewer) if state.questions else (),
+        asked_by=askers(state, viewer) if state.questions else (),
         checklist=progress(state.items),
         gates=state.gates,
         review=state.review,
     )
 
 
-def _askers(state: State, viewer: Viewer) -> tuple[str, ...]:
+def askers(state: State, viewer: Viewer) -> tuple[str, ...]:
     """Returns those who asked the viewer a question that is open, each once."""
     if state.status == CLOSED:
         return ()
@@ -216,18 +216,6 @@ def unreadable_row(topic: str) -> ThreadRow:
     title = "(cannot be read; see wc doctor)"
     shown = (topic, title, "?", None, "", 0, OTHERS, 0, "", "", False, True, "", topic)
     return ThreadRow(*shown)
-
-
-def thread_rows(
-    reader: StoreReader, viewer: Viewer, topics: Iterable[str] | None = None
-) -> list[ThreadRow]:
-    """Returns all threads, or those with the ``topics``, latest move first. A damaged
-    one hides no other."""
-    chosen = reader.topics() if topics is None else topics
-    candidates = (listed_row(reader, topic, viewer) for topic in chosen)
-    readable = [candidate for candidate in candidates if candidate is not None]
-    readable.sort(key=recency, reverse=True)
-    return readable
 
 
 def listed_row(reader: StoreReader, topic: str, viewer: Viewer) -> ThreadRow | None:
@@ -258,8 +246,8 @@ def filter_rows(
         and criteria.status in {"", row.status}
         and (criteria.topics is None or row.topic in criteria.topics)
         and has_all(row.tags, criteria.tags)
-        and (row.is_ready or not criteria.ready)
-        and (row.waits or not criteria.waiting)
+        and (not criteria.ready or row.is_ready)
+        and (not criteria.waiting or row.waits)
     ]
     branch = criteria.branch.strip()
     if branch:

@@ -68,17 +68,18 @@ class LiveOverview(Overview):
                 self._next_end = next_end(every_gate, now_ms)
             return self.with_passes(list(self._complete))
 
-    def matching(self, criteria: Filter) -> list[ThreadRow]:
-        """Returns the threads that match a filter; the result is cached."""
+    def newest_and_matching(self, criteria: Filter) -> tuple[str, list[ThreadRow]]:
+        """Like `Overview.newest_and_matching`; the result is cached."""
         with self._lock:
             self.rows()  # brings them up to date
+            newest = self._complete[0].last_id if self._complete else ""
             rows = self._matching.get(criteria)
             if rows is None:
                 rows = row_views.filter_rows(self._complete, criteria, self.viewer)
                 if len(self._matching) >= _MOST_FILTERS:
                     self._matching.clear()
                 self._matching[criteria] = rows
-            return self.with_passes(rows)
+            return newest, self.with_passes(rows)
 
     def _update(self) -> None:
         stale, self._stale = self._stale, set()

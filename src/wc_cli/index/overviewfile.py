@@ -1,0 +1,103 @@
+"""Writes the part of the index that has the state of each thread."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+from wc_cli.store import durable
+from wc_core.errors import WcError
+from wc_core.files import read_plain
+from wc_core.index import keys, overview
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from wc_core.threads.reader import StoreReader
+
+# Replaced lines are left in the file until they take up as much as the others, and
+# more than this.
+_MOST_DEAD = 1 << 16
+
+
+def update(reader: StoreReader, topics: Iterable[str]) -> None:
+    """Brings the lines of these threads up to date. What was changed just now is left
+    to the next time: a later change might not show. Raises WcError."""
+    layout = reader.layout
+    data = _read(reader)
+    if not data:
+        rebuild(reader)
+        return
+    kept = overview.parse(data)
+    changed = _changed(reader, topics, kept)
+    batch = overview.render_batch(changed.values())
+    if not batch:
+        return
+    if len(data) > 2 * sum(map(len, kept.values())) + _MOST_DEAD:
+        _write(reader, kept | changed)
+    else:
+        durable.append_unflushed(layout.overview, batch, layout.root)
+
+
+def rebuild(reader: StoreReader) -> None:
+    """Writes the file with a line for every thread. Raises WcError."""
+    kept = overview.parse(_read(reader))
+    topics = reader.topics()
+    changed = _changed(reader, topics, kept)
+    lines = {topic: kept[topic] for topic in topics if topic in kept}
+    _write(reader, lines | changed)
+
+
+def _read(reader: StoreReader) -> bytes:
+    """Returns the bytes of the file; none if it cannot be appended to."""
+    try:
+        data = read_plain(reader.layout.overview, reader.layout.root) or b""
+    except OSError:
+        return b""
+    is_whole = data.startswith(f"{overview.HEADER}\n".encode()) and data[-1:] == b"\n"
+    return data if is_whole else b""
+
+
+def _write(reader: StoreReader, lines: dict[str, str]) -> None:
+    layout = reader.layout
+    durable.make_folder(layout.index, layout.root, flush=False)
+    batch = overview.render_batch(lines.values())
+    header = f"{overview.HEADER}\n".encode()
+    durable.replace(layout.overview, header + batch, layout.root)
+
+
+def _changed(
+    reader: StoreReader, topics: Iterable[str], kept: dict[str, str]
+) -> dict[str, str]:
+    """Returns the new lines of those threads whose line is not true any more."""
+    changed = {}
+    # Before the keys: what changes after this moment gets a later time.
+    now_ns = time.time_ns()
+    with keys.ThreadFiles(reader.layout) as files:
+        for topic in topics:
+            base = files.base(topic)
+            line = kept.get(topic, "")
+            if not base or overview.is_true(line, topic, base, files):
+                continue
+            new_line = _line(reader, topic, base, files.other_files(topic), now_ns)
+            if new_line:
+                changed[topic] = new_line
+    return changed
+
+
+def _line(
+    reader: StoreReader, topic: str, base: str, others: str, now_ns: int
+) -> str:
+    """Returns the line for a thread whose files had this key; empty if there can be
+    none."""
+    if not keys.is_settled(base + others, now_ns):
+        return ""
+    try:
+        snapshot = reader.snapshot(topic)
+    except WcError:
+        return ""  # what cannot be read is read again by each list, which says so
+    is_whole = snapshot.log_size == keys.log_size(base)
+    if not (is_whole and overview.can_have(snapshot)):
+        return ""
+    is_ours = snapshot.fresh and snapshot.tags == snapshot.state.tags
+    return overview.encode(snapshot, base if is_ours else base + others)

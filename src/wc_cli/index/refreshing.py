@@ -1,0 +1,32 @@
+"""Makes the index of a store in the background.
+
+A list that had to read many threads starts ``python -m wc_cli.index.refreshing``. It
+does not wait for it: the next one is quick.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+
+from wc_cli.index import keeping
+from wc_core.errors import WcError
+
+_NICENESS = 10
+
+
+def main() -> None:
+    """Run as ``python -m wc_cli.index.refreshing ROOT HANDLE``. HANDLE is the lock of
+    the index, inherited from the command that started this process."""
+    root, handle = sys.argv[1:]
+    os.set_inheritable(int(handle), False)
+    with contextlib.suppress(OSError):
+        os.nice(_NICENESS)
+    # What cannot be written is read from the logs, and wc doctor says so.
+    with contextlib.suppress(WcError, OSError):
+        keeping.rebuild_locked(root)
+
+
+if __name__ == "__main__":
+    main()

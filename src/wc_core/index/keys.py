@@ -1,0 +1,102 @@
+"""Which version of a thread's files a line of the index was made from: its key.
+
+The *base* of a key has the inode, the size, and the times of change of the thread's log
+and of its folder, in which other programs replace the files. Where those files say more
+than wc's own do, those of ``meta.json`` and of an older tool's annotations follow.
+Nothing less than this tells what other programs wrote.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from typing import TYPE_CHECKING, Self
+
+from wc_core.files import Folder
+from wc_core.layout import file_name
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+    from wc_core.layout import Layout
+
+# The key of a thread whose files alone do not say what it is: nothing is kept of it.
+NONE = ""
+_MISSING = "-"
+# A file may be written to twice within one tick of the clock that stamps it, and look
+# the same. Such a tick is a few milliseconds long; on some file systems, whose times
+# are whole seconds, it takes two seconds.
+_TICK_NS = 100_000_000
+_LONG_TICK_NS = 2_500_000_000
+_SECOND_NS = 1_000_000_000
+
+
+class ThreadFiles:
+    """The files of the threads of a store, for their keys: a context manager. Raises
+    OSError if the folder of the threads cannot be opened."""
+
+    def __init__(self, layout: Layout) -> None:
+        self._threads = Folder(layout.threads, layout.root)
+
+    def __enter__(self) -> Self:
+        self._threads.__enter__()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._threads.__exit__(kind, error, trace)
+
+    def base(self, topic: str) -> str:
+        """Returns the base of a thread's key; `NONE` if it has no log."""
+        handle = self._threads.handle
+        if handle is None:
+            return NONE
+        name = file_name(topic)
+        try:
+            folder = os.lstat(name, dir_fd=handle)
+            log = os.lstat(f"{name}/entries.jsonl", dir_fd=handle)
+        except OSError:
+            return NONE  # an old thread, which is a page alone
+        if not (log.st_size and stat.S_ISREG(log.st_mode)):
+            return NONE
+        return (
+            f"{log.st_ino}.{log.st_size}.{log.st_mtime_ns}.{log.st_ctime_ns}"
+            f",{folder.st_ino}.{folder.st_mtime_ns}.{folder.st_ctime_ns}"
+        )
+
+    def other_files(self, topic: str) -> str:
+        """Returns what follows the base where other programs keep the thread."""
+        handle, name = self._threads.handle, file_name(topic)
+        parts = []
+        for file in ("meta.json", "annotations.jsonl"):
+            try:
+                info = os.lstat(f"{name}/{file}", dir_fd=handle)
+            except OSError:
+                parts.append(_MISSING)
+            else:
+                times = f"{info.st_mtime_ns}.{info.st_ctime_ns}"
+                parts.append(f"{info.st_ino}.{info.st_size}.{times}")
+        return f",{','.join(parts)}"
+
+
+def log_size(key: str) -> int:
+    """Returns the size of the log that a key was made for."""
+    return int(key.split(".", 2)[1])
+
+
+def is_settled(key: str, now_ns: int) -> bool:
+    """Returns whether every later change of the files will show in the key: the last
+    one is not from the present tick of the clock."""
+    moments = [
+        int(moment)
+        for part in key.split(",")
+        if part != _MISSING
+        for moment in part.split(".")[-2:]
+    ]
+    coarse = all(moment % _SECOND_NS == 0 for moment in moments)
+    tick = _LONG_TICK_NS if coarse else _TICK_NS
+    return all(moment < now_ns - tick for moment in moments)

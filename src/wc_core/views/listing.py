@@ -1,0 +1,125 @@
+"""The rows of many threads, from the index where it is true, else from their files."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from wc_core.errors import WcError
+from wc_core.files import names_in
+from wc_core.index import overview
+from wc_core.layout import topic_of
+from wc_core.names import FREE
+from wc_core.planning.checklists import progress
+from wc_core.threads import aliases
+from wc_core.threads.gates import Gate
+from wc_core.threads.model import Item, Link, OpenQuestion, State
+from wc_core.threads.reviews import NO_REVIEW, Review
+from wc_core.times import utc
+from wc_core.values import NamedTuple
+from wc_core.views.rows import ThreadRow, askers, listed_row, recency
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from wc_core.identity.viewer import Viewer
+    from wc_core.threads.reader import StoreReader
+
+
+class Listing(NamedTuple):
+    """The rows of threads, latest move first, and how many of them the index did not
+    have."""
+
+    rows: list[ThreadRow]
+    unindexed: int
+
+
+def thread_listing(
+    reader: StoreReader, viewer: Viewer, topics: Iterable[str] | None = None
+) -> Listing:
+    """Returns all threads, or those with the ``topics``. A damaged one hides no
+    other."""
+    survey = overview.survey(reader, topics)
+    source = _Rows(reader, viewer)
+    rows = [
+        source.row(survey.lines[topic])
+        if topic in survey.lines
+        else listed_row(reader, topic, viewer)
+        for topic in survey.bases
+    ]
+    readable = [row for row in rows if row is not None]
+    readable.sort(key=recency, reverse=True)
+    return Listing(readable, survey.unindexed)
+
+
+class _Rows:
+    """Makes the rows of one list."""
+
+    def __init__(self, reader: StoreReader, viewer: Viewer) -> None:
+        self._reader = reader
+        self._viewer = viewer
+        try:
+            folder = f"{reader.layout.local}/cursors"
+            self._read = set(map(topic_of, names_in(folder, reader.layout.root)))
+        except WcError:
+            self._read = set()  # wc doctor reports what is in its place
+
+    def row(self, line: str) -> ThreadRow:
+        """Returns the row of a thread with this line in the index."""
+        columns = overview.columns_of(line)
+        topic, _, last_id, status, ball, title, at, by, branch, total, new, more = (
+            columns
+        )
+        count = int(total)
+        row = ThreadRow(
+            topic,
+            title,
+            status,
+            ball or None,
+            utc(at),
+            count,
+            self._viewer.whose(ball) if ball else FREE,
+            self._new(topic, count, new),
+            branch,
+            last_id,
+            False,
+            False,
+            by,
+            topic,
+        )
+        return self._complete(row, more) if more else row
+
+    def _complete(self, row: ThreadRow, more: str) -> ThreadRow:
+        """Returns the row with what few threads have."""
+        fields: dict[str, Any] = json.loads(more)
+        state = State(
+            row.topic,
+            status=row.status,
+            names=tuple(fields.get("names", ())),
+            questions=tuple(
+                OpenQuestion(*item) for item in fields.get("questions", ())
+            ),
+        )
+        return row._replace(
+            forked="forked" in fields,
+            damaged="damaged" in fields,
+            name=aliases.name_of(self._reader, state),
+            tags=tuple(fields.get("tags", ())),
+            links=tuple(Link(*item) for item in fields.get("links", ())),
+            gates=tuple(Gate(*item) for item in fields.get("gates", ())),
+            asked_by=askers(state, self._viewer),
+            checklist=progress([Item(*item) for item in fields.get("items", ())]),
+            review=Review(*fields["review"]) if "review" in fields else NO_REVIEW,
+        )
+
+    def _new(self, topic: str, count: int, column: str) -> int:
+        """How many entries are new for the viewer, like `Viewer.new_count`."""
+        is_me = self._viewer.is_me
+        least = min(
+            (new for name, new in overview.new_counts(column) if is_me(name)),
+            default=count,
+        )
+        if not least or topic not in self._read:
+            return least
+        cursor = self._reader.cursor(topic, self._viewer.key)
+        return min(least, max(0, count - cursor.entry_count))
