@@ -17,6 +17,7 @@ from wc_cli import elsewhere
 from wc_cli.activitylog import travel as activity_travel
 from wc_cli.claims import travel
 from wc_cli.entries import losses
+from wc_cli.index import keeping
 from wc_cli.notify import telling
 from wc_cli.radar import refreshing
 from wc_cli.settle import settler
@@ -51,16 +52,21 @@ def main() -> None:
     with contextlib.suppress(OSError):
         os.nice(_NICENESS)
     env = dict(os.environ)
-    finished = False
+    finished, settled = False, frozenset[str]()
     for handle in map(int, handles):
         os.set_inheritable(handle, False)
         locks.sign(handle, "settling")
-        _, finished = settler.settle_once(root, env, handle, _LONGEST_BURST_SECONDS)
+        result, finished = settler.settle_once(
+            root, env, handle, _LONGEST_BURST_SECONDS
+        )
+        settled = result.settled
     if not finished:
-        settler.settle(root, env)
+        latest = settler.settle(root, env)
+        settled |= latest.settled if latest is not None else frozenset()
     telling.start_if_due(root, env)
     elsewhere.refresh_after_write(root, env)
     refreshing.refresh_if_due(root, Layout(root), env)
+    keeping.update_when_settled(root, settled)
     exchange(root, env)
     telling.start_if_due(root, env)
     elsewhere.refresh_after_write(root, env)

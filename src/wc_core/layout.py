@@ -343,19 +343,19 @@ class Layout(NamedTuple):
         return f"{self.local}/locks/graph"
 
     @property
-    def index(self) -> str:
+    def index_folder(self) -> str:
         """The folder of the index, see `wc_core.index`."""
         return f"{self.local}/index"
 
     @property
     def overview(self) -> str:
         """The state of each thread, see `wc_core.index.overview`."""
-        return f"{self.index}/overview"
+        return f"{self.index_folder}/overview"
 
     @property
     def entry_index(self) -> str:
         """The words of each entry, see `wc_core.index.entries`."""
-        return f"{self.index}/entries.db"
+        return f"{self.index_folder}/entries.db"
 
     @property
     def index_lock(self) -> str:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import time
-from functools import lru_cache
 
 from wc_core import ulid
 from wc_core.errors import InvalidInputError
+from wc_core.lean.functools import lru_cache
 
 _MAX_DIGITS = 9
 _PLAIN_LENGTH = len("2026-01-31T12:00:00Z")

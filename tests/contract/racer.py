@@ -27,7 +27,7 @@ from wc_core.errors import NotFoundError
 from wc_core.identity.resolve import Asked
 from wc_core.threads import codec, projections
 from wc_core.threads.pages import page as markdown
-from wc_core.views import rows
+from wc_core.views.listing import thread_rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -268,7 +268,7 @@ def look(given: dict[str, Any]) -> dict[str, Any]:
             for found in (reader.snapshot(topic), reader.thread(topic)):
                 wrong += [f"{one.file}: {one.message}" for one in found.damage]
                 _note(seen, found.state)
-        for row in rows.thread_rows(reader, context.viewer):
+        for row in thread_rows(reader, context.viewer):
             if row.damaged or row.forked or not row.entry_count:
                 wrong.append(f"listed as {row}")
         with contextlib.suppress(FileNotFoundError):

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import contextlib
-import os
-from typing import TYPE_CHECKING
+import time
 
 from wc_cli.index import overviewfile
 from wc_cli.store import locks
-from wc_core.errors import LockTimeoutError, WcError
+from wc_core.errors import WcError
+from wc_core.index import keys
+from wc_core.lean import contextlib
 from wc_core.threads.reader import StoreReader
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable, Iterator
 
 _PATIENCE_SECONDS = 5.0
 
@@ -36,8 +37,17 @@ def update(root: str, topics: Iterable[str]) -> None:
         overviewfile.update(reader, topics)
 
 
-def _locked(reader: StoreReader) -> contextlib.AbstractContextManager[None]:
+def update_when_settled(root: str, topics: Collection[str]) -> None:
+    """Like `update`, for threads whose files were written just now: once a later change
+    will show in their keys."""
+    if topics:
+        time.sleep(keys.TICK_SECONDS)
+        update(root, topics)
+
+
+@contextlib.contextmanager
+def _locked(reader: StoreReader) -> Iterator[None]:
     layout = reader.layout
-    return locks.locked(
-        layout.index_lock, "indexing", _PATIENCE_SECONDS, layout.root
-    )
+    lock = layout.index_lock
+    with locks.locked(lock, "indexing", _PATIENCE_SECONDS, layout.root):
+        yield

@@ -3,33 +3,38 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
 
 from wc_cli.store import durable
 from wc_core.errors import WcError
 from wc_core.files import read_plain
 from wc_core.index import keys, overview
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from wc_core.threads.reader import StoreReader
+
+    # Returns nanoseconds since 1970.
+    Clock = Callable[[], int]
 
 # Replaced lines are left in the file until they take up as much as the others, and
 # more than this.
 _MOST_DEAD = 1 << 16
 
 
-def update(reader: StoreReader, topics: Iterable[str]) -> None:
+def update(
+    reader: StoreReader, topics: Iterable[str], clock: Clock = time.time_ns
+) -> None:
     """Brings the lines of these threads up to date. What was changed just now is left
     to the next time: a later change might not show. Raises WcError."""
     layout = reader.layout
     data = _read(reader)
     if not data:
-        rebuild(reader)
+        rebuild(reader, clock)
         return
     kept = overview.parse(data)
-    changed = _changed(reader, topics, kept)
+    changed = _changed(reader, topics, kept, clock())
     batch = overview.render_batch(changed.values())
     if not batch:
         return
@@ -39,11 +44,11 @@ def update(reader: StoreReader, topics: Iterable[str]) -> None:
         durable.append_unflushed(layout.overview, batch, layout.root)
 
 
-def rebuild(reader: StoreReader) -> None:
+def rebuild(reader: StoreReader, clock: Clock = time.time_ns) -> None:
     """Writes the file with a line for every thread. Raises WcError."""
     kept = overview.parse(_read(reader))
     topics = reader.topics()
-    changed = _changed(reader, topics, kept)
+    changed = _changed(reader, topics, kept, clock())
     lines = {topic: kept[topic] for topic in topics if topic in kept}
     _write(reader, lines | changed)
 
@@ -60,19 +65,18 @@ def _read(reader: StoreReader) -> bytes:
 
 def _write(reader: StoreReader, lines: dict[str, str]) -> None:
     layout = reader.layout
-    durable.make_folder(layout.index, layout.root, flush=False)
+    durable.make_folder(layout.index_folder, layout.root, flush=False)
     batch = overview.render_batch(lines.values())
     header = f"{overview.HEADER}\n".encode()
     durable.replace(layout.overview, header + batch, layout.root)
 
 
 def _changed(
-    reader: StoreReader, topics: Iterable[str], kept: dict[str, str]
+    reader: StoreReader, topics: Iterable[str], kept: dict[str, str], now_ns: int
 ) -> dict[str, str]:
-    """Returns the new lines of those threads whose line is not true any more."""
+    """Returns the new lines of those threads whose line is not true any more.
+    ``now_ns`` is before the keys are looked at: later changes get a later time."""
     changed = {}
-    # Before the keys: what changes after this moment gets a later time.
-    now_ns = time.time_ns()
     with keys.ThreadFiles(reader.layout) as files:
         for topic in topics:
             base = files.base(topic)
@@ -85,9 +89,7 @@ def _changed(
     return changed
 
 
-def _line(
-    reader: StoreReader, topic: str, base: str, others: str, now_ns: int
-) -> str:
+def _line(reader: StoreReader, topic: str, base: str, others: str, now_ns: int) -> str:
     """Returns the line for a thread whose files had this key; empty if there can be
     none."""
     if not keys.is_settled(base + others, now_ns):

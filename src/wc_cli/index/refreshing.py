@@ -6,12 +6,12 @@ does not wait for it: the next one is quick.
 
 from __future__ import annotations
 
-import contextlib
 import os
 import sys
 
 from wc_cli.index import keeping
 from wc_core.errors import WcError
+from wc_core.lean import contextlib
 
 _NICENESS = 10
 

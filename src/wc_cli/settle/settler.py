@@ -44,14 +44,16 @@ _USER_GIT_SECONDS = 1.0
 
 
 class Settlement(NamedTuple):
-    """The result of settling: ``problems`` by thread, "" for the store itself, and
-    whether two histories were ``joined``. ``failed`` says why they were not;
-    ``outvoted`` names files of ours that were replaced by the other side's version."""
+    """The result of settling: ``problems`` by thread, "" for the store itself, the
+    topics that were ``settled``, and whether two histories were ``joined``. ``failed``
+    says why they were not; ``outvoted`` names files of ours that were replaced by the
+    other side's version."""
 
     problems: Mapping[str, str] = MappingProxyType({})
     joined: bool = False
     outvoted: tuple[str, ...] = ()
     failed: str = ""
+    settled: frozenset[str] = frozenset()
 
 
 class Settler:
@@ -68,6 +70,7 @@ class Settler:
         self.checkout = repository.find(self.layout.root)
         self.follower = self._follower(handle)
         self.problems: dict[str, str] = {}
+        self.settled: set[str] = set()
 
     def _follower(self, handle: int | None) -> Follower | None:
         """What follows the branch; ``None`` for a store that wc does not commit."""
@@ -107,7 +110,7 @@ class Settler:
             self._catch_up()
             self._settle_all(patience, after_join=True)
         pending.write_report(self.layout, self.problems)
-        return result._replace(problems=self.problems)
+        return result._replace(problems=self.problems, settled=frozenset(self.settled))
 
     def _complete_user_operation(self, patience: float) -> str:
         """Complete a merge that a user left unfinished. Returns the reason if
@@ -193,6 +196,7 @@ class Settler:
             if thread.topic not in self.problems:
                 with self._recorded([thread.topic], "not finished"):
                     self._remove_marker(thread)
+                    self.settled.add(thread.topic)
 
     def _render(self, topic: str) -> RenderedThread:
         """Render a thread from its log. Returns the files to be committed."""

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import sys
 import unicodedata
-from functools import cache
 from operator import itemgetter
 
 from wc_core.errors import InvalidInputError
+from wc_core.lean.functools import cache
 from wc_core.phrases import counted
 from wc_core.planning.checklists import lines as item_lines
 from wc_core.planning.checklists import progress
@@ -139,8 +139,7 @@ def thread_list(
     """Returns one line for each thread: whose move it is, then these columns."""
     chosen = itemgetter(0, *(COLUMNS.index(name) + 1 for name in columns))
     cells = [
-        (chosen(cell), is_due)
-        for cell, is_due in (_cells(row, now_ms) for row in rows)
+        (chosen(cell), is_due) for cell, is_due in (_cells(row, now_ms) for row in rows)
     ]
     if not cells:
         return ""

@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import os
 import stat
-from typing import TYPE_CHECKING, Self
 
 from wc_core.files import Folder
 from wc_core.layout import file_name
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from types import TracebackType
+    from typing import Self
 
     from wc_core.layout import Layout
 
@@ -26,7 +27,8 @@ _MISSING = "-"
 # A file may be written to twice within one tick of the clock that stamps it, and look
 # the same. Such a tick is a few milliseconds long; on some file systems, whose times
 # are whole seconds, it takes two seconds.
-_TICK_NS = 100_000_000
+TICK_SECONDS = 0.1
+_TICK_NS = int(TICK_SECONDS * 1e9)
 _LONG_TICK_NS = 2_500_000_000
 _SECOND_NS = 1_000_000_000
 
@@ -99,4 +101,4 @@ def is_settled(key: str, now_ns: int) -> bool:
     ]
     coarse = all(moment % _SECOND_NS == 0 for moment in moments)
     tick = _LONG_TICK_NS if coarse else _TICK_NS
-    return all(moment < now_ns - tick for moment in moments)
+    return all(moment <= now_ns - tick for moment in moments)

@@ -12,7 +12,6 @@ newline and NUL escaped in all but the last, which is JSON.
 from __future__ import annotations
 
 from binascii import crc32
-from typing import TYPE_CHECKING, Any
 
 from wc_core.files import read_plain
 from wc_core.index import keys
@@ -20,8 +19,10 @@ from wc_core.threads.jsontext import dumps
 from wc_core.threads.reviews import NO_REVIEW
 from wc_core.values import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
+    from typing import Any
 
     from wc_core.layout import Layout
     from wc_core.threads.reader import Snapshot, StoreReader

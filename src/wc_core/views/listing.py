@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import json
-from typing import TYPE_CHECKING, Any
-
 from wc_core.errors import WcError
 from wc_core.files import names_in
 from wc_core.index import overview
 from wc_core.layout import topic_of
+from wc_core.lean import json
 from wc_core.names import FREE
 from wc_core.planning.checklists import progress
 from wc_core.threads import aliases
@@ -19,8 +17,10 @@ from wc_core.times import utc
 from wc_core.values import NamedTuple
 from wc_core.views.rows import ThreadRow, askers, listed_row, recency
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from typing import Any
 
     from wc_core.identity.viewer import Viewer
     from wc_core.threads.reader import StoreReader
@@ -40,7 +40,7 @@ def thread_listing(
     """Returns all threads, or those with the ``topics``. A damaged one hides no
     other."""
     survey = overview.survey(reader, topics)
-    source = _Rows(reader, viewer)
+    source = RowMaker(reader, viewer)
     rows = [
         source.row(survey.lines[topic])
         if topic in survey.lines
@@ -52,7 +52,14 @@ def thread_listing(
     return Listing(readable, survey.unindexed)
 
 
-class _Rows:
+def thread_rows(
+    reader: StoreReader, viewer: Viewer, topics: Iterable[str] | None = None
+) -> list[ThreadRow]:
+    """Returns the rows of `thread_listing`."""
+    return thread_listing(reader, viewer, topics).rows
+
+
+class RowMaker:
     """Makes the rows of one list."""
 
     def __init__(self, reader: StoreReader, viewer: Viewer) -> None:

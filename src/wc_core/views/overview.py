@@ -26,8 +26,9 @@ _MOST_MOVED = 300
 
 class Overview:
     """A store as one viewer sees it. Every question reads it again, and asks ``clock``
-    for the milliseconds since 1970: gates of time open by themselves. ``note_unindexed``
-    is told how many threads had to be read because the index does not have them."""
+    for the milliseconds since 1970: gates of time open by themselves.
+    ``note_unindexed`` is told how many threads had to be read because the index does
+    not have them."""
 
     def __init__(
         self,

@@ -6,6 +6,7 @@ import os
 
 from wc_core import times
 from wc_core.errors import WcError
+from wc_core.search.mentions import Mentions
 from wc_core.status import holders
 from wc_core.status.files import UNKNOWN_ID
 from wc_core.threads.model import CLOSED, DECISION
@@ -13,7 +14,6 @@ from wc_core.threads.revisions import revisions
 from wc_core.times import rfc3339
 from wc_core.ulid import prefix, timestamp_ms
 from wc_core.values import NamedTuple
-from wc_core.views.mentions import Mentions
 from wc_core.views.rows import Filter
 from wc_core.views.search import Question, search
 

@@ -1,8 +1,8 @@
 """Search: which entries contain the words, best first.
 
-`wc_core.views.words` defines what a term is. Entries with all terms in their title come
-first, then those with some of them, then the rest; newest first within each rank. An
-*engine* knows which entries match; the engine `Scan` reads the logs.
+`wc_core.search.words` defines what a term is. Entries with all terms in their title
+come first, then those with some of them, then the rest; newest first within each rank.
+An *engine* knows which entries match; the engine `Scan` reads the logs.
 """
 
 from __future__ import annotations
@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections import Counter
 
 from wc_core.errors import InvalidInputError, NotFoundError, WcError
+from wc_core.search import words
+from wc_core.search.mentions import Mentions, recorded
 from wc_core.times import utc
 from wc_core.values import NamedTuple
-from wc_core.views import words
 from wc_core.views.entries import numbered
-from wc_core.views.mentions import Mentions, recorded
 from wc_core.views.overview import cursor_of, cursor_parts
 
 TYPE_CHECKING = False
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import Any, Protocol
 
+    from wc_core.search.words import Term
     from wc_core.threads.model import Entry
     from wc_core.threads.reader import StoreReader
     from wc_core.views.entries import Numbered
     from wc_core.views.overview import Overview
     from wc_core.views.rows import Filter
-    from wc_core.views.words import Term
 
     class Engine(Protocol):
         """Knows which entries match, and what they contain."""

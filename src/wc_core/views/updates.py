@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from wc_core import times
 from wc_core.errors import WcError
+from wc_core.search.mentions import is_written_on
 from wc_core.values import NamedTuple
 from wc_core.views.entries import Numbered, numbered
-from wc_core.views.mentions import is_written_on
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

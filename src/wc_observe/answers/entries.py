@@ -8,13 +8,13 @@ from wc_core.errors import InvalidInputError
 from wc_core.planning.checklists import lines as item_lines
 from wc_core.planning.checklists import progress
 from wc_core.remarks import wording
+from wc_core.search.mentions import is_of_kind, is_written_on
 from wc_core.text import clean, one_line, whole_number
 from wc_core.threads.model import holder_text
 from wc_core.threads.reviews import outcome_text
 from wc_core.times import utc
 from wc_core.values import NamedTuple
 from wc_core.views import entries as entry_views
-from wc_core.views.mentions import is_of_kind, is_written_on
 from wc_core.views.references import code_words, references
 from wc_core.wake.passes import pass_fields
 from wc_observe.answers.quoting import (

@@ -16,11 +16,11 @@ from zlib import crc32
 from wc_core import ulid
 from wc_core.errors import NotFoundError, WcError
 from wc_core.files import read_from
+from wc_core.search.mentions import at_least, recorded
 from wc_core.threads import codec
 from wc_core.threads.model import Entry
 from wc_core.values import NamedTuple
 from wc_core.views.entries import Numbered, numbered
-from wc_core.views.mentions import at_least, recorded
 from wc_core.views.search import (
     ALL_IN_TITLE,
     ELSEWHERE,
@@ -35,7 +35,7 @@ from wc_observe.live.fulltext import FullText
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from wc_core.views.mentions import Mentions
+    from wc_core.search.mentions import Mentions
     from wc_observe.live.reader import LiveReader
 
 # Up to this many changed threads are read by the caller; more are read in the

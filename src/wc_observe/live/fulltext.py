@@ -13,12 +13,12 @@ import weakref
 from contextlib import closing
 from typing import TYPE_CHECKING
 
-from wc_core.views import words
+from wc_core.search import words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from wc_core.views.words import Term
+    from wc_core.search.words import Term
 
 # The tokenizer "ascii" splits the output of `words.fold_text` into exactly its words:
 # ASCII letters, digits and everything beyond ASCII. The index stores only positions

@@ -9,10 +9,10 @@ from fastmcp.tools.base import Tool, ToolResult
 from pydantic import Field
 
 from wc_core.errors import InvalidInputError
+from wc_core.search.mentions import Mentions
 from wc_core.threads import vocabulary
 from wc_core.times import milliseconds
 from wc_core.views import updates
-from wc_core.views.mentions import Mentions
 from wc_core.views.rows import Filter
 from wc_core.views.search import Question, search, threads_about
 from wc_observe.answers import entries, threads

@@ -6,10 +6,10 @@ import re
 from typing import TYPE_CHECKING
 
 from wc_core.errors import InvalidInputError
+from wc_core.search import words
+from wc_core.search.mentions import Mentions
 from wc_core.text import clean, one_line
 from wc_core.times import utc
-from wc_core.views import words
-from wc_core.views.mentions import Mentions
 from wc_core.views.rows import Filter
 from wc_core.views.search import Question, search
 from wc_observe.web.forms import (

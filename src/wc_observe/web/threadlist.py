@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from wc_core.areas.threads import in_area
 from wc_core.phrases import counted
+from wc_core.search.mentions import Mentions
 from wc_core.text import one_line
 from wc_core.values import NamedTuple
-from wc_core.views.mentions import Mentions
 from wc_core.views.rows import Filter
 from wc_core.views.search import Matches, threads_about
 from wc_observe.web.board import rows_with_words

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from tests.core.strategies import AGENTS, chain, entry, viewer, write_thread
 from wc_core.threads.model import FREE, Ball
 from wc_core.threads.reader import StoreReader
-from wc_core.views import rows as views
 from wc_core.views.index import render_index
+from wc_core.views.listing import thread_rows
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -43,7 +43,7 @@ def test_every_thread_stands_once_under_the_first_heading_that_fits(
         write_thread(tmp_path, topic, chain(entry(step, CLAUDE, **fields)))
     with (tmp_path / "graph/baseline/threads/theirs/entries.jsonl").open("ab") as log:
         log.write(b"garbage\n")
-    rows = views.thread_rows(StoreReader(str(tmp_path)), viewer(PAT))
+    rows = thread_rows(StoreReader(str(tmp_path)), viewer(PAT))
     page = render_index(rows)
     assert page == (
         "# Threads\n"

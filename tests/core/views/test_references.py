@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from tests.core.strategies import relaxed
 from wc_core.errors import InvalidInputError
+from wc_core.search.mentions import Mentions
 from wc_core.threads.model import Entry
-from wc_core.views.mentions import Mentions
 from wc_core.views.references import References, code_words, references
 
 

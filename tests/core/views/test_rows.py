@@ -31,6 +31,7 @@ from wc_core.views import entries as entry_views
 from wc_core.views import overview
 from wc_core.views import rows as views
 from wc_core.views.entries import Numbered
+from wc_core.views.listing import thread_rows
 from wc_core.views.overview import Overview
 from wc_core.views.rows import Filter, RowPage, ThreadRow
 
@@ -70,11 +71,11 @@ def topics(rows: list[ThreadRow] | tuple[ThreadRow, ...]) -> list[str]:
 
 
 def test_the_latest_move_comes_first(store: Path) -> None:
-    assert topics(views.thread_rows(reader_of(store), viewer())) == ["c", "a", "b", "d"]
+    assert topics(thread_rows(reader_of(store), viewer())) == ["c", "a", "b", "d"]
 
 
 def test_a_row_is_a_thread_as_its_viewer_sees_it(store: Path) -> None:
-    found = {one.topic: one for one in views.thread_rows(reader_of(store), viewer(PAT))}
+    found = {one.topic: one for one in thread_rows(reader_of(store), viewer(PAT))}
     assert found["a"].to_json() == {
         "topic": "a",
         "title": "title 1",
@@ -88,9 +89,7 @@ def test_a_row_is_a_thread_as_its_viewer_sees_it(store: Path) -> None:
     }
     assert found["a"].updated_by == CLAUDE
     assert "branch" not in found["b"].to_json()
-    other = {
-        one.topic: one for one in views.thread_rows(reader_of(store), viewer(CLAUDE))
-    }
+    other = {one.topic: one for one in thread_rows(reader_of(store), viewer(CLAUDE))}
     assert [other[one].new_for_you for one in "abcd"] == [0, 1, 2, 1]
     assert [other[one].have_ball for one in "abcd"] == [False, True, False, False]
 
@@ -101,7 +100,7 @@ def test_what_was_read_is_not_new(store: Path) -> None:
     path.parent.mkdir(parents=True)
     fields = {"key": me.key, "heads": [entry_id(3)], "count": 1}
     path.write_text(json.dumps(fields))
-    found = {one.topic: one for one in views.thread_rows(reader, me)}
+    found = {one.topic: one for one in thread_rows(reader, me)}
     assert found["c"].new_for_you == 1
     thread = reader.thread("c")
     assert entry_views.new_ids(thread, me, reader.cursor("c", me.key)) == {entry_id(7)}
@@ -116,7 +115,7 @@ def test_new_is_for_a_participant_however_they_are_spelt(
     log = chain(entry(0, "Claude (pat)"), entry(1, PAT), entry(2, mine), entry(3, PAT))
     write_thread(tmp_path, "t", log, meta=meta)
     reader, me = reader_of(tmp_path), viewer(CLAUDE)
-    (row,) = views.thread_rows(reader, me)
+    (row,) = thread_rows(reader, me)
     found = entry_views.new_ids(reader.thread("t"), me, reader.cursor("t", me.key))
     assert (row.new_for_you, found) == (1, {entry_id(3)})
 
@@ -129,7 +128,7 @@ def test_a_bad_thread_hides_no_other(store: Path) -> None:
     (folder / "a/entries.jsonl").unlink()
     (folder / "a/entries.jsonl").mkdir()
     (folder / "never-begun").mkdir()
-    rows = views.thread_rows(reader_of(store), viewer())
+    rows = thread_rows(reader_of(store), viewer())
     assert topics(rows) == ["c", "b", "d", "a"]
     assert [one.damaged for one in rows] == [False, True, False, True]
     assert rows[1].to_json()["damaged"] is True
@@ -146,7 +145,7 @@ def test_a_fork_is_shown(tmp_path: Path) -> None:
     ]
     write_thread(tmp_path, "t", log)
     reader = reader_of(tmp_path)
-    (row,) = views.thread_rows(reader, viewer())
+    (row,) = thread_rows(reader, viewer())
     assert row.to_json()["forked"] is True
     thread = reader.thread("t")
     found = entry_views.numbered(thread)
@@ -197,7 +196,7 @@ def test_a_filter_lets_through_what_it_names(
     store: Path, wanted: Filter, expected: str
 ) -> None:
     me = viewer(PAT)
-    found = views.filter_rows(views.thread_rows(reader_of(store), me), wanted, me)
+    found = views.filter_rows(thread_rows(reader_of(store), me), wanted, me)
     assert "".join(topics(found)) == expected
     page = Overview(reader_of(store), me, no_time).page(wanted, 0)
     assert "".join(topics(page.rows)) == expected

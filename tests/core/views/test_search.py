@@ -19,10 +19,10 @@ from tests.core.strategies import (
     write_thread,
 )
 from wc_core.errors import InvalidInputError
+from wc_core.search.mentions import Mentions
 from wc_core.threads import codec
 from wc_core.threads.model import Ball, Entry
 from wc_core.threads.reader import StoreReader
-from wc_core.views.mentions import Mentions
 from wc_core.views.overview import Overview
 from wc_core.views.rows import Filter
 from wc_core.views.search import Hits, Question, Scan, may_have, search

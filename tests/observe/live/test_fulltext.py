@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wc_core.views import words
+from wc_core.search import words
 from wc_observe.live.fulltext import FullText, is_available
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.core.strategies import AGENTS, chain, entry, entry_id, viewer, write_thread
+from wc_core.search.mentions import Mentions
 from wc_core.threads.reader import StoreReader
-from wc_core.views.mentions import Mentions
 from wc_core.views.overview import Overview
 from wc_core.views.rows import Filter
 from wc_core.views.search import Question, Scan, search

@@ -17,10 +17,10 @@ from hypothesis import strategies as st
 from tests.core.strategies import AGENTS, relaxed, viewer
 from tests.observe.stores import Store
 from wc_core.errors import CorruptError
+from wc_core.search.mentions import Mentions
 from wc_core.threads import codec
 from wc_core.threads.model import Ball
 from wc_core.threads.reader import StoreReader
-from wc_core.views.mentions import Mentions
 from wc_core.views.overview import Overview
 from wc_core.views.rows import Filter
 from wc_core.views.search import Question, Scan, search

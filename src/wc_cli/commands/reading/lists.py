@@ -15,10 +15,10 @@ from wc_cli.options import (
 )
 from wc_cli.output import remark, say, say_json
 from wc_cli.terminal import render
+from wc_core.search.mentions import Mentions
 from wc_core.threads import vocabulary
 from wc_core.views import index
 from wc_core.views import search as search_views
-from wc_core.views.mentions import Mentions
 from wc_core.views.rows import Filter
 
 TYPE_CHECKING = False

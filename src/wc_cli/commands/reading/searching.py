@@ -16,10 +16,10 @@ from wc_cli.options import (
 )
 from wc_cli.output import remark, say, say_json
 from wc_cli.terminal import render
+from wc_core.search.mentions import Mentions
 from wc_core.text import one_line
 from wc_core.views import search as search_views
 from wc_core.views import updates as update_views
-from wc_core.views.mentions import Mentions
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

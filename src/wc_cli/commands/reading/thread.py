@@ -16,10 +16,10 @@ from wc_cli.options import (
 from wc_cli.output import remark, say, say_json
 from wc_cli.terminal import render
 from wc_core.errors import NotFoundError, WcError
+from wc_core.search.mentions import is_of_kind, is_written_on
 from wc_core.text import one_line
 from wc_core.threads import vocabulary
 from wc_core.views import entries as entry_views
-from wc_core.views.mentions import is_of_kind, is_written_on
 from wc_core.wake.passes import pass_fields, pass_state
 
 TYPE_CHECKING = False

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from wc_core.errors import InvalidInputError
-from wc_core.views import words
-from wc_core.views.words import Term
+from wc_core.search import words
+from wc_core.search.words import Term
 
 
 @pytest.mark.parametrize(

@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from wc_core.errors import InvalidInputError
 from wc_core.lean import re
+from wc_core.search.words import Term, plain_words
 from wc_core.threads import vocabulary
 from wc_core.threads.model import DECISION, SEVERITIES
 from wc_core.values import NamedTuple
-from wc_core.views.words import Term, plain_words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

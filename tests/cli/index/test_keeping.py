@@ -1,0 +1,48 @@
+"""When the index is written: after a write, and when a list lacks much of it."""
+
+from __future__ import annotations
+
+import os
+import time
+from typing import TYPE_CHECKING
+
+from tests.core.strategies import entry, write_thread
+from wc_core.index import overview
+from wc_core.layout import Layout
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tests.conftest import Repo
+
+BACKGROUND = {"WATERCOOLER_SYNC": "background"}
+
+
+def eventually(condition: Callable[[], bool]) -> bool:
+    """Whether something becomes true within ten seconds."""
+    deadline = time.monotonic() + 10
+    while not condition() and time.monotonic() < deadline:
+        time.sleep(0.02)
+    return condition()
+
+
+def indexed(repo: Repo) -> set[str]:
+    """The topics in the overview."""
+    return {*overview.read_lines(Layout(os.fspath(repo.store)))}
+
+
+def test_a_write_is_indexed_once_it_is_settled(repo: Repo) -> None:
+    repo.ok("new", "login", "--title", "x", env=BACKGROUND)
+    assert eventually(lambda: indexed(repo) == {"login"})
+    repo.ok("new", "cart", "--title", "x", env=BACKGROUND)
+    assert eventually(lambda: indexed(repo) == {"login", "cart"})
+
+
+def test_a_list_that_reads_many_threads_has_the_index_made(repo: Repo) -> None:
+    repo.ok("new", "topic", "--title", "x")
+    for number in range(21):
+        write_thread(repo.store, f"topic-{number}", [entry(number)], meta=True)
+    assert not indexed(repo)
+    listed = repo.ok("list", env=BACKGROUND).out
+    assert eventually(lambda: len(indexed(repo)) == 22)
+    assert repo.ok("list").out == listed
