@@ -7,7 +7,6 @@ completion are left to Typer. Errors are printed here and nowhere else.
 
 from __future__ import annotations
 
-import gc
 import os
 import sys
 
@@ -27,16 +26,11 @@ if TYPE_CHECKING:
 
 
 _INTERRUPTED = 130
-# The number of new objects after which Python looks for garbage; its default is 700.
-_ALLOCATIONS = 20_000
 _COMPLETING = "_WC_CLI_COMPLETE"
 
 
 def main() -> NoReturn:
     """Run as ``wc-cli``; ends the process."""
-    # Most of what a short command allocates are its own modules: looking for garbage in
-    # them takes 1 ms.
-    gc.set_threshold(_ALLOCATIONS)
     _ready_streams()
     code = run(sys.argv[1:])
     # This skips the interpreter's cleanup, which is not needed.

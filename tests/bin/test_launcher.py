@@ -11,6 +11,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -517,6 +518,81 @@ class TestEnvironment:
         assert box.run("wc", "say", env=variables) == wanted
         path = f"{box.bin}:{box.root}"
         assert box.run("wc", "-l", path=path, env=variables) == wanted
+
+
+# As pip and uv write it.
+SCRIPTS = {
+    "pip": """#!{python}
+# -*- coding: utf-8 -*-
+import re
+import sys
+from wc_cli.start import main
+if __name__ == '__main__':
+    sys.argv[0] = re.sub(r'(-script\\.pyw|\\.exe)?$', '', sys.argv[0])
+    sys.exit(main())
+""",
+    "uv": """#!{python}
+# -*- coding: utf-8 -*-
+import sys
+from wc_cli.start import main
+if __name__ == "__main__":
+    sys.exit(main())
+""",
+}
+OTHERS = {
+    "options": ("#!{python} -I\n", SCRIPTS["uv"].partition("\n")[2]),
+    "another function": ("#!{python}\n", "from wc_cli.other import main\nmain()\n"),
+    "more of it": ("#!{python}\n", "import os\nfrom wc_cli.start import main\n"),
+    "of a shell": ("#!/bin/sh\n", "exec {python} $0\n"),
+}
+
+
+class TestInterpreter:
+    """What starts as installers write it, the launcher starts without it."""
+
+    def python(self, box: Box, name: str = "python3.11") -> Path:
+        """An interpreter that says how it was started."""
+        return script(box.root / name, "#!/bin/sh\nprintf '%s|' \"$@\"\n")
+
+    @pytest.mark.parametrize("installer", SCRIPTS)
+    def test_the_interpreter_of_the_script_is_started(
+        self, box: Box, installer: str
+    ) -> None:
+        text = SCRIPTS[installer].format(python=self.python(box))
+        path = script(box.bin / "wc-cli", text)
+        code, out, err = box.run("wc", "say", "-", "a b")
+        option, safe, program, *words = out.decode().split("|")
+        assert (code, err, option, safe) == (0, b"", "-P", "-c")
+        assert program.endswith("from wc_cli.start import main\nmain()")
+        assert words == [str(path), "say", "-", "a b", ""]
+
+    @pytest.mark.parametrize("other", OTHERS)
+    def test_any_other_script_is_started_itself(self, box: Box, other: str) -> None:
+        text = "".join(OTHERS[other]).format(python=self.python(box))
+        path = script(box.bin / "wc-cli", text)
+        words = box.run("wc", "say", "x")
+        assert words == box.run(path, "say", "x")
+        assert b"start import" not in words[1]
+
+    def test_a_lost_interpreter_is_told_of_as_by_the_system(self, box: Box) -> None:
+        text = SCRIPTS["uv"].format(python=box.root / "python3")
+        path = script(box.bin / "wc-cli", text)
+        code, _, err = box.run("wc", "say")
+        assert code in {126, 127}
+        assert os.fsencode(path) in err
+
+    def test_it_sees_the_words_of_the_script(self) -> None:
+        """And nothing of the folder that it is started in."""
+        program = LAUNCHER.read_text().partition("_wc_code='")[2].partition("'")[0]
+        program = program.replace("from wc_cli.start import main\nmain()", "")
+        words = [
+            sys.executable,
+            "-P",
+            "-c",
+            f"{program}\nprint(sys.argv, sys.path[:1])",
+        ]
+        done = subprocess.run([*words, "/bin/wc-cli", "say"], check=True, stdout=-1)
+        assert done.stdout.startswith(b"['/bin/wc-cli', 'say'] ['/")
 
 
 class TestCommandLineMissing:

@@ -248,5 +248,5 @@ def test_the_console_script_is_this_program(quiet: Repo) -> None:
 
     project = Path(__file__).resolve().parents[2] / "pyproject.toml"
     scripts = tomllib.loads(project.read_text())["project"]["scripts"]
-    assert scripts["wc-cli"] == "wc_cli.main:main"
+    assert scripts["wc-cli"] == "wc_cli.start:main"
     assert os.access(quiet.machine.wc_words[0], os.X_OK)
