@@ -28,7 +28,9 @@ HEAVY = frozenset(
 # Of our own, the names that a rename must not make meaningless.
 OURS = sorted(name for name in HEAVY if name.startswith("wc_"))
 # The column widths of a terminal come from shutil; ages and dates need dates.
-READING = frozenset({"datetime"})
+READING = frozenset({"datetime", "operator"})
+# Patterns are matched, or a signal is waited for.
+PATTERNS = frozenset({"re", "enum", "types", "functools", "collections", "operator"})
 
 _PROGRAM = """
 import os, sys
@@ -76,12 +78,12 @@ COMMANDS = {
     "set-status": (["set-status", "auth", "BLOCKED"], frozenset[str]()),
     "list": (["list"], READING),
     "list --json": (["list", "--json"], READING),
-    "read": (["read", "auth"], READING),
-    "search": (["search", "text"], READING),
+    "read": (["read", "auth"], READING | PATTERNS),
+    "search": (["search", "text"], READING | PATTERNS),
     "brief": (["brief"], READING | {"wc_core.guidance"}),
-    "brief --hook": (["brief", "--hook", "user-prompt"], frozenset[str]()),
+    "brief --hook": (["brief", "--hook", "user-prompt"], PATTERNS | {"json"}),
     "whoami": (["whoami"], frozenset[str]()),
-    "statusline": (["statusline"], frozenset[str]()),
+    "statusline": (["statusline"], PATTERNS),
 }
 
 

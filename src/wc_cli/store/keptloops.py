@@ -8,7 +8,6 @@ the state in a small file below ``.local``, for as long as the loop is shown.
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 
 from wc_cli.store.localfiles import LocalFiles
@@ -17,6 +16,7 @@ from wc_core.activity.statefile import FileState, StateFiles
 from wc_core.errors import WcError
 from wc_core.files import read_plain
 from wc_core.layout import safe_name
+from wc_core.lean import json
 from wc_core.threads.jsontext import dumps
 
 TYPE_CHECKING = False

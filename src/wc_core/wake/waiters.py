@@ -8,12 +8,11 @@ means nothing.
 
 from __future__ import annotations
 
-import json
-
 from wc_core import processes
 from wc_core.errors import WcError
 from wc_core.files import names_in, read_plain
 from wc_core.layout import safe_name
+from wc_core.lean import json
 from wc_core.text import whole_number
 from wc_core.values import NamedTuple
 
