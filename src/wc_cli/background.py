@@ -4,28 +4,26 @@ exchanges the store with its remote, and has its person notified.
 Settling and exchanging each have a lock of their own, and are done by one process at a
 time. A command that writes meanwhile leaves a marker, or a commit, and this process
 looks for these again before it ends.
+
+One is started after most writes. What it does beside settling is seldom due, and what
+that needs is imported then.
 """
 
 from __future__ import annotations
 
 import os
-import random
 import sys
 import time
 
 from wc_cli import elsewhere
-from wc_cli.activitylog import travel as activity_travel
-from wc_cli.claims import travel
-from wc_cli.entries import losses
 from wc_cli.index import keeping
-from wc_cli.notify import telling
-from wc_cli.radar import refreshing
 from wc_cli.settle import settler
 from wc_cli.store import locks
 from wc_cli.sync import routes
-from wc_cli.sync.exchange import Waiting
-from wc_cli.sync.exchanger import PUSH_IF_SHARED, PUSH_NEVER, Exchanger
+from wc_core.configuration import preferences
 from wc_core.errors import LockTimeoutError, OfflineError, WcError
+from wc_core.git import repository as repositories
+from wc_core.git import worktrees
 from wc_core.layout import Layout
 from wc_core.lean import contextlib
 from wc_core.threads import settings
@@ -34,8 +32,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from wc_core.git.remotes import Remote
-    from wc_core.threads.settings import Settings
+    from wc_cli.sync.routes import DueExchange
 
 _LONGEST_BURST_SECONDS = 1.0
 _NICENESS = 10
@@ -63,15 +60,42 @@ def main() -> None:
     if not finished:
         latest = settler.settle(root, env)
         settled |= latest.settled if latest is not None else frozenset()
-    telling.start_if_due(root, env)
-    elsewhere.refresh_after_write(root, env)
-    refreshing.refresh_if_due(root, Layout(root), env)
+    _inform_person(root, env)
+    _refresh_radar(root, env)
     keeping.update_when_settled(root, settled)
     exchange(root, env)
-    telling.start_if_due(root, env)
+    _inform_person(root, env)
+    _send_claims(root, env)
+
+
+def _inform_person(root: str, env: Mapping[str, str]) -> None:
+    """Notify the person, and update the numbers in their status line, as they want."""
+    if preferences.load(env).targets:
+        from wc_cli.notify import telling  # 12 ms, for those who are notified
+
+        telling.start_if_due(root, env)
     elsewhere.refresh_after_write(root, env)
-    if os.path.isdir(Layout(root).held):
-        losses.tell_threads(root, env, travel.send_in_background(root, env).losses)
+
+
+def _refresh_radar(root: str, env: Mapping[str, str]) -> None:
+    """Compute the radar, if the repository has several worktrees and it is due."""
+    repository = repositories.find(root)
+    if repository is None or len(worktrees.worktrees(repository, env)) <= 1:
+        return
+    from wc_cli.radar import refreshing  # 14 ms, for several worktrees
+
+    refreshing.refresh_if_due(root, Layout(root), env)
+
+
+def _send_claims(root: str, env: Mapping[str, str]) -> None:
+    """Send the claims of who has some. Those who lost one are told in the thread."""
+    if not os.path.isdir(Layout(root).held):
+        return
+    # 20 ms, for those who claim what they edit
+    from wc_cli.claims import travel
+    from wc_cli.entries import losses
+
+    losses.tell_threads(root, env, travel.send_in_background(root, env).losses)
 
 
 def exchange(root: str, env: Mapping[str, str]) -> None:
@@ -84,6 +108,8 @@ def exchange(root: str, env: Mapping[str, str]) -> None:
     for pause in (*_BACKOFF, None):
         if _exchange_all(root, env) or pause is None:
             return
+        import random  # 3 ms, only for a remote that does not answer
+
         time.sleep(pause * random.uniform(0.5, 1.5))  # noqa: S311 - no secret
 
 
@@ -97,16 +123,8 @@ def _exchange_all(root: str, env: Mapping[str, str]) -> bool:
                 _note_nothing_due(root)
             return True
         tried = due.commit
-        rules = settings.load(root, env)
-        waiting = Waiting.at_most(rules.limit, queues=False)
-        exchanger = Exchanger(root, env, due.remote, waiting)
         try:
-            exchanger.exchange(push=PUSH_IF_SHARED if rules.push else PUSH_NEVER)
-            if rules.push:
-                _exchange_claims(root, env, due.remote, rules)
-                activity_travel.exchange_beside_store(
-                    root, env, due.remote, rules.limit, is_fetched=True
-                )
+            _exchange_once(root, env, due)
         except OfflineError:
             return False
         except LockTimeoutError:
@@ -116,12 +134,26 @@ def _exchange_all(root: str, env: Mapping[str, str]) -> bool:
     return True
 
 
-def _exchange_claims(
-    root: str, env: Mapping[str, str], remote: Remote, rules: Settings
-) -> None:
-    """Exchange the claims, too. Those who lost one are told in the thread."""
-    result = travel.exchange_beside_store(root, env, remote, rules.limit)
-    losses.tell_threads(root, env, result.losses)
+def _exchange_once(root: str, env: Mapping[str, str], due: DueExchange) -> None:
+    """Exchange the threads, then the claims and the activity. Those who lost a claim
+    are told in the thread. Raises WcError."""
+    # 30 ms, for stores that are shared
+    from wc_cli.activitylog import travel as activity_travel
+    from wc_cli.claims import travel
+    from wc_cli.entries import losses
+    from wc_cli.sync.exchange import Waiting
+    from wc_cli.sync.exchanger import PUSH_IF_SHARED, PUSH_NEVER, Exchanger
+
+    rules = settings.load(root, env)
+    waiting = Waiting.at_most(rules.limit, queues=False)
+    exchanger = Exchanger(root, env, due.remote, waiting)
+    exchanger.exchange(push=PUSH_IF_SHARED if rules.push else PUSH_NEVER)
+    if rules.push:
+        result = travel.exchange_beside_store(root, env, due.remote, rules.limit)
+        losses.tell_threads(root, env, result.losses)
+        activity_travel.exchange_beside_store(
+            root, env, due.remote, rules.limit, is_fetched=True
+        )
 
 
 def _note_nothing_due(root: str) -> None:

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from wc_core.threads.settings import Settings
 
 _RETRY_SECONDS = 30.0
+# Without looking for garbage while the modules are imported, as in `wc_cli.start`.
+_PROGRAM = "import gc; gc.set_threshold(20_000); from {} import main; main()"
 # For so long, a user's git command may still be running.
 _USER_GIT_SECONDS = 5.0
 _MAX_DOUBLINGS = 5
@@ -161,8 +163,8 @@ def start_detached(
 ) -> None:
     """Start a module as a process that outlives this one and has no terminal. Raises
     OSError."""
-    # -P: nothing is imported from the current folder.
-    command = [sys.executable, "-P", "-m", module]
+    # -P: nothing is imported from the current folder. Not -m, which takes 5 ms more.
+    command = [sys.executable, "-P", "-c", _PROGRAM.format(module)]
     null = os.open(os.devnull, os.O_RDWR)
     actions = [(os.POSIX_SPAWN_DUP2, null, fd) for fd in (0, 1, 2)]
     try:

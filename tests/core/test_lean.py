@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import hashlib
 import json
 import re
 from types import MappingProxyType
@@ -16,6 +17,7 @@ from hypothesis import strategies as st
 from wc_core import lean
 from wc_core.lean import contextlib as lean_contextlib
 from wc_core.lean import functools as lean_functools
+from wc_core.lean import hashlib as lean_hashlib
 from wc_core.lean import json as lean_json
 from wc_core.lean import re as lean_re
 from wc_core.lean import types as lean_types
@@ -127,6 +129,13 @@ def test_a_function_is_cached(module: Any) -> None:
     double.cache_clear()
     assert module.cache(list)() == []
     assert module.partial(int, base=2)("11") == 3
+
+
+@given(st.binary(max_size=200), st.sampled_from(["sha1", "sha256"]))
+def test_bytes_are_hashed_alike(data: bytes, algorithm: str) -> None:
+    digest = hashlib.new(algorithm, data).hexdigest()
+    ours = lean_hashlib.new(algorithm, data, usedforsecurity=False)
+    assert ours.hexdigest() == digest
 
 
 class _OwnError(ValueError):

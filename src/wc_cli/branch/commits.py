@@ -6,7 +6,6 @@ the work tree of the code nor any file of the store is touched.
 
 from __future__ import annotations
 
-import hashlib
 import os
 import time
 
@@ -17,6 +16,7 @@ from wc_core.errors import StorageError
 from wc_core.files import names_in, read_plain
 from wc_core.git import repository as repositories
 from wc_core.layout import BRANCH
+from wc_core.lean import hashlib
 from wc_core.text import one_line
 from wc_core.values import NamedTuple
 
@@ -171,9 +171,8 @@ def blob_id(data: bytes, like: str) -> str:
     sha1_length = 40
     # The hash of git's object format; it secures nothing here.
     algorithm = "sha1" if len(like) == sha1_length else "sha256"
-    digest = hashlib.new(algorithm, b"blob %d\0" % len(data), usedforsecurity=False)
-    digest.update(data)
-    return digest.hexdigest()
+    named = b"blob %d\0%b" % (len(data), data)
+    return hashlib.new(algorithm, named, usedforsecurity=False).hexdigest()
 
 
 def commit(
@@ -232,14 +231,30 @@ def _header(
     parents: tuple[str, ...],
 ) -> bytes:
     """The beginning of a commit in the language of git-fast-import."""
-    author = git.line("var", "GIT_AUTHOR_IDENT", env=variables)
-    committer = git.line("var", "GIT_COMMITTER_IDENT", env=variables)
+    author = _ident(git, "AUTHOR", variables)
+    committer = _ident(git, "COMMITTER", variables)
     parts = [f"commit {ref}\nmark :1\n".encode()]
     parts.append(f"author {author}\ncommitter {committer}\n".encode(errors="replace"))
     parts.append(_data_block(message.encode(errors="replace")))
     for word, parent in zip(("from", "merge"), parents, strict=False):
         parts.append(f"{word} {parent}\n".encode())
     return b"".join(parts)
+
+
+def _ident(git: Git, role: str, variables: Mapping[str, str]) -> str:
+    """A person as a commit names them, with the time of now. git is asked where it
+    would drop or refuse something of the name, or take the time from elsewhere."""
+    name, email = variables[f"GIT_{role}_NAME"], variables[f"GIT_{role}_EMAIL"]
+    if f"GIT_{role}_DATE" not in git.env and _is_plain(name) and _is_plain(email):
+        offset = time.strftime("%z", time.localtime())
+        return f"{name} <{email}> {int(time.time())} {offset}"
+    return git.line("var", f"GIT_{role}_IDENT", env=variables)
+
+
+def _is_plain(text: str) -> bool:
+    """Whether git would take a name or an address as it is."""
+    ends = f"{text[:1]}{text[-1:]}"
+    return text.isprintable() and ends.isalnum() and not set(text) & {"<", ">"}
 
 
 def signed_commit(
