@@ -1,4 +1,4 @@
-"""Reports changes in folders within 25 ms, without polling them.
+"""Reports changes in folders within 45 ms, without polling them.
 
 Nothing depends on it: every answer is computed from the files as they are. It serves
 clients that wait for news, and saves checking files in vain.
