@@ -31,7 +31,7 @@ def test_one_look_brings_all_that_was_reported(
 ) -> None:
     stop = threading.Event()
     assert watch.wait(ONE_LOOK, stop).paths == frozenset()
-    paths = {str(tmp_path / name) for name in ("a", "b")}
+    paths = frozenset(str(tmp_path / name) for name in ("a", "b"))
     for path in sorted(paths):
         with open(path, "w", encoding="ascii"):
             pass
