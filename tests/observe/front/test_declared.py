@@ -122,7 +122,7 @@ REQUESTS = st.one_of(
 )
 
 
-@settings(max_examples=120)
+@settings(max_examples=120, deadline=None)
 @given(
     st.sampled_from([[], [PLAIN], conversation("2026-07-28", "x")[:1]]),
     st.lists(REQUESTS, min_size=1, max_size=3),
