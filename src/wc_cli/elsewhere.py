@@ -69,10 +69,13 @@ def _write(
                 local.write(path, elsewhere.encode(number))
             elif _is_written(count.store.root):
                 local.remove(path)
+            local.stamp.renew()
 
 
 def _remove(layout: Layout) -> None:
     folder = f"{layout.local}/{elsewhere.FOLDER}"
     with contextlib.suppress(WcError, OSError):
+        local = LocalFiles(layout)
         for name in os.listdir(folder):
-            LocalFiles(layout).remove(f"{elsewhere.FOLDER}/{name}")
+            local.remove(f"{elsewhere.FOLDER}/{name}")
+        local.stamp.renew()

@@ -154,6 +154,11 @@ class Layout(NamedTuple):
         return f"{self.local}/cursors/{file_name(topic)}"
 
     @property
+    def line_stamp(self) -> str:
+        """Tells whether the lines that the prompt kept are still true."""
+        return f"{self.local}/line/stamp"
+
+    @property
     def presence(self) -> str:
         """The folder with the participants' notes on what they are doing."""
         return f"{self.local}/presence"

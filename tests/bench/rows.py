@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from tests.bench.scratch import MEMORY
 from tests.bench.serving import Served
 from tests.bench.stores import claude_json
-from tests.bench.table import Row, at_most, more, times
+from tests.bench.table import Row, more, times
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -107,11 +107,11 @@ class Table:
         rows = [
             Row(SYSTEM, self._time(system, "-l", lines), SH),
             Row("wc -l, through bin/wc", ours, SYSTEM, more(2)),
-            Row(f"{name}, 3 KB of JSON", self._statusline_json, SH, at_most(5)),
+            Row(f"{name}, 3 KB of JSON", self._statusline_json, SH, times(4)),
         ]
         for threads in self.size.threads:
             timed = self._time(name, store=(threads, 1))
-            rows.append(Row(f"{name}, {threads:,} threads", timed, SH, times(2)))
+            rows.append(Row(f"{name}, {threads:,} threads", timed, SH, times(1.4)))
         rows += [row for words in SHELLS for row in self._in_shell(words)]
         return [row._replace(quick=True) for row in rows]
 

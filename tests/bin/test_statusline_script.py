@@ -464,7 +464,10 @@ def test_says_the_same_as_the_twin(
         put(shared.store, identity_files(worktree, me, Directory(), env))
     if look.columns:
         env["COLUMNS"] = str(look.columns)
+    put(shared.store, {"line/stamp": b"1a2b\n"})
     said = shared.run(cwd, *_options(look), shell=_known(), **env)
+    again = shared.run(cwd, *_options(look), **env)
+    assert again == said
     rows = [*_rows(made, who, full_name)]
     expected = (
         "" if _is_left_to_the_twin(rows, here, look) else status_line(rows, here, look)

@@ -330,8 +330,9 @@ class Repair:
                 yield self._set_aside(path, _NO_THREAD, "of no thread")
                 continue
             if not self.dry_run:
-                durable.remove(path, root)
+                self.upkeep.local.remove(name)
             yield RepairStep(f".local/{name}", "of no thread: remove it")
+        self.upkeep.local.stamp.renew()
 
     def _relative(self, path: str) -> str:
         return os.path.relpath(path, self.layout.root)

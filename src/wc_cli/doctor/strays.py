@@ -20,7 +20,7 @@ SHARED = ((".gitattributes", ATTRIBUTES), (".gitignore", IGNORED))
 _FOLDERS = frozenset(
     {"locks", "locks/threads", "unsettled", "cursors", "status", "me", "imported"}
     | {"quarantine", "scratch", "presence", "sessions", "loops", "elsewhere"}
-    | {"authors", "names", "merges", "snapshots", "activity"}
+    | {"authors", "names", "merges", "snapshots", "activity", "line"}
 )
 _FILES = frozenset(
     {"locks/git", "locks/travel", "settling.json", "sync.json", "committing"}
@@ -29,7 +29,7 @@ _FILES = frozenset(
 # Folders that contain only files.
 _FOLDERS_OF_FILES = frozenset(
     {"locks/threads/", "unsettled/", "presence/", "sessions/", "loops/"}
-    | {"authors/", "activity/", "elsewhere/"}
+    | {"authors/", "activity/", "elsewhere/", "line/"}
 )
 _QUARANTINE = "quarantine"
 

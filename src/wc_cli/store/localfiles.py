@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 
 from wc_cli.store import durable
+from wc_cli.store.linestamp import SOURCES, LineStamp
 from wc_core.files import read_plain
 from wc_core.status import files as statusfiles
 from wc_core.status.files import DEFAULT_NAME
@@ -31,11 +32,16 @@ class LocalFiles:
 
     def __init__(self, layout: Layout) -> None:
         self.layout = layout
+        self.stamp = LineStamp(layout)
 
     def write(self, path: str, data: bytes) -> bool:
         """Write a file unless it has these bytes. Returns whether it had others."""
         target = f"{self.layout.local}/{path}"
         self._make_folder(os.path.dirname(target))
+        if path.startswith(SOURCES):
+            if self.has(path, data):
+                return False
+            self.stamp.remove()
         return durable.replace_if_changed(target, data, self.layout.root)
 
     def has(self, path: str, data: bytes) -> bool:
@@ -48,7 +54,12 @@ class LocalFiles:
 
     def remove(self, path: str) -> None:
         """Remove a file, which may be gone already."""
-        durable.remove(f"{self.layout.local}/{path}", self.layout.root)
+        target = f"{self.layout.local}/{path}"
+        if path.startswith(SOURCES):
+            if not os.path.lexists(target):
+                return
+            self.stamp.remove()
+        durable.remove(target, self.layout.root)
 
     def note_visit(self, path: str) -> None:
         """Note that somebody is here, by the time of a file; see
@@ -76,6 +87,7 @@ class LocalFiles:
             if read_plain(f"{self.layout.local}/{path}", self.layout.root) != data:
                 self.write(path, data)
                 self._remove_old_seats(f"{self.layout.local}/{path}")
+        self.stamp.renew()
 
     def _remove_old_seats(self, path: str) -> None:
         """Remove the files of other seats beside ``path`` that are a month older

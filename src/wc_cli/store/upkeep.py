@@ -71,6 +71,7 @@ class Upkeep:
             olderlock.locked(layout, topic, seconds),
         ):
             yield
+            self.local.stamp.renew()
         if self.status.replanned:
             self._refresh_waiting(holder)
 
@@ -168,6 +169,9 @@ class Upkeep:
         ``before`` is the state that the status files show now; without it they are
         looked up. ``unknown`` are the keys of other tools in the meta.
         """
+        if before is None:
+            # A process may have died after it changed them.
+            self.local.stamp.remove()
         self.status.write(state, before)
         if before is None:
             self._keep_unreadable_meta(state.topic)

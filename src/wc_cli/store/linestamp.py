@@ -1,0 +1,51 @@
+"""The stamp that tells the prompt whether a line that it kept is still true.
+
+``bin/wc-statusline`` keeps the last line of each worktree and agent in
+``.local/line/<worktree>.<agent>``, with the stamp that it had read before it looked at
+any other file. It prints that line again while the stamp is the same.
+
+So the stamp is removed before a file changes that lines are made of, and another one is
+written when all of them have changed. A line that was made meanwhile has the old stamp
+or none. After a crash there is no stamp, and no line is kept, until the next change.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from typing import TYPE_CHECKING
+
+from wc_cli.store import durable
+from wc_core.errors import WcError
+
+if TYPE_CHECKING:
+    from wc_core.layout import Layout
+
+# What lines are made of, below `.local`. The script looks for `hot` itself.
+SOURCES = ("status/", "me/", "elsewhere/")
+_BYTES = 6  # a shell reads a file with a system call for each byte
+
+
+class LineStamp:
+    """The stamp of one store, and whether this process has removed it."""
+
+    def __init__(self, layout: Layout) -> None:
+        self.layout = layout
+        self.is_due = False
+
+    def remove(self) -> None:
+        """Remove the stamp; before each change, for another process may have written
+        one since the last. Raises StorageError."""
+        durable.remove(self.layout.line_stamp, self.layout.root)
+        self.is_due = True
+
+    def renew(self) -> None:
+        """Write another stamp, if this process has removed one. Where that fails, no
+        line is kept."""
+        if not self.is_due:
+            return
+        path, root = self.layout.line_stamp, self.layout.root
+        with contextlib.suppress(WcError, OSError):
+            durable.make_folder(os.path.dirname(path), root, flush=False)
+            durable.replace(path, f"{os.urandom(_BYTES).hex()}\n".encode(), root)
+        self.is_due = False

@@ -1,0 +1,237 @@
+"""The line that the prompt keeps is printed only while it is true.
+
+`bin/wc-statusline` prints its last line again while nothing has changed. After each
+change it has to say what ``wc statusline`` reads from the threads. A prompt may come,
+and the writer may die, at each call to the system that a write makes.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import pytest
+
+from tests.contract import faults
+from tests.leaving import leave
+from wc_cli.context import Context
+from wc_core.identity.resolve import Asked
+from wc_core.threads import proposals
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from tests.conftest import Repo
+    from tests.contract.faults import Call, Hit
+
+SCRIPT = str(Path(__file__).resolve().parents[2] / "bin/wc-statusline")
+PLAIN = ("--color=never",)
+# What a write does to files after it has the lock.
+TRIED = {"write", "rename", "unlink"}
+CODEX = {"CODEX_THREAD_ID": "1"}
+
+
+class Prompt(NamedTuple):
+    """A prompt in a worktree, and the variables of who looks."""
+
+    home: Repo
+    env: Mapping[str, str]
+
+    def says(self, *words: str, shell: str = "sh") -> str:
+        """What the script prints."""
+        env = {**self.env, "PWD": str(self.home.path)}
+        done = self.home.machine.run([shell, SCRIPT, *words], self.home.path, env=env)
+        assert (done.code, done.err) == (0, "")
+        return done.out.strip()
+
+    def says_afresh(self) -> str:
+        """What the script prints where no line is kept."""
+        stamp = line_folder(self.home) / "stamp"
+        if not stamp.exists():
+            return self.says()
+        away = stamp.rename(stamp.parent / "away")
+        try:
+            return self.says()
+        finally:
+            away.rename(stamp)
+
+    def truth(self) -> str:
+        """What the threads say."""
+        return self.home.ok("statusline", env=self.env).out.strip()
+
+
+@pytest.fixture
+def linked(repo: Repo) -> Repo:
+    """A worktree on the branch ``login``, beside that of the repository."""
+    repo.ok("new", "main", "--title", "T", "--to", "Codex")
+    return repo.worktree("app-login", "login")
+
+
+def line_folder(repo: Repo) -> Path:
+    return repo.store / ".local/line"
+
+
+def test_after_each_change_the_line_is_true(repo: Repo, linked: Repo) -> None:
+    prompts = [Prompt(repo, {}), Prompt(linked, {}), Prompt(linked, CODEX)]
+    for prompt in prompts:
+        prompt.home.ok("list", env=prompt.env)
+    mark = repo.store / ".local/hot"
+    loop = linked.path / ".claude/loop-state.json"
+
+    def wc(*words: str, home: Repo = repo) -> Callable[[], object]:
+        return lambda: home.ok(*words)
+
+    def conflict() -> None:
+        mark.mkdir()
+        (mark / "app-login").write_text("auth.py with Codex\n=main\n")
+
+    def loop_begins() -> None:
+        loop.parent.mkdir()
+        loop.write_text(json.dumps({"status": "running", "iteration": 1}))
+
+    changes: list[Callable[[], object]] = [
+        wc("new", "login", "--title", "T", home=linked),
+        wc("say", "login", "--title", "T", "--to", "Codex", home=linked),
+        wc("say", "login", "--title", "T", "--to", "Pat", "--as", "Codex"),
+        wc("read", "login"),
+        wc("say", "main", "--title", "T", "--to", "Pat", "--as", "Codex"),
+        wc("set-status", "login", "BLOCKED", home=linked),
+        lambda: linked.git("checkout", "-q", "-b", "other"),
+        wc("new", "other", "--title", "T", "--to", "Codex", home=linked),
+        lambda: linked.git("checkout", "-q", "login"),
+        lambda: linked.git("checkout", "-q", "--detach"),
+        lambda: linked.git("checkout", "-q", "other"),
+        conflict,
+        lambda: shutil.rmtree(mark),
+        loop_begins,
+        lambda: shutil.rmtree(loop.parent),
+        wc("done", "other", "--title", "T", "--as", "Codex"),
+        wc("say", "other", "--title", "T", "--to", "Codex", home=linked),
+        wc("link", "other", "waits-for", "main"),
+        wc("done", "main", "--title", "T"),
+        wc("doctor", "--repair"),
+        lambda: shutil.rmtree(line_folder(repo)),
+        wc("read", "other", "--peek"),
+    ]
+    for number, change in enumerate(changes):
+        change()
+        for prompt in prompts:
+            said = [prompt.says(), prompt.says(), prompt.says("--stdin", *PLAIN)]
+            assert said == [prompt.says_afresh()] * 3, (number, prompt)
+        # A command records who we are on this branch.
+        prompt = prompts[number % len(prompts)]
+        prompt.home.ok("list", env=prompt.env)
+        said = [prompt.says(), prompt.says(), prompt.truth()]
+        assert said == [said[0]] * 3, (number, prompt)
+
+
+def test_a_kept_line_is_printed_until_something_changes(repo: Repo) -> None:
+    repo.ok("new", "main", "--title", "T")
+    prompt, folder = Prompt(repo, {}), line_folder(repo)
+    assert prompt.says() == "🎾 you · main"
+    [kept] = [path for path in folder.iterdir() if path.name != "stamp"]
+    assert kept.name == "=main.=default"
+    text = kept.read_text()
+    shells = [shell for shell in ("dash", "bash", "zsh") if shutil.which(shell)]
+    kept.write_text(text.replace("you", "believed"))
+    for shell in shells:
+        assert prompt.says(shell=shell) == "🎾 believed · main"
+        # What would not fit is left to the rest of the script.
+        narrow = prompt._replace(env={"COLUMNS": "10"})
+        assert narrow.says(shell=shell) == "🎾 you"
+    for damaged in (
+        "",
+        text[:-3],
+        text.replace("you", "\x1b[31m"),
+        text.replace("you", "\x9b"),
+        text.replace("1;33", "1;33m\x1b[5"),
+        text.replace(" main", " other"),
+        text.replace(str(repo.path), "/another"),
+        text.split("\n")[0],
+    ):
+        kept.write_bytes(damaged.encode("latin-1", "replace"))
+        for shell in shells:
+            assert prompt.says("--stdin", shell=shell).endswith("you · main\x1b[0m")
+    away = repo.path / "notes.txt"
+    away.write_text("mine\n")
+    kept.unlink()
+    kept.symlink_to(away)
+    assert prompt.says() == "🎾 you · main"
+    assert away.read_text() == "mine\n"
+    kept.unlink()
+    kept.write_text(text.replace("you", "believed"))
+    repo.ok("say", "main", "--title", "T", "--to", "Codex", "--force")
+    assert prompt.says() == "Codex has the ball · main"
+
+
+class Interrupted(faults.Calls):
+    """The calls of a write; before one of them somebody looks, and after it the writer
+    may die."""
+
+    def __init__(self, at: int, look: Callable[[], object], *, dies: bool) -> None:
+        super().__init__(at)
+        self.look = look
+        self.dies = dies
+
+    def make(self, call: Call, hit: Hit) -> object:
+        self.made.append(call)
+        if len(self.made) == self.at:
+            self.look()
+        result = hit()
+        if self.dies and len(self.made) == self.at:
+            os._exit(1)
+        return result
+
+
+def say(repo: Repo, holder: str, calls: faults.Calls, report: Path) -> None:
+    """Pass the ball in a child process; list the calls that changed the disk."""
+    pid = os.fork()
+    if not pid:
+        try:
+            calls.install()
+            context = Context(repo.machine.env, str(repo.path), Asked("Codex"))
+            draft = proposals.Draft("main", "say", "T", to=holder, force=True)
+            context.writer().write(draft, context.source)
+            changed = [
+                at for at, call in enumerate(calls.made, 1) if call.name in TRIED
+            ]
+            report.write_text(json.dumps(changed))
+        finally:
+            leave(0)
+    os.waitpid(pid, 0)
+
+
+@pytest.mark.parametrize("dies", [False, True])
+def test_a_prompt_at_each_call_of_a_write(
+    repo: Repo, tmp_path: Path, *, dies: bool
+) -> None:
+    """A line that was made from files of which some had changed is never kept; and
+    after a kill a kept line says what the files say."""
+    repo.ok("new", "main", "--title", "T")
+    prompt, report = Prompt(repo, {}), tmp_path / "calls"
+    say(repo, "Pat", faults.Calls(), report)
+
+    def look() -> None:
+        subprocess.run(
+            ["sh", SCRIPT],
+            cwd=repo.path,
+            env={**repo.machine.env, "PWD": str(repo.path)},
+            stdout=subprocess.DEVNULL,
+            check=True,
+        )
+
+    changes = json.loads(report.read_text())
+    assert len(changes) > 10
+    for number, at in enumerate(changes):
+        holder = ("Codex", "Pat")[number % 2]
+        look()
+        say(repo, holder, Interrupted(at, look, dies=dies), report)
+        kept = prompt.says()
+        if dies:
+            assert kept == prompt.says_afresh(), at
+            repo.ok("say", "main", "--title", "T", "--to", holder, "--force")
+        assert [prompt.says(), prompt.says()] == [prompt.truth()] * 2, at
