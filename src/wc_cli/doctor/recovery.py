@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 import os
 
-from wc_cli.branch import commits
+from wc_cli.branch import commits, trees
 from wc_cli.branch.compare import compare_log
 from wc_cli.branch.git import Git, GitError
 from wc_cli.doctor.setaside import SetAsideStores
@@ -34,6 +34,8 @@ class Recovery:
         self.git = Git(self.layout.root, env) if self.checkout else None
         self.set_aside = SetAsideStores(self.layout, env)
         self._committed_logs: dict[str, Committed] | None = None
+        self._committed_metas: dict[str, bytes] | None = None
+        self._logs_tip = ""
 
     @property
     def sources(self) -> str:
@@ -69,10 +71,14 @@ class Recovery:
         again before anything is called uncommitted.
         """
         count = self._count_uncommitted(thread)
-        if count:
+        if count and self._branch_moved():
             self._committed_logs = None
             count = self._count_uncommitted(thread)
         return count
+
+    def _branch_moved(self) -> bool:
+        """Whether the branch is at another commit than the one that was read."""
+        return self.checkout is None or self.checkout.commit != self._logs_tip
 
     def _count_uncommitted(self, thread: Thread) -> int:
         if self.git is None:
@@ -92,26 +98,51 @@ class Recovery:
             thread.state.topic, thread.data, with_page=lacks_entries(thread)
         )
 
-    def committed(self, path: str) -> bytes:
-        """The content of a file on the branch; empty if it is not there."""
+    def committed_meta(self, topic: str) -> bytes:
+        """The ``meta.json`` of a thread on the branch; empty if it is not there."""
+        if self._committed_metas is None:
+            self._committed_metas = self._read_metas()
+        path = os.path.relpath(self.layout.meta(topic), self.layout.root)
+        return self._committed_metas.get(path, b"")
+
+    def _read_metas(self) -> dict[str, bytes]:
+        """All that are on the branch, by path. One git reads them: a process for each
+        takes longer than the repair."""
+        try:
+            files = self._read_files("meta.json")
+        except GitError:
+            return {}  # doctor reports what is wrong with git
+        if self.git is None:
+            return {}
+        try:
+            contents = trees.blobs(self.git, (file.blob for file in files.values()))
+        except GitError:
+            # One of them is damaged.
+            return {path: self._blob(file.blob) for path, file in files.items()}
+        return {path: contents[file.blob] for path, file in files.items()}
+
+    def _blob(self, blob: str) -> bytes:
+        """The bytes of a blob; none if they cannot be read."""
         if self.git is None:
             return b""
-        name = os.path.relpath(path, self.layout.root)
         try:
-            return self.git.run("cat-file", "blob", f"HEAD:{name}")
+            return self.git.run("cat-file", "blob", blob)
         except GitError:
-            return b""  # not committed yet
+            return b""
 
     def _logs(self) -> dict[str, Committed]:
         """The logs that are on the branch, by path."""
         if self._committed_logs is None:
             try:
-                self._committed_logs = self._read_logs()
+                if self.checkout is not None:
+                    self._logs_tip = self.checkout.commit
+                self._committed_logs = self._read_files("entries.jsonl")
             except GitError:
                 self._committed_logs = {}  # doctor reports what is wrong with git
         return self._committed_logs
 
-    def _read_logs(self) -> dict[str, Committed]:
+    def _read_files(self, name: str) -> dict[str, Committed]:
+        """The files of threads that are on the branch and have this name."""
         if self.git is None or self.checkout is None:
             return {}
         below = os.path.relpath(self.layout.threads, self.layout.root)
@@ -121,7 +152,7 @@ class Recovery:
         return {
             path: file
             for path, file in files.items()
-            if path.endswith("/entries.jsonl") and path.count("/") == depth
+            if path.endswith(f"/{name}") and path.count("/") == depth
         }
 
     def _committed_lines(self, topic: str, data: bytes) -> dict[str, bytes]:
@@ -132,7 +163,7 @@ class Recovery:
             return {}
         if commits.blob_id(data[: have.size], have.blob) == have.blob:
             return {}
-        return codec.lines_by_id(topic, self.committed(path))
+        return codec.lines_by_id(topic, self._blob(have.blob))
 
     def _page_entries(self, topic: str) -> tuple[Entry, ...]:
         try:

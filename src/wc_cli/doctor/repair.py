@@ -288,7 +288,7 @@ class Repair:
         were committed last."""
         unknown: Mapping[str, Any] = thread.snapshot.unknown
         if not unknown:
-            committed = self.recovery.committed(self.layout.meta(thread.state.topic))
+            committed = self.recovery.committed_meta(thread.state.topic)
             meta = projections.read_meta(thread.state.topic, committed or b"{}")
             unknown = {} if isinstance(meta, Damage) else meta.unknown
         return thread._replace(snapshot=thread.snapshot._replace(unknown=unknown))

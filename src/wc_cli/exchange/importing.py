@@ -61,7 +61,7 @@ def add(upkeep: Upkeep, thread: ImportedThread, holder: str) -> MissingEntries:
         durable.append_unflushed(upkeep.marker(topic), addition.lines, root)
         read = reader.thread(topic)
         size, unknown = read.snapshot.log_size, read.snapshot.unknown
-        upkeep.status.invalidate()
+        upkeep.status.note_shown(read.snapshot.meta.state)
         upkeep.write_state(read.state, size, unknown)
         return addition
 

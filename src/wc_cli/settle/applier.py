@@ -236,7 +236,7 @@ class Applier:
             return model.initial_state(topic)
         if snapshot.fresh:
             return snapshot.state
-        self.upkeep.status.invalidate()
+        self.upkeep.status.note_shown(snapshot.meta.state)
         return None
 
     def _apply_projections(

@@ -126,6 +126,7 @@ class Settler:
 
     def _catch_up(self) -> None:
         if self.follower is not None:
+            self.upkeep.status.invalidate()
             with self._recorded([""], "not taken in"):
                 self.problems |= self.follower.catch_up()
 
@@ -179,6 +180,7 @@ class Settler:
 
     def _settle(self, topics: list[str]) -> None:
         threads = []
+        self.upkeep.status.invalidate()
         for topic in topics:
             with self._recorded([topic], "not rendered"):
                 try:

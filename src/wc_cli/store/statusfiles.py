@@ -68,7 +68,7 @@ class StatusFiles:
             self._note_end(state)
         if self._changes_plan(state, before):
             self.replanned.add(state.topic)
-        if before is None:
+        if before is None or self._paths_by_name is not None:
             self._index()[safe_name(state.topic)] = set(new)
         return any(changed) or old != set(new)
 
@@ -193,6 +193,14 @@ class StatusFiles:
     def invalidate(self) -> None:
         """Forget the list of status files: other writers change them."""
         self._paths_by_name = None
+
+    def note_shown(self, state: State | None) -> None:
+        """Count what a thread in this state can have among its status files: somebody
+        may have written them after all were listed. Listing them again for each thread
+        would be quadratic."""
+        if state is not None:
+            paths = self._index().setdefault(safe_name(state.topic), set())
+            paths |= self._possible_paths(state)
 
     def _index(self) -> dict[str, set[str]]:
         """The paths of all status files, by the name that their thread has in them.

@@ -123,7 +123,7 @@ class Upkeep:
     def refresh(self, topic: str) -> None:
         """Write meta and status files again where they lag behind the log.
 
-        Takes the lock of the thread.
+        Takes the lock of the thread. The status files may have been listed before.
         """
         if self.reader.snapshot(topic).fresh:
             return
@@ -132,7 +132,7 @@ class Upkeep:
             snapshot = self.reader.snapshot(topic)
             stale = not snapshot.fresh and snapshot.log_size >= 0
             if stale and not snapshot.meta.newer:
-                self.status.invalidate()
+                self.status.note_shown(snapshot.meta.state)
                 size, unknown = snapshot.log_size, snapshot.unknown
                 self.write_state(snapshot.state, size, unknown)
 
