@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import json
 import shutil
+import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.bench import stores
 from tests.conftest import THREADS
+from wc_core.layout import Layout
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from tests.conftest import Machine, Repo
 
 BAD = b'garbage\n{"a":1}\n\xff\xfe\n{"entry_id":"01M80H6V9E5'
@@ -241,3 +243,39 @@ def test_who_stands_at_another_commit_keeps_what_waits(thread: Repo) -> None:
     thread.settled("ack", "auth")
     assert thread.git("log", "--format=%B", THREADS).count(entry) == 1
     assert thread.ok("doctor").out.endswith("Nothing is wrong.\n")
+
+
+_COUNTED = """
+import collections, sys
+counts = collections.Counter()
+sys.addaudithook(lambda event, _: counts.update([event]))
+from wc_cli.doctor.repair import Repair
+steps = list(Repair(sys.argv[1], __import__("os").environ, dry_run=False).run())
+listed = counts["os.scandir"] + counts["os.listdir"]
+print(len(steps), listed, counts["subprocess.Popen"])
+"""
+
+
+def repair_counts(machine: Machine, count: int) -> list[int]:
+    """Repair threads of which only the logs are left: the numbers of steps, of listed
+    folders and of processes."""
+    repo = machine.repo(f"app-{count}")
+    repo.ok("init")
+    layout = Layout(str(repo.store))
+    for number in range(count):
+        entries = tuple(stores.a_thread(f"topic-{number}", number, 1))
+        path = Path(layout.log(entries[0].topic))
+        path.parent.mkdir(parents=True)
+        path.write_bytes(stores.files_of(layout, entries)[str(path)])
+        Path(layout.unsettled, entries[0].topic).touch()
+    done = machine.run([sys.executable, "-c", _COUNTED, layout.root], repo.path)
+    assert repo.json("doctor")["findings"] == []
+    return [int(number) for number in done.out.split()]
+
+
+def test_repair_is_linear_in_the_number_of_threads(machine: Machine) -> None:
+    _, listed, processes = repair_counts(machine, 5)
+    steps, listed_more, same_processes = repair_counts(machine, 25)
+    assert steps >= 25
+    assert listed_more < 8 * listed
+    assert same_processes == processes
