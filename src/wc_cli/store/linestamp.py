@@ -12,12 +12,12 @@ or none. After a crash there is no stamp, and no line is kept, until the next ch
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
 
 from wc_cli.store import durable
 from wc_core.errors import WcError
 from wc_core.lean import contextlib
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from wc_core.layout import Layout
 
