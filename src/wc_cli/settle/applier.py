@@ -17,6 +17,7 @@ from wc_cli.branch.treepaths import is_safe, paths_of, topic_at
 from wc_cli.merge.contents import merge_file
 from wc_cli.merge.logs import merge_logs, old_entries, split_torn
 from wc_cli.merge.threeway import merge_keys
+from wc_cli.settle.spared import spared_lines
 from wc_cli.store import durable, pending, quarantine
 from wc_core.errors import NotFoundError, WcError
 from wc_core.files import NotPlainError, read_plain
@@ -114,7 +115,7 @@ class Applier:
 
     def restore_spared(self, topic: str) -> None:
         """Restore to a log the entries that its marker has and no commit has yet."""
-        if lines := missing(self.upkeep, topic):
+        if lines := spared_lines(self.upkeep, topic):
             self._apply_thread(topic, {paths_of(topic).log: FileChange(lines, lines)})
 
     def _apply_pairs(self, pairs: Mapping[str, Pair]) -> Iterator[tuple[str, str]]:
@@ -309,18 +310,6 @@ class Applier:
             elif target != disk:
                 durable.make_folder(os.path.dirname(path), root)
                 durable.create(path, target, root)
-
-
-def missing(upkeep: Upkeep, topic: str) -> bytes:
-    """The lines that a thread's marker has and its log lacks: a user's git removed them
-    before they were committed."""
-    root = upkeep.layout.root
-    lines, _ = split_torn(read_plain(upkeep.marker(topic), root) or b"")
-    log = read_plain(upkeep.layout.log(topic), root) or b""
-    if lines in log:
-        return b""
-    present = {b"", *log.split(b"\n")}
-    return b"".join(line + b"\n" for line in lines.split(b"\n") if line not in present)
 
 
 def _page_lines(

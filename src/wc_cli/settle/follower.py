@@ -12,9 +12,8 @@ from functools import cached_property
 
 from wc_cli.branch import commits, packs
 from wc_cli.branch.git import GitError, GitKilledError
-from wc_cli.merge.join import Joined, Joining, join
 from wc_cli.settle import usergit
-from wc_cli.settle.applier import Applier
+from wc_cli.settle.spared import spared_lines
 from wc_cli.store import applied, authors, durable
 from wc_cli.store.applied import Applied
 from wc_core.errors import WcError
@@ -25,6 +24,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from wc_cli.branch.git import Git
+    from wc_cli.merge.join import Joined, Joining
+    from wc_cli.settle.applier import Applier
     from wc_cli.store.upkeep import Upkeep
     from wc_core.git.authorship import Authorship
     from wc_core.git.repository import Repository
@@ -83,12 +84,12 @@ class Follower:
         moved = recorded.commit not in {"", self.at}
         # git writes the index whenever it does anything in the folder.
         visited = bool(recorded.commit) and index_ns != recorded.index_ns
-        applier = Applier(self.upkeep, self.git)
         problems: dict[str, str] = {}
         if moved:
-            problems |= applier.apply(recorded.commit, self.at)
+            problems |= self._applier().apply(recorded.commit, self.at)
         if visited:
-            problems |= applier.restore(self.at, usergit.changed_paths(self.git))
+            changed = usergit.changed_paths(self.git)
+            problems |= self._applier().restore(self.at, changed)
         if visited or moved:
             index_ns = self._refresh_index(index_ns)
         if not problems:
@@ -97,7 +98,13 @@ class Follower:
 
     def restore_spared(self, topic: str) -> None:
         """Restore the entries that only a thread's marker has to its log."""
-        Applier(self.upkeep, self.git).restore_spared(topic)
+        if spared_lines(self.upkeep, topic):
+            self._applier().restore_spared(topic)
+
+    def _applier(self) -> Applier:
+        from wc_cli.settle.applier import Applier  # 4 ms, only after a user's git
+
+        return Applier(self.upkeep, self.git)
 
     @property
     def in_step(self) -> bool:
@@ -142,6 +149,8 @@ class Follower:
 
     def join(self, joining: Joining) -> Joined:
         """Join the branch with another commit. Raises GitError."""
+        from wc_cli.merge.join import join  # 2 ms, only for two histories
+
         tip = self.tip()
         with self.guarded():
             packs.take_over(self.checkout, joining.packs)

@@ -14,10 +14,11 @@ import time
 from wc_cli.branch import commits, metaauthor
 from wc_cli.branch.commits import CommitChange
 from wc_cli.branch.git import Git, GitError
-from wc_cli.settle import applier, usergit
+from wc_cli.settle import usergit
 from wc_cli.settle.commitplan import RenderedThread
 from wc_cli.settle.committer import Committer
 from wc_cli.settle.follower import Follower
+from wc_cli.settle.spared import spared_lines
 from wc_cli.store import authors, durable, locks, pending, rendering
 from wc_cli.store.upkeep import Upkeep
 from wc_core.errors import CorruptError, LockTimeoutError, NotFoundError, WcError
@@ -243,7 +244,7 @@ class Settler:
         with contextlib.suppress(LockTimeoutError), self.upkeep.lock(topic):
             size = size_of(self.layout.log(topic), self.layout.root)
             # Outside git, nobody took anything away that would have to be restored.
-            lacks = self.follower is not None and applier.missing(self.upkeep, topic)
+            lacks = self.follower is not None and spared_lines(self.upkeep, topic)
             if size == thread.log_size and not lacks:
                 authors.forget(self.layout, topic)
                 durable.remove(self.upkeep.marker(topic), self.layout.root)

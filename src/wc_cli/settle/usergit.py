@@ -12,7 +12,6 @@ import time
 
 from wc_cli.branch import commits
 from wc_cli.branch.git import GitError
-from wc_cli.merge.join import Joining, join
 from wc_cli.store import durable
 from wc_core.files import age_of, read_plain
 from wc_core.git import repository
@@ -96,7 +95,10 @@ def _is_recent(checkout: Repository, operation: str) -> bool:
 def complete(git: Git, checkout: Repository, options: CommitOptions) -> None:
     """Complete an abandoned operation: join the branch with the commits that were
     being merged, and forget the other operations. Raises GitError."""
-    import shutil  # 3 ms, only after an abandoned operation
+    # 5 ms, only after an abandoned operation
+    import shutil
+
+    from wc_cli.merge.join import Joining, join
 
     for commit in _merged_commits(checkout):
         tip = repository.resolve(checkout, f"refs/heads/{BRANCH}")
