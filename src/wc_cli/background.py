@@ -26,13 +26,11 @@ from wc_core.git import repository as repositories
 from wc_core.git import worktrees
 from wc_core.layout import Layout
 from wc_core.lean import contextlib
-from wc_core.threads import settings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from wc_cli.sync.routes import DueExchange
 
 _LONGEST_BURST_SECONDS = 1.0
 _NICENESS = 10
@@ -65,7 +63,10 @@ def main() -> None:
     keeping.update_when_settled(root, settled)
     exchange(root, env)
     _inform_person(root, env)
-    _send_claims(root, env)
+    if os.path.isdir(Layout(root).held):
+        from wc_cli import exchanging  # 30 ms, for those who claim what they edit
+
+        exchanging.send_claims(root, env)
 
 
 def _inform_person(root: str, env: Mapping[str, str]) -> None:
@@ -85,17 +86,6 @@ def _refresh_radar(root: str, env: Mapping[str, str]) -> None:
     from wc_cli.radar import refreshing  # 14 ms, for several worktrees
 
     refreshing.refresh_if_due(root, Layout(root), env)
-
-
-def _send_claims(root: str, env: Mapping[str, str]) -> None:
-    """Send the claims of who has some. Those who lost one are told in the thread."""
-    if not os.path.isdir(Layout(root).held):
-        return
-    # 20 ms, for those who claim what they edit
-    from wc_cli.claims import travel
-    from wc_cli.entries import losses
-
-    losses.tell_threads(root, env, travel.send_in_background(root, env).losses)
 
 
 def exchange(root: str, env: Mapping[str, str]) -> None:
@@ -123,8 +113,10 @@ def _exchange_all(root: str, env: Mapping[str, str]) -> bool:
                 _note_nothing_due(root)
             return True
         tried = due.commit
+        from wc_cli import exchanging  # 30 ms, for stores that are shared
+
         try:
-            _exchange_once(root, env, due)
+            exchanging.exchange_all(root, env, due)
         except OfflineError:
             return False
         except LockTimeoutError:
@@ -132,28 +124,6 @@ def _exchange_all(root: str, env: Mapping[str, str]) -> bool:
         except WcError:
             return True  # it is recorded, and does not get better by itself
     return True
-
-
-def _exchange_once(root: str, env: Mapping[str, str], due: DueExchange) -> None:
-    """Exchange the threads, then the claims and the activity. Those who lost a claim
-    are told in the thread. Raises WcError."""
-    # 30 ms, for stores that are shared
-    from wc_cli.activitylog import travel as activity_travel
-    from wc_cli.claims import travel
-    from wc_cli.entries import losses
-    from wc_cli.sync.exchange import Waiting
-    from wc_cli.sync.exchanger import PUSH_IF_SHARED, PUSH_NEVER, Exchanger
-
-    rules = settings.load(root, env)
-    waiting = Waiting.at_most(rules.limit, queues=False)
-    exchanger = Exchanger(root, env, due.remote, waiting)
-    exchanger.exchange(push=PUSH_IF_SHARED if rules.push else PUSH_NEVER)
-    if rules.push:
-        result = travel.exchange_beside_store(root, env, due.remote, rules.limit)
-        losses.tell_threads(root, env, result.losses)
-        activity_travel.exchange_beside_store(
-            root, env, due.remote, rules.limit, is_fetched=True
-        )
 
 
 def _note_nothing_due(root: str) -> None:

@@ -55,6 +55,8 @@ class Context:
         self.env = env if env.get("USER") else {**env, "USER": os_user(env)}
         self.cwd = cwd
         self.asked = asked
+        # Whether this process was started for this command, and ends with it.
+        self.owns_process = False
         self._place: Place | None = None
         self._settings: Settings | None = None
         self._identity: Identity | None = None
@@ -362,6 +364,7 @@ def execute(declared: Declared, options: Options, occasion: str = "") -> None:
     # it was started in is gone.
     cwd = _current_folder(otherwise="/" if getattr(options, "hook", "") else "")
     context = Context(env, cwd, asked)
+    context.owns_process = True
     answer = Answer(lambda: _guidance_fields(context, occasion))
     begin_answer(answer)
     try:

@@ -18,12 +18,16 @@ from wc_core.lean import contextlib
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
+    from typing import TypeAlias
 
     from wc_core.layout import Layout
     from wc_core.threads.settings import Settings
 
+    StartProcess: TypeAlias = Callable[[str, Sequence[str], Mapping[str, str]], None]
+
 _RETRY_SECONDS = 30.0
+_COMPANY_SECONDS = 0.05
 # Without looking for garbage while the modules are imported, as in `wc_cli.start`.
 _PROGRAM = "import gc; gc.set_threshold(20_000); from {} import main; main()"
 # For so long, a user's git command may still be running.
@@ -92,10 +96,68 @@ def _is_exchange_due(layout: Layout, rules: Settings) -> bool:
     return bool(failures) and age >= pause
 
 
-def start(layout: Layout, env: Mapping[str, str]) -> None:
+def start_detached(
+    module: str, arguments: Sequence[str], env: Mapping[str, str]
+) -> None:
+    """Start a module as a process that outlives this one and has no terminal. Raises
+    OSError."""
+    # -P: nothing is imported from the current folder. Not -m, which takes 5 ms more.
+    command = [sys.executable, "-P", "-c", _PROGRAM.format(module)]
+    null = os.open(os.devnull, os.O_RDWR)
+    actions = [(os.POSIX_SPAWN_DUP2, null, fd) for fd in (0, 1, 2)]
+    try:
+        # A session of its own: ^C, or a terminal that is closed, does not end it.
+        os.posix_spawn(  # noqa: TID251 - what outlives its command
+            sys.executable,
+            [*command, *arguments],
+            env,
+            file_actions=actions,
+            setsid=True,
+        )
+    finally:
+        os.close(null)
+
+
+def fork_detached(
+    module: str, arguments: Sequence[str], env: Mapping[str, str]
+) -> None:
+    """Like `start_detached`, as a copy of this process, which has imported half of what
+    the module needs: 20 ms less. Only for a process that ends after its command. Of its
+    open files, the copy keeps those that may be inherited. Raises OSError."""
+    if os.fork():  # noqa: TID251 - what outlives its command
+        return
+    try:
+        os.setsid()
+        _close_files()
+        # Until then this process has ended: it is not held up, and what both have in
+        # memory need not be copied. Others may have written by then as well.
+        time.sleep(_COMPANY_SECONDS)
+        os.environ.update(env)
+        sys.argv = [module, *arguments]
+        __import__(module)
+        sys.modules[module].main()
+    finally:
+        os._exit(0)
+
+
+def _close_files() -> None:
+    """Close what a program that is started does not inherit, and have no terminal."""
+    null = os.open(os.devnull, os.O_RDWR)
+    for handle in (0, 1, 2):
+        os.dup2(null, handle)
+    for name in os.listdir("/proc/self/fd"):
+        with contextlib.suppress(OSError):  # that of the listing is closed by now
+            if not os.get_inheritable(int(name)):
+                os.close(int(name))
+
+
+def start(layout: Layout, env: Mapping[str, str], *, may_fork: bool = False) -> None:
     """Start the detached process, unless one is at work: that one looks for new markers
-    before it ends."""
-    _start("wc_cli.background", layout, layout.git_lock, env)
+    before it ends. If this process ``may_fork``, it is a copy of it."""
+    # A copy of a process with threads has their locks, but not the threads.
+    fork = may_fork and sys.platform == "linux" and "threading" not in sys.modules
+    start_process = fork_detached if fork else start_detached
+    _start("wc_cli.background", layout, layout.git_lock, env, start=start_process)
 
 
 def start_radar(layout: Layout, folder: str, env: Mapping[str, str]) -> None:
@@ -141,7 +203,12 @@ def start_snapshot(
 
 
 def _start(
-    module: str, layout: Layout, lock: str, env: Mapping[str, str], *arguments: str
+    module: str,
+    layout: Layout,
+    lock: str,
+    env: Mapping[str, str],
+    *arguments: str,
+    start: StartProcess = start_detached,
 ) -> None:
     """Start a module with the store, the handle of the lock, and more arguments, unless
     another process has the lock."""
@@ -153,28 +220,6 @@ def _start(
     # It inherits the lock: no other writer starts a second one while it starts.
     os.set_inheritable(handle, True)
     try:
-        start_detached(module, (layout.root, str(handle), *arguments), env)
+        start(module, (layout.root, str(handle), *arguments), env)
     finally:
         os.close(handle)
-
-
-def start_detached(
-    module: str, arguments: Sequence[str], env: Mapping[str, str]
-) -> None:
-    """Start a module as a process that outlives this one and has no terminal. Raises
-    OSError."""
-    # -P: nothing is imported from the current folder. Not -m, which takes 5 ms more.
-    command = [sys.executable, "-P", "-c", _PROGRAM.format(module)]
-    null = os.open(os.devnull, os.O_RDWR)
-    actions = [(os.POSIX_SPAWN_DUP2, null, fd) for fd in (0, 1, 2)]
-    try:
-        # A session of its own: ^C, or a terminal that is closed, does not end it.
-        os.posix_spawn(  # noqa: TID251 - what outlives its command
-            sys.executable,
-            [*command, *arguments],
-            env,
-            file_actions=actions,
-            setsid=True,
-        )
-    finally:
-        os.close(null)

@@ -35,8 +35,10 @@ PATTERNS = frozenset({"re", "enum", "types", "functools", "collections", "operat
 _PROGRAM = """
 import os, sys
 before = set(sys.modules)
-leave = os._exit
+leave, command = os._exit, os.getpid()
 def tell(code):
+    if os.getpid() != command:
+        leave(code)  # it settles, as a copy of the command
     with open(os.environ["TELL"], "w") as file:
         file.write("\\n".join(set(sys.modules) - before))
     leave(code)

@@ -63,7 +63,8 @@ def start_settling(context: Context, *, sync: bool = False) -> list[str]:
 
             return inline.settle_and_exchange(context, by_option=sync)
         if mode == "background":
-            spawn.start(Layout(context.place.root), context.env)
+            layout = Layout(context.place.root)
+            spawn.start(layout, context.env, may_fork=context.owns_process)
     except (WcError, OSError) as error:
         return [f"settling could not be started: {error}"]
     return []

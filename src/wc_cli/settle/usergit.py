@@ -95,10 +95,9 @@ def _is_recent(checkout: Repository, operation: str) -> bool:
 def complete(git: Git, checkout: Repository, options: CommitOptions) -> None:
     """Complete an abandoned operation: join the branch with the commits that were
     being merged, and forget the other operations. Raises GitError."""
-    # 5 ms, only after an abandoned operation
-    import shutil
+    import shutil  # 3 ms, only after an abandoned operation
 
-    from wc_cli.merge.join import Joining, join
+    from wc_cli.merge.join import Joining, join  # 2 ms, as above
 
     for commit in _merged_commits(checkout):
         tip = repository.resolve(checkout, f"refs/heads/{BRANCH}")

@@ -1,0 +1,36 @@
+"""What the background process exchanges with the remote: threads, claims, activity."""
+
+from __future__ import annotations
+
+from wc_cli.activitylog import travel as activity_travel
+from wc_cli.claims import travel
+from wc_cli.entries import losses
+from wc_cli.sync.exchange import Waiting
+from wc_cli.sync.exchanger import PUSH_IF_SHARED, PUSH_NEVER, Exchanger
+from wc_core.threads import settings
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from wc_cli.sync.routes import DueExchange
+
+
+def exchange_all(root: str, env: Mapping[str, str], due: DueExchange) -> None:
+    """Exchange the threads, then the claims and the activity. Those who lost a claim
+    are told in the thread. Raises WcError."""
+    rules = settings.load(root, env)
+    waiting = Waiting.at_most(rules.limit, queues=False)
+    exchanger = Exchanger(root, env, due.remote, waiting)
+    exchanger.exchange(push=PUSH_IF_SHARED if rules.push else PUSH_NEVER)
+    if rules.push:
+        result = travel.exchange_beside_store(root, env, due.remote, rules.limit)
+        losses.tell_threads(root, env, result.losses)
+        activity_travel.exchange_beside_store(
+            root, env, due.remote, rules.limit, is_fetched=True
+        )
+
+
+def send_claims(root: str, env: Mapping[str, str]) -> None:
+    """Send the claims of who has some. Those who lost one are told in the thread."""
+    losses.tell_threads(root, env, travel.send_in_background(root, env).losses)
