@@ -7,6 +7,8 @@ import functools
 import hashlib
 import json
 import re
+import subprocess
+import sys
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -98,6 +100,25 @@ def test_json_is_decoded_alike(text: str, around: str, encoding: str) -> None:
     with contextlib.suppress(UnicodeEncodeError):
         data = text.encode(errors="surrogatepass") + b"\xff" * len(around)
         assert outcome(lean_json.loads, data) == outcome(json.loads, data)
+
+
+DAMAGED = (b"{", b"[", b"", b'"a', b"\xff", b"{} {}", b'{"a" 1}', b"[1,]", b"\xff\xfe[")
+
+
+def test_damaged_json_is_refused_where_json_was_not_imported() -> None:
+    """The parser in C takes the class of its errors from there."""
+    program = (
+        "import sys\n"
+        "from wc_core.lean import json\n"
+        "for data in {data!r}:\n"
+        "    sys.modules.pop('json', None); sys.modules.pop('json.decoder', None)\n"
+        "    try: json.loads(data)\n"
+        "    except ValueError: continue\n"
+        "    sys.exit(repr(data))\n"
+    )
+    words = [sys.executable, "-c", program.format(data=DAMAGED)]
+    done = subprocess.run(words, check=False, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
 
 
 def test_a_pattern_is_compiled_when_it_is_used() -> None:

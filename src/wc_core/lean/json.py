@@ -37,8 +37,8 @@ else:
             value, end = _scan(text, 0)
             if end == len(text):
                 return value
-        except (StopIteration, UnicodeDecodeError):
-            pass
+        except (StopIteration, ValueError, SystemError):
+            pass  # SystemError: the parser finds no class of errors to raise
         import json  # 6 ms with re, for what is no JSON, or not in UTF-8
 
         return json.loads(data)
