@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from wc_core.identity.resolve import Identity
     from wc_core.threads.settings import Settings
     from wc_core.views.overview import Overview
+    from wc_core.views.search import Engine
 
 _NOT_ASKED = Asked()
 
@@ -134,6 +135,22 @@ class Context:
         from wc_core.views.overview import Overview  # 1.1 ms, only to list threads
 
         return Overview(self.reader, self.viewer, now_ms, self.note_unindexed)
+
+    def search_engine(self, overview: Overview) -> Engine:
+        """What searches the threads of an overview."""
+        from wc_core.views.search import Scan  # 2 ms, only to search
+
+        reader = overview.reader
+        if not os.path.isdir(reader.layout.index_folder):
+            return Scan(reader)
+        # 7 ms (sqlite3), where there is an index.
+        from wc_core.index.entries import EntryFile
+        from wc_core.views.indexedsearch import IndexedSearch
+
+        def opened() -> EntryFile:
+            return EntryFile(reader.layout)
+
+        return IndexedSearch(reader, opened, overview.bases, self.note_unindexed)
 
     def note_unindexed(self, count: int) -> None:
         """Have the index made in the background, if it lacks so many threads that

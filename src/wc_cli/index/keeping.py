@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from wc_cli.index import overviewfile
+from wc_cli.index import entriesfile, overviewfile
 from wc_cli.store import locks
 from wc_core.errors import WcError
 from wc_core.index import keys
@@ -26,7 +26,9 @@ def rebuild(root: str) -> None:
 
 def rebuild_locked(root: str) -> None:
     """Like `rebuild`, for a caller that has the lock of the index."""
-    overviewfile.rebuild(StoreReader(root))
+    reader = StoreReader(root)
+    overviewfile.rebuild(reader)
+    entriesfile.rebuild(reader)
 
 
 def update(root: str, topics: Iterable[str]) -> None:
@@ -35,6 +37,7 @@ def update(root: str, topics: Iterable[str]) -> None:
     reader = StoreReader(root)
     with contextlib.suppress(WcError), _locked(reader):
         overviewfile.update(reader, topics)
+        entriesfile.update(reader, topics)
 
 
 def update_when_settled(root: str, topics: Collection[str]) -> None:

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 
 from wc_cli.index import keeping
 from wc_core.errors import WcError
+from wc_core.index import keys
 from wc_core.lean import contextlib
 
 _NICENESS = 10
@@ -23,6 +25,8 @@ def main() -> None:
     os.set_inheritable(int(handle), False)
     with contextlib.suppress(OSError):
         os.nice(_NICENESS)
+    # What was written just now is indexed as well.
+    time.sleep(keys.TICK_SECONDS)
     # What cannot be written is read from the logs, and wc doctor says so.
     with contextlib.suppress(WcError, OSError):
         keeping.rebuild_locked(root)

@@ -16,6 +16,7 @@ from wc_core.layout import file_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from types import TracebackType
     from typing import Self
 
@@ -83,6 +84,20 @@ class ThreadFiles:
                 times = f"{info.st_mtime_ns}.{info.st_ctime_ns}"
                 parts.append(f"{info.st_ino}.{info.st_size}.{times}")
         return f",{','.join(parts)}"
+
+
+def thread_bases(layout: Layout, topics: Iterable[str]) -> dict[str, str]:
+    """Returns the base of each of these threads' keys, `NONE` where there is none."""
+    try:
+        with ThreadFiles(layout) as files:
+            return {topic: files.base(topic) for topic in topics}
+    except OSError:
+        return {}
+
+
+def log_part(base: str) -> str:
+    """Returns the part of a base that is about the log."""
+    return base.partition(",")[0]
 
 
 def log_size(key: str) -> int:

@@ -19,7 +19,7 @@ from wc_core.views.rows import ThreadRow, askers, listed_row, recency
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
     from typing import Any
 
     from wc_core.identity.viewer import Viewer
@@ -27,11 +27,12 @@ if TYPE_CHECKING:
 
 
 class Listing(NamedTuple):
-    """The rows of threads, latest move first, and how many of them the index did not
-    have."""
+    """The rows of threads, latest move first, how many of them the index did not have,
+    and the base of each one's key."""
 
     rows: list[ThreadRow]
     unindexed: int
+    bases: Mapping[str, str]
 
 
 def thread_listing(
@@ -49,7 +50,7 @@ def thread_listing(
     ]
     readable = [row for row in rows if row is not None]
     readable.sort(key=recency, reverse=True)
-    return Listing(readable, survey.unindexed)
+    return Listing(readable, survey.unindexed, survey.bases)
 
 
 def thread_rows(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from wc_core.errors import InvalidInputError, WcError
+from wc_core.index.keys import thread_bases
 from wc_core.lean import contextlib
 from wc_core.views import rows as row_views
 from wc_core.views.listing import thread_listing
@@ -12,7 +13,7 @@ from wc_core.views.rows import RowPage, recency
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping
 
     from wc_core.identity.viewer import Viewer
     from wc_core.names import Directory
@@ -40,7 +41,8 @@ class Overview:
         self.reader = reader
         self.viewer = viewer
         self.clock = clock
-        self._note_unindexed = note_unindexed
+        self.note_unindexed = note_unindexed
+        self._bases: Mapping[str, str] = {}
 
     def rows(self) -> list[ThreadRow]:
         """Returns all threads, latest move first. A damaged one hides no other."""
@@ -54,8 +56,18 @@ class Overview:
     def _read(self, topics: Iterable[str] | None = None) -> list[ThreadRow]:
         """The threads of the store, or those with the ``topics``, latest move first."""
         listing = thread_listing(self.reader, self.viewer, topics)
-        self._note_unindexed(listing.unindexed)
+        self.note_unindexed(listing.unindexed)
+        self._bases = listing.bases
         return listing.rows
+
+    def bases(self, topics: Iterable[str]) -> Mapping[str, str]:
+        """Returns the base of the key of each of these threads, as they were when rows
+        were last asked for; of others, as they are now."""
+        missing = [topic for topic in topics if topic not in self._bases]
+        if missing:
+            found = thread_bases(self.reader.layout, missing)
+            self._bases = {**self._bases, **found}
+        return self._bases
 
     def with_passes(self, rows: list[ThreadRow]) -> list[ThreadRow]:
         """Returns the rows with how far their balls have come, see `with_passes`."""

@@ -118,9 +118,9 @@ def _about_file(
     and the threads that could not be searched."""
     if not options.file:
         return criteria, []
-    scan = search_views.Scan(overview.reader)
+    engine = context.search_engine(overview)
     about = Mentions(searched_path(options.file, context))
-    topics, matches = search_views.threads_about(scan, overview.reader, about)
+    topics, matches = search_views.threads_about(engine, overview.reader, about)
     return criteria._replace(topics=topics), list(matches.unreadable)
 
 

@@ -70,7 +70,7 @@ def search(context: Context, options: SearchOptions) -> None:
         query, thread_filter, options.limit, options.cursor, about
     )
     overview = context.overview
-    hits = search_views.search(search_views.Scan(overview.reader), overview, question)
+    hits = search_views.search(context.search_engine(overview), overview, question)
     if options.json:
         say_json(hits.to_json(context.store, query))
         return

@@ -10,7 +10,6 @@ from wc_cli.terminal import render
 from wc_core.phrases import quoted
 from wc_core.text import one_line
 from wc_core.views import remarks as remark_views
-from wc_core.views import search as search_views
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -34,7 +33,9 @@ def decisions(context: Context, options: DecisionsOptions) -> None:
     reader = overview.reader
     topic = reader.find(options.topic) if options.topic else ""
     query = remark_views.DecisionQuery(topic, options.since, options.limit)
-    page = remark_views.decisions(search_views.Scan(reader), overview, query, now_ms())
+    page = remark_views.decisions(
+        context.search_engine(overview), overview, query, now_ms()
+    )
     if options.json:
         say_json(page.to_json(context.store))
         return

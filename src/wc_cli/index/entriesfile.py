@@ -1,0 +1,328 @@
+"""Writes the part of the index that has the words of each entry."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import time
+from binascii import crc32
+
+from wc_cli.store import durable
+from wc_core import ulid
+from wc_core.errors import StorageError, WcError
+from wc_core.index import entries as entryfile
+from wc_core.index import keys
+from wc_core.lean import contextlib
+from wc_core.search.mentions import recorded
+from wc_core.search.words import fold_text
+from wc_core.threads import codec
+from wc_core.threads.model import Entry
+from wc_core.values import NamedTuple
+from wc_core.views.entries import numbered
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from wc_cli.index.overviewfile import Clock
+    from wc_core.threads.reader import StoreReader
+
+# Rows of replaced logs that are tolerated before the file is made from nothing.
+_MOST_DEAD = 10_000
+# Threads that are written in one transaction, while which nobody can read.
+_BATCH = 200
+_BUSY_SECONDS = 2.0
+# Of dropped threads, too: their words are still there.
+_LAST_NUMBER = (
+    "SELECT max(number) FROM "
+    "(SELECT number FROM threads UNION ALL SELECT number FROM dropped)"
+)
+_ADD_THREAD = "INSERT INTO threads VALUES (?, ?, ?, ?, ?, ?, ?)"
+_ADD_ENTRY = "INSERT INTO entries VALUES (?, ?, ?, ?, ?, ?)"
+_ADD_WORDS = (
+    "INSERT INTO words(rowid, title, body, topic, author, recorded) "
+    "VALUES (?, ?, ?, ?, ?, ?)"
+)
+
+
+class Piece(NamedTuple):
+    """Entries to be indexed, the offset of each in its log, and where they end."""
+
+    entries: Sequence[Entry]
+    starts: Sequence[int]
+    end: int
+
+
+class KeptThread(NamedTuple):
+    """What the file has of a thread: ``size`` bytes of its log, whose CRC-32 is
+    ``check``, as so many ``entries``."""
+
+    number: int
+    key: str
+    last_id: str
+    size: int
+    check: int
+    entries: int
+
+
+def update(
+    reader: StoreReader, topics: Iterable[str], clock: Clock = time.time_ns
+) -> None:
+    """Indexes what these threads have that is not in the file yet. What was changed
+    just now is left to the next time. Raises WcError."""
+    try:
+        with _opened(reader) as database:
+            EntryWriter(reader, database, clock).update(topics)
+    except sqlite3.Error:
+        rebuild(reader, clock)
+
+
+def rebuild(reader: StoreReader, clock: Clock = time.time_ns) -> None:
+    """Brings the file up to date for all threads; makes it from nothing if it cannot
+    be used, or is mostly of logs that were replaced. Raises WcError."""
+    topics = reader.topics()
+    try:
+        with _opened(reader) as database:
+            writer = EntryWriter(reader, database, clock)
+            writer.forget_others(topics)
+            if not writer.is_mostly_dead():
+                writer.update(topics)
+                return
+    except sqlite3.Error:
+        pass  # it is replaced
+    _make(reader, topics, clock)
+
+
+def _make(reader: StoreReader, topics: Sequence[str], clock: Clock) -> None:
+    """Makes the file beside the one that is read, and moves it there."""
+    layout = reader.layout
+    durable.make_folder(layout.index_folder, layout.root, flush=False)
+    half = f"{layout.entry_index}.half"
+    for path in (half, f"{half}-journal"):
+        durable.remove(path, layout.root)
+    try:
+        with _connected(half, "rwc") as database:
+            # Nobody sees the file before it is whole.
+            database.execute("PRAGMA journal_mode = off")
+            database.execute("PRAGMA synchronous = off")
+            database.executescript(entryfile.SCHEMA)
+            EntryWriter(reader, database, clock).update(topics)
+            # Flushes all of the file. Without a version it is not used.
+            database.execute("PRAGMA synchronous = full")
+            database.execute(f"PRAGMA user_version = {entryfile.VERSION}")
+    except sqlite3.Error as error:
+        durable.remove(half, layout.root)
+        raise StorageError(f"{half} could not be written: {error}.") from error
+    durable.move(half, layout.entry_index, layout.root)
+
+
+@contextlib.contextmanager
+def _opened(reader: StoreReader) -> Iterator[sqlite3.Connection]:
+    """The file, if it is there and of this version. Raises `sqlite3.Error`."""
+    path = reader.layout.entry_index
+    if os.path.islink(path):
+        raise sqlite3.OperationalError("the index is a link")
+    with _connected(path, "rw") as database:
+        ((version,),) = database.execute("PRAGMA user_version").fetchall()
+        if version != entryfile.VERSION:
+            raise sqlite3.DatabaseError(f"the index has version {version}")
+        yield database
+
+
+@contextlib.contextmanager
+def _connected(path: str, mode: str) -> Iterator[sqlite3.Connection]:
+    name = path.replace("%", "%25").replace("?", "%3f").replace("#", "%23")
+    database = sqlite3.connect(
+        f"file:{name}?mode={mode}",
+        uri=True,
+        timeout=_BUSY_SECONDS,
+        isolation_level=None,
+    )
+    try:
+        yield database
+    finally:
+        database.close()
+
+
+class EntryWriter:
+    """Writes into an open file, as the only process that does."""
+
+    def __init__(
+        self, reader: StoreReader, database: sqlite3.Connection, clock: Clock
+    ) -> None:
+        self._reader = reader
+        self._db = database
+        self._clock = clock
+
+    def is_mostly_dead(self) -> bool:
+        """Returns whether most of the words are of logs that were replaced."""
+        ((dead,),) = self._db.execute("SELECT sum(entries) FROM dropped").fetchall()
+        ((live,),) = self._db.execute("SELECT count(*) FROM entries").fetchall()
+        return int(dead or 0) > max(_MOST_DEAD, int(live))
+
+    def forget_others(self, topics: Iterable[str]) -> None:
+        """Drops the threads that are not among the ``topics``."""
+        kept = {topic for (topic,) in self._db.execute("SELECT topic FROM threads")}
+        with self._transaction():
+            for topic in kept.difference(topics):
+                self._drop(topic)
+
+    def update(self, topics: Iterable[str]) -> None:
+        """Indexes what is new in these threads."""
+        now_ns = self._clock()
+        with keys.ThreadFiles(self._reader.layout) as files:
+            pending = [
+                (topic, base)
+                for topic in topics
+                if (base := files.base(topic)) and keys.is_settled(base, now_ns)
+            ]
+        for start in range(0, len(pending), _BATCH):
+            with self._transaction():
+                for topic, base in pending[start : start + _BATCH]:
+                    # A log that cannot be read now is read, and reported, by a search.
+                    with contextlib.suppress(WcError):
+                        self._update_thread(topic, keys.log_part(base))
+
+    @contextlib.contextmanager
+    def _transaction(self) -> Iterator[None]:
+        self._db.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+            self._db.execute("COMMIT")
+        except BaseException:
+            self._db.execute("ROLLBACK")
+            raise
+
+    def _kept(self, topic: str) -> KeptThread | None:
+        found = self._db.execute(
+            "SELECT number, key, last_id, size, check_sum, entries FROM threads "
+            "WHERE topic = ?",
+            (topic,),
+        ).fetchall()
+        return KeptThread(*found[0]) if found else None
+
+    def _update_thread(self, topic: str, key: str) -> None:
+        kept = self._kept(topic)
+        if kept is not None and kept.key == key:
+            return
+        data = self._reader.log_bytes(topic) or b""
+        if len(data) != keys.log_size(key):
+            self._drop(topic)
+            return
+        piece = self._tail(topic, kept, data)
+        if piece is None:
+            self._drop(topic)
+            kept, piece = None, self._whole(topic, data)
+        if kept is None:
+            ((last,),) = self._db.execute(_LAST_NUMBER).fetchall()
+            kept = KeptThread((last or 0) + 1, "", "", 0, 0, 0)
+        self._add(topic, key, data, kept, piece)
+
+    def _drop(self, topic: str) -> None:
+        """Drops a thread. Its words stay, with numbers that no thread has."""
+        kept = self._kept(topic)
+        if kept is not None:
+            first = kept.number * entryfile.ENTRIES
+            last = first + entryfile.ENTRIES
+            self._db.execute(
+                "DELETE FROM entries WHERE number >= ? AND number < ?", (first, last)
+            )
+            self._db.execute("DELETE FROM threads WHERE topic = ?", (topic,))
+            self._db.execute(
+                "INSERT INTO dropped VALUES (?, ?)", (kept.number, kept.entries)
+            )
+
+    def _tail(self, topic: str, kept: KeptThread | None, data: bytes) -> Piece | None:
+        """What was appended to a log; ``None`` if all of it has to be read."""
+        if kept is None or kept.size == entryfile.NOWHERE:
+            return None
+        if len(data) < kept.size or crc32(data[: kept.size]) != kept.check:
+            return None
+        piece = _parse_piece(topic, data[kept.size :], kept.size)
+        if piece is None:
+            return None
+        previous = kept.last_id
+        for entry in piece.entries:
+            # What changes earlier entries, or is older than they are.
+            if entry.supersedes or entry.new_topic or entry.id <= previous:
+                return None
+            previous = entry.id
+        return piece
+
+    def _whole(self, topic: str, data: bytes) -> Piece:
+        """All of a thread."""
+        piece = _parse_piece(topic, data, 0)
+        if piece is None or any(
+            entry.supersedes or not ulid.prefix(entry.id) for entry in piece.entries
+        ):
+            # Torn, with a duplicate id or a foreign one, or corrected: what is shown
+            # is not what its lines say.
+            visible = numbered(self._reader.thread(topic))
+            entries = [item.entry for item in visible if not item.retracted]
+            starts = [entryfile.NOWHERE] * len(entries)
+            piece = Piece(entries, starts, entryfile.NOWHERE)
+        return piece
+
+    def _add(
+        self, topic: str, key: str, data: bytes, kept: KeptThread, piece: Piece
+    ) -> None:
+        count = kept.entries + len(piece.entries)
+        if count > entryfile.ENTRIES:
+            return
+        names = " ".join((topic, *self._reader.snapshot(topic).state.names))
+        first = kept.number * entryfile.ENTRIES + kept.entries
+        places = zip(piece.entries, piece.starts, strict=True)
+        numbers = range(first, first + len(piece.entries))
+        self._db.executemany(
+            _ADD_ENTRY,
+            (
+                (
+                    *(number, entry.id, start),
+                    *(entry.code_branch, entry.any_kind, entry.severity),
+                )
+                for number, (entry, start) in zip(numbers, places, strict=True)
+            ),
+        )
+        self._db.executemany(
+            _ADD_WORDS,
+            (
+                (number, *map(_searchable, _texts(entry, names)))
+                for number, entry in zip(numbers, piece.entries, strict=True)
+            ),
+        )
+        self._db.execute("DELETE FROM threads WHERE topic = ?", (topic,))
+        last_id = max((kept.last_id, *(entry.id for entry in piece.entries)))
+        check = crc32(data[: piece.end]) if piece.end != entryfile.NOWHERE else 0
+        thread = (kept.number, topic, key, last_id, piece.end, check, count)
+        self._db.execute(_ADD_THREAD, thread)
+
+
+def _texts(entry: Entry, names: str) -> tuple[str, ...]:
+    return entry.title, entry.body, names, entry.agent, recorded(entry)
+
+
+def _searchable(text: str) -> str:
+    return fold_text(text).replace("\0", " ")
+
+
+def _parse_piece(topic: str, data: bytes, start: int) -> Piece | None:
+    """The entries of whole lines, the first of which is at offset ``start``; ``None``
+    if the lines alone do not say what the log contains."""
+    entries: list[Entry] = []
+    starts: list[int] = []
+    end = start
+    # A complete last line leaves nothing after its newline.
+    *lines, torn = data.split(b"\n")
+    if torn:
+        return None
+    for line in lines:
+        begin, end = end, end + len(line) + 1
+        if not line.strip():
+            continue
+        entry = codec.read_line(topic, line)
+        if isinstance(entry, Entry):
+            entries.append(entry)
+            starts.append(begin)
+    if len({parsed.id for parsed in entries}) < len(entries):
+        return None
+    return Piece(entries, starts, end)

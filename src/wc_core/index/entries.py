@@ -1,0 +1,236 @@
+"""The part of the index that has the words of each entry: a SQLite file, only read
+here.
+
+Its tables (`SCHEMA`): ``threads`` has a number for each indexed version of a thread,
+with the key of its log; ``entries`` has what an entry can be found by apart from its
+words, and where its line begins in the log (-1: it cannot be shown from one line);
+``words`` is the full-text index. The number of an entry is that of its thread times
+`ENTRIES`, plus its position: which threads have words is known without looking up
+entries. ``dropped`` has the numbers of threads that are not in the index any more,
+though their words are.
+
+A file of another `VERSION` is not used, nor one that is locked, damaged or missing.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+
+from wc_core.values import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any
+
+    from wc_core.layout import Layout
+    from wc_core.search.words import Term
+
+VERSION = 1
+# More than a thread has entries. A thread with more is not indexed.
+ENTRIES = 1 << 20
+NOWHERE = -1
+# The tokenizer "ascii" splits the output of `words.fold_text` into exactly its words:
+# ASCII letters, digits and everything beyond ASCII. The index stores only positions
+# of words, neither texts nor lengths: ranking is not its job.
+SCHEMA = """
+CREATE TABLE threads(
+  number INTEGER PRIMARY KEY, topic TEXT UNIQUE, key TEXT, last_id TEXT,
+  size INTEGER, check_sum INTEGER, entries INTEGER
+);
+CREATE TABLE entries(
+  number INTEGER PRIMARY KEY, id TEXT, start INTEGER,
+  branch TEXT, kind TEXT, severity TEXT
+);
+CREATE INDEX kinds ON entries(kind) WHERE kind != '';
+CREATE INDEX branches ON entries(branch) WHERE branch != '';
+CREATE VIRTUAL TABLE words USING fts5(
+  title, body, topic, author, recorded,
+  content='', columnsize=0, tokenize='ascii'
+);
+CREATE TABLE dropped(number INTEGER, entries INTEGER);
+"""
+_TEXT_FIELDS = "title body topic author"
+_MENTION_FIELDS = "title body recorded"
+# Milliseconds to wait while the index is written. Then logs are read instead.
+_BUSY_MS = 30
+
+
+class UnusableIndexError(Exception):
+    """The file is missing, locked, damaged or of another version: logs are read."""
+
+
+class IndexedThread(NamedTuple):
+    """A thread in the index: its number, the key of its log, and its greatest id."""
+
+    number: int
+    key: str
+    last_id: str
+
+
+class IndexedEntry(NamedTuple):
+    """An entry in the index, and the offset of its line in the log."""
+
+    number: int
+    id: str
+    start: int
+
+    @property
+    def thread(self) -> int:
+        """The number of its thread."""
+        return self.number // ENTRIES
+
+
+class Facets(NamedTuple):
+    """What entries have to be apart from their words; empty means anything."""
+
+    branch: str = ""
+    kind: str = ""
+    severities: tuple[str, ...] = ()
+
+    def conditions(self) -> tuple[str, list[str]]:
+        """Returns it as conditions of SQL, each after ``AND``, and their values."""
+        parts = ""
+        values: list[str] = []
+        for column, wanted in (
+            ("branch", (self.branch,) if self.branch else ()),
+            ("kind", (self.kind,) if self.kind else ()),
+            ("severity", self.severities),
+        ):
+            if wanted:
+                marks = ", ".join("?" * len(wanted))
+                parts += f" AND {column} != '' AND {column} IN ({marks})"
+                values += wanted
+        return parts, values
+
+
+NO_FACETS = Facets()
+
+
+class EntryFile:
+    """The file, open for reading. Every method may raise UnusableIndexError."""
+
+    def __init__(self, layout: Layout) -> None:
+        path = layout.entry_index
+        if os.path.islink(path):
+            raise UnusableIndexError("it is a link")
+        try:
+            self._open(path)
+        except sqlite3.Error as error:
+            raise UnusableIndexError(str(error)) from error
+
+    def _open(self, path: str) -> None:
+        # The name is in a URI, which SQLite decodes.
+        name = path.replace("%", "%25").replace("?", "%3f").replace("#", "%23")
+        self._db = sqlite3.connect(
+            f"file:{name}?mode=ro",
+            uri=True,
+            isolation_level=None,
+            check_same_thread=False,
+        )
+        try:
+            self._db.execute("PRAGMA query_only = on")
+            self._db.execute("PRAGMA temp_store = memory")
+            self._db.set_authorizer(_no_other_file)
+            self._db.execute(f"PRAGMA busy_timeout = {_BUSY_MS}")
+            self._check_version()
+        except BaseException:
+            # Also for an interrupt: nobody else could close it.
+            self._db.close()
+            raise
+
+    def _check_version(self) -> None:
+        ((version,),) = self._ask("PRAGMA user_version")
+        if version != VERSION:
+            raise UnusableIndexError(f"it has version {version}")
+
+    def close(self) -> None:
+        """Closes the file."""
+        self._db.close()
+
+    def version(self) -> int:
+        """Returns a number that differs after the file was written to."""
+        ((version,),) = self._ask("PRAGMA data_version")
+        return int(version)
+
+    def threads(self) -> dict[str, IndexedThread]:
+        """Returns the threads, by topic."""
+        rows = self._ask("SELECT topic, number, key, last_id FROM threads")
+        return {topic: IndexedThread(*fields) for topic, *fields in rows}
+
+    def counts(self, words: str) -> list[tuple[int, int]]:
+        """Returns the number of each thread with the words, and how many of its
+        entries have them. Threads may be among them that were replaced since."""
+        return self._ask(
+            "SELECT rowid / ?, count(*) FROM words WHERE words MATCH ? GROUP BY 1",
+            *(ENTRIES, words),
+        )
+
+    def in_thread(self, words: str, thread: int) -> list[IndexedEntry]:
+        """Returns the entries of a thread that have the words."""
+        first = thread * ENTRIES
+        found = self._ask(
+            "SELECT number, id, start FROM words CROSS JOIN entries "
+            "ON number = words.rowid WHERE words MATCH ? AND words.rowid >= ? "
+            "AND words.rowid < ?",
+            *(words, first, first + ENTRIES),
+        )
+        return [IndexedEntry(*fields) for fields in found]
+
+    def entries(self, words: str, facets: Facets = NO_FACETS) -> list[IndexedEntry]:
+        """Returns the entries that have the words (empty: any) and the facets."""
+        conditions, values = facets.conditions()
+        columns = "SELECT number, id, start FROM"
+        if words:
+            found = self._ask(
+                f"{columns} words CROSS JOIN entries ON number = words.rowid "
+                f"WHERE words MATCH ?{conditions}",
+                *(words, *values),
+            )
+        else:
+            found = self._ask(f"{columns} entries WHERE true{conditions}", *values)
+        return [IndexedEntry(*fields) for fields in found]
+
+    def position(self, entry: IndexedEntry) -> int:
+        """Returns the position of an entry in its thread, counted from 0."""
+        first = entry.thread * ENTRIES
+        ((before,),) = self._ask(
+            "SELECT count(*) FROM entries WHERE number >= ? AND number < ? AND id < ?",
+            *(first, first + ENTRIES, entry.id),
+        )
+        return int(before)
+
+    def _ask(self, question: str, *values: Any) -> list[tuple[Any, ...]]:
+        try:
+            return self._db.execute(question, values).fetchall()
+        except sqlite3.Error as error:
+            raise UnusableIndexError(str(error)) from error
+
+
+def _no_other_file(action: int, *_: str | None) -> int:
+    """Authorises every action except attaching another file. This one is open for
+    reading alone."""
+    return sqlite3.SQLITE_DENY if action == sqlite3.SQLITE_ATTACH else sqlite3.SQLITE_OK
+
+
+def words_expression(terms: Iterable[Term], mentioned: Iterable[Term] = ()) -> str:
+    """Returns what finds the entries with all of the terms: ``terms`` in the fields
+    they name, ``mentioned`` in the fields that mention files, commits and pull
+    requests."""
+    parts = [_part(term.field or _TEXT_FIELDS, term) for term in terms]
+    parts += [_part(_MENTION_FIELDS, term) for term in mentioned]
+    return " AND ".join(parts)
+
+
+def title_expression(terms: Iterable[Term], *, all_terms: bool) -> str:
+    """Returns what finds the entries with all of the terms, or any of them, in their
+    title."""
+    parts = [_part("title", term) for term in terms]
+    return (" AND " if all_terms else " OR ").join(parts)
+
+
+def _part(fields: str, term: Term) -> str:
+    # Words contain neither quotes nor anything else with a meaning in a query.
+    star = "*" if term.prefix else ""
+    return f'{{{fields}}} : "{" ".join(term.words)}" {star}'

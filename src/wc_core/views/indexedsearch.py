@@ -1,0 +1,260 @@
+"""Searches in the index, and reads the logs of those threads that it does not have."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from wc_core.errors import NotFoundError
+from wc_core.files import read_from
+from wc_core.index import entries as entryfile
+from wc_core.index import keys
+from wc_core.index.entries import EntryFile, Facets, IndexedEntry, UnusableIndexError
+from wc_core.search.mentions import Mentions, at_least
+from wc_core.threads import codec
+from wc_core.threads.model import Entry
+from wc_core.views.entries import Numbered, numbered
+from wc_core.views.search import (
+    ALL_IN_TITLE,
+    ELSEWHERE,
+    SOME_IN_TITLE,
+    Match,
+    Matches,
+    Scan,
+    SearchQuery,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from wc_core.threads.reader import StoreReader
+
+# Up to this many matches are all looked at; of more, only the newest.
+_FEW = 5_000
+# The first bytes of a line to read; few entries are longer.
+_LINE = 4096
+
+
+class IndexedSearch:
+    """An engine of `wc_core.views.search`. ``opened`` returns the file of the index,
+    and ``bases`` the base of each thread's key now. ``note_unindexed`` is told how many
+    threads had to be read because the index does not have them."""
+
+    def __init__(
+        self,
+        reader: StoreReader,
+        opened: Callable[[], EntryFile],
+        bases: Callable[[Sequence[str]], Mapping[str, str]],
+        note_unindexed: Callable[[int], None] = lambda _: None,
+    ) -> None:
+        self._reader = reader
+        self._scan = Scan(reader)
+        self._opened = opened
+        self._bases = bases
+        self._file: EntryFile | None = None
+        self._indexed: dict[tuple[str, str], IndexedEntry] = {}
+        self._note_unindexed = note_unindexed
+
+    def matches(self, topics: Sequence[str], query: SearchQuery) -> Matches:
+        """Like `Engine.matches`."""
+        try:
+            self._file = self._opened()
+            return self._all_matches(self._file, topics, query)
+        except UnusableIndexError:
+            self._note_unindexed(len(topics))
+            return self._scan.matches(topics, query)
+
+    def threads(self, topics: Sequence[str], about: Mentions) -> Matches:
+        """Like `Engine.threads`."""
+        return self.matches(topics, SearchQuery((), about, limit=1))
+
+    def _all_matches(
+        self, file: EntryFile, topics: Sequence[str], query: SearchQuery
+    ) -> Matches:
+        bases, indexed = self._bases(topics), file.threads()
+        names, last_ids, rest = {}, {}, []
+        for topic in topics:
+            thread, base = indexed.get(topic), bases.get(topic, keys.NONE)
+            if thread is not None and base and thread.key == keys.log_part(base):
+                names[thread.number] = topic
+                last_ids[thread.number] = thread.last_id
+            else:
+                rest.append(topic)
+        self._note_unindexed(sum(bool(bases.get(topic)) for topic in rest))
+        finder = _Finder(file, names, last_ids, query)
+        found = finder.matches(self._fits)
+        self._indexed |= {
+            (names[entry.thread], entry.id): entry for entry in finder.chosen
+        }
+        scanned = self._scan.matches(rest, query)
+        best = sorted((*found.best, *scanned.best), reverse=True)
+        return Matches(
+            best[: query.limit or None],
+            found.remaining + scanned.remaining,
+            {**found.topics, **scanned.topics},
+            scanned.unreadable,
+        )
+
+    def _fits(self, topic: str, entry: IndexedEntry, about: Mentions) -> bool:
+        """Whether an entry that has the words really mentions the thing."""
+        return about.fit(self._read(topic, entry).entry)
+
+    def entry(self, match: Match) -> Numbered:
+        """Like `Engine.entry`."""
+        indexed = self._indexed.get((match.topic, match.id))
+        if indexed is None:
+            return self._scan.entry(match)
+        return self._read(match.topic, indexed)
+
+    def _read(self, topic: str, indexed: IndexedEntry) -> Numbered:
+        """The entry. Raises NotFoundError if it is gone."""
+        entry = self._entry_at(topic, indexed.start)
+        if entry is not None and entry.id == indexed.id and self._file is not None:
+            return Numbered(self._file.position(indexed), entry)
+        for item in numbered(self._reader.thread(topic)):
+            if item.entry.id == indexed.id and not item.retracted:
+                return item
+        raise NotFoundError(f"{topic} has no entry {indexed.id} any more.")
+
+    def _entry_at(self, topic: str, start: int) -> Entry | None:
+        """The entry at an offset of a log, or None if it cannot be read from there."""
+        if start == entryfile.NOWHERE:
+            return None
+        layout, length = self._reader.layout, _LINE
+        while True:
+            try:
+                data = read_from(layout.log(topic), layout.root, start, length)
+            except OSError:
+                return None
+            line, end, _ = data.partition(b"\n")
+            if end or len(data) < length:
+                entry = codec.read_line(topic, line)
+                return entry if isinstance(entry, Entry) else None
+            length *= 8
+
+
+class _Finder:
+    """Finds the matches of one query in the index, in the threads with these
+    numbers."""
+
+    def __init__(
+        self,
+        file: EntryFile,
+        names: Mapping[int, str],
+        last_ids: Mapping[int, str],
+        query: SearchQuery,
+    ) -> None:
+        self._file = file
+        self._names = names
+        self._last_ids = last_ids
+        self._query = query
+        about = query.about
+        self._words = entryfile.words_expression(query.terms, about.terms)
+        severities = at_least(about.severity) if about.severity else ()
+        self._facets = Facets(about.branch, about.kind, severities)
+        # The entries of the matches that were returned.
+        self.chosen: list[IndexedEntry] = []
+
+    def matches(self, fits: Callable[[str, IndexedEntry, Mentions], bool]) -> Matches:
+        """Returns the matches; ``fits`` says whether an entry mentions a thing."""
+        query, names = self._query, self._names
+        has_facets = self._facets != entryfile.NO_FACETS
+        if self._words and not (has_facets or query.about.terms) and query.limit:
+            counts = {
+                number: count
+                for number, count in self._file.counts(self._words)
+                if number in names
+            }
+            if sum(counts.values()) > _FEW:
+                return self._newest(counts)
+        found = [
+            entry
+            for entry in self._file.entries(self._words, self._facets)
+            if entry.thread in names
+        ]
+        if query.about.terms:
+            found = [
+                entry
+                for entry in found
+                if fits(names[entry.thread], entry, query.about)
+            ]
+        return self._ranked(found)
+
+    def _ranked(self, found: list[IndexedEntry]) -> Matches:
+        """The matches among all entries that have what is asked for."""
+        query, ranks = self._query, self._ranks()
+        by_match = {
+            Match(ranks.get(entry.number, ELSEWHERE), entry.id, self._topic(entry)): (
+                entry
+            )
+            for entry in found
+        }
+        behind = query.behind
+        remaining = [match for match in by_match if behind is None or match < behind]
+        remaining.sort(reverse=True)
+        best = remaining[: query.limit or None]
+        self.chosen = [by_match[match] for match in best]
+        return Matches(best, len(remaining), Counter(map(self._topic, found)))
+
+    def _topic(self, entry: IndexedEntry) -> str:
+        return self._names[entry.thread]
+
+    def _ranks(self) -> dict[int, int]:
+        """The rank of each entry with a term in its title."""
+        ranks: dict[int, int] = {}
+        if self._query.terms:
+            for rank in (SOME_IN_TITLE, ALL_IN_TITLE):
+                found = self._file.entries(self._expression(rank, exactly=False))
+                ranks |= dict.fromkeys((entry.number for entry in found), rank)
+        return ranks
+
+    def _expression(self, rank: int, *, exactly: bool = True) -> str:
+        """What finds the entries of a rank; with those of higher ranks unless
+        ``exactly``."""
+        terms = self._query.terms
+        in_title = {
+            ALL_IN_TITLE: entryfile.title_expression(terms, all_terms=True),
+            SOME_IN_TITLE: entryfile.title_expression(terms, all_terms=False),
+        }
+        expression = self._words
+        if rank in in_title:
+            expression = f"({expression}) AND ({in_title[rank]})"
+        if exactly and rank + 1 in in_title:
+            expression = f"({expression}) NOT ({in_title[rank + 1]})"
+        return expression
+
+    def _newest(self, counts: Mapping[int, int]) -> Matches:
+        """The best of many matches: thread after thread, those with the newest entries
+        first, until no other can have a better one."""
+        query = self._query
+        best: list[tuple[Match, IndexedEntry]] = []
+        for rank in (ALL_IN_TITLE, SOME_IN_TITLE, ELSEWHERE):
+            if len(best) > query.limit:
+                break
+            if query.behind is None or rank <= query.behind.rank:
+                best += self._newest_of_rank(rank, query.limit + 1 - len(best))
+        self.chosen = [entry for _, entry in best[: query.limit]]
+        topics = {self._names[number]: count for number, count in counts.items()}
+        return Matches([match for match, _ in best[: query.limit]], len(best), topics)
+
+    def _newest_of_rank(
+        self, rank: int, count: int
+    ) -> list[tuple[Match, IndexedEntry]]:
+        expression, behind = self._expression(rank), self._query.behind
+        numbers = [
+            number
+            for number, _ in self._file.counts(expression)
+            if number in self._names
+        ]
+        numbers.sort(key=lambda number: self._last_ids[number], reverse=True)
+        best: list[tuple[Match, IndexedEntry]] = []
+        for number in numbers:
+            if len(best) >= count and best[-1][0].id > self._last_ids[number]:
+                break
+            for entry in self._file.in_thread(expression, number):
+                match = Match(rank, entry.id, self._topic(entry))
+                if behind is None or match < behind:
+                    best.append((match, entry))
+            best.sort(reverse=True)
+            del best[count:]
+        return best

@@ -1,0 +1,146 @@
+"""A store for the tests of the index, and what may be done to it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from hypothesis import strategies as st
+
+from tests.core.strategies import (
+    AGENTS,
+    chain,
+    entry,
+    linear_logs,
+    viewer,
+    write_thread,
+)
+from tests.oldertool import OlderTool
+from wc_cli.index import entriesfile, overviewfile
+from wc_core.threads import codec
+from wc_core.threads.reader import StoreReader
+from wc_core.views.listing import Listing, thread_listing
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from wc_core.threads.model import Entry
+
+
+def a_log(count: int) -> list[Entry]:
+    return chain(*(entry(step, AGENTS[step % 2]) for step in range(count)))
+
+
+TOPICS = ("t", "u", "%2Ev")
+
+
+def soon() -> int:
+    """A clock by which nothing was written just now."""
+    return time.time_ns() + 10_000_000_000
+
+
+def by_files(reader: StoreReader) -> Listing:
+    """The rows of a store without its index."""
+    hidden = f"{reader.layout.index_folder}.hidden"
+    has_index = os.path.isdir(reader.layout.index_folder)
+    if has_index:
+        os.rename(reader.layout.index_folder, hidden)
+    found = thread_listing(reader, viewer())
+    if has_index:
+        os.rename(hidden, reader.layout.index_folder)
+    return found
+
+
+class Store:
+    """A store, and what may be done to it."""
+
+    def __init__(self, root: str) -> None:
+        self.reader = StoreReader(root)
+        self.root = Path(self.reader.layout.root)
+        self.count = 0
+
+    def log(self, topic: str) -> Path:
+        return Path(self.reader.layout.log(topic))
+
+    def write(self, topic: str, log: list[Entry]) -> None:
+        write_thread(self.root, topic, log, meta=len(log) % 2 == 0)
+
+    def append(self, topic: str, log: list[Entry]) -> None:
+        if self.log(topic).exists():
+            with self.log(topic).open("ab") as file:
+                file.writelines(codec.to_line(one, 0) for one in log)
+
+    def older_tool(self, topic: str, _: list[Entry]) -> None:
+        self.count += 1
+        tool = OlderTool(self.root)
+        if topic != "%2Ev":
+            tool.init_thread(topic)
+            if self.count % 2:
+                tool.say(topic, f"title {self.count}", "body")
+            else:
+                tool.set_status(topic, f"word {self.count}")
+
+    def truncate(self, topic: str, log: list[Entry]) -> None:
+        if self.log(topic).exists():
+            size = self.log(topic).stat().st_size
+            os.truncate(self.log(topic), size * len(log) // 13)
+
+    def restore(self, topic: str, _: list[Entry]) -> None:
+        """Replaces the folder by a copy of itself, as git does with files."""
+        folder = self.log(topic).parent
+        if folder.exists():
+            shutil.copytree(folder, self.root / "copy")
+            shutil.rmtree(folder)
+            (self.root / "copy").rename(folder)
+
+    def remove(self, topic: str, _: list[Entry]) -> None:
+        shutil.rmtree(self.log(topic).parent, ignore_errors=True)
+
+    def label(self, topic: str, _: list[Entry]) -> None:
+        notes = Path(self.reader.layout.annotations(topic))
+        if notes.parent.exists():
+            self.count += 1
+            with notes.open("a") as file:
+                file.write(
+                    '{"kind": "tag", "target_type": "thread", "text": '
+                    f'"tag-{self.count}"}}\n'
+                )
+
+    def cut_index(self, _: str, log: list[Entry]) -> None:
+        layout = self.reader.layout
+        for path in map(Path, (layout.overview, layout.entry_index)):
+            if path.exists():
+                os.truncate(path, path.stat().st_size * len(log) // 13)
+
+
+ACTIONS: tuple[Callable[[Store, str, list[Entry]], None], ...] = (
+    *(Store.write, Store.append, Store.older_tool, Store.truncate, Store.restore),
+    *(Store.remove, Store.label, Store.cut_index),
+)
+
+
+Step = tuple[str, "Callable[[Store, str, list[Entry]], None]", str, "list[Entry]"]
+
+# What is indexed before each action, the action, its thread, and entries for it.
+histories = st.lists(
+    st.tuples(
+        st.sampled_from(("update", "rebuild", "leave")),
+        st.sampled_from(ACTIONS),
+        st.sampled_from(TOPICS),
+        linear_logs(),
+    ),
+    min_size=1,
+    max_size=7,
+)
+
+
+def bring_up_to_date(store: Store, indexing: str, topic: str) -> None:
+    """Indexes a thread, all of them, or nothing."""
+    for part in (overviewfile, entriesfile):
+        if indexing == "update":
+            part.update(store.reader, [topic], soon)
+        elif indexing == "rebuild":
+            part.rebuild(store.reader, soon)

@@ -1,0 +1,207 @@
+"""Searching in the index: the same hits as by reading the logs, whatever was done to
+the store since it was written."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given
+
+from tests.cli.index.histories import (
+    TOPICS,
+    Step,
+    Store,
+    a_log,
+    bring_up_to_date,
+    histories,
+    soon,
+)
+from tests.core.strategies import AGENTS, chain, entry, relaxed, viewer
+from wc_cli.index import entriesfile
+from wc_core.index.entries import EntryFile, UnusableIndexError
+from wc_core.search.mentions import Mentions
+from wc_core.threads.model import Ball
+from wc_core.views import indexedsearch
+from wc_core.views.indexedsearch import IndexedSearch
+from wc_core.views.overview import Overview
+from wc_core.views.rows import Filter
+from wc_core.views.search import Question, Scan, search
+
+if TYPE_CHECKING:
+    from wc_core.threads.reader import StoreReader
+    from wc_core.views.search import Engine, Hits
+
+QUESTIONS = (
+    Question("title", Filter(), limit=3),
+    Question("title 1", Filter()),
+    Question("codex author:codex", Filter()),
+    Question('"title 2" text', Filter(), limit=1),
+    Question("", Filter(), about=Mentions(branch="main"), limit=2),
+    Question("w", Filter(), about=Mentions(kind="question")),
+)
+
+
+def overview_of(reader: StoreReader) -> Overview:
+    return Overview(reader, viewer(), lambda: 0)
+
+
+def indexed(reader: StoreReader) -> tuple[Engine, Overview, list[int]]:
+    """What searches in the index, and how many threads it had to read each time."""
+    overview, read = overview_of(reader), list[int]()
+    engine = IndexedSearch(
+        reader, lambda: EntryFile(reader.layout), overview.bases, read.append
+    )
+    return engine, overview, read
+
+
+def pages(engine: Engine, overview: Overview, question: Question) -> list[Hits]:
+    """Every page of the hits."""
+    found = [search(engine, overview, question)]
+    while found[-1].cursor:
+        following = question._replace(cursor=found[-1].cursor)
+        found.append(search(engine, overview, following))
+    return found
+
+
+def assert_the_same(reader: StoreReader, question: Question) -> list[int]:
+    """The same pages with the index and without; how many threads were read."""
+    engine, overview, read = indexed(reader)
+    by_index = pages(engine, overview, question)
+    assert by_index == pages(Scan(reader), overview_of(reader), question)
+    return read
+
+
+@given(histories)
+@relaxed
+def test_hits_are_the_same_with_the_index_and_without(history: list[Step]) -> None:
+    with TemporaryDirectory() as folder:
+        (Path(folder) / ".local").mkdir()
+        store = Store(folder)
+        for topic in TOPICS:
+            store.write(topic, a_log(2))
+        for indexing, action, topic, log in history:
+            bring_up_to_date(store, indexing, topic)
+            action(store, topic, log)
+        for question in QUESTIONS:
+            assert_the_same(store.reader, question)
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    (tmp_path / ".local").mkdir()
+    return Store(str(tmp_path))
+
+
+def test_many_matches_are_found_newest_first(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(indexedsearch, "_FEW", 5)
+    for number in range(9):
+        titles = ("needle here", "here", "a needle and here", "none")
+        log = chain(
+            *(
+                entry(
+                    number + 40 * step,
+                    title=titles[(number + step) % 4],
+                    body="here" if step else "a needle here",
+                )
+                for step in range(4)
+            )
+        )
+        store.write(f"topic-{number}", log)
+    entriesfile.rebuild(store.reader, soon)
+    for query in ("here", "needle here", "here author:codex", "hay"):
+        for limit in (1, 4, 7, 100):
+            question = Question(query, Filter(), limit=limit)
+            assert not any(assert_the_same(store.reader, question))
+
+
+def test_a_log_that_grew_is_indexed_from_where_it_ended(store: Store) -> None:
+    log = a_log(5)
+    store.write("t", log[:2])
+    entriesfile.update(store.reader, ["t"], soon)
+    file = EntryFile(store.reader.layout)
+    first = file.threads()["t"]
+    store.append("t", log[2:])
+    assert assert_the_same(store.reader, QUESTIONS[0]) == [1, 1]
+    entriesfile.update(store.reader, ["t"], soon)
+    assert file.threads()["t"].number == first.number
+    assert not any(assert_the_same(store.reader, QUESTIONS[0]))
+
+
+def test_a_replaced_log_gets_a_new_number(store: Store) -> None:
+    store.write("t", a_log(3))
+    entriesfile.update(store.reader, ["t"], soon)
+    store.write("t", [one._replace(title="else") for one in a_log(2)])
+    entriesfile.update(store.reader, ["t"], soon)
+    assert EntryFile(store.reader.layout).threads()["t"].number == 2
+    assert not any(assert_the_same(store.reader, QUESTIONS[0]))
+    assert not any(assert_the_same(store.reader, Question("else", Filter())))
+
+
+def test_an_index_of_replaced_logs_is_made_from_nothing(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(entriesfile, "_MOST_DEAD", 3)
+    for step in range(8):
+        store.write("t", [entry(step, title=f"title {step}")] * 2)
+        store.write("u", a_log(1))
+        entriesfile.rebuild(store.reader, soon)
+    assert EntryFile(store.reader.layout).threads()["t"].number < 8
+
+
+def test_corrections_and_renames_show(store: Store) -> None:
+    first = entry(1, title="a needle")
+    amended = entry(2, action="amend", supersedes=first.id, title="hay")
+    renamed = entry(3, AGENTS[1], new_topic="barn", ball=Ball("Codex"))
+    for log in ([first], [first, amended], [first, amended, renamed]):
+        store.write("t", chain(*log))
+        entriesfile.update(store.reader, ["t"], soon)
+        for query in ("needle", "hay", "topic:barn"):
+            assert not any(assert_the_same(store.reader, Question(query, Filter())))
+
+
+@pytest.mark.parametrize("damage", ["zeros", "words", "version", "link", "folder"])
+def test_an_unusable_file_is_not_used_and_is_made_again(
+    store: Store, damage: str
+) -> None:
+    store.write("t", a_log(3))
+    entriesfile.rebuild(store.reader, soon)
+    path = Path(store.reader.layout.entry_index)
+    whole = path.read_bytes()
+    path.unlink()
+    if damage == "link":
+        (store.root / "elsewhere").write_bytes(whole)
+        path.symlink_to(store.root / "elsewhere")
+    elif damage == "folder":
+        path.mkdir()
+    else:
+        path.write_bytes(
+            {
+                "zeros": whole[:4096] + bytes(len(whole) - 4096),
+                "words": b"no database",
+                "version": whole[:60] + b"\0\0\0\x09" + whole[64:],
+            }[damage]
+        )
+    with pytest.raises(UnusableIndexError):
+        EntryFile(store.reader.layout).threads()
+    assert assert_the_same(store.reader, QUESTIONS[0])
+    if damage != "folder":
+        entriesfile.rebuild(store.reader, soon)
+        assert not any(assert_the_same(store.reader, QUESTIONS[0]))
+    if damage == "link":
+        assert (store.root / "elsewhere").read_bytes() == whole
+
+
+def test_a_reader_writes_nothing(store: Store) -> None:
+    store.write("t", a_log(3))
+    entriesfile.rebuild(store.reader, soon)
+    folder = store.reader.layout.index_folder
+    before = {name: os.stat(f"{folder}/{name}") for name in os.listdir(folder)}
+    engine, overview, _ = indexed(store.reader)
+    assert pages(engine, overview, QUESTIONS[0])
+    assert {name: os.stat(f"{folder}/{name}") for name in os.listdir(folder)} == before
