@@ -21,6 +21,7 @@ from typing import Any
 import pytest
 from fastmcp.exceptions import McpError
 
+from tests.cli.index.histories import soon
 from tests.observe.every_call import (
     ADDRESSES,
     CALLS,
@@ -31,6 +32,9 @@ from tests.observe.every_call import (
 )
 from tests.observe.serving import serving, standing_in
 from tests.observe.stores import Session, Store, fingerprint
+from wc_cli.index import entriesfile, overviewfile
+from wc_core.index.entries import EntryFile
+from wc_core.threads.reader import StoreReader
 
 pytestmark = pytest.mark.usefixtures("unmeasured")
 
@@ -67,6 +71,10 @@ def store(tmp_path: Path) -> Store:
     presence.mkdir()
     (presence / "a").write_bytes(b"{")
     _worktrees(store.root.parent, tmp_path / "home")
+    reader = StoreReader(str(store.root))
+    overviewfile.rebuild(reader, soon)
+    entriesfile.rebuild(reader, soon)
+    assert EntryFile(reader.layout).threads().keys() >= {"plan", "forked"}
     return store
 
 

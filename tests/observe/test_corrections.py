@@ -136,7 +136,7 @@ def test_the_index_follows_corrections(store: Store) -> None:
     def found(word: str) -> list[tuple[int, str]]:
         live.refresh()
         overview = live.overview(viewer())
-        engine = live.engine(overview, 10.0)
+        engine = live.engine()
         hits = search(engine, overview, Question(word, Filter())).hits
         return [(hit.numbered.idx, hit.numbered.mark) for hit in hits]
 

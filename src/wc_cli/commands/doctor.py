@@ -20,6 +20,7 @@ from wc_cli.commands.common import SpeakerOptions
 from wc_cli.doctor.findings import SET_ASIDE, Finding, ThreadExaminer
 from wc_cli.doctor.repair import Repair, RepairStep
 from wc_cli.doctor.strays import SHARED, find_strays, obstruction
+from wc_cli.index import keeping
 from wc_cli.options import command, flag
 from wc_cli.output import say, say_json
 from wc_cli.store import pending
@@ -108,6 +109,10 @@ def _repair_store(
         return (), ()
     repair = Repair(place.root, context.env, dry_run=options.dry_run)
     mended = tuple(repair.run())
+    if not options.dry_run:
+        # Without it everything works as well; a note says what it lacks.
+        with contextlib.suppress(WcError):
+            keeping.remake(place.root)
     fix = "Fix that, then run again: wc doctor --repair"
     return mended, tuple(Finding("repair", 0, text, fix) for text in repair.failures)
 
@@ -245,6 +250,8 @@ def _report_notes(context: Context, examined: ThreadExaminer) -> Iterator[str]:
         yield standing.sentence(now_ms())
     yield from _claims_notes(context)
     yield from _hook_notes(context)
+    if problem := keeping.problem(context.place.root):
+        yield f"{problem}; to make it again: wc doctor --repair"
 
 
 def _hook_notes(context: Context) -> Iterator[str]:

@@ -90,11 +90,12 @@ def rebuild(reader: StoreReader, clock: Clock = time.time_ns) -> None:
                 return
     except sqlite3.Error:
         pass  # it is replaced
-    _make(reader, topics, clock)
+    remake(reader, clock)
 
 
-def _make(reader: StoreReader, topics: Sequence[str], clock: Clock) -> None:
-    """Makes the file beside the one that is read, and moves it there."""
+def remake(reader: StoreReader, clock: Clock = time.time_ns) -> None:
+    """Makes the file beside the one that is read, and moves it there. Raises
+    WcError."""
     layout = reader.layout
     durable.make_folder(layout.index_folder, layout.root, flush=False)
     half = f"{layout.entry_index}.half"
@@ -106,7 +107,7 @@ def _make(reader: StoreReader, topics: Sequence[str], clock: Clock) -> None:
             database.execute("PRAGMA journal_mode = off")
             database.execute("PRAGMA synchronous = off")
             database.executescript(entryfile.SCHEMA)
-            EntryWriter(reader, database, clock).update(topics)
+            EntryWriter(reader, database, clock).update(reader.topics())
             # Flushes all of the file. Without a version it is not used.
             database.execute("PRAGMA synchronous = full")
             database.execute(f"PRAGMA user_version = {entryfile.VERSION}")

@@ -7,7 +7,8 @@ import time
 from wc_cli.index import entriesfile, overviewfile
 from wc_cli.store import locks
 from wc_core.errors import WcError
-from wc_core.index import keys
+from wc_core.index import keys, overview
+from wc_core.index.entries import EntryFile, UnusableIndexError
 from wc_core.lean import contextlib
 from wc_core.threads.reader import StoreReader
 
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
 
 _PATIENCE_SECONDS = 5.0
+# So many are read within milliseconds.
+_FEW_THREADS = 100
 
 
 def rebuild(root: str) -> None:
@@ -24,11 +27,38 @@ def rebuild(root: str) -> None:
         rebuild_locked(root)
 
 
+def remake(root: str) -> None:
+    """Makes the index from nothing, whatever was written just now. Raises WcError."""
+    reader = StoreReader(root)
+    if not reader.topics():
+        return
+    with _locked(reader):
+        time.sleep(keys.TICK_SECONDS)
+        overviewfile.remake(reader)
+        entriesfile.remake(reader)
+
+
 def rebuild_locked(root: str) -> None:
     """Like `rebuild`, for a caller that has the lock of the index."""
     reader = StoreReader(root)
     overviewfile.rebuild(reader)
     entriesfile.rebuild(reader)
+
+
+def problem(root: str) -> str:
+    """Returns why reading the store is slower than it could be; empty if it is not."""
+    reader = StoreReader(root)
+    try:
+        if len(reader.topics()) <= _FEW_THREADS:
+            return ""
+        if not overview.is_usable(reader.layout):
+            return "index: lists read every thread: the index is missing or damaged"
+        EntryFile(reader.layout)
+    except WcError:
+        return ""  # what is wrong with the folders is among the findings
+    except UnusableIndexError as error:
+        return f"index: searches read every log: {error}"
+    return ""
 
 
 def update(root: str, topics: Iterable[str]) -> None:

@@ -53,6 +53,11 @@ def rebuild(reader: StoreReader, clock: Clock = time.time_ns) -> None:
     _write(reader, lines | changed)
 
 
+def remake(reader: StoreReader, clock: Clock = time.time_ns) -> None:
+    """Like `rebuild`, with nothing of the file that is there. Raises WcError."""
+    _write(reader, _changed(reader, reader.topics(), {}, clock()))
+
+
 def _read(reader: StoreReader) -> bytes:
     """Returns the bytes of the file; none if it cannot be appended to."""
     try:

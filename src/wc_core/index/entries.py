@@ -16,12 +16,13 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import weakref
 
 from wc_core.values import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
     from typing import Any
 
     from wc_core.layout import Layout
@@ -112,6 +113,8 @@ class EntryFile:
     """The file, open for reading. Every method may raise UnusableIndexError."""
 
     def __init__(self, layout: Layout) -> None:
+        # The threads, at a version of the file.
+        self._threads: tuple[int, Mapping[str, IndexedThread]] | None = None
         path = layout.entry_index
         if os.path.islink(path):
             raise UnusableIndexError("it is a link")
@@ -123,41 +126,40 @@ class EntryFile:
     def _open(self, path: str) -> None:
         # The name is in a URI, which SQLite decodes.
         name = path.replace("%", "%25").replace("?", "%3f").replace("#", "%23")
-        self._db = sqlite3.connect(
+        db = sqlite3.connect(
             f"file:{name}?mode=ro",
             uri=True,
             isolation_level=None,
             check_same_thread=False,
         )
-        try:
-            self._db.execute("PRAGMA query_only = on")
-            self._db.execute("PRAGMA temp_store = memory")
-            self._db.set_authorizer(_no_other_file)
-            self._db.execute(f"PRAGMA busy_timeout = {_BUSY_MS}")
-            self._check_version()
-        except BaseException:
-            # Also for an interrupt: nobody else could close it.
-            self._db.close()
-            raise
+        # From Python 3.13 on, a database that is not closed is a ResourceWarning. At
+        # exit the process takes it along.
+        weakref.finalize(self, db.close).atexit = False
+        self._db = db
+        self._db.execute("PRAGMA query_only = on")
+        self._db.execute("PRAGMA temp_store = memory")
+        self._db.set_authorizer(_no_other_file)
+        self._db.execute(f"PRAGMA busy_timeout = {_BUSY_MS}")
+        self._check_version()
 
     def _check_version(self) -> None:
         ((version,),) = self._ask("PRAGMA user_version")
         if version != VERSION:
             raise UnusableIndexError(f"it has version {version}")
 
-    def close(self) -> None:
-        """Closes the file."""
-        self._db.close()
-
     def version(self) -> int:
         """Returns a number that differs after the file was written to."""
         ((version,),) = self._ask("PRAGMA data_version")
         return int(version)
 
-    def threads(self) -> dict[str, IndexedThread]:
+    def threads(self) -> Mapping[str, IndexedThread]:
         """Returns the threads, by topic."""
-        rows = self._ask("SELECT topic, number, key, last_id FROM threads")
-        return {topic: IndexedThread(*fields) for topic, *fields in rows}
+        version = self.version()
+        if self._threads is None or self._threads[0] != version:
+            rows = self._ask("SELECT topic, number, key, last_id FROM threads")
+            found = {topic: IndexedThread(*fields) for topic, *fields in rows}
+            self._threads = version, found
+        return self._threads[1]
 
     def counts(self, words: str) -> list[tuple[int, int]]:
         """Returns the number of each thread with the words, and how many of its
@@ -206,6 +208,26 @@ class EntryFile:
             return self._db.execute(question, values).fetchall()
         except sqlite3.Error as error:
             raise UnusableIndexError(str(error)) from error
+
+
+class EntryFiles:
+    """The file of a store, kept open until another one is in its place."""
+
+    def __init__(self, layout: Layout) -> None:
+        self._layout = layout
+        self._opened: tuple[int, EntryFile] | None = None
+
+    def current(self) -> EntryFile:
+        """Returns the file that is there now. Raises UnusableIndexError."""
+        try:
+            inode = os.lstat(self._layout.entry_index).st_ino
+        except OSError as error:
+            raise UnusableIndexError("it is missing") from error
+        if self._opened is None or self._opened[0] != inode:
+            # The one before is closed with its last reference: another thread may
+            # still be searching in it.
+            self._opened = inode, EntryFile(self._layout)
+        return self._opened[1]
 
 
 def _no_other_file(action: int, *_: str | None) -> int:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from binascii import crc32
 
-from wc_core.files import read_plain
+from wc_core.files import read_from, read_plain
 from wc_core.index import keys
 from wc_core.threads.jsontext import dumps
 from wc_core.threads.reviews import NO_REVIEW
@@ -113,6 +113,15 @@ def read_lines(layout: Layout) -> dict[str, str]:
     except OSError:
         return {}
     return parse(data)
+
+
+def is_usable(layout: Layout) -> bool:
+    """Returns whether the file is there, and of this version."""
+    try:
+        head = read_from(layout.overview, layout.root, 0, len(HEADER) + 1)
+    except OSError:
+        return False
+    return head == f"{HEADER}\n".encode()
 
 
 def parse(data: bytes) -> dict[str, str]:

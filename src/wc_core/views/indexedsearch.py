@@ -8,7 +8,13 @@ from wc_core.errors import NotFoundError
 from wc_core.files import read_from
 from wc_core.index import entries as entryfile
 from wc_core.index import keys
-from wc_core.index.entries import EntryFile, Facets, IndexedEntry, UnusableIndexError
+from wc_core.index.entries import (
+    EntryFile,
+    EntryFiles,
+    Facets,
+    IndexedEntry,
+    UnusableIndexError,
+)
 from wc_core.search.mentions import Mentions, at_least
 from wc_core.threads import codec
 from wc_core.threads.model import Entry
@@ -23,6 +29,9 @@ from wc_core.views.search import (
     SearchQuery,
 )
 
+# With `EntryFiles`: what is imported together, and late, by those who search.
+__all__ = ["EntryFiles", "IndexedSearch"]
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -36,20 +45,20 @@ _LINE = 4096
 
 
 class IndexedSearch:
-    """An engine of `wc_core.views.search`. ``opened`` returns the file of the index,
-    and ``bases`` the base of each thread's key now. ``note_unindexed`` is told how many
-    threads had to be read because the index does not have them."""
+    """An engine of `wc_core.views.search`. ``bases`` returns the base of each thread's
+    key now. ``note_unindexed`` is told how many threads had to be read because the
+    index does not have them."""
 
     def __init__(
         self,
         reader: StoreReader,
-        opened: Callable[[], EntryFile],
+        files: EntryFiles,
         bases: Callable[[Sequence[str]], Mapping[str, str]],
         note_unindexed: Callable[[int], None] = lambda _: None,
     ) -> None:
         self._reader = reader
         self._scan = Scan(reader)
-        self._opened = opened
+        self._files = files
         self._bases = bases
         self._file: EntryFile | None = None
         self._indexed: dict[tuple[str, str], IndexedEntry] = {}
@@ -58,7 +67,7 @@ class IndexedSearch:
     def matches(self, topics: Sequence[str], query: SearchQuery) -> Matches:
         """Like `Engine.matches`."""
         try:
-            self._file = self._opened()
+            self._file = self._files.current()
             return self._all_matches(self._file, topics, query)
         except UnusableIndexError:
             self._note_unindexed(len(topics))

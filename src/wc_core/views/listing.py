@@ -19,7 +19,7 @@ from wc_core.views.rows import ThreadRow, askers, listed_row, recency
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Collection, Iterable, Mapping
     from typing import Any
 
     from wc_core.identity.viewer import Viewer
@@ -27,12 +27,16 @@ if TYPE_CHECKING:
 
 
 class Listing(NamedTuple):
-    """The rows of threads, latest move first, how many of them the index did not have,
-    and the base of each one's key."""
+    """The rows of threads, latest move first.
+
+    ``unindexed`` counts those that the index did not have, ``bases`` has the base of
+    each one's key, and ``renamed`` those in the index with more names than a topic.
+    """
 
     rows: list[ThreadRow]
     unindexed: int
     bases: Mapping[str, str]
+    renamed: Collection[str] = ()
 
 
 def thread_listing(
@@ -50,7 +54,7 @@ def thread_listing(
     ]
     readable = [row for row in rows if row is not None]
     readable.sort(key=recency, reverse=True)
-    return Listing(readable, survey.unindexed, survey.bases)
+    return Listing(readable, survey.unindexed, survey.bases, source.renamed)
 
 
 def thread_rows(
@@ -64,6 +68,7 @@ class RowMaker:
     """Makes the rows of one list."""
 
     def __init__(self, reader: StoreReader, viewer: Viewer) -> None:
+        self.renamed: list[str] = []
         self._reader = reader
         self._viewer = viewer
         try:
@@ -100,6 +105,8 @@ class RowMaker:
     def _complete(self, row: ThreadRow, more: str) -> ThreadRow:
         """Returns the row with what few threads have."""
         fields: dict[str, Any] = json.loads(more)
+        if "names" in fields:
+            self.renamed.append(row.topic)
         state = State(
             row.topic,
             status=row.status,

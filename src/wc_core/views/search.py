@@ -60,7 +60,7 @@ class Matches(NamedTuple):
 
     ``best`` are the first of them in order and ``remaining`` counts all that follow the
     cursor. ``topics`` counts every match by thread. ``unreadable`` are threads that
-    could not be searched. ``ready`` of ``entries`` were searched, see `Hits`.
+    could not be searched.
     """
 
     best: list[Match]
@@ -139,9 +139,7 @@ class Hits(NamedTuple):
     """A page of hits, best first. ``cursor`` gets the next one.
 
     ``total`` counts the hits of all pages, ``topics`` those of each thread, most first.
-    ``unreadable`` are threads that could not be searched. If ``ready`` is less than
-    ``entries``, only that many entries have been searched, newest threads first, and
-    there may be more hits.
+    ``unreadable`` are threads that could not be searched.
     """
 
     hits: tuple[Hit, ...]
@@ -149,13 +147,6 @@ class Hits(NamedTuple):
     cursor: str = ""
     unreadable: tuple[str, ...] = ()
     topics: tuple[tuple[str, int], ...] = ()
-    ready: int = 0
-    entries: int = 0
-
-    @property
-    def partial(self) -> bool:
-        """Whether some entries have not been searched yet."""
-        return self.ready < self.entries
 
     def to_json(self, store: str, query: str) -> dict[str, Any]:
         """Returns the search shape; of more than 20 threads the first ones."""
@@ -171,8 +162,6 @@ class Hits(NamedTuple):
         }
         if self.cursor:
             fields |= {"cursor": self.cursor, "truncated": True}
-        if self.partial:
-            fields["partial"] = {"searched": self.ready, "entries": self.entries}
         if self.unreadable:
             fields["unreadable"] = list(self.unreadable)
         return fields
@@ -232,8 +221,6 @@ def search(engine: Engine, overview: Overview, question: Question) -> Hits:
         cursor,
         matches.unreadable,
         tuple((names[k], count) for k, count in sorted(topics.items(), key=_most_hits)),
-        matches.ready,
-        matches.entries,
     )
 
 

@@ -21,7 +21,6 @@ from wc_observe.answers.schema import (
     BOOLEAN,
     INTEGER,
     LIST,
-    OBJECT,
     TEXT,
     answer_schema,
 )
@@ -62,7 +61,6 @@ HITS_SCHEMA = answer_schema(
         "hits": LIST,
         "cursor": TEXT,
         "truncated": BOOLEAN,
-        "partial": OBJECT,
         "unreadable": LIST,
     }
 )
@@ -156,7 +154,6 @@ def hits_markdown(store: OpenStore, question: Question, result: Hits) -> str:
         )
         ellipsis = ", …" if len(result.topics) > _TOPICS else ""
         parts.append(f"in {len(result.topics)} threads: {most}{ellipsis}\n")
-    parts.append(partial_line(result))
     for hit in result.hits:
         parts += [
             _entry_line(hit.name, hit.numbered),
@@ -189,25 +186,9 @@ def _shown_count(visible: int, total: int) -> str:
     return entry_count(total)
 
 
-def partial_line(searched: Hits | Matches) -> str:
-    """Returns a line if not all entries have been searched yet."""
-    if searched.ready >= searched.entries:
-        return ""
-    return (
-        f"partial: {searched.ready} of {searched.entries} entries have been looked "
-        "at so far, the latest threads first; ask again in a moment\n"
-    )
-
-
 def searched_json(searched: Matches) -> dict[str, Any]:
-    """Returns what could not be searched, or not yet."""
-    fields: dict[str, Any] = {}
-    if searched.ready < searched.entries:
-        counts = {"searched": searched.ready, "entries": searched.entries}
-        fields["partial"] = counts
-    if searched.unreadable:
-        fields["unreadable"] = list(searched.unreadable)
-    return fields
+    """Returns what could not be searched."""
+    return {"unreadable": list(searched.unreadable)} if searched.unreadable else {}
 
 
 def unreadable_line(topics: tuple[str, ...]) -> str:

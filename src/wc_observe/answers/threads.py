@@ -20,12 +20,11 @@ from wc_observe.answers.schema import (
     BOOLEAN,
     INTEGER,
     LIST,
-    OBJECT,
     TEXT,
     TEXTS,
     answer_schema,
 )
-from wc_observe.answers.search import partial_line, searched_json, unreadable_line
+from wc_observe.answers.search import searched_json, unreadable_line
 
 if TYPE_CHECKING:
     from wc_core.views.rows import Filter, RowPage, ThreadRow
@@ -46,7 +45,6 @@ LIST_SCHEMA = answer_schema(
         "total": INTEGER,
         "cursor": TEXT,
         "truncated": BOOLEAN,
-        "partial": OBJECT,
         "unreadable": TEXTS,
     }
 )
@@ -81,7 +79,7 @@ def as_markdown(store: OpenStore, request: ListRequest) -> str:
         page = store.overview.page(request.criteria, limit, request.cursor)
         fitting = _fitting_lines(page.rows, request.limit)
         if len(fitting) == len(page.rows):
-            heading = _list_heading(store, page) + partial_line(request.searched)
+            heading = _list_heading(store, page)
             ending = unreadable_line(request.searched.unreadable)
             return "".join((heading, *fitting, _cursor_line(page), ending))
         # The cursor must belong to the last visible thread, so get a smaller page.

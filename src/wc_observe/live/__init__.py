@@ -1,6 +1,5 @@
-"""Stores kept in memory, and their full-text index.
+"""Stores kept in memory.
 
-Reads again what changed on disk. `fulltext` is the only module with a database, which
-is in memory. The rows of each viewer are cached as well. Must not know clients or
-protocols.
+Reads again what changed on disk. The rows of each viewer are cached as well. Must not
+know clients or protocols.
 """

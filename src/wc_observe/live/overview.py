@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from wc_core.planning.gates import next_end
 from wc_core.views import planning
 from wc_core.views import rows as row_views
+from wc_core.views.listing import thread_listing
 from wc_core.views.overview import Overview
 
 if TYPE_CHECKING:
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 
 # With more changed threads than this, everything is sorted again.
 _SORT_ANEW = 50
+# More threads than this are looked up in the index.
+_MANY = 100
 _MOST_FILTERS = 16
 
 
@@ -40,10 +43,10 @@ class LiveOverview(Overview):
         self._complete: list[ThreadRow] = []
         self._stale: set[str] = {*reader.listed_topics}
         self._matching: dict[Filter, list[ThreadRow]] = {}
-        # When the next gate of time opens.
-        self._next_end: int | None = None
         # How many threads were read, and how many have to be.
         self.progress = (0, 0)
+        # When the next gate of time opens.
+        self._next_end: int | None = None
 
     def is_for(self, viewer: Viewer) -> bool:
         """Returns whether another viewer would see the same."""
@@ -81,20 +84,30 @@ class LiveOverview(Overview):
                 self._matching[criteria] = rows
             return newest, self.with_passes(rows)
 
+    def _listed(self, topics: list[str]) -> list[ThreadRow]:
+        """Returns the rows of these threads: of many, from the index."""
+        self.progress = (0, len(topics))
+        rows = self._rows_of(topics)
+        self.progress = (len(topics), len(topics))
+        return rows
+
+    def _rows_of(self, topics: list[str]) -> list[ThreadRow]:
+        if len(topics) > _MANY:
+            listing = thread_listing(self.reader, self.viewer, topics)
+            self._live.note_renamed(listing.renamed)
+            return listing.rows
+        rows = (
+            row_views.listed_row(self.reader, topic, self.viewer) for topic in topics
+        )
+        return [row for row in rows if row is not None]
+
     def _update(self) -> None:
         stale, self._stale = self._stale, set()
         removed = {
             id(row) for changed in stale if (row := self._rows.pop(changed, None))
         }
         topics = [changed for changed in self._live.listed_topics if changed in stale]
-        new = []
-        for count, topic in enumerate(topics):
-            self.progress = (count, len(topics))
-            if (
-                row := row_views.listed_row(self.reader, topic, self.viewer)
-            ) is not None:
-                new.append(row)
-        self.progress = (len(topics), len(topics))
+        new = self._listed(topics)
         self._rows.update((row.topic, row) for row in new)
         if len(stale) > _SORT_ANEW:
             self._sorted = sorted(self._rows.values(), key=row_views.recency)

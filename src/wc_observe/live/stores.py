@@ -8,7 +8,6 @@ from collections import OrderedDict
 from typing import TYPE_CHECKING
 
 from wc_core.values import NamedTuple
-from wc_core.views.search import Scan
 from wc_observe.live.overview import LiveOverview
 from wc_observe.live.reader import LiveReader
 
@@ -16,8 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from wc_core.identity.viewer import Viewer
-    from wc_core.views.search import Engine
-    from wc_observe.live.entryindex import EntryIndex
+    from wc_core.index.entries import EntryFiles
+    from wc_core.views.indexedsearch import IndexedSearch
     from wc_observe.live.filestamps import Stamp
 
 # A client with more roots than this reads a store again when it comes back to it.
@@ -49,8 +48,7 @@ class Live:
         # Damage found in the logs that were read in full, see `survey`.
         self.sound: dict[str, tuple[Stamp, str]] = {}
         self._overviews: list[LiveOverview] = []
-        self._index: EntryIndex | None = None
-        self._unread: set[str] = set()
+        self._entry_files: EntryFiles | None = None
         self._lock = threading.RLock()
 
     @property
@@ -60,10 +58,6 @@ class Live:
             done, total = overview.progress
             if done < total:
                 return Progress(done, total, "threads read")
-        if self._index is not None:
-            done, total = self._index.progress
-            if done < total:
-                return Progress(done, total, "entries in the index")
         return None
 
     def refresh(self) -> None:
@@ -72,8 +66,6 @@ class Live:
             changed = self.reader.refresh()
             for overview in self._overviews:
                 overview.forget(changed)
-            if self._index is not None:
-                self._unread |= changed
 
     def overview(self, viewer: Viewer) -> LiveOverview:
         """Returns the threads as a viewer sees them."""
@@ -89,33 +81,17 @@ class Live:
             self._overviews = [chosen, *older[: _MOST_VIEWERS - 1]]
             return chosen
 
-    def engine(self, overview: LiveOverview, seconds: float) -> Engine:
-        """Returns what searches: the index, after waiting up to ``seconds`` for it
-        to be built."""
-        from wc_observe.live import (
-            entryindex,
-            fulltext,
-        )  # 4 ms (sqlite3), which only a search needs
+    def engine(self) -> IndexedSearch:
+        """Returns what searches: in the index, and in the logs that it lacks."""
+        # 9 ms (sqlite3), which only a search needs.
+        from wc_core.views import indexedsearch
 
-        if not fulltext.is_available():
-            return Scan(self.reader)
         with self._lock:
-            unread, self._unread = self._unread, set()
-            if self._index is None:
-                self._index = entryindex.EntryIndex(self.reader)
-                unread = {row.topic for row in overview.rows()}
-            # What could not be read may be readable now.
-            unread |= self._index.unreadable
-            if unread:
-                counts = {row.topic: row.entry_count for row in overview.rows()}
-                changed = [
-                    (topic, count) for topic, count in counts.items() if topic in unread
-                ]
-                removed = [(topic, 0) for topic in unread if topic not in counts]
-                self._index.expect([*changed, *removed])
-            index = self._index
-        index.catch_up(seconds)
-        return index
+            if self._entry_files is None:
+                files = indexedsearch.EntryFiles(self.reader.layout)
+                self._entry_files = files
+            files = self._entry_files
+        return indexedsearch.IndexedSearch(self.reader, files, self.reader.bases)
 
 
 class Stores:

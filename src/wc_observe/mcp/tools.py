@@ -47,7 +47,6 @@ Many = Annotated[int, Field(ge=1, le=500)]
 
 # How long a client waits for an index that is still being built; the answer then
 # says how much of it there is.
-_INDEX_SECONDS = 2.0
 _SINCE = "1d"
 
 
@@ -92,7 +91,7 @@ def list_threads(  # noqa: PLR0913, PLR0917 (what a client may say)
     request = ListRequest(criteria, limit, cursor)
     if file:
         about = Mentions(file).checked()  # raises before anything is read
-        engine = store.live.engine(store.overview, _INDEX_SECONDS)
+        engine = store.live.engine()
         topics, searched = threads_about(engine, store.reader, about)
         criteria = criteria._replace(topics=topics)
         request = request._replace(criteria=criteria, searched=searched)
@@ -233,7 +232,7 @@ def search_threads(  # noqa: PLR0913, PLR0917 (what a client may say)
     criteria = Filter(ball=ball, status=status)
     question = Question(query, criteria, limit, cursor, about)
     question.search_query()  # raises before anything is read
-    engine = store.live.engine(store.overview, _INDEX_SECONDS)
+    engine = store.live.engine()
     hits = search(engine, store.overview, question)
     if format == "markdown":
         return markdown_result(search_answers.hits_markdown(store, question, hits))

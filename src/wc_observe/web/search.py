@@ -35,8 +35,6 @@ if TYPE_CHECKING:
     from wc_observe.open_store import OpenStore
     from wc_observe.web.page import PageContext
 
-# As long as a person waits without wondering; after that, the hits so far.
-SECONDS = 1.0
 _MOST_UNREADABLE = 8
 _HITS, _AROUND, _WIDTH = 25, 110, 200
 # Markers around a match; neither occurs in cleaned text.
@@ -58,7 +56,7 @@ def search_page(
         return WebPage("Search", main, "search", text)
     question = _question(text, query)
     terms = question.search_query()
-    hits = search(store.live.engine(store.overview, SECONDS), store.overview, question)
+    hits = search(store.live.engine(), store.overview, question)
     main = joined((heading, form, *_answer(hits, terms, context, query)))
     title = f"Search: {one_line(text, 60)}" if text.strip() else "Search"
     return WebPage(title, main, "search", text)
@@ -137,9 +135,6 @@ def _answer(
 def search_notices(searched: Hits | Matches) -> list[Html]:
     """Returns what a page says if not everything has been searched."""
     notices = []
-    if searched.ready < searched.entries:
-        words_ = f"Looked at {searched.ready} of {searched.entries} entries so far …"
-        notices.append(element("p", words_, class_="notice", data_again=1500))
     if searched.unreadable:
         listed = searched.unreadable[:_MOST_UNREADABLE]
         names = ", ".join(one_line(topic, 100) for topic in listed)

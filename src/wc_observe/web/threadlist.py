@@ -22,7 +22,7 @@ from wc_observe.web.page import (
     ownership_mark,
     thread_marks,
 )
-from wc_observe.web.search import SECONDS, search_notices
+from wc_observe.web.search import search_notices
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -84,7 +84,7 @@ def _criteria(store: OpenStore, query: Mapping[str, str]) -> tuple[Filter, Match
     about = Mentions(query.get("file", "")).checked()
     if not about.file:
         return criteria, Matches([], 0, {})
-    engine = store.live.engine(store.overview, SECONDS)
+    engine = store.live.engine()
     topics, searched = threads_about(engine, store.reader, about)
     if criteria.topics is not None:
         topics &= criteria.topics

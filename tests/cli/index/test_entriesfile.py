@@ -22,7 +22,7 @@ from tests.cli.index.histories import (
 )
 from tests.core.strategies import AGENTS, chain, entry, relaxed, viewer
 from wc_cli.index import entriesfile
-from wc_core.index.entries import EntryFile, UnusableIndexError
+from wc_core.index.entries import EntryFile, EntryFiles, UnusableIndexError
 from wc_core.search.mentions import Mentions
 from wc_core.threads.model import Ball
 from wc_core.views import indexedsearch
@@ -53,7 +53,7 @@ def indexed(reader: StoreReader) -> tuple[Engine, Overview, list[int]]:
     """What searches in the index, and how many threads it had to read each time."""
     overview, read = overview_of(reader), list[int]()
     engine = IndexedSearch(
-        reader, lambda: EntryFile(reader.layout), overview.bases, read.append
+        reader, EntryFiles(reader.layout), overview.bases, read.append
     )
     return engine, overview, read
 

@@ -46,3 +46,17 @@ def test_a_list_that_reads_many_threads_has_the_index_made(repo: Repo) -> None:
     listed = repo.ok("list", env=BACKGROUND).out
     assert eventually(lambda: len(indexed(repo)) == 22)
     assert repo.ok("list").out == listed
+
+
+def test_the_doctor_says_what_the_index_lacks_and_makes_it(repo: Repo) -> None:
+    repo.ok("new", "topic", "--title", "x")
+    for number in range(100):
+        write_thread(repo.store, f"topic-{number}", [entry(number)], meta=True)
+    assert "lists read every thread" in repo.wc("doctor").out
+    repo.ok("doctor", "--repair")
+    assert len(indexed(repo)) == 101
+    assert "index:" not in repo.ok("doctor").out
+    (repo.store / ".local/index/entries.db").write_bytes(b"no database")
+    assert "searches read every log: file is not a database" in repo.ok("doctor").out
+    repo.ok("doctor", "--repair")
+    assert "index:" not in repo.ok("doctor").out

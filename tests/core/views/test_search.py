@@ -96,7 +96,6 @@ def test_an_entry_that_has_every_word_is_found_the_best_first(
     assert places(hits) == expected
     assert (hits.total, hits.cursor, hits.unreadable) == (len(expected), "", ())
     assert sum(count for _, count in hits.topics) == hits.total
-    assert not hits.partial
 
 
 def test_only_threads_that_the_filter_lets_through_are_searched(store: Path) -> None:

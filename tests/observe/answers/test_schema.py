@@ -86,9 +86,7 @@ def test_the_schema_has_what_an_answer_can_have(
 
 # What an answer has only where there is very much, or something is wrong.
 RARE = {
-    "list_threads": {"partial"},
-    "list_ready": {"partial", "cursor", "truncated", "unreadable"},
-    "search_threads": {"partial"},
+    "list_ready": {"cursor", "truncated", "unreadable"},
     "get_ball_history": {"truncated"},
     "get_stats": {"truncated"},
     "list_worktrees": {"total", "truncated", "problem"},

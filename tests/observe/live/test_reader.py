@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,9 +14,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.cli.index.histories import soon
 from tests.core.strategies import AGENTS, relaxed, viewer
 from tests.observe.stores import Store
-from wc_core.errors import CorruptError
+from wc_cli.index import entriesfile, overviewfile
+from wc_core.errors import CorruptError, WcError
 from wc_core.search.mentions import Mentions
 from wc_core.threads import codec
 from wc_core.threads.model import Ball
@@ -24,7 +26,6 @@ from wc_core.threads.reader import StoreReader
 from wc_core.views.overview import Overview
 from wc_core.views.rows import Filter
 from wc_core.views.search import Question, Scan, search
-from wc_observe.live.entryindex import EntryIndex
 from wc_observe.live.reader import LiveReader
 from wc_observe.live.stores import Live
 
@@ -191,12 +192,13 @@ def tick(root: Path, known: dict[str, int]) -> set[str]:
 
 
 @relaxed
-@given(steps=steps, watched=st.booleans())
+@given(steps=steps, watched=st.booleans(), indexed=st.booleans())
 def test_rows_threads_and_hits_are_those_of_the_files(
     tmp_path_factory: pytest.TempPathFactory,
     steps: list[tuple[list[tuple[Callable[[Changing, str], None], str]], str]],
     *,
     watched: bool,
+    indexed: bool,
 ) -> None:
     root = tmp_path_factory.mktemp("live") / "store"
     changing = Changing(Store(root))
@@ -209,6 +211,10 @@ def test_rows_threads_and_hits_are_those_of_the_files(
     overview = live.overview(me)
     live.reader.watched = watched
     for happenings, query in steps:
+        if indexed:
+            with suppress(WcError):
+                overviewfile.rebuild(StoreReader(str(root)), soon)
+                entriesfile.rebuild(StoreReader(str(root)), soon)
         for happen, topic in happenings:
             happen(changing, topic)
         changed = tick(root, known)
@@ -222,16 +228,12 @@ def test_rows_threads_and_hits_are_those_of_the_files(
         for topic in plain.topics():
             assert live.reader.thread(topic) == plain.thread(topic)
         question = Question(query, Filter(), limit=2)
-        engine = live.engine(overview, 10.0)
-        assert isinstance(engine, EntryIndex)
+        engine = live.engine()
         cursor = ""
         for _ in range(20):
             page = question._replace(cursor=cursor)
             hits = search(engine, overview, page)
-            assert (hits.ready, hits.partial) == (hits.entries, False)
-            assert hits._replace(ready=0, entries=0) == search(
-                Scan(plain), expected, page
-            )
+            assert hits == search(Scan(plain), expected, page)
             cursor = hits.cursor
             if not cursor:
                 break
@@ -275,7 +277,7 @@ def test_a_walk_gives_each_hit_once_whatever_is_written_meanwhile(
     for number in range(40):
         write(then[number] if number < len(then) else [])
         live.refresh()
-        engine = live.engine(overview, 10.0)
+        engine = live.engine()
         page = search(engine, overview, question._replace(cursor=cursor))
         seen += [(hit.topic, hit.numbered.entry.id) for hit in page.hits]
         cursor = page.cursor
@@ -338,41 +340,6 @@ def test_a_grown_log_is_read_from_where_it_ended(tmp_path: Path) -> None:
     assert after == StoreReader(str(store.root)).thread("one")
 
 
-def test_an_index_that_is_being_made_says_how_far_it_is(tmp_path: Path) -> None:
-    store = Store(tmp_path / "store")
-    for number in range(200):
-        store.thread(f"topic-{number}", store.entry("t", "hello " + "word " * 300))
-    live = Live(str(store.root))
-    live.refresh()
-    overview = live.overview(viewer())
-    engine = live.engine(overview, 0.0)
-    partial = search(engine, overview, Question("hello", Filter()))
-    assert partial.entries == 200
-    assert partial.total == partial.ready
-    fields = partial.to_json("here", "hello")
-    if partial.partial:
-        assert fields["partial"] == {"searched": partial.ready, "entries": 200}
-    whole = search(live.engine(overview, 30.0), overview, Question("hello", Filter()))
-    assert (whole.total, whole.ready, whole.partial) == (200, 200, False)
-    assert "partial" not in whole.to_json("here", "hello")
-
-
-def test_what_was_replaced_often_does_not_stay_in_the_index(tmp_path: Path) -> None:
-    store = Store(tmp_path / "store")
-    live = Live(str(store.root))
-    for number in range(30):
-        many = [store.entry("one", f"hello {number}") for _ in range(1000)]
-        Path(store.layout.log("one")).unlink(missing_ok=True)
-        store.thread("one", *many)
-        live.refresh()
-        overview = live.overview(viewer())
-        engine = live.engine(overview, 30.0)
-        hits = search(engine, overview, Question("hello", Filter(), limit=1))
-        assert hits.total == 1000
-    assert isinstance(engine, EntryIndex)
-    assert len(engine._ids) < 15_000
-
-
 def test_entries_are_found_in_the_index_by_what_they_are_about(tmp_path: Path) -> None:
     store = Store(tmp_path / "store")
     store.thread(
@@ -384,7 +351,7 @@ def test_entries_are_found_in_the_index_by_what_they_are_about(tmp_path: Path) -
     live = Live(str(store.root))
     live.refresh()
     overview = live.overview(viewer())
-    engine = live.engine(overview, 30.0)
+    engine = live.engine()
     scan = Scan(StoreReader(str(store.root)))
     for about, count in (
         (Mentions(file="src/auth.py"), 2),
@@ -465,7 +432,7 @@ def test_what_could_not_be_read_is_tried_again(tmp_path: Path) -> None:
         live.refresh()
         overview = live.overview(viewer())
         assert [row.damaged for row in overview.rows()] == [not total]
-        hits = search(live.engine(overview, 30.0), overview, QUESTION)
+        hits = search(live.engine(), overview, QUESTION)
         assert (hits.total, hits.unreadable) == (total, () if total else ("one",))
 
 
@@ -478,7 +445,7 @@ def test_a_thread_that_cannot_be_read_any_more_spoils_no_search(tmp_path: Path) 
     for total in (2, 1, 2):
         live.refresh()
         overview = live.overview(viewer())
-        hits = search(live.engine(overview, 30.0), overview, QUESTION)
+        hits = search(live.engine(), overview, QUESTION)
         assert (hits.total, len(hits.unreadable)) == (total, 2 - total)
         if total == 2:
             log.rename(tmp_path / "log")
@@ -495,20 +462,9 @@ def test_an_entry_that_is_gone_since_it_was_found_is_no_hit(tmp_path: Path) -> N
     live = Live(str(store.root))
     live.refresh()
     overview = live.overview(viewer())
-    engine = live.engine(overview, 30.0)
+    engine = live.engine()
     # Another tool's doing, of which nobody has told yet.
     store.thread("one", store.entry("one", "other words"))
     hits = search(engine, overview, QUESTION)
     assert [hit.topic for hit in hits.hits] == ["two"]
     assert (hits.total, hits.topics) == (1, (("two", 1),))
-
-
-def test_how_far_the_index_is_can_be_told_while_it_is_busy(tmp_path: Path) -> None:
-    store = Store(tmp_path / "store")
-    store.thread("one")
-    live = Live(str(store.root))
-    live.refresh()
-    engine = live.engine(live.overview(viewer()), 30.0)
-    assert isinstance(engine, EntryIndex)
-    with engine._lock, ThreadPoolExecutor(1) as other:
-        assert other.submit(lambda: engine.progress).result(timeout=10) == (1, 1)
