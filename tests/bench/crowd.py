@@ -169,8 +169,8 @@ class Crowds:
 def rows_of(crowd: Crowd, other: str) -> list[Row]:
     """The time of all, and the time of a single post."""
     parts = (
-        (f"{POSTS} posts", crowd.total, at_most(8000), "s"),
-        ("p95 of a post", crowd.slow, at_most(450), "ms"),
+        (f"{POSTS} posts", crowd.total, at_most(3000), "s"),
+        ("p95 of a post", crowd.slow, at_most(200), "ms"),
     )
     return [
         Row(
