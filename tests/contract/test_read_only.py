@@ -256,7 +256,7 @@ def test_the_refusal_bites(tmp_path: Path) -> None:
     folder.mkdir()
     told = in_a_fresh_process(folder, environment(tmp_path), "--bite")
     assert told["got_through"] == []
-    assert len(told["refused"]) == 25
+    assert len(told["refused"]) == 26
     assert told["there"] == ["there"]
 
 
