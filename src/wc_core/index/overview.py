@@ -204,6 +204,22 @@ def _more(snapshot: Snapshot) -> dict[str, Any]:
     return {name: value for name, value in fields.items() if value}
 
 
+def last_id_and_status(line: str) -> tuple[str, str]:
+    """Returns these two columns of a line."""
+    _, _, last_id, status, _ = line.split("\t", 4)
+    return _unescaped(last_id), _unescaped(status)
+
+
+def has_only_columns(line: str) -> bool:
+    """Returns whether the last column is empty, as for most threads."""
+    return line.endswith("\t")
+
+
+def may_wait(line: str) -> bool:
+    """Returns whether the thread may have links or gates."""
+    return not has_only_columns(line) and ('"links"' in line or '"gates"' in line)
+
+
 def columns_of(line: str) -> Columns:
     """Returns the columns of a line."""
     parts = line.split("\t", _BEFORE_MORE)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from operator import itemgetter
+
 from wc_core.errors import WcError
 from wc_core.files import names_in
 from wc_core.index import overview
@@ -19,7 +21,7 @@ from wc_core.views.rows import ThreadRow, askers, listed_row, recency
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping
+    from collections.abc import Callable, Collection, Iterable
     from typing import Any
 
     from wc_core.identity.viewer import Viewer
@@ -27,15 +29,13 @@ if TYPE_CHECKING:
 
 
 class Listing(NamedTuple):
-    """The rows of threads, latest move first.
+    """The rows of threads, latest move first, and what was found of their files.
 
-    ``unindexed`` counts those that the index did not have, ``bases`` has the base of
-    each one's key, and ``renamed`` those in the index with more names than a topic.
+    ``renamed`` are those in the index that have more names than their topic.
     """
 
     rows: list[ThreadRow]
-    unindexed: int
-    bases: Mapping[str, str]
+    survey: overview.Survey
     renamed: Collection[str] = ()
 
 
@@ -54,7 +54,70 @@ def thread_listing(
     ]
     readable = [row for row in rows if row is not None]
     readable.sort(key=recency, reverse=True)
-    return Listing(readable, survey.unindexed, survey.bases, source.renamed)
+    return Listing(readable, survey, source.renamed)
+
+
+class NewestRows(NamedTuple):
+    """The first rows of a list, how many it has in all, and the newest entry of all
+    threads."""
+
+    rows: list[ThreadRow]
+    total: int
+    newest_id: str
+    survey: overview.Survey
+
+
+def newest_rows(
+    reader: StoreReader, viewer: Viewer, chooses: Callable[[str], bool], count: int
+) -> NewestRows | None:
+    """Returns at most ``count`` threads whose status ``chooses`` lets through, latest
+    move first, without looking at more than that of the others. ``None`` if some thread
+    may wait for others: then all of them have to be looked at."""
+    survey = overview.survey(reader)
+    source = RowMaker(reader, viewer)
+    newest = ("", "")
+    candidates: list[tuple[str, str, ThreadRow | None]] = []
+    for topic in survey.bases:
+        line = survey.lines.get(topic)
+        if line is not None:
+            if overview.may_wait(line):
+                return None
+            last_id, status = overview.last_id_and_status(line)
+            row = None
+        else:
+            row = listed_row(reader, topic, viewer)
+            if row is None:
+                continue
+            if row.links or row.gates:
+                return None
+            last_id, status = row.last_id, row.status
+        newest = max(newest, (last_id, topic))
+        if chooses(status):
+            candidates.append((last_id, topic, row))
+    candidates.sort(key=itemgetter(0, 1), reverse=True)
+    rows = [
+        source.row(survey.lines[topic]) if row is None else row
+        for _, topic, row in candidates[:count]
+    ]
+    return NewestRows(rows, len(candidates), newest[0], survey)
+
+
+def thread_names(
+    reader: StoreReader, viewer: Viewer
+) -> tuple[dict[str, str], overview.Survey]:
+    """Returns the name of each thread, by topic."""
+    survey = overview.survey(reader)
+    source = RowMaker(reader, viewer)
+    names = {}
+    for topic in survey.bases:
+        line = survey.lines.get(topic)
+        if line is not None and overview.has_only_columns(line):
+            names[topic] = topic
+            continue
+        row = listed_row(reader, topic, viewer) if line is None else source.row(line)
+        if row is not None:
+            names[topic] = row.name
+    return names, survey
 
 
 def thread_rows(

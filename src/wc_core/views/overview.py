@@ -8,18 +8,19 @@ from wc_core.errors import InvalidInputError, WcError
 from wc_core.index.keys import thread_bases
 from wc_core.lean import contextlib
 from wc_core.views import rows as row_views
-from wc_core.views.listing import thread_listing
-from wc_core.views.rows import RowPage, recency
+from wc_core.views.listing import newest_rows, thread_listing, thread_names
+from wc_core.views.rows import Filter, RowPage, recency
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     from wc_core.identity.viewer import Viewer
+    from wc_core.index.overview import Survey
     from wc_core.names import Directory
     from wc_core.planning.readiness import ThreadPlan
     from wc_core.threads.reader import StoreReader
-    from wc_core.views.rows import Filter, ThreadRow
+    from wc_core.views.rows import ThreadRow
 
 # At most this many logs are read to restore the order of an earlier page.
 _MOST_MOVED = 300
@@ -56,9 +57,12 @@ class Overview:
     def _read(self, topics: Iterable[str] | None = None) -> list[ThreadRow]:
         """The threads of the store, or those with the ``topics``, latest move first."""
         listing = thread_listing(self.reader, self.viewer, topics)
-        self.note_unindexed(listing.unindexed)
-        self._bases = listing.bases
+        self._note(listing.survey)
         return listing.rows
+
+    def _note(self, survey: Survey) -> None:
+        self._bases = survey.bases
+        self.note_unindexed(survey.unindexed)
 
     def bases(self, topics: Iterable[str]) -> Mapping[str, str]:
         """Returns the base of the key of each of these threads, as they were when rows
@@ -83,6 +87,14 @@ class Overview:
         """Returns the threads that a filter lets through, latest move first."""
         return self.newest_and_matching(criteria)[1]
 
+    def names(self, criteria: Filter) -> dict[str, str]:
+        """Returns the names of the threads that a filter lets through, by topic."""
+        if criteria != row_views.ANYTHING:
+            return {row.topic: row.name for row in self.matching(criteria)}
+        names, survey = thread_names(self.reader, self.viewer)
+        self._note(survey)
+        return names
+
     def newest_and_matching(self, criteria: Filter) -> tuple[str, list[ThreadRow]]:
         """Returns the id of the newest entry, and what `matching` returns, from one
         reading of the store."""
@@ -105,6 +117,9 @@ class Overview:
         whatever is written meanwhile: threads keep the order they had then. Raises
         InvalidInputError for a foreign cursor.
         """
+        first = None if cursor or not limit else self._first_page(criteria, limit)
+        if first is not None:
+            return first
         position: list[str] = []
         if cursor:
             start, *position = cursor_parts(cursor, 3, "a list")
@@ -122,6 +137,26 @@ class Overview:
         visible = chosen[:limit]
         following = cursor_of(start, visible[-1].last_id, visible[-1].topic)
         return RowPage(tuple(visible), following, total)
+
+    def _first_page(self, criteria: Filter, limit: int) -> RowPage | None:
+        """The first page, if its rows can be chosen without making all others."""
+        plain = Filter(open_only=criteria.open_only, status=criteria.status)
+        if criteria != plain:
+            return None
+        newest = newest_rows(
+            self.reader,
+            self.viewer,
+            lambda status: row_views.has_status(status, criteria),
+            limit,
+        )
+        if newest is None:
+            return None
+        self._note(newest.survey)
+        rows = self.with_passes(newest.rows)
+        if newest.total <= limit:
+            return RowPage(tuple(rows), total=newest.total)
+        following = cursor_of(newest.newest_id, rows[-1].last_id, rows[-1].topic)
+        return RowPage(tuple(rows), following, newest.total)
 
 
 def with_passes(

@@ -155,6 +155,9 @@ class Filter(NamedTuple):
     waiting: bool = False
 
 
+ANYTHING = Filter()
+
+
 class RowPage(NamedTuple):
     """A page of rows. ``cursor`` gets the next page and is empty on the last one.
 
@@ -235,6 +238,13 @@ def recency(row: ThreadRow) -> tuple[str, str]:
     return (row.last_id, row.topic)
 
 
+def has_status(status: str, criteria: Filter) -> bool:
+    """Returns whether a filter lets through threads with a status."""
+    if criteria.open_only and status == CLOSED:
+        return False
+    return criteria.status in {"", status}
+
+
 def filter_rows(
     rows: Iterable[ThreadRow], criteria: Filter, viewer: Viewer
 ) -> list[ThreadRow]:
@@ -242,8 +252,7 @@ def filter_rows(
     chosen = [
         row
         for row in rows
-        if not (criteria.open_only and row.status == CLOSED)
-        and criteria.status in {"", row.status}
+        if has_status(row.status, criteria)
         and (criteria.topics is None or row.topic in criteria.topics)
         and has_all(row.tags, criteria.tags)
         and (not criteria.ready or row.is_ready)

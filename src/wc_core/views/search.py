@@ -198,7 +198,7 @@ def search(engine: Engine, overview: Overview, question: Question) -> Hits:
     cursor.
     """
     query = question.search_query()
-    names = {row.topic: row.name for row in overview.matching(question.criteria)}
+    names = overview.names(question.criteria)
     matches = engine.matches([*names], query)
     cursor = ""
     if len(matches.best) < matches.remaining:

@@ -71,6 +71,14 @@ class LiveOverview(Overview):
                 self._next_end = next_end(every_gate, now_ms)
             return self.with_passes(list(self._complete))
 
+    def names(self, criteria: Filter) -> dict[str, str]:
+        """Like `Overview.names`, from the rows in memory."""
+        return {row.topic: row.name for row in self.matching(criteria)}
+
+    def _first_page(self, *_: object) -> None:
+        # All rows are in memory.
+        return None
+
     def newest_and_matching(self, criteria: Filter) -> tuple[str, list[ThreadRow]]:
         """Like `Overview.newest_and_matching`; the result is cached."""
         with self._lock:

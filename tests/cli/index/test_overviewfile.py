@@ -49,18 +49,18 @@ def test_lines_are_written_appended_and_compacted(tmp_path: Path) -> None:
     store.write("u", log[:2])
     overviewfile.update(store.reader, ["t"], soon)
     path = Path(store.reader.layout.overview)
-    assert thread_listing(store.reader, viewer()).unindexed == 0
+    assert thread_listing(store.reader, viewer()).survey.unindexed == 0
     first = path.read_bytes()
     store.write("t", log)
-    assert thread_listing(store.reader, viewer()).unindexed == 1
+    assert thread_listing(store.reader, viewer()).survey.unindexed == 1
     overviewfile.update(store.reader, ["t"], soon)
     assert path.read_bytes().startswith(first)
-    assert thread_listing(store.reader, viewer()).unindexed == 0
+    assert thread_listing(store.reader, viewer()).survey.unindexed == 0
     for number in range(300):
         store.write("t", log[: number % 2 + 1])
         overviewfile.update(store.reader, ["t"], soon)
     assert path.stat().st_size < 1 << 17
-    assert thread_listing(store.reader, viewer()).unindexed == 0
+    assert thread_listing(store.reader, viewer()).survey.unindexed == 0
 
 
 def test_what_was_written_just_now_is_not_indexed(tmp_path: Path) -> None:
@@ -99,7 +99,7 @@ def test_a_file_of_another_program_that_is_changed_in_place_shows_at_once(
     tool.say("t", "title")
     tool.set_status("t", "OPEN")
     overviewfile.rebuild(store.reader, soon)
-    assert thread_listing(store.reader, viewer()).unindexed == 0
+    assert thread_listing(store.reader, viewer()).survey.unindexed == 0
     meta = Path(store.reader.layout.meta("t"))
     meta.write_text(meta.read_text().replace("OPEN", "WAIT"))
     (row,) = thread_listing(store.reader, viewer()).rows

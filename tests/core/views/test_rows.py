@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import tempfile
+import time
 from pathlib import Path
 from typing import Any
 
@@ -18,14 +19,16 @@ from tests.core.strategies import (
     entry,
     entry_id,
     json_line,
+    linear_logs,
     nobody_special,
     relaxed,
     viewer,
     write_thread,
 )
+from wc_cli.index import overviewfile
 from wc_core.errors import InvalidInputError, NotFoundError
 from wc_core.threads.cursors import Cursor
-from wc_core.threads.model import FREE, Ball
+from wc_core.threads.model import FREE, Ball, Entry
 from wc_core.threads.reader import StoreReader
 from wc_core.views import entries as entry_views
 from wc_core.views import overview
@@ -447,3 +450,30 @@ def test_a_thread_without_entries_has_none_to_find(tmp_path: Path) -> None:
     with pytest.raises(NotFoundError) as caught:
         entry_views.find_entry(reader_of(tmp_path).thread("t"), "0")
     assert "none" in caught.value.hint
+
+
+@given(
+    logs=st.lists(linear_logs(), max_size=4),
+    limit=st.integers(1, 4),
+    criteria=st.sampled_from(
+        (Filter(), Filter(open_only=True), Filter(status="IN_REVIEW"))
+    ),
+    is_indexed=st.booleans(),
+)
+@relaxed
+def test_the_first_page_and_the_names_are_those_of_all_rows(
+    logs: list[list[Entry]], limit: int, criteria: Filter, *, is_indexed: bool
+) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        (Path(folder) / ".local").mkdir()
+        for number, log in enumerate(logs):
+            write_thread(Path(folder), f"topic-{number}", log)
+        reader = StoreReader(folder)
+        if is_indexed:
+            overviewfile.rebuild(reader, lambda: time.time_ns() + 10_000_000_000)
+        looked = Overview(reader, viewer(), lambda: 0)
+        rows = looked.matching(criteria)
+        page = looked.page(criteria, limit)
+        assert list(page.rows) == rows[:limit]
+        assert (page.total, bool(page.cursor)) == (len(rows), len(rows) > limit)
+        assert looked.names(criteria) == {row.topic: row.name for row in rows}
