@@ -157,7 +157,7 @@ class EntryFile:
         version = self.version()
         if self._threads is None or self._threads[0] != version:
             rows = self._ask("SELECT topic, number, key, last_id FROM threads")
-            found = {topic: IndexedThread(*fields) for topic, *fields in rows}
+            found = {row[0]: IndexedThread._make(row[1:]) for row in rows}
             self._threads = version, found
         return self._threads[1]
 

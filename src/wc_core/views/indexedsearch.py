@@ -161,6 +161,8 @@ class _Finder:
         self._words = entryfile.words_expression(query.terms, about.terms)
         severities = at_least(about.severity) if about.severity else ()
         self._facets = Facets(about.branch, about.kind, severities)
+        fields = {term.field for term in query.terms}
+        self._is_for_titles = fields <= {"", "title"} and not about.terms
         # The entries of the matches that were returned.
         self.chosen: list[IndexedEntry] = []
 
@@ -226,6 +228,8 @@ class _Finder:
             SOME_IN_TITLE: entryfile.title_expression(terms, all_terms=False),
         }
         expression = self._words
+        if rank == ALL_IN_TITLE and self._is_for_titles:
+            return in_title[rank]  # what has them there has all that is asked for
         if rank in in_title:
             expression = f"({expression}) AND ({in_title[rank]})"
         if exactly and rank + 1 in in_title:

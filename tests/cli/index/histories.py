@@ -133,7 +133,7 @@ histories = st.lists(
         linear_logs(),
     ),
     min_size=1,
-    max_size=7,
+    max_size=5,
 )
 
 

@@ -37,8 +37,7 @@ if TYPE_CHECKING:
 
 QUESTIONS = (
     Question("title", Filter(), limit=3),
-    Question("title 1", Filter()),
-    Question("codex author:codex", Filter()),
+    Question("title 1 author:codex", Filter()),
     Question('"title 2" text', Filter(), limit=1),
     Question("", Filter(), about=Mentions(branch="main"), limit=2),
     Question("w", Filter(), about=Mentions(kind="question")),
