@@ -49,8 +49,10 @@ if TYPE_CHECKING:
 # branch; never.
 PUSH_ALWAYS, PUSH_IF_SHARED, PUSH_NEVER = "always", "if shared", "never"
 
+# Tries at a remote that refuses although nothing new has come from it.
 _TRIES = 8
-_JITTER_SECONDS = 0.2
+# The longest pause after a lost race, in rounds: so many clones may be at it.
+_MAX_ROUNDS = 32
 
 
 class Fetched(NamedTuple):
@@ -141,17 +143,22 @@ class Exchanger:
 
     def _take_turns(self, git: Git, wire: Wire, turn: Turn, push: str) -> Turn:
         """Bring and send until the remote takes what is sent. Raises RejectedError if
-        other clones were faster every time."""
-        for attempt in range(_TRIES):
+        other clones were faster until the time was over."""
+        lost, in_vain = 0, 0
+        while True:
+            began, known_tip = time.monotonic(), turn.remote_tip
             turn = self._bring(git, wire, turn)
             try:
                 return self._send(git, wire, turn, push)
-            except RejectedError as error:
-                rejection = error
+            except RejectedError:
+                lost += 1
+                in_vain = in_vain + 1 if turn.remote_tip == known_tip else 0
+                round_seconds = time.monotonic() - began
+                spare_seconds = self.waiting.seconds - round_seconds
+                if in_vain >= _TRIES or spare_seconds <= 0:
+                    raise
                 # Another clone was faster: let it have its turn.
-                seconds = random.uniform(0, _JITTER_SECONDS) * (attempt + 1)  # noqa: S311 - no secret
-                time.sleep(seconds)
-        raise rejection
+                time.sleep(min(_pause(lost, round_seconds), spare_seconds))
 
     def _bring(self, git: Git, wire: Wire, turn: Turn) -> Turn:
         """Fetch, and join our branch with what came."""
@@ -290,6 +297,13 @@ class Exchanger:
     def _record_failure(self, problem: str, hint: str, *, lasting: bool) -> None:
         failure = report.Failure(problem, hint, lasting)
         report.record_failure(self.layout, self.env, self.remote, failure)
+
+
+def _pause(lost: int, round_seconds: float) -> float:
+    """How long to wait after so many lost races: a random part of a number of rounds
+    that doubles, until about one clone tries in each round."""
+    rounds = min(2**lost, _MAX_ROUNDS)
+    return random.uniform(0, rounds * round_seconds)  # noqa: S311 - no secret
 
 
 def _is_shared(wire: Wire, own_tip: str, remote_tip: str) -> bool:

@@ -7,6 +7,7 @@ remote was asked once, not twice.
 
 from __future__ import annotations
 
+import threading
 import time
 
 from wc_cli.branch import commits, compare
@@ -18,6 +19,7 @@ from wc_core.values import NamedTuple
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from typing import Self
 
     from wc_cli.branch.git import Git
     from wc_cli.sync.wire import Wire
@@ -34,6 +36,38 @@ class Sent(NamedTuple):
     notes: tuple[str, ...] = ()
 
 
+class Counting:
+    """Counts what goes from one commit to another, while it goes: counting takes three
+    processes of git, about half as long as a push."""
+
+    def __init__(self, git: Git, old: str, new: str) -> None:
+        self._words = (git, old, new)
+        self._sent: Sent | None = None
+        self._error: Exception | None = None
+        self._thread = threading.Thread(target=self._count)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._thread.join()
+
+    def _count(self) -> None:
+        git, old, new = self._words
+        try:
+            ahead, _ = commits.ahead_behind(git, new, old)
+            self._sent = Sent(compare.count_new(git, old, new), ahead)
+        except Exception as error:  # noqa: BLE001 - raised again by `result`
+            self._error = error
+
+    def result(self) -> Sent:
+        """What was counted. Raises the error of counting."""
+        if self._sent is None:
+            raise self._error or AssertionError
+        return self._sent
+
+
 def push_first(git: Git, wire: Wire, layout: Layout, own_tip: str) -> Sent | None:
     """Push ``own_tip`` without a fetch.
 
@@ -42,17 +76,17 @@ def push_first(git: Git, wire: Wire, layout: Layout, own_tip: str) -> Sent | Non
     over.
     """
     expected = "" if wire.goes_elsewhere else _expected_tip(layout, wire)
-    ahead, behind = commits.ahead_behind(git, own_tip, expected) if expected else (0, 0)
-    if behind or not ahead:
+    if not expected or expected == own_tip:
         return None
-    try:
-        before = wire.push(own_tip)
-    except WireError as error:
-        if isinstance(error, UnreachableError) and time.monotonic() >= git.until:
-            raise
-        return None
+    with Counting(git, expected, own_tip) as counting:
+        try:
+            before = wire.push(own_tip)
+        except WireError as error:
+            if isinstance(error, UnreachableError) and time.monotonic() >= git.until:
+                raise
+            return None
     if before and expected.startswith(before):
-        return Sent(compare.count_new(git, expected, own_tip), ahead)
+        return counting.result()
     return _surprising(git, wire.remote, expected, before, own_tip)
 
 
