@@ -35,6 +35,7 @@ ONCE = 1 << 20  # rounds: more than there are
 GROWING = "growing"
 BLOCK = 512
 SECONDS = 60.0
+ALONE = 5  # clones that write one after the other; more of them take as long each
 
 
 def said(
@@ -106,11 +107,12 @@ class Clones:
     @cached_property
     def _folders(self) -> list[str]:
         """The clones, all with what the first one begins with."""
-        places = [f"{self._scratch.folder}/clone-{n}" for n in range(self._count)]
+        folder = f"{self._scratch.folder}/{self._count}-clones"
+        places = [f"{folder}/{number}" for number in range(self._count)]
         for place in places:
             self._scratch.write_identity(place)
         first = self._scratch.repository(TOPICS, 1, name="app", place=places[0])
-        url = self._hub.shared(first, "clones.git")
+        url = self._hub.shared(first, f"{self._count}-clones.git")
         others = [cloned(self._scratch, place, first, url) for place in places[1:]]
         return [first, *others]
 
@@ -136,6 +138,21 @@ class Clones:
             if lost := len(written - marks(Layout(root).threads)):
                 self.notes.append(f"{lost} of {len(written)} entries lack in a clone")
         return elapsed
+
+    def alone_seconds(self) -> float:
+        """What as many entries take if each is written and sent by itself, one clone
+        after the other."""
+        self._runs += 1
+        count = min(ALONE, self._count)
+        folders = self._folders[:count]
+        start = time.perf_counter()
+        for number, folder in enumerate(folders):
+            for turn in range(self._entries):
+                topic = f"topic-{turn % TOPICS:04}"
+                body = f"A body alone-{self._runs}-{number}-{turn}."
+                done(said(self._scratch, folder, body, f"agent-{number}", topic))
+                self._sync(folder)
+        return (time.perf_counter() - start) * self._count / count
 
     def _write(self, number: int) -> set[bytes]:
         """The marks of the entries of one clone."""

@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 import shutil
 import time
+from itertools import count as counting
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from tests.bench.scratch import MEMORY
 from tests.bench.serving import Served
 from tests.bench.stores import claude_json
-from tests.bench.table import Row, more, times
+from tests.bench.table import Row, at_most, more, times
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,16 +23,17 @@ if TYPE_CHECKING:
 class Size(NamedTuple):
     """How much there is in what is measured: the big store, the lengths of threads,
     how many threads of one entry, how many writers with how many posts each, how
-    many clones with how many entries each, how many commits of one entry; the
-    stores of servers, the seconds that one of them is idle, and those that a session
-    is; and how many threads the stores of the plot have."""
+    many clones with how many entries each, how many commits of one entry; how many
+    threads are repaired; the stores of servers, the seconds that one of them is idle,
+    and those that a session is; and how many threads the stores of the plot have."""
 
     big: tuple[int, int] = (1000, 20)
     lengths: tuple[int, ...] = (10, 1000, 10_000)
     threads: tuple[int, ...] = (100, 1000, 10_000)
     writers: tuple[tuple[int, int], ...] = ((1, 25), (2, 25), (8, 25), (30, 10))
     peer_threads: int = 1000
-    clones: tuple[int, int] = (5, 20)
+    clones: tuple[tuple[int, int], ...] = ((5, 10), (20, 10), (50, 10))
+    repaired: int = 2000
     commits: int = 1000
     served: tuple[Served, ...] = (
         Served(1000, 20, search=10, first=1000, memory=1.5),
@@ -47,7 +50,8 @@ QUICK_SIZE = Size(
     threads=(10, 50, 100),
     writers=((1, 3), (2, 3), (8, 3)),
     peer_threads=50,
-    clones=(3, 4),
+    clones=((3, 4),),
+    repaired=50,
     commits=30,
     served=(Served(100, 5, search=10, first=1000, memory=1.5),),
     idle=0.5,
@@ -76,6 +80,7 @@ class Table:
             *self._references(),
             *self._shell(),
             *self._commands(),
+            *self._repair(),
             *self._long(),
             *self._many(),
             *self._memory(),
@@ -166,6 +171,24 @@ class Table:
                 times(1.2),
             ),
         ]
+
+    def _repair(self) -> list[Row]:
+        """What repairing logs costs that have lost all that is made of them."""
+        count = self.size.repaired
+        names = (f"repair-{number}" for number in counting())
+
+        def seconds() -> float:
+            folder = self.scratch.repository(count, 1, name=next(names))
+            layout = self.scratch.layout(folder)
+            for topic in os.listdir(layout.threads):
+                os.unlink(layout.meta(topic))
+                Path(layout.unsettled, topic).touch()
+            shutil.rmtree(f"{layout.local}/status")
+            repair = self.scratch.process("wc", "doctor", "--repair", folder=folder)
+            return repair.seconds()
+
+        name = f"wc doctor --repair, {count:,} threads without projections"
+        return [Row(name, seconds, "", at_most(10_000), every=7, unit="s")]
 
     def _long(self) -> list[Row]:
         """What the length of a thread costs."""

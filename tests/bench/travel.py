@@ -14,13 +14,13 @@ from functools import cached_property
 from itertools import cycle
 from typing import TYPE_CHECKING
 
-from tests.bench.clones import Clones, Growth, said
+from tests.bench.clones import ONCE, Clones, Growth, said
 from tests.bench.crowd import EVERY
 from tests.bench.hub import Hub, Silence
 from tests.bench.processes import BenchError, run
 from tests.bench.rows import SAY, Size
 from tests.bench.scratch import is_locked
-from tests.bench.table import Row, at_most, times
+from tests.bench.table import Row, times
 from wc_cli.settle import settler
 from wc_core.layout import BRANCH
 
@@ -43,7 +43,7 @@ class Travels:
         self.scratch = scratch
         self.size = size
         self.hub = Hub(scratch)
-        self.clones = Clones(scratch, self.hub, *size.clones)
+        self.clones = [Clones(scratch, self.hub, *each) for each in size.clones]
         self._turns = cycle(TURNS)
         self._growth = Growth(scratch, self.hub, size.commits)
 
@@ -61,15 +61,23 @@ class Travels:
                     f"{SYNC}, to be committed, {way}",
                     self._sync(remote, committed=False),
                     other,
+                    goal and times(1.6),
                 ),
             ]
-        clones, entries = self.size.clones
-        name = f"{clones} clones, {entries} entries each, all syncing"
-        together = self.clones.seconds
+        together = []
+        for clones, (count, entries) in zip(self.clones, self.size.clones, strict=True):
+            name = f"{count} clones, {entries} entries each"
+            alone = f"{name}, one after the other"
+            rare = EVERY if count == self.size.clones[0][0] else ONCE
+            both = [
+                Row(alone, clones.alone_seconds),
+                Row(f"{name}, all syncing", clones.seconds, alone, times(2)),
+            ]
+            together += [row._replace(every=rare, unit="s") for row in both]
         return [
             *rows,
             Row(HANGING, self._say_in_vain, SAY, times(1.1)),
-            Row(name, together, "", at_most(30_000), every=EVERY, unit="s"),
+            *together,
             *self._growth.rows(),
         ]
 

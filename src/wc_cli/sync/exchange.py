@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import time
 
 from wc_core.lean.types import MappingProxyType
@@ -13,6 +14,17 @@ if TYPE_CHECKING:
     from typing import Any
 
     from wc_cli.settle.settler import Settlement
+
+
+# The longest pause after a lost race, in rounds: so many clones may be at it.
+MAX_ROUNDS = 32
+
+
+def pause_seconds(lost_races: int, round_seconds: float) -> float:
+    """Returns how long to wait after so many lost races: a random part of a number of
+    rounds that doubles, so that about one clone tries in each round."""
+    rounds = min(2**lost_races, MAX_ROUNDS)
+    return random.uniform(0, rounds * round_seconds)  # noqa: S311 - no secret
 
 
 class Exchange(NamedTuple):

@@ -8,7 +8,6 @@ so a remote that hangs blocks neither writing nor settling.
 from __future__ import annotations
 
 import os
-import random
 import time
 
 from wc_cli.branch import commits, compare, packs, trees
@@ -17,7 +16,7 @@ from wc_cli.merge.join import Joining
 from wc_cli.settle import settler
 from wc_cli.store import lockowners, locks, pending
 from wc_cli.sync import report, sending
-from wc_cli.sync.exchange import Exchange
+from wc_cli.sync.exchange import Exchange, pause_seconds
 from wc_cli.sync.wire import Wire
 from wc_cli.sync.wireerrors import (
     RefusedError,
@@ -51,8 +50,6 @@ PUSH_ALWAYS, PUSH_IF_SHARED, PUSH_NEVER = "always", "if shared", "never"
 
 # Tries at a remote that refuses although nothing new has come from it.
 _TRIES = 8
-# The longest pause after a lost race, in rounds: so many clones may be at it.
-_MAX_ROUNDS = 32
 
 
 class Fetched(NamedTuple):
@@ -144,21 +141,22 @@ class Exchanger:
     def _take_turns(self, git: Git, wire: Wire, turn: Turn, push: str) -> Turn:
         """Bring and send until the remote takes what is sent. Raises RejectedError if
         other clones were faster until the time was over."""
-        lost, in_vain = 0, 0
+        lost_races, futile_tries = 0, 0
         while True:
-            began, known_tip = time.monotonic(), turn.remote_tip
+            started, known_tip = time.monotonic(), turn.remote_tip
             turn = self._bring(git, wire, turn)
             try:
                 return self._send(git, wire, turn, push)
             except RejectedError:
-                lost += 1
-                in_vain = in_vain + 1 if turn.remote_tip == known_tip else 0
-                round_seconds = time.monotonic() - began
+                lost_races += 1
+                is_new = turn.remote_tip != known_tip
+                futile_tries = 0 if is_new else futile_tries + 1
+                round_seconds = time.monotonic() - started
                 spare_seconds = self.waiting.seconds - round_seconds
-                if in_vain >= _TRIES or spare_seconds <= 0:
+                if futile_tries >= _TRIES or spare_seconds <= 0:
                     raise
                 # Another clone was faster: let it have its turn.
-                time.sleep(min(_pause(lost, round_seconds), spare_seconds))
+                time.sleep(min(pause_seconds(lost_races, round_seconds), spare_seconds))
 
     def _bring(self, git: Git, wire: Wire, turn: Turn) -> Turn:
         """Fetch, and join our branch with what came."""
@@ -297,13 +295,6 @@ class Exchanger:
     def _record_failure(self, problem: str, hint: str, *, lasting: bool) -> None:
         failure = report.Failure(problem, hint, lasting)
         report.record_failure(self.layout, self.env, self.remote, failure)
-
-
-def _pause(lost: int, round_seconds: float) -> float:
-    """How long to wait after so many lost races: a random part of a number of rounds
-    that doubles, until about one clone tries in each round."""
-    rounds = min(2**lost, _MAX_ROUNDS)
-    return random.uniform(0, rounds * round_seconds)  # noqa: S311 - no secret
 
 
 def _is_shared(wire: Wire, own_tip: str, remote_tip: str) -> bool:

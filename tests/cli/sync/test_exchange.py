@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 from wc_cli.settle.settler import Settlement
-from wc_cli.sync.exchange import Exchange, Waiting
+from wc_cli.sync.exchange import MAX_ROUNDS, Exchange, Waiting, pause_seconds
 
 
 def test_a_note_is_there_once_and_in_order() -> None:
@@ -33,3 +33,12 @@ def test_a_remote_has_at_least_a_second() -> None:
     assert Waiting.at_most(0).deadline >= before + 1
     assert Waiting.at_most(20).deadline >= before + 20
     assert Waiting(before).seconds == 0
+
+
+def test_the_pause_after_a_lost_race_doubles_up_to_a_limit() -> None:
+    for lost in range(1, 12):
+        rounds = min(2**lost, MAX_ROUNDS)
+        pauses = [pause_seconds(lost, 0.5) for _ in range(200)]
+        assert all(0 <= pause <= 0.5 * rounds for pause in pauses)
+        # Clones that lost the same race do not try again at the same time.
+        assert max(pauses) - min(pauses) > 0.25 * rounds
