@@ -363,6 +363,11 @@ class Layout(NamedTuple):
         return f"{self.index_folder}/entries.db"
 
     @property
+    def index_behind(self) -> str:
+        """The threads with entries that are not in it yet, a topic a line."""
+        return f"{self.index_folder}/behind"
+
+    @property
     def index_lock(self) -> str:
         """The lock of changing the index."""
         return f"{self.local}/locks/index"

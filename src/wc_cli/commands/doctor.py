@@ -20,7 +20,7 @@ from wc_cli.commands.common import SpeakerOptions
 from wc_cli.doctor.findings import SET_ASIDE, Finding, ThreadExaminer
 from wc_cli.doctor.repair import Repair, RepairStep
 from wc_cli.doctor.strays import SHARED, find_strays, obstruction
-from wc_cli.index import keeping
+from wc_cli.index import making
 from wc_cli.options import command, flag
 from wc_cli.output import say, say_json
 from wc_cli.store import pending
@@ -112,7 +112,7 @@ def _repair_store(
     if not options.dry_run:
         # Without it everything works as well; a note says what it lacks.
         with contextlib.suppress(WcError):
-            keeping.remake(place.root)
+            making.remake(place.root)
     fix = "Fix that, then run again: wc doctor --repair"
     return mended, tuple(Finding("repair", 0, text, fix) for text in repair.failures)
 
@@ -250,7 +250,7 @@ def _report_notes(context: Context, examined: ThreadExaminer) -> Iterator[str]:
         yield standing.sentence(now_ms())
     yield from _claims_notes(context)
     yield from _hook_notes(context)
-    if problem := keeping.problem(context.place.root):
+    if problem := making.problem(context.place.root):
         yield f"{problem}; to make it again: wc doctor --repair"
 
 

@@ -1,14 +1,15 @@
-"""Keeps the index: all of it, or what belongs to a few threads."""
+"""Keeps the index up to date after writes."""
 
 from __future__ import annotations
 
+import os
 import time
 
-from wc_cli.index import entriesfile, overviewfile
-from wc_cli.store import locks
+from wc_cli.index import overviewfile
+from wc_cli.store import durable, locks
 from wc_core.errors import WcError
-from wc_core.index import keys, overview
-from wc_core.index.entries import EntryFile, UnusableIndexError
+from wc_core.files import read_plain, size_of
+from wc_core.index import keys
 from wc_core.lean import contextlib
 from wc_core.threads.reader import StoreReader
 
@@ -16,58 +17,28 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
 
+    from wc_core.layout import Layout
+
 _PATIENCE_SECONDS = 5.0
-# So many are read within milliseconds.
-_FEW_THREADS = 100
-
-
-def rebuild(root: str) -> None:
-    """Makes the index what it has to be, whatever it is. Raises WcError."""
-    with _locked(StoreReader(root)):
-        rebuild_locked(root)
-
-
-def remake(root: str) -> None:
-    """Makes the index from nothing, whatever was written just now. Raises WcError."""
-    reader = StoreReader(root)
-    if not reader.topics():
-        return
-    with _locked(reader):
-        time.sleep(keys.TICK_SECONDS)
-        overviewfile.remake(reader)
-        entriesfile.remake(reader)
-
-
-def rebuild_locked(root: str) -> None:
-    """Like `rebuild`, for a caller that has the lock of the index."""
-    reader = StoreReader(root)
-    overviewfile.rebuild(reader)
-    entriesfile.rebuild(reader)
-
-
-def problem(root: str) -> str:
-    """Returns why reading the store is slower than it could be; empty if it is not."""
-    reader = StoreReader(root)
-    try:
-        if len(reader.topics()) <= _FEW_THREADS:
-            return ""
-        if not overview.is_usable(reader.layout):
-            return "index: lists read every thread: the index is missing or damaged"
-        EntryFile(reader.layout)
-    except WcError:
-        return ""  # what is wrong with the folders is among the findings
-    except UnusableIndexError as error:
-        return f"index: searches read every log: {error}"
-    return ""
+# What a search reads in the logs of threads that were written to, at most.
+_MOST_BEHIND = 20
+_MOST_BYTES_BEHIND = 1 << 17
 
 
 def update(root: str, topics: Iterable[str]) -> None:
     """Brings what the index has of these threads up to date, as far as that can be
     done now; errors are ignored."""
     reader = StoreReader(root)
-    with contextlib.suppress(WcError), _locked(reader):
+    with contextlib.suppress(WcError), locked(reader):
         overviewfile.update(reader, topics)
-        entriesfile.update(reader, topics)
+        behind = _behind(reader.layout).union(topics)
+        if _is_due(reader.layout, behind):
+            # 9 ms (sqlite3), not after every write.
+            from wc_cli.index import entriesfile
+
+            entriesfile.update(reader, behind)
+            behind = set()
+        _note_behind(reader.layout, behind)
 
 
 def update_when_settled(root: str, topics: Collection[str]) -> None:
@@ -78,8 +49,34 @@ def update_when_settled(root: str, topics: Collection[str]) -> None:
         update(root, topics)
 
 
+def _behind(layout: Layout) -> set[str]:
+    """The threads whose new entries a search finds in their logs."""
+    try:
+        names = read_plain(layout.index_behind, layout.root) or b""
+    except OSError:
+        return set()
+    return set(names.decode(errors="replace").split("\n")) - {""}
+
+
+def _is_due(layout: Layout, topics: Collection[str]) -> bool:
+    """Whether reading the logs of these threads takes longer than a moment."""
+    if len(topics) > _MOST_BEHIND or not os.path.isfile(layout.entry_index):
+        return True
+    try:
+        sizes = (size_of(layout.log(topic), layout.root) for topic in topics)
+        return sum(sizes) > _MOST_BYTES_BEHIND
+    except (OSError, WcError):
+        return True  # a topic that is none
+
+
+def _note_behind(layout: Layout, topics: Collection[str]) -> None:
+    names = "".join(f"{topic}\n" for topic in sorted(topics)).encode(errors="replace")
+    durable.replace_if_changed(layout.index_behind, names, layout.root)
+
+
 @contextlib.contextmanager
-def _locked(reader: StoreReader) -> Iterator[None]:
+def locked(reader: StoreReader) -> Iterator[None]:
+    """Holds the lock of changing the index. Raises LockTimeoutError."""
     layout = reader.layout
     lock = layout.index_lock
     with locks.locked(lock, "indexing", _PATIENCE_SECONDS, layout.root):

@@ -10,7 +10,7 @@ import os
 import sys
 import time
 
-from wc_cli.index import keeping
+from wc_cli.index import making
 from wc_core.errors import WcError
 from wc_core.index import keys
 from wc_core.lean import contextlib
@@ -29,7 +29,7 @@ def main() -> None:
     time.sleep(keys.TICK_SECONDS)
     # What cannot be written is read from the logs, and wc doctor says so.
     with contextlib.suppress(WcError, OSError):
-        keeping.rebuild_locked(root)
+        making.rebuild_locked(root)
 
 
 if __name__ == "__main__":

@@ -7,7 +7,9 @@ import time
 from typing import TYPE_CHECKING
 
 from tests.core.strategies import entry, write_thread
+from wc_cli.index import keeping, making
 from wc_core.index import overview
+from wc_core.index.entries import EntryFile
 from wc_core.layout import Layout
 
 if TYPE_CHECKING:
@@ -60,3 +62,29 @@ def test_the_doctor_says_what_the_index_lacks_and_makes_it(repo: Repo) -> None:
     assert "searches read every log: file is not a database" in repo.ok("doctor").out
     repo.ok("doctor", "--repair")
     assert "index:" not in repo.ok("doctor").out
+
+
+def test_a_search_reads_the_logs_of_few_threads_before_they_are_indexed(
+    repo: Repo,
+) -> None:
+    repo.ok("new", "topic", "--title", "needle")
+    root = os.fspath(repo.store)
+    making.remake(root)
+    path = repo.store / ".local/index/entries.db"
+    before = path.stat().st_mtime_ns
+    for number in range(20):
+        name = f"topic-{number}"
+        write_thread(repo.store, name, [entry(number, title="needle")], meta=True)
+        keeping.update(root, [name])
+    assert path.stat().st_mtime_ns == before
+    assert repo.json("search", "needle")["total"] == 21
+    time.sleep(0.11)
+    keeping.update(root, ["topic"])
+    assert path.stat().st_mtime_ns != before
+    assert len(EntryFile(Layout(root)).threads()) == 21
+    assert repo.json("search", "needle")["total"] == 21
+    large = [entry(number, body="word " * 2000) for number in range(20)]
+    write_thread(repo.store, "large", large, meta=True)
+    time.sleep(0.11)
+    keeping.update(root, ["large"])
+    assert "large" in EntryFile(Layout(root)).threads()
