@@ -166,16 +166,23 @@ def _widths(lines: Sequence[tuple[str, ...]]) -> list[int]:
 
 def _cells(row: ThreadRow, now_ms: int) -> tuple[tuple[str, ...], bool]:
     new = f" (+{row.new_for_you} new)" if row.new_for_you else ""
-    marks = f"{' ⑂' if row.forked else ''}{' ⚠' if row.damaged else ''}"
+    name, title = one_line(row.name), _titled(row, now_ms)
+    if row.forked or row.damaged:
+        name += f"{' ⑂' if row.forked else ''}{' ⚠' if row.damaged else ''}"
+    status = _repeated(row.waits_text if row.waits else row.status_text)
+    if row.checklist.total:
+        status = f"{status} {row.checklist}"
+    if row.tags:
+        title = " ".join([title, *tag_words(row.tags)])
     is_due = row.is_due
     return (
         ">" if is_due else "?" if row.asked_by else "",
-        one_line(row.name) + marks,
+        name,
         _repeated(holder_text(row.ball)),
-        f"{_repeated(row.waits_text or row.status_text)} {row.checklist}".rstrip(),
+        status,
         f"{row.entry_count}{new}",
         age(row.updated_at, now_ms) if row.updated_at else "",
-        " ".join([_titled(row, now_ms), *tag_words(row.tags)]),
+        title,
     ), is_due
 
 

@@ -21,7 +21,7 @@ from wc_core.values import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
     from typing import Any
 
     from wc_core.layout import Layout
@@ -241,13 +241,15 @@ def _unescaped(text: str) -> str:
     return "".join(plain)
 
 
-def new_counts(column: str) -> list[tuple[str, int]]:
-    """Returns the participants in the column for them, each with the number of entries
-    that are new for them."""
-    if not column:
-        return []
-    parts = (part.partition(_COUNT_END) for part in column.split(_BETWEEN))
-    return [(name, int(count)) for count, _, name in parts]
+def least_new(column: str, is_me: Callable[[str], bool], total: int) -> int:
+    """Returns, from the column for the participants, the least number of entries that
+    are new for one who ``is_me``; the ``total`` if there is none."""
+    least = total
+    for part in column.split(_BETWEEN):
+        number, _, name = part.partition(_COUNT_END)
+        if number and is_me(name):
+            least = min(least, int(number))
+    return least
 
 
 def can_have(snapshot: Snapshot) -> bool:

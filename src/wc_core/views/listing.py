@@ -192,11 +192,7 @@ class RowMaker:
 
     def _new(self, topic: str, count: int, column: str) -> int:
         """How many entries are new for the viewer, like `Viewer.new_count`."""
-        is_me = self._viewer.is_me
-        least = min(
-            (new for name, new in overview.new_counts(column) if is_me(name)),
-            default=count,
-        )
+        least = overview.least_new(column, self._viewer.is_me, count)
         if not least or topic not in self._read:
             return least
         cursor = self._reader.cursor(topic, self._viewer.key)

@@ -249,6 +249,8 @@ def filter_rows(
     rows: Iterable[ThreadRow], criteria: Filter, viewer: Viewer
 ) -> list[ThreadRow]:
     """Returns the rows that a filter lets through, in the order they have."""
+    if criteria == ANYTHING:
+        return list(rows)
     chosen = [
         row
         for row in rows
