@@ -85,8 +85,8 @@ else:
         """The values of all fields. Raises TypeError for too few, too many, or for a
         name that is no field or has a value already."""
         fields = cls._fields[len(values) :]
-        known = cls._field_defaults | named
-        missing = [field for field in fields if field not in known]
+        available = cls._field_defaults | named
+        missing = [field for field in fields if field not in available]
         if missing:
             raise TypeError(f"{cls.__name__}: no value for {', '.join(missing)}")
         if len(values) > len(cls._fields):
@@ -94,7 +94,7 @@ else:
         if not named.keys() <= set(fields):
             unknown = ", ".join(named.keys() - set(fields))
             raise TypeError(f"{cls.__name__}: no such field, or given twice: {unknown}")
-        return (*values, *[known[field] for field in fields])
+        return (*values, *[available[field] for field in fields])
 
     def _compile_constructor(cls: Any) -> None:
         """Give the class a constructor with its fields as arguments."""
@@ -121,10 +121,10 @@ else:
 
     def _make(cls: Any, values: Iterable[Any]) -> Any:
         """Make one of an iterable with a value for each field."""
-        made = _new(cls, values)
-        if len(made) != len(cls._fields):
-            raise TypeError(f"Expected {len(cls._fields)} arguments, got {len(made)}")
-        return made
+        value = _new(cls, values)
+        if len(value) != len(cls._fields):
+            raise TypeError(f"Expected {len(cls._fields)} arguments, got {len(value)}")
+        return value
 
     def _replace(self: Any, /, **changes: Any) -> Any:
         """Return a copy with other values for these fields."""
@@ -139,8 +139,8 @@ else:
 
     def _repr(self: Any) -> str:
         values = zip(self._fields, self, strict=True)
-        shown = ", ".join([f"{field}={value!r}" for field, value in values])
-        return f"{type(self).__name__}({shown})"
+        fields = ", ".join([f"{field}={value!r}" for field, value in values])
+        return f"{type(self).__name__}({fields})"
 
     def _getnewargs(self: Any) -> tuple[Any, ...]:
         """Return the values as a plain tuple, for copies and pickles."""

@@ -541,7 +541,7 @@ if __name__ == "__main__":
 }
 OTHERS = {
     "options": ("#!{python} -I\n", SCRIPTS["uv"].partition("\n")[2]),
-    "another function": ("#!{python}\n", "from wc_cli.other import main\nmain()\n"),
+    "another function": ("#!{python}\n", "from wc_cli.app import main\nmain()\n"),
     "more of it": ("#!{python}\n", "import os\nfrom wc_cli.start import main\n"),
     "of a shell": ("#!/bin/sh\n", "exec {python} $0\n"),
 }

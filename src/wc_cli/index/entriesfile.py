@@ -197,12 +197,12 @@ class EntryWriter:
             raise
 
     def _kept(self, topic: str) -> KeptThread | None:
-        found = self._db.execute(
+        rows = self._db.execute(
             "SELECT number, key, last_id, size, check_sum, entries FROM threads "
             "WHERE topic = ?",
             (topic,),
         ).fetchall()
-        return KeptThread(*found[0]) if found else None
+        return KeptThread(*rows[0]) if rows else None
 
     def _update_thread(self, topic: str, key: str) -> None:
         kept = self._kept(topic)
@@ -217,8 +217,8 @@ class EntryWriter:
             self._drop(topic)
             kept, piece = None, self._whole(topic, data)
         if kept is None:
-            ((last,),) = self._db.execute(_LAST_NUMBER).fetchall()
-            kept = KeptThread((last or 0) + 1, "", "", 0, 0, 0)
+            ((highest,),) = self._db.execute(_LAST_NUMBER).fetchall()
+            kept = KeptThread((highest or 0) + 1, "", "", 0, 0, 0)
         self._add(topic, key, data, kept, piece)
 
     def _drop(self, topic: str) -> None:
@@ -226,9 +226,9 @@ class EntryWriter:
         kept = self._kept(topic)
         if kept is not None:
             first = kept.number * entryfile.ENTRIES
-            last = first + entryfile.ENTRIES
+            end = first + entryfile.ENTRIES
             self._db.execute(
-                "DELETE FROM entries WHERE number >= ? AND number < ?", (first, last)
+                "DELETE FROM entries WHERE number >= ? AND number < ?", (first, end)
             )
             self._db.execute("DELETE FROM threads WHERE topic = ?", (topic,))
             self._db.execute(

@@ -94,10 +94,12 @@ def _changed(
     return changed
 
 
-def _line(reader: StoreReader, topic: str, base: str, others: str, now_ns: int) -> str:
+def _line(
+    reader: StoreReader, topic: str, base: str, other_files: str, now_ns: int
+) -> str:
     """Returns the line for a thread whose files had this key; empty if there can be
     none."""
-    if not keys.is_settled(base + others, now_ns):
+    if not keys.is_settled(base + other_files, now_ns):
         return ""
     try:
         snapshot = reader.snapshot(topic)
@@ -107,4 +109,4 @@ def _line(reader: StoreReader, topic: str, base: str, others: str, now_ns: int) 
     if not (is_whole and overview.can_have(snapshot)):
         return ""
     is_ours = snapshot.fresh and snapshot.tags == snapshot.state.tags
-    return overview.encode(snapshot, base if is_ours else base + others)
+    return overview.encode(snapshot, base if is_ours else base + other_files)

@@ -94,15 +94,15 @@ class Facets(NamedTuple):
         """Returns it as conditions of SQL, each after ``AND``, and their values."""
         parts = ""
         values: list[str] = []
-        for column, wanted in (
+        for column, accepted in (
             ("branch", (self.branch,) if self.branch else ()),
             ("kind", (self.kind,) if self.kind else ()),
             ("severity", self.severities),
         ):
-            if wanted:
-                marks = ", ".join("?" * len(wanted))
+            if accepted:
+                marks = ", ".join("?" * len(accepted))
                 parts += f" AND {column} != '' AND {column} IN ({marks})"
-                values += wanted
+                values += accepted
         return parts, values
 
 
@@ -157,8 +157,8 @@ class EntryFile:
         version = self.version()
         if self._threads is None or self._threads[0] != version:
             rows = self._ask("SELECT topic, number, key, last_id FROM threads")
-            found = {row[0]: IndexedThread._make(row[1:]) for row in rows}
-            self._threads = version, found
+            threads = {row[0]: IndexedThread._make(row[1:]) for row in rows}
+            self._threads = version, threads
         return self._threads[1]
 
     def counts(self, words: str) -> list[tuple[int, int]]:
@@ -172,27 +172,27 @@ class EntryFile:
     def in_thread(self, words: str, thread: int) -> list[IndexedEntry]:
         """Returns the entries of a thread that have the words."""
         first = thread * ENTRIES
-        found = self._ask(
+        rows = self._ask(
             "SELECT number, id, start FROM words CROSS JOIN entries "
             "ON number = words.rowid WHERE words MATCH ? AND words.rowid >= ? "
             "AND words.rowid < ?",
             *(words, first, first + ENTRIES),
         )
-        return [IndexedEntry(*fields) for fields in found]
+        return [IndexedEntry(*fields) for fields in rows]
 
     def entries(self, words: str, facets: Facets = NO_FACETS) -> list[IndexedEntry]:
         """Returns the entries that have the words (empty: any) and the facets."""
         conditions, values = facets.conditions()
         columns = "SELECT number, id, start FROM"
         if words:
-            found = self._ask(
+            rows = self._ask(
                 f"{columns} words CROSS JOIN entries ON number = words.rowid "
                 f"WHERE words MATCH ?{conditions}",
                 *(words, *values),
             )
         else:
-            found = self._ask(f"{columns} entries WHERE true{conditions}", *values)
-        return [IndexedEntry(*fields) for fields in found]
+            rows = self._ask(f"{columns} entries WHERE true{conditions}", *values)
+        return [IndexedEntry(*fields) for fields in rows]
 
     def position(self, entry: IndexedEntry) -> int:
         """Returns the position of an entry in its thread, counted from 0."""

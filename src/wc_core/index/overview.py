@@ -100,10 +100,10 @@ def is_true(line: str, topic: str, base: str, files: keys.ThreadFiles) -> bool:
     start = len(topic) + 1
     if not line.startswith(base, start):
         return False
-    rest = start + len(base)
-    if line.startswith("\t", rest):
+    end = start + len(base)
+    if line.startswith("\t", end):
         return True
-    return line.startswith(f"{files.other_files(topic)}\t", rest)
+    return line.startswith(f"{files.other_files(topic)}\t", end)
 
 
 def read_lines(layout: Layout) -> dict[str, str]:

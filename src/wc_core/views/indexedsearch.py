@@ -81,26 +81,26 @@ class IndexedSearch:
         self, file: EntryFile, topics: Sequence[str], query: SearchQuery
     ) -> Matches:
         bases, indexed = self._bases(topics), file.threads()
-        names, last_ids, rest = {}, {}, []
+        names, last_ids, unindexed = {}, {}, []
         for topic in topics:
             thread, base = indexed.get(topic), bases.get(topic, keys.NONE)
             if thread is not None and base and thread.key == keys.log_part(base):
                 names[thread.number] = topic
                 last_ids[thread.number] = thread.last_id
             else:
-                rest.append(topic)
-        self._note_unindexed(sum(bool(bases.get(topic)) for topic in rest))
+                unindexed.append(topic)
+        self._note_unindexed(sum(bool(bases.get(topic)) for topic in unindexed))
         finder = _Finder(file, names, last_ids, query)
-        found = finder.matches(self._fits)
+        matches = finder.matches(self._fits)
         self._indexed |= {
             (names[entry.thread], entry.id): entry for entry in finder.chosen
         }
-        scanned = self._scan.matches(rest, query)
-        best = sorted((*found.best, *scanned.best), reverse=True)
+        scanned = self._scan.matches(unindexed, query)
+        best = sorted((*matches.best, *scanned.best), reverse=True)
         return Matches(
             best[: query.limit or None],
-            found.remaining + scanned.remaining,
-            {**found.topics, **scanned.topics},
+            matches.remaining + scanned.remaining,
+            {**matches.topics, **scanned.topics},
             scanned.unreadable,
         )
 
@@ -178,34 +178,34 @@ class _Finder:
             }
             if sum(counts.values()) > _FEW:
                 return self._newest(counts)
-        found = [
+        entries = [
             entry
             for entry in self._file.entries(self._words, self._facets)
             if entry.thread in names
         ]
         if query.about.terms:
-            found = [
+            entries = [
                 entry
-                for entry in found
+                for entry in entries
                 if fits(names[entry.thread], entry, query.about)
             ]
-        return self._ranked(found)
+        return self._ranked(entries)
 
-    def _ranked(self, found: list[IndexedEntry]) -> Matches:
+    def _ranked(self, entries: list[IndexedEntry]) -> Matches:
         """The matches among all entries that have what is asked for."""
         query, ranks = self._query, self._ranks()
         by_match = {
             Match(ranks.get(entry.number, ELSEWHERE), entry.id, self._topic(entry)): (
                 entry
             )
-            for entry in found
+            for entry in entries
         }
         behind = query.behind
         remaining = [match for match in by_match if behind is None or match < behind]
         remaining.sort(reverse=True)
         best = remaining[: query.limit or None]
         self.chosen = [by_match[match] for match in best]
-        return Matches(best, len(remaining), Counter(map(self._topic, found)))
+        return Matches(best, len(remaining), Counter(map(self._topic, entries)))
 
     def _topic(self, entry: IndexedEntry) -> str:
         return self._names[entry.thread]
@@ -215,8 +215,8 @@ class _Finder:
         ranks: dict[int, int] = {}
         if self._query.terms:
             for rank in (SOME_IN_TITLE, ALL_IN_TITLE):
-                found = self._file.entries(self._expression(rank, exactly=False))
-                ranks |= dict.fromkeys((entry.number for entry in found), rank)
+                entries = self._file.entries(self._expression(rank, exactly=False))
+                ranks |= dict.fromkeys((entry.number for entry in entries), rank)
         return ranks
 
     def _expression(self, rank: int, *, exactly: bool = True) -> str:

@@ -45,8 +45,8 @@ class Declarations(NamedTuple):
     def hello(self, requested: str) -> Fields:
         """Returns the result of ``initialize``: the revision that the client asked
         for, or else the latest."""
-        known = requested in self.handshakes
-        version = requested if known else self.handshakes[-1]
+        is_known = requested in self.handshakes
+        version = requested if is_known else self.handshakes[-1]
         result = self.results[INITIALIZE]
         info = result["serverInfo"] | {"version": __version__}
         return result | {"protocolVersion": version, "serverInfo": info}

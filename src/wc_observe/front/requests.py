@@ -95,8 +95,8 @@ def envelope_of(request: ClientMessage) -> Envelope | None:
     meta = request.params.get("_meta")
     if request.params.keys() != {"_meta"} or not isinstance(meta, dict):
         return None
-    rest = {name: value for name, value in meta.items() if name not in _ENVELOPE}
-    if not meta.keys() >= _ENVELOPE or not _is_plain_meta(rest):
+    extra = {name: value for name, value in meta.items() if name not in _ENVELOPE}
+    if not meta.keys() >= _ENVELOPE or not _is_plain_meta(extra):
         return None
     return _client(
         meta[f"{_PREFIX}protocolVersion"],
