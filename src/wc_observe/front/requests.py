@@ -22,6 +22,12 @@ _ENVELOPE = frozenset(
     {f"{_PREFIX}{name}" for name in ("protocolVersion", "clientInfo")}
     | {f"{_PREFIX}clientCapabilities"}
 )
+# What a client of the stateless protocol may add: how much it wants to be told while
+# its request is answered. Nothing is said about lists.
+_LOG_LEVEL = f"{_PREFIX}logLevel"
+_LEVELS = frozenset(
+    {"debug", "info", "notice", "warning"} | {"error", "critical", "alert", "emergency"}
+)
 # Members of the client's capabilities whose content is the client's own.
 _OPEN_CAPABILITIES = frozenset({"experimental", "extensions"})
 _FLAGS = frozenset({"listChanged", "applyDefaults"})
@@ -95,7 +101,11 @@ def envelope_of(request: ClientMessage) -> Envelope | None:
     meta = request.params.get("_meta")
     if request.params.keys() != {"_meta"} or not isinstance(meta, dict):
         return None
-    extra = {name: value for name, value in meta.items() if name not in _ENVELOPE}
+    known = _ENVELOPE | {_LOG_LEVEL}
+    extra = {name: value for name, value in meta.items() if name not in known}
+    level = meta.get(_LOG_LEVEL, "debug")
+    if not isinstance(level, str) or level not in _LEVELS:
+        return None
     if not meta.keys() >= _ENVELOPE or not _is_plain_meta(extra):
         return None
     return _client(

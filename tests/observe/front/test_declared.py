@@ -97,6 +97,7 @@ METAS = st.fixed_dictionaries(
         ),
         "io.modelcontextprotocol/clientInfo": INFOS,
         "io.modelcontextprotocol/clientCapabilities": TREES,
+        "io.modelcontextprotocol/logLevel": st.sampled_from(["debug", "loud", 1]),
         "other": st.none(),
     },
 )
