@@ -1,7 +1,8 @@
 """The lines of a file that an entry is about, and a few around them to keep with it.
 
-They are those of the work that is reviewed: the worktree of whoever passed the ball,
-else the one that the command runs in, else the branch as it was fetched.
+They are those of the work that is reviewed: in the worktree of the one who passed the
+ball, else in the one that the command runs in, else on the branch as it was fetched. A
+version of the file that is too short for these lines is passed over.
 """
 
 from __future__ import annotations
@@ -61,7 +62,7 @@ def line_ref(written: str, topic: str, context: Context) -> LineRef | None:
     reference = LineRef(path, start, end)
     if looks_secret(path):
         return reference
-    lines = _lines(path, _branch(topic, context), repository, context)
+    lines = _lines(reference, _branch(topic, context), repository, context)
     if lines is None:
         return reference
     if end > len(lines):
@@ -83,22 +84,37 @@ def _branch(topic: str, context: Context) -> str:
 
 
 def _lines(
-    path: str, branch: str, repository: Repository, context: Context
+    reference: LineRef, branch: str, repository: Repository, context: Context
 ) -> list[str] | None:
-    """The lines of a file; ``None`` if it must not be quoted."""
+    """The lines of a file, in the first version that has those of the reference, else
+    in the first of all; ``None`` if it must not be quoted."""
+    versions: list[list[str]] = []
+    for lines in _versions(reference.path, branch, repository, context):
+        if lines is None or len(lines) >= reference.end:
+            return lines
+        versions.append(lines)
+    if not versions:
+        raise InvalidInputError(
+            f"There is no file {reference.path!r} here"
+            + (f", nor on the branch {branch}." if branch else "."),
+            f"Write its path from the top of the worktree. {_HINT}",
+        )
+    return versions[0]
+
+
+def _versions(
+    path: str, branch: str, repository: Repository, context: Context
+) -> Iterator[list[str] | None]:
+    """The lines of each version of a file that may be meant; ``None`` for one that must
+    not be quoted."""
     for top in _tops(branch, repository, context):
         # The file that a link leads to may be ignored, or a secret.
         root, place = (os.path.realpath(name) for name in (top, f"{top}/{path}"))
         if place.startswith(f"{root}/") and os.path.isfile(place):
-            return _lines_of_file(root, place.removeprefix(f"{root}/"), context)
+            yield _lines_of_file(root, place.removeprefix(f"{root}/"), context)
     data = _committed(path, branch, repository, context)
-    if data is None:
-        raise InvalidInputError(
-            f"There is no file {path!r} here"
-            + (f", nor on the branch {branch}." if branch else "."),
-            f"Write its path from the top of the worktree. {_HINT}",
-        )
-    return _decoded(data)
+    if data is not None:
+        yield _decoded(data)
 
 
 def _tops(branch: str, repository: Repository, context: Context) -> Iterator[str]:

@@ -146,6 +146,17 @@ def test_the_lines_are_those_of_the_work_that_is_reviewed(here: Here) -> None:
     assert refs(here, "a.py:1")[0]["quote"].startswith("fixed\nline 1")
 
 
+def test_an_author_speaks_of_lines_that_only_they_have(here: Here) -> None:
+    author = here.worktree("fix")
+    author.ok("say", "login", "--title", "See", "--to", "Pat", "--as", "Codex")
+    write(here.path / "a.py", [*LINES, "line 21"])
+    (found,) = refs(here, "a.py:21")
+    assert found["quote"].endswith("line 21")
+    assert "so there is no line 22" in here.fails(
+        2, "ack", "login", "--title", "x", "--file", "a.py:22"
+    )
+
+
 def test_a_retracted_entry_is_about_no_lines(here: Here) -> None:
     refs(here, "a.py:1")
     here.ok("retract", "login")
