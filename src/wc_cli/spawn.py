@@ -24,7 +24,9 @@ if TYPE_CHECKING:
     from wc_core.layout import Layout
     from wc_core.threads.settings import Settings
 
-    StartProcess: TypeAlias = Callable[[str, Sequence[str], Mapping[str, str]], None]
+    StartProcess: TypeAlias = Callable[
+        [str, Sequence[str], Mapping[str, str], int], None
+    ]
 
 _RETRY_SECONDS = 30.0
 _COMPANY_SECONDS = 0.05
@@ -33,6 +35,12 @@ _PROGRAM = "import gc; gc.set_threshold(20_000); from {} import main; main()"
 # For so long, a user's git command may still be running.
 _USER_GIT_SECONDS = 5.0
 _MAX_DOUBLINGS = 5
+_STREAMS = (0, 1, 2)
+# The processes that a program that writes many entries has not waited for yet.
+_started: list[int] = []
+# Where the kernel lists the handles of a process, and which to try if it does not.
+_HANDLES = "/proc/self/fd" if sys.platform == "linux" else "/dev/fd"
+_LIKELY_HANDLES = range(3, 256)
 # So many are read within milliseconds.
 _FEW_THREADS = 20
 
@@ -97,38 +105,61 @@ def _is_exchange_due(layout: Layout, rules: Settings) -> bool:
 
 
 def start_detached(
-    module: str, arguments: Sequence[str], env: Mapping[str, str]
+    module: str, arguments: Sequence[str], env: Mapping[str, str], kept_handle: int = -1
 ) -> None:
-    """Start a module as a process that outlives this one and has no terminal. Raises
+    """Start a module as a process that outlives this one. It has no terminal, and none
+    of the files that this process has open, but for ``kept_handle``. Raises
     OSError."""
     # -P: nothing is imported from the current folder. Not -m, which takes 5 ms more.
     command = [sys.executable, "-P", "-c", _PROGRAM.format(module)]
     null = os.open(os.devnull, os.O_RDWR)
-    actions = [(os.POSIX_SPAWN_DUP2, null, fd) for fd in (0, 1, 2)]
+    actions = [(os.POSIX_SPAWN_DUP2, null, fd) for fd in _STREAMS]
+    closings = [
+        (os.POSIX_SPAWN_CLOSE, fd)
+        for fd in _open_files()
+        if fd != kept_handle and _is_inheritable(fd)
+    ]
     try:
         # A session of its own: ^C, or a terminal that is closed, does not end it.
-        os.posix_spawn(  # noqa: TID251 - what outlives its command
+        process = os.posix_spawn(  # noqa: TID251 - what outlives its command
             sys.executable,
             [*command, *arguments],
             env,
-            file_actions=actions,
+            file_actions=[*actions, *closings],
             setsid=True,
         )
     finally:
         os.close(null)
+    _started[:] = [process, *filter(_is_running, _started)]
+
+
+def _is_running(process: int) -> bool:
+    """Whether a process that we started still runs. The entry of one that has ended
+    leaves the table of processes."""
+    try:
+        return os.waitpid(process, os.WNOHANG) == (0, 0)
+    except ChildProcessError:
+        return False
 
 
 def fork_detached(
-    module: str, arguments: Sequence[str], env: Mapping[str, str]
+    module: str, arguments: Sequence[str], env: Mapping[str, str], kept_handle: int = -1
 ) -> None:
     """Like `start_detached`, as a copy of this process, which has imported half of what
-    the module needs: 20 ms less. Only for a process that ends after its command. Of its
-    open files, the copy keeps those that may be inherited. Raises OSError."""
+    the module needs: 20 ms less. Only for a process that ends after its command. Raises
+    OSError."""
+    end, held_end = os.pipe()
     if os.fork():  # noqa: TID251 - what outlives its command
+        os.close(held_end)
+        # Until the copy has closed it: what comes after this command may be a signal to
+        # its whole group, or take a lock that the copy would have.
+        os.read(end, 1)
+        os.close(end)
         return
     try:
         os.setsid()
-        _close_files()
+        _close_files(kept_handle, held_end)
+        os.close(held_end)
         # Until then this process has ended: it is not held up, and what both have in
         # memory need not be copied. Others may have written by then as well.
         time.sleep(_COMPANY_SECONDS)
@@ -140,15 +171,32 @@ def fork_detached(
         os._exit(0)
 
 
-def _close_files() -> None:
-    """Close what a program that is started does not inherit, and have no terminal."""
+def _close_files(*kept_handles: int) -> None:
+    """Close all files but ``kept_handles``, and have no terminal."""
     null = os.open(os.devnull, os.O_RDWR)
-    for handle in (0, 1, 2):
-        os.dup2(null, handle)
-    for name in os.listdir("/proc/self/fd"):
-        with contextlib.suppress(OSError):  # that of the listing is closed by now
-            if not os.get_inheritable(int(name)):
-                os.close(int(name))
+    for stream in _STREAMS:
+        os.dup2(null, stream)
+    for handle in _open_files():
+        if handle not in kept_handles:
+            with contextlib.suppress(OSError):  # that of the listing is closed by now
+                os.close(handle)
+
+
+def _open_files() -> list[int]:
+    """The handles of this process beside its streams. A program that waits for the end
+    of a pipe, or for a lock, must not have to wait for the background process."""
+    try:
+        handles = [int(name) for name in os.listdir(_HANDLES)]
+    except OSError:
+        handles = list(_LIKELY_HANDLES)
+    return [handle for handle in handles if handle not in _STREAMS]
+
+
+def _is_inheritable(handle: int) -> bool:
+    try:
+        return os.get_inheritable(handle)
+    except OSError:
+        return False
 
 
 def start(layout: Layout, env: Mapping[str, str], *, may_fork: bool = False) -> None:
@@ -220,6 +268,6 @@ def _start(
     # It inherits the lock: no other writer starts a second one while it starts.
     os.set_inheritable(handle, True)
     try:
-        start(module, (layout.root, str(handle), *arguments), env)
+        start(module, (layout.root, str(handle), *arguments), env, handle)
     finally:
         os.close(handle)

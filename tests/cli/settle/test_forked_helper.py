@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -113,3 +114,24 @@ def test_a_process_with_threads_starts_a_new_one(repo: Repo) -> None:
     words = [*real_words(repo.machine)[:-1], program]
     assert not repo.machine.run(words, repo.path).code
     until_settled(repo)
+
+
+def test_a_signal_to_the_group_of_the_command_does_not_end_the_copy(
+    repo: Repo,
+) -> None:
+    """As from a terminal that is closed, or a program that ends what it started."""
+    repo.settled(*WRITE)
+    words = [*real_words(repo.machine), *WRITE]
+    for _ in range(3):
+        command = subprocess.Popen(
+            words,
+            cwd=repo.path,
+            env=repo.machine.env,
+            stdout=subprocess.PIPE,
+            start_new_session=True,
+        )
+        with command, contextlib.suppress(ProcessLookupError):
+            assert command.stdout is not None
+            assert b"saved" in command.stdout.read(5)
+            os.killpg(command.pid, signal.SIGKILL)
+        wait_for(lambda: not (repo.store / ".local/unsettled/auth").exists())
