@@ -85,8 +85,11 @@ class Store:
 
     def truncate(self, topic: str, log: list[Entry]) -> None:
         if self.log(topic).exists():
-            size = self.log(topic).stat().st_size
-            os.truncate(self.log(topic), size * len(log) // 13)
+            info = self.log(topic).stat()
+            os.truncate(self.log(topic), info.st_size * len(log) // 13)
+            # Otherwise each reader waits for the rest of its last line.
+            long_ago = info.st_mtime_ns - 10_000_000_000
+            os.utime(self.log(topic), ns=(long_ago, long_ago))
 
     def restore(self, topic: str, _: list[Entry]) -> None:
         """Replaces the folder by a copy of itself, as git does with files."""
