@@ -88,25 +88,23 @@ def _changed(
             line = kept.get(topic, "")
             if not base or overview.is_true(line, topic, base, files):
                 continue
-            new_line = _line(reader, topic, base, files.other_files(topic), now_ns)
+            key = base + files.annotations(topic)
+            new_line = _line(reader, topic, key, now_ns)
             if new_line:
                 changed[topic] = new_line
     return changed
 
 
-def _line(
-    reader: StoreReader, topic: str, base: str, other_files: str, now_ns: int
-) -> str:
+def _line(reader: StoreReader, topic: str, key: str, now_ns: int) -> str:
     """Returns the line for a thread whose files had this key; empty if there can be
     none."""
-    if not keys.is_settled(base + other_files, now_ns):
+    if not keys.is_settled(key, now_ns):
         return ""
     try:
         snapshot = reader.snapshot(topic)
     except WcError:
         return ""  # what cannot be read is read again by each list, which says so
-    is_whole = snapshot.log_size == keys.log_size(base)
+    is_whole = snapshot.log_size == keys.log_size(key)
     if not (is_whole and overview.can_have(snapshot)):
         return ""
-    is_ours = snapshot.fresh and snapshot.tags == snapshot.state.tags
-    return overview.encode(snapshot, base if is_ours else base + other_files)
+    return overview.encode(snapshot, key)

@@ -1,9 +1,9 @@
 """Which version of a thread's files a line of the index was made from: its key.
 
 The *base* of a key has the inode, the size, and the times of change of the thread's log
-and of its folder, in which other programs replace the files. Where those files say more
-than wc's own do, those of ``meta.json`` and of an older tool's annotations follow.
-Nothing less than this tells what other programs wrote.
+and of its ``meta.json``, and those of the folder, in which files are added and
+replaced. The same of an older tool's annotations follows where there are any: programs
+write to them in place. Nothing less than this tells what other programs wrote.
 """
 
 from __future__ import annotations
@@ -69,21 +69,21 @@ class ThreadFiles:
         return (
             f"{log.st_ino}.{log.st_size}.{log.st_mtime_ns}.{log.st_ctime_ns}"
             f",{folder.st_ino}.{folder.st_mtime_ns}.{folder.st_ctime_ns}"
+            f",{self._part(name, 'meta.json') or _MISSING}"
         )
 
-    def other_files(self, topic: str) -> str:
-        """Returns what follows the base where other programs keep the thread."""
-        handle, name = self._threads.handle, file_name(topic)
-        parts = []
-        for file in ("meta.json", "annotations.jsonl"):
-            try:
-                info = os.lstat(f"{name}/{file}", dir_fd=handle)
-            except OSError:
-                parts.append(_MISSING)
-            else:
-                times = f"{info.st_mtime_ns}.{info.st_ctime_ns}"
-                parts.append(f"{info.st_ino}.{info.st_size}.{times}")
-        return f",{','.join(parts)}"
+    def annotations(self, topic: str) -> str:
+        """Returns what follows the base for the annotations; empty if there are none.
+        Making the file changes the base."""
+        part = self._part(file_name(topic), "annotations.jsonl")
+        return f",{part}" if part else ""
+
+    def _part(self, folder: str, file: str) -> str:
+        try:
+            info = os.lstat(f"{folder}/{file}", dir_fd=self._threads.handle)
+        except OSError:
+            return ""
+        return f"{info.st_ino}.{info.st_size}.{info.st_mtime_ns}.{info.st_ctime_ns}"
 
 
 def thread_bases(layout: Layout, topics: Iterable[str]) -> dict[str, str]:

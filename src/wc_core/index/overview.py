@@ -103,7 +103,7 @@ def is_true(line: str, topic: str, base: str, files: keys.ThreadFiles) -> bool:
     end = start + len(base)
     if line.startswith("\t", end):
         return True
-    return line.startswith(f"{files.other_files(topic)}\t", end)
+    return line.startswith(f"{files.annotations(topic)}\t", end)
 
 
 def read_lines(layout: Layout) -> dict[str, str]:

@@ -108,7 +108,7 @@ class Store:
             self.count += 1
             with notes.open("a") as file:
                 file.write(
-                    '{"kind": "tag", "target_type": "thread", "text": '
+                    '{"kind": "tag", "target_type": "thread", "value": '
                     f'"tag-{self.count}"}}\n'
                 )
 

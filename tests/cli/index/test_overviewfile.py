@@ -3,10 +3,12 @@ done to the store since it was written."""
 
 from __future__ import annotations
 
+import json
 import time
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import pytest
 from hypothesis import given
 
 from tests.cli.index.histories import (
@@ -19,7 +21,7 @@ from tests.cli.index.histories import (
     histories,
     soon,
 )
-from tests.core.strategies import relaxed, viewer
+from tests.core.strategies import relaxed, viewer, write_thread
 from tests.oldertool import OlderTool
 from wc_cli.index import overviewfile
 from wc_core.index import overview
@@ -90,17 +92,41 @@ def test_a_rename_and_a_rival_show_at_once(tmp_path: Path) -> None:
     assert {row.topic: row.name for row in rows} == {"t": "t", "w": "w"}
 
 
-def test_a_file_of_another_program_that_is_changed_in_place_shows_at_once(
-    tmp_path: Path,
+def rewrite(meta: Path) -> None:
+    """Changes a ``meta.json`` in place, as a script does."""
+    fields = json.loads(meta.read_text()) | {"status": "WAIT", "ball": "Codex"}
+    meta.write_text(json.dumps(fields, indent=2))
+
+
+@pytest.mark.parametrize("has_meta", [True, False])
+def test_a_meta_that_is_changed_in_place_shows_at_once(
+    tmp_path: Path, *, has_meta: bool
 ) -> None:
     (tmp_path / ".local").mkdir()
     tool, store = OlderTool(tmp_path), Store(str(tmp_path))
-    tool.init_thread("t")
-    tool.say("t", "title")
-    tool.set_status("t", "OPEN")
+    tool.init_thread("older")
+    tool.say("older", "title")
+    write_thread(tmp_path, "ours", a_log(2), meta=has_meta)
     overviewfile.rebuild(store.reader, soon)
     assert thread_listing(store.reader, viewer()).survey.unindexed == 0
-    meta = Path(store.reader.layout.meta("t"))
-    meta.write_text(meta.read_text().replace("OPEN", "WAIT"))
+    rewrite(Path(store.reader.layout.meta("older")))
+    if has_meta:
+        rewrite(Path(store.reader.layout.meta("ours")))
+    rows = thread_listing(store.reader, viewer()).rows
+    assert rows == by_files(store.reader).rows
+    assert [row.status for row in rows].count("WAIT") == 1 + has_meta
+
+
+def test_tags_that_are_appended_in_place_show_at_once(tmp_path: Path) -> None:
+    (tmp_path / ".local").mkdir()
+    store = Store(str(tmp_path))
+    store.write("t", a_log(2))
+    notes = Path(store.reader.layout.annotations("t"))
+    notes.write_text('{"kind": "reaction"}\n')
+    overviewfile.rebuild(store.reader, soon)
+    assert thread_listing(store.reader, viewer()).survey.unindexed == 0
+    with notes.open("a") as file:
+        fields = {"kind": "tag", "target_type": "thread", "value": "hot"}
+        file.write(json.dumps(fields) + "\n")
     (row,) = thread_listing(store.reader, viewer()).rows
-    assert row.status == "WAIT"
+    assert row.tags == ("hot",)
