@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sqlite3
 import time
 from binascii import crc32
@@ -12,6 +11,7 @@ from wc_core import ulid
 from wc_core.errors import StorageError, WcError
 from wc_core.index import entries as entryfile
 from wc_core.index import keys
+from wc_core.index.entries import UnusableIndexError
 from wc_core.lean import contextlib
 from wc_core.search.mentions import recorded
 from wc_core.search.words import fold_text
@@ -73,7 +73,7 @@ def update(
     try:
         with _opened(reader) as database:
             EntryWriter(reader, database, clock).update(topics)
-    except sqlite3.Error:
+    except (UnusableIndexError, sqlite3.Error):
         rebuild(reader, clock)
 
 
@@ -88,7 +88,7 @@ def rebuild(reader: StoreReader, clock: Clock = time.time_ns) -> None:
             if not writer.is_mostly_dead():
                 writer.update(topics)
                 return
-    except sqlite3.Error:
+    except (UnusableIndexError, sqlite3.Error):
         pass  # it is replaced
     remake(reader, clock)
 
@@ -121,22 +121,19 @@ def remake(reader: StoreReader, clock: Clock = time.time_ns) -> None:
 
 @contextlib.contextmanager
 def _opened(reader: StoreReader) -> Iterator[sqlite3.Connection]:
-    """The file, if it is there and of this version. Raises `sqlite3.Error`."""
-    path = reader.layout.entry_index
-    if os.path.islink(path):
-        raise sqlite3.OperationalError("the index is a link")
-    with _connected(path, "rw") as database:
+    """The file, if it is there and of this version. Raises UnusableIndexError and
+    `sqlite3.Error`."""
+    with _connected(entryfile.checked_path(reader.layout), "rw") as database:
         ((version,),) = database.execute("PRAGMA user_version").fetchall()
         if version != entryfile.VERSION:
-            raise sqlite3.DatabaseError(f"the index has version {version}")
+            raise UnusableIndexError(f"it has version {version}")
         yield database
 
 
 @contextlib.contextmanager
 def _connected(path: str, mode: str) -> Iterator[sqlite3.Connection]:
-    name = path.replace("%", "%25").replace("?", "%3f").replace("#", "%23")
     database = sqlite3.connect(
-        f"file:{name}?mode={mode}",
+        entryfile.file_uri(path, mode),
         uri=True,
         timeout=_BUSY_SECONDS,
         isolation_level=None,

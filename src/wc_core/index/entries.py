@@ -18,6 +18,7 @@ import os
 import sqlite3
 import weakref
 
+from wc_core.files import Folder
 from wc_core.values import NamedTuple
 
 TYPE_CHECKING = False
@@ -60,6 +61,26 @@ _BUSY_MS = 30
 
 class UnusableIndexError(Exception):
     """The file is missing, locked, damaged or of another version: logs are read."""
+
+
+def checked_path(layout: Layout) -> str:
+    """Returns where the file is. Raises UnusableIndexError if it is a link, or a link
+    leads to it: nothing outside the store is opened."""
+    path = layout.entry_index
+    try:
+        with Folder(layout.index_folder, layout.root):
+            is_link = os.path.islink(path)
+    except OSError as error:
+        raise UnusableIndexError(str(error.strerror)) from error
+    if is_link:
+        raise UnusableIndexError("it is a symbolic link")
+    return path
+
+
+def file_uri(path: str, mode: str) -> str:
+    """Returns the URI with which SQLite opens a file in a mode: ro, rw or rwc."""
+    name = path.replace("%", "%25").replace("?", "%3f").replace("#", "%23")
+    return f"file:{name}?mode={mode}"
 
 
 class IndexedThread(NamedTuple):
@@ -115,19 +136,14 @@ class EntryFile:
     def __init__(self, layout: Layout) -> None:
         # The threads, at a version of the file.
         self._threads: tuple[int, Mapping[str, IndexedThread]] | None = None
-        path = layout.entry_index
-        if os.path.islink(path):
-            raise UnusableIndexError("it is a link")
         try:
-            self._open(path)
+            self._open(checked_path(layout))
         except sqlite3.Error as error:
             raise UnusableIndexError(str(error)) from error
 
     def _open(self, path: str) -> None:
-        # The name is in a URI, which SQLite decodes.
-        name = path.replace("%", "%25").replace("?", "%3f").replace("#", "%23")
         db = sqlite3.connect(
-            f"file:{name}?mode=ro",
+            file_uri(path, "ro"),
             uri=True,
             isolation_level=None,
             check_same_thread=False,
@@ -195,18 +211,20 @@ class EntryFile:
         return [IndexedEntry(*fields) for fields in rows]
 
     def position(self, entry: IndexedEntry) -> int:
-        """Returns the position of an entry in its thread, counted from 0."""
+        """Returns the position of an entry in its thread, counted from 0; -1 if its
+        thread was dropped since it was found."""
         first = entry.thread * ENTRIES
-        ((before,),) = self._ask(
-            "SELECT count(*) FROM entries WHERE number >= ? AND number < ? AND id < ?",
+        ((count,),) = self._ask(
+            "SELECT count(*) FROM entries WHERE number >= ? AND number < ? AND id <= ?",
             *(first, first + ENTRIES, entry.id),
         )
-        return int(before)
+        return int(count) - 1
 
     def _ask(self, question: str, *values: Any) -> list[tuple[Any, ...]]:
         try:
             return self._db.execute(question, values).fetchall()
-        except sqlite3.Error as error:
+        except (sqlite3.Error, UnicodeError) as error:
+            # SQLite has no lone surrogates, as the bytes of an argument may be.
             raise UnusableIndexError(str(error)) from error
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from wc_core.errors import NotFoundError
+from wc_core.errors import NotFoundError, WcError
 from wc_core.files import read_from
 from wc_core.index import entries as entryfile
 from wc_core.index import keys
@@ -40,6 +40,8 @@ if TYPE_CHECKING:
 
 # Up to this many matches are all looked at; of more, only the newest.
 _FEW = 5_000
+# How often to ask an index that is written to meanwhile.
+_ATTEMPTS = 3
 # The first bytes of a line to read; few entries are longer.
 _LINE = 4096
 
@@ -63,39 +65,33 @@ class IndexedSearch:
         self._file: EntryFile | None = None
         self._indexed: dict[tuple[str, str], IndexedEntry] = {}
         self._note_unindexed = note_unindexed
+        # The threads that were found to be others than the index says.
+        self._changed: set[str] = set()
 
     def matches(self, topics: Sequence[str], query: SearchQuery) -> Matches:
         """Like `Engine.matches`."""
-        try:
-            self._file = self._files.current()
-            return self._all_matches(self._file, topics, query)
-        except UnusableIndexError:
-            self._note_unindexed(len(topics))
-            return self._scan.matches(topics, query)
+        return self._search(topics, query, lambda rest: self._scan.matches(rest, query))
 
     def threads(self, topics: Sequence[str], about: Mentions) -> Matches:
         """Like `Engine.threads`."""
-        return self.matches(topics, SearchQuery((), about, limit=1))
+        query = SearchQuery((), about, limit=1)
+        return self._search(topics, query, lambda rest: self._scan.threads(rest, about))
 
-    def _all_matches(
-        self, file: EntryFile, topics: Sequence[str], query: SearchQuery
+    def _search(
+        self,
+        topics: Sequence[str],
+        query: SearchQuery,
+        scan: Callable[[Sequence[str]], Matches],
     ) -> Matches:
-        bases, indexed = self._bases(topics), file.threads()
-        names, last_ids, unindexed = {}, {}, []
-        for topic in topics:
-            thread, base = indexed.get(topic), bases.get(topic, keys.NONE)
-            if thread is not None and base and thread.key == keys.log_part(base):
-                names[thread.number] = topic
-                last_ids[thread.number] = thread.last_id
-            else:
-                unindexed.append(topic)
+        """Searches in the index; ``scan`` searches in the threads that it lacks."""
+        bases = self._bases(topics)
+        try:
+            file = self._files.current()
+            matches, unindexed = self._search_file(file, topics, bases, query)
+        except UnusableIndexError:
+            matches, unindexed = Matches([], 0, {}), topics
         self._note_unindexed(sum(bool(bases.get(topic)) for topic in unindexed))
-        finder = _Finder(file, names, last_ids, query)
-        matches = finder.matches(self._fits)
-        self._indexed |= {
-            (names[entry.thread], entry.id): entry for entry in finder.chosen
-        }
-        scanned = self._scan.matches(unindexed, query)
+        scanned = scan(unindexed)
         best = sorted((*matches.best, *scanned.best), reverse=True)
         return Matches(
             best[: query.limit or None],
@@ -104,9 +100,47 @@ class IndexedSearch:
             scanned.unreadable,
         )
 
+    def _search_file(
+        self,
+        file: EntryFile,
+        topics: Sequence[str],
+        bases: Mapping[str, str],
+        query: SearchQuery,
+    ) -> tuple[Matches, Sequence[str]]:
+        """Returns the matches in the threads that the index has, and the others. All
+        questions are answered from one version of the file."""
+        for _ in range(_ATTEMPTS):
+            version, indexed = file.version(), file.threads()
+            names, last_ids, unindexed = {}, {}, []
+            for topic in topics:
+                thread, base = indexed.get(topic), bases.get(topic, keys.NONE)
+                is_true = thread is not None and thread.key == keys.log_part(base)
+                if thread is not None and is_true and topic not in self._changed:
+                    names[thread.number] = topic
+                    last_ids[thread.number] = thread.last_id
+                else:
+                    unindexed.append(topic)
+            changed = len(self._changed)
+            finder = _Finder(file, names, last_ids, query)
+            matches = finder.matches(self._fits)
+            if file.version() == version and len(self._changed) == changed:
+                self._file = file
+                self._indexed |= {
+                    (names[entry.thread], entry.id): entry for entry in finder.chosen
+                }
+                return matches, unindexed
+        raise UnusableIndexError("it is being written")
+
     def _fits(self, topic: str, entry: IndexedEntry, about: Mentions) -> bool:
         """Whether an entry that has the words really mentions the thing."""
-        return about.fit(self._read(topic, entry).entry)
+        found = self._entry_at(topic, entry.start)
+        if found is None or found.id != entry.id:
+            try:
+                found = self._find(topic, entry.id).entry
+            except WcError:
+                self._changed.add(topic)
+                return False
+        return about.fit(found)
 
     def entry(self, match: Match) -> Numbered:
         """Like `Engine.entry`."""
@@ -118,12 +152,26 @@ class IndexedSearch:
     def _read(self, topic: str, indexed: IndexedEntry) -> Numbered:
         """The entry. Raises NotFoundError if it is gone."""
         entry = self._entry_at(topic, indexed.start)
-        if entry is not None and entry.id == indexed.id and self._file is not None:
-            return Numbered(self._file.position(indexed), entry)
+        position = self._position(indexed)
+        if entry is not None and entry.id == indexed.id and position >= 0:
+            return Numbered(position, entry)
+        return self._find(topic, indexed.id)
+
+    def _position(self, indexed: IndexedEntry) -> int:
+        """The position of an entry in its thread; -1 if the index does not say."""
+        if self._file is None:
+            return -1
+        try:
+            return self._file.position(indexed)
+        except UnusableIndexError:
+            return -1
+
+    def _find(self, topic: str, entry_id: str) -> Numbered:
+        """The entry, from the whole thread. Raises NotFoundError if it is gone."""
         for item in numbered(self._reader.thread(topic)):
-            if item.entry.id == indexed.id and not item.retracted:
+            if item.entry.id == entry_id and not item.retracted:
                 return item
-        raise NotFoundError(f"{topic} has no entry {indexed.id} any more.")
+        raise NotFoundError(f"{topic} has no entry {entry_id} any more.")
 
     def _entry_at(self, topic: str, start: int) -> Entry | None:
         """The entry at an offset of a log, or None if it cannot be read from there."""

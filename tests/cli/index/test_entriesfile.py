@@ -22,17 +22,19 @@ from tests.cli.index.histories import (
 )
 from tests.core.strategies import AGENTS, chain, entry, relaxed, viewer
 from wc_cli.index import entriesfile
+from wc_core.errors import WcError
 from wc_core.index.entries import EntryFile, EntryFiles, UnusableIndexError
 from wc_core.search.mentions import Mentions
 from wc_core.threads.model import Ball
+from wc_core.threads.reader import StoreReader
 from wc_core.views import indexedsearch
 from wc_core.views.indexedsearch import IndexedSearch
 from wc_core.views.overview import Overview
 from wc_core.views.rows import Filter
-from wc_core.views.search import Question, Scan, search
+from wc_core.views.search import Question, Scan, search, threads_about
 
 if TYPE_CHECKING:
-    from wc_core.threads.reader import StoreReader
+    from wc_core.threads.reader import Thread
     from wc_core.views.search import Engine, Hits
 
 QUESTIONS = (
@@ -194,6 +196,86 @@ def test_an_unusable_file_is_not_used_and_is_made_again(
         assert not any(assert_the_same(store.reader, QUESTIONS[0]))
     if damage == "link":
         assert (store.root / "elsewhere").read_bytes() == whole
+
+
+class IndexedMeanwhile(StoreReader):
+    """A reader during whose first look at a thread others are indexed again."""
+
+    pending: tuple[str, ...] = ()
+
+    def thread(self, topic: str) -> Thread:
+        """Like `StoreReader.thread`."""
+        pending, self.pending = self.pending, ()
+        for replaced in pending:
+            path = Path(self.layout.log(replaced))
+            data = path.read_bytes()
+            path.unlink()
+            path.write_bytes(data)
+            entriesfile.update(self, [replaced], soon)
+        return super().thread(topic)
+
+
+def test_a_search_sees_one_version_of_a_file_that_is_written_to(store: Store) -> None:
+    in_title = entry(1, title="needle", body="src/a.py")
+    amended = in_title._replace(id=entry(2).id, action="amend", supersedes=in_title.id)
+    store.write("t", chain(in_title, amended))
+    store.write("u", [entry(3, title="hay", body="a needle in src/a.py")])
+    entriesfile.rebuild(store.reader, soon)
+    question = Question("needle", Filter(), about=Mentions(file="src/a.py"))
+    reader = IndexedMeanwhile(store.reader.layout.root)
+    engine, overview, read = indexed(reader)
+    # The ranks are asked for after the entries.
+    reader.pending = ("t", "u")
+    found = search(engine, overview, question)
+    assert read
+    assert found == search(Scan(store.reader), overview_of(store.reader), question)
+    assert [hit.topic for hit in found.hits] == ["t", "u"]
+
+
+def test_an_entry_that_is_gone_is_looked_for_in_the_whole_log(store: Store) -> None:
+    files = Mentions(file="src/a.py")
+    log = [entry(number, body=f"See src/a.py {number}") for number in range(3)]
+    store.write("t", log)
+    entriesfile.rebuild(store.reader, soon)
+    bases = overview_of(store.reader).bases(["t"])
+    store.write("t", log[:1])
+    engine = IndexedSearch(
+        store.reader, EntryFiles(store.reader.layout), lambda _: bases
+    )
+    hits = search(
+        engine, overview_of(store.reader), Question("", Filter(), 0, "", files)
+    )
+    assert hits.total == 1
+
+
+def test_a_folder_that_is_no_thread_yet_is_not_reported(store: Store) -> None:
+    store.write("t", a_log(1))
+    Path(store.reader.layout.folder("begun")).mkdir()
+    entriesfile.rebuild(store.reader, soon)
+    engine, _, _ = indexed(store.reader)
+    topics, matches = threads_about(engine, store.reader, Mentions(file="src/a.py"))
+    assert not topics
+    assert not matches.unreadable
+
+
+def test_what_sqlite_cannot_have_is_searched_for_in_the_logs(store: Store) -> None:
+    store.write("t", a_log(3))
+    entriesfile.rebuild(store.reader, soon)
+    about = Mentions(branch="\udcff")
+    assert assert_the_same(store.reader, Question("", Filter(), about=about)) == [1]
+
+
+def test_nothing_outside_the_store_is_opened(store: Store, tmp_path: Path) -> None:
+    store.write("t", a_log(3))
+    entriesfile.rebuild(store.reader, soon)
+    folder = Path(store.reader.layout.index_folder)
+    folder.rename(tmp_path / "elsewhere")
+    folder.symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(UnusableIndexError):
+        EntryFile(store.reader.layout)
+    with pytest.raises(WcError):
+        entriesfile.rebuild(store.reader, soon)
+    assert assert_the_same(store.reader, QUESTIONS[0])
 
 
 def test_a_reader_writes_nothing(store: Store) -> None:
