@@ -225,9 +225,11 @@ def start_index_if_due(layout: Layout, unindexed: int, env: Mapping[str, str]) -
     a process makes it."""
     if unindexed <= _FEW_THREADS or not os.path.isdir(layout.local):
         return
-    if min(age_of(layout.overview), age_of(layout.index_lock)) > _RETRY_SECONDS:
+    if age_of(layout.index_making) > _RETRY_SECONDS:
         with contextlib.suppress(WcError, OSError):
-            _start("wc_cli.index.refreshing", layout, layout.index_lock, env)
+            _start("wc_cli.index.refreshing", layout, layout.index_making, env)
+            # However it ends: some threads cannot be indexed, and a disk may be full.
+            os.utime(layout.index_making, follow_symlinks=False)
 
 
 def start_notify(layout: Layout, env: Mapping[str, str]) -> None:

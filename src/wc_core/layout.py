@@ -373,6 +373,12 @@ class Layout(NamedTuple):
         return f"{self.local}/locks/index"
 
     @property
+    def index_making(self) -> str:
+        """The lock of the process that makes the index of all threads. Its time is that
+        at which one was last started."""
+        return f"{self.local}/locks/index-making"
+
+    @property
     def graph_facts(self) -> str:
         """What files say about themselves, by blob id; see `wc_core.graph.facts`."""
         return f"{self.graphs}/facts.json"

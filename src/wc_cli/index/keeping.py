@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
     from wc_core.layout import Layout
 
-_PATIENCE_SECONDS = 5.0
+# While all of it is made, nobody waits for longer: what is not indexed is read.
+_PATIENCE_SECONDS = 1.0
 # What a search reads in the logs of threads that were written to, at most.
 _MOST_BEHIND = 20
 _MOST_BYTES_BEHIND = 1 << 17

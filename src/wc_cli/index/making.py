@@ -13,12 +13,16 @@ from wc_core.threads.reader import StoreReader
 
 # So many are read within milliseconds.
 _FEW_THREADS = 100
+# More are not left unindexed for long: the next list has them indexed.
+_FEW_UNINDEXED = 20
 
 
 def rebuild(root: str) -> None:
     """Makes the index what it has to be, whatever it is. Raises WcError."""
-    with locked(StoreReader(root)):
-        rebuild_locked(root)
+    reader = StoreReader(root)
+    with locked(reader):
+        overviewfile.rebuild(reader)
+        entriesfile.rebuild(reader)
 
 
 def remake(root: str) -> None:
@@ -32,24 +36,35 @@ def remake(root: str) -> None:
         entriesfile.remake(reader)
 
 
-def rebuild_locked(root: str) -> None:
-    """Like `rebuild`, for a caller that has the lock of the index."""
-    reader = StoreReader(root)
-    overviewfile.rebuild(reader)
-    entriesfile.rebuild(reader)
-
-
 def problem(root: str) -> str:
     """Returns why reading the store is slower than it could be; empty if it is not."""
     reader = StoreReader(root)
     try:
-        if len(reader.topics()) <= _FEW_THREADS:
+        survey = overview.survey(reader)
+        if len(survey.bases) <= _FEW_THREADS:
             return ""
         if not overview.is_usable(reader.layout):
             return "index: lists read every thread: the index is missing or damaged"
-        EntryFile(reader.layout)
+        if survey.unindexed > _FEW_UNINDEXED:
+            return f"index: lists read {survey.unindexed} threads that it does not have"
+        return _problem_of_words(reader, survey)
     except WcError:
         return ""  # what is wrong with the folders is among the findings
     except UnusableIndexError as error:
         return f"index: searches read every log: {error}"
+
+
+def _problem_of_words(reader: StoreReader, survey: overview.Survey) -> str:
+    """Returns why searches are slow. Raises UnusableIndexError."""
+    file = EntryFile(reader.layout)
+    file.check()
+    threads = file.threads()
+    current = {topic: keys.log_part(base) for topic, base in survey.bases.items()}
+    missing = sum(
+        topic not in threads or threads[topic].key != key
+        for topic, key in current.items()
+        if key
+    )
+    if missing > _FEW_UNINDEXED:
+        return f"index: searches read {missing} logs that it does not have"
     return ""

@@ -20,7 +20,7 @@ _NICENESS = 10
 
 def main() -> None:
     """Run as ``python -m wc_cli.index.refreshing ROOT HANDLE``. HANDLE is the lock of
-    the index, inherited from the command that started this process."""
+    the one process that does so, inherited from the command that started it."""
     root, handle = sys.argv[1:]
     os.set_inheritable(int(handle), False)
     with contextlib.suppress(OSError):
@@ -29,7 +29,7 @@ def main() -> None:
     time.sleep(keys.TICK_SECONDS)
     # What cannot be written is read from the logs, and wc doctor says so.
     with contextlib.suppress(WcError, OSError):
-        making.rebuild_locked(root)
+        making.rebuild(root)
 
 
 if __name__ == "__main__":

@@ -163,6 +163,12 @@ class EntryFile:
         if version != VERSION:
             raise UnusableIndexError(f"it has version {version}")
 
+    def check(self) -> None:
+        """Reads all of it, and raises UnusableIndexError if it is damaged."""
+        ((verdict,),) = self._ask("PRAGMA quick_check(1)")
+        if verdict != "ok":
+            raise UnusableIndexError(str(verdict))
+
     def version(self) -> int:
         """Returns a number that differs after the file was written to."""
         ((version,),) = self._ask("PRAGMA data_version")

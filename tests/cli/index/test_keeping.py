@@ -6,11 +6,13 @@ import os
 import time
 from typing import TYPE_CHECKING
 
+from tests.cli.index.histories import soon
 from tests.core.strategies import entry, write_thread
-from wc_cli.index import keeping, making
+from wc_cli.index import keeping, making, overviewfile
 from wc_core.index import overview
 from wc_core.index.entries import EntryFile
 from wc_core.layout import Layout
+from wc_core.threads.reader import StoreReader
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -50,6 +52,35 @@ def test_a_list_that_reads_many_threads_has_the_index_made(repo: Repo) -> None:
     assert repo.ok("list").out == listed
 
 
+def test_threads_that_arrive_after_a_write_are_indexed_with_the_next_list(
+    repo: Repo,
+) -> None:
+    """As by `wc sync`: an index that was written to just now may lack them all."""
+    repo.ok("new", "topic", "--title", "x")
+    for number in range(21):
+        write_thread(repo.store, f"topic-{number}", [entry(number)], meta=True)
+    making.remake(os.fspath(repo.store))
+    for number in range(21, 42):
+        write_thread(repo.store, f"topic-{number}", [entry(number)], meta=True)
+    repo.ok("list", env=BACKGROUND)
+    assert eventually(lambda: len(indexed(repo)) == 43)
+
+
+def test_what_cannot_be_indexed_starts_a_process_now_and_then(repo: Repo) -> None:
+    repo.ok("new", "topic", "--title", "x")
+    (repo.store / ".local/index").write_bytes(b"in its place")
+    for number in range(21):
+        write_thread(repo.store, f"topic-{number}", [entry(number)], meta=True)
+    started = repo.store / ".local/locks/index-making"
+    repo.ok("list", env=BACKGROUND)
+    first = started.stat().st_mtime_ns
+    repo.ok("list", env=BACKGROUND)
+    assert started.stat().st_mtime_ns == first
+    os.utime(started, (0, 0))
+    repo.ok("list", env=BACKGROUND)
+    assert started.stat().st_mtime_ns > first
+
+
 def test_the_doctor_says_what_the_index_lacks_and_makes_it(repo: Repo) -> None:
     repo.ok("new", "topic", "--title", "x")
     for number in range(100):
@@ -62,6 +93,11 @@ def test_the_doctor_says_what_the_index_lacks_and_makes_it(repo: Repo) -> None:
     assert "searches read every log: file is not a database" in repo.ok("doctor").out
     repo.ok("doctor", "--repair")
     assert "index:" not in repo.ok("doctor").out
+    for number in range(21):
+        os.utime(repo.store / f"graph/baseline/threads/topic-{number}/entries.jsonl")
+    assert "lists read 21 threads that it does not have" in repo.ok("doctor").out
+    overviewfile.rebuild(StoreReader(os.fspath(repo.store)), soon)
+    assert "searches read 21 logs that it does not have" in repo.ok("doctor").out
 
 
 def test_a_search_reads_the_logs_of_few_threads_before_they_are_indexed(
