@@ -168,6 +168,21 @@ def test_a_kept_line_is_printed_until_something_changes(repo: Repo) -> None:
     assert prompt.says() == "Codex has the ball · main"
 
 
+@pytest.mark.parametrize("name", ["default", "codex"])
+def test_a_name_is_not_taken_for_the_agent_that_runs_the_prompt(
+    repo: Repo, name: str
+) -> None:
+    """Their files differ by a sign before the agent's, which a name may have, too."""
+    repo.ok("new", "main", "--title", "T")
+    for env in ({}, CODEX):
+        repo.ok("list", env=env)
+        Prompt(repo, env).says()
+    named = Prompt(repo, {"WATERCOOLER_AGENT": f"={name}"})
+    for _ in range(2):
+        assert named.says("--stdin", *PLAIN) == named.says_afresh()
+        assert named.says() == "Pat has the ball · main"
+
+
 class Interrupted(faults.Calls):
     """The calls of a write; before one of them somebody looks, and after it the writer
     may die."""
