@@ -116,6 +116,10 @@ def remake(reader: StoreReader, clock: Clock = time.time_ns) -> None:
     except sqlite3.Error as error:
         durable.remove(half, layout.root)
         raise StorageError(f"{half} could not be written: {error}.") from error
+    # A journal that a killed process left would be applied to the new file; without it,
+    # the old file is not whole. So both go, and the file before its journal.
+    for path in (layout.entry_index, f"{layout.entry_index}-journal"):
+        durable.remove(path, layout.root)
     durable.move(half, layout.entry_index, layout.root)
 
 

@@ -18,7 +18,7 @@ import os
 import sqlite3
 import weakref
 
-from wc_core.files import Folder
+from wc_core.files import read_from
 from wc_core.values import NamedTuple
 
 TYPE_CHECKING = False
@@ -55,6 +55,10 @@ CREATE TABLE dropped(number INTEGER, entries INTEGER);
 """
 _TEXT_FIELDS = "title body topic author"
 _MENTION_FIELDS = "title body recorded"
+# The header of a SQLite file; two bytes later come the versions of its format for
+# writing and reading.
+_MAGIC = b"SQLite format 3\0"
+_NO_WRITE_AHEAD_LOG = b"\1\1"
 # Milliseconds to wait while the index is written. Then logs are read instead.
 _BUSY_MS = 30
 
@@ -64,16 +68,18 @@ class UnusableIndexError(Exception):
 
 
 def checked_path(layout: Layout) -> str:
-    """Returns where the file is. Raises UnusableIndexError if it is a link, or a link
-    leads to it: nothing outside the store is opened."""
+    """Returns where the file is. Raises UnusableIndexError if nothing should open it: a
+    link may lead out of the store, and reading a file with a write-ahead log makes
+    files beside it."""
     path = layout.entry_index
     try:
-        with Folder(layout.index_folder, layout.root):
-            is_link = os.path.islink(path)
+        head = read_from(path, layout.root, 0, len(_MAGIC) + 4)
+    except FileNotFoundError:
+        raise UnusableIndexError("it is missing") from None
     except OSError as error:
-        raise UnusableIndexError(str(error.strerror)) from error
-    if is_link:
-        raise UnusableIndexError("it is a symbolic link")
+        raise UnusableIndexError(f"it {error.strerror}") from error
+    if head.startswith(_MAGIC) and head[-2:] != _NO_WRITE_AHEAD_LOG:
+        raise UnusableIndexError("it has a write-ahead log")
     return path
 
 

@@ -3,7 +3,11 @@ the store since it was written."""
 
 from __future__ import annotations
 
+import contextlib
 import os
+import sqlite3
+import subprocess
+import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
@@ -34,6 +38,9 @@ from wc_core.views.rows import Filter
 from wc_core.views.search import Question, Scan, search, threads_about
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from wc_cli.index.overviewfile import Clock
     from wc_core.threads.reader import Thread
     from wc_core.views.search import Engine, Hits
 
@@ -166,7 +173,9 @@ def test_corrections_and_renames_show(store: Store) -> None:
             assert not any(assert_the_same(store.reader, Question(query, Filter())))
 
 
-@pytest.mark.parametrize("damage", ["zeros", "words", "version", "link", "folder"])
+@pytest.mark.parametrize(
+    "damage", ["zeros", "words", "version", "link", "folder", "write-ahead log"]
+)
 def test_an_unusable_file_is_not_used_and_is_made_again(
     store: Store, damage: str
 ) -> None:
@@ -180,6 +189,10 @@ def test_an_unusable_file_is_not_used_and_is_made_again(
         path.symlink_to(store.root / "elsewhere")
     elif damage == "folder":
         path.mkdir()
+    elif damage == "write-ahead log":
+        path.write_bytes(whole)
+        with contextlib.closing(sqlite3.connect(path)) as database:
+            database.execute("PRAGMA journal_mode = wal")
     else:
         path.write_bytes(
             {
@@ -191,11 +204,42 @@ def test_an_unusable_file_is_not_used_and_is_made_again(
     with pytest.raises(UnusableIndexError):
         EntryFile(store.reader.layout).threads()
     assert assert_the_same(store.reader, QUESTIONS[0])
+    assert sorted(os.listdir(path.parent)) == [path.name]
     if damage != "folder":
         entriesfile.rebuild(store.reader, soon)
         assert not any(assert_the_same(store.reader, QUESTIONS[0]))
     if damage == "link":
         assert (store.root / "elsewhere").read_bytes() == whole
+
+
+# Ends like a killed process, with half of a change in the file.
+_CHANGE_AND_DIE = """
+import os, sqlite3, sys
+database = sqlite3.connect(sys.argv[1], isolation_level=None)
+database.execute("PRAGMA cache_size = 1")
+database.execute("PRAGMA cache_spill = 1")
+database.execute("BEGIN IMMEDIATE")
+database.execute("UPDATE entries SET id = 'changed' || id")
+os._exit(0)
+"""
+
+
+@pytest.mark.parametrize("remade", [entriesfile.rebuild, entriesfile.remake])
+def test_half_of_a_change_is_neither_read_nor_kept(
+    store: Store, remade: Callable[[StoreReader, Clock], None]
+) -> None:
+    store.write("t", [entry(number) for number in range(300)])
+    entriesfile.rebuild(store.reader, soon)
+    path = store.reader.layout.entry_index
+    subprocess.run([sys.executable, "-c", _CHANGE_AND_DIE, path], check=True)
+    assert os.path.getsize(f"{path}-journal")
+    with pytest.raises(UnusableIndexError):
+        EntryFile(store.reader.layout)
+    assert_the_same(store.reader, QUESTIONS[0])
+    remade(store.reader, soon)
+    EntryFile(store.reader.layout).check()
+    assert not any(assert_the_same(store.reader, QUESTIONS[0]))
+    assert os.listdir(os.path.dirname(path)) == ["entries.db"]
 
 
 class IndexedMeanwhile(StoreReader):
