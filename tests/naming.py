@@ -12,6 +12,7 @@ from __future__ import annotations
 import ast
 import sys
 from collections import Counter
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -50,17 +51,27 @@ class Binding(NamedTuple):
         return self.name.strip("_") in POINTING
 
 
+def syntax_nodes(path: Path) -> tuple[ast.AST, ...]:
+    """Every node of the syntax tree of a module."""
+    return _parsed(path.read_text(encoding="utf-8"))
+
+
+@lru_cache(maxsize=1)  # several measures of one module follow each other
+def _parsed(text: str) -> tuple[ast.AST, ...]:
+    return tuple(ast.walk(ast.parse(text)))
+
+
 def bindings(paths: Iterable[Path]) -> Iterator[Binding]:
     """Every assigned name, parameter, loop variable and field in Python files."""
     for path in paths:
-        names = list(_names(ast.parse(path.read_text(encoding="utf-8"))))
+        names = list(_names(syntax_nodes(path)))
         merging = MERGE_SIDES.issubset(name for _, name in names)
         for line, name in names:
             yield Binding(path, line, name, merging)
 
 
-def _names(tree: ast.Module) -> Iterator[tuple[int, str]]:
-    for node in ast.walk(tree):
+def _names(nodes: Iterable[ast.AST]) -> Iterator[tuple[int, str]]:
+    for node in nodes:
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
             yield node.lineno, node.id
         elif isinstance(node, ast.arg) and node.arg not in {"self", "cls"}:
@@ -80,13 +91,14 @@ def modules(roots: Iterable[Path] = (SOURCE,)) -> list[Path]:
 
 def shared_classes(paths: Iterable[Path]) -> dict[str, int]:
     """The class names that more than one class has, with how many do."""
-    counts = Counter(
-        node.name
-        for path in paths
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-        if isinstance(node, ast.ClassDef)
-    )
+    counts = Counter(name for path in paths for name in class_names(path))
     return {name: count for name, count in counts.items() if count > 1}
+
+
+def class_names(path: Path) -> list[str]:
+    """The names of the classes in a module."""
+    nodes = syntax_nodes(path)
+    return [node.name for node in nodes if isinstance(node, ast.ClassDef)]
 
 
 def main() -> None:

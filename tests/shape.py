@@ -14,7 +14,14 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from tests.naming import SOURCE, Binding, bindings, modules, shared_classes
+from tests.naming import (
+    SOURCE,
+    Binding,
+    bindings,
+    class_names,
+    modules,
+    syntax_nodes,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -44,7 +51,7 @@ def functions(
 ) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
     """Every function and method, those inside functions too."""
     for path in paths:
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in syntax_nodes(path):
             if isinstance(node, _FUNCTIONS):
                 yield node
 
@@ -70,12 +77,10 @@ def late_imports(paths: Iterable[Path]) -> Iterator[LateImport]:
     A reason is a comment on its line, or above the block of imports it is in.
     """
     for path in paths:
-        text = path.read_text(encoding="utf-8")
-        lines = text.splitlines()
+        lines = path.read_text(encoding="utf-8").splitlines()
         inside = {
             node
-            for function in ast.walk(ast.parse(text))
-            if isinstance(function, _FUNCTIONS)
+            for function in functions([path])
             for node in ast.walk(function)
             if isinstance(node, (ast.Import, ast.ImportFrom))
         }
@@ -104,16 +109,24 @@ def percentile(values: Iterable[int], share: float) -> int:
 def figures(root: Path = SOURCE) -> dict[str, str]:
     """What is measured, by what it is called in docs/architecture.md."""
     paths = [path for path in modules([root]) if path.stem != "__init__"]
-    sizes = [len(path.read_text(encoding="utf-8").splitlines()) for path in paths]
-    every = list(functions(paths))
-    paths_through = [complexity(function) for function in every]
-    named = [function.name for function in every if function.name[:2] != "__"]
+    sizes: list[int] = []
+    paths_through: list[int] = []
+    named: list[str] = []
+    names: list[Binding] = []
+    classes: Counter[str] = Counter()
+    late = 0
+    for path in paths:  # one after the other: their syntax is parsed once
+        sizes.append(len(path.read_text(encoding="utf-8").splitlines()))
+        every = list(functions([path]))
+        paths_through += map(complexity, every)
+        named += [function.name for function in every if function.name[:2] != "__"]
+        names += bindings([path])
+        late += len(list(late_imports([path])))
+        classes.update(class_names(path))
     one_word = sum("_" not in name.strip("_") for name in named)
-    names = list(bindings(paths))
-    late = len(list(late_imports(paths)))
     source = sum(map(source_lines, paths))
     rooms = Counter(path.parent for path in paths)
-    shared = sum(shared_classes(paths).values())
+    shared = sum(count for count in classes.values() if count > 1)
     return {
         "modules": f"{len(paths)}",
         "lines of a module, median / p90": (
