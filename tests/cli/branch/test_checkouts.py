@@ -11,14 +11,14 @@ import os
 import shlex
 import shutil
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from tests.conftest import THREADS, Machine, Repo
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
 ASIDE = ".orphaned-"
 
@@ -107,6 +107,22 @@ def deleted_and_copied_here(fate: Fate) -> Repo:
     return fate.repo
 
 
+def pairs(
+    happenings: Sequence[Callable[[Fate], Repo]], commands: Sequence[str]
+) -> list[Any]:
+    """Each thing that may happen, with each command that comes first after it. Where
+    neither is the first of its kind, in the long runs alone."""
+    return [
+        pytest.param(
+            happens,
+            command,
+            marks=[pytest.mark.long] * (happens != happenings[0] and at > 0),
+        )
+        for happens in happenings
+        for at, command in enumerate(commands)
+    ]
+
+
 SAME = (
     deleted_and_cloned,
     deleted_and_cloned_packed,
@@ -115,8 +131,7 @@ SAME = (
 )
 
 
-@pytest.mark.parametrize("happens", SAME)
-@pytest.mark.parametrize("first", ["list", "init", "say"])
+@pytest.mark.parametrize(("happens", "first"), pairs(SAME, ["list", "init", "say"]))
 def test_the_same_repository_again(
     fate: Fate, happens: Callable[[Fate], Repo], first: str
 ) -> None:
@@ -176,8 +191,7 @@ UNRELATED = (
 )
 
 
-@pytest.mark.parametrize("happens", UNRELATED)
-@pytest.mark.parametrize("first", ["init", "say"])
+@pytest.mark.parametrize(("happens", "first"), pairs(UNRELATED, ["init", "say"]))
 def test_an_unrelated_repository_at_the_same_path(
     fate: Fate, happens: Callable[[Fate], Repo], first: str
 ) -> None:

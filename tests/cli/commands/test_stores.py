@@ -195,7 +195,7 @@ def without_store(repo: Repo, state: str) -> Repo:
     return other
 
 
-STATES = ("local", "packed", "loose")
+STATES = ("loose", "packed", "local")
 PATIENT = {"WATERCOOLER_BRIEF_MS": "5000"}
 READING = (
     ("list",),
@@ -210,8 +210,21 @@ READING = (
 )
 
 
-@pytest.mark.parametrize("state", STATES)
-@pytest.mark.parametrize("words", READING, ids=" ".join)
+# The way a command adopts a store does not depend on the command: the short form has
+# each command, and each way for the first one.
+ADOPTING = [
+    pytest.param(
+        words,
+        state,
+        id=f"{' '.join(words)}-{state}",
+        marks=[pytest.mark.long] * (words != READING[0] and state != STATES[0]),
+    )
+    for words in READING
+    for state in STATES
+]
+
+
+@pytest.mark.parametrize(("words", "state"), ADOPTING)
 def test_reading_adopts_what_is_fetched(
     repo: Repo, words: tuple[str, ...], state: str
 ) -> None:
