@@ -183,6 +183,18 @@ def test_a_name_is_not_taken_for_the_agent_that_runs_the_prompt(
         assert named.says() == "Pat has the ball · main"
 
 
+def test_a_repair_of_what_lines_are_made_of_ends_a_kept_line(repo: Repo) -> None:
+    repo.ok("new", "main", "--title", "T")
+    prompt = Prompt(repo, {})
+    [shown] = (repo.store / ".local/status/branch/main/.t").glob("*/*.main")
+    foreign = shown.with_name("later.gone")
+    foreign.write_text("not written by wc\n")
+    assert prompt.says() == "🎾 you · main · +1"
+    repo.ok("doctor", "--repair")
+    assert not foreign.exists()
+    assert prompt.says() == "🎾 you · main"
+
+
 class Interrupted(faults.Calls):
     """The calls of a write; before one of them somebody looks, and after it the writer
     may die."""

@@ -238,6 +238,8 @@ class Repair:
             number = 0
             while os.path.lexists(f"{target}/{name}.{number}"):
                 number += 1
+            # It may be one of the files that the line at the prompt is made of.
+            self.upkeep.local.stamp.remove()
             durable.move(path, f"{target}/{name}.{number}", self.layout.root)
         return RepairStep(self._relative(path), f"{message}: set it aside")
 
