@@ -138,9 +138,13 @@ class Context:
 
     def search_engine(self, overview: Overview) -> Engine:
         """What searches the threads of an overview."""
-        from wc_core.views import indexedsearch  # 9 ms (sqlite3), only to search
-
         reader = overview.reader
+        try:
+            from wc_core.views import indexedsearch  # 9 ms (sqlite3), only to search
+        except ImportError:  # a few builds of Python have no SQLite
+            from wc_core.views.search import Scan  # as above
+
+            return Scan(reader)
         files = indexedsearch.EntryFiles(reader.layout)
         note = self.note_unindexed
         return indexedsearch.IndexedSearch(reader, files, overview.bases, note)

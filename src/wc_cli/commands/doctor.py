@@ -20,7 +20,6 @@ from wc_cli.commands.common import SpeakerOptions
 from wc_cli.doctor.findings import SET_ASIDE, Finding, ThreadExaminer
 from wc_cli.doctor.repair import Repair, RepairStep
 from wc_cli.doctor.strays import SHARED, find_strays, obstruction
-from wc_cli.index import making
 from wc_cli.options import command, flag
 from wc_cli.output import say, say_json
 from wc_cli.store import pending
@@ -111,7 +110,9 @@ def _repair_store(
     mended = tuple(repair.run())
     if not options.dry_run:
         # Without it everything works as well; a note says what it lacks.
-        with contextlib.suppress(WcError):
+        with contextlib.suppress(WcError, ImportError):
+            from wc_cli.index import making  # as in `_index_problem`
+
             making.remake(place.root)
     fix = "Fix that, then run again: wc doctor --repair"
     return mended, tuple(Finding("repair", 0, text, fix) for text in repair.failures)
@@ -250,8 +251,18 @@ def _report_notes(context: Context, examined: ThreadExaminer) -> Iterator[str]:
         yield standing.sentence(now_ms())
     yield from _claims_notes(context)
     yield from _hook_notes(context)
-    if problem := making.problem(context.place.root):
+    if problem := _index_problem(context.place.root):
         yield f"{problem}; to make it again: wc doctor --repair"
+
+
+def _index_problem(root: str) -> str:
+    """Returns why reading the store is slow; empty if it is not."""
+    try:
+        # 9 ms (sqlite3), which a few builds of Python do not have.
+        from wc_cli.index import making
+    except ImportError:
+        return "index: searches read every log: this Python has no SQLite"
+    return making.problem(root)
 
 
 def _hook_notes(context: Context) -> Iterator[str]:

@@ -30,7 +30,8 @@ def update(root: str, topics: Iterable[str]) -> None:
     """Brings what the index has of these threads up to date, as far as that can be
     done now; errors are ignored."""
     reader = StoreReader(root)
-    with contextlib.suppress(WcError), locked(reader):
+    # A few builds of Python have no SQLite to import.
+    with contextlib.suppress(WcError, ImportError), locked(reader):
         overviewfile.update(reader, topics)
         behind = _behind(reader.layout).union(topics)
         if _is_due(reader.layout, behind):

@@ -1,7 +1,9 @@
-"""Makes the index of all threads, and says what it lacks."""
+"""Makes the index of all threads, and says what it lacks. Needs SQLite, which a few
+builds of Python do not have."""
 
 from __future__ import annotations
 
+import sqlite3
 import time
 
 from wc_cli.index import entriesfile, overviewfile
@@ -51,7 +53,15 @@ def problem(root: str) -> str:
     except WcError:
         return ""  # what is wrong with the folders is among the findings
     except UnusableIndexError as error:
-        return f"index: searches read every log: {error}"
+        reason = error if _has_fts5() else "this Python's SQLite lacks FTS5"
+        return f"index: searches read every log: {reason}"
+
+
+def _has_fts5() -> bool:
+    database = sqlite3.connect(":memory:")
+    modules = database.execute("SELECT name FROM pragma_module_list").fetchall()
+    database.close()
+    return ("fts5",) in modules
 
 
 def _problem_of_words(reader: StoreReader, survey: overview.Survey) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import sys
 from pathlib import Path
@@ -29,11 +30,12 @@ def thread(repo: Repo) -> Repo:
 
 
 def tree(repo: Repo) -> dict[str, bytes]:
+    """The files of a store, without those that every repair makes."""
     store = repo.store
     return {
         str(one.relative_to(store)): one.read_bytes()
         for one in sorted(store.rglob("*"))
-        if one.is_file() and ".local/locks" not in str(one)
+        if one.is_file() and not re.search(r"/\.local/(locks|index)/", str(one))
     }
 
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import os
+import subprocess
+import sys
 import time
 from typing import TYPE_CHECKING
 
@@ -124,3 +127,32 @@ def test_a_search_reads_the_logs_of_few_threads_before_they_are_indexed(
     time.sleep(0.11)
     keeping.update(root, ["large"])
     assert "large" in EntryFile(Layout(root)).threads()
+
+
+# Runs a command as a Python does that was built without SQLite.
+_WITHOUT_SQLITE = """
+import sys
+sys.modules["sqlite3"] = sys.modules["_sqlite3"] = None
+from wc_cli.index import keeping
+keeping.update(sys.argv.pop(1), ["topic"])
+from wc_cli.start import main
+main()
+"""
+
+
+def test_a_python_without_sqlite_searches_the_logs(repo: Repo) -> None:
+    repo.ok("new", "topic", "--title", "needle")
+    command = [sys.executable, "-c", _WITHOUT_SQLITE, os.fspath(repo.store)]
+
+    def run(*words: str) -> str:
+        return subprocess.run(
+            [*command, *words],
+            check=True,
+            cwd=repo.path,
+            env=repo.machine.env,
+            capture_output=True,
+            text=True,
+        ).stdout
+
+    assert json.loads(run("search", "needle", "--json"))["total"] == 1
+    assert "has no SQLite" in run("doctor")
