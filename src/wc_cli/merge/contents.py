@@ -5,6 +5,8 @@ Nothing here uses git or the disk.
 
 from __future__ import annotations
 
+import json
+
 from wc_cli.merge.threeway import (
     MAX_LINES,
     Keys,
@@ -16,7 +18,7 @@ from wc_cli.merge.threeway import (
     split_lines,
     with_line_end,
 )
-from wc_core.lean import json, re
+from wc_core.lean import re
 from wc_core.values import NamedTuple
 
 TYPE_CHECKING = False
