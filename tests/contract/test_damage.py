@@ -196,9 +196,16 @@ def scene(whole: Scene, tmp_path: Path) -> Scene:
 
 
 def tree(root: Path) -> dict[str, str]:
-    """Everything below a folder: kinds, bytes and times."""
+    """Everything below a store: kinds, bytes and times. Without what is kept for the
+    next prompt, list or search, and without the times of the folders in which that is
+    written."""
+    local = root / ".local"
+    kept = [local / name for name in ("index", "line", "locks")]
+    times = {local, local / "scratch"}
     found = {}
     for path in sorted(root.rglob("*")):
+        if path in times or any(path.is_relative_to(folder) for folder in kept):
+            continue
         info = path.lstat()
         plain = path.is_file() and not path.is_symlink() and os.access(path, os.R_OK)
         data = hashlib.sha256(path.read_bytes()).hexdigest() if plain else ""
