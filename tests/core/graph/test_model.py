@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.core.strategies import relaxed
 from wc_core.graph import kept
 from wc_core.graph.model import HUB, FileUse, Graph, Neighbourhood, by_folder
 from wc_core.layout import Layout
@@ -84,6 +85,7 @@ PATHS = st.text(
 
 
 @given(st.lists(PATHS, unique=True, max_size=5), st.data())
+@relaxed
 def test_what_is_kept_is_read_again(paths: list[str], data: st.DataObject) -> None:
     uses = {
         path: {
