@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Writes what follows from the code: docs/commands.md, docs/api.md, the messages of
 docs/troubleshooting.md, the manual pages, what the server answers while it starts, and
-blocks in other files about agents and commands.
+blocks in other files about agents and commands. From docs/bench.json, a saved run of
+bin/bench, it writes the tables and plots of the pages about speed.
 
     docs/make_reference.py            write them
     docs/make_reference.py --check    exit 1 if they are out of date
@@ -205,6 +206,7 @@ def pages() -> dict[Path, str]:
     """Each page with its path."""
     import make_agents
     import make_api
+    import make_benchmarks
     import make_commands
     import make_declared
     import make_man  # imports this module
@@ -217,6 +219,7 @@ def pages() -> dict[Path, str]:
         make_messages.PAGE: make_messages.page(),
         **make_man.pages(),
         **make_agents.files(),
+        **make_benchmarks.files(),
         **make_commands.files(),
         **make_declared.files(),
         **make_settings.files(),

@@ -6,14 +6,16 @@ no option, no setting that changes its speed.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shutil
+import sqlite3
 from typing import TYPE_CHECKING, NamedTuple
 
 from tests.bench.crowd import EVERY, WITH_GOALS, Crowd, Post, rows_of
 from tests.bench.processes import run, say
-from tests.bench.rows import SAY, Size
+from tests.bench.rows import LAST, Size
 from tests.bench.stores import a_thread
 from tests.bench.table import Row
 
@@ -30,44 +32,49 @@ AGENT, BODY, COUNT = "{agent}", "{body}", "{count}"
 class Peer(NamedTuple):
     """A tool: its program, and what it is told to begin a store, to post (to the
     first thread where it can, else a new one; ``crowd`` is which of our crowds does
-    the same), to list all threads and to search. Threads are begun by ``start``, or
-    with the files that ``fill`` gives where that would take minutes. ``every``: see
-    Row."""
+    the same), to read the first thread, to list all threads and to search. Threads
+    come as the files that ``fill`` gives for so many threads of so many entries, or
+    the first one from ``start`` and all others from ``copy``. ``long``: it has threads
+    of many entries. ``every``: see Row."""
 
     name: str
     program: str
     init: tuple[str, ...]
     post: tuple[str, ...]
+    read: tuple[str, ...]
     listing: tuple[str, ...]
     search: tuple[str, ...]
-    fill: Callable[[int], Iterator[tuple[str, str]]] | None = None
+    fill: Callable[[int, int], Iterator[tuple[str, str]]] | None = None
     start: tuple[str, ...] = ()
+    copy: Callable[[str, int], None] | None = None
+    long: bool = False
     crowd: str = "one thread"
     every: int = EVERY
 
 
-def texts(threads: int) -> Iterator[tuple[int, str, str]]:
-    """Number, title and body of the first entry of each thread, as in our stores."""
+def texts(threads: int, entries: int = 1) -> Iterator[tuple[int, str, str]]:
+    """Number of the thread, title and body of each entry, as in our stores."""
     for number in range(threads):
-        entry = next(a_thread(f"topic-{number:04}", number, 1))
-        yield number + 1, entry.title, entry.body
+        for entry in a_thread(f"topic-{number:04}", number, entries):
+            yield number + 1, entry.title, entry.body
 
 
-def board(threads: int) -> Iterator[tuple[str, str]]:
-    """A board of baton-handoff: a line for each thread."""
+def board(threads: int, entries: int) -> Iterator[tuple[str, str]]:
+    """A board of baton-handoff: a line for each entry."""
     at = {"sprint": "S1", "ts": "2026-01-02 03:04", "at": "2026-01-02T03:04:05Z"}
     empty: dict[str, list[str]] = {"files": [], "cites": [], "blocks": []}
     lines = []
-    for number, title, body in texts(threads):
-        head = {"v": 1, "type": "entry", "id": f"Q-{number:03}", "kind": "Q"}
-        names = {"n": number, "from": "codex", "to": ["claude"]}
-        said = {"title": title, "body": body, **empty, "ev": number}
-        lines.append(f"{json.dumps(head | names | said | at)}\n")
+    for count, (number, title, body) in enumerate(texts(threads, entries)):
+        head = {"v": 1, "type": "reply", "id": f"Q-{number:03}", "from": "codex"}
+        if count % entries == 0:
+            names = {"type": "entry", "kind": "Q", "n": number, "to": ["claude"]}
+            head |= {**names, "title": title, **empty}
+        lines.append(f"{json.dumps({**head, 'body': body, 'ev': count + 1, **at})}\n")
     yield ".baton/events/S1.jsonl", "".join(lines)
 
 
-def tasks(threads: int) -> Iterator[tuple[str, str]]:
-    """The tasks of Backlog.md: a file for each thread."""
+def tasks(threads: int, _: int) -> Iterator[tuple[str, str]]:
+    """The tasks of Backlog.md: a file for each thread, of one entry."""
     for number, title, body in texts(threads):
         head = (
             f"---\nid: TASK-{number}\ntitle: {title}\nstatus: To Do\n"
@@ -82,34 +89,56 @@ def tasks(threads: int) -> Iterator[tuple[str, str]]:
         yield f"backlog/tasks/{name}", head + said
 
 
+def messages(home: str, count: int) -> None:
+    """Copy the last message of hcom so many times, with the texts of other threads;
+    as many commands would take minutes."""
+    with contextlib.closing(sqlite3.connect(f"{home}/.hcom/hcom.db")) as base, base:
+        columns = "timestamp, type, instance, data"
+        last = f"SELECT {columns} FROM events ORDER BY id DESC LIMIT 1"
+        *head, data = base.execute(last).fetchone()
+        fields = json.loads(data)
+        rows = [
+            (*head, json.dumps(fields | {"text": body}, separators=(",", ":")))
+            for number, _, body in texts(count + 1)
+            if number > 1
+        ]
+        insert = f"INSERT INTO events ({columns}) VALUES (?, ?, ?, ?)"
+        base.executemany(insert, rows)
+
+
 PEERS = (
     Peer(
         "baton-handoff",
         "baton",
         init=("init", "--roles", ""),
         post=("reply", "Q-001", "--as", AGENT, BODY),
+        read=("show", "Q-001"),
         listing=("list",),
         search=("grep", "needle"),
         fill=board,
+        long=True,
     ),
     Peer(
         "Backlog.md",
         "backlog",
         init=("init", "app", "--defaults", "--agent-instructions", "none"),
         post=("task", "create", "A title", "-d", BODY, "-a", AGENT),
+        read=("task", "view", "1", "--plain"),
         listing=("task", "list", "--plain"),
         search=("search", "needle", "--plain"),
         fill=tasks,
         crowd="different threads",
         every=3 * EVERY,
     ),
-    # It has no threads to list: its list is of messages.
+    # It has no threads to read or to list, but messages.
     Peer(
         "hcom",
         "hcom",
         init=("start", "--name", "claude"),
         start=("send", "--from", "codex", "@claude", "--", BODY),
+        copy=messages,
         post=("send", "--from", AGENT, "@claude", "--", BODY),
+        read=("events", "--last", str(LAST), "--type", "message"),
         listing=("events", "--last", COUNT, "--type", "message"),
         search=("events", "--sql", "msg_text LIKE '%needle%'"),
     ),
@@ -133,31 +162,34 @@ class Stores:
         self._scratch = scratch
         self._made: set[str] = set()
 
-    def folder(self, threads: int) -> str:
+    def folder(self, threads: int, entries: int = 1) -> str:
         """A repository with so many threads, and a home folder beside it."""
-        place = f"{self._scratch.folder}/{self.peer.program}-{threads}"
+        program = self.peer.program
+        place = f"{self._scratch.folder}/{program}-{entries}-{threads}"
         folder = f"{place}/app"
         if folder not in self._made:
             self._made.add(folder)
-            say(f"making a store for {self.peer.name}: {threads:,} threads")
+            what = f"{threads:,} threads of {entries:,} entries"
+            say(f"making a store for {self.peer.name}: {what}")
             self._scratch.write_identity(place)
             run("git", "init", "--quiet", "--initial-branch=main", folder)
-            self._fill(folder, threads)
+            self._fill(folder, threads, entries)
             env = self._scratch.process("git", folder=folder).env
             run("git", "-C", folder, "add", "--all", env=env)
             commit = ("commit", "--quiet", "--allow-empty", "--message=Threads")
             run("git", "-C", folder, *commit, env=env)
         return folder
 
-    def _fill(self, folder: str, threads: int) -> None:
+    def _fill(self, folder: str, threads: int, entries: int) -> None:
         peer = self.peer
         self.process(peer.init, folder).seconds()
         if peer.fill:
-            for name, text in peer.fill(threads):
+            for name, text in peer.fill(threads, entries):
                 self._scratch.file(f"{folder}/{name}", text)
-        else:
-            for _, _, body in texts(threads):
-                self.process(peer.start, folder, Post(0, body)).seconds()
+        if peer.copy:
+            _, _, body = next(texts(1))
+            self.process(peer.start, folder, Post(0, body)).seconds()
+            peer.copy(f"{os.path.dirname(folder)}/home", threads - 1)
 
     def process(
         self, words: tuple[str, ...], folder: str, post: Post | None = None
@@ -186,27 +218,43 @@ class Peers:
             path = program(peer, self._folder)
             lacks = "" if path else f"{peer.name} is not installed"
             stores = Stores(peer, path, self._scratch)
-            rows = [*self._rows(stores), self._crowd(stores)]
+            rows = [*self._rows(stores), *self._long(stores), self._crowd(stores)]
             found += [row._replace(lacks=lacks) for row in rows]
         return found
 
     def _rows(self, stores: Stores) -> list[Row]:
-        peer, threads = stores.peer, self._size.peer_threads
-        many = f"{threads:,} threads of 1"
+        peer = stores.peer
+        rows = [_row(stores, "--help", ("--help",), "wc help", (1, 1))]
+        for threads in self._size.peer_threads:
+            many = "a thread of 1" if threads == 1 else f"{threads:,} threads of 1"
+            rows += [
+                _row(
+                    stores, f"{what}, {many}", words, f"wc {ours}, {many}", (threads, 1)
+                )
+                for what, ours, words in (
+                    ("post", "say", peer.post),
+                    ("read", "read", peer.read),
+                    ("list", "list", peer.listing),
+                    ("search", "search", peer.search),
+                )
+            ]
+        return rows
 
-        def row(what: str, words: tuple[str, ...], other: str, count: int) -> Row:
-            def seconds() -> float:
-                return stores.process(words, stores.folder(count)).seconds()
-
-            return Row(f"{peer.name}: {what}", seconds, other, every=3)
-
-        return [
-            row("--help", ("--help",), "wc help", 1),
-            row("post, a thread of 1", peer.post, SAY, 1),
-            row(f"post, {many}", peer.post, f"wc say, {many}", threads),
-            row(f"list, {many}", peer.listing, f"wc list, {many}", threads),
-            row(f"search, {many}", peer.search, f"wc search, {many}", threads),
-        ]
+    def _long(self, stores: Stores) -> list[Row]:
+        """What the length of a thread costs."""
+        peer, rows = stores.peer, []
+        for length in self._size.lengths if peer.long else ():
+            text, store = f"a thread of {length:,}", (1, length)
+            read = f"wc read, {LAST} of {length:,}"
+            rows += [
+                _row(stores, f"post, {text}", peer.post, f"wc say, {text}", store),
+                _row(stores, f"read, {text}", peer.read, read, store),
+                _row(stores, f"list, {text}", peer.listing, f"wc list, {text}", store),
+                _row(
+                    stores, f"search, {text}", peer.search, f"wc search, {text}", store
+                ),
+            ]
+        return rows
 
     def _crowd(self, stores: Stores) -> Row:
         size = next(one for one in self._size.writers if one[0] == WITH_GOALS)
@@ -222,3 +270,18 @@ class Peers:
         self.crowds.append(crowd)
         row, _ = rows_of(crowd, f"{writers} writers, {stores.peer.crowd}")
         return row._replace(goal=None, every=stores.peer.every)
+
+
+def _row(
+    stores: Stores,
+    what: str,
+    words: tuple[str, ...],
+    other: str,
+    store: tuple[int, int],
+) -> Row:
+    """A command of a tool in a store of so many threads and entries."""
+
+    def seconds() -> float:
+        return stores.process(words, stores.folder(*store)).seconds()
+
+    return Row(f"{stores.peer.name}: {what}", seconds, other, every=3)

@@ -9,7 +9,7 @@ from itertools import count as counting
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from tests.bench.scratch import MEMORY
+from tests.bench.scratch import FIRST, MEMORY
 from tests.bench.serving import Served
 from tests.bench.stores import claude_json
 from tests.bench.table import Row, at_most, more, times
@@ -25,38 +25,36 @@ class Size(NamedTuple):
     how many threads of one entry, how many writers with how many posts each, how
     many clones with how many entries each, how many commits of one entry; how many
     threads are repaired; the stores of servers, the seconds that one of them is idle,
-    and those that a session is; and how many threads the stores of the plot have."""
+    and those that a session is."""
 
     big: tuple[int, int] = (1000, 20)
     lengths: tuple[int, ...] = (10, 1000, 10_000)
-    threads: tuple[int, ...] = (100, 1000, 10_000)
+    threads: tuple[int, ...] = (1, 100, 1000, 10_000)
     writers: tuple[tuple[int, int], ...] = ((1, 25), (2, 25), (8, 25), (30, 10))
-    peer_threads: int = 1000
+    peer_threads: tuple[int, ...] = (1, 1000, 10_000)
     clones: tuple[tuple[int, int], ...] = ((5, 10), (20, 10), (50, 10))
     repaired: int = 2000
     commits: int = 1000
     served: tuple[Served, ...] = (
-        Served(1000, 20, search=10, first=1000, memory=1.5),
-        Served(10_000, 50, search=25, first=3000),
+        Served(1000, 20, search=10),
+        Served(10_000, 50, search=25),
     )
     idle: float = 10.0
     asleep: float = 20.0
-    curve: tuple[int, ...] = (10, 30, 100, 300, 1000, 3000, 10_000)
 
 
 QUICK_SIZE = Size(
     big=(100, 5),
     lengths=(10, 100, 500),
-    threads=(10, 50, 100),
+    threads=(1, 10, 50, 100),
     writers=((1, 3), (2, 3), (8, 3)),
-    peer_threads=50,
+    peer_threads=(1, 50),
     clones=((3, 4),),
     repaired=50,
     commits=30,
-    served=(Served(100, 5, search=10, first=1000, memory=1.5),),
+    served=(Served(100, 5, search=10),),
     idle=0.5,
     asleep=0.5,
-    curve=(5, 10),
 )
 SH, PYTHON, TYPER = "sh -c :", "python -c pass", "one-command Typer app"
 # Each against its own bare start.
@@ -64,6 +62,10 @@ SHELLS = (("dash",), ("bash",), ("zsh", "-f"), ("busybox", "sh"))
 SYSTEM, FLUSH = "wc -l, the system's", "700 bytes appended, fsync"
 SAY = "wc say, a thread of 1"
 LAST = 5  # entries that are read of a long thread
+BEST = 20  # rows and hits of which the rest is left out
+# How many times what Python needs to start, by the number of threads.
+LIST_GOALS = {1000: times(4), 10_000: times(17)}
+LAST_OF_MANY = {10_000: times(6)}
 
 
 class Table:
@@ -83,6 +85,7 @@ class Table:
             *self._repair(),
             *self._long(),
             *self._many(),
+            *self._hooks(),
             *self._memory(),
         ]
 
@@ -114,7 +117,7 @@ class Table:
             Row("wc -l, through bin/wc", ours, SYSTEM, more(2)),
             Row(f"{name}, 3 KB of JSON", self._statusline_json, SH, times(4)),
         ]
-        for threads in self.size.threads:
+        for threads in self.size.threads[1:]:
             timed = self._time(name, store=(threads, 1))
             rows.append(Row(f"{name}, {threads:,} threads", timed, SH, times(1.4)))
         rows += [row for words in SHELLS for row in self._in_shell(words)]
@@ -122,7 +125,7 @@ class Table:
 
     def _in_shell(self, shell: tuple[str, ...]) -> list[Row]:
         """A shell that does nothing, and the line printed by it."""
-        words, threads = " ".join(shell), self.size.threads[0]
+        words, threads = " ".join(shell), self.size.threads[1]
         lacks = "" if shutil.which(shell[0]) else f"there is no {shell[0]}"
         bare = f"{words} -c :"
 
@@ -161,9 +164,10 @@ class Table:
             Row(SAY, self._time_say((1, 1)), PYTHON, times(2.4)),
             in_memory,
             Row(f"wc say, {self.many}", self._time_say(many), SAY, times(1.2)),
-            Row(f"wc list, {self.many}", listing, TYPER, times(2.5)),
+            Row(f"wc list, {self.many}", listing, PYTHON, times(4)),
             Row(f"wc list --file, {self.many}", about, f"wc list, {self.many}"),
-            Row(f"wc search, {self.many}", search, TYPER),
+            Row(f"wc search, {self.many}", search, PYTHON, times(4.5)),
+            self._best(),
             Row(
                 f"wc decisions, {self.many}",
                 decided,
@@ -171,6 +175,14 @@ class Table:
                 times(1.2),
             ),
         ]
+
+    def _best(self) -> Row:
+        """The best hits of a store with many entries in each thread."""
+        threads, entries = self.size.served[-1][:2]
+        words = ("wc", "search", "needle", "--limit", str(BEST))
+        name = f"wc search --limit {BEST}, {threads:,} threads of {entries}"
+        found = self._time(*words, store=(threads, entries))
+        return Row(name, found, PYTHON, times(12), every=3)
 
     def _repair(self) -> list[Row]:
         """What repairing logs costs that have lost all that is made of them."""
@@ -195,37 +207,71 @@ class Table:
 
         def last(length: int) -> Callable[[], float]:
             part = ("--from", str(length - LAST), "--limit", str(LAST), "--peek")
-            return self._time("wc", "read", "topic-0000", *part, store=(1, length))
+            return self._time("wc", "read", FIRST, *part, store=(1, length))
 
-        reading, listing = f"wc read, {LAST} of ", "wc list, a thread of "
-        shortest = f"{min(self.size.lengths):,}"
         rows: list[Row] = []
         for length in self.size.lengths:
-            listed, text = self._time("wc", "list", store=(1, length)), f"{length:,}"
-            say = self._time_say((1, length))
+            text, store = f"a thread of {length:,}", (1, length)
+            listed = self._time("wc", "list", store=store)
+            found = self._time("wc", "search", "needle", store=store)
+            goal, name = LAST_OF_MANY.get(length), f"wc read, {LAST} of {length:,}"
             rows += [
-                Row(f"wc say, a thread of {text}", say, SAY, times(1.2)),
-                Row(reading + text, last(length), reading + shortest),
-                Row(listing + text, listed, listing + shortest),
+                Row(f"wc say, {text}", self._time_say(store), SAY, times(1.2)),
+                Row(name, last(length), PYTHON, goal),
+                Row(f"wc list, {text}", listed, PYTHON),
+                Row(f"wc search, {text}", found, PYTHON),
             ]
-        return _without_self(rows)
+        return rows
 
     def _many(self) -> list[Row]:
         """What the number of threads costs."""
-        fewest = f"{min(self.size.threads):,} threads of 1"
         rows: list[Row] = []
         for threads in self.size.threads:
             text, store = f"{threads:,} threads of 1", (threads, 1)
+            if threads == 1:
+                text = "a thread of 1"
+            else:
+                said = self._time_say(store)
+                rows.append(Row(f"wc say, {text}", said, SAY, times(1.2)))
             listed = self._time("wc", "list", store=store)
             found = self._time("wc", "search", "needle", store=store)
-            # The longest ones would take half of all the time.
-            rare = 3 if threads > 1000 else 1
+            read = self._time("wc", "read", FIRST, "--peek", store=store)
+            goal = LIST_GOALS.get(threads)
             rows += [
-                Row(f"wc say, {text}", self._time_say(store), SAY, times(1.2)),
-                Row(f"wc list, {text}", listed, f"wc list, {fewest}", every=rare),
-                Row(f"wc search, {text}", found, f"wc search, {fewest}", every=rare),
+                Row(f"wc read, {text}", read, PYTHON),
+                Row(f"wc list, {text}", listed, PYTHON, goal),
+                Row(f"wc search, {text}", found, PYTHON),
             ]
-        return _without_self(rows)
+        words = ("wc", "list", "--limit", str(BEST))
+        name = f"wc list --limit {BEST}, {text}"
+        rows.append(Row(name, self._time(*words, store=store), PYTHON, times(11)))
+        return rows
+
+    def _hooks(self) -> list[Row]:
+        """The CPU of what clients' hooks run, in the store with the most threads."""
+        threads = self.size.threads[-1]
+
+        def used(*words: str) -> Callable[[], float]:
+            def seconds() -> float:
+                folder = self.scratch.repository(threads, 1)
+                path = self.scratch.file("claude.json", claude_json(folder))
+                return self.scratch.process(
+                    *words, folder=folder, stdin=path
+                ).cpu_seconds()
+
+            return seconds
+
+        hook = ("wc-cli", "brief", "--hook", "session-start", "--client", "claude")
+        rows = {
+            "wc brief": used("wc", "brief"),
+            "wc brief --hook session-start": used(*hook),
+            # It exits 10 if no ball comes.
+            "wc wait --timeout 0": used("sh", "-c", "wc-cli wait --timeout 0 || :"),
+        }
+        return [
+            Row(f"{name}, {threads:,} threads of 1: CPU", sample, goal=at_most(40))
+            for name, sample in rows.items()
+        ]
 
     def _memory(self) -> list[Row]:
         python = f"{PYTHON}: memory"
@@ -256,8 +302,3 @@ class Table:
             return self.scratch.process(*words, folder=folder).seconds()
 
         return seconds
-
-
-def _without_self(rows: list[Row]) -> list[Row]:
-    """The rows, none of them compared with itself."""
-    return [row._replace(other="") if row.other == row.name else row for row in rows]

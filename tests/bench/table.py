@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import random
 import re
 import statistics
+import time
 from typing import TYPE_CHECKING, NamedTuple
 
 from tests.bench.processes import BenchError, say
@@ -40,6 +42,11 @@ def at_most(ms: float) -> Goal:
     return Goal(text, lambda mine, _: mine <= ms / 1000)
 
 
+def at_most_megabytes(size: float) -> Goal:
+    """At most so many megabytes."""
+    return Goal(f"≤ {size:g} MB", lambda mine, _: mine <= size)
+
+
 def at_most_percent(share: float) -> Goal:
     """At most so many percent."""
     return Goal(f"≤ {share:g} %", lambda mine, _: mine <= share)
@@ -63,18 +70,24 @@ class Row(NamedTuple):
     lacks: str = ""
 
 
-def chosen(rows: Sequence[Row], pattern: str) -> list[Row]:
-    """The rows that ``--only`` means, with those they are compared with, as far as
-    they can be measured here; what is left out is said."""
+def compiled(pattern: str) -> re.Pattern[str]:
+    """A pattern for names of rows."""
     try:
-        wanted = re.compile(pattern, re.IGNORECASE)
+        return re.compile(pattern, re.IGNORECASE)
     except re.error as error:
         raise BenchError(f"{pattern!r} is no pattern: {error}") from error
+
+
+def chosen(rows: Sequence[Row], pattern: str, skipped: str = "") -> list[Row]:
+    """The rows that ``--only`` means and ``--skip`` does not, with those they are
+    compared with, as far as they can be measured here; what is left out is said."""
+    wanted = compiled(pattern)
+    unwanted = compiled(skipped or r"(?!)")
     by_name = {row.name: row for row in rows}
     names: set[str] = set()
     lacking: dict[str, int] = {}
     for row in rows:
-        if not wanted.search(row.name):
+        if not wanted.search(row.name) or unwanted.search(row.name):
             continue
         if row.lacks:
             lacking[row.lacks] = lacking.get(row.lacks, 0) + 1
@@ -93,10 +106,17 @@ def chosen(rows: Sequence[Row], pattern: str) -> list[Row]:
     raise BenchError(f"no row is named like {pattern!r}: {', '.join(by_name)}")
 
 
-def measure(rows: Sequence[Row], runs: int, scratch: Scratch) -> dict[str, list[float]]:
-    """The samples of each row, taken in rounds after one that does not count."""
+def measure(
+    rows: Sequence[Row], runs: int, scratch: Scratch, minutes: float = math.inf
+) -> dict[str, list[float]]:
+    """The samples of each row, taken in rounds after one that does not count. After
+    so many minutes, no other round begins."""
+    deadline = time.monotonic() + 60 * minutes
     samples: dict[str, list[float]] = {row.name: [] for row in rows}
     for number in range(-1, runs):
+        if number > 0 and time.monotonic() > deadline:
+            say(f"{minutes:g} minutes have passed")
+            break
         say(f"round {number + 1} of {runs}" if number >= 0 else "warming up")
         for row in turns(rows, number):
             value = row.sample()
@@ -132,6 +152,11 @@ class Result(NamedTuple):
     holds: bool | None
 
 
+def rounded(value: float) -> float:
+    """A figure without the digits that mean nothing."""
+    return float(f"{value:.4g}")
+
+
 def results(rows: Sequence[Row], samples: dict[str, list[float]]) -> list[Result]:
     """What the samples say."""
     medians = {name: statistics.median(values) for name, values in samples.items()}
@@ -143,11 +168,11 @@ def results(rows: Sequence[Row], samples: dict[str, list[float]]) -> list[Result
         mine, other = medians[row.name], medians.get(row.other)
         result = Result(
             name=row.name,
-            median=mine * scale,
-            quartiles=(low * scale, high * scale),
+            median=rounded(mine * scale),
+            quartiles=(rounded(low * scale), rounded(high * scale)),
             runs=len(values),
             unit=row.unit,
-            ratio=mine / other if other else None,
+            ratio=rounded(mine / other) if other else None,
             other=row.other,
             goal=row.goal.text if row.goal else "",
             holds=row.goal.holds(mine, other or 0) if row.goal else None,
