@@ -55,6 +55,8 @@ class StatusFiles:
             old = self.paths_of(state.topic)
         else:
             old = self._possible_paths(before)
+            if self._paths_by_name is not None:
+                old |= self.paths_of(state.topic)
         # The prompt reads branches before holders. Files appear at the branch
         # first and leave it last, so that no reader finds a ball of its branch
         # somewhere else.
