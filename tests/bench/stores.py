@@ -17,6 +17,7 @@ from wc_core import names, ulid
 from wc_core.layout import Layout
 from wc_core.status import files
 from wc_core.threads import codec, folding, model, projections
+from wc_core.threads.excerpts.sealing import seal_of
 from wc_core.threads.pages import page
 
 if TYPE_CHECKING:
@@ -81,11 +82,12 @@ def files_of(layout: Layout, entries: Sequence[model.Entry]) -> dict[str, bytes]
     topic, directory = entries[0].topic, names.Directory()
     state = folding.fold(topic, entries)
     log = b"".join(codec.to_line(one, index) for index, one in enumerate(entries))
+    seal = seal_of(codec.read_log(topic, log), log)
     new = {directory.key(names.parse(one.name)): one.new for one in state.participants}
     status = files.status_files(files.StatusView(state, new, directory))
     return {
         layout.log(topic): log,
-        layout.meta(topic): projections.render_meta(state, len(log), {}),
+        layout.meta(topic): projections.render_meta(state, len(log), {}, seal),
         layout.edges(topic): projections.render_edges(topic, entries),
         layout.page(topic): page.render(state, entries),
         **{f"{layout.local}/{path}": data for path, data in status.items()},

@@ -227,6 +227,9 @@ class ThreadExaminer:
         is_page = path == self.layout.page(topic)
         if is_page and is_older_page(topic, disk or b"", data):
             return
+        is_meta = path == self.layout.meta(topic)
+        if is_meta and rendering.is_older_meta(topic, disk or b"", data):
+            return
         if is_newer_page(self.layout, topic, path, disk or b""):
             fix = "Upgrade wc on this machine."
             yield Finding(name, 0, "written by a newer wc", fix)

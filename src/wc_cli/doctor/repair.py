@@ -270,11 +270,14 @@ class Repair:
         old = b"" if message else read_plain(path, self.layout.root) or b""
         if old == data or is_newer_page(self.layout, topic, path, old):
             return
+        is_meta = path == self.layout.meta(topic)
         if path == self.layout.page(topic) and is_older_page(topic, old, data):
+            return
+        if is_meta and rendering.is_older_meta(topic, old, data):
             return
         if message:
             yield self._set_aside(path, topic, message)
-        if path == self.layout.meta(topic):
+        if is_meta:
             foreign = not _is_from_wc(topic, old)
         else:
             foreign = _has_other_lines(old, data)

@@ -60,9 +60,8 @@ def add(upkeep: Upkeep, thread: ImportedThread, holder: str) -> MissingEntries:
         # Until they are committed, a user's git may remove the entries from the log.
         durable.append_unflushed(upkeep.marker(topic), addition.lines, root)
         read = reader.thread(topic)
-        size, unknown = read.snapshot.log_size, read.snapshot.unknown
         upkeep.status.note_shown(read.snapshot.meta.state)
-        upkeep.write_state(read.state, size, unknown)
+        upkeep.write_whole(read)
         return addition
 
 

@@ -17,7 +17,8 @@ from wc_cli.merge.logs import unite
 from wc_cli.merge.threads import ThreadSide, Versions
 from wc_cli.store.rendering import render_files
 from wc_core.lean.functools import partial
-from wc_core.threads import folding, model
+from wc_core.threads import codec, folding, model
+from wc_core.threads.excerpts.sealing import seal_of
 from wc_core.values import NamedTuple
 
 TYPE_CHECKING = False
@@ -191,7 +192,9 @@ class _Planner:
         newer = threads.newer_meta(metas)
         unknown = {} if newer else self._unknown_keys(paths.meta, metas)
         state = folding.fold(topic, union.entries)._replace(lost=union.lost)
-        files = render_files(STORE, state, union.entries, len(union.data), unknown)
+        seal = seal_of(codec.read_log(topic, union.data), union.data)
+        size = len(union.data)
+        files = render_files(STORE, state, union.entries, size, unknown, seal)
         rendered = {_tree_path(path): data for path, data in files.items()}
         decided = {path for path in rendered if self._is_rendered(path, paths.log)}
         for path in decided:

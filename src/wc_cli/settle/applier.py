@@ -25,6 +25,7 @@ from wc_core.layout import is_older_lock
 from wc_core.lean import re
 from wc_core.threads import codec, model, projections
 from wc_core.threads.codec import Damage
+from wc_core.threads.excerpts.sealing import seal_of
 from wc_core.threads.older import metamoves
 from wc_core.threads.projections import Meta
 from wc_core.values import NamedTuple
@@ -260,7 +261,8 @@ class Applier:
             return
         thread = self._with_older_move(thread, new_meta)
         unknown = self._merge_unknown(topic, thread.snapshot.unknown, meta)
-        self.upkeep.write_state(thread.state, thread.log.size, unknown, before)
+        seal = seal_of(thread.log, thread.data)
+        self.upkeep.write_state(thread.state, thread.log.size, unknown, before, seal)
         self.upkeep.status.remove_stale(thread.state)
 
     def _with_older_move(self, thread: Thread, committed: Meta) -> Thread:

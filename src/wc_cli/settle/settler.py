@@ -217,6 +217,7 @@ class Settler:
         durable.make_folder(self.layout.pages, self.layout.root)
         for path in (self.layout.edges(topic), self.layout.page(topic)):
             durable.replace_if_changed(path, projections[path], self.layout.root)
+        self.upkeep.reseal(thread, projections[self.layout.meta(topic)])
         complete = thread.data[: thread.log.complete]
         contents = {self.layout.log(topic): complete, **projections}
         files = (self._change(path, data) for path, data in contents.items())

@@ -9,6 +9,7 @@ from wc_core.lean.types import MappingProxyType
 from wc_core.threads import folding, model, vocabulary
 from wc_core.threads.jsontext import dumps
 from wc_core.threads.model import Base
+from wc_core.threads.projections import Seal
 from wc_core.threads.revisions import CORRECTIONS
 from wc_core.values import NamedTuple
 
@@ -136,6 +137,22 @@ class LockedThread(NamedTuple):
         if not self.entries and (self.snapshot is None or not self.snapshot.meta.base):
             return None
         return Base(state.title, state.status, state.ball, state.summary)
+
+    def seal_after(self, entry: Entry, line: bytes) -> Seal | None:
+        """The seal of the log when ``line`` follows, the last entry by its id; ``None``
+        if the log has none, or only all of it tells."""
+        seal = Seal() if not self.exists else None
+        if self.snapshot is not None and self.snapshot.fresh:
+            seal = self.snapshot.meta.seal
+        if seal is None:
+            return None
+        seal = seal.after(line, entry.agent)
+        if not entry.supersedes:
+            return seal
+        ids = [item.id for item in self.entries or ()]
+        if entry.supersedes not in ids:
+            return None
+        return seal.with_correction(ids.index(entry.supersedes), len(ids))
 
     def receipt_for(self, key: str) -> Receipt | None:
         """The receipt of the entry that was written with ``key``, if there is one."""

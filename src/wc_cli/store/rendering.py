@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from wc_core.threads import projections
+from wc_core.threads.codec import Damage
+from wc_core.threads.excerpts.sealing import seal_of
 from wc_core.threads.pages import page
 
 TYPE_CHECKING = False
@@ -12,6 +14,7 @@ if TYPE_CHECKING:
 
     from wc_core.layout import Layout
     from wc_core.threads.model import Entry, State
+    from wc_core.threads.projections import Seal
     from wc_core.threads.reader import Thread
 
 
@@ -21,12 +24,13 @@ def render_files(
     entries: Sequence[Entry],
     log_size: int,
     unknown: Mapping[str, Any],
+    seal: Seal | None,
 ) -> dict[str, bytes]:
-    """The projections of a log of ``log_size`` bytes, by path. ``unknown`` are the
-    keys of other tools in its meta."""
+    """The projections of a log of ``log_size`` bytes with this ``seal``, by path.
+    ``unknown`` are the keys of other tools in its meta."""
     topic = state.topic
     return {
-        layout.meta(topic): projections.render_meta(state, log_size, unknown),
+        layout.meta(topic): projections.render_meta(state, log_size, unknown, seal),
         layout.edges(topic): projections.render_edges(topic, entries),
         layout.page(topic): page.render(state, entries),
     }
@@ -36,4 +40,14 @@ def render_thread(layout: Layout, thread: Thread) -> dict[str, bytes]:
     """The projections of a thread as it was read, by path."""
     snapshot = thread.snapshot
     size, unknown = snapshot.log_size, snapshot.unknown
-    return render_files(layout, thread.state, thread.entries, size, unknown)
+    seal = seal_of(thread.log, thread.data)
+    return render_files(layout, thread.state, thread.entries, size, unknown, seal)
+
+
+def is_older_meta(topic: str, disk: bytes, ours: bytes) -> bool:
+    """Whether a meta on the disk is what a wc without seals made of the same log as
+    ``ours``. It is rendered again when the thread is written to."""
+    old, new = projections.read_meta(topic, disk), projections.read_meta(topic, ours)
+    if isinstance(old, Damage) or isinstance(new, Damage) or old.state is None:
+        return False
+    return old.seal is None and old._replace(seal=new.seal) == new

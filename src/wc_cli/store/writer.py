@@ -366,13 +366,18 @@ class StoreWriter:
         notes = list(move.notes)
         state, idx = folding.apply(thread.state, entry), thread.state.entry_count
         try:
+            line = codec.to_line(entry, idx)
+            seal = thread.seal_after(entry, line)
+            if size != thread.size + len(line):
+                seal = None
             if entry.id <= thread.state.last_id:
                 # An id from the future sorts behind the new one: only the whole log
                 # tells the state, and the position of the entry.
                 whole = self.reader.thread(entry.topic)
-                state = whole.state
+                state, seal = whole.state, None
                 idx = [item.id for item in whole.entries].index(entry.id)
-            self.upkeep.write_state(state, size, thread.unknown, thread.shown_state)
+            unknown, shown_state = thread.unknown, thread.shown_state
+            self.upkeep.write_state(state, size, unknown, shown_state, seal)
             me = self.rules.directory.key(self.author.identity.name)
             self.upkeep.local.note_visit(f"{VISITS}/{safe_name(me)}")
         except (WcError, OSError) as error:

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from wc_core.phrases import Table
     from wc_core.threads.codec import Damage
+    from wc_core.threads.excerpts.sealed import Excerpt
     from wc_core.threads.linerefs import LineRef
     from wc_core.threads.model import Entry
     from wc_core.threads.reader import Thread
@@ -224,7 +225,7 @@ def table_lines(table: Table, style: Style) -> list[str]:
     return [style(head, _DIM), *rows]
 
 
-def thread_head(thread: Thread, style: Style, passed: str = "") -> str:
+def thread_head(thread: Thread | Excerpt, style: Style, passed: str = "") -> str:
     """Returns the lines above a thread's entries: title, whose move it is and how far
     the ball has come, problems."""
     state = thread.state

@@ -57,13 +57,15 @@ class Log(NamedTuple):
     """The contents of a log: entries in ULID order, each id once.
 
     ``size`` is the length of the file. ``complete`` is the length up to the
-    end of its last complete line; only that much is ever committed.
+    end of its last complete line; only that much is ever committed. ``ordered`` says
+    that the lines are in the order of their entries.
     """
 
     entries: tuple[Entry, ...] = ()
     damage: tuple[Damage, ...] = ()
     size: int = 0
     complete: int = 0
+    ordered: bool = True
 
     @property
     def last_id(self) -> str:
@@ -113,7 +115,9 @@ def read_log(topic: str, data: bytes, file: str = "entries.jsonl") -> Log:
         damage += _superseded(numbered, entries, file)
         damage.sort(key=lambda defect: defect.line)
     complete = data.rfind(b"\n") + 1
-    return Log(tuple(in_order(entries)), tuple(damage), len(data), complete)
+    sorted_entries = in_order(entries)
+    ordered = sorted_entries == entries
+    return Log(tuple(sorted_entries), tuple(damage), len(data), complete, ordered)
 
 
 def _line_damage(

@@ -45,7 +45,7 @@ def fold(topic: str, entries: Sequence[Entry], meta: Base | None = None) -> Stat
     if not entries:
         return state
     state = _fold_linear(state, entries)
-    return state if _is_linear(entries) else _with_graph(state, entries)
+    return state if is_linear(entries) else _with_graph(state, entries)
 
 
 def _starting_base(entries: Sequence[Entry], meta: Base | None) -> Base | None:
@@ -298,7 +298,7 @@ def apply(state: State, entry: Entry) -> State:
     )
 
 
-def _is_linear(entries: Sequence[Entry]) -> bool:
+def is_linear(entries: Sequence[Entry]) -> bool:
     """Whether each entry has the one before it as its only parent."""
     previous: tuple[str, ...] = ()
     for entry in entries:

@@ -56,13 +56,41 @@ class Shown(NamedTuple):
     last_id: str
 
 
+class Seal(NamedTuple):
+    """What `excerpts` needs to know of a log in which each line is an entry, and all
+    are in order.
+
+    ``checksum`` is the CRC-32 of its bytes. ``authors`` are in the order in which they
+    first wrote. ``linear`` says that each entry has the one before it as its only
+    parent. ``corrections`` are those that count: the positions of the entry that was
+    corrected and of the correction.
+    """
+
+    checksum: int = 0
+    authors: tuple[str, ...] = ()
+    linear: bool = True
+    corrections: tuple[tuple[int, int], ...] = ()
+
+    def after(self, line: bytes, author: str) -> Seal:
+        """The seal after the ``line`` of an entry that follows all others and corrects
+        none."""
+        authors = dict.fromkeys((*self.authors, author))
+        checksum = binascii.crc32(line, self.checksum)
+        return self._replace(checksum=checksum, authors=tuple(authors))
+
+    def with_correction(self, original: int, correction: int) -> Seal:
+        """The seal of a log whose entry at ``correction`` corrects the ``original``."""
+        pairs = sorted((*self.corrections, (original, correction)))
+        return self._replace(corrections=tuple(pairs))
+
+
 class Meta(NamedTuple):
     """The contents of a ``meta.json``.
 
     ``state`` is the fold of the log's first ``log_size`` bytes; ``None`` if
-    another tool wrote the file. ``base`` has the thread's fields in the form
-    that all tools share. ``unknown`` has the keys of other tools, in their
-    order.
+    another tool wrote the file. ``seal`` is that of these bytes, if they have
+    one. ``base`` has the thread's fields in the form that all tools share.
+    ``unknown`` has the keys of other tools, in their order.
 
     ``rewritten`` says that a program wrote all of it, as the older tool does: not
     wc, nobody by hand, and no merge of git. ``shown`` is what it had from wc until
@@ -78,6 +106,7 @@ class Meta(NamedTuple):
     unknown: Mapping[str, Any] = MappingProxyType({})
     rewritten: bool = False
     shown: Shown | None = None
+    seal: Seal | None = None
 
     @property
     def newer(self) -> bool:
@@ -91,8 +120,14 @@ class Meta(NamedTuple):
         return self.base is not None and not self.version and not self.entry_count
 
 
-def render_meta(state: State, log_size: int, unknown: Mapping[str, Any]) -> bytes:
-    """Encode ``meta.json`` for ``state``, the fold of a log of ``log_size`` bytes."""
+def render_meta(
+    state: State,
+    log_size: int,
+    unknown: Mapping[str, Any],
+    seal: Seal | None = None,
+) -> bytes:
+    """Encode ``meta.json`` for ``state``, the fold of a log of ``log_size`` bytes with
+    this ``seal``."""
     fields: dict[str, Any] = {
         "id": f"thread:{state.topic}",
         "type": "thread",
@@ -133,6 +168,7 @@ def render_meta(state: State, log_size: int, unknown: Mapping[str, Any]) -> byte
         **({"budget_id": state.budget_id} if state.budget_id else {}),
         **({"review": state.review} if state.review.id else {}),
         **({"lost": state.lost} if state.lost else {}),
+        **({"seal": seal} if seal is not None else {}),
     }
     text = json.dumps(fields | dict(unknown), ensure_ascii=False, indent=2)
     # Our fields are one line, so that a diff of this file shows the others first.
@@ -199,9 +235,10 @@ def _with_state(topic: str, meta: Meta, own: Mapping[str, Any]) -> Meta:
     try:
         log_size = int(own["log_size"])
         state = _state(topic, meta.base or Base(), meta, own)
+        seal = _seal(own.get("seal"))
     except (KeyError, TypeError, ValueError, OverflowError):
         return meta
-    return meta._replace(state=state, log_size=log_size)
+    return meta._replace(state=state, log_size=log_size, seal=seal)
 
 
 def _base(fields: Mapping[str, Any]) -> Base:
@@ -268,6 +305,15 @@ def _review(value: Any) -> Review:
         return NO_REVIEW
     outcome, by, of, entry_id, rounds = value
     return Review(str(outcome), str(by), str(of), str(entry_id), int(rounds))
+
+
+def _seal(value: Any) -> Seal | None:
+    """The seal in our part of a ``meta.json``; raises TypeError and ValueError."""
+    if not value:
+        return None
+    checksum, authors, linear, corrections = value
+    pairs = tuple((int(first), int(second)) for first, second in corrections)
+    return Seal(int(checksum), tuple(map(str, authors)), bool(linear), pairs)
 
 
 def _string(value: object) -> str:

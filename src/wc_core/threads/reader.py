@@ -91,6 +91,11 @@ class Thread(NamedTuple):
         return self.snapshot.name
 
     @property
+    def authors(self) -> tuple[str, ...]:
+        """Everyone who wrote, in the order in which they first did."""
+        return tuple(dict.fromkeys(entry.agent for entry in self.entries))
+
+    @property
     def damage(self) -> tuple[Damage, ...]:
         """The defects of the thread's files."""
         return self.snapshot.damage

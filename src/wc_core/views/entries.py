@@ -17,11 +17,11 @@ from wc_core.views.references import references
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from typing import Any
 
     from wc_core.identity.viewer import Viewer
     from wc_core.threads.cursors import Cursor
+    from wc_core.threads.excerpts.sealed import Excerpt
     from wc_core.threads.model import Entry
     from wc_core.threads.reader import Thread
 
@@ -126,12 +126,7 @@ def numbered(thread: Thread, *, history: bool = False) -> list[Numbered]:
     ]
 
 
-def participants(entries: Sequence[Entry]) -> list[str]:
-    """Returns everyone who wrote, in the order they first did."""
-    return list(dict.fromkeys(entry.agent for entry in entries))
-
-
-def thread_head(thread: Thread, store: str) -> dict[str, Any]:
+def thread_head(thread: Thread | Excerpt, store: str) -> dict[str, Any]:
     """Returns the read shape without its entries."""
     state = thread.state
     fields: dict[str, Any] = {
@@ -140,7 +135,7 @@ def thread_head(thread: Thread, store: str) -> dict[str, Any]:
         "title": state.title,
         "status": state.status,
         "ball": state.ball,
-        "participants": participants(thread.entries),
+        "participants": list(thread.authors),
         **state.review.to_json(),
     }
     if thread.snapshot.tags:
@@ -157,13 +152,14 @@ def thread_head(thread: Thread, store: str) -> dict[str, Any]:
 
 
 def read_json(
-    thread: Thread, store: str, visible: list[Numbered], hidden: list[Numbered]
+    thread: Thread | Excerpt, store: str, visible: list[Numbered], following: int = -1
 ) -> dict[str, Any]:
-    """Returns the read shape; ``hidden`` are the entries left for the next call."""
+    """Returns the read shape; ``following`` is the first entry that is left for the
+    next call, -1 if there is none."""
     fields = thread_head(thread, store)
     fields["entries"] = [entry.to_json() for entry in visible]
-    if hidden:
-        fields |= {"next_entry_index": hidden[0].idx, "truncated": True}
+    if following >= 0:
+        fields |= {"next_entry_index": following, "truncated": True}
     return fields
 
 

@@ -229,7 +229,7 @@ def page_markdown(store: OpenStore, page: EntryPage) -> str:
 def _thread_lines(store: OpenStore, thread: Thread) -> str:
     state = thread.state
     ball = holder(state.ball, store.viewer.whose(state.ball))
-    people = ", ".join(word(name) for name in entry_views.participants(thread.entries))
+    people = ", ".join(word(name) for name in thread.authors)
     review = f", {word(state.review.text, 120)}" if state.review.outcome else ""
     count = f"{entry_count(state.entry_count)}{tag_words(thread.snapshot.tags)}"
     lines = [

@@ -324,7 +324,8 @@ class LiveReader(StoreReader):
             state = folding.apply(state, entry)
         entries = (*thread.entries, *tail.entries)
         size = thread.log.size + len(added)
-        log = codec.Log(entries, (), size, size)
+        ordered = thread.log.ordered and tail.ordered
+        log = codec.Log(entries, (), size, size, ordered)
         snapshot = thread.snapshot._replace(state=state, log_size=size)
         return Thread(snapshot, entries, log, thread.data + added)
 

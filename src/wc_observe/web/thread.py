@@ -169,7 +169,7 @@ def _checklist(items: Sequence[Item]) -> Html:
 
 def _head(store: OpenStore, thread: Thread, context: PageContext) -> Html:
     state = thread.state
-    people = entry_views.participants(thread.entries)
+    people = thread.authors
     ball = [
         element("span", class_="ball", aria_hidden="true"),
         holder_name(state.ball),

@@ -19,6 +19,7 @@ from wc_cli.merge.logs import merge_logs
 from wc_cli.merge.plan import MergePlan, plan_merge
 from wc_cli.store.rendering import render_files
 from wc_core.threads import codec, folding, model
+from wc_core.threads.excerpts.sealing import seal_of
 from wc_core.threads.model import Ball
 from wc_core.threads.pages import page as markdown
 
@@ -165,7 +166,8 @@ def rendered_from(
 ) -> Tree:
     read = codec.read_log(topic, log)
     state = folding.fold(topic, read.entries)._replace(lost=read.lost)
-    pages = render_files(STORE, state, read.entries, len(log), unknown)
+    seal = seal_of(read, log)
+    pages = render_files(STORE, state, read.entries, len(log), unknown, seal)
     files = {path.removeprefix("/"): data for path, data in pages.items()}
     return {paths_of(topic).log: log, **files}
 

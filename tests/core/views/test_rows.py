@@ -332,7 +332,7 @@ def test_a_thread_that_gets_unreadable_during_a_walk_is_still_shown() -> None:
 def test_a_thread_is_shown_with_its_entries(store: Path) -> None:
     thread = reader_of(store).thread("a")
     found = entry_views.numbered(thread)
-    shape = entry_views.read_json(thread, "here", found[:1], found[1:])
+    shape = entry_views.read_json(thread, "here", found[:1], found[1].idx)
     assert shape == {
         "store": "here",
         "topic": "a",
@@ -344,7 +344,7 @@ def test_a_thread_is_shown_with_its_entries(store: Path) -> None:
         "next_entry_index": 1,
         "truncated": True,
     }
-    assert "truncated" not in entry_views.read_json(thread, "here", found, [])
+    assert "truncated" not in entry_views.read_json(thread, "here", found)
 
 
 def test_damage_is_shown_where_it_is(tmp_path: Path) -> None:

@@ -16,10 +16,10 @@ from wc_cli.options import (
 from wc_cli.output import remark, say, say_json
 from wc_cli.terminal import render
 from wc_core.errors import NotFoundError, WcError
-from wc_core.search.mentions import is_of_kind, is_written_on
 from wc_core.text import one_line
 from wc_core.threads import vocabulary
 from wc_core.views import entries as entry_views
+from wc_core.views.excerpts.spans import SpanQuery, thread_span
 from wc_core.wake.passes import pass_fields, pass_state
 
 TYPE_CHECKING = False
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from wc_cli.context import Context
+    from wc_core.threads.excerpts.sealed import Excerpt
     from wc_core.threads.model import State
     from wc_core.threads.reader import StoreReader, Thread
     from wc_core.views.entries import Numbered
@@ -62,24 +63,15 @@ class SeenOptions(SpeakerOptions):
 def read(context: Context, options: ReadOptions) -> None:
     """Show a thread."""
     reader = context.reader
-    thread = reader.thread(reader.find(options.topic))
-    entries = entry_views.numbered(thread, history=options.history)
-    if options.new:
-        cursor = reader.cursor(thread.state.topic, context.viewer.key)
-        new = entry_views.new_ids(thread, context.viewer, cursor)
-        entries = [entry for entry in entries if entry.entry.id in new]
-    start = entry_views.first_index(options.start, len(thread.entries))
     branch, kind = options.branch.strip(), vocabulary.kind(options.kind)
-    entries = [
-        entry
-        for entry in entries
-        if entry.idx >= start and is_written_on(entry.entry, branch)
-        if is_of_kind(entry.entry, kind)
-    ]
-    left_out = entries[options.limit :] if options.limit else []
-    entries = entries[: options.limit] if options.limit else entries
+    query = SpanQuery(
+        options.start, options.limit, options.new, options.history, branch, kind
+    )
+    topic = reader.find(options.topic)
+    span = thread_span(reader, topic, query, context.viewer)
+    thread, entries, left_out, following = span
     if options.json:
-        fields = entry_views.read_json(thread, context.store, entries, left_out)
+        fields = entry_views.read_json(thread, context.store, entries, following)
         passed = pass_fields(reader, thread.state, context.settings.directory)
         say_json(fields | passed)
     else:
@@ -87,14 +79,14 @@ def read(context: Context, options: ReadOptions) -> None:
         if (branch or kind) and not entries:
             remark("No entry matches.")
         if left_out:
-            following = command_line("read", options, start=left_out[0].idx)
-            remark(f"{len(left_out)} more: {following}")
+            following_command = command_line("read", options, start=following)
+            remark(f"{left_out} more: {following_command}")
     if not (options.peek or left_out or branch or kind):
         _mark_as_read(context, thread.state)
 
 
 def _print_thread(
-    context: Context, thread: Thread, entries: list[Numbered], *, raw: bool
+    context: Context, thread: Thread | Excerpt, entries: list[Numbered], *, raw: bool
 ) -> None:
     style = render.output_style(context.env)
     head = render.thread_head(thread, style, _passed_text(context, thread.state))

@@ -1,0 +1,208 @@
+"""Some entries of a thread: the same with the seal of its log and without."""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.core.strategies import (
+    AGENTS,
+    chain,
+    entry,
+    entry_id,
+    forked_logs,
+    linear_logs,
+    relaxed,
+    viewer,
+)
+from wc_core.lean import json
+from wc_core.threads import codec, folding
+from wc_core.threads.excerpts.sealed import sealed_thread
+from wc_core.threads.excerpts.sealing import seal_of
+from wc_core.threads.projections import Meta, Seal, read_meta, render_meta
+from wc_core.threads.reader import StoreReader
+from wc_core.views.entries import thread_head
+from wc_core.views.excerpts.spans import SpanQuery, ThreadSpan, thread_span, whole_span
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from wc_core.layout import Layout
+    from wc_core.threads.model import Entry
+
+queries = st.builds(
+    SpanQuery,
+    st.integers(-14, 14),
+    st.integers(0, 6),
+    st.booleans(),
+    st.booleans(),
+    st.sampled_from(("", "", "", "main")),
+    st.sampled_from(("", "", "", "question")),
+)
+# What other programs, merges and power cuts make of the lines of a log.
+damages = st.sampled_from(
+    (
+        *("none", "none", "none", "twice", "swapped", "torn", "no_end", "empty_line"),
+        *("garbage", "other_shape", "spaces", "changed", "shorter"),
+    )
+)
+
+
+def damaged(lines: list[bytes], damage: str, at: int) -> bytes:
+    """The log with one kind of damage at a line."""
+    at = min(at, len(lines) - 1)
+    line = lines[at]
+    match damage:
+        case "twice":
+            lines.insert(at, line)
+        case "swapped":
+            lines.reverse()
+        case "torn":
+            lines[-1] = lines[-1][:20]
+        case "no_end":
+            lines[-1] = lines[-1][:-1]
+        case "empty_line":
+            lines.insert(at, b"\n")
+        case "garbage":
+            lines.insert(at, b"\xff{]\n")
+        case "other_shape":
+            lines[at] = line.replace(b'"pr_refs":[]', b'"pr_refs":"x"')
+        case "spaces":
+            fields = json.loads(line.decode())
+            lines[at] = json.dumps(fields).encode() + b"\n"
+        case "shorter":
+            del lines[at]
+    return b"".join(lines)
+
+
+def put(
+    layout: Layout, entries: Sequence[Entry], damage: str = "none", at: int = 0
+) -> None:
+    """Write a log, and a meta of ours that is true of it; ``changed`` afterwards."""
+    lines = [codec.to_line(item, index) for index, item in enumerate(entries)]
+    data = damaged(lines, damage, at) if lines else b""
+    log = codec.read_log("t", data)
+    state = folding.fold("t", log.entries)._replace(lost=log.lost)
+    meta = render_meta(state, len(data), {}, seal_of(log, data))
+    if damage == "changed" and lines:
+        data = data.replace(b"title 1", b"title 7").replace(b"(pat)", b"(sam)", 1)
+    Path(layout.log("t")).write_bytes(data)
+    Path(layout.meta("t")).write_bytes(meta)
+
+
+def facts(span: ThreadSpan) -> tuple[object, ...]:
+    thread = span.thread
+    head = thread_head(thread, "store")
+    return head, thread.snapshot.tags, span.entries, span.left_out_count, span.following
+
+
+@relaxed
+@given(
+    linear_logs() | linear_logs(recorded=False) | forked_logs(),
+    damages,
+    st.integers(0, 11),
+    st.lists(queries, min_size=1, max_size=4),
+    st.integers(0, 12),
+    st.sampled_from((*AGENTS, "Nobody")),
+)
+def test_a_sealed_log_gives_the_same_entries_as_the_whole_thread(
+    entries: list[Entry],
+    damage: str,
+    at: int,
+    asked: list[SpanQuery],
+    read: int,
+    name: str,
+) -> None:
+    with TemporaryDirectory() as folder:
+        reader, somebody = StoreReader(folder), viewer(name)
+        layout = reader.layout
+        os.makedirs(layout.folder("t"))
+        put(layout, entries, damage, at)
+        if read:
+            # Up to there it was read when the thread was that long.
+            state = folding.fold("t", entries[:read])
+            cursor = {"key": somebody.key, "heads": state.heads}
+            path = reader.cursor_path("t", somebody.key)
+            os.makedirs(os.path.dirname(path))
+            text = json.dumps(cursor | {"count": state.entry_count})
+            Path(path).write_text(text, encoding="utf-8")
+        for query in asked:
+            whole = None
+            with suppress(Exception):
+                whole = whole_span(reader, reader.thread("t"), query, somebody)
+            if whole is None:
+                with pytest.raises(Exception, match=r"."):
+                    thread_span(reader, "t", query, somebody)
+            else:
+                assert facts(thread_span(reader, "t", query, somebody)) == facts(whole)
+
+
+@relaxed
+@given(linear_logs())
+def test_every_log_of_ours_has_a_seal(entries: list[Entry]) -> None:
+    data = b"".join(codec.to_line(item, idx) for idx, item in enumerate(entries))
+    log = codec.read_log("t", data)
+    seal = seal_of(log, data)
+    if not entries:
+        assert seal is None
+        return
+    assert seal is not None
+    assert seal.linear
+    meta = read_meta("t", render_meta(folding.fold("t", entries), 1, {}, seal))
+    assert isinstance(meta, Meta)
+    assert meta.seal == seal
+    if not seal.corrections:
+        grown = Seal()
+        for idx, item in enumerate(entries):
+            grown = grown.after(codec.to_line(item, idx), item.agent)
+        assert grown == seal
+
+
+def test_only_what_is_asked_for_is_decoded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reader = StoreReader(os.fspath(tmp_path))
+    os.makedirs(reader.layout.folder("t"))
+    texts = [entry(step, AGENTS[step % 2]) for step in range(50)]
+    texts[48] = texts[48]._replace(action="amend", supersedes=entry_id(2))
+    put(reader.layout, chain(*texts))
+    decoded: list[bytes] = []
+    read_line = codec.read_line
+
+    def counted(topic: str, line: bytes) -> Entry | codec.BadLine:
+        decoded.append(line)
+        return read_line(topic, line)
+
+    monkeypatch.setattr(codec, "read_line", counted)
+    span = thread_span(reader, "t", SpanQuery(-5), viewer())
+    assert [item.idx for item in span.entries] == [45, 46, 47, 49]
+    assert len(decoded) == 4
+    decoded.clear()
+    span = thread_span(reader, "t", SpanQuery(limit=3), viewer())
+    assert [item.mark for item in span.entries] == ["", "", "amended"]
+    assert (span.left_out_count, span.following) == (46, 3)
+    assert len(decoded) == 4  # the correction, too
+
+
+@pytest.mark.parametrize("change", ["appended", "edited"])
+def test_a_log_that_another_program_changed_is_read_whole(
+    tmp_path: Path, change: str
+) -> None:
+    reader = StoreReader(os.fspath(tmp_path))
+    os.makedirs(reader.layout.folder("t"))
+    put(reader.layout, chain(*(entry(step) for step in range(3))))
+    assert sealed_thread(reader, "t") is not None
+    log = Path(reader.layout.log("t"))
+    data = log.read_bytes()
+    if change == "appended":
+        log.write_bytes(data + codec.to_line(entry(9), 3))
+    else:
+        log.write_bytes(data.replace(b"title 1", b"title 7"))
+    assert sealed_thread(reader, "t") is None
